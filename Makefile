@@ -88,7 +88,7 @@ lock: $(READY) ## Write requirements.lock anew (maintainers; network)
 		--extra cpp --group dev --custom-compile-command 'make lock' --output-file requirements.lock $(ARGS) pyproject.toml
 
 relock: $(READY) ## Write the lock of RocketMQ's artifacts anew (maintainers; network, Maven)
-	@$(BIN)/python -m rocketdiff.releases.relock $(ARGS)
+	@$(BIN)/python -m rocketdiff.releases.artifacts.relock $(ARGS)
 
 wheel: $(READY) ## Build dist/*.whl
 	@$(BIN)/python -m build --no-isolation --wheel $(ARGS)

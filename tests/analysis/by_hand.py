@@ -14,16 +14,16 @@ from rocketdiff.analysis.steps.aligned import AlignedSend
 from rocketdiff.analysis.steps.attempts_in_context import FaultTimes, attempts_in_context
 from rocketdiff.analysis.steps.reconciled import fate_of
 from rocketdiff.analysis.summaries import summarise
+from rocketdiff.core.answers.evidence import Evidence
+from rocketdiff.core.answers.verdict import CheckResult
 from rocketdiff.core.errors import ExitCode
 from rocketdiff.core.events import Arm
-from rocketdiff.core.evidence import Evidence
-from rocketdiff.core.fault import FaultKind, FaultRecord
-from rocketdiff.core.outcome import Outcome
-from rocketdiff.core.records import Attempt, Send
-from rocketdiff.core.settings import ClientSettings
-from rocketdiff.core.verdict import CheckResult
-from rocketdiff.oracle.async_habits import NO_HABITS, AsyncHabits
-from rocketdiff.oracle.judgement import SendJudgement
+from rocketdiff.core.sends.outcome import Outcome
+from rocketdiff.core.sends.records import Attempt, Send
+from rocketdiff.core.tables.fault import FaultKind, FaultRecord
+from rocketdiff.core.tables.settings import ClientSettings
+from rocketdiff.oracle.producer.asynchronous.habits import NO_HABITS, AsyncHabits
+from rocketdiff.oracle.producer.judgement import SendJudgement
 from rocketdiff.traces.manifest import CaseEntry, CaseStatus, ClockAnchor
 from rocketdiff.verdict.judge import answers, judge
 from tests.analysis.synthetic import MANIFEST

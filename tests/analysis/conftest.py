@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from rocketdiff.analysis.run_analysis import WITHOUT_SPARK, analyze
-from rocketdiff.core.evidence import Evidence
+from rocketdiff.core.answers.evidence import Evidence
 from rocketdiff.traces.run_directory import RunDirectory
 from tests.analysis.judged_to_the_end import Ended, judged_to_the_end
 from tests.analysis.planting import Found

@@ -14,18 +14,18 @@ from xml.etree import ElementTree as ET
 
 from rich.console import Console
 
-from rocketdiff.core.checks import IMPLICIT
+from rocketdiff.core.answers.evidence import Analysis, Evidence, Standing
+from rocketdiff.core.answers.policy import Inconclusive, Policy
+from rocketdiff.core.answers.verdict import Severity, Verdict
 from rocketdiff.core.errors import ExitCode
 from rocketdiff.core.events import Arm
-from rocketdiff.core.evidence import Analysis, Evidence, Standing
-from rocketdiff.core.policy import Inconclusive, Policy
 from rocketdiff.core.run_info import CaseInfo, RunInfo, SubjectInfo
-from rocketdiff.core.verdict import Severity, Verdict
-from rocketdiff.report import badge, junit, markdown, sarif
+from rocketdiff.core.tables.checks import IMPLICIT
 from rocketdiff.report.clusters import Weight
 from rocketdiff.report.document import Document, build
-from rocketdiff.report.summary import print_summary
-from rocketdiff.report.words import plural
+from rocketdiff.report.formats import badge, junit, markdown, sarif
+from rocketdiff.report.formats.summary import print_summary
+from rocketdiff.report.words.signs import plural
 from rocketdiff.traces.run_directory import RunDirectory
 from rocketdiff.verdict.judge import RunJudgement, judge
 

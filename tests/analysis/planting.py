@@ -3,10 +3,10 @@
 from collections.abc import Callable
 from dataclasses import replace
 
-from rocketdiff.core.evidence import Evidence
-from rocketdiff.core.plan import SendKind, SendMode
-from rocketdiff.core.records import Send
-from rocketdiff.core.settings import ClientSettings
+from rocketdiff.core.answers.evidence import Evidence
+from rocketdiff.core.sends.plan import SendKind, SendMode
+from rocketdiff.core.sends.records import Send
+from rocketdiff.core.tables.settings import ClientSettings
 from tests.analysis.synthetic import MS, ORIGIN_NS, Pause, Stored, Told
 from tests.analysis.synthetic_modes import ModeStory, carrying
 

@@ -15,11 +15,11 @@ import msgspec
 import pytest
 
 from rocketdiff.core.events import Arm
-from rocketdiff.core.fault import FaultKind, FaultRecord
-from rocketdiff.core.plan import Plan, PlannedSend, SendKind
-from rocketdiff.core.records import Attempt, CalledBackAgain, Done, Hello, RouteSeen, Send
 from rocketdiff.core.run_info import Machine
-from rocketdiff.core.settings import ClientSettings
+from rocketdiff.core.sends.plan import Plan, PlannedSend, SendKind
+from rocketdiff.core.sends.records import Attempt, CalledBackAgain, Done, Hello, RouteSeen, Send
+from rocketdiff.core.tables.fault import FaultKind, FaultRecord
+from rocketdiff.core.tables.settings import ClientSettings
 from rocketdiff.traces.layout import table_file
 from rocketdiff.traces.manifest import ArmSummary, CaseEntry, ClockAnchor, RunManifest
 from rocketdiff.traces.recorder import plan_digest

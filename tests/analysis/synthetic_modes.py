@@ -7,10 +7,10 @@ not answered is found to be over by a look at all pending requests, once a secon
 
 from dataclasses import dataclass, replace
 
-from rocketdiff.core.message import DELAY, ID_PROPERTY, KEYS, body_digest, delay_s, padded, properties_text
-from rocketdiff.core.plan import Plan, PlannedSend, SendKind, SendMode
-from rocketdiff.core.records import UNSEEN_END, Attempt, RouteSeen, Send
-from rocketdiff.core.settings import ClientSettings
+from rocketdiff.core.sends.message import DELAY, ID_PROPERTY, KEYS, body_digest, delay_s, padded, properties_text
+from rocketdiff.core.sends.plan import Plan, PlannedSend, SendKind, SendMode
+from rocketdiff.core.sends.records import UNSEEN_END, Attempt, RouteSeen, Send
+from rocketdiff.core.tables.settings import ClientSettings
 from rocketmq_reference.dialects import dialect_of
 from rocketmq_reference.rules.async_rules import AsyncThread
 from rocketmq_reference.rules.client.publish import PublishInfo, Queue

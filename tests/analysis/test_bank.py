@@ -2,8 +2,8 @@
 
 import pytest
 
+from rocketdiff.core.answers.verdict import Verdict
 from rocketdiff.core.errors import ExitCode
-from rocketdiff.core.verdict import Verdict
 from tests.analysis.bank import BANK
 from tests.analysis.judged_to_the_end import Ended
 

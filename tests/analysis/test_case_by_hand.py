@@ -9,11 +9,11 @@ import pytest
 from rocketdiff.analysis.case_pass import judge_case
 from rocketdiff.analysis.case_trace import CaseTrace, TableKey
 from rocketdiff.analysis.facts import Difference, Tally
+from rocketdiff.core.answers.verdict import StoredAt
 from rocketdiff.core.events import Arm
-from rocketdiff.core.fault import FaultKind
-from rocketdiff.core.outcome import Outcome, Reason
-from rocketdiff.core.plan import SendKind, SendMode
-from rocketdiff.core.verdict import StoredAt
+from rocketdiff.core.sends.outcome import Outcome, Reason
+from rocketdiff.core.sends.plan import SendKind, SendMode
+from rocketdiff.core.tables.fault import FaultKind
 from rocketdiff.traces.manifest import CaseEntry
 from rocketdiff.traces.schema import SCHEMAS, TableName
 from tests.analysis.by_hand import ENTRY, MS, SUBJECTS, S

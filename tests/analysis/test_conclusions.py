@@ -14,11 +14,11 @@ from rocketdiff.analysis.send_view import Copy
 from rocketdiff.analysis.spark.cases import dealt, dealt_cases, facts_of, judging
 from rocketdiff.analysis.steps.aligned import AlignedSend
 from rocketdiff.analysis.summaries import summarise
+from rocketdiff.core.answers.evidence import Evidence, SpellCount, Standing, TraceCounts
+from rocketdiff.core.answers.plots import LaneAttempt
+from rocketdiff.core.answers.verdict import CallEnd, Severity, SideExample, StoredAt
 from rocketdiff.core.errors import ExitCode, TraceError
 from rocketdiff.core.events import Arm
-from rocketdiff.core.evidence import Evidence, SpellCount, Standing, TraceCounts
-from rocketdiff.core.plots import LaneAttempt
-from rocketdiff.core.verdict import CallEnd, Severity, SideExample, StoredAt
 from rocketdiff.traces.manifest import ArmSummary, CaseEntry, CaseStatus, RunManifest
 from rocketdiff.traces.run_directory import RunDirectory
 from tests.analysis.by_hand import ENTRY, MS, SUBJECTS, S, ended, fault, made, tried

@@ -3,7 +3,7 @@
 import pyarrow as pa
 
 from rocketdiff.analysis.facts import ARROW_SCHEMA, SPARK_SCHEMA, CaseFact, Tally, batches
-from rocketdiff.core.fault import FaultKind, FaultRecord
+from rocketdiff.core.tables.fault import FaultKind, FaultRecord
 
 
 def test_both_schemas_name_the_same_columns_with_the_same_types() -> None:

@@ -5,13 +5,13 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
+from rocketdiff.core.answers.evidence import Evidence, Standing
+from rocketdiff.core.answers.verdict import Verdict
 from rocketdiff.core.errors import ExitCode
-from rocketdiff.core.evidence import Evidence, Standing
-from rocketdiff.core.knowable import PROXY_CHOOSES
-from rocketdiff.core.plan import Plan, PlannedSend, SendKind
-from rocketdiff.core.records import Attempt, Send
-from rocketdiff.core.settings import ClientSettings
-from rocketdiff.core.verdict import Verdict
+from rocketdiff.core.sends.plan import Plan, PlannedSend, SendKind
+from rocketdiff.core.sends.records import Attempt, Send
+from rocketdiff.core.tables.knowable import PROXY_CHOOSES
+from rocketdiff.core.tables.settings import ClientSettings
 from rocketdiff.traces.run_directory import RunDirectory
 from tests.analysis.judged_to_the_end import Ended
 from tests.analysis.synthetic import MS, ORIGIN_NS, Pause, Stored, Story, Told

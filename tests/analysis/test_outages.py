@@ -6,9 +6,9 @@ from dataclasses import replace
 import pytest
 
 from rocketdiff.analysis.run_analysis import WITHOUT_SPARK, analyze
-from rocketdiff.core.evidence import SpellCount
+from rocketdiff.core.answers.evidence import SpellCount
 from rocketdiff.core.run_info import Guard
-from rocketdiff.core.settings import ClientSettings
+from rocketdiff.core.tables.settings import ClientSettings
 from rocketdiff.traces.run_directory import RunDirectory
 from tests.analysis.synthetic import Pause, Story
 

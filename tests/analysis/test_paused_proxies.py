@@ -3,9 +3,9 @@
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 
+from rocketdiff.core.answers.verdict import Verdict
 from rocketdiff.core.errors import ExitCode
-from rocketdiff.core.fault import FaultKind
-from rocketdiff.core.verdict import Verdict
+from rocketdiff.core.tables.fault import FaultKind
 from rocketdiff.traces.run_directory import RunDirectory
 from tests.analysis.judged_to_the_end import Ended
 from tests.analysis.synthetic import MS, ORIGIN_NS, Pause, Stored, Told

@@ -5,10 +5,10 @@ from dataclasses import dataclass, replace
 
 import pytest
 
+from rocketdiff.core.answers.evidence import Evidence
+from rocketdiff.core.answers.verdict import Verdict
 from rocketdiff.core.errors import ExitCode
-from rocketdiff.core.evidence import Evidence
-from rocketdiff.core.fault import FaultKind
-from rocketdiff.core.verdict import Verdict
+from rocketdiff.core.tables.fault import FaultKind
 from rocketdiff.traces.run_directory import RunDirectory
 from tests.analysis.judged_to_the_end import Ended
 from tests.analysis.synthetic import MS, ORIGIN_NS, Pause, Stored, Told

@@ -10,10 +10,10 @@ from rocketdiff.analysis.case_trace import CaseTrace
 from rocketdiff.analysis.steps import rulebook
 from rocketdiff.analysis.steps.rulebook import ArmRules, is_asynchronous, rulebook_for, tells_causes
 from rocketdiff.core.events import Arm
-from rocketdiff.core.plan import SendKind, SendMode
-from rocketdiff.core.settings import ClientSettings
-from rocketdiff.oracle.async_habits import NO_HABITS, AsyncHabits
-from rocketdiff.oracle.judgement import SendJudgement
+from rocketdiff.core.sends.plan import SendKind, SendMode
+from rocketdiff.core.tables.settings import ClientSettings
+from rocketdiff.oracle.producer.asynchronous.habits import NO_HABITS, AsyncHabits
+from rocketdiff.oracle.producer.judgement import SendJudgement
 from rocketdiff.traces.manifest import ArmSummary
 from tests.analysis.by_hand import MS, S
 from tests.analysis.test_case_by_hand import BASELINE, CANDIDATE, SLOW, SMALL, told, trace, whole

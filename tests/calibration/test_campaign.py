@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from rocketdiff.calibration.campaign import CalibrationRequest, calibration_of, journal_of, run_controls
+from rocketdiff.core.answers.verdict import CheckResult, Divergence, Example, Verdict
 from rocketdiff.core.errors import HarnessError
-from rocketdiff.core.verdict import CheckResult, Divergence, Example, Verdict
 from rocketdiff.traces.run_directory import RunDirectory
 from rocketdiff.verdict.calibration import Rate
 

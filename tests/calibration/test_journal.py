@@ -8,10 +8,10 @@ import pytest
 
 from rocketdiff.calibration.campaign import calibration_of, line_now
 from rocketdiff.calibration.journal import JOURNAL, CalibrationJournal, JournalHeader, begin_anew, plan_digest
+from rocketdiff.core.answers.verdict import Severity, Verdict
 from rocketdiff.core.errors import TraceError, UsageError
 from rocketdiff.core.resources import resource
 from rocketdiff.core.run_info import Machine
-from rocketdiff.core.verdict import Severity, Verdict
 from rocketdiff.judging.gate_rates import (
     JUDGING_FOLDERS,
     decode,

@@ -4,9 +4,9 @@ from collections import Counter
 
 from rocketdiff.calibration.plan import CASES_A_RUN, control_case, gate_runs, subject_of
 from rocketdiff.calibration.shapes import SHAPES, control_scenario
-from rocketdiff.core.plan import SendMode
+from rocketdiff.core.sends.plan import SendMode
 from rocketdiff.releases.catalogue import client_releases
-from rocketdiff.report.calibration_words import FEW
+from rocketdiff.report.words.gate_rates import FEW
 from rocketdiff.subjects.registry import offers
 
 

@@ -7,9 +7,9 @@ import pytest
 
 from rocketdiff.calibration.campaign import CalibrationRequest, calibration_of, journal_of
 from rocketdiff.calibration.sensitivity import KnownCase, known_cases, looked_for, pair_of_entry, run_known
+from rocketdiff.core.answers.verdict import CheckResult, Divergence, Example, Verdict
 from rocketdiff.core.errors import UsageError
 from rocketdiff.core.run_info import Machine, RunInfo, SubjectInfo
-from rocketdiff.core.verdict import CheckResult, Divergence, Example, Verdict
 from rocketdiff.judging.ledgers import LedgerChoice, load
 from rocketdiff.run.request import RunRequest
 from rocketdiff.traces.run_directory import RunDirectory

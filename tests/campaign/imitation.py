@@ -10,9 +10,9 @@ from unittest import mock
 
 from rocketdiff.campaign import measure
 from rocketdiff.cluster.processes.backend import Processes
+from rocketdiff.core.answers.verdict import Verdict
 from rocketdiff.core.errors import HarnessError
 from rocketdiff.core.events import Listener, RunEnded, RunStarted
-from rocketdiff.core.verdict import Verdict
 from rocketdiff.report.document import write as write_report
 from rocketdiff.run.request import RunRequest
 from tests.matrix.stories import CALM, answer, document

@@ -15,7 +15,7 @@ from rocketdiff.campaign.file_format import read
 from rocketdiff.core.errors import ExitCode, HarnessError
 from rocketdiff.lab.fuzz.campaign import Report
 from rocketdiff.record.commands import status
-from rocketdiff.record.files import Place
+from rocketdiff.record.storage.files import Place
 from tests.analysis.synthetic import Story, write_run
 from tests.campaign.imitation import Imitation
 from tests.matrix.stories import write

@@ -63,7 +63,7 @@ def test_our_own_fault_has_its_own_exit_code(
     def broken(**_: object) -> int:
         raise ZeroDivisionError("on purpose")
 
-    monkeypatch.setattr("rocketdiff.cli.listing.print_findings", broken)
+    monkeypatch.setattr("rocketdiff.cli.commands.listing.print_findings", broken)
     assert guarded(["doctor"]) == ExitCode.INTERNAL
     said = capsys.readouterr().err
     assert "our own fault: ZeroDivisionError: on purpose" in said
@@ -92,7 +92,7 @@ def test_the_report_of_our_own_fault_follows_no_link(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A temporary folder that takes no file does not turn one fault into two."""
-    monkeypatch.setattr("rocketdiff.cli.listing.print_findings", lambda **_: 1 / 0)
+    monkeypatch.setattr("rocketdiff.cli.commands.listing.print_findings", lambda **_: 1 / 0)
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "none"))
     assert guarded(["doctor"]) == ExitCode.INTERNAL
     assert "ZeroDivisionError" in capsys.readouterr().err.split("please report it with", 1)[1]

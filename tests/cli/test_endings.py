@@ -29,7 +29,7 @@ except KeyboardInterrupt:
 PROGRAM = """
 import os, sys, time
 sys.argv = ["rocketdiff", "doctor"]
-import rocketdiff.cli.listing
+import rocketdiff.cli.commands.listing
 def busy(**_):
     try:
         os.write(1, b"begun\\n")  # whole at once: a signal in the middle of print's flush would have it written again
@@ -37,7 +37,7 @@ def busy(**_):
     finally:
         time.sleep(0.5)
         print("stopped", flush=True)
-rocketdiff.cli.listing.print_findings = busy
+rocketdiff.cli.commands.listing.print_findings = busy
 from rocketdiff.__main__ import main
 main()
 """
@@ -97,7 +97,7 @@ def busy(**_):
     exec("time.sleep(60)")
 """
     program = PROGRAM.replace("import os, sys", "import os, signal, sys")
-    begin, end = program.index("def busy"), program.index("rocketdiff.cli.listing.print_findings")
+    begin, end = program.index("def busy"), program.index("rocketdiff.cli.commands.listing.print_findings")
     (tmp_path / "dropping.py").write_text(program[:begin] + swallowing + program[end:])
     process = started("-m", "dropping", cwd=tmp_path)  # as a file or a text of its own, Python would forget the exec
     said, errors = process.communicate(timeout=60)
@@ -117,7 +117,7 @@ def busy(**_):
     raise ImportError("initialization failed")
 """
     program = PROGRAM.replace("import os, sys", "import os, signal, sys")
-    begin, end = program.index("def busy"), program.index("rocketdiff.cli.listing.print_findings")
+    begin, end = program.index("def busy"), program.index("rocketdiff.cli.commands.listing.print_findings")
     process = started("-c", program[:begin] + "def interrupt():" + failing + program[end:])
     _, errors = process.communicate(timeout=60)
     assert (process.returncode, errors) == (130, "interrupted; everything that was started has been stopped\n")

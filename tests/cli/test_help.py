@@ -10,14 +10,14 @@ import pytest
 import typer
 
 from rocketdiff.cli.app import app, guarded, run
-from rocketdiff.cli.calibrate import calibrate
-from rocketdiff.cli.cluster import cluster_up
+from rocketdiff.cli.commands.calibrate import calibrate
+from rocketdiff.cli.commands.cluster import cluster_up
+from rocketdiff.cli.commands.inspect import scenarios
+from rocketdiff.cli.commands.simulate import simulate
 from rocketdiff.cli.examples import EXAMPLES
-from rocketdiff.cli.inspect import scenarios
-from rocketdiff.cli.simulate import simulate
 from rocketdiff.core.errors import ExitCode
-from rocketdiff.core.suites import SUITES
-from rocketdiff.core.topology import TOPOLOGIES
+from rocketdiff.core.tables.suites import SUITES
+from rocketdiff.core.tables.topology import TOPOLOGIES
 from rocketdiff.pytest_plugin import pytest_addoption
 
 

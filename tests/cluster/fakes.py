@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import Self
 
 from rocketdiff.cluster.interface import Node, NodeState, Role, Span
-from rocketdiff.core.topology import Topology, topology_named
+from rocketdiff.core.tables.topology import Topology, topology_named
 
 
 class FakeCluster:

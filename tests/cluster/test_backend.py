@@ -6,7 +6,7 @@ import pytest
 
 from rocketdiff.cluster.start import backend_named, own_backend_named
 from rocketdiff.core.errors import UsageError
-from rocketdiff.core.topology import topology_named
+from rocketdiff.core.tables.topology import topology_named
 
 FILE = """\
 format: 1

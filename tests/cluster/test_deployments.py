@@ -8,7 +8,7 @@ from rocketdiff.cluster.faults.catalogue import FAULTS
 from rocketdiff.cluster.interface import Cluster, NodeState
 from rocketdiff.cluster.operations import admin
 from rocketdiff.cluster.start import start_cluster
-from rocketdiff.core.fault import FaultKind, FaultRecord, FaultSpec
+from rocketdiff.core.tables.fault import FaultKind, FaultRecord, FaultSpec
 from rocketmq_reference.connections.channels import Channels
 from rocketmq_reference.remoting.codes import ResponseCode
 from rocketmq_reference.remoting.errors import MQBrokerException

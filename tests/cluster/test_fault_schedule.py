@@ -11,7 +11,7 @@ from rocketdiff.cluster.faults.record import Fault, healed, injected
 from rocketdiff.cluster.faults.schedule import ScheduleThread, run_schedule
 from rocketdiff.cluster.interface import Cluster, NodeState, Span
 from rocketdiff.core.errors import ClusterError, FaultNotProven, UsageError
-from rocketdiff.core.fault import FaultKind, FaultRecord, FaultSpec
+from rocketdiff.core.tables.fault import FaultKind, FaultRecord, FaultSpec
 from tests.cluster.fakes import FakeCluster
 
 MS = 1_000_000

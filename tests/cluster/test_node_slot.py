@@ -9,7 +9,7 @@ import pytest
 from rocketdiff.cluster.interface import Role
 from rocketdiff.cluster.launched.node_slot import clear, prepare, require_disk_space, reserve_slots, take_folder
 from rocketdiff.core.errors import EnvironmentMissing, UsageError
-from rocketdiff.core.topology import topology_named
+from rocketdiff.core.tables.topology import topology_named
 
 GIB = 2**30
 

@@ -6,8 +6,8 @@ from rocketdiff.cluster.faults import process_faults
 from rocketdiff.cluster.faults.catalogue import FAULTS
 from rocketdiff.cluster.interface import Cluster, Node, Role
 from rocketdiff.core.errors import UsageError
-from rocketdiff.core.fault import FaultKind, FaultSpec
-from rocketdiff.core.topology import Topology, topology_named
+from rocketdiff.core.tables.fault import FaultKind, FaultSpec
+from rocketdiff.core.tables.topology import Topology, topology_named
 from tests.cluster.fakes import FakeCluster
 
 IN_FORCE, OVER = 11, 22

@@ -12,7 +12,7 @@ from rocketdiff.cluster.launched import server_archive
 from rocketdiff.cluster.launched.command_line import Installation, installed
 from rocketdiff.cluster.launched.server_archive import start_of, train, with_class_archive
 from rocketdiff.cluster.processes.launch import start_processes
-from rocketdiff.core.topology import topology_named
+from rocketdiff.core.tables.topology import topology_named
 from rocketdiff.releases.class_archive import ARCHIVE, trained
 from tests.cluster.processes import await_gone
 from tests.live import READY_S, await_that

@@ -11,7 +11,7 @@ from rocketdiff.cluster.launched.security import ServerSecurity, server_security
 from rocketdiff.cluster.security_file import SecurityAsked
 from rocketdiff.cluster.server_settings import logging_settings
 from rocketdiff.core.security import OPEN, Account, Security
-from rocketdiff.core.topology import topology_named
+from rocketdiff.core.tables.topology import topology_named
 
 ONE = topology_named("one-master")
 SECRET = "0123456789abcdef"  # noqa: S105 - of a test

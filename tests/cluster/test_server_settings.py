@@ -9,7 +9,7 @@ from rocketdiff.cluster.server_settings import (
     properties_text,
     role_settings,
 )
-from rocketdiff.core.topology import topology_named
+from rocketdiff.core.tables.topology import topology_named
 
 ONE = topology_named("one-master")
 

@@ -3,7 +3,7 @@
 import pytest
 
 from rocketdiff.cluster.operations.stored import row_of, send_number
-from rocketdiff.core.message import ID_PROPERTY
+from rocketdiff.core.sends.message import ID_PROPERTY
 from rocketmq_reference.remoting.messages import StoredMessage
 
 

@@ -14,8 +14,8 @@ from rocketdiff.cluster.operations import admin
 from rocketdiff.cluster.operations.drain import await_drained
 from rocketdiff.cluster.operations.stored import StoredRow, read_stored
 from rocketdiff.core.errors import ClusterError, UsageError
-from rocketdiff.core.fault import FaultKind, FaultRecord, FaultSpec
-from rocketdiff.core.message import padded
+from rocketdiff.core.sends.message import padded
+from rocketdiff.core.tables.fault import FaultKind, FaultRecord, FaultSpec
 from rocketmq_reference.connections.channels import Channels
 from tests.cluster.processes import listening_hosts
 from tests.cluster.sending import send, send_unanswered

@@ -4,9 +4,9 @@ import re
 
 import pytest
 
-from rocketdiff.core.behaviours import BEHAVIOURS
-from rocketdiff.core.checks import CHECKS, IMPLICIT
 from rocketdiff.core.resources import resource
+from rocketdiff.core.tables.behaviours import BEHAVIOURS
+from rocketdiff.core.tables.checks import CHECKS, IMPLICIT
 from rocketdiff.scenario import load_all
 
 

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from rocketdiff.analysis.checks.registry import EVALUATIONS
-from rocketdiff.core.checks import ASKED, CHECKS, IMPLICIT, REPORT_ORDER, CheckKind
-from rocketdiff.core.knowable import Sending, unanswerable
-from rocketdiff.core.plan import SendKind, SendMode
-from rocketdiff.report.sarif import rules_of
+from rocketdiff.core.sends.plan import SendKind, SendMode
+from rocketdiff.core.tables.checks import ASKED, CHECKS, IMPLICIT, REPORT_ORDER, CheckKind
+from rocketdiff.core.tables.knowable import Sending, unanswerable
+from rocketdiff.report.formats.sarif import rules_of
 
 ROOT = Path(__file__).parents[2]
 GUIDE = (ROOT / "reports" / "README.md").read_text().partition("| Check | Asks")[2].partition("\n\n")[0]

@@ -9,7 +9,7 @@ from typing import get_args
 import pytest
 
 from rocketdiff.cluster.faults.catalogue import FAULTS
-from rocketdiff.core.fault import (
+from rocketdiff.core.tables.fault import (
     BY_SETTING,
     CLOSE_NO_CONNECTION,
     COST_NO_CONNECTION,
@@ -100,11 +100,11 @@ HOW = """\
 USE = """
 import json
 from rocketdiff.cluster.faults.catalogue import FAULTS
-from rocketdiff.core.fault import FaultKind, HOLD_ANSWERS_BACK, fault_counts, fault_sentence
-from rocketdiff.core.plots import FaultWindow
+from rocketdiff.core.tables.fault import FaultKind, HOLD_ANSWERS_BACK, fault_counts, fault_sentence
+from rocketdiff.core.answers.plots import FaultWindow
 from rocketdiff.ledger.file import schema
 from rocketdiff.report.charts.timelines import fault_text
-from rocketdiff.report.words import phase_word
+from rocketdiff.report.words.signs import phase_word
 from rocketdiff.scenario import parse
 from rocketdiff.scenario.json_schema import rendered
 
@@ -151,7 +151,7 @@ def copy(tmp_path: Path) -> Path:
 
 def test_a_new_kind_touches_the_table_and_one_file_of_faults(copy: Path) -> None:
     """Planted in a copy of the package, it is in formats, words, pictures and the analysis' groups."""
-    planted(copy / "rocketdiff" / "core" / "fault.py", "    WIRE_DELAY = (\n", ROW)
+    planted(copy / "rocketdiff" / "core" / "tables" / "fault.py", "    WIRE_DELAY = (\n", ROW)
     planted(
         copy / "rocketdiff" / "cluster" / "faults" / "setting_faults.py",
         "        FaultKind.FLUSH_TIMEOUT: _Setting(\n",

@@ -1,6 +1,6 @@
 """What is suggested in the place of a release there is not."""
 
-from rocketdiff.core.nearest import nearest_releases
+from rocketdiff.core.text.nearest import nearest_releases
 
 KNOWN = ("4.7.0", "4.7.1", "4.8.0", "5.3.2", "5.3.3", "5.5.0")
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from rocketdiff.core.outcome import (
+from rocketdiff.core.sends.outcome import (
     ErrorWord,
     Outcome,
     Reason,
@@ -12,7 +12,7 @@ from rocketdiff.core.outcome import (
     outcome_of_attempt,
     word_of,
 )
-from rocketdiff.core.outcome import reason_of as reason
+from rocketdiff.core.sends.outcome import reason_of as reason
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rocketdiff.core.plain_text import TEXT_CHARACTERS, UNPRINTABLE, plain, plain_line
+from rocketdiff.core.text.plain_text import TEXT_CHARACTERS, UNPRINTABLE, plain, plain_line
 
 
 @pytest.mark.parametrize(

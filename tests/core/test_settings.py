@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from rocketdiff.core.settings import CLIENT_SETTINGS, ClientSettings, Unit
+from rocketdiff.core.tables.settings import CLIENT_SETTINGS, ClientSettings, Unit
 from rocketdiff.simulation.script.vocabulary import ScriptSettings
 from rocketmq_reference.application.settings import ProducerSettings
 from rocketmq_reference.rules.settings import SendSettings

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from rocketdiff.core.suites import SUITES
+from rocketdiff.core.tables.suites import SUITES
 
 ROOT = Path(__file__).parents[2]
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from rocketdiff.core.errors import UsageError
-from rocketdiff.core.topology import TOPOLOGIES, broker_id_of, letter_of, master_of, topology_named
+from rocketdiff.core.tables.topology import TOPOLOGIES, broker_id_of, letter_of, master_of, topology_named
 
 ROOT = Path(__file__).parents[2]
 

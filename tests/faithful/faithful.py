@@ -10,10 +10,10 @@ import msgspec
 from rocketdiff.analysis.run_analysis import WITHOUT_SPARK, analyze
 from rocketdiff.core.errors import ExitCode
 from rocketdiff.core.events import Arm
-from rocketdiff.core.fault import FaultRecord, FaultSpec
-from rocketdiff.core.plan import SendMode
-from rocketdiff.core.records import Done, Hello
+from rocketdiff.core.sends.plan import SendMode
+from rocketdiff.core.sends.records import Done, Hello
 from rocketdiff.core.subject import SubjectId
+from rocketdiff.core.tables.fault import FaultRecord, FaultSpec
 from rocketdiff.judging.run_info import describe
 from rocketdiff.run.manifest import entry_of
 from rocketdiff.scenario import Case, Scenario, expand

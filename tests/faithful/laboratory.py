@@ -14,10 +14,10 @@ from operator import eq
 from random import Random
 from typing import Any
 
-from rocketdiff.core.fault import FaultKind, FaultSpec, Frames
-from rocketdiff.core.plan import Plan, PlannedSend, SendKind, SendMode
-from rocketdiff.core.records import NEVER_CALLED_BACK, UNSEEN_END, Attempt, CalledBackAgain, RouteSeen, Send
-from rocketdiff.core.topology import TOPOLOGIES
+from rocketdiff.core.sends.plan import Plan, PlannedSend, SendKind, SendMode
+from rocketdiff.core.sends.records import NEVER_CALLED_BACK, UNSEEN_END, Attempt, CalledBackAgain, RouteSeen, Send
+from rocketdiff.core.tables.fault import FaultKind, FaultSpec, Frames
+from rocketdiff.core.tables.topology import TOPOLOGIES
 from rocketdiff.lab.scenario_faults import fault_entries
 from rocketdiff.lab.scenario_scripts import simulated
 from rocketdiff.scenario import Scenario

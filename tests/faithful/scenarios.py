@@ -4,11 +4,11 @@ import json
 from dataclasses import dataclass
 from random import Random
 
-from rocketdiff.core.checks import ASKED
 from rocketdiff.core.errors import UsageError
-from rocketdiff.core.knowable import Sending, unanswerable
-from rocketdiff.core.plan import SendKind, SendMode
-from rocketdiff.core.topology import TOPOLOGIES
+from rocketdiff.core.sends.plan import SendKind, SendMode
+from rocketdiff.core.tables.checks import ASKED
+from rocketdiff.core.tables.knowable import Sending, unanswerable
+from rocketdiff.core.tables.topology import TOPOLOGIES
 from rocketdiff.scenario import Scenario, parse
 
 TIMEOUTS_MS = (1, 2, 10, 50, 100, 150, 300, 500, 700, 1_000, 3_000)

@@ -10,7 +10,7 @@ from functools import cache
 import pytest
 
 from rocketdiff.core.errors import ExitCode
-from rocketdiff.core.plan import SendKind, SendMode
+from rocketdiff.core.sends.plan import SendKind, SendMode
 from rocketdiff.scenario import Scenario
 from rocketdiff.simulation.java_host.host import JavaHost
 from tests.faithful.faithful import RELEASES

@@ -10,7 +10,7 @@ from rocketdiff.analysis.run_analysis import analyze_here
 from rocketdiff.calibration import journal
 from rocketdiff.campaign import file_format as campaign_file
 from rocketdiff.cluster.external import cluster_file, undo_log
-from rocketdiff.core.policy import Policy
+from rocketdiff.core.answers.policy import Policy
 from rocketdiff.core.resources import resource
 from rocketdiff.core.run_info import Machine
 from rocketdiff.judging import gate_rates, ledgers

@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 
 from rocketdiff.analysis.run_analysis import WITHOUT_SPARK, analyze
-from rocketdiff.core.policy import Policy
+from rocketdiff.core.answers.policy import Policy
+from rocketdiff.core.answers.verdict import CheckResult
 from rocketdiff.core.run_info import CaseInfo, RunInfo
-from rocketdiff.core.verdict import CheckResult
 from rocketdiff.judging.examples import contexts_of
 from rocketdiff.report.clusters import ExampleContext, clusters_of
 from rocketdiff.traces.run_directory import RunDirectory

@@ -8,9 +8,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from rocketdiff.core.answers.verdict import CheckResult, Verdict
 from rocketdiff.core.errors import UsageError
-from rocketdiff.core.fault import fault_counts
-from rocketdiff.core.verdict import CheckResult, Verdict
+from rocketdiff.core.tables.fault import fault_counts
 from rocketdiff.judging.ledgers import POOLED, LedgerChoice, admitted, known_checks, load, read, shipped_files
 from rocketdiff.ledger.apply import apply_ledger
 from rocketdiff.ledger.lint import lint

@@ -8,16 +8,16 @@ import msgspec
 import pytest
 from rich.console import Console
 
-from rocketdiff.core.policy import Policy
+from rocketdiff.core.answers.policy import Policy
 from rocketdiff.core.resources import resource
 from rocketdiff.core.run_info import RunInfo
 from rocketdiff.core.subject import SubjectId
 from rocketdiff.judging.gate_rates import judging_digest
 from rocketdiff.judging.run_info import describe, file_named
-from rocketdiff.report import html, markdown
 from rocketdiff.report.clusters import clusters_of
-from rocketdiff.report.summary import print_summary
-from rocketdiff.report.words import explain_command
+from rocketdiff.report.formats import html, markdown
+from rocketdiff.report.formats.summary import print_summary
+from rocketdiff.report.words.signs import explain_command
 from rocketdiff.run.execute import plan_cases
 from rocketdiff.run.manifest import manifest_of
 from rocketdiff.run.request import Selection

@@ -8,7 +8,7 @@ import pytest
 from rocketdiff.cli.app import guarded
 from rocketdiff.core.errors import ExitCode
 from rocketdiff.report.document import SCHEMA_VERSION, load
-from rocketdiff.report.words import explain_command
+from rocketdiff.report.words.signs import explain_command
 
 ROOT = Path(__file__).parents[2]
 SAMPLE = load(ROOT / "reports" / "sample")

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from rocketdiff.core.errors import ExitCode, UsageError
-from rocketdiff.core.plan import SendMode
+from rocketdiff.core.sends.plan import SendMode
 from rocketdiff.lab.history.coverage import coverage_of
 from rocketdiff.lab.identify import (
     GoldenAnswers,

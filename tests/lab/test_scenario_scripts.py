@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from rocketdiff.core.fault import FaultKind, FaultSpec
 from rocketdiff.core.resources import resource
+from rocketdiff.core.tables.fault import FaultKind, FaultSpec
 from rocketdiff.lab.scenario_scripts import simulated, simulated_scenarios
 from rocketdiff.scenario import Scenario, load, load_all, parse, plan_of
 from rocketdiff.simulation.script import Script, canonical, parse_script

@@ -5,8 +5,8 @@ from dataclasses import replace
 import msgspec
 import pytest
 
-from rocketdiff.core.checks import Concern
 from rocketdiff.core.errors import UsageError
+from rocketdiff.core.tables.checks import Concern
 from rocketdiff.lab.upgrade import Upgrade, headline, html, markdown, upgrade
 from rocketdiff.report.document import Document
 from tests.lab.history.toys import by_table, toy_corpus, toy_executions, toy_standard

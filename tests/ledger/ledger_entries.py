@@ -4,8 +4,8 @@ from dataclasses import replace
 from datetime import date
 from typing import Any
 
+from rocketdiff.core.answers.verdict import CheckResult, Divergence, Example, Severity, Verdict
 from rocketdiff.core.run_info import CaseInfo, Machine, RunInfo, SubjectInfo
-from rocketdiff.core.verdict import CheckResult, Divergence, Example, Severity, Verdict
 from rocketdiff.ledger.model import Conditions, Confirmation, Entry, Party, Range
 
 OLD, NEW = "java:4.7.1", "java:5.3.3"

@@ -5,8 +5,8 @@ from datetime import date
 
 import pytest
 
-from rocketdiff.core.policy import Policy
-from rocketdiff.core.verdict import CheckResult, Severity, Verdict
+from rocketdiff.core.answers.policy import Policy
+from rocketdiff.core.answers.verdict import CheckResult, Severity, Verdict
 from rocketdiff.ledger.apply import Applied, apply_ledger
 from rocketdiff.ledger.model import Conditions, Entry, EntryState, Ledger, Party, Rate
 from tests.ledger.ledger_entries import BOTH, ENTRY, OLD, ONE, PAIR, RUN, divergence, entry, result

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from rocketdiff.core.policy import Policy
+from rocketdiff.core.answers.policy import Policy
 from rocketdiff.ledger.apply import apply_ledger
 from rocketdiff.ledger.matching import covers, declares, is_expected, meets, subjects_of
 from rocketdiff.ledger.model import Conditions, EntryState, Ledger, Party, Range

@@ -10,8 +10,8 @@ from typing import Any
 import jsonschema
 import pytest
 
+from rocketdiff.core.answers.verdict import Severity
 from rocketdiff.core.errors import UsageError
-from rocketdiff.core.verdict import Severity
 from rocketdiff.ledger.file import ParsedFile, parse, schema
 from rocketdiff.ledger.model import Party, Range, Rate
 

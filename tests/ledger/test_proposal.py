@@ -6,9 +6,9 @@ from datetime import date
 import pytest
 import yaml
 
-from rocketdiff.core.policy import Policy
+from rocketdiff.core.answers.policy import Policy
+from rocketdiff.core.answers.verdict import CheckResult, Severity, Verdict
 from rocketdiff.core.run_info import SubjectInfo
-from rocketdiff.core.verdict import CheckResult, Severity, Verdict
 from rocketdiff.ledger.apply import apply_ledger
 from rocketdiff.ledger.file import ParsedFile, parse
 from rocketdiff.ledger.model import Confirmation, Ledger

@@ -2,7 +2,7 @@
 
 import pytest
 
-from rocketdiff.core.verdict import Verdict
+from rocketdiff.core.answers.verdict import Verdict
 from rocketdiff.matrix.cells import ROWS, Source, alike, column_of, extract
 from rocketdiff.matrix.document import SCHEMA_VERSION, MatrixDocument
 from rocketdiff.report.cleaning import cleaned

@@ -3,11 +3,11 @@
 from dataclasses import replace
 from pathlib import Path
 
-from rocketdiff.core.evidence import TraceCounts
-from rocketdiff.core.plots import Plots
-from rocketdiff.core.policy import Policy
+from rocketdiff.core.answers.evidence import TraceCounts
+from rocketdiff.core.answers.plots import Plots
+from rocketdiff.core.answers.policy import Policy
+from rocketdiff.core.answers.verdict import CheckResult, Divergence, Example, Severity, Verdict
 from rocketdiff.core.run_info import CaseInfo, Machine, RunInfo, SubjectInfo
-from rocketdiff.core.verdict import CheckResult, Divergence, Example, Severity, Verdict
 from rocketdiff.report.document import Document, build
 from rocketdiff.verdict.judge import EXIT_CODE, RunJudgement, conclude
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from rocketdiff.core.verdict import CheckResult, Severity, Verdict
+from rocketdiff.core.answers.verdict import CheckResult, Severity, Verdict
 from rocketdiff.matrix.cells import NOT_ASKED, Source, alike, column_of, extract
 from rocketdiff.matrix.document import Cell, Column, State
 from tests.matrix.stories import BASELINE, CALM, PAUSE, answer, document, moved

@@ -38,14 +38,14 @@ def _modules(package: str) -> tuple[str, ...]:
 
 
 ROOMS = (
-    Room("guards", ("rocketdiff.run.guards",), ("tests/run/test_guards.py", "tests/run/test_guards_in_full.py")),
+    Room("guards", ("rocketdiff.run.case.guards",), ("tests/run/test_guards.py", "tests/run/test_guards_in_full.py")),
     Room(
         "verdict",
         (
             *_modules("rocketdiff.verdict"),
             *_modules("rocketdiff.ledger"),
             "rocketdiff.statistics.significance",
-            "rocketdiff.core.policy",
+            "rocketdiff.core.answers.policy",
         ),
         ("tests/verdict", "tests/ledger", "tests/statistics/test_significance.py", "tests/judging/test_ledgers.py"),
     ),

@@ -28,7 +28,7 @@ def test_whatever_judges_is_in_a_room() -> None:
         "rocketdiff.analysis.checks",
         "rocketdiff.analysis.steps",
     )
-    wanted = {"rocketdiff.run.guards", *(module for package in packages for module in module_names(package))}
+    wanted = {"rocketdiff.run.case.guards", *(module for package in packages for module in module_names(package))}
     modules = [module for room in ROOMS for module in room.modules]
     assert wanted <= set(modules)
     assert len(modules) == len(set(modules))
@@ -74,8 +74,8 @@ def test_a_mutant_in_a_function_and_one_on_import_are_noticed(tmp_path: Path, mo
     """Both by the guards' own tests; and a second hunt asks nothing again."""
     monkeypatch.setattr(judge_hunt, "STORE", tmp_path)
     names = {
-        "run.guards._start: if spread is None: → if spread is not None:",
-        "run.guards: START_SPREAD_LIMIT_NS = 50000000 → pass",
+        "run.case.guards._start: if spread is None: → if spread is not None:",
+        "run.case.guards: START_SPREAD_LIMIT_NS = 50000000 → pass",
     }
     mutants = [mutant for mutant in GUARDS.mutants() if mutant.name in names]
     fates = JudgeHunt(GUARDS, time.monotonic() + 600).go_on(mutants)

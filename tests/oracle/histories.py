@@ -13,8 +13,8 @@ a selector argument.
 
 from typing import Any
 
-from rocketdiff.core.plan import SendKind
-from rocketdiff.core.records import Attempt, Send
+from rocketdiff.core.sends.plan import SendKind
+from rocketdiff.core.sends.records import Attempt, Send
 
 MS = 1_000_000
 STEP_NS = MS // 10

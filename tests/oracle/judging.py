@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from rocketdiff.core.settings import ClientSettings
-from rocketdiff.oracle.judgement import SendJudgement
-from rocketdiff.oracle.replay import replay_for
+from rocketdiff.core.tables.settings import ClientSettings
+from rocketdiff.oracle.producer.judgement import SendJudgement
+from rocketdiff.oracle.producer.replay import replay_for
 from tests.oracle.histories import history, routes
 
 

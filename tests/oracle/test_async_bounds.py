@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from rocketdiff.core.plan import SendKind
-from rocketdiff.core.records import Send
-from rocketdiff.oracle.async_ends import async_difference
-from rocketdiff.oracle.judgement import DifferenceKind, RuleDifference
+from rocketdiff.core.sends.plan import SendKind
+from rocketdiff.core.sends.records import Send
+from rocketdiff.oracle.producer.asynchronous.ends import async_difference
+from rocketdiff.oracle.producer.judgement import DifferenceKind, RuleDifference
 from rocketmq_reference.dialects import dialect_of
 from tests.oracle.histories import attempt_of
 from tests.oracle.test_async_ends import MS, SETTINGS, TIMED_OUT, because_of, faulty, signature, trace

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from rocketdiff.core.plan import SendKind, SendMode
-from rocketdiff.core.records import NEVER_CALLED_BACK, UNSEEN_END, Send
-from rocketdiff.oracle.async_ends import Troubled, async_difference
+from rocketdiff.core.sends.plan import SendKind, SendMode
+from rocketdiff.core.sends.records import NEVER_CALLED_BACK, UNSEEN_END, Send
+from rocketdiff.oracle.producer.asynchronous.ends import Troubled, async_difference
 from rocketmq_reference.dialects import dialect_of
 from rocketmq_reference.rules.settings import SendSettings
 from tests.oracle.histories import attempt_of, send_of

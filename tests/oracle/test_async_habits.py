@@ -2,7 +2,7 @@
 
 import pytest
 
-from rocketdiff.oracle.async_habits import NO_HABITS, AsyncHabits
+from rocketdiff.oracle.producer.asynchronous.habits import NO_HABITS, AsyncHabits
 from rocketmq_reference.dialects import dialect_of
 
 

@@ -5,13 +5,13 @@ from dataclasses import replace
 
 import pytest
 
-from rocketdiff.core.plan import SendKind, SendMode
-from rocketdiff.core.records import NEVER_CALLED_BACK, UNSEEN_END, UNSEEN_ROUTE, Send
-from rocketdiff.core.settings import ClientSettings
-from rocketdiff.oracle.async_ends import Troubled
-from rocketdiff.oracle.asynchronous import judge_asynchronous
-from rocketdiff.oracle.judgement import Decision, DifferenceKind, RuleDifference, SendJudgement
-from rocketdiff.oracle.replay import replay_for
+from rocketdiff.core.sends.plan import SendKind, SendMode
+from rocketdiff.core.sends.records import NEVER_CALLED_BACK, UNSEEN_END, UNSEEN_ROUTE, Send
+from rocketdiff.core.tables.settings import ClientSettings
+from rocketdiff.oracle.producer.asynchronous.ends import Troubled
+from rocketdiff.oracle.producer.asynchronous.sends import judge_asynchronous
+from rocketdiff.oracle.producer.judgement import Decision, DifferenceKind, RuleDifference, SendJudgement
+from rocketdiff.oracle.producer.replay import replay_for
 from tests.oracle.histories import attempt_of, routes, send_of
 
 MS = 1_000_000

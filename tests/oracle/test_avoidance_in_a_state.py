@@ -2,8 +2,8 @@
 
 import pytest
 
-from rocketdiff.oracle.hidden_state import OVER_MS
 from rocketdiff.oracle.interval import Reading, as_ms, bounds
+from rocketdiff.oracle.producer.states.hidden_state import OVER_MS
 from tests.oracle.test_hidden_state import DEMON, between, set_reachable, set_shown, state
 
 

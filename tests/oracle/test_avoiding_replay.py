@@ -2,8 +2,8 @@
 
 import pytest
 
-from rocketdiff.core.settings import ClientSettings
-from rocketdiff.oracle.replay import replay_for
+from rocketdiff.core.tables.settings import ClientSettings
+from rocketdiff.oracle.producer.replay import replay_for
 from tests.oracle.histories import history, routes
 from tests.oracle.judging import judged, legal, signatures
 

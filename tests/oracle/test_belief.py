@@ -2,15 +2,15 @@
 
 import pytest
 
-from rocketdiff.core.settings import ClientSettings
-from rocketdiff.oracle import transition
-from rocketdiff.oracle.belief import settle_belief
+from rocketdiff.core.tables.settings import ClientSettings
 from rocketdiff.oracle.choices import ChoiceExplorer
-from rocketdiff.oracle.decision_point import decision_points_of
-from rocketdiff.oracle.hidden_state import OVER_MS, HiddenState
 from rocketdiff.oracle.interval import Interval, as_ms, bounds
-from rocketdiff.oracle.replay import replay_for
-from rocketdiff.oracle.uncertain import UncertainPublishInfo
+from rocketdiff.oracle.producer.replay import replay_for
+from rocketdiff.oracle.producer.states import transition
+from rocketdiff.oracle.producer.states.belief import settle_belief
+from rocketdiff.oracle.producer.states.decision_point import decision_points_of
+from rocketdiff.oracle.producer.states.hidden_state import OVER_MS, HiddenState
+from rocketdiff.oracle.producer.states.uncertain import UncertainPublishInfo
 from rocketmq_reference.dialects import dialect_of
 from tests.oracle.histories import history, routes
 from tests.oracle.judging import signatures

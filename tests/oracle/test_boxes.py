@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from itertools import product
 
-from rocketdiff.oracle.belief import Box, _hull, _join, _union
+from rocketdiff.oracle.producer.states.belief import Box, _hull, _join, _union
 
 INTERVALS = [(lo, hi) for lo in range(3) for hi in range(lo, 3)]
 WIDE = [(lo, hi) for lo in range(6) for hi in range(lo, 6)]

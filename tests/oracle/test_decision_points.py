@@ -2,9 +2,9 @@
 
 from dataclasses import replace
 
-from rocketdiff.core.plan import SendKind, SendMode
-from rocketdiff.core.records import Attempt, Send
-from rocketdiff.oracle.decision_point import DecisionPoint, decision_points_of
+from rocketdiff.core.sends.plan import SendKind, SendMode
+from rocketdiff.core.sends.records import Attempt, Send
+from rocketdiff.oracle.producer.states.decision_point import DecisionPoint, decision_points_of
 from tests.oracle.histories import attempt_of, send_of
 
 FIRST, SECOND = attempt_of(0, "a", 0, 20, 30), attempt_of(1, "b", 0, 40, 50)

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from rocketdiff.core.settings import ClientSettings
-from rocketdiff.oracle.judgement import DifferenceKind, RuleDifference
-from rocketdiff.oracle.replay import replay_for
+from rocketdiff.core.tables.settings import ClientSettings
+from rocketdiff.oracle.producer.judgement import DifferenceKind, RuleDifference
+from rocketdiff.oracle.producer.replay import replay_for
 from tests.oracle.histories import history, routes
 from tests.oracle.judging import judged
 

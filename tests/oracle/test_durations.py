@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from rocketdiff.core.settings import ClientSettings
-from rocketdiff.oracle.durations import IS_CERTAIN
-from rocketdiff.oracle.replay import replay_for
+from rocketdiff.core.tables.settings import ClientSettings
+from rocketdiff.oracle.producer.durations import IS_CERTAIN
+from rocketdiff.oracle.producer.replay import replay_for
 from tests.oracle.histories import MS, history, routes
 from tests.oracle.judging import judged, signatures
 

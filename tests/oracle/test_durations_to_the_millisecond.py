@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from rocketdiff.core.plan import SendKind, SendMode
-from rocketdiff.oracle.durations import (
+from rocketdiff.core.sends.plan import SendKind, SendMode
+from rocketdiff.oracle.producer.durations import (
     GAVE_UP_EARLY,
     IS_CERTAIN,
     OUTLASTED,
@@ -15,7 +15,7 @@ from rocketdiff.oracle.durations import (
     duration_difference,
     waiting_difference,
 )
-from rocketdiff.oracle.judgement import RuleDifference
+from rocketdiff.oracle.producer.judgement import RuleDifference
 from tests.oracle.histories import attempt_of, send_of
 
 MS = 1_000_000

@@ -3,8 +3,8 @@
 import pytest
 
 from rocketdiff.core.errors import UsageError
-from rocketdiff.core.settings import ClientSettings
-from rocketdiff.oracle.explain import explain
+from rocketdiff.core.tables.settings import ClientSettings
+from rocketdiff.oracle.producer.explain import explain
 from tests.oracle.histories import history, routes
 
 ON = ClientSettings(send_latency_fault_enable=True, send_msg_timeout_ms=500)

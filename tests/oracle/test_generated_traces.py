@@ -10,10 +10,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from rocketdiff.core.records import Send
-from rocketdiff.core.settings import ClientSettings
-from rocketdiff.oracle.judgement import DifferenceKind, SendJudgement
-from rocketdiff.oracle.replay import replay_for
+from rocketdiff.core.sends.records import Send
+from rocketdiff.core.tables.settings import ClientSettings
+from rocketdiff.oracle.producer.judgement import DifferenceKind, SendJudgement
+from rocketdiff.oracle.producer.replay import replay_for
 from rocketmq_reference.dialects import DIALECTS
 from tests.oracle.generated import Trouble, World, changed, generated, random_world
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from rocketdiff.core.records import UNSEEN_ROUTE, Attempt, Send
-from rocketdiff.core.settings import ClientSettings
-from rocketdiff.oracle.grpc_attempts import judge_calls
+from rocketdiff.core.sends.records import UNSEEN_ROUTE, Attempt, Send
+from rocketdiff.core.tables.settings import ClientSettings
+from rocketdiff.oracle.producer.grpc_attempts import judge_calls
 
 SETTINGS = ClientSettings(retry_times_when_send_failed=2)
 TIMEOUT, LOST, REFUSED = "RemotingTimeoutException", "RemotingSendRequestException", "MQBrokerException"

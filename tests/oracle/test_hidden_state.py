@@ -5,9 +5,9 @@ from collections.abc import Callable
 import pytest
 
 from rocketdiff.oracle.choices import ChoiceExplorer, ChoiceTape
-from rocketdiff.oracle.hidden_state import HiddenState
 from rocketdiff.oracle.interval import Interval, as_ms, bounds, was_read
-from rocketdiff.oracle.uncertain import UncertainPublishInfo
+from rocketdiff.oracle.producer.states.hidden_state import HiddenState
+from rocketdiff.oracle.producer.states.uncertain import UncertainPublishInfo
 from rocketmq_reference.dialects import dialect_of
 from rocketmq_reference.rules.client.publish import Queue
 from rocketmq_reference.rules.events import IndexRead

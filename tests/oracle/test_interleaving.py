@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from rocketdiff.oracle import interleave
-from rocketdiff.oracle.belief import Belief
+from rocketdiff.oracle.producer import interleave
+from rocketdiff.oracle.producer.states.belief import Belief
 from tests.oracle.judging import judged, legal, signatures
 
 BOTH_BEGIN = "t0 0 a3 1 | t1 0.05 a0 1 | t0 20 b0 1 refused > a1 1"

@@ -4,13 +4,13 @@ from dataclasses import replace
 
 import pytest
 
-from rocketdiff.core.plan import SendKind, SendMode
-from rocketdiff.core.records import UNSEEN_ROUTE
-from rocketdiff.core.settings import ClientSettings
-from rocketdiff.oracle import transition
-from rocketdiff.oracle.judgement import Decision, SendJudgement
-from rocketdiff.oracle.observation import Observation
-from rocketdiff.oracle.replay import Replay, replay_for
+from rocketdiff.core.sends.plan import SendKind, SendMode
+from rocketdiff.core.sends.records import UNSEEN_ROUTE
+from rocketdiff.core.tables.settings import ClientSettings
+from rocketdiff.oracle.producer.judgement import Decision, SendJudgement
+from rocketdiff.oracle.producer.observation import Observation
+from rocketdiff.oracle.producer.replay import Replay, replay_for
+from rocketdiff.oracle.producer.states import transition
 from rocketmq_reference.dialects import dialect_of
 from tests.oracle.histories import MS, attempt_of, history, routes, send_of
 from tests.oracle.judging import judged, signatures

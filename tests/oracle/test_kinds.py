@@ -4,13 +4,13 @@ from dataclasses import replace
 
 import pytest
 
-from rocketdiff.core.plan import SendKind, SendMode
-from rocketdiff.core.records import Send
-from rocketdiff.oracle.async_ends import async_difference
+from rocketdiff.core.sends.plan import SendKind, SendMode
+from rocketdiff.core.sends.records import Send
 from rocketdiff.oracle.choices import ChoiceExplorer
-from rocketdiff.oracle.difference import ends_alike
 from rocketdiff.oracle.interval import Interval
-from rocketdiff.oracle.judgement import DifferenceKind
+from rocketdiff.oracle.producer.asynchronous.ends import async_difference
+from rocketdiff.oracle.producer.difference import ends_alike
+from rocketdiff.oracle.producer.judgement import DifferenceKind
 from rocketmq_reference.dialects import dialect_of
 from rocketmq_reference.rules.producer.attempt import Ending, Finish
 from tests.oracle.histories import send_of

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from rocketdiff.core.records import Attempt, Send
-from rocketdiff.core.settings import ClientSettings
-from rocketdiff.oracle import replay
-from rocketdiff.oracle.judgement import SendJudgement
-from rocketdiff.oracle.replay import replay_for
+from rocketdiff.core.sends.records import Attempt, Send
+from rocketdiff.core.tables.settings import ClientSettings
+from rocketdiff.oracle.producer import replay
+from rocketdiff.oracle.producer.judgement import SendJudgement
+from rocketdiff.oracle.producer.replay import replay_for
 from rocketmq_reference.dialects import DIALECTS
 from tests.oracle.generated import World, changed, generated, random_world
 

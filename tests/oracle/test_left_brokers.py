@@ -3,7 +3,7 @@
 import pytest
 
 from rocketdiff.oracle.choices import ChoiceExplorer
-from rocketdiff.oracle.uncertain import UncertainPublishInfo
+from rocketdiff.oracle.producer.states.uncertain import UncertainPublishInfo
 from tests.oracle.judging import judged, legal, signatures
 
 LISTS = ("a2 b2", "a2")

@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import pytest
 
-from rocketdiff.core.plan import SendKind, SendMode
-from rocketdiff.core.records import NEVER_CALLED_BACK, Send
-from rocketdiff.core.settings import ClientSettings
-from rocketdiff.oracle.asynchronous import judge_asynchronous
-from rocketdiff.oracle.judgement import SendJudgement
-from rocketdiff.oracle.replay import Replay, replay_for
+from rocketdiff.core.sends.plan import SendKind, SendMode
+from rocketdiff.core.sends.records import NEVER_CALLED_BACK, Send
+from rocketdiff.core.tables.settings import ClientSettings
+from rocketdiff.oracle.producer.asynchronous.sends import judge_asynchronous
+from rocketdiff.oracle.producer.judgement import SendJudgement
+from rocketdiff.oracle.producer.replay import Replay, replay_for
 from tests.oracle.histories import attempt_of, send_of
 
 MS = 1_000_000

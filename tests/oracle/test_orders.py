@@ -4,15 +4,12 @@ from typing import Any
 
 import pytest
 
-from rocketdiff.core.plan import SendKind
-from rocketdiff.core.records import Attempt
-from rocketdiff.core.settings import ClientSettings
-from rocketdiff.oracle import interleave
-from rocketdiff.oracle.belief import Belief
+from rocketdiff.core.sends.plan import SendKind
+from rocketdiff.core.sends.records import Attempt
+from rocketdiff.core.tables.settings import ClientSettings
 from rocketdiff.oracle.choices import ChoiceExplorer
-from rocketdiff.oracle.decision_point import DecisionPoint
-from rocketdiff.oracle.hidden_state import HiddenState
-from rocketdiff.oracle.interleave import (
+from rocketdiff.oracle.producer import interleave
+from rocketdiff.oracle.producer.interleave import (
     _certainly_past_ms,
     _enabled,
     _Lane,
@@ -22,9 +19,12 @@ from rocketdiff.oracle.interleave import (
     _settled,
     _soonest,
 )
-from rocketdiff.oracle.observation import Observation
-from rocketdiff.oracle.replay import replay_for
-from rocketdiff.oracle.uncertain import UncertainPublishInfo
+from rocketdiff.oracle.producer.observation import Observation
+from rocketdiff.oracle.producer.replay import replay_for
+from rocketdiff.oracle.producer.states.belief import Belief
+from rocketdiff.oracle.producer.states.decision_point import DecisionPoint
+from rocketdiff.oracle.producer.states.hidden_state import HiddenState
+from rocketdiff.oracle.producer.states.uncertain import UncertainPublishInfo
 from rocketmq_reference.dialects import dialect_of
 from tests.oracle.histories import MS, attempt_of, history, routes, send_of
 from tests.oracle.judging import judged

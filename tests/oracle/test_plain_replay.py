@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 
 from rocketdiff.core.errors import UsageError
-from rocketdiff.core.records import UNSEEN_ROUTE
-from rocketdiff.core.settings import ClientSettings
-from rocketdiff.oracle.replay import replay_for
+from rocketdiff.core.sends.records import UNSEEN_ROUTE
+from rocketdiff.core.tables.settings import ClientSettings
+from rocketdiff.oracle.producer.replay import replay_for
 from tests.oracle.histories import history, routes
 from tests.oracle.judging import judged, legal, signatures
 

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from rocketdiff.oracle.difference import result_difference
-from rocketdiff.oracle.judgement import DifferenceKind, RuleDifference
+from rocketdiff.oracle.producer.difference import result_difference
+from rocketdiff.oracle.producer.judgement import DifferenceKind, RuleDifference
 from tests.oracle.histories import history
 from tests.oracle.test_differences_in_full import told_of
 

@@ -4,13 +4,13 @@ from dataclasses import replace
 
 import pytest
 
-from rocketdiff.core.plan import SendKind, SendMode
-from rocketdiff.core.records import Send
-from rocketdiff.core.settings import ClientSettings
-from rocketdiff.oracle.async_ends import Troubled
-from rocketdiff.oracle.judgement import DifferenceKind, RuleDifference
-from rocketdiff.oracle.replay import replay_for
-from rocketdiff.oracle.retry_brokers import retry_broker_difference
+from rocketdiff.core.sends.plan import SendKind, SendMode
+from rocketdiff.core.sends.records import Send
+from rocketdiff.core.tables.settings import ClientSettings
+from rocketdiff.oracle.producer.asynchronous.ends import Troubled
+from rocketdiff.oracle.producer.asynchronous.retry_brokers import retry_broker_difference
+from rocketdiff.oracle.producer.judgement import DifferenceKind, RuleDifference
+from rocketdiff.oracle.producer.replay import replay_for
 from tests.oracle.histories import attempt_of, routes, send_of
 
 RETURNED, LEFT = "retry.returned-to-failed-broker/retry", "retry.left-its-queue/retry"

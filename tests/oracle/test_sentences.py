@@ -2,11 +2,11 @@
 
 import pytest
 
-from rocketdiff.core.plan import SendKind
-from rocketdiff.core.records import Send
+from rocketdiff.core.sends.plan import SendKind
+from rocketdiff.core.sends.records import Send
 from rocketdiff.oracle.choices import ChoiceExplorer
 from rocketdiff.oracle.interval import Interval
-from rocketdiff.oracle.sentences import (
+from rocketdiff.oracle.producer.sentences import (
     duration_text,
     end_text,
     finish_text,

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 import pytest
 
-from rocketdiff.core.plan import SendKind
-from rocketdiff.core.records import Attempt
-from rocketdiff.oracle.explain import attempt_lines, story_lines
+from rocketdiff.core.sends.plan import SendKind
+from rocketdiff.core.sends.records import Attempt
+from rocketdiff.oracle.producer.explain import attempt_lines, story_lines
 from rocketmq_reference.rules.client.publish import Queue
 from rocketmq_reference.rules.events import (
     BudgetChecked,

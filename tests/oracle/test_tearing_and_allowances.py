@@ -5,9 +5,15 @@ from dataclasses import replace
 import pytest
 
 from rocketdiff.oracle.choices import ChoiceExplorer
-from rocketdiff.oracle.durations import Allowance, Tearing, allowance_of, duration_difference, waiting_difference
 from rocketdiff.oracle.interval import Interval, as_ms
-from rocketdiff.oracle.judgement import DifferenceKind, RuleDifference
+from rocketdiff.oracle.producer.durations import (
+    Allowance,
+    Tearing,
+    allowance_of,
+    duration_difference,
+    waiting_difference,
+)
+from rocketdiff.oracle.producer.judgement import DifferenceKind, RuleDifference
 from rocketmq_reference.dialects import dialect_of
 from rocketmq_reference.rules.client.publish import Queue
 from rocketmq_reference.rules.producer.attempt import Try

@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from rocketdiff.core.settings import ClientSettings
+from rocketdiff.core.tables.settings import ClientSettings
 from rocketdiff.oracle.choices import INDEX_BASE
-from rocketdiff.oracle.decision_point import decision_points_of
-from rocketdiff.oracle.replay import Replay, replay_for
-from rocketdiff.oracle.transition import Routes
+from rocketdiff.oracle.producer.replay import Replay, replay_for
+from rocketdiff.oracle.producer.states.decision_point import decision_points_of
+from rocketdiff.oracle.producer.states.transition import Routes
 from rocketmq_reference.rules.client.publish import Queue
 from tests.oracle.histories import history, routes
 from tests.oracle.judging import judged, legal, signatures

@@ -6,7 +6,7 @@ import pytest
 
 from rocketdiff.oracle.choices import ChoiceExplorer
 from rocketdiff.oracle.interval import Interval, as_ms
-from rocketdiff.oracle.uncertain import UncertainFaultTable, UncertainPublishInfo, write_queues_in
+from rocketdiff.oracle.producer.states.uncertain import UncertainFaultTable, UncertainPublishInfo, write_queues_in
 from rocketmq_reference.rules.client.publish import Queue
 from rocketmq_reference.rules.queue_choice.fault_table import OVERWRITING, OVERWRITING_SHUFFLED, FaultItem
 

@@ -2,7 +2,7 @@
 
 from rocketdiff.oracle.choices import ChoiceExplorer, ChoiceTape
 from rocketdiff.oracle.interval import Interval, as_ms
-from rocketdiff.oracle.uncertain import UncertainFaultTable
+from rocketdiff.oracle.producer.states.uncertain import UncertainFaultTable
 from rocketmq_reference.rules.queue_choice import index
 from rocketmq_reference.rules.queue_choice.fault_table import OVERWRITING, OVERWRITING_SHUFFLED, FaultRules
 from rocketmq_reference.rules.queue_choice.index import ThreadIndex

@@ -2,13 +2,13 @@
 
 import pytest
 
-from rocketdiff.core.plan import SendKind
+from rocketdiff.core.sends.plan import SendKind
 from rocketdiff.oracle.choices import ChoiceExplorer
-from rocketdiff.oracle.decision_point import DecisionPoint
-from rocketdiff.oracle.difference import explained_difference
-from rocketdiff.oracle.hidden_state import HiddenState
-from rocketdiff.oracle.judgement import DifferenceKind, RuleDifference
-from rocketdiff.oracle.uncertain import UncertainPublishInfo
+from rocketdiff.oracle.producer.difference import explained_difference
+from rocketdiff.oracle.producer.judgement import DifferenceKind, RuleDifference
+from rocketdiff.oracle.producer.states.decision_point import DecisionPoint
+from rocketdiff.oracle.producer.states.hidden_state import HiddenState
+from rocketdiff.oracle.producer.states.uncertain import UncertainPublishInfo
 from rocketmq_reference.dialects import dialect_of
 from rocketmq_reference.rules.client.publish import Queue
 from rocketmq_reference.rules.producer.attempt import Ending, Finish, Step, Try

@@ -13,7 +13,7 @@ from typer.main import get_command
 
 from rocketdiff.cli.app import app
 from rocketdiff.pytest_plugin import pytest_addoption
-from rocketdiff.report import badge, junit, markdown, sarif
+from rocketdiff.report.formats import badge, junit, markdown, sarif
 
 EXAMPLES = Path(__file__).parents[2] / "fixtures" / "examples"
 WORKFLOW = yaml.safe_load((EXAMPLES / "ci-workflow.yml").read_text())

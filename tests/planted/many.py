@@ -20,11 +20,11 @@ import pyarrow.compute as pc
 from rocketdiff.record.commands import add, judge
 from rocketdiff.record.conclude import concluding
 from rocketdiff.record.facts import CONCLUDED_FROM
-from rocketdiff.record.files import PartWriter, Place
 from rocketdiff.record.ingest import folders_of
 from rocketdiff.record.rules import rules_now
-from rocketdiff.record.store import Batch, Snapshot, commit, look, look_or_make, new_batch
-from rocketdiff.record.tables import COLUMNS, Kept, NewFile
+from rocketdiff.record.storage.files import PartWriter, Place
+from rocketdiff.record.storage.store import Batch, Snapshot, commit, look, look_or_make, new_batch
+from rocketdiff.record.storage.tables import COLUMNS, Kept, NewFile
 from rocketdiff.record.work import Here
 from rocketdiff.traces.manifest import stamped
 from tests.planted.__main__ import folder_of, told

@@ -7,15 +7,15 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from rocketdiff.core.policy import Policy
+from rocketdiff.core.answers.policy import Policy
 from rocketdiff.judging.judge_runs import judge_runs
 from rocketdiff.ledger.model import Ledger
 from rocketdiff.record.commands import add, judge
 from rocketdiff.record.conclude import concluding
-from rocketdiff.record.files import Place
 from rocketdiff.record.ingest import folders_of
 from rocketdiff.record.spark.ask import ask_regressions
-from rocketdiff.record.store import look
+from rocketdiff.record.storage.files import Place
+from rocketdiff.record.storage.store import look
 from rocketdiff.record.work import Here
 from tests.planted.defects import ASYNC, CALM, DEFECTS
 from tests.planted.replicas import Replica, write, write_all

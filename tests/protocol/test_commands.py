@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from rocketdiff.core.plan import Plan, PlannedSend, SendKind
-from rocketdiff.core.settings import ClientSettings
+from rocketdiff.core.sends.plan import Plan, PlannedSend, SendKind
+from rocketdiff.core.tables.settings import ClientSettings
 from rocketdiff.protocol.commands import (
     STOP,
     Go,

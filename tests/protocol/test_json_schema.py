@@ -7,8 +7,8 @@ import jsonschema
 import pytest
 
 from rocketdiff.core.errors import SubjectBroken
-from rocketdiff.core.plan import Plan, PlannedSend, SendKind, SendMode
-from rocketdiff.core.settings import ClientSettings
+from rocketdiff.core.sends.plan import Plan, PlannedSend, SendKind, SendMode
+from rocketdiff.core.tables.settings import ClientSettings
 from rocketdiff.protocol.commands import STOP, SubjectSetup, encode_go, encode_plan, encode_setup
 from rocketdiff.protocol.json_schema import schema
 from rocketdiff.protocol.records import decode_record

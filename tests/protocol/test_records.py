@@ -7,8 +7,8 @@ import sys
 import pytest
 
 from rocketdiff.core.errors import SubjectBroken
-from rocketdiff.core.plan import SendMode
-from rocketdiff.core.records import Attempt, Done, Hello, Ready, Record, RouteSeen, Send, SubjectFailed
+from rocketdiff.core.sends.plan import SendMode
+from rocketdiff.core.sends.records import Attempt, Done, Hello, Ready, Record, RouteSeen, Send, SubjectFailed
 from rocketdiff.protocol.records import decode_record, encode_record
 
 EVERY_KIND: list[Record] = [
@@ -92,7 +92,7 @@ def test_two_threads_may_read_their_first_record_at_the_same_time() -> None:
     """Msgspec crashes if the first conversion of an enum happens in two threads at once; so it has happened when the module is loaded."""
     program = (
         "from rocketdiff.protocol import records\n"
-        "from rocketdiff.core.plan import SendKind\n"
+        "from rocketdiff.core.sends.plan import SendKind\n"
         "print(hasattr(SendKind, '__msgspec_cache__'))"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)

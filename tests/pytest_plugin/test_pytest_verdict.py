@@ -12,7 +12,7 @@ from rocketdiff.core.subject import SubjectId
 from rocketdiff.pytest_plugin import collection
 from rocketdiff.pytest_plugin.collection import Scenarios
 from rocketdiff.pytest_plugin.items import answer_text
-from rocketdiff.report.words import answer_sign
+from rocketdiff.report.words.signs import answer_sign
 from rocketdiff.run.case_session import CaseAnswer
 from rocketdiff.verdict.judge import judge
 from tests.report.conftest import sample_document, sample_evidence, sample_run_info

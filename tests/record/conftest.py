@@ -8,8 +8,8 @@ import pytest
 
 from rocketdiff.core.run_info import Guard
 from rocketdiff.record.commands import add, judge
-from rocketdiff.record.files import Place
 from rocketdiff.record.ingest import folders_of
+from rocketdiff.record.storage.files import Place
 from rocketdiff.record.work import Here
 from tests.analysis.synthetic import Change, Pause, Story, write_run
 

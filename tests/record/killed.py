@@ -14,11 +14,11 @@ from functools import wraps
 from pathlib import Path
 from typing import Any
 
-from rocketdiff.record import store
 from rocketdiff.record.commands import add, compact, judge
 from rocketdiff.record.conclude import concluding
-from rocketdiff.record.files import PartWriter, Place
 from rocketdiff.record.rules import rules_now
+from rocketdiff.record.storage import store
+from rocketdiff.record.storage.files import PartWriter, Place
 from rocketdiff.record.work import Here
 from tests.record.rows import all_rows
 

@@ -1,8 +1,8 @@
 """What a record holds, for tests to compare."""
 
-from rocketdiff.record.files import Place
-from rocketdiff.record.store import look
-from rocketdiff.record.tables import COLUMNS, Kept
+from rocketdiff.record.storage.files import Place
+from rocketdiff.record.storage.store import look
+from rocketdiff.record.storage.tables import COLUMNS, Kept
 
 
 def all_rows(place: Place) -> dict[Kept, list[str]]:

@@ -8,10 +8,10 @@ import pytest
 
 from rocketdiff.core.errors import TraceError, UsageError
 from rocketdiff.record.commands import add, refusal, status
-from rocketdiff.record.files import Place
 from rocketdiff.record.ingest import folders_of
-from rocketdiff.record.store import look
-from rocketdiff.record.tables import Kept
+from rocketdiff.record.storage.files import Place
+from rocketdiff.record.storage.store import look
+from rocketdiff.record.storage.tables import Kept
 from rocketdiff.record.work import Here
 from tests.analysis.synthetic import Told
 

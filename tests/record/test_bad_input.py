@@ -11,12 +11,13 @@ import pytest
 from deltalake import write_deltalake
 
 from rocketdiff.core.errors import EnvironmentMissing, TraceError
-from rocketdiff.record import commands, store
+from rocketdiff.record import commands
 from rocketdiff.record.commands import add, check, compact, judge, status
-from rocketdiff.record.files import Place
 from rocketdiff.record.rules import rules_now
-from rocketdiff.record.store import look
-from rocketdiff.record.tables import Kept
+from rocketdiff.record.storage import store
+from rocketdiff.record.storage.files import Place
+from rocketdiff.record.storage.store import look
+from rocketdiff.record.storage.tables import Kept
 from rocketdiff.record.work import Here
 from tests.record.rows import all_rows
 

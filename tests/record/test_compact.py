@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 from deltalake import DeltaTable
 
-from rocketdiff.record import store
 from rocketdiff.record.commands import add, check, compact, judge, status
-from rocketdiff.record.files import Place
-from rocketdiff.record.store import look
-from rocketdiff.record.tables import Kept
+from rocketdiff.record.storage import store
+from rocketdiff.record.storage.files import Place
+from rocketdiff.record.storage.store import look
+from rocketdiff.record.storage.tables import Kept
 from rocketdiff.record.work import Here
 from tests.record.rows import all_rows
 

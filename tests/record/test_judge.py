@@ -6,17 +6,17 @@ from pathlib import Path
 import pytest
 
 from rocketdiff.analysis.masters import WITHOUT_SPARK
-from rocketdiff.core.policy import Policy
+from rocketdiff.core.answers.policy import Policy
 from rocketdiff.judging.judge_runs import judge_runs
 from rocketdiff.judging.ledgers import LedgerChoice, load
 from rocketdiff.ledger.model import Ledger
 from rocketdiff.record import commands
 from rocketdiff.record.commands import add, judge, status
 from rocketdiff.record.conclude import Concluding
-from rocketdiff.record.files import Place
 from rocketdiff.record.rules import rules_now
-from rocketdiff.record.store import look
-from rocketdiff.record.tables import Kept
+from rocketdiff.record.storage.files import Place
+from rocketdiff.record.storage.store import look
+from rocketdiff.record.storage.tables import Kept
 from rocketdiff.record.work import Here
 from tests.analysis.synthetic import Told
 

@@ -13,10 +13,10 @@ import pytest
 from rocketdiff.core.errors import EnvironmentMissing
 from rocketdiff.record import commands
 from rocketdiff.record.commands import add, check, judge, status
-from rocketdiff.record.files import Place
 from rocketdiff.record.ingest import Found
-from rocketdiff.record.store import commit
-from rocketdiff.record.tables import NewFile
+from rocketdiff.record.storage.files import Place
+from rocketdiff.record.storage.store import commit
+from rocketdiff.record.storage.tables import NewFile
 from rocketdiff.record.work import Here
 
 NewRun = Callable[..., Path]

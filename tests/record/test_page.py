@@ -9,14 +9,14 @@ from typing import Any
 import msgspec
 import pytest
 
-from rocketdiff.core.policy import Policy
+from rocketdiff.core.answers.policy import Policy
 from rocketdiff.judging.judge_runs import judge_runs
-from rocketdiff.record import html
-from rocketdiff.record.files import Place
-from rocketdiff.record.page import Change, Rate, RecordDocument, RunLine, Shown, document_of, encode
-from rocketdiff.record.store import look
+from rocketdiff.record.page import html
+from rocketdiff.record.page.document import Change, Rate, RecordDocument, RunLine, Shown, document_of, encode
+from rocketdiff.record.storage.files import Place
+from rocketdiff.record.storage.store import look
 from rocketdiff.report.clusters import Weight
-from rocketdiff.report.html import FILE_NAME as REPORT
+from rocketdiff.report.formats.html import FILE_NAME as REPORT
 from tests.analysis.synthetic import Told
 
 HOSTILE = "<script>alert(1)</script>"

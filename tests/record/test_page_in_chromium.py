@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from rocketdiff.record import html
-from rocketdiff.record.page import RecordDocument
+from rocketdiff.record.page import html
+from rocketdiff.record.page.document import RecordDocument
 from tests.record.test_page import document as document  # noqa: PLC0414 - a fixture, for this file too
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")

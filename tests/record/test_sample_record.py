@@ -4,8 +4,8 @@ import msgspec
 
 from rocketdiff.campaign.file_format import read
 from rocketdiff.core.resources import resource
-from rocketdiff.record import html
-from rocketdiff.record.page import RecordDocument
+from rocketdiff.record.page import html
+from rocketdiff.record.page.document import RecordDocument
 
 FOLDER = resource("reports/sample-record")
 DOCUMENT = msgspec.json.decode((FOLDER / "record.json").read_bytes(), type=RecordDocument)

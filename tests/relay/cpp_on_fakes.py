@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rocketdiff.core.events import Arm
-from rocketdiff.core.plan import Plan
-from rocketdiff.core.records import Send
-from rocketdiff.core.settings import ClientSettings
+from rocketdiff.core.sends.plan import Plan
+from rocketdiff.core.sends.records import Send
 from rocketdiff.core.subject import SubjectId
+from rocketdiff.core.tables.settings import ClientSettings
 from rocketdiff.protocol.commands import SubjectSetup
 from rocketdiff.relay.proxy.process import Relay
 from rocketdiff.relay.remoting.exchanges import Exchange, exchanges_of

@@ -5,7 +5,7 @@ from collections import Counter
 from contextlib import ExitStack
 from pathlib import Path
 
-from rocketdiff.core.plan import Plan, PlannedSend, SendKind
+from rocketdiff.core.sends.plan import Plan, PlannedSend, SendKind
 from rocketdiff.relay.proxy.process import Relay
 from rocketdiff.relay.proxy.switches import Action, Switch
 from tests.reference_impl.fake_broker import FakeCluster, Silence

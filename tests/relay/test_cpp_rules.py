@@ -2,7 +2,7 @@
 
 import pytest
 
-from rocketdiff.core.plan import Plan, PlannedSend, SendKind, SendMode
+from rocketdiff.core.sends.plan import Plan, PlannedSend, SendKind, SendMode
 from rocketdiff.relay.proxy.process import Relay
 from rocketdiff.relay.remoting.record import Connected, read_wire
 from tests.reference_impl.fake_broker import Answer, FakeCluster, Silence

@@ -10,9 +10,9 @@ from dataclasses import replace
 
 import pytest
 
-from rocketdiff.core.records import Attempt, Send
-from rocketdiff.core.settings import ClientSettings
-from rocketdiff.oracle.replay import replay_for
+from rocketdiff.core.sends.records import Attempt, Send
+from rocketdiff.core.tables.settings import ClientSettings
+from rocketdiff.oracle.producer.replay import replay_for
 from rocketdiff.relay.remoting.attempts import attempts_of
 from rocketdiff.relay.remoting.exchanges import Exchange
 from rocketdiff.relay.remoting.record import Passed

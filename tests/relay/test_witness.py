@@ -10,8 +10,8 @@ from collections.abc import Iterable
 
 import pytest
 
-from rocketdiff.core.plan import SendKind
-from rocketdiff.core.records import Attempt
+from rocketdiff.core.sends.plan import SendKind
+from rocketdiff.core.sends.records import Attempt
 from rocketdiff.relay.remoting.attempts import SILENT
 from rocketdiff.relay.remoting.cross_check import disagreements
 from rocketdiff.relay.remoting.record import Shut, read_wire

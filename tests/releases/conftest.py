@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from rocketdiff.releases import download
+from rocketdiff.releases.artifacts import download
 from tests.releases.loopback import RecordingListener, Repository, answer
 
 

@@ -3,7 +3,7 @@
 import zipfile
 from pathlib import Path
 
-from rocketdiff.releases.artifacts import client_class_path
+from rocketdiff.releases.artifacts.class_paths import client_class_path
 
 FAULT_STRATEGY = "org/apache/rocketmq/client/latency/MQFaultStrategy.class"
 PRODUCER_IMPL = "org/apache/rocketmq/client/impl/producer/DefaultMQProducerImpl.class"

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from rocketdiff.core.errors import EnvironmentMissing, UsageError
-from rocketdiff.releases import artifacts
-from rocketdiff.releases.artifacts import client_class_path, ensure, fetch_clients, server_class_path
+from rocketdiff.releases.artifacts import class_paths as artifacts
+from rocketdiff.releases.artifacts.class_paths import client_class_path, ensure, fetch_clients, server_class_path
 from rocketdiff.releases.lock import Artifact, ArtifactLock
 from tests.releases.loopback import RecordingListener, Repository
 
@@ -215,7 +215,7 @@ def test_unknown_releases_are_refused() -> None:
 def fetching_process(jars: list[Artifact]) -> subprocess.Popen[bytes]:
     """Another rocketdiff that fetches these artifacts."""
     program = (
-        "from rocketdiff.releases.artifacts import ensure\n"
+        "from rocketdiff.releases.artifacts.class_paths import ensure\n"
         "from rocketdiff.releases.lock import Artifact\n"
         "from rocketdiff.releases.progress import silent\n"
         f"ensure('x', [Artifact(*row) for row in {[(j.coordinate, j.sha256, j.size_bytes) for j in jars]}], silent)\n"

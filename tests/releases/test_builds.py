@@ -9,10 +9,10 @@ import pytest
 
 from rocketdiff.core.errors import UsageError
 from rocketdiff.core.subject import SubjectId
-from rocketdiff.releases.artifacts import client_class_path
-from rocketdiff.releases.builds import class_path, is_build, is_kept, kept
+from rocketdiff.releases.artifacts.class_paths import client_class_path
 from rocketdiff.releases.cache import sha256_of
 from rocketdiff.releases.catalogue import base_of
+from rocketdiff.releases.programs.builds import class_path, is_build, is_kept, kept
 from rocketdiff.subjects.registry import resolved
 from tests.releases.patched import FAULT_STRATEGY, client_jar, patched_jar, with_entry
 

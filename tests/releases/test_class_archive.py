@@ -17,7 +17,7 @@ from rocketdiff.releases.class_archive import (
     made_archive,
     trained,
 )
-from rocketdiff.releases.java_programs import class_folder
+from rocketdiff.releases.programs.java_programs import class_folder
 
 
 @dataclass

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from rocketdiff.core.errors import EnvironmentMissing
-from rocketdiff.releases import cpp_client as subject_module
-from rocketdiff.releases.cpp_client import CppEnvironment, cpp_client, environment_folder, is_built
+from rocketdiff.releases.programs import cpp_client as subject_module
+from rocketdiff.releases.programs.cpp_client import CppEnvironment, cpp_client, environment_folder, is_built
 
 LOCKS = Path(subject_module.__file__).with_name("cpp_locks")
 

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from rocketdiff.core.errors import EnvironmentMissing
-from rocketdiff.core.plan import SendKind, SendMode
 from rocketdiff.core.resources import resource
 from rocketdiff.core.security import ACL, TLS
-from rocketdiff.releases import driver_builds
-from rocketdiff.releases.driver_builds import (
+from rocketdiff.core.sends.plan import SendKind, SendMode
+from rocketdiff.releases.programs import driver_builds
+from rocketdiff.releases.programs.driver_builds import (
     OTHER_CLIENTS,
     OtherClient,
     Step,

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from rocketdiff.core.errors import EnvironmentMissing, HarnessError
-from rocketdiff.releases import java_programs
 from rocketdiff.releases.cache import DIGESTS
-from rocketdiff.releases.java_programs import compiled, driver_class_path, fetch_simulation, jar_of
 from rocketdiff.releases.jdk import JavaHome, find_java
+from rocketdiff.releases.programs import java_programs
+from rocketdiff.releases.programs.java_programs import compiled, driver_class_path, fetch_simulation, jar_of
 from rocketdiff.releases.progress import silent
 
 JAVA_8_CLASS = 52

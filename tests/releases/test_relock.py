@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from rocketdiff.core.errors import EnvironmentMissing
-from rocketdiff.releases import relock
+from rocketdiff.releases.artifacts import relock
+from rocketdiff.releases.artifacts.relock import artifact_of, main, resolve
 from rocketdiff.releases.lock import LOCK_FILE, Artifact, ArtifactLock, read_lock
-from rocketdiff.releases.relock import artifact_of, main, resolve
 
 MAVEN = """#!/bin/sh
 for argument in "$@"; do case $argument in

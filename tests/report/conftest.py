@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from rocketdiff.core.evidence import (
+from rocketdiff.core.answers.evidence import (
     Ending,
     EpisodePair,
     Evidence,
@@ -14,7 +14,7 @@ from rocketdiff.core.evidence import (
     Standing,
     TraceCounts,
 )
-from rocketdiff.core.plots import (
+from rocketdiff.core.answers.plots import (
     AmbiguityCurve,
     BrokerShare,
     ElapsedQuantiles,
@@ -27,10 +27,10 @@ from rocketdiff.core.plots import (
     Plots,
     SwimLanes,
 )
+from rocketdiff.core.answers.verdict import CallEnd, Divergence, Example, Measure, Severity, SideExample, StoredAt
 from rocketdiff.core.run_info import CaseInfo, Guard, Machine, RunInfo, SubjectInfo
-from rocketdiff.core.verdict import CallEnd, Divergence, Example, Measure, Severity, SideExample, StoredAt
-from rocketdiff.report import html
 from rocketdiff.report.document import Document, build
+from rocketdiff.report.formats import html
 from rocketdiff.verdict.judge import judge
 from tests.report.imitation import PAUSE_MS, RESUME_MS, arms, phase_of
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from rocketdiff.core.plots import LaneAttempt
+from rocketdiff.core.answers.plots import LaneAttempt
 
 PAUSE_MS, RESUME_MS, TIMEOUT_MS, END_MS = 3_000.0, 5_000.0, 500.0, 9_000.0
 

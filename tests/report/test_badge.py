@@ -7,8 +7,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from rocketdiff.report import badge
 from rocketdiff.report.document import Document
+from rocketdiff.report.formats import badge
 from rocketdiff.verdict.judge import Counts, RunVerdict
 
 COUNTS = Counts(new=3, declared=0, stale=1, inconclusive=2, checks=48)

@@ -5,12 +5,12 @@ from dataclasses import replace
 import msgspec
 
 from rocketdiff.calibration.plan import CASES_A_RUN, control_case
-from rocketdiff.core.fault import fault_counts
 from rocketdiff.core.run_info import Machine, RunInfo
-from rocketdiff.report.calibration_words import MEASURED_FAULTS, MEASURED_TOPOLOGIES, UNKNOWN, caveats, trust_lines
+from rocketdiff.core.tables.fault import fault_counts
 from rocketdiff.report.document import Document, decode, encode
-from rocketdiff.report.html import render as render_page
-from rocketdiff.report.markdown import render as render_markdown
+from rocketdiff.report.formats.html import render as render_page
+from rocketdiff.report.formats.markdown import render as render_markdown
+from rocketdiff.report.words.gate_rates import MEASURED_FAULTS, MEASURED_TOPOLOGIES, UNKNOWN, caveats, trust_lines
 from rocketdiff.verdict.calibration import Alarm, Calibration, CheckRate, ClientRate, Controls, Found, ModeRate, Rate
 
 QUIET = Controls(

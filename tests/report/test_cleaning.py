@@ -12,13 +12,13 @@ import pytest
 from rich.console import Console
 
 from rocketdiff.core.events import Arm, ArmLost
-from rocketdiff.core.plain_text import UNPRINTABLE
+from rocketdiff.core.text.plain_text import UNPRINTABLE
 from rocketdiff.report.cleaning import cleaned
 from rocketdiff.report.document import Document, decode, encode
-from rocketdiff.report.html import LIMIT_BYTES
-from rocketdiff.report.summary import print_summary
+from rocketdiff.report.formats.html import LIMIT_BYTES
+from rocketdiff.report.formats.summary import print_summary
+from rocketdiff.report.formats.write import write_reports
 from rocketdiff.report.terminal import TerminalListener
-from rocketdiff.report.write import write_reports
 
 TOLD = {"broker", "node", "expected", "observed", "signature", "seen", "establishes", "subject"}
 """Fields that a client, a broker or a stored run can fill with anything."""

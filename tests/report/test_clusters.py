@@ -1,8 +1,8 @@
 """Many differences, few rows."""
 
-from rocketdiff.core.plots import LaneAttempt
-from rocketdiff.core.policy import Policy
-from rocketdiff.core.verdict import CheckResult, Divergence, Example, Severity, SideExample, Verdict
+from rocketdiff.core.answers.plots import LaneAttempt
+from rocketdiff.core.answers.policy import Policy
+from rocketdiff.core.answers.verdict import CheckResult, Divergence, Example, Severity, SideExample, Verdict
 from rocketdiff.report.clusters import Weight, clusters_of, fingerprint
 from rocketdiff.report.document import Document
 

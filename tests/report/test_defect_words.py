@@ -8,8 +8,8 @@ import pytest
 from rocketdiff.core.errors import TraceError
 from rocketdiff.judging import gate_rates
 from rocketdiff.judging.gate_rates import shipped_defects
-from rocketdiff.report.calibration_words import defect_lines, table, trust_lines
 from rocketdiff.report.document import Document
+from rocketdiff.report.words.gate_rates import defect_lines, table, trust_lines
 from rocketdiff.verdict.defects_found import DefectsFound, DefectTrial, SuiteFound
 
 TRIALS = [DefectTrial("quick", name, 1, name != "lingers") for name in ("loses", "lies", "lingers", "leaks")]

@@ -5,9 +5,9 @@ from typing import Any
 import msgspec
 import pytest
 
+from rocketdiff.core.answers.plots import LaneAttempt
+from rocketdiff.core.answers.verdict import CallEnd, SideExample, StoredAt
 from rocketdiff.core.errors import TraceError
-from rocketdiff.core.plots import LaneAttempt
-from rocketdiff.core.verdict import CallEnd, SideExample, StoredAt
 from rocketdiff.report.document import Document, decode, encode
 from rocketdiff.report.example_format import publish, understand
 

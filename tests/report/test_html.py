@@ -6,11 +6,12 @@ from pathlib import Path
 
 import msgspec
 
-from rocketdiff.core.plots import Plots
-from rocketdiff.core.verdict import Verdict
-from rocketdiff.report import html, pictures
+from rocketdiff.core.answers.plots import Plots
+from rocketdiff.core.answers.verdict import Verdict
 from rocketdiff.report.document import Document, decode, encode
-from rocketdiff.report.page import anchors_of, subjects_of
+from rocketdiff.report.formats import html
+from rocketdiff.report.views import pictures
+from rocketdiff.report.views.page import anchors_of, subjects_of
 from rocketdiff.verdict.judge import RunVerdict
 
 

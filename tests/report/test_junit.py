@@ -8,11 +8,11 @@ import msgspec
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
+from rocketdiff.core.answers.policy import Inconclusive, Policy
+from rocketdiff.core.answers.verdict import CheckResult, Divergence, Example, Severity, Verdict
 from rocketdiff.core.events import AnalysisStarted, CheckJudged
-from rocketdiff.core.policy import Inconclusive, Policy
-from rocketdiff.core.verdict import CheckResult, Divergence, Example, Severity, Verdict
 from rocketdiff.report.document import Document
-from rocketdiff.report.junit import JUnitListener, outcome_of, render, write
+from rocketdiff.report.formats.junit import JUnitListener, outcome_of, render, write
 
 STRICT = Policy(strict=True)
 

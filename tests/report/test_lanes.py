@@ -3,7 +3,7 @@
 import re
 from dataclasses import replace
 
-from rocketdiff.core.plots import FaultWindow, LaneAttempt, LaneMark, SwimLanes
+from rocketdiff.core.answers.plots import FaultWindow, LaneAttempt, LaneMark, SwimLanes
 from rocketdiff.report.charts.lanes import draw_lanes
 from rocketdiff.report.charts.palette import BASELINE, CANDIDATE, FAILED, PAUSED_LANE, UNKNOWN
 

@@ -11,17 +11,17 @@ import jsonschema
 import pytest
 from rich.console import Console
 
+from rocketdiff.core.answers.evidence import TraceCounts
+from rocketdiff.core.answers.plots import Plots
+from rocketdiff.core.answers.policy import Inconclusive, Policy
+from rocketdiff.core.answers.verdict import Severity
 from rocketdiff.core.errors import ExitCode
-from rocketdiff.core.evidence import TraceCounts
-from rocketdiff.core.plots import Plots
-from rocketdiff.core.policy import Inconclusive, Policy
-from rocketdiff.core.verdict import Severity
 from rocketdiff.ledger.model import Conditions, Confirmation, Entry, Ledger, Party
-from rocketdiff.report import html, junit, markdown
 from rocketdiff.report.clusters import Weight
 from rocketdiff.report.document import Document, build, decode, encode
-from rocketdiff.report.ledger_words import ledger_parts, to_look_at
-from rocketdiff.report.summary import print_summary
+from rocketdiff.report.formats import html, junit, markdown
+from rocketdiff.report.formats.summary import print_summary
+from rocketdiff.report.words.ledger import ledger_parts, to_look_at
 from rocketdiff.verdict.judge import judge
 from tests.report.conftest import AVOIDS, NEW, OLD, STAYS, sample_evidence, sample_run_info
 

@@ -7,9 +7,9 @@ import msgspec
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from rocketdiff.core.verdict import Verdict
-from rocketdiff.report import markdown
+from rocketdiff.core.answers.verdict import Verdict
 from rocketdiff.report.document import Document
+from rocketdiff.report.formats import markdown
 
 
 def test_a_divergent_run_reads_well(document: Document, snapshot: SnapshotAssertion) -> None:

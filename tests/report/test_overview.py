@@ -1,6 +1,6 @@
 """A whole case in small."""
 
-from rocketdiff.core.plots import FaultWindow, LaneAttempt, Overview, OverviewRow, SwimLanes
+from rocketdiff.core.answers.plots import FaultWindow, LaneAttempt, Overview, OverviewRow, SwimLanes
 from rocketdiff.report.charts.overview import draw_overview
 from rocketdiff.report.charts.palette import BASELINE, CANDIDATE, UNKNOWN
 

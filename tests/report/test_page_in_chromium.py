@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Literal
 
 import pytest
 
-from rocketdiff.report import html
 from rocketdiff.report.document import Document
+from rocketdiff.report.formats import html
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page

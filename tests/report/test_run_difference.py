@@ -9,8 +9,8 @@ import msgspec
 import pytest
 
 from rocketdiff.cli.app import guarded
+from rocketdiff.core.answers.verdict import CheckResult, Divergence, Severity, Verdict
 from rocketdiff.core.errors import ExitCode
-from rocketdiff.core.verdict import CheckResult, Divergence, Severity, Verdict
 from rocketdiff.report.document import Document, write
 from rocketdiff.report.run_difference import Change, Question, difference_of, render
 

@@ -9,13 +9,13 @@ from typing import Any
 import msgspec
 import pytest
 
-from rocketdiff.core.verdict import Divergence, Example, Severity, Verdict
+from rocketdiff.core.answers.verdict import Divergence, Example, Severity, Verdict
 from rocketdiff.ledger.apply import EntryOutcome
 from rocketdiff.ledger.model import EntryState
-from rocketdiff.report import sarif
 from rocketdiff.report.clusters import ExampleContext, KnownEntry
 from rocketdiff.report.document import Document
-from rocketdiff.report.sarif import GITHUBS, SIGNATURE, results_of
+from rocketdiff.report.formats import sarif
+from rocketdiff.report.formats.sarif import GITHUBS, SIGNATURE, results_of
 
 LEVELS = {"none", "note", "warning", "error"}
 BASELINE_STATES = {"new", "unchanged", "updated", "absent"}

@@ -8,7 +8,7 @@ import pytest
 
 from rocketdiff.report.clusters import gravity
 from rocketdiff.report.document import Document
-from rocketdiff.report.signature_words import _SENTENCES, title_of
+from rocketdiff.report.words.signatures import _SENTENCES, title_of
 
 README = Path(__file__).parents[2] / "reports/README.md"
 

@@ -9,11 +9,11 @@ import pytest
 from rich.console import Console
 from syrupy.assertion import SnapshotAssertion
 
+from rocketdiff.core.answers.verdict import Verdict
 from rocketdiff.core.run_info import Guard
-from rocketdiff.core.verdict import Verdict
 from rocketdiff.report.clusters import ExampleContext, KnownEntry
 from rocketdiff.report.document import Document
-from rocketdiff.report.summary import print_summary
+from rocketdiff.report.formats.summary import print_summary
 from rocketdiff.verdict.judge import RunVerdict
 
 

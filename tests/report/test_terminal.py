@@ -7,9 +7,9 @@ import pytest
 from rich.console import Console
 
 from rocketdiff.core import events
-from rocketdiff.core.fault import FaultKind, FaultRecord
+from rocketdiff.core.answers.verdict import CheckResult, Verdict
 from rocketdiff.core.subject import SubjectId
-from rocketdiff.core.verdict import CheckResult, Verdict
+from rocketdiff.core.tables.fault import FaultKind, FaultRecord
 from rocketdiff.report.terminal import TerminalListener
 
 CASE = "fault-latency/pause-one-of-two/java:4.7.1~java:5.3.3"

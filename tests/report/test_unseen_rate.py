@@ -5,10 +5,10 @@ from dataclasses import replace
 import msgspec
 import pytest
 
-from rocketdiff.core.evidence import SpellCount
-from rocketdiff.report.calibration_words import unseen_rate
+from rocketdiff.core.answers.evidence import SpellCount
 from rocketdiff.report.clusters import Weight
 from rocketdiff.report.document import Document
+from rocketdiff.report.words.gate_rates import unseen_rate
 from rocketdiff.verdict.judge import RunVerdict
 
 SPELLS = (

@@ -6,7 +6,7 @@ from typing import Any, cast
 
 import pytest
 
-from rocketdiff.run import subject_check
+from rocketdiff.run.subject_check import check as subject_check
 
 _AS_ASKED = {"KEYS": "a-key", "TAGS": "a-tag", "colour": "grün"}
 

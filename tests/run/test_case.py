@@ -11,12 +11,12 @@ from rocketdiff.cluster.interface import NodeState
 from rocketdiff.cluster.operations.drain import Drained
 from rocketdiff.core.errors import ClusterError, EnvironmentMissing
 from rocketdiff.core.events import Arm
-from rocketdiff.core.fault import FaultKind
 from rocketdiff.core.security import OPEN
-from rocketdiff.core.settings import ClientSettings
 from rocketdiff.core.subject import SubjectId
-from rocketdiff.run.case import DRAIN_MEANWHILE_S, Pair, _Stage
-from rocketdiff.run.wire_witness import WireStory
+from rocketdiff.core.tables.fault import FaultKind
+from rocketdiff.core.tables.settings import ClientSettings
+from rocketdiff.run.case.case_run import DRAIN_MEANWHILE_S, Pair, _Stage
+from rocketdiff.run.case.wire_witness import WireStory
 from tests.cluster.fakes import FakeCluster
 
 
@@ -37,7 +37,9 @@ def failing(error: Exception) -> Callable[..., None]:
 
 def test_brokers_that_do_not_come_to_rest_make_the_case_invalid(stage: _Stage, monkeypatch: pytest.MonkeyPatch) -> None:
     """The next case has its chance."""
-    monkeypatch.setattr("rocketdiff.run.case.await_drained", failing(ClusterError("an end", seen="more writes")))
+    monkeypatch.setattr(
+        "rocketdiff.run.case.case_run.await_drained", failing(ClusterError("an end", seen="more writes"))
+    )
     stage.read_back()
     assert not stage.is_read_back
     assert "more writes" in stage.problems["read-back"]
@@ -105,9 +107,9 @@ def played(stage: _Stage, monkeypatch: pytest.MonkeyPatch) -> _Stage:
     nobody = SimpleNamespace(relays={}, security=OPEN, require_alive=lambda: None, rest=lambda: None)
     ended = SimpleNamespace(stop=lambda: None, join=lambda: SimpleNamespace(problems=["not proven", "not healed"]))
     for name in ("Witness", "StallWatch", "ConnectionWatch"):
-        monkeypatch.setattr(f"rocketdiff.run.case.{name}", lambda *_, **__: nullcontext(nobody))
-    monkeypatch.setattr("rocketdiff.run.case.ScheduleThread", lambda *_: ended)
-    monkeypatch.setattr("rocketdiff.run.case.await_drained", lambda *_: QUIET)
+        monkeypatch.setattr(f"rocketdiff.run.case.case_run.{name}", lambda *_, **__: nullcontext(nobody))
+    monkeypatch.setattr("rocketdiff.run.case.case_run.ScheduleThread", lambda *_: ended)
+    monkeypatch.setattr("rocketdiff.run.case.case_run.await_drained", lambda *_: QUIET)
     for name, given in (
         ("_subject", nullcontext(_silent())),
         ("_setup", None),
@@ -149,7 +151,7 @@ def test_what_drains_while_clients_are_at_rest_is_confirmed_when_they_are_gone(
             raise ClusterError("an end", seen="more writes")
         return QUIET
 
-    monkeypatch.setattr("rocketdiff.run.case.await_drained", drained)
+    monkeypatch.setattr("rocketdiff.run.case.case_run.await_drained", drained)
     with ExitStack() as stack:
         played.play(stack)
     played.read_back()
@@ -161,7 +163,9 @@ def test_brokers_that_are_still_busy_while_clients_are_at_rest_are_waited_for_la
     played: _Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """That is no problem of the case yet."""
-    monkeypatch.setattr("rocketdiff.run.case.await_drained", failing(ClusterError("an end", seen="more writes")))
+    monkeypatch.setattr(
+        "rocketdiff.run.case.case_run.await_drained", failing(ClusterError("an end", seen="more writes"))
+    )
     with ExitStack() as stack:
         played.play(stack)
     assert played.drained is None
@@ -173,10 +177,10 @@ def test_behind_relays_brokers_are_waited_for_when_these_are_closed(
 ) -> None:
     """A relay may hold a frame back and pass it on later."""
     asked: list[object] = []
-    monkeypatch.setattr("rocketdiff.run.case.await_drained", lambda *given: asked.append(given))
+    monkeypatch.setattr("rocketdiff.run.case.case_run.await_drained", lambda *given: asked.append(given))
     nobody = SimpleNamespace(relays=("one",), security=OPEN, require_alive=lambda: None)
-    monkeypatch.setattr("rocketdiff.run.case.Witness", lambda *_, **__: nullcontext(nobody))
-    monkeypatch.setattr("rocketdiff.run.case.with_relays", lambda *_: None)
+    monkeypatch.setattr("rocketdiff.run.case.case_run.Witness", lambda *_, **__: nullcontext(nobody))
+    monkeypatch.setattr("rocketdiff.run.case.case_run.with_relays", lambda *_: None)
     with ExitStack() as stack:
         played.play(stack)
     assert asked == []

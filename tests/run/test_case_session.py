@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from rocketdiff.cluster.interface import Cluster
+from rocketdiff.core.answers.verdict import CheckResult, Divergence, Example, Verdict
 from rocketdiff.core.errors import ClusterError
 from rocketdiff.core.subject import SubjectId
-from rocketdiff.core.verdict import CheckResult, Divergence, Example, Verdict
 from rocketdiff.run.case_session import CaseSession
 from rocketdiff.run.execute import plan_cases
 from rocketdiff.run.request import WITHOUT_LEDGERS, Selection

@@ -10,7 +10,7 @@ from rocketdiff.cluster.interface import Cluster
 from rocketdiff.cluster.processes.backend import Processes
 from rocketdiff.core.errors import ClusterError
 from rocketdiff.core.events import ClusterClosed, ClusterReady, ClusterStarted, Event
-from rocketdiff.core.topology import Topology
+from rocketdiff.core.tables.topology import Topology
 from rocketdiff.run.cluster_pool import ClusterPool
 from tests.cluster.fakes import FakeCluster
 

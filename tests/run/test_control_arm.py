@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from rocketdiff.calibration.plan import control_case
+from rocketdiff.core.answers.verdict import CheckResult, Divergence, Example, Severity, Verdict
 from rocketdiff.core.subject import SubjectId
-from rocketdiff.core.verdict import CheckResult, Divergence, Example, Severity, Verdict
 from rocketdiff.run.control_arm import control_cases, guard_of
 from rocketdiff.run.manifest import entry_of
 from rocketdiff.scenario import expand

@@ -9,8 +9,8 @@ import pytest
 from rocketdiff.cli.app import guarded
 from rocketdiff.cluster.start import backend_named
 from rocketdiff.core.errors import ExitCode, UsageError
-from rocketdiff.core.fault import FaultKind
 from rocketdiff.core.subject import SubjectId
+from rocketdiff.core.tables.fault import FaultKind
 from rocketdiff.run.dry_run import describe
 from rocketdiff.run.execute import plan_cases
 from rocketdiff.run.manifest import manifest_of

@@ -7,9 +7,9 @@ import pytest
 
 from rocketdiff.cluster.interface import Cluster
 from rocketdiff.core.errors import SubjectBroken
-from rocketdiff.core.records import Attempt, Hello, Send
+from rocketdiff.core.sends.records import Attempt, Hello, Send
 from rocketdiff.protocol.transcript import Transcript
-from rocketdiff.run.subject_check import check_subject, foreign_errors, untold_attempts
+from rocketdiff.run.subject_check.check import check_subject, foreign_errors, untold_attempts
 from rocketdiff.subjects.registry import resolved
 
 
@@ -45,7 +45,7 @@ def test_after_a_stall_in_the_first_call_nothing_else_is_waited_for(
     def stalled(*_: Any) -> None:
         raise SubjectBroken("protocol.stalled", expected="ready within 60 s", seen="silence in stage PREPARING")
 
-    monkeypatch.setattr("rocketdiff.run.subject_check._tried", stalled)
+    monkeypatch.setattr("rocketdiff.run.subject_check.check._tried", stalled)
     findings = list(check_subject(resolved("java:5.3.3"), cast("Cluster", None), tmp_path))
     assert [bool(finding.problem) for finding in findings] == [True, False]
     assert findings[1].tried.startswith("nothing else is tried")

@@ -5,12 +5,12 @@ from dataclasses import replace
 import pytest
 
 from rocketdiff.core.events import Arm
-from rocketdiff.core.fault import FaultRecord
 from rocketdiff.core.resources import resource
 from rocketdiff.core.subject import SubjectId
-from rocketdiff.run.guards import CaseMeasurements, guards_of
-from rocketdiff.run.stall_watch import Stalls
-from rocketdiff.run.wire_witness import WireStory
+from rocketdiff.core.tables.fault import FaultRecord
+from rocketdiff.run.case.guards import CaseMeasurements, guards_of
+from rocketdiff.run.case.stall_watch import Stalls
+from rocketdiff.run.case.wire_witness import WireStory
 from rocketdiff.scenario import expand, load
 
 CASE = expand(

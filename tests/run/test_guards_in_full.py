@@ -6,14 +6,14 @@ from dataclasses import replace
 import pytest
 
 from rocketdiff.core.events import Arm
-from rocketdiff.core.fault import FaultKind, FaultRecord
-from rocketdiff.core.plan import Plan, PlannedSend, SendKind
-from rocketdiff.core.records import Send
 from rocketdiff.core.run_info import Guard
+from rocketdiff.core.sends.plan import Plan, PlannedSend, SendKind
+from rocketdiff.core.sends.records import Send
 from rocketdiff.core.subject import SubjectId
-from rocketdiff.run.guards import CaseMeasurements, guards_of, median_lateness_ns
-from rocketdiff.run.stall_watch import Stalls
-from rocketdiff.run.wire_witness import WireStory
+from rocketdiff.core.tables.fault import FaultKind, FaultRecord
+from rocketdiff.run.case.guards import CaseMeasurements, guards_of, median_lateness_ns
+from rocketdiff.run.case.stall_watch import Stalls
+from rocketdiff.run.case.wire_witness import WireStory
 from tests.run.test_guards import CASE, PAUSE, SENDS, SOUND, SPEC, S, paused, twice
 
 PROVEN = "pause of broker-b at 1.5 s in effect and proven"

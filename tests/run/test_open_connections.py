@@ -9,7 +9,7 @@ from contextlib import contextmanager
 import pytest
 
 from rocketdiff.core.events import Arm
-from rocketdiff.run.open_connections import ConnectionWatch, Endpoint, held_by, open_sockets
+from rocketdiff.run.case.open_connections import ConnectionWatch, Endpoint, held_by, open_sockets
 
 CLIENT = """
 import socket, sys, threading

@@ -8,10 +8,10 @@ import pytest
 
 from rocketdiff.cli.app import guarded
 from rocketdiff.cluster.start import backend_named
+from rocketdiff.core.answers.policy import Inconclusive, Policy
 from rocketdiff.core.errors import ExitCode, UsageError
-from rocketdiff.core.policy import Inconclusive, Policy
-from rocketdiff.core.run_options import RUN_OPTIONS, TO_REPEAT
 from rocketdiff.core.subject import SubjectId
+from rocketdiff.core.tables.run_options import RUN_OPTIONS, TO_REPEAT
 from rocketdiff.judging.ledgers import LedgerChoice
 from rocketdiff.run.execute import chosen, plan_cases
 from rocketdiff.run.manifest import manifest_of

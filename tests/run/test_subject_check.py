@@ -18,8 +18,9 @@ from rocketdiff.core.errors import SubjectBroken
 from rocketdiff.core.events import Arm
 from rocketdiff.core.resources import import_path
 from rocketdiff.core.subject import ClientProtocol, SubjectId
-from rocketdiff.releases.artifacts import client_class_path
-from rocketdiff.releases.driver_builds import (
+from rocketdiff.releases.artifacts.class_paths import client_class_path
+from rocketdiff.releases.jdk import find_java
+from rocketdiff.releases.programs.driver_builds import (
     OTHER_CLIENTS,
     OtherClient,
     attempt_timeout_ms_of,
@@ -27,10 +28,9 @@ from rocketdiff.releases.driver_builds import (
     release_of,
     rust_target,
 )
-from rocketdiff.releases.jdk import find_java
-from rocketdiff.run.subject_check import Finding, check_subject
+from rocketdiff.run.subject_check.check import Finding, check_subject
+from rocketdiff.subjects.own.skeletons import SKELETONS, write_skeleton
 from rocketdiff.subjects.registry import program_of, published, resolved
-from rocketdiff.subjects.skeletons import SKELETONS, write_skeleton
 from rocketdiff.subjects.subject_process import SubjectProcess
 from tests.live import BUILD_VARIABLE, READY_S
 from tests.protocol.published import require_record
@@ -49,7 +49,7 @@ def one_master(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
 @pytest.fixture(autouse=True)
 def _each_line_fits_the_published_schema(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of every driver that is checked here: Java, those of other languages, skeletons."""
-    monkeypatch.setattr("rocketdiff.run.subject_check.unheard", require_record)
+    monkeypatch.setattr("rocketdiff.run.subject_check.check.unheard", require_record)
 
 
 @pytest.fixture(autouse=True)
@@ -242,7 +242,7 @@ def test_what_breaks_twice_in_the_same_way_is_told_twice_and_no_more(
     def _dies(*_: object) -> NoReturn:
         raise SubjectBroken("died", expected="acme:1.0 to live", seen="it exited with status 1 in stage STARTED")
 
-    monkeypatch.setattr("rocketdiff.run.subject_check._tried", _dies)
+    monkeypatch.setattr("rocketdiff.run.subject_check.check._tried", _dies)
     told = list(check_subject(published(SubjectId("java", "5.3.3")), cast(Cluster, None), tmp_path))
     assert [bool(finding.problem) for finding in told] == [True, True, False]
     assert told[-1].tried.startswith("nothing else is tried")

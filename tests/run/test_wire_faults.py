@@ -16,11 +16,11 @@ from rocketdiff.cluster.faults.record import UnprovenFault
 from rocketdiff.cluster.interface import Cluster
 from rocketdiff.cluster.operations.admin import probe_broker
 from rocketdiff.core.errors import EnvironmentMissing
-from rocketdiff.core.fault import ON_THE_WIRE, FaultKind, FaultRecord, FaultSpec, Frames
+from rocketdiff.core.tables.fault import ON_THE_WIRE, FaultKind, FaultRecord, FaultSpec, Frames
 from rocketdiff.relay.proxy.process import Relay
 from rocketdiff.relay.proxy.switches import Switch
 from rocketdiff.relay.remoting.record import Passed, read_wire
-from rocketdiff.run.wire_faults import needs_relays, with_relays
+from rocketdiff.run.case.wire_faults import needs_relays, with_relays
 from rocketmq_reference.remoting.errors import RemotingException
 from tests.live import TRIES, tell_repeat
 from tests.reference_impl.fake_broker import FakeCluster

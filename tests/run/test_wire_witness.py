@@ -11,9 +11,9 @@ import pytest
 
 from rocketdiff.cluster.interface import Cluster
 from rocketdiff.core.events import Arm
-from rocketdiff.core.plan import Plan, PlannedSend, SendKind, SendMode
-from rocketdiff.core.records import Attempt, Send
-from rocketdiff.run.wire_witness import WireStory, Witness, Work
+from rocketdiff.core.sends.plan import Plan, PlannedSend, SendKind, SendMode
+from rocketdiff.core.sends.records import Attempt, Send
+from rocketdiff.run.case.wire_witness import WireStory, Witness, Work
 from rocketdiff.traces.recorder import Recorder
 from rocketdiff.traces.run_directory import CaseDirectory
 from rocketmq_reference.application.message import Message

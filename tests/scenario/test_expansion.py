@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rocketdiff.core.plan import SendKind
+from rocketdiff.core.sends.plan import SendKind
 from rocketdiff.core.subject import SubjectId
 from rocketdiff.scenario import Scenario, expand, load, plan_of
 

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from rocketdiff.core.errors import UsageError
-from rocketdiff.core.fault import FaultKind, FaultSpec, Frames, fault_sentence
-from rocketdiff.core.plan import SendKind
-from rocketdiff.core.settings import ClientSettings
+from rocketdiff.core.sends.plan import SendKind
+from rocketdiff.core.tables.fault import FaultKind, FaultSpec, Frames, fault_sentence
+from rocketdiff.core.tables.settings import ClientSettings
 from rocketdiff.scenario import Tolerance, load, load_all, parse
 
 VALID_PASS = Path(__file__).parents[2] / "fixtures" / "format" / "valid-pass"

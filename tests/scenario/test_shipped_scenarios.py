@@ -7,11 +7,11 @@ import jsonschema
 import pytest
 import yaml
 
-from rocketdiff.core.checks import ASKED
-from rocketdiff.core.fault import KILLS, OF_PROXIES, ON_THE_WIRE, FaultKind, FaultSpec
-from rocketdiff.core.plan import SendKind, SendMode
-from rocketdiff.core.suites import SUITES
-from rocketdiff.core.topology import topology_named
+from rocketdiff.core.sends.plan import SendKind, SendMode
+from rocketdiff.core.tables.checks import ASKED
+from rocketdiff.core.tables.fault import KILLS, OF_PROXIES, ON_THE_WIRE, FaultKind, FaultSpec
+from rocketdiff.core.tables.suites import SUITES
+from rocketdiff.core.tables.topology import topology_named
 from rocketdiff.scenario import Scenario, load_all, select
 from rocketdiff.scenario.stretch import stretched
 

@@ -16,7 +16,7 @@ import msgspec
 
 from rocketdiff import __version__
 from rocketdiff.judging.gate_rates import judging_digest
-from rocketdiff.report.calibration_words import table
+from rocketdiff.report.words.gate_rates import table
 from rocketdiff.verdict.defects_found import SCHEMA_VERSION, DefectsFound, DefectTrial, SuiteFound
 from tests.analysis.bank import BANK
 from tests.analysis.bank_spoils import Defect

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
-from rocketdiff.core.fault import FaultKind
-from rocketdiff.core.plan import SendKind, SendMode
-from rocketdiff.core.settings import ClientSettings
-from rocketdiff.core.topology import TOPOLOGIES
+from rocketdiff.core.sends.plan import SendKind, SendMode
+from rocketdiff.core.tables.fault import FaultKind
+from rocketdiff.core.tables.settings import ClientSettings
+from rocketdiff.core.tables.topology import TOPOLOGIES
 from rocketdiff.scenario import Scenario, load_all, select
 from tests.analysis.synthetic import Pause
 from tests.analysis.synthetic_modes import ModeStory

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from rocketdiff.core.errors import HarnessError
-from rocketdiff.releases.artifacts import client_class_path
+from rocketdiff.releases.artifacts.class_paths import client_class_path
 from rocketdiff.releases.catalogue import client_releases
-from rocketdiff.releases.java_programs import MAIN_CLASS, SIMULATOR_JVM_OPTIONS, simulator_class_path
 from rocketdiff.releases.jdk import find_java
+from rocketdiff.releases.programs.java_programs import MAIN_CLASS, SIMULATOR_JVM_OPTIONS, simulator_class_path
 from rocketdiff.simulation.java_host import JavaHost, Job, java_program
 from rocketdiff.simulation.script import parse_script
 from rocketdiff.simulation.virtual.tape import ScriptedTape

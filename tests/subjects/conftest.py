@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from rocketdiff.core.events import Arm
-from rocketdiff.core.plan import Plan, PlannedSend, SendKind
-from rocketdiff.core.settings import ClientSettings
+from rocketdiff.core.sends.plan import Plan, PlannedSend, SendKind
 from rocketdiff.core.subject import SubjectId
+from rocketdiff.core.tables.settings import ClientSettings
 from rocketdiff.protocol.commands import SubjectSetup
 from rocketdiff.subjects.limits import Deadlines
 from rocketdiff.subjects.program import Launch, clean_environment

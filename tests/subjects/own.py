@@ -6,8 +6,8 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 
-from rocketdiff.core.outcome import word_of
-from rocketdiff.core.records import Attempt, Hello, Record, RouteSeen, Send
+from rocketdiff.core.sends.outcome import word_of
+from rocketdiff.core.sends.records import Attempt, Hello, Record, RouteSeen, Send
 from rocketdiff.core.subject import SubjectId
 from rocketdiff.drivers.python import reference, session
 from rocketdiff.drivers.python.client import Speak

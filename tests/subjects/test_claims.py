@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from rocketdiff.core.plan import Plan, PlannedSend, SendKind, SendMode
-from rocketdiff.core.records import UNSEEN_END, Done, Ready, Record, RouteSeen, Send
+from rocketdiff.core.sends.plan import Plan, PlannedSend, SendKind, SendMode
+from rocketdiff.core.sends.records import UNSEEN_END, Done, Ready, Record, RouteSeen, Send
 from rocketdiff.core.subject import SubjectId
 from rocketdiff.drivers.python.reference import capabilities_of
 from rocketdiff.subjects.claims import unclaimed, unknown_claims, why_not_claimed

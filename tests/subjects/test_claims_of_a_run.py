@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from rocketdiff.analysis.run_analysis import WITHOUT_SPARK
+from rocketdiff.core.answers.policy import Policy
+from rocketdiff.core.answers.verdict import Verdict
 from rocketdiff.core.errors import ExitCode, UsageError
-from rocketdiff.core.policy import Policy
 from rocketdiff.core.subject import SubjectId
-from rocketdiff.core.verdict import Verdict
 from rocketdiff.judging.judge_runs import judge_runs
-from rocketdiff.run.case import Pair, run_case
+from rocketdiff.run.case.case_run import Pair, run_case
 from rocketdiff.run.execute import plan_cases
 from rocketdiff.run.manifest import manifest_of
 from rocketdiff.run.request import RunRequest, Selection

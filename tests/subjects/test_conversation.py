@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from rocketdiff.core.errors import SubjectBroken
-from rocketdiff.core.plan import Plan, PlannedSend, SendKind, SendMode
-from rocketdiff.core.records import (
+from rocketdiff.core.sends.plan import Plan, PlannedSend, SendKind, SendMode
+from rocketdiff.core.sends.records import (
     Attempt,
     CalledBackAgain,
     Done,

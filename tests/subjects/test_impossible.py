@@ -2,9 +2,9 @@
 
 import pytest
 
-from rocketdiff.core.plan import Plan, PlannedSend, SendKind, SendMode
-from rocketdiff.core.records import Attempt, CalledBackAgain, Record, RouteSeen, Send
-from rocketdiff.core.settings import ClientSettings
+from rocketdiff.core.sends.plan import Plan, PlannedSend, SendKind, SendMode
+from rocketdiff.core.sends.records import Attempt, CalledBackAgain, Record, RouteSeen, Send
+from rocketdiff.core.tables.settings import ClientSettings
 from rocketdiff.subjects.conversation import Conversation
 from rocketdiff.subjects.limits import Bounds, bounds_of
 from tests.subjects.test_conversation import (

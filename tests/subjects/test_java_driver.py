@@ -8,10 +8,10 @@ import pytest
 
 from rocketdiff.core.subject import SubjectId
 from rocketdiff.protocol.records import decode_record
-from rocketdiff.releases.artifacts import client_class_path
+from rocketdiff.releases.artifacts.class_paths import client_class_path
 from rocketdiff.releases.catalogue import client_releases
-from rocketdiff.releases.java_programs import API_RELEASE, compiled, driver_class_path
 from rocketdiff.releases.jdk import find_java
+from rocketdiff.releases.programs.java_programs import API_RELEASE, compiled, driver_class_path
 from rocketdiff.subjects.kinds.java import java_program
 from rocketdiff.subjects.registry import program_of
 

@@ -1,6 +1,6 @@
 """The longest a send may take, worked out by hand."""
 
-from rocketdiff.core.settings import ClientSettings
+from rocketdiff.core.tables.settings import ClientSettings
 from rocketdiff.subjects.limits import longest_send_s
 
 

@@ -10,7 +10,7 @@ from rocketdiff.core.events import Arm
 from rocketdiff.core.subject import SubjectId
 from rocketdiff.judging.run_info import describe
 from rocketdiff.releases.catalogue import is_known_client
-from rocketdiff.releases.wrappers import WRAPPERS
+from rocketdiff.releases.programs.wrappers import WRAPPERS
 from rocketdiff.run.execute import plan_cases
 from rocketdiff.run.manifest import manifest_of
 from rocketdiff.run.options import pair_of, release_of, subject_of

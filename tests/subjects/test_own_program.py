@@ -12,8 +12,8 @@ import pytest
 from rocketdiff.cluster.interface import Cluster
 from rocketdiff.cluster.start import backend_named
 from rocketdiff.core.errors import UsageError
-from rocketdiff.core.plan import SendKind, SendMode
 from rocketdiff.core.resources import import_path
+from rocketdiff.core.sends.plan import SendKind, SendMode
 from rocketdiff.pytest_plugin.subject import subject_maker
 from rocketdiff.run.request import Selection
 from rocketdiff.run.selection import choose
@@ -149,7 +149,7 @@ def test_a_program_that_floods_stderr_before_its_hello_is_ended(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Before it fills the disk, and long before the deadline for hello; nothing of it lives on."""
-    monkeypatch.setattr("rocketdiff.subjects.own_program.Bounds", lambda: Bounds(stderr_bytes=MIB))
+    monkeypatch.setattr("rocketdiff.subjects.own.own_program.Bounds", lambda: Bounds(stderr_bytes=MIB))
     mark = f"errors-{time.monotonic_ns()}"
     (tmp_path / mark).write_text("#!/bin/sh\nwhile :; do printf %01000d 0 >&2; done\n")
     (tmp_path / mark).chmod(0o755)
@@ -172,7 +172,7 @@ def test_a_program_that_leaves_a_daemon_behind_leaves_none(tmp_path: Path) -> No
 
 def test_a_program_that_says_nothing_is_given_up_and_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     """After the deadline for hello; nothing of it lives on."""
-    monkeypatch.setattr("rocketdiff.subjects.own_program.Deadlines", lambda: Deadlines(hello_s=0.5))
+    monkeypatch.setattr("rocketdiff.subjects.own.own_program.Deadlines", lambda: Deadlines(hello_s=0.5))
     mark = f"quiet:{time.monotonic_ns()}"
     with pytest.raises(UsageError, match=r"saw nothing for 0\.5 s"):
         resolved(own("--name", mark, "--silent"))
@@ -181,7 +181,7 @@ def test_a_program_that_says_nothing_is_given_up_and_ended(monkeypatch: pytest.M
 
 def test_a_line_that_is_not_ended_is_told_from_silence(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """What a language does that holds back its output, or writes no line end; the cure is named."""
-    monkeypatch.setattr("rocketdiff.subjects.own_program.Deadlines", lambda: Deadlines(hello_s=2.0))
+    monkeypatch.setattr("rocketdiff.subjects.own.own_program.Deadlines", lambda: Deadlines(hello_s=2.0))
     (tmp_path / "driver").write_text("#!/bin/sh\nprintf '{}'\nexec sleep 60\n")
     (tmp_path / "driver").chmod(0o755)
     with pytest.raises(UsageError, match=r"saw 2 bytes without an end of line for 2 s; .*each line is flushed"):

@@ -3,7 +3,7 @@
 import pytest
 
 from rocketdiff.core.errors import UsageError
-from rocketdiff.core.plan import SendKind, SendMode
+from rocketdiff.core.sends.plan import SendKind, SendMode
 from rocketdiff.core.subject import SubjectId
 from rocketdiff.drivers.python.reference import capabilities_of
 from rocketdiff.subjects.kind import LabHost

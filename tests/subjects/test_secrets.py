@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from rocketdiff.core.errors import SubjectBroken
-from rocketdiff.core.plan import Plan
+from rocketdiff.core.sends.plan import Plan
 from tests.subjects.conftest import HELLO, Start, setup_of
 
 SECRET = 's3cret"of\\a-test'  # noqa: S105 - of a test

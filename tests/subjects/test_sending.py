@@ -20,10 +20,10 @@ from rocketdiff.cluster.interface import Cluster
 from rocketdiff.cluster.operations.drain import await_drained
 from rocketdiff.cluster.operations.stored import read_stored
 from rocketdiff.core.events import Arm
-from rocketdiff.core.plan import Plan, PlannedSend, SendKind
-from rocketdiff.core.records import Attempt
-from rocketdiff.core.settings import ClientSettings
+from rocketdiff.core.sends.plan import Plan, PlannedSend, SendKind
+from rocketdiff.core.sends.records import Attempt
 from rocketdiff.core.subject import SubjectId
+from rocketdiff.core.tables.settings import ClientSettings
 from rocketdiff.protocol.commands import SubjectSetup
 from rocketdiff.protocol.transcript import Transcript
 from rocketdiff.subjects.limits import Deadlines

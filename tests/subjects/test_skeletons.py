@@ -6,7 +6,7 @@ import pytest
 
 from rocketdiff.core.errors import UsageError
 from rocketdiff.core.resources import resource
-from rocketdiff.subjects.skeletons import SKELETONS, write_skeleton
+from rocketdiff.subjects.own.skeletons import SKELETONS, write_skeleton
 
 EVERY = pytest.mark.parametrize("language", SKELETONS)
 

@@ -7,7 +7,7 @@ import pytest
 
 from rocketdiff.cli.app import guarded
 from rocketdiff.core.errors import EnvironmentMissing, ExitCode, UsageError
-from rocketdiff.subjects.subject_build import build_all
+from rocketdiff.subjects.own.subject_build import build_all
 from tests.live import await_that
 from tests.subjects.processes import processes_with
 

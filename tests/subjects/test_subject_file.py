@@ -18,13 +18,13 @@ from _pytest.mark import ParameterSet
 from rocketdiff.analysis.case_trace import CaseTrace
 from rocketdiff.analysis.steps.rulebook import rulebook_for
 from rocketdiff.core.errors import ExitCode, UsageError
-from rocketdiff.core.plan import SendKind, SendMode
 from rocketdiff.core.resources import import_path
+from rocketdiff.core.sends.plan import SendKind, SendMode
 from rocketdiff.run.execute import plan_cases, require_possible
 from rocketdiff.run.manifest import manifest_of
 from rocketdiff.run.request import request_of
+from rocketdiff.subjects.own.subject_file import read, schema
 from rocketdiff.subjects.registry import resolved
-from rocketdiff.subjects.subject_file import read, schema
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 SCHEMA = FIXTURES / "schema" / "subject-1.json"
@@ -79,7 +79,7 @@ def test_both_accept(path: Path) -> None:
 
 
 def test_published_schema_is_up_to_date() -> None:
-    """``python -m rocketdiff.subjects.subject_file > fixtures/schema/subject-1.json`` renews it."""
+    """``python -m rocketdiff.subjects.own.subject_file > fixtures/schema/subject-1.json`` renews it."""
     assert SCHEMA.read_bytes() == schema()
 
 

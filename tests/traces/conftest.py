@@ -9,10 +9,10 @@ from types import SimpleNamespace
 import pytest
 
 from rocketdiff.core.events import Arm
-from rocketdiff.core.fault import FaultKind, FaultRecord
-from rocketdiff.core.plan import Plan, PlannedSend, SendKind
 from rocketdiff.core.run_info import Machine
-from rocketdiff.core.settings import ClientSettings
+from rocketdiff.core.sends.plan import Plan, PlannedSend, SendKind
+from rocketdiff.core.tables.fault import FaultKind, FaultRecord
+from rocketdiff.core.tables.settings import ClientSettings
 from rocketdiff.traces.manifest import CaseEntry, ClockAnchor, RunManifest
 from rocketdiff.traces.recorder import plan_digest
 from rocketdiff.traces.run_directory import RunDirectory

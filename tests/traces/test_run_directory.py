@@ -17,8 +17,8 @@ import pytest
 
 from rocketdiff.core.errors import EnvironmentMissing, TraceError, UsageError
 from rocketdiff.core.events import Arm
-from rocketdiff.core.plan import Plan
 from rocketdiff.core.resources import import_path
+from rocketdiff.core.sends.plan import Plan
 from rocketdiff.traces.manifest import Breach, CaseStatus, stamped
 from rocketdiff.traces.reader import has_table, read_table, sealed_files
 from rocketdiff.traces.run_directory import RunDirectory

@@ -4,8 +4,8 @@ from math import inf
 
 import pytest
 
-from rocketdiff.core.evidence import Ending, EpisodePair, Evidence, Margin, PairedSample, Standing
-from rocketdiff.core.verdict import NO_SEND, CheckResult, Divergence, Example, Measure, Severity, Verdict
+from rocketdiff.core.answers.evidence import Ending, EpisodePair, Evidence, Margin, PairedSample, Standing
+from rocketdiff.core.answers.verdict import NO_SEND, CheckResult, Divergence, Example, Measure, Severity, Verdict
 from rocketdiff.verdict.answer import answer
 from rocketdiff.verdict.decide_samples import decide_samples
 

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from rocketdiff.core.evidence import ComparedShares, PairedCounts, Standing
-from rocketdiff.core.policy import Policy
-from rocketdiff.core.verdict import Severity, Verdict
+from rocketdiff.core.answers.evidence import ComparedShares, PairedCounts, Standing
+from rocketdiff.core.answers.policy import Policy
+from rocketdiff.core.answers.verdict import Severity, Verdict
 from rocketdiff.ledger.apply import examine
 from rocketdiff.ledger.matching import checks_until_stale, is_expected, meets
 from rocketdiff.ledger.model import EntryState, Range

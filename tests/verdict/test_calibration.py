@@ -2,7 +2,7 @@
 
 import pytest
 
-from rocketdiff.core.verdict import CheckResult, Divergence, Example, Severity, Verdict
+from rocketdiff.core.answers.verdict import CheckResult, Divergence, Example, Severity, Verdict
 from rocketdiff.verdict.calibration import Rate
 from rocketdiff.verdict.gate_rate_tally import Answer, ControlOutcome, KnownOutcome, found, summed
 

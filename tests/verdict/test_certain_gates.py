@@ -3,10 +3,10 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rocketdiff.core.answers.evidence import EpisodePair, Evidence, Margin, PairedSample, Standing
+from rocketdiff.core.answers.policy import Inconclusive, Policy
+from rocketdiff.core.answers.verdict import Divergence, Example, Severity, Verdict
 from rocketdiff.core.errors import ExitCode
-from rocketdiff.core.evidence import EpisodePair, Evidence, Margin, PairedSample, Standing
-from rocketdiff.core.policy import Inconclusive, Policy
-from rocketdiff.core.verdict import Divergence, Example, Severity, Verdict
 from rocketdiff.verdict.judge import judge
 from tests.verdict.test_judge import RUN
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from rocketdiff.core.policy import Inconclusive, Policy
-from rocketdiff.core.verdict import CheckResult, Severity, Verdict
+from rocketdiff.core.answers.policy import Inconclusive, Policy
+from rocketdiff.core.answers.verdict import CheckResult, Severity, Verdict
 from rocketdiff.verdict.judge import EXIT_CODE, RunVerdict, conclude
 
 FAIL, WARN, PASS = (Policy(inconclusive) for inconclusive in Inconclusive)

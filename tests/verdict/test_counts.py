@@ -2,8 +2,8 @@
 
 import pytest
 
-from rocketdiff.core.evidence import ComparedShares, Concentration, Evidence, PairedCounts, Standing
-from rocketdiff.core.verdict import Severity
+from rocketdiff.core.answers.evidence import ComparedShares, Concentration, Evidence, PairedCounts, Standing
+from rocketdiff.core.answers.verdict import Severity
 from rocketdiff.verdict.counts import with_counts_told
 
 OLD, NEW = "java:5.3.3", "python:5.3.3"

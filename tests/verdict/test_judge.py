@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
+from rocketdiff.core.answers.evidence import Evidence, Standing
+from rocketdiff.core.answers.verdict import Divergence, Example, Verdict
 from rocketdiff.core.errors import ExitCode
-from rocketdiff.core.evidence import Evidence, Standing
 from rocketdiff.core.run_info import CaseInfo, Machine, RunInfo, SubjectInfo
-from rocketdiff.core.verdict import Divergence, Example, Verdict
 from rocketdiff.ledger.model import Conditions, Ledger, Party
 from rocketdiff.verdict.judge import Counts, RunVerdict, judge, machine_line
 from tests.ledger.ledger_entries import entry

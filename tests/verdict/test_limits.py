@@ -4,8 +4,16 @@ from math import log
 
 import pytest
 
-from rocketdiff.core.evidence import Concentration, Ending, EpisodePair, Evidence, Margin, PairedSample, Standing
-from rocketdiff.core.verdict import Verdict
+from rocketdiff.core.answers.evidence import (
+    Concentration,
+    Ending,
+    EpisodePair,
+    Evidence,
+    Margin,
+    PairedSample,
+    Standing,
+)
+from rocketdiff.core.answers.verdict import Verdict
 from rocketdiff.ledger.matching import frequency_of
 from rocketdiff.ledger.model import EntryState, Rate
 from rocketdiff.statistics.significance import benjamini_hochberg, clopper_pearson, exact_mcnemar, holm, pairs_needed

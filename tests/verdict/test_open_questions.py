@@ -2,9 +2,9 @@
 
 import pytest
 
+from rocketdiff.core.answers.evidence import Ending, EpisodePair, Evidence, Margin, PairedSample, Standing
+from rocketdiff.core.answers.verdict import CheckResult, Severity, Verdict
 from rocketdiff.core.errors import ExitCode
-from rocketdiff.core.evidence import Ending, EpisodePair, Evidence, Margin, PairedSample, Standing
-from rocketdiff.core.verdict import CheckResult, Severity, Verdict
 from rocketdiff.verdict.judge import answers, judge
 from tests.verdict.test_judge import COMPLETE, RUN
 

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
+from rocketdiff.core.answers.evidence import Ending, EpisodePair, Margin, PairedCounts, PairedSample, Standing
+from rocketdiff.core.answers.policy import Policy
+from rocketdiff.core.answers.verdict import Severity
 from rocketdiff.core.errors import ExitCode
-from rocketdiff.core.evidence import Ending, EpisodePair, Margin, PairedCounts, PairedSample, Standing
-from rocketdiff.core.policy import Policy
-from rocketdiff.core.verdict import Severity
 from rocketdiff.ledger.apply import examine
 from rocketdiff.statistics.significance import pairs_needed
 from rocketdiff.verdict.counts import p_of, with_counts_told

@@ -5,9 +5,9 @@ from math import inf, nan
 
 import pytest
 
-from rocketdiff.core.evidence import Ending, EpisodePair, PairedCounts, PairedSample, Standing
-from rocketdiff.core.policy import Policy
-from rocketdiff.core.verdict import CheckResult, Measure, Severity, Verdict
+from rocketdiff.core.answers.evidence import Ending, EpisodePair, PairedCounts, PairedSample, Standing
+from rocketdiff.core.answers.policy import Policy
+from rocketdiff.core.answers.verdict import CheckResult, Measure, Severity, Verdict
 from rocketdiff.verdict.counts import with_counts_told
 from rocketdiff.verdict.judge import Counts, conclude, judge
 from tests.verdict.test_answer import NEW, OLD, answered, divergence, evidence, sample

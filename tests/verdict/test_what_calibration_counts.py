@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from rocketdiff.core.verdict import Severity, Verdict
+from rocketdiff.core.answers.verdict import Severity, Verdict
 from rocketdiff.ledger.lint import never_stale, unmatched
 from rocketdiff.ledger.model import Range
 from rocketdiff.ledger.model import Rate as Share

@@ -14,14 +14,14 @@ from typing import Any
 
 from rocketdiff.analysis.run_analysis import WITHOUT_SPARK
 from rocketdiff.cluster.interface import Cluster
+from rocketdiff.core.answers.policy import Policy
+from rocketdiff.core.answers.verdict import Verdict
 from rocketdiff.core.errors import ExitCode
 from rocketdiff.core.events import Arm
-from rocketdiff.core.policy import Policy
 from rocketdiff.core.resources import import_path
-from rocketdiff.core.verdict import Verdict
 from rocketdiff.judging.judge_runs import judge_runs
 from rocketdiff.ledger.model import Ledger
-from rocketdiff.run.case import Pair, run_case
+from rocketdiff.run.case.case_run import Pair, run_case
 from rocketdiff.run.execute import plan_cases
 from rocketdiff.run.manifest import manifest_of
 from rocketdiff.run.request import RunRequest, Selection

@@ -14,7 +14,7 @@ from rocketdiff.core.events import Arm
 from rocketdiff.core.subject import ClientProtocol
 from rocketdiff.grpc.call import unary
 from rocketdiff.grpc.messages import QUERY_ROUTE, Code, query_route, route_answer
-from rocketdiff.releases.driver_builds import (
+from rocketdiff.releases.programs.driver_builds import (
     OTHER_CLIENTS,
     attempt_timeout_ms_of,
     capabilities_of,
@@ -22,7 +22,7 @@ from rocketdiff.releases.driver_builds import (
     release_of,
     rust_target,
 )
-from rocketdiff.run.subject_check import check_subject, topology_for
+from rocketdiff.run.subject_check.check import check_subject, topology_for
 from rocketdiff.subjects.registry import resolved
 from rocketdiff.subjects.subject_process import SubjectProcess
 from tests.live import BUILD_VARIABLE, READY_S

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from rocketdiff.cluster.interface import Cluster
+from rocketdiff.core.answers.verdict import Verdict
 from rocketdiff.core.errors import ExitCode
 from rocketdiff.core.resources import import_path
-from rocketdiff.core.verdict import Verdict
 from tests.whole.stage import decided, signatures
 
 pytestmark = [pytest.mark.cluster, pytest.mark.slow]

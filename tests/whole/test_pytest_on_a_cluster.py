@@ -19,7 +19,7 @@ pytestmark = pytest.mark.rocketdiff(topology="one-master")
 
 
 def test_a_paused_broker_is_noticed(rocketmq_cluster, rocketdiff_subject):
-    from rocketdiff.core.settings import ClientSettings
+    from rocketdiff.core.tables.settings import ClientSettings
     paused = lambda: rocketmq_cluster.pause("broker-a")
     hasty = ClientSettings(send_msg_timeout_ms=300, retry_times_when_send_failed=0)
     told = rocketdiff_subject("python:5.3.3").send(1, settings=hasty, once_ready=paused)

@@ -25,13 +25,13 @@ from rocketdiff.cluster.start import backend_named
 from rocketdiff.core.errors import ClusterError, ExitCode, SubjectBroken
 from rocketdiff.core.events import Arm
 from rocketdiff.core.files import private_file
-from rocketdiff.core.plan import Plan, PlannedSend, SendKind
 from rocketdiff.core.resources import import_path
 from rocketdiff.core.security import Account, Security
-from rocketdiff.core.settings import ClientSettings
-from rocketdiff.core.topology import topology_named
+from rocketdiff.core.sends.plan import Plan, PlannedSend, SendKind
+from rocketdiff.core.tables.settings import ClientSettings
+from rocketdiff.core.tables.topology import topology_named
 from rocketdiff.releases.cache import cache_dir
-from rocketdiff.run.one_subject import carried_out, new_setup, unheard
+from rocketdiff.run.subject_check.one_subject import carried_out, new_setup, unheard
 from rocketdiff.subjects.registry import resolved
 from rocketdiff.subjects.subject_process import SubjectProcess
 from rocketdiff.traces.run_directory import RunDirectory

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from rocketdiff.cluster.interface import Cluster
+from rocketdiff.core.answers.verdict import Verdict
 from rocketdiff.core.errors import ExitCode
-from rocketdiff.core.verdict import Verdict
 from rocketdiff.traces.run_directory import RunDirectory
 from rocketdiff.verdict.judge import RunJudgement
 from tests.live import TRIES, tell_repeat
@@ -80,7 +80,7 @@ def test_a_clock_that_steps_makes_a_case_invalid(
         def time_ns() -> int:
             return time.time_ns() + next(steps, 2_000_000_000)
 
-    monkeypatch.setattr("rocketdiff.run.case.time", Stepping)
+    monkeypatch.setattr("rocketdiff.run.case.case_run.time", Stepping)
     run = run_pair(cluster, folder, "python:5.3.3", "toy:honest", "whole/calm")
     judgement = judge(run)
     assert judgement.exit_code is ExitCode.INCONCLUSIVE

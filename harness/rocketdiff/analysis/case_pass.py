@@ -15,30 +15,23 @@ import pyarrow as pa
 from rocketdiff.analysis.case_trace import BATCH_ROWS, CaseTrace
 from rocketdiff.analysis.checks.case_facts import UNKNOWABLE
 from rocketdiff.analysis.checks.context import CaseContext, CaseObserver
-from rocketdiff.analysis.checks.sending import (
-    attempts,
-    avoidance,
-    callbacks,
-    error_kind,
-    failover_time,
-    outcomes,
-    queue_choice,
-    timing,
-)
-from rocketdiff.analysis.checks.sending.attempts import Attempts
-from rocketdiff.analysis.checks.sending.avoidance import Avoidance
-from rocketdiff.analysis.checks.sending.callbacks import Callbacks
-from rocketdiff.analysis.checks.sending.connections_left import LeftByRule
-from rocketdiff.analysis.checks.sending.error_kind import ErrorKind
-from rocketdiff.analysis.checks.sending.failover_time import FailoverTime
-from rocketdiff.analysis.checks.sending.held_up import HeldUp
-from rocketdiff.analysis.checks.sending.outcomes import Outcomes
-from rocketdiff.analysis.checks.sending.publish_lists import compare_publish_lists
-from rocketdiff.analysis.checks.sending.queue_choice import QueueChoice
-from rocketdiff.analysis.checks.sending.recovery import Recovery
-from rocketdiff.analysis.checks.sending.replay_checks import KIND_OF_CHECK, RULES, UNAVAILABLE
-from rocketdiff.analysis.checks.sending.start_positions import StartPositions
-from rocketdiff.analysis.checks.sending.timing import Timing
+from rocketdiff.analysis.checks.sending.by_rules import attempts, avoidance, callbacks, error_kind, queue_choice
+from rocketdiff.analysis.checks.sending.by_rules.attempts import Attempts
+from rocketdiff.analysis.checks.sending.by_rules.avoidance import Avoidance
+from rocketdiff.analysis.checks.sending.by_rules.callbacks import Callbacks
+from rocketdiff.analysis.checks.sending.by_rules.error_kind import ErrorKind
+from rocketdiff.analysis.checks.sending.by_rules.publish_lists import compare_publish_lists
+from rocketdiff.analysis.checks.sending.by_rules.queue_choice import QueueChoice
+from rocketdiff.analysis.checks.sending.by_rules.replay_checks import KIND_OF_CHECK, RULES, UNAVAILABLE
+from rocketdiff.analysis.checks.sending.by_rules.start_positions import StartPositions
+from rocketdiff.analysis.checks.sending.durations import failover_time, timing
+from rocketdiff.analysis.checks.sending.durations.failover_time import FailoverTime
+from rocketdiff.analysis.checks.sending.durations.held_up import HeldUp
+from rocketdiff.analysis.checks.sending.durations.timing import Timing
+from rocketdiff.analysis.checks.sending.results import outcomes
+from rocketdiff.analysis.checks.sending.results.connections_left import LeftByRule
+from rocketdiff.analysis.checks.sending.results.outcomes import Outcomes
+from rocketdiff.analysis.checks.sending.results.recovery import Recovery
 from rocketdiff.analysis.checks.storage import content, delay, duplication, loss, order
 from rocketdiff.analysis.checks.storage.content import Content
 from rocketdiff.analysis.checks.storage.delay import Delay
@@ -58,10 +51,10 @@ from rocketdiff.analysis.steps.attempts_in_context import FaultTimes, attempts_i
 from rocketdiff.analysis.steps.reconciled import StoredCopies, reconciled
 from rocketdiff.analysis.steps.replayed import called, replayed
 from rocketdiff.analysis.steps.rulebook import Rulebook, rulebook_for
-from rocketdiff.core.checks import OF_QUEUES
 from rocketdiff.core.events import Arm
-from rocketdiff.core.knowable import PROXY_CHOOSES, unknowable
-from rocketdiff.core.topology import topology_named
+from rocketdiff.core.tables.checks import OF_QUEUES
+from rocketdiff.core.tables.knowable import PROXY_CHOOSES, unknowable
+from rocketdiff.core.tables.topology import topology_named
 from rocketdiff.traces.schema import TableName
 
 PLAIN_REPLAY = "ROCKETDIFF_PLAIN_REPLAY"

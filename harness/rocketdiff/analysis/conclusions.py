@@ -10,12 +10,12 @@ from rocketdiff.analysis.checks.registry import EVALUATIONS, POOLED
 from rocketdiff.analysis.facts import CaseFact, EpisodeValue, Tally
 from rocketdiff.analysis.outages import outage_counts
 from rocketdiff.analysis.summaries import CaseKey, DifferenceCluster, Summaries
-from rocketdiff.core.checks import IMPLICIT
+from rocketdiff.core.answers.evidence import Evidence, Standing, TraceCounts
+from rocketdiff.core.answers.verdict import Divergence, Example, Severity
 from rocketdiff.core.errors import TraceError
 from rocketdiff.core.events import Arm
-from rocketdiff.core.evidence import Evidence, Standing, TraceCounts
-from rocketdiff.core.fault import FaultRecord
-from rocketdiff.core.verdict import Divergence, Example, Severity
+from rocketdiff.core.tables.checks import IMPLICIT
+from rocketdiff.core.tables.fault import FaultRecord
 from rocketdiff.traces.manifest import RunManifest
 
 Kind = TypeVar("Kind", EpisodeValue, FaultRecord)
@@ -84,7 +84,7 @@ def _answers(facts: CaseFacts) -> Iterable[Evidence]:
     """
     Evidence of every planned check, and of an unplanned one that found a difference, because all observers read every send.
 
-    What cannot be known is left out of the facts already (``core.knowable``), whether its check was planned or not.
+    What cannot be known is left out of the facts already (``core.tables.knowable``), whether its check was planned or not.
     """
     planned = dict.fromkeys((*facts.entry.checks, *IMPLICIT))
     for check in planned:

@@ -8,10 +8,10 @@ import msgspec
 from rocketdiff.analysis.facts import CaseFact, Difference, Fact, Tally
 from rocketdiff.analysis.send_view import SendView
 from rocketdiff.analysis.steps.aligned import AlignedSend
+from rocketdiff.core.answers.plots import LaneAttempt
+from rocketdiff.core.answers.verdict import CallEnd, SideExample, StoredAt
 from rocketdiff.core.events import Arm
-from rocketdiff.core.plots import LaneAttempt
-from rocketdiff.core.records import NS_PER_MS, Attempt
-from rocketdiff.core.verdict import CallEnd, SideExample, StoredAt
+from rocketdiff.core.sends.records import NS_PER_MS, Attempt
 
 
 class FactCollector:

@@ -12,9 +12,9 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 import msgspec
 import pyarrow as pa
 
+from rocketdiff.core.answers.verdict import SideExample
 from rocketdiff.core.errors import TraceError
-from rocketdiff.core.fault import FaultRecord
-from rocketdiff.core.verdict import SideExample
+from rocketdiff.core.tables.fault import FaultRecord
 
 
 @dataclass(frozen=True, slots=True)

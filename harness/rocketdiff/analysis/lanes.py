@@ -18,7 +18,7 @@ from rocketdiff.analysis.facts import Difference, LaneBar
 from rocketdiff.analysis.steps.attempts_in_context import FaultTimes
 from rocketdiff.analysis.summaries import ease
 from rocketdiff.core.events import Arm
-from rocketdiff.core.outcome import Outcome
+from rocketdiff.core.sends.outcome import Outcome
 from rocketdiff.traces.schema import TableName
 
 BEFORE_NS = 500_000_000

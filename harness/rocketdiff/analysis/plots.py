@@ -5,12 +5,11 @@ from collections.abc import Iterator, Sequence
 
 from rocketdiff.analysis.checks.case_facts import CaseFacts
 from rocketdiff.analysis.checks.pairing import pooled_pairs, pools_of
-from rocketdiff.analysis.checks.sending import failover_time
+from rocketdiff.analysis.checks.sending.durations import failover_time
 from rocketdiff.analysis.facts import CaseFact, LaneBar
 from rocketdiff.analysis.pictures import BIN_NS, OTHER, STORED, middle_of
-from rocketdiff.core.events import Arm
-from rocketdiff.core.evidence import Ending, EpisodePair
-from rocketdiff.core.plots import (
+from rocketdiff.core.answers.evidence import Ending, EpisodePair
+from rocketdiff.core.answers.plots import (
     AmbiguityCurve,
     BrokerShare,
     ElapsedQuantiles,
@@ -24,7 +23,8 @@ from rocketdiff.core.plots import (
     Plots,
     SwimLanes,
 )
-from rocketdiff.core.records import NS_PER_MS
+from rocketdiff.core.events import Arm
+from rocketdiff.core.sends.records import NS_PER_MS
 from rocketdiff.statistics.survival import kaplan_meier
 
 CASES_DRAWN = 8

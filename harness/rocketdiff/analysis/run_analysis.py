@@ -12,8 +12,8 @@ from rocketdiff.analysis.facts import CaseFact
 from rocketdiff.analysis.masters import WITHOUT_SPARK, require_master
 from rocketdiff.analysis.plots import plots_of
 from rocketdiff.analysis.summaries import Summaries, summarise
+from rocketdiff.core.answers.evidence import Analysis
 from rocketdiff.core.errors import UsageError
-from rocketdiff.core.evidence import Analysis
 from rocketdiff.traces.manifest import CaseStatus
 from rocketdiff.traces.reader import require_whole
 from rocketdiff.traces.run_directory import RunDirectory

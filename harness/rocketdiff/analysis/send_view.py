@@ -10,9 +10,9 @@ from enum import StrEnum
 from functools import lru_cache
 
 from rocketdiff.core.events import Arm
-from rocketdiff.core.fault import FaultRecord
-from rocketdiff.core.records import Attempt, Send
-from rocketdiff.oracle.judgement import SendJudgement
+from rocketdiff.core.sends.records import Attempt, Send
+from rocketdiff.core.tables.fault import FaultRecord
+from rocketdiff.oracle.producer.judgement import SendJudgement
 
 
 class Phase(StrEnum):

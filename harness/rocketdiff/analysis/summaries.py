@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from rocketdiff.analysis.facts import CaseFact, Difference, EpisodeValue, LaneBar, Tally
-from rocketdiff.core.fault import FaultRecord
+from rocketdiff.core.tables.fault import FaultRecord
 
 CaseKey = tuple[str, int]
 

@@ -31,9 +31,9 @@ from rocketdiff.analysis.memory import KEEPS_MEMORY
 from rocketdiff.analysis.steps.rulebook import rulebook_for
 from rocketdiff.bench.engines import EngineTime, measure_engines
 from rocketdiff.core.events import Arm
-from rocketdiff.core.fault import FaultKind
 from rocketdiff.core.run_info import Machine
-from rocketdiff.core.settings import ClientSettings
+from rocketdiff.core.tables.fault import FaultKind
+from rocketdiff.core.tables.settings import ClientSettings
 from rocketdiff.traces.layout import table_file
 from rocketdiff.traces.manifest import ArmSummary, CaseEntry, CaseStatus, ClockAnchor, RunManifest
 from rocketdiff.traces.run_directory import RunDirectory

@@ -14,7 +14,7 @@ from rich.table import Table
 
 from rocketdiff.lab.fuzz.lockstep import name_of, weight_of
 from rocketdiff.releases.catalogue import client_releases
-from rocketdiff.releases.java_programs import fetch_simulation
+from rocketdiff.releases.programs.java_programs import fetch_simulation
 from rocketdiff.simulation.generators import generate
 from rocketdiff.simulation.golden.standard import load_standard
 from rocketdiff.simulation.java_host import Finished, JavaHost, Job

@@ -13,12 +13,12 @@ from dataclasses import asdict, dataclass, replace
 
 from rocketdiff.calibration.campaign import CalibrationRequest, Say, clusters_of, line_now
 from rocketdiff.calibration.journal import CalibrationJournal
+from rocketdiff.core.answers.verdict import CheckResult
 from rocketdiff.core.errors import EnvironmentMissing, HarnessError, UsageError
-from rocketdiff.core.fault import fault_counts
-from rocketdiff.core.glob import path_glob
 from rocketdiff.core.run_info import RunInfo
 from rocketdiff.core.subject import SubjectId
-from rocketdiff.core.verdict import CheckResult
+from rocketdiff.core.tables.fault import fault_counts
+from rocketdiff.core.text.glob import path_glob
 from rocketdiff.judging.ledgers import LedgerChoice
 from rocketdiff.judging.ledgers import load as load_ledger
 from rocketdiff.judging.run_info import describe

@@ -216,7 +216,7 @@ def _one_way(random: Random) -> str:
 
 
 def _asynchronous_avoided(random: Random) -> str:
-    """The queues of its sends cannot be known (``core.knowable``), so they are not asked; any difference reported there is a false alarm."""
+    """The queues of its sends cannot be known (``core.tables.knowable``), so they are not asked; any difference reported there is a false alarm."""
     return _scenario(
         random,
         "Asynchronous sends whose callbacks write the fault table end alike in both clients beside a paused broker.",

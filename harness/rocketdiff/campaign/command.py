@@ -13,8 +13,8 @@ from rocketdiff.campaign.plan import Entry, Work
 from rocketdiff.campaign.recording import Recording
 from rocketdiff.campaign.simulation import Simulated
 from rocketdiff.core.errors import ExitCode
-from rocketdiff.report import html
 from rocketdiff.report.document import load
+from rocketdiff.report.formats import html
 
 NOT_RUN = "not run yet"
 

@@ -15,9 +15,9 @@ from pydantic import Field
 
 from rocketdiff.campaign.plan import Entry, Plan, Setting, Work
 from rocketdiff.core.errors import UsageError
-from rocketdiff.core.plain import shown
-from rocketdiff.core.run_options import DEFAULT_RELEASE
-from rocketdiff.core.suites import EVERY_SUITE, SUITES
+from rocketdiff.core.tables.run_options import DEFAULT_RELEASE
+from rocketdiff.core.tables.suites import EVERY_SUITE, SUITES
+from rocketdiff.core.text.quoted import shown
 from rocketdiff.documents.part import Part, published_schema
 from rocketdiff.documents.refusal import Place, Words, read_part, refused, require_format
 from rocketdiff.documents.yaml_source import Location, parse_yaml, read_text

@@ -21,16 +21,16 @@ from rocketdiff.campaign.file_format import at
 from rocketdiff.campaign.finished_runs import FinishedRun, FinishedRuns, Terms
 from rocketdiff.campaign.plan import Entry, Plan, Setting, Work
 from rocketdiff.cluster.start import backend_named
+from rocketdiff.core.answers.policy import Policy
 from rocketdiff.core.errors import EnvironmentMissing, HarnessError, TraceError, UsageError
 from rocketdiff.core.events import Event, Listener, RunEnded, RunStarted
-from rocketdiff.core.policy import Policy
 from rocketdiff.judging.gate_rates import judging_digest
 from rocketdiff.judging.judge_runs import judge_runs
 from rocketdiff.judging.ledgers import LedgerChoice, shipped_files
 from rocketdiff.judging.ledgers import load as load_ledger
 from rocketdiff.releases.progress import PlainProgress, ProgressListener
 from rocketdiff.report.terminal import TerminalListener
-from rocketdiff.report.words import duration
+from rocketdiff.report.words.signs import duration
 from rocketdiff.run.execute import execute
 from rocketdiff.run.options import pair_of
 from rocketdiff.run.request import Judging, RunRequest, Selection, with_their_own

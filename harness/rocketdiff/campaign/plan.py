@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from rocketdiff.core.run_options import DEFAULT_RELEASE
-from rocketdiff.core.suites import EVERY_SUITE
+from rocketdiff.core.tables.run_options import DEFAULT_RELEASE
+from rocketdiff.core.tables.suites import EVERY_SUITE
 
 
 @dataclass(frozen=True, slots=True)

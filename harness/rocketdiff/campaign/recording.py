@@ -5,7 +5,7 @@ from pathlib import Path
 from rocketdiff.analysis.masters import WITHOUT_SPARK
 from rocketdiff.campaign.measure import Measured, Say
 from rocketdiff.record.commands import add, refusal
-from rocketdiff.record.files import Place
+from rocketdiff.record.storage.files import Place
 from rocketdiff.record.work import work_on
 
 

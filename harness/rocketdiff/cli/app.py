@@ -17,17 +17,20 @@ from rich.markup import escape
 from typer.exceptions import TyperException
 
 from rocketdiff import __version__
-from rocketdiff.cli.bench import bench
-from rocketdiff.cli.calibrate import calibrate
-from rocketdiff.cli.campaign import campaign
-from rocketdiff.cli.cluster import cluster_app
+from rocketdiff.cli.commands.bench import bench
+from rocketdiff.cli.commands.calibrate import calibrate
+from rocketdiff.cli.commands.campaign import campaign
+from rocketdiff.cli.commands.cluster import cluster_app
+from rocketdiff.cli.commands.fuzz import fuzz
+from rocketdiff.cli.commands.history import bisect, changelog, groups, identify, upgrade
+from rocketdiff.cli.commands.inspect import doctor, scenarios
+from rocketdiff.cli.commands.ledger import ledger_app
+from rocketdiff.cli.commands.matrix import matrix
+from rocketdiff.cli.commands.record import record_app
+from rocketdiff.cli.commands.simulate import simulate
+from rocketdiff.cli.commands.subject import subject_app
 from rocketdiff.cli.endings import INTERRUPTED, INTERRUPTED_MESSAGE, Interruption, ended, on_signals
 from rocketdiff.cli.examples import epilog
-from rocketdiff.cli.fuzz import fuzz
-from rocketdiff.cli.history import bisect, changelog, groups, identify, upgrade
-from rocketdiff.cli.inspect import doctor, scenarios
-from rocketdiff.cli.ledger import ledger_app
-from rocketdiff.cli.matrix import matrix
 from rocketdiff.cli.options import (
     InconclusiveOption,
     LedgerOption,
@@ -38,12 +41,9 @@ from rocketdiff.cli.options import (
     takes,
 )
 from rocketdiff.cli.pipes import outlive_readers
-from rocketdiff.cli.record import record_app
-from rocketdiff.cli.simulate import simulate
-from rocketdiff.cli.subject import subject_app
 from rocketdiff.core.errors import ExitCode, HarnessError, UsageError
-from rocketdiff.core.plain import plain
-from rocketdiff.core.run_options import FOR_COMPARE, RUN_OPTIONS
+from rocketdiff.core.tables.run_options import FOR_COMPARE, RUN_OPTIONS
+from rocketdiff.core.text.quoted import plain
 
 if TYPE_CHECKING:
     from rocketdiff.core.events import Listener

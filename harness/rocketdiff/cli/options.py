@@ -8,8 +8,8 @@ from typing import Annotated, Any
 import typer
 
 from rocketdiff.core.errors import ExitCode
-from rocketdiff.core.run_options import RUN_OPTIONS, RunOption
-from rocketdiff.core.suites import SUITES_IN_WORDS
+from rocketdiff.core.tables.run_options import RUN_OPTIONS, RunOption
+from rocketdiff.core.tables.suites import SUITES_IN_WORDS
 
 
 def of_run(name: str) -> Any:

@@ -7,8 +7,8 @@ from typing import Protocol, Self
 from rocketdiff.cluster.interface import Cluster
 from rocketdiff.cluster.operations.readiness import READY_TIMEOUT_S
 from rocketdiff.core.errors import UsageError
-from rocketdiff.core.fault import FaultSpec
-from rocketdiff.core.topology import Topology
+from rocketdiff.core.tables.fault import FaultSpec
+from rocketdiff.core.tables.topology import Topology
 from rocketdiff.releases.progress import ProgressListener
 
 

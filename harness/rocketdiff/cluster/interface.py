@@ -14,8 +14,8 @@ from typing import Protocol, Self, TypeVar, runtime_checkable
 
 from rocketdiff.core.errors import UsageError
 from rocketdiff.core.security import OPEN, Security
-from rocketdiff.core.topology import Role as Role  # noqa: PLC0414 - part of this interface
-from rocketdiff.core.topology import Topology
+from rocketdiff.core.tables.topology import Role as Role  # noqa: PLC0414 - part of this interface
+from rocketdiff.core.tables.topology import Topology
 
 LOOPBACK = "127.0.0.1"
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from rocketdiff.cluster.interface import LOOPBACK
-from rocketdiff.core.topology import MASTER_ID, FlushDisk, Replication, Topology, broker_id_of, master_of
+from rocketdiff.core.tables.topology import MASTER_ID, FlushDisk, Replication, Topology, broker_id_of, master_of
 
 _MIB = 1024 * 1024
 

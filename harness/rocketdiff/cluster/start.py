@@ -11,8 +11,8 @@ from rocketdiff.cluster.interface import Cluster
 from rocketdiff.cluster.operations.readiness import READY_TIMEOUT_S
 from rocketdiff.cluster.processes.backend import Processes
 from rocketdiff.core.errors import UsageError
-from rocketdiff.core.run_options import DEFAULT_RELEASE
-from rocketdiff.core.topology import DEFAULT_TOPOLOGY, topology_named
+from rocketdiff.core.tables.run_options import DEFAULT_RELEASE
+from rocketdiff.core.tables.topology import DEFAULT_TOPOLOGY, topology_named
 from rocketdiff.releases.progress import ProgressListener
 
 FORMS = ("processes", "containers", "containers:host", "external:FILE")

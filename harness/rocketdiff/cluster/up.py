@@ -22,9 +22,9 @@ from rocketdiff.cluster import security_file
 from rocketdiff.cluster.interface import Cluster, security_of
 from rocketdiff.cluster.start import backend_named, start_cluster
 from rocketdiff.core.errors import ClusterError, EnvironmentMissing, UsageError
-from rocketdiff.core.run_options import DEFAULT_RELEASE
 from rocketdiff.core.security import OPEN
-from rocketdiff.core.topology import DEFAULT_TOPOLOGY
+from rocketdiff.core.tables.run_options import DEFAULT_RELEASE
+from rocketdiff.core.tables.topology import DEFAULT_TOPOLOGY
 from rocketdiff.process.liveness import is_there, started_ticks
 from rocketdiff.releases.cache import cache_dir
 from rocketdiff.releases.progress import ProgressListener

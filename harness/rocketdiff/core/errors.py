@@ -7,7 +7,7 @@ Every error says what was expected, what was seen and what to do, and knows the 
 from enum import IntEnum
 from typing import Any
 
-from rocketdiff.core.plain import plain
+from rocketdiff.core.text.quoted import plain
 
 
 class ExitCode(IntEnum):

@@ -11,9 +11,9 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Protocol
 
-from rocketdiff.core.fault import FaultRecord
+from rocketdiff.core.answers.verdict import CheckResult
 from rocketdiff.core.subject import SubjectId
-from rocketdiff.core.verdict import CheckResult
+from rocketdiff.core.tables.fault import FaultRecord
 
 
 class Arm(StrEnum):

@@ -17,8 +17,8 @@ from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails, PydanticCustomError
 
-from rocketdiff.core import plain
 from rocketdiff.core.errors import UsageError
+from rocketdiff.core.text import quoted as plain
 from rocketdiff.documents.part import WrittenAs
 from rocketdiff.documents.yaml_source import Location
 

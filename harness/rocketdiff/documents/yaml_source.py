@@ -19,7 +19,7 @@ from yaml.resolver import Resolver
 
 from rocketdiff.core import files
 from rocketdiff.core.errors import UsageError
-from rocketdiff.core.plain import plain, shown
+from rocketdiff.core.text.quoted import plain, shown
 
 Location = tuple[str | int, ...]
 

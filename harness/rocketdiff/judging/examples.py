@@ -5,14 +5,14 @@ from collections.abc import Iterator, Sequence
 from rocketdiff.analysis.case_trace import CaseTrace, read_case
 from rocketdiff.analysis.fact_collector import lane_attempt
 from rocketdiff.analysis.steps.rulebook import ArmRules, is_asynchronous
+from rocketdiff.core.answers.plots import LaneAttempt
+from rocketdiff.core.answers.policy import Policy
+from rocketdiff.core.answers.verdict import CheckResult
 from rocketdiff.core.errors import HarnessError
 from rocketdiff.core.events import Arm
-from rocketdiff.core.plots import LaneAttempt
-from rocketdiff.core.policy import Policy
-from rocketdiff.core.records import Send
 from rocketdiff.core.run_info import RunInfo
+from rocketdiff.core.sends.records import Send
 from rocketdiff.core.subject import SubjectId
-from rocketdiff.core.verdict import CheckResult
 from rocketdiff.judging.explain import explain_traced
 from rocketdiff.judging.ledgers import LedgerChoice
 from rocketdiff.judging.ledgers import load as load_ledgers

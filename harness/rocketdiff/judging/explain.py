@@ -9,12 +9,12 @@ from rocketdiff.analysis.steps.reconciled import StoredCopies
 from rocketdiff.analysis.steps.rulebook import tells_causes
 from rocketdiff.core.errors import UsageError
 from rocketdiff.core.events import Arm
-from rocketdiff.core.message import ID_PROPERTY, sys_flag_text
-from rocketdiff.core.plain import plain
-from rocketdiff.core.plan import SendMode
-from rocketdiff.core.records import NS_PER_MS
+from rocketdiff.core.sends.message import ID_PROPERTY, sys_flag_text
+from rocketdiff.core.sends.plan import SendMode
+from rocketdiff.core.sends.records import NS_PER_MS
 from rocketdiff.core.subject import STANDARD, SubjectId
-from rocketdiff.oracle.explain import explain
+from rocketdiff.core.text.quoted import plain
+from rocketdiff.oracle.producer.explain import explain
 from rocketdiff.traces.reader import sealed_files
 from rocketdiff.traces.run_directory import RunDirectory
 from rocketdiff.traces.schema import TableName

@@ -10,8 +10,8 @@ import msgspec
 
 from rocketdiff.core.errors import HarnessError, TraceError
 from rocketdiff.core.files import read_bytes
-from rocketdiff.core.plain import plain
 from rocketdiff.core.resources import locate, resource
+from rocketdiff.core.text.quoted import plain
 from rocketdiff.verdict.calibration import SCHEMA_VERSION, Calibration
 from rocketdiff.verdict.defects_found import DefectsFound
 

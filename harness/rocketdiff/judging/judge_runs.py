@@ -9,6 +9,8 @@ from importlib import import_module
 from pathlib import Path
 
 from rocketdiff.analysis.run_analysis import WITHOUT_SPARK, analyze, analyze_here, go_on, pause, prepare
+from rocketdiff.core.answers.policy import Policy
+from rocketdiff.core.answers.verdict import CheckResult
 from rocketdiff.core.errors import HarnessError, UsageError
 from rocketdiff.core.events import (
     AnalysisStarted,
@@ -22,8 +24,6 @@ from rocketdiff.core.events import (
     tell,
 )
 from rocketdiff.core.files import require_nameable
-from rocketdiff.core.policy import Policy
-from rocketdiff.core.verdict import CheckResult
 from rocketdiff.judging.examples import contexts_of
 from rocketdiff.judging.gate_rates import shipped, shipped_defects
 from rocketdiff.judging.run_info import describe
@@ -32,7 +32,7 @@ from rocketdiff.releases.jdk import find_java
 from rocketdiff.report.charts.drawing import start_engine
 from rocketdiff.report.clusters import clusters_of
 from rocketdiff.report.document import Document, build, load
-from rocketdiff.report.write import render_all, write_reports
+from rocketdiff.report.formats.write import render_all, write_reports
 from rocketdiff.traces.manifest import CaseStatus
 from rocketdiff.traces.run_directory import RunDirectory
 from rocketdiff.verdict.judge import Counts, RunJudgement, RunVerdict, judge, machine_line

@@ -4,11 +4,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from rocketdiff.core.checks import STATISTICAL
 from rocketdiff.core.errors import UsageError
-from rocketdiff.core.fault import fault_counts
-from rocketdiff.core.glob import path_glob
 from rocketdiff.core.resources import resource
+from rocketdiff.core.tables.checks import STATISTICAL
+from rocketdiff.core.tables.fault import fault_counts
+from rocketdiff.core.text.glob import path_glob
 from rocketdiff.documents.yaml_source import parse_yaml, read_text
 from rocketdiff.ledger.file import ParsedFile, refusals
 from rocketdiff.ledger.file import parse as parse_ledger

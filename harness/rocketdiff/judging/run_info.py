@@ -8,10 +8,10 @@ from pathlib import Path
 from rocketdiff import __version__
 from rocketdiff.core.errors import TraceError
 from rocketdiff.core.events import Arm
-from rocketdiff.core.fault import FaultSpec, fault_counts
 from rocketdiff.core.resources import resource
 from rocketdiff.core.run_info import CaseInfo, Guard, RunInfo, SubjectInfo
-from rocketdiff.core.topology import topology_named
+from rocketdiff.core.tables.fault import FaultSpec, fault_counts
+from rocketdiff.core.tables.topology import topology_named
 from rocketdiff.judging.gate_rates import judging_digest
 from rocketdiff.scenario import Scenario, line_of, parse, stretched, stretched_sentences
 from rocketdiff.scenario.checks_asked import pooled_planned

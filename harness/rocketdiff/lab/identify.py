@@ -18,14 +18,14 @@ from rocketdiff.analysis.steps.rulebook import ArmRules, is_asynchronous
 from rocketdiff.core.errors import ExitCode, UsageError
 from rocketdiff.core.events import Arm
 from rocketdiff.core.files import read_text
-from rocketdiff.core.plan import SendMode
-from rocketdiff.core.records import Send
+from rocketdiff.core.sends.plan import SendMode
+from rocketdiff.core.sends.records import Send
 from rocketdiff.lab.history.coverage import Coverage, coverage_of
 from rocketdiff.lab.history.execution_cache import Executions
 from rocketdiff.lab.history.groups_page import span
 from rocketdiff.lab.upgrade_report import executions
-from rocketdiff.oracle.durations import IS_CERTAIN
-from rocketdiff.oracle.judgement import SendJudgement
+from rocketdiff.oracle.producer.durations import IS_CERTAIN
+from rocketdiff.oracle.producer.judgement import SendJudgement
 from rocketdiff.releases.catalogue import client_releases
 from rocketdiff.simulation.golden.answers import Lines
 from rocketdiff.simulation.golden.files import Golden, load_golden

@@ -9,21 +9,21 @@ from pathlib import Path
 from rich.console import Console
 
 from rocketdiff import __version__
+from rocketdiff.core.answers.evidence import Evidence, Standing, TraceCounts
+from rocketdiff.core.answers.plots import Plots
+from rocketdiff.core.answers.verdict import NO_SEND, Divergence, Example, Measure
 from rocketdiff.core.case import CaseId
 from rocketdiff.core.errors import EnvironmentMissing
-from rocketdiff.core.evidence import Evidence, Standing, TraceCounts
-from rocketdiff.core.fault import fault_counts, fault_sentence
-from rocketdiff.core.plots import Plots
 from rocketdiff.core.run_info import CaseInfo, RunInfo, SubjectInfo
 from rocketdiff.core.subject import SubjectId
-from rocketdiff.core.verdict import NO_SEND, Divergence, Example, Measure
+from rocketdiff.core.tables.fault import fault_counts, fault_sentence
 from rocketdiff.lab.scenario_scripts import Simulated
 from rocketdiff.lab.script_comparison import ScriptComparison
 from rocketdiff.releases.jdk import local_java
 from rocketdiff.releases.machine import this_machine
 from rocketdiff.report.document import build
-from rocketdiff.report.summary import print_summary
-from rocketdiff.report.write import write_reports
+from rocketdiff.report.formats.summary import print_summary
+from rocketdiff.report.formats.write import write_reports
 from rocketdiff.simulation.comparison import Difference, difference_data
 from rocketdiff.simulation.script import to_dict
 from rocketdiff.verdict.judge import RunJudgement, judge

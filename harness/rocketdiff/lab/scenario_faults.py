@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from rocketdiff.cluster.server_settings import SLAVE_TIMEOUT_MS
-from rocketdiff.core.fault import FaultKind, FaultSpec
-from rocketdiff.core.topology import TOPOLOGIES, master_of
+from rocketdiff.core.tables.fault import FaultKind, FaultSpec
+from rocketdiff.core.tables.topology import TOPOLOGIES, master_of
 from rocketdiff.scenario import Scenario
 from rocketdiff.simulation.script.answers import Answer, BrokerRoute, Route
 from rocketdiff.simulation.script.model import (

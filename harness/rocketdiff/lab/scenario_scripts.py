@@ -8,11 +8,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from rocketdiff.core.checks import CHECKS
-from rocketdiff.core.fault import FaultKind
-from rocketdiff.core.plan import PlannedSend, SendKind
-from rocketdiff.core.settings import ClientSettings
-from rocketdiff.core.topology import TOPOLOGIES
+from rocketdiff.core.sends.plan import PlannedSend, SendKind
+from rocketdiff.core.tables.checks import CHECKS
+from rocketdiff.core.tables.fault import FaultKind
+from rocketdiff.core.tables.settings import ClientSettings
+from rocketdiff.core.tables.topology import TOPOLOGIES
 from rocketdiff.lab.scenario_faults import fault_entries
 from rocketdiff.scenario import Scenario, load_all, plan_of, select
 from rocketdiff.simulation.script.answers import BrokerRoute

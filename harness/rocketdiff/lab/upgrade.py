@@ -9,17 +9,17 @@ from dataclasses import dataclass
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from rocketdiff.core.checks import Concern
 from rocketdiff.core.errors import UsageError
 from rocketdiff.core.subject import STANDARD
+from rocketdiff.core.tables.checks import Concern
 from rocketdiff.lab.history.changelog import Change, Corpus, changelog, script_file
 from rocketdiff.lab.history.execution_cache import Executions
 from rocketdiff.lab.history.lineage import Edge, Way, releases_on, way
 from rocketdiff.report.clusters import DivergenceCluster, Weight, gravity
 from rocketdiff.report.document import Document
-from rocketdiff.report.page import context_of
-from rocketdiff.report.signature_words import title_of
-from rocketdiff.report.words import explain_command, plural, sentence
+from rocketdiff.report.views.page import context_of
+from rocketdiff.report.words.signatures import title_of
+from rocketdiff.report.words.signs import explain_command, plural, sentence
 from rocketdiff.simulation.comparison.difference import Compared
 from rocketdiff.simulation.golden.wording import difference_words, meaning
 from rocketdiff.simulation.script import canonical

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 
-from rocketdiff.core.policy import Policy
+from rocketdiff.core.answers.policy import Policy
+from rocketdiff.core.answers.verdict import CheckResult, Divergence, Severity, Verdict, dominant
 from rocketdiff.core.run_info import RunInfo
-from rocketdiff.core.verdict import CheckResult, Divergence, Severity, Verdict, dominant
 from rocketdiff.ledger.matching import Age, age_of, check_path, covers, declares, frequency_of, is_expected, subjects_of
 from rocketdiff.ledger.model import SHARED, Entry, EntryState, Ledger
 

@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import BeforeValidator, Field
 
-from rocketdiff.core.checks import VALIDITY
+from rocketdiff.core.answers.verdict import Severity
 from rocketdiff.core.errors import UsageError
-from rocketdiff.core.fault import FAULT_COUNTS
-from rocketdiff.core.plain import shown
-from rocketdiff.core.settings import ClientSettings
-from rocketdiff.core.verdict import Severity
+from rocketdiff.core.tables.checks import VALIDITY
+from rocketdiff.core.tables.fault import FAULT_COUNTS
+from rocketdiff.core.tables.settings import ClientSettings
+from rocketdiff.core.text.quoted import shown
 from rocketdiff.documents.part import Part, published_schema
 from rocketdiff.documents.refusal import Place, Words, read_part, refused
 from rocketdiff.documents.yaml_source import Location

@@ -6,8 +6,8 @@ from datetime import date
 from difflib import get_close_matches
 from enum import StrEnum
 
-from rocketdiff.core.checks import VALIDITY
-from rocketdiff.core.glob import path_glob
+from rocketdiff.core.tables.checks import VALIDITY
+from rocketdiff.core.text.glob import path_glob
 from rocketdiff.ledger.file import ParsedFile
 from rocketdiff.ledger.matching import Age, age_of, checks_until_stale, meets
 from rocketdiff.ledger.model import Entry, Party

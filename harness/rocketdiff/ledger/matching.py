@@ -10,10 +10,10 @@ from datetime import date, timedelta
 from enum import StrEnum
 from math import floor, log
 
-from rocketdiff.core.checks import VALIDITY
-from rocketdiff.core.glob import path_glob
+from rocketdiff.core.answers.verdict import Divergence
 from rocketdiff.core.run_info import CaseInfo, RunInfo
-from rocketdiff.core.verdict import Divergence
+from rocketdiff.core.tables.checks import VALIDITY
+from rocketdiff.core.text.glob import path_glob
 from rocketdiff.ledger.model import RULES, Conditions, Entry, EntryState, Rate
 from rocketdiff.statistics.significance import clopper_pearson
 

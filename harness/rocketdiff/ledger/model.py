@@ -13,7 +13,7 @@ from datetime import date
 from enum import StrEnum
 from typing import Self
 
-from rocketdiff.core.verdict import Severity
+from rocketdiff.core.answers.verdict import Severity
 
 _VERSION = re.compile(r"(?P<numbers>\d+(?:\.\d+)*)(?:-(?P<suffix>[A-Za-z0-9.]+))?")
 _TERM = re.compile(rf"(?P<sign>>=|<=|==|!=|>|<|)\s*(?P<version>{_VERSION.pattern})")
@@ -115,7 +115,7 @@ class Conditions:
     When an entry speaks; all must hold.
 
     subject: the client whose behaviour is declared. against: the baseline it is held against, where that matters. server:
-    release of the brokers. faults: how many nodes the case hits, by the names of ``core.fault.FAULT_COUNTS``. settings:
+    release of the brokers. faults: how many nodes the case hits, by the names of ``core.tables.fault.FAULT_COUNTS``. settings:
     values of the client's settings in the case.
     """
 

@@ -5,8 +5,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import date
 
+from rocketdiff.core.answers.verdict import DECISIVE, CheckResult, Severity, Verdict
 from rocketdiff.core.run_info import RunInfo
-from rocketdiff.core.verdict import DECISIVE, CheckResult, Severity, Verdict
 from rocketdiff.ledger.file import TODO, VERSION
 from rocketdiff.ledger.matching import check_path
 from rocketdiff.ledger.model import RULES, Confirmation

@@ -7,7 +7,7 @@ from pathlib import Path
 from rocketdiff.documents.files import replace_file
 from rocketdiff.matrix.document import MatrixDocument
 from rocketdiff.matrix.view import standing_of
-from rocketdiff.report.badge import SCHEMA_VERSION
+from rocketdiff.report.formats.badge import SCHEMA_VERSION
 
 FILE_NAME = "badge.json"
 

@@ -9,17 +9,17 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
-from rocketdiff.core.behaviours import BEHAVIOURS, Behaviour
-from rocketdiff.core.checks import CHECKS, REPORT_ORDER, VALIDITY
+from rocketdiff.core.answers.verdict import CheckResult, Divergence, Severity, Verdict
 from rocketdiff.core.run_info import CaseInfo
-from rocketdiff.core.verdict import CheckResult, Divergence, Severity, Verdict
+from rocketdiff.core.tables.behaviours import BEHAVIOURS, Behaviour
+from rocketdiff.core.tables.checks import CHECKS, REPORT_ORDER, VALIDITY
 from rocketdiff.matrix.document import Answer, ArmExample, Cell, Column, Difference, KnownAs, Row, RowKind, Run, State
 from rocketdiff.report.clusters import DivergenceCluster, Weight
 from rocketdiff.report.document import Document
-from rocketdiff.report.example_words import attempt_text, call_text, stored_text
-from rocketdiff.report.page import anchors_of
-from rocketdiff.report.signature_words import title_of
-from rocketdiff.report.words import explain_command, short_case, where_in
+from rocketdiff.report.views.page import anchors_of
+from rocketdiff.report.words.examples import attempt_text, call_text, stored_text
+from rocketdiff.report.words.signatures import title_of
+from rocketdiff.report.words.signs import explain_command, short_case, where_in
 from rocketdiff.scenario import load_all
 
 ROWS = (

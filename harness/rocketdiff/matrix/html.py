@@ -10,8 +10,8 @@ from rocketdiff.documents.files import replace_file
 from rocketdiff.matrix import page
 from rocketdiff.matrix.document import MatrixDocument
 from rocketdiff.matrix.view import SIGNS, groups_of, rows_blank, standing_of
-from rocketdiff.report.html import page_environment
-from rocketdiff.report.words import plural
+from rocketdiff.report.formats.html import page_environment
+from rocketdiff.report.words.signs import plural
 
 FILE_NAME = "matrix.html"
 LIMIT_BYTES = 5_000_000

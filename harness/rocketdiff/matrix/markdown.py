@@ -6,7 +6,7 @@ from pathlib import Path
 from rocketdiff.documents.files import replace_file
 from rocketdiff.matrix.document import MatrixDocument, Row, RowKind
 from rocketdiff.matrix.view import SIGNS, Group, groups_of, rows_blank, rows_measured
-from rocketdiff.report.words import plural
+from rocketdiff.report.words.signs import plural
 
 FILE_NAME = "matrix.md"
 

@@ -6,8 +6,8 @@ from itertools import groupby
 
 from rocketdiff.matrix.document import Cell, Column, Difference, MatrixDocument, Row, RowKind, Run, State
 from rocketdiff.matrix.view import SIGNS, Group, brief, groups_of, rows_measured
-from rocketdiff.report.signature_words import rule_title
-from rocketdiff.report.words import Sign
+from rocketdiff.report.words.signatures import rule_title
+from rocketdiff.report.words.signs import Sign
 
 DIFFERENCES_SHOWN = 200
 """Signatures with a card; the document has the rest."""

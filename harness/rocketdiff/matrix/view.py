@@ -5,7 +5,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from rocketdiff.matrix.document import Cell, Column, MatrixDocument, Row, RowKind, State
-from rocketdiff.report.words import Sign, plural
+from rocketdiff.report.words.signs import Sign, plural
 
 SIGNS = {
     State.SAME: Sign("✓", "as the baseline", "good"),

@@ -8,7 +8,7 @@ forgotten, which can only make more behaviour legal, never less.
 
 from typing import cast
 
-from rocketdiff.core.records import NS_PER_MS
+from rocketdiff.core.sends.records import NS_PER_MS
 from rocketdiff.oracle.choices import ChoiceExplorer
 
 PHASE_MS = 1

@@ -6,9 +6,9 @@ from typing import Any
 
 import msgspec
 
-from rocketdiff.core.plan import Plan, PlannedSend, plan_line
-from rocketdiff.core.records import PROTOCOL
-from rocketdiff.core.settings import ClientSettings
+from rocketdiff.core.sends.plan import Plan, PlannedSend, plan_line
+from rocketdiff.core.sends.records import PROTOCOL
+from rocketdiff.core.tables.settings import ClientSettings
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,9 +13,9 @@ from typing import Any
 
 import msgspec
 
-from rocketdiff.core.outcome import WORD_FORM, ErrorWord
-from rocketdiff.core.plan import PlannedSend
-from rocketdiff.core.records import PROTOCOL, Attempt, CalledBackAgain, Hello, RouteSeen, Send
+from rocketdiff.core.sends.outcome import WORD_FORM, ErrorWord
+from rocketdiff.core.sends.plan import PlannedSend
+from rocketdiff.core.sends.records import PROTOCOL, Attempt, CalledBackAgain, Hello, RouteSeen, Send
 from rocketdiff.protocol.commands import Go, SubjectSetup
 from rocketdiff.protocol.records import (
     INT32,

@@ -12,9 +12,8 @@ from typing import Any
 import msgspec
 
 from rocketdiff.core.errors import SubjectBroken
-from rocketdiff.core.outcome import ErrorWord, class_of, is_unknown_word
-from rocketdiff.core.plain_text import UNPRINTABLE, plain_line
-from rocketdiff.core.records import (
+from rocketdiff.core.sends.outcome import ErrorWord, class_of, is_unknown_word
+from rocketdiff.core.sends.records import (
     UNSEEN_END,
     Attempt,
     CalledBackAgain,
@@ -27,6 +26,7 @@ from rocketdiff.core.records import (
     Send,
     SubjectFailed,
 )
+from rocketdiff.core.text.plain_text import UNPRINTABLE, plain_line
 
 BAD_LINE = "protocol.bad-line"
 UNKNOWN_RECORD = "protocol.unknown-record"

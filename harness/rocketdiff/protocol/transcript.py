@@ -2,8 +2,18 @@
 
 from dataclasses import dataclass, field
 
-from rocketdiff.core.plain_text import plain_line
-from rocketdiff.core.records import Attempt, CalledBackAgain, Done, Hello, Ready, Record, RouteSeen, Send, SubjectFailed
+from rocketdiff.core.sends.records import (
+    Attempt,
+    CalledBackAgain,
+    Done,
+    Hello,
+    Ready,
+    Record,
+    RouteSeen,
+    Send,
+    SubjectFailed,
+)
+from rocketdiff.core.text.plain_text import plain_line
 
 FAILED_SHOWN = 5
 """Failed sends that a transcript names in a message."""

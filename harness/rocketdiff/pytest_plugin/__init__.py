@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from rocketdiff.core.run_options import FOR_PYTEST, RUN_OPTIONS, RunOption
+from rocketdiff.core.tables.run_options import FOR_PYTEST, RUN_OPTIONS, RunOption
 from rocketdiff.pytest_plugin.markers import grouped, topology_of
 
 if TYPE_CHECKING:

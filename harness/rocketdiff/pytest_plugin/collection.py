@@ -15,14 +15,14 @@ from rich.console import Console
 
 from rocketdiff.core.case import CaseId
 from rocketdiff.core.errors import HarnessError
-from rocketdiff.core.glob import path_glob
-from rocketdiff.core.run_options import FOR_PYTEST, RUN_OPTIONS
-from rocketdiff.core.suites import EVERY_SUITE
+from rocketdiff.core.tables.run_options import FOR_PYTEST, RUN_OPTIONS
+from rocketdiff.core.tables.suites import EVERY_SUITE
+from rocketdiff.core.text.glob import path_glob
 from rocketdiff.judging.ledgers import load as load_ledger
 from rocketdiff.pytest_plugin.cases import Cases, judge_all
 from rocketdiff.pytest_plugin.clusters import backend_of, pool_of
 from rocketdiff.pytest_plugin.items import CaseItem, ScenarioFile, ShippedScenarios, looks_like_scenario
-from rocketdiff.report.summary import print_summary
+from rocketdiff.report.formats.summary import print_summary
 from rocketdiff.run.execute import require_possible
 from rocketdiff.run.options import suite_of
 from rocketdiff.run.request import RunRequest, request_of

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import pytest
 
+from rocketdiff.core.answers.policy import Policy
+from rocketdiff.core.answers.verdict import CheckResult
 from rocketdiff.core.errors import HarnessError
-from rocketdiff.core.policy import Policy
-from rocketdiff.core.verdict import CheckResult
 from rocketdiff.pytest_plugin.markers import grouped
-from rocketdiff.report.junit import outcome_of
-from rocketdiff.report.words import answer_sign, phase_word
+from rocketdiff.report.formats.junit import outcome_of
+from rocketdiff.report.words.signs import answer_sign, phase_word
 from rocketdiff.scenario import Scenario, load
 from rocketdiff.verdict.judge import RunVerdict
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 from rocketdiff.cluster.interface import Cluster
 from rocketdiff.core.events import Arm
-from rocketdiff.core.plan import Plan, PlannedSend, SendKind
-from rocketdiff.core.settings import ClientSettings
+from rocketdiff.core.sends.plan import Plan, PlannedSend, SendKind
+from rocketdiff.core.tables.settings import ClientSettings
 from rocketdiff.protocol.transcript import Transcript
-from rocketdiff.run.one_subject import carried_out, new_setup, unheard
+from rocketdiff.run.subject_check.one_subject import carried_out, new_setup, unheard
 from rocketdiff.subjects.program import SubjectProgram
 from rocketdiff.subjects.registry import resolved
 from rocketdiff.subjects.subject_process import SubjectProcess

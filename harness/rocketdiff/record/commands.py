@@ -7,13 +7,13 @@ from functools import partial
 from pathlib import Path
 
 from rocketdiff.core.errors import EnvironmentMissing, UsageError
-from rocketdiff.record.compact import left_behind, plans, rewrite, tidy
 from rocketdiff.record.conclude import Concluding, concluding
-from rocketdiff.record.files import Place, texts
 from rocketdiff.record.freshness import concluded, judgements
 from rocketdiff.record.ingest import Found, quarantined
 from rocketdiff.record.rules import rules_now
-from rocketdiff.record.store import (
+from rocketdiff.record.storage.compact import left_behind, plans, rewrite, tidy
+from rocketdiff.record.storage.files import Place, texts
+from rocketdiff.record.storage.store import (
     OthersWereFaster,
     Snapshot,
     commit,
@@ -23,7 +23,7 @@ from rocketdiff.record.store import (
     lost_files,
     new_batch,
 )
-from rocketdiff.record.tables import Kept
+from rocketdiff.record.storage.tables import Kept
 from rocketdiff.record.work import Here, Work
 
 Say = Callable[[str], None]

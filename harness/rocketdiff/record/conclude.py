@@ -9,15 +9,15 @@ from typing import Any
 import pyarrow as pa
 
 from rocketdiff.analysis.conclusions import all_evidence, case_facts
+from rocketdiff.core.answers.policy import Policy
+from rocketdiff.core.answers.verdict import CheckResult, Divergence, Measure
 from rocketdiff.core.errors import ExitCode, HarnessError
-from rocketdiff.core.policy import Policy
-from rocketdiff.core.verdict import CheckResult, Divergence, Measure
 from rocketdiff.judging.ledgers import LedgerChoice, load
 from rocketdiff.judging.run_info import described
 from rocketdiff.ledger.model import Ledger
 from rocketdiff.record.facts import summaries_of
 from rocketdiff.record.rules import scope_now
-from rocketdiff.record.tables import COLUMNS, Kept
+from rocketdiff.record.storage.tables import COLUMNS, Kept
 from rocketdiff.traces.manifest import RunManifest
 from rocketdiff.verdict.judge import RunVerdict, judge
 

@@ -18,9 +18,9 @@ from rocketdiff.analysis.facts import (
     difference_of,
 )
 from rocketdiff.analysis.summaries import DifferenceCluster, Summaries, ease, in_order, summarise
-from rocketdiff.core.fault import FaultKind, FaultRecord
+from rocketdiff.core.tables.fault import FaultKind, FaultRecord
 from rocketdiff.record.rules import BASE, owner_of
-from rocketdiff.record.tables import COLUMNS, Kept
+from rocketdiff.record.storage.tables import COLUMNS, Kept
 
 MOST_DIFFERENCES = 100
 """Of one case, check, signature and arm: a client that is wrong at every send says the same ten thousand times; all are counted in ``signatures``."""

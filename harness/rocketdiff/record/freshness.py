@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
-from rocketdiff.record.store import Batch, Snapshot
+from rocketdiff.record.storage.store import Batch, Snapshot
 
 
 def holding(batch: Batch, rules: Mapping[str, str]) -> frozenset[str]:

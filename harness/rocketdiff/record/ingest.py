@@ -16,9 +16,9 @@ import pyarrow as pa
 from rocketdiff.core.errors import HarnessError, TraceError, UsageError
 from rocketdiff.core.events import Arm
 from rocketdiff.judging.run_info import describe
-from rocketdiff.record.files import PartWriter, Place
-from rocketdiff.record.store import Batch
-from rocketdiff.record.tables import COLUMNS, TRACES, Kept, NewFile
+from rocketdiff.record.storage.files import PartWriter, Place
+from rocketdiff.record.storage.store import Batch
+from rocketdiff.record.storage.tables import COLUMNS, TRACES, Kept, NewFile
 from rocketdiff.traces.layout import JOURNAL, MANIFEST
 from rocketdiff.traces.manifest import CaseEntry, CaseStatus
 from rocketdiff.traces.reader import has_table, read_table, require_whole

@@ -12,9 +12,9 @@ from rocketdiff.analysis.case_pass import judge_case
 from rocketdiff.analysis.case_trace import CaseTrace, TableKey
 from rocketdiff.core.errors import TraceError
 from rocketdiff.record.facts import silver
-from rocketdiff.record.files import PartWriter, Place, path_in, read_run, texts
 from rocketdiff.record.rules import BASE
-from rocketdiff.record.tables import COLUMNS, TRACES, Kept, NewFile
+from rocketdiff.record.storage.files import PartWriter, Place, path_in, read_run, texts
+from rocketdiff.record.storage.tables import COLUMNS, TRACES, Kept, NewFile
 from rocketdiff.traces.manifest import CaseStatus, RunManifest, decode_manifest
 from rocketdiff.traces.schema import ARM_CODES, SCHEMAS
 from rocketdiff.traces.sealed_file import FileStatement, verify

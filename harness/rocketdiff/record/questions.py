@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from rocketdiff.analysis.masters import WITHOUT_SPARK, require_master
 from rocketdiff.core.errors import ExitCode, UsageError
 from rocketdiff.record.conclude import concluding
-from rocketdiff.record.files import Place
-from rocketdiff.record.store import Snapshot, look
+from rocketdiff.record.storage.files import Place
+from rocketdiff.record.storage.store import Snapshot, look
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -14,8 +14,8 @@ from functools import cache
 from pathlib import Path
 
 from rocketdiff.analysis import case_pass, checks
-from rocketdiff.core.checks import CHECKS
 from rocketdiff.core.resources import FOLDER_OF, locate
+from rocketdiff.core.tables.checks import CHECKS
 from rocketdiff.judging.gate_rates import judging_digest
 
 BASE = "base"

@@ -12,12 +12,12 @@ import pyarrow as pa
 from rocketdiff.analysis.masters import WITHOUT_SPARK
 from rocketdiff.record.conclude import Concluding, conclude
 from rocketdiff.record.facts import CONCLUDED_FROM
-from rocketdiff.record.files import PartWriter, Place, texts
 from rocketdiff.record.freshness import concluded, judgements
 from rocketdiff.record.ingest import Found, identify, ingest
 from rocketdiff.record.judge import Unit, check_units, judge_units
-from rocketdiff.record.store import Snapshot
-from rocketdiff.record.tables import COLUMNS, Kept, NewFile
+from rocketdiff.record.storage.files import PartWriter, Place, texts
+from rocketdiff.record.storage.store import Snapshot
+from rocketdiff.record.storage.tables import COLUMNS, Kept, NewFile
 from rocketdiff.traces.manifest import decode_manifest
 
 RUNS_FOR_SPARK = 20

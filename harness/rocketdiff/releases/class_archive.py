@@ -16,7 +16,7 @@ from typing import NoReturn
 
 from rocketdiff.core.errors import HarnessError
 from rocketdiff.releases.cache import exclusive, is_whole, made_once
-from rocketdiff.releases.java_programs import class_folder
+from rocketdiff.releases.programs.java_programs import class_folder
 
 ARCHIVE = "classes.jsa"
 

@@ -15,11 +15,12 @@ from pathlib import Path
 import psutil
 
 from rocketdiff.core.errors import EnvironmentMissing
-from rocketdiff.releases import cpp_client, driver_builds, machine
-from rocketdiff.releases.artifacts import artifact_folder
+from rocketdiff.releases import machine
+from rocketdiff.releases.artifacts.class_paths import artifact_folder
 from rocketdiff.releases.cache import CACHE_VARIABLE, Condition, cache_dir, condition_of
 from rocketdiff.releases.jdk import JavaHome, UnfitJava, in_words, judged, kept_home, local_java
 from rocketdiff.releases.lock import Artifact, locked
+from rocketdiff.releases.programs import cpp_client, driver_builds
 
 # The jars of all releases take 270 MB, a fetched JDK 320 MB, and brokers write some hundred MB a run.
 FREE_DISK_BYTES = 2 * 2**30

@@ -1,7 +1,7 @@
 """
 The committed list of exact artifacts: the jars of each release or tool in class path order, with sha256 and size.
 
-No version is resolved at run time; `python -m rocketdiff.releases.relock` writes this file with Maven.
+No version is resolved at run time; `python -m rocketdiff.releases.artifacts.relock` writes this file with Maven.
 """
 
 import json

@@ -12,7 +12,7 @@ from typing import Any, TypeVar, cast
 
 import msgspec
 
-from rocketdiff.core.plain_text import plain
+from rocketdiff.core.text.plain_text import plain
 
 Value = TypeVar("Value")
 

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 from hashlib import sha256
 
-from rocketdiff.core.checks import CHECKS, Concern
-from rocketdiff.core.plots import LaneAttempt
-from rocketdiff.core.policy import Policy
-from rocketdiff.core.verdict import CheckResult, Divergence, Example, Severity, Verdict
+from rocketdiff.core.answers.plots import LaneAttempt
+from rocketdiff.core.answers.policy import Policy
+from rocketdiff.core.answers.verdict import CheckResult, Divergence, Example, Severity, Verdict
+from rocketdiff.core.tables.checks import CHECKS, Concern
 
 
 class Weight(StrEnum):

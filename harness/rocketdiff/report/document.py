@@ -12,14 +12,14 @@ from typing import Annotated
 
 import msgspec
 
+from rocketdiff.core.answers.evidence import TraceCounts
+from rocketdiff.core.answers.plots import Plots
+from rocketdiff.core.answers.policy import Policy
+from rocketdiff.core.answers.verdict import CheckResult
 from rocketdiff.core.errors import ExitCode, TraceError
-from rocketdiff.core.evidence import TraceCounts
 from rocketdiff.core.files import read_bytes
-from rocketdiff.core.plain import plain, shown
-from rocketdiff.core.plots import Plots
-from rocketdiff.core.policy import Policy
 from rocketdiff.core.run_info import RunInfo
-from rocketdiff.core.verdict import CheckResult
+from rocketdiff.core.text.quoted import plain, shown
 from rocketdiff.documents.files import replace_file
 from rocketdiff.ledger.apply import EntryOutcome
 from rocketdiff.report.cleaning import cleaned

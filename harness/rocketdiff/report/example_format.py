@@ -10,8 +10,8 @@ from typing import Any
 
 import msgspec
 
-from rocketdiff.core.plots import LaneAttempt
-from rocketdiff.core.verdict import CallEnd, SideExample, StoredAt
+from rocketdiff.core.answers.plots import LaneAttempt
+from rocketdiff.core.answers.verdict import CallEnd, SideExample, StoredAt
 
 _DESCRIPTION = (
     "One concrete place where a signature was seen.\n\nexpected and observed are sentences for people; detail is for machines"

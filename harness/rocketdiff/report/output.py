@@ -7,7 +7,7 @@ from rich.console import Console
 
 from rocketdiff.core import events
 from rocketdiff.report.document import load
-from rocketdiff.report.summary import print_summary
+from rocketdiff.report.formats.summary import print_summary
 
 
 class OutputListener:

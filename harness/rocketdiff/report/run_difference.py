@@ -14,11 +14,11 @@ from typing import NamedTuple
 import numpy as np
 import scipy
 
+from rocketdiff.core.answers.verdict import DECISIVE, CheckResult, Example
 from rocketdiff.core.errors import ExitCode
-from rocketdiff.core.verdict import DECISIVE, CheckResult, Example
 from rocketdiff.report.clusters import Weight, gravity, weight_of
 from rocketdiff.report.document import Document
-from rocketdiff.report.words import plural, short_case
+from rocketdiff.report.words.signs import plural, short_case
 
 ALPHA_RATE = 0.001
 """As for other counts (``verdict.counts``): the chance that luck is told as a change, a divergence."""

@@ -9,10 +9,10 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 
 from rocketdiff.core import events
-from rocketdiff.core.fault import FaultRecord
-from rocketdiff.core.plain_text import plain_line
-from rocketdiff.core.verdict import Verdict
-from rocketdiff.report.words import plural
+from rocketdiff.core.answers.verdict import Verdict
+from rocketdiff.core.tables.fault import FaultRecord
+from rocketdiff.core.text.plain_text import plain_line
+from rocketdiff.report.words.signs import plural
 
 
 class TerminalListener:

@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from rocketdiff.cluster.interface import Cluster
+from rocketdiff.core.answers.policy import Policy
+from rocketdiff.core.answers.verdict import CheckResult
 from rocketdiff.core.errors import HarnessError
 from rocketdiff.core.events import Listener
-from rocketdiff.core.policy import Policy
-from rocketdiff.core.verdict import CheckResult
 from rocketdiff.judging.judge_runs import judge_case
 from rocketdiff.judging.ledgers import load as load_ledger
-from rocketdiff.run.case import Pair, run_case
+from rocketdiff.run.case.case_run import Pair, run_case
 from rocketdiff.run.manifest import entry_of, manifest_of
 from rocketdiff.run.request import RunRequest
 from rocketdiff.scenario import Case

@@ -11,7 +11,7 @@ from rocketdiff.cluster.backend import Backend
 from rocketdiff.cluster.interface import Cluster
 from rocketdiff.core.errors import HarnessError
 from rocketdiff.core.events import ClusterClosed, ClusterReady, ClusterStarted, Listener, tell
-from rocketdiff.core.topology import topology_named
+from rocketdiff.core.tables.topology import topology_named
 from rocketdiff.releases.progress import ProgressListener
 
 

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Self
 
 from rocketdiff.analysis.run_analysis import WITHOUT_SPARK
+from rocketdiff.core.answers.policy import Policy
+from rocketdiff.core.answers.verdict import CheckResult
 from rocketdiff.core.events import Arm
-from rocketdiff.core.policy import Policy
 from rocketdiff.core.run_info import Guard
-from rocketdiff.core.verdict import CheckResult
 from rocketdiff.judging.judge_runs import judge_runs
 from rocketdiff.ledger.model import Ledger
 from rocketdiff.run.case_session import CaseSession, Clusters

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 
 from rocketdiff.cluster.backend import Backend
 from rocketdiff.core.events import Arm
-from rocketdiff.core.fault import fault_sentence
-from rocketdiff.report.words import duration, plural
+from rocketdiff.core.tables.fault import fault_sentence
+from rocketdiff.report.words.signs import duration, plural
 from rocketdiff.run.control_arm import FOLDER, control_cases
 from rocketdiff.run.request import RunRequest
 from rocketdiff.run.selection import Choice

@@ -18,12 +18,12 @@ from rocketdiff.core.events import (
     RunStarted,
     tell,
 )
-from rocketdiff.core.topology import topology_named
+from rocketdiff.core.tables.topology import topology_named
 from rocketdiff.judging.judge_runs import JudgingAhead, judge_runs, judge_what_is_complete
 from rocketdiff.judging.ledgers import load as load_ledger
 from rocketdiff.ledger.model import Ledger
-from rocketdiff.report import junit
-from rocketdiff.report.junit import JUnitListener
+from rocketdiff.report.formats import junit
+from rocketdiff.report.formats.junit import JUnitListener
 from rocketdiff.run.case_session import CaseSession
 from rocketdiff.run.cluster_pool import ClusterPool
 from rocketdiff.run.control_arm import ControlArm

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 from rocketdiff import __version__
 from rocketdiff.core.events import Arm
-from rocketdiff.core.topology import topology_named
+from rocketdiff.core.tables.topology import topology_named
 from rocketdiff.judging.run_info import file_named
 from rocketdiff.releases.jdk import find_java
 from rocketdiff.releases.machine import this_machine

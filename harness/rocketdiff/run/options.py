@@ -2,10 +2,10 @@
 
 from typing import TYPE_CHECKING
 
+from rocketdiff.core.answers.policy import Inconclusive, Policy
 from rocketdiff.core.errors import UsageError
-from rocketdiff.core.policy import Inconclusive, Policy
-from rocketdiff.core.run_options import DEFAULT_RELEASE
 from rocketdiff.core.subject import REFERENCE, STANDARD, ClientProtocol, SubjectId, with_client
+from rocketdiff.core.tables.run_options import DEFAULT_RELEASE
 
 if TYPE_CHECKING:
     from rocketdiff.subjects.subject import Subject
@@ -31,15 +31,15 @@ def pair_of(subjects: list[str]) -> "tuple[Subject, Subject]":
 
 def built(subjects: list[str]) -> None:
     """Runs the build commands of the subject files among them; UsageError if there is none, EnvironmentMissing if one fails."""
+    from rocketdiff.subjects.own.subject_build import build_all  # noqa: PLC0415 - nor their builds
     from rocketdiff.subjects.registry import file_of  # noqa: PLC0415 - help needs no subjects
-    from rocketdiff.subjects.subject_build import build_all  # noqa: PLC0415 - nor their builds
 
     build_all([file for text in subjects if (file := file_of(text)) is not None])
 
 
 def subject_of(text: str) -> SubjectId:
     """A client of which all is known; a bare release, `5.3.3`, and a build are the Java client's."""
-    from rocketdiff.releases.builds import is_build, kept  # noqa: PLC0415 - help needs no releases
+    from rocketdiff.releases.programs.builds import is_build, kept  # noqa: PLC0415 - help needs no releases
     from rocketdiff.subjects.registry import spelled_out  # noqa: PLC0415 - nor subjects
 
     named = spelled_out(text)
@@ -49,7 +49,7 @@ def subject_of(text: str) -> SubjectId:
 
 def release_of(text: str) -> str:
     """A release of the Java client, written 5.3.3 or java:5.3.3, or as a wrapper; the label of a build: patched.jar@5.3.3, dist/lib/."""
-    from rocketdiff.releases.builds import label_of  # noqa: PLC0415 - help needs no releases
+    from rocketdiff.releases.programs.builds import label_of  # noqa: PLC0415 - help needs no releases
     from rocketdiff.subjects.registry import spelled_out  # noqa: PLC0415 - nor subjects
 
     return label_of(spelled_out(text).removeprefix(f"{STANDARD}:"))

@@ -10,8 +10,8 @@ from typing import Any
 from rocketdiff.cluster.backend import Backend
 from rocketdiff.cluster.processes.backend import Processes
 from rocketdiff.cluster.start import backend_named
-from rocketdiff.core.policy import Policy
-from rocketdiff.core.run_options import RUN_OPTIONS, TO_REPEAT, RunOption
+from rocketdiff.core.answers.policy import Policy
+from rocketdiff.core.tables.run_options import RUN_OPTIONS, TO_REPEAT, RunOption
 from rocketdiff.judging.ledgers import LedgerChoice
 from rocketdiff.releases.progress import ProgressListener
 from rocketdiff.run.options import built, pair_of, policy_of, suite_of

@@ -8,10 +8,10 @@ from rocketdiff.analysis.masters import require_master
 from rocketdiff.cluster.backend import Backend
 from rocketdiff.core.errors import UsageError
 from rocketdiff.core.files import require_folder, require_nameable
-from rocketdiff.core.plan import SendKind
-from rocketdiff.core.run_options import DEFAULT_RELEASE
+from rocketdiff.core.sends.plan import SendKind
 from rocketdiff.core.subject import GRPC_STANDARD, STANDARD, ClientProtocol, SubjectId
-from rocketdiff.core.topology import topology_named
+from rocketdiff.core.tables.run_options import DEFAULT_RELEASE
+from rocketdiff.core.tables.topology import topology_named
 from rocketdiff.run.request import Selection
 from rocketdiff.scenario import Scenario, load_all, select
 from rocketdiff.subjects.subject import Subject

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Sequence
 
-from rocketdiff.core.checks import ASKED, IMPLICIT, OF_QUEUES, STATISTICAL
-from rocketdiff.core.evidence import pool_name
-from rocketdiff.core.topology import topology_named
+from rocketdiff.core.answers.evidence import pool_name
+from rocketdiff.core.tables.checks import ASKED, IMPLICIT, OF_QUEUES, STATISTICAL
+from rocketdiff.core.tables.topology import topology_named
 from rocketdiff.scenario import Scenario
 
 TOLD_UNPLANNED = tuple(check for check in ASKED if check not in STATISTICAL)

@@ -6,7 +6,7 @@ from random import Random
 from typing import TypeVar
 
 from rocketdiff.core.case import CaseId
-from rocketdiff.core.plan import Plan, PlannedSend
+from rocketdiff.core.sends.plan import Plan, PlannedSend
 from rocketdiff.core.subject import SubjectId
 from rocketdiff.scenario.model import Case, Scenario, Workload
 from rocketdiff.scenario.stretch import stretched

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field, create_model
 
-from rocketdiff.core.checks import ASKED, STATISTICAL
-from rocketdiff.core.fault import FaultKind, Means
-from rocketdiff.core.settings import CLIENT_SETTINGS, ClientSettings, Unit
-from rocketdiff.core.suites import SUITES
-from rocketdiff.core.topology import TOPOLOGIES, Role
+from rocketdiff.core.tables.checks import ASKED, STATISTICAL
+from rocketdiff.core.tables.fault import FaultKind, Means
+from rocketdiff.core.tables.settings import CLIENT_SETTINGS, ClientSettings, Unit
+from rocketdiff.core.tables.suites import SUITES
+from rocketdiff.core.tables.topology import TOPOLOGIES, Role
 from rocketdiff.documents.part import Part
 
 FORMAT = 1
@@ -122,7 +122,7 @@ class WorkloadPart(Part):
 
 
 class Fault(Part):
-    """One entry of ``faults``; the kinds and their traits are in ``core.fault``."""
+    """One entry of ``faults``; the kinds and their traits are in ``core.tables.fault``."""
 
     kind: str
 

@@ -5,9 +5,9 @@ from functools import cache
 from pathlib import Path
 
 from rocketdiff.core.errors import UsageError
-from rocketdiff.core.plain import shown
-from rocketdiff.core.plan import SendKind, SendMode
 from rocketdiff.core.resources import resource
+from rocketdiff.core.sends.plan import SendKind, SendMode
+from rocketdiff.core.text.quoted import shown
 from rocketdiff.documents.refusal import Words, read_part, refused, require_version
 from rocketdiff.documents.yaml_source import YamlSource, parse_yaml, read_text
 from rocketdiff.scenario.file_format import FORMAT, ScenarioFile, WireDelayPart, WirePart, WorkloadPart

@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 
 from rocketdiff.core.case import CaseId
-from rocketdiff.core.fault import PAUSES, FaultSpec
-from rocketdiff.core.plan import Plan, SendKind, SendMode
-from rocketdiff.core.settings import ClientSettings
+from rocketdiff.core.sends.plan import Plan, SendKind, SendMode
+from rocketdiff.core.tables.fault import PAUSES, FaultSpec
+from rocketdiff.core.tables.settings import ClientSettings
 
 
 @dataclass(frozen=True, slots=True)

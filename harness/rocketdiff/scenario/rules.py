@@ -4,11 +4,11 @@ Rules of the format that need more than one field: messages that a client can se
 
 from collections.abc import Iterable, Sequence
 
-from rocketdiff.core.fault import ON_THE_WIRE, FaultKind, FaultSpec
-from rocketdiff.core.knowable import Sending, unanswerable
-from rocketdiff.core.message import RESERVED_PROPERTIES
-from rocketdiff.core.plan import SendKind, SendMode
-from rocketdiff.core.topology import TOPOLOGIES
+from rocketdiff.core.sends.message import RESERVED_PROPERTIES
+from rocketdiff.core.sends.plan import SendKind, SendMode
+from rocketdiff.core.tables.fault import ON_THE_WIRE, FaultKind, FaultSpec
+from rocketdiff.core.tables.knowable import Sending, unanswerable
+from rocketdiff.core.tables.topology import TOPOLOGIES
 from rocketdiff.documents.refusal import refused
 from rocketdiff.documents.yaml_source import YamlSource
 from rocketdiff.scenario.file_format import ScenarioFile, WorkloadPart

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
 
-from rocketdiff.core.fault import KILLS, FaultKind, FaultSpec, Frames
-from rocketdiff.core.topology import TOPOLOGIES, Role, broker_name, name_server_name, proxy_name, slave_name
+from rocketdiff.core.tables.fault import KILLS, FaultKind, FaultSpec, Frames
+from rocketdiff.core.tables.topology import TOPOLOGIES, Role, broker_name, name_server_name, proxy_name, slave_name
 from rocketdiff.documents.refusal import refused
 from rocketdiff.documents.yaml_source import Location, YamlSource
 from rocketdiff.scenario.file_format import (

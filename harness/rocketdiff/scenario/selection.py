@@ -4,8 +4,8 @@ from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 
 from rocketdiff.core.errors import UsageError
-from rocketdiff.core.glob import path_glob
-from rocketdiff.core.suites import EVERY_SUITE, SUITES
+from rocketdiff.core.tables.suites import EVERY_SUITE, SUITES
+from rocketdiff.core.text.glob import path_glob
 from rocketdiff.scenario.model import Scenario
 
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from rocketdiff.core.fault import HOLD_ANSWERS_BACK, FaultKind, FaultSpec, fault_sentence
+from rocketdiff.core.tables.fault import HOLD_ANSWERS_BACK, FaultKind, FaultSpec, fault_sentence
 from rocketdiff.scenario.model import Scenario
 
 TIMES = 2

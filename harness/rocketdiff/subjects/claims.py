@@ -3,9 +3,9 @@
 from collections.abc import Collection, Sequence
 
 from rocketdiff.core.errors import SubjectBroken
-from rocketdiff.core.plan import Plan, PlannedSend, SendKind, SendMode
-from rocketdiff.core.records import ATTEMPT_STARTS, ATTEMPTS, CAUSES, UNSEEN_END, Attempt, Hello, Send
 from rocketdiff.core.security import ACL, TLS
+from rocketdiff.core.sends.plan import Plan, PlannedSend, SendKind, SendMode
+from rocketdiff.core.sends.records import ATTEMPT_STARTS, ATTEMPTS, CAUSES, UNSEEN_END, Attempt, Hello, Send
 from rocketdiff.core.subject import ClientProtocol
 
 ROUTES = "routes"

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from enum import IntEnum
 
 from rocketdiff.core.errors import SubjectBroken
-from rocketdiff.core.plan import Plan, PlannedSend, SendMode
-from rocketdiff.core.records import (
+from rocketdiff.core.sends.plan import Plan, PlannedSend, SendMode
+from rocketdiff.core.sends.records import (
     PROTOCOL,
     Attempt,
     CalledBackAgain,

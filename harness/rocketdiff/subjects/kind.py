@@ -4,8 +4,8 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from enum import StrEnum
 
-from rocketdiff.core.plan import SendKind, SendMode
 from rocketdiff.core.security import ACL, TLS
+from rocketdiff.core.sends.plan import SendKind, SendMode
 from rocketdiff.core.subject import ClientProtocol, SubjectId
 from rocketdiff.releases.progress import ProgressListener
 from rocketdiff.subjects.program import SubjectProgram

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from rocketdiff.core.plan import Plan
-from rocketdiff.core.settings import ClientSettings
+from rocketdiff.core.sends.plan import Plan
+from rocketdiff.core.tables.settings import ClientSettings
 
 MIB = 1 << 20
 

@@ -6,14 +6,14 @@ from dataclasses import replace
 from pathlib import Path
 
 from rocketdiff.core.errors import UsageError
-from rocketdiff.core.plan import SendKind, SendMode
+from rocketdiff.core.sends.plan import SendKind, SendMode
 from rocketdiff.core.subject import STANDARD, SubjectId, with_client
-from rocketdiff.releases.builds import is_build, kept
-from rocketdiff.releases.wrappers import unwrapped
-from rocketdiff.subjects import subject_file
+from rocketdiff.releases.programs.builds import is_build, kept
+from rocketdiff.releases.programs.wrappers import unwrapped
 from rocketdiff.subjects.kind import Kind, LabHost
 from rocketdiff.subjects.kinds import cpp, grpc_java, java, other_languages, python, toy
-from rocketdiff.subjects.own_program import PREFIX, Command, OwnProgram, command_of, found_command, hello_of, id_of
+from rocketdiff.subjects.own import subject_file
+from rocketdiff.subjects.own.own_program import PREFIX, Command, OwnProgram, command_of, found_command, hello_of, id_of
 from rocketdiff.subjects.program import SubjectProgram
 from rocketdiff.subjects.subject import Subject
 

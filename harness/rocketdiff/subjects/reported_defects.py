@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
 
-from rocketdiff.core.records import Attempt, Record, Send
+from rocketdiff.core.sends.records import Attempt, Record, Send
 
 PERIOD = 10
 _LOST, _TIMEOUT, _BROKER = "RemotingSendRequestException", "RemotingTimeoutException", "MQBrokerException"

@@ -4,12 +4,12 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
-from rocketdiff.core.plan import SendKind, SendMode
+from rocketdiff.core.sends.plan import SendKind, SendMode
 from rocketdiff.core.subject import ClientProtocol, SubjectId
 from rocketdiff.releases.progress import ProgressListener
 from rocketdiff.subjects.claims import is_offered
 from rocketdiff.subjects.kind import Kind
-from rocketdiff.subjects.own_program import OwnProgram
+from rocketdiff.subjects.own.own_program import OwnProgram
 from rocketdiff.subjects.program import SubjectProgram
 
 

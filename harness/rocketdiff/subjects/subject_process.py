@@ -16,9 +16,9 @@ from typing import Self
 
 from rocketdiff.core.errors import EnvironmentMissing, SubjectBroken
 from rocketdiff.core.events import Arm
-from rocketdiff.core.plan import Plan, SendMode
-from rocketdiff.core.records import Hello, Ready
 from rocketdiff.core.security import hidden, secrets_in
+from rocketdiff.core.sends.plan import Plan, SendMode
+from rocketdiff.core.sends.records import Hello, Ready
 from rocketdiff.process.child import Child
 from rocketdiff.protocol.commands import STOP, SubjectSetup, encode_go, encode_plan, encode_setup
 from rocketdiff.protocol.records import decode_record

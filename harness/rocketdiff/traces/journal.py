@@ -13,11 +13,11 @@ from typing import TypeVar
 import msgspec
 
 from rocketdiff.core.errors import SubjectBroken, TraceError
-from rocketdiff.core.fault import FaultRecord
-from rocketdiff.core.plan import PlannedSend
-from rocketdiff.core.records import (
+from rocketdiff.core.sends.plan import PlannedSend
+from rocketdiff.core.sends.records import (
     Attempt,
 )
+from rocketdiff.core.tables.fault import FaultRecord
 from rocketdiff.protocol.records import decode_record
 from rocketdiff.protocol.transcript import Transcript
 

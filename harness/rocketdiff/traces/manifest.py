@@ -16,7 +16,7 @@ import msgspec
 from rocketdiff.core.errors import TraceError
 from rocketdiff.core.events import Arm
 from rocketdiff.core.run_info import Guard, Machine
-from rocketdiff.core.settings import ClientSettings
+from rocketdiff.core.tables.settings import ClientSettings
 from rocketdiff.traces.journal import CLIENT
 from rocketdiff.traces.recorder import digest_of
 from rocketdiff.traces.schema import (

@@ -14,7 +14,7 @@ from types import TracebackType
 from typing import Self
 
 from rocketdiff.core.errors import EnvironmentMissing
-from rocketdiff.core.plan import Plan
+from rocketdiff.core.sends.plan import Plan
 from rocketdiff.protocol.commands import encode_plan as encode_plan_lines
 
 _NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}

@@ -17,9 +17,9 @@ import msgspec
 
 from rocketdiff.core.errors import TraceError, UsageError
 from rocketdiff.core.events import Arm
-from rocketdiff.core.fault import FaultRecord
-from rocketdiff.core.plan import Plan, PlannedSend
 from rocketdiff.core.run_info import Guard
+from rocketdiff.core.sends.plan import Plan, PlannedSend
+from rocketdiff.core.tables.fault import FaultRecord
 from rocketdiff.traces.arm_tables import arm_rows
 from rocketdiff.traces.journal import ArmJournal, read_fault_journal, read_plan_file, read_witnessed_journal
 from rocketdiff.traces.layout import (

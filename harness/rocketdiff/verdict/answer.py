@@ -4,8 +4,17 @@ from collections.abc import Sequence
 from math import isfinite, log
 from operator import itemgetter
 
-from rocketdiff.core.evidence import EpisodePair, Evidence, Standing
-from rocketdiff.core.verdict import NO_SEND, CheckResult, Divergence, Example, Measure, Severity, Verdict, dominant
+from rocketdiff.core.answers.evidence import EpisodePair, Evidence, Standing
+from rocketdiff.core.answers.verdict import (
+    NO_SEND,
+    CheckResult,
+    Divergence,
+    Example,
+    Measure,
+    Severity,
+    Verdict,
+    dominant,
+)
 from rocketdiff.verdict.decide_samples import SampleAnswer
 
 _WITHOUT_ANSWER = {

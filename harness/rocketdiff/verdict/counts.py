@@ -11,8 +11,8 @@ from dataclasses import replace
 import numpy as np
 import scipy
 
-from rocketdiff.core.evidence import ComparedShares, Concentration, Evidence, PairedCounts, Standing
-from rocketdiff.core.verdict import NO_SEND, Divergence, Example, Severity
+from rocketdiff.core.answers.evidence import ComparedShares, Concentration, Evidence, PairedCounts, Standing
+from rocketdiff.core.answers.verdict import NO_SEND, Divergence, Example, Severity
 from rocketdiff.statistics.significance import exact_mcnemar, holm
 
 ALPHA_COUNTS = 0.001

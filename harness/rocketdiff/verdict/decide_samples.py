@@ -8,8 +8,8 @@ Benjamini–Hochberg; an ``info`` one is one case's share of a pooled sample and
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from rocketdiff.core.evidence import Evidence, PairedSample, Standing
-from rocketdiff.core.verdict import Severity, Verdict
+from rocketdiff.core.answers.evidence import Evidence, PairedSample, Standing
+from rocketdiff.core.answers.verdict import Severity, Verdict
 from rocketdiff.statistics.significance import (
     MOST_PAIRS,
     Decision,

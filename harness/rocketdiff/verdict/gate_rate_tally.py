@@ -4,8 +4,8 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from rocketdiff.core.checks import ABOUT_THE_RUN
-from rocketdiff.core.verdict import DECISIVE, CheckResult, Severity, Verdict
+from rocketdiff.core.answers.verdict import DECISIVE, CheckResult, Severity, Verdict
+from rocketdiff.core.tables.checks import ABOUT_THE_RUN
 from rocketdiff.verdict.calibration import Alarm, CheckRate, ClientRate, Controls, Found, ModeRate, Rate, SubjectRate
 
 ALARMS = frozenset({Verdict.DIVERGES, Verdict.STALE, Verdict.ERROR})

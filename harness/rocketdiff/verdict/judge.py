@@ -10,12 +10,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from rocketdiff.core.checks import ABOUT_THE_RUN
+from rocketdiff.core.answers.evidence import Evidence
+from rocketdiff.core.answers.policy import Inconclusive, Policy
+from rocketdiff.core.answers.verdict import DECISIVE, CheckResult, Severity, Verdict
 from rocketdiff.core.errors import ExitCode
-from rocketdiff.core.evidence import Evidence
-from rocketdiff.core.policy import Inconclusive, Policy
 from rocketdiff.core.run_info import RunInfo
-from rocketdiff.core.verdict import DECISIVE, CheckResult, Severity, Verdict
+from rocketdiff.core.tables.checks import ABOUT_THE_RUN
 from rocketdiff.ledger.apply import Applied, EntryOutcome, apply_ledger
 from rocketdiff.ledger.model import Ledger
 from rocketdiff.verdict.answer import answer

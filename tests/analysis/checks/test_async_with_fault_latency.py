@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import pytest
 
+from rocketdiff.core.answers.evidence import Standing
 from rocketdiff.core.errors import ExitCode
-from rocketdiff.core.evidence import Standing
 from rocketdiff.traces.run_directory import RunDirectory
 from tests.analysis.planting import ASYNC_WITH_LATENCY, Found, change_send, go_elsewhere, signatures
 from tests.analysis.synthetic import MS, Told

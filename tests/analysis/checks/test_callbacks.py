@@ -7,16 +7,16 @@ from typing import Any, cast
 import pytest
 
 from rocketdiff.analysis.checks.case_facts import CaseFacts
-from rocketdiff.analysis.checks.sending.callbacks import EXCUSED, NEVER, TWICE, Callbacks, evaluate
-from rocketdiff.analysis.checks.sending.queue_choice import WRONG_WITNESS, QueueChoice
+from rocketdiff.analysis.checks.sending.by_rules.callbacks import EXCUSED, NEVER, TWICE, Callbacks, evaluate
+from rocketdiff.analysis.checks.sending.by_rules.queue_choice import WRONG_WITNESS, QueueChoice
 from rocketdiff.analysis.steps.attempts_in_context import FaultTimes
+from rocketdiff.core.answers.evidence import Standing
 from rocketdiff.core.events import Arm
-from rocketdiff.core.evidence import Standing
-from rocketdiff.core.fault import FaultKind, FaultRecord
-from rocketdiff.core.plan import SendKind, SendMode
-from rocketdiff.core.records import NEVER_CALLED_BACK, Attempt, Send
-from rocketdiff.core.settings import ClientSettings
-from rocketdiff.oracle.async_habits import AsyncHabits
+from rocketdiff.core.sends.plan import SendKind, SendMode
+from rocketdiff.core.sends.records import NEVER_CALLED_BACK, Attempt, Send
+from rocketdiff.core.tables.fault import FaultKind, FaultRecord
+from rocketdiff.core.tables.settings import ClientSettings
+from rocketdiff.oracle.producer.asynchronous.habits import AsyncHabits
 from rocketdiff.traces.manifest import CaseEntry, CaseStatus
 from rocketmq_reference.dialects import dialect_of
 from tests.analysis.by_hand import facts_of, made, pair, tried

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from rocketdiff.core.errors import ExitCode
-from rocketdiff.core.settings import ClientSettings
+from rocketdiff.core.tables.settings import ClientSettings
 from rocketdiff.traces.run_directory import RunDirectory
 from tests.analysis.synthetic import Pause, Story, Told
 from tests.analysis.verdicts import judged

@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 
 from rocketdiff.core.errors import ExitCode
-from rocketdiff.core.records import Attempt, Send
-from rocketdiff.core.settings import ClientSettings
+from rocketdiff.core.sends.records import Attempt, Send
+from rocketdiff.core.tables.settings import ClientSettings
 from rocketdiff.traces.run_directory import RunDirectory
 from tests.analysis.judged_to_the_end import Ended
 from tests.analysis.synthetic import MS, ORIGIN_NS, Pause, Story, Told

@@ -10,8 +10,8 @@ from rocketdiff.analysis.checks.storage.content import Content
 from rocketdiff.analysis.checks.storage.order import Order
 from rocketdiff.analysis.send_view import Copy, SendView
 from rocketdiff.core.events import Arm
-from rocketdiff.core.message import body_digest, padded, properties_text
-from rocketdiff.core.plan import SendKind, SendMode
+from rocketdiff.core.sends.message import body_digest, padded, properties_text
+from rocketdiff.core.sends.plan import SendKind, SendMode
 from rocketdiff.traces.manifest import ClockAnchor
 from tests.analysis.by_hand import ENTRY, MS, S, facts_of, made, pair, signatures, tried
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from rocketdiff.core.evidence import Evidence, Standing
-from rocketdiff.core.verdict import Severity
+from rocketdiff.core.answers.evidence import Evidence, Standing
+from rocketdiff.core.answers.verdict import Severity
 from rocketdiff.traces.run_directory import RunDirectory
 from tests.analysis.bank import BANK
 from tests.analysis.planting import ASYNC, DELAYED, EXACT, ONEWAY, PLAIN, TO_QUEUE, Found, signatures

@@ -7,14 +7,14 @@ from types import ModuleType
 import pytest
 
 from rocketdiff.analysis.checks.case_facts import CaseFacts, TallyKey
-from rocketdiff.analysis.checks.sending import attempts, avoidance, callbacks, error_kind, queue_choice
-from rocketdiff.analysis.checks.sending.replay_checks import JUDGED, RULES, UNAVAILABLE
+from rocketdiff.analysis.checks.sending.by_rules import attempts, avoidance, callbacks, error_kind, queue_choice
+from rocketdiff.analysis.checks.sending.by_rules.replay_checks import JUDGED, RULES, UNAVAILABLE
 from rocketdiff.analysis.checks.storage import content, delay, duplication, loss, order
+from rocketdiff.core.answers.evidence import Evidence, Standing
+from rocketdiff.core.answers.verdict import Divergence, Example, Severity
 from rocketdiff.core.events import Arm
-from rocketdiff.core.evidence import Evidence, Standing
-from rocketdiff.core.fault import FaultKind
-from rocketdiff.core.settings import ClientSettings
-from rocketdiff.core.verdict import Divergence, Example, Severity
+from rocketdiff.core.tables.fault import FaultKind
+from rocketdiff.core.tables.settings import ClientSettings
 from tests.analysis.by_hand import ENTRY, SUBJECTS, S, fault
 
 Tallies = dict[TallyKey, tuple[int, float]]

@@ -4,9 +4,9 @@ import json
 from collections.abc import Callable
 from dataclasses import replace
 
-from rocketdiff.core.evidence import Evidence, Standing
-from rocketdiff.core.settings import ClientSettings
-from rocketdiff.core.verdict import Severity
+from rocketdiff.core.answers.evidence import Evidence, Standing
+from rocketdiff.core.answers.verdict import Severity
+from rocketdiff.core.tables.settings import ClientSettings
 from rocketdiff.traces.manifest import stamped
 from rocketdiff.traces.run_directory import RunDirectory
 from tests.analysis.synthetic import Pause, Story, Told

@@ -7,15 +7,15 @@ from typing import Any
 import pytest
 
 from rocketdiff.analysis.checks.case_facts import CaseFacts
-from rocketdiff.analysis.checks.sending import failover_time, timing
-from rocketdiff.analysis.checks.sending.failover_time import PER_TIMEOUT, WHOLE, FailoverTime
-from rocketdiff.analysis.checks.sending.timing import Timing
+from rocketdiff.analysis.checks.sending.durations import failover_time, timing
+from rocketdiff.analysis.checks.sending.durations.failover_time import PER_TIMEOUT, WHOLE, FailoverTime
+from rocketdiff.analysis.checks.sending.durations.timing import Timing
+from rocketdiff.core.answers.evidence import Standing
+from rocketdiff.core.answers.verdict import Severity
 from rocketdiff.core.events import Arm
-from rocketdiff.core.evidence import Standing
-from rocketdiff.core.fault import FaultKind, FaultRecord
-from rocketdiff.core.plan import SendKind
-from rocketdiff.core.records import Attempt
-from rocketdiff.core.verdict import Severity
+from rocketdiff.core.sends.plan import SendKind
+from rocketdiff.core.sends.records import Attempt
+from rocketdiff.core.tables.fault import FaultKind, FaultRecord
 from tests.analysis.by_hand import MS, S, facts_of, fault, made, pair, tried
 
 SLOW = "RemotingTimeoutException"

@@ -5,11 +5,11 @@ from typing import Any
 import pytest
 
 from rocketdiff.analysis.checks.case_facts import CaseFacts
-from rocketdiff.analysis.checks.sending import attempts
-from rocketdiff.analysis.checks.sending.held_up import HeldUp
+from rocketdiff.analysis.checks.sending.by_rules import attempts
+from rocketdiff.analysis.checks.sending.durations.held_up import HeldUp
 from rocketdiff.core.errors import ExitCode
 from rocketdiff.core.events import Arm
-from rocketdiff.core.plan import SendMode
+from rocketdiff.core.sends.plan import SendMode
 from tests.analysis.by_hand import MS, ended, facts_of, made, pair, signatures, tried
 
 ONEWAY, ASYNC, SYNC = SendMode.ONEWAY, SendMode.ASYNC, SendMode.SYNC

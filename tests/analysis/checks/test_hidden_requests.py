@@ -5,12 +5,12 @@ from dataclasses import replace
 
 import pytest
 
+from rocketdiff.core.answers.verdict import Verdict
 from rocketdiff.core.errors import ExitCode
 from rocketdiff.core.events import Arm
-from rocketdiff.core.plan import SendMode
-from rocketdiff.core.records import Attempt
 from rocketdiff.core.run_info import Guard
-from rocketdiff.core.verdict import Verdict
+from rocketdiff.core.sends.plan import SendMode
+from rocketdiff.core.sends.records import Attempt
 from rocketdiff.protocol.records import encode_record
 from rocketdiff.relay.remoting.cross_check import disagreements, not_told
 from rocketdiff.traces.run_directory import RunDirectory
@@ -27,7 +27,7 @@ HIDDEN = "protocol.attempt-not-told"
 
 
 def run_beside_a_relay(new_run: NewRun, story: ModeStory, release: str, hides: Hides) -> tuple[RunJudgement, int]:
-    """The verdict on a candidate that does not tell some of its attempts, as ``run/wire_witness.py`` puts it down; and of how many it was certain."""
+    """The verdict on a candidate that does not tell some of its attempts, as ``run/case/wire_witness.py`` puts it down; and of how many it was certain."""
     hidden: list[Attempt] = []
     against: list[str] = []
 

@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 
 from rocketdiff.analysis.checks.case_facts import CaseFacts, TallyKey
-from rocketdiff.analysis.checks.sending import outcomes_evaluation
-from rocketdiff.analysis.checks.sending.connections_left import (
+from rocketdiff.analysis.checks.sending.results import outcomes_evaluation
+from rocketdiff.analysis.checks.sending.results.connections_left import (
     AFTER_REFUSALS,
     AT_TIMES,
     BY_RULE,
@@ -17,7 +17,7 @@ from rocketdiff.analysis.checks.sending.connections_left import (
 )
 from rocketdiff.core.errors import ExitCode
 from rocketdiff.core.events import Arm
-from rocketdiff.core.fault import FaultKind
+from rocketdiff.core.tables.fault import FaultKind
 from rocketdiff.traces.manifest import Breach, ConnectionSample
 from tests.analysis.by_hand import ENTRY, MS, SUBJECTS, S, ended, facts_of, fault, made, pair, tried
 

@@ -5,13 +5,14 @@ from dataclasses import replace
 import pytest
 
 from rocketdiff.analysis.checks.case_facts import CaseFacts, TallyKey
-from rocketdiff.analysis.checks.sending import attempts, callbacks, error_kind, outcomes_evaluation
-from rocketdiff.analysis.checks.sending.replay_checks import JUDGED, RULES
+from rocketdiff.analysis.checks.sending.by_rules import attempts, callbacks, error_kind
+from rocketdiff.analysis.checks.sending.by_rules.replay_checks import JUDGED, RULES
+from rocketdiff.analysis.checks.sending.results import outcomes_evaluation
+from rocketdiff.core.answers.evidence import Evidence
+from rocketdiff.core.answers.verdict import Severity, Verdict
 from rocketdiff.core.errors import ExitCode
 from rocketdiff.core.events import Arm
-from rocketdiff.core.evidence import Evidence
-from rocketdiff.core.settings import ClientSettings
-from rocketdiff.core.verdict import Severity, Verdict
+from rocketdiff.core.tables.settings import ClientSettings
 from rocketdiff.verdict.counts import with_counts_told
 from tests.analysis.by_hand import ENTRY, SUBJECTS, ended
 

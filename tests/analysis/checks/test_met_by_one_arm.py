@@ -5,12 +5,12 @@ from dataclasses import replace
 
 import pytest
 
-from rocketdiff.analysis.checks.sending.replay_checks import chance_of_one_arm_only
+from rocketdiff.analysis.checks.sending.by_rules.replay_checks import chance_of_one_arm_only
+from rocketdiff.core.answers.evidence import Evidence
+from rocketdiff.core.answers.verdict import Severity, Verdict
 from rocketdiff.core.errors import ExitCode
-from rocketdiff.core.evidence import Evidence
-from rocketdiff.core.records import Attempt, Send
-from rocketdiff.core.settings import ClientSettings
-from rocketdiff.core.verdict import Severity, Verdict
+from rocketdiff.core.sends.records import Attempt, Send
+from rocketdiff.core.tables.settings import ClientSettings
 from rocketdiff.traces.run_directory import RunDirectory
 from rocketdiff.verdict.judge import judge
 from tests.analysis.judged_to_the_end import Ended

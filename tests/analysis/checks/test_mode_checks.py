@@ -20,10 +20,10 @@ from rocketdiff.analysis.send_view import Copy, Fate, SendView
 from rocketdiff.analysis.steps.aligned import AlignedSend
 from rocketdiff.analysis.steps.attempts_in_context import FaultTimes
 from rocketdiff.core.events import Arm
-from rocketdiff.core.fault import FaultKind, FaultRecord
-from rocketdiff.core.message import body_digest, padded, properties_text
-from rocketdiff.core.plan import SendKind, SendMode
-from rocketdiff.core.records import Send
+from rocketdiff.core.sends.message import body_digest, padded, properties_text
+from rocketdiff.core.sends.plan import SendKind, SendMode
+from rocketdiff.core.sends.records import Send
+from rocketdiff.core.tables.fault import FaultKind, FaultRecord
 from rocketdiff.traces.manifest import CaseEntry
 from rocketdiff.traces.schema import SCHEMAS, TableName
 

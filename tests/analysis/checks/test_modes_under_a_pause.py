@@ -9,12 +9,12 @@ from typing import TypeVar
 
 import pytest
 
-from rocketdiff.core.evidence import Standing
-from rocketdiff.core.fault import FaultKind
-from rocketdiff.core.message import KEYS
-from rocketdiff.core.plan import SendKind
-from rocketdiff.core.records import Attempt, Send
-from rocketdiff.core.settings import ClientSettings
+from rocketdiff.core.answers.evidence import Standing
+from rocketdiff.core.sends.message import KEYS
+from rocketdiff.core.sends.plan import SendKind
+from rocketdiff.core.sends.records import Attempt, Send
+from rocketdiff.core.tables.fault import FaultKind
+from rocketdiff.core.tables.settings import ClientSettings
 from tests.analysis import synthetic
 from tests.analysis.planting import (
     ASYNC,

@@ -9,16 +9,16 @@ import pytest
 
 from rocketdiff.analysis.checks.case_facts import CaseFacts
 from rocketdiff.analysis.checks.context import CaseContext
-from rocketdiff.analysis.checks.sending import outcomes_evaluation
-from rocketdiff.analysis.checks.sending.outcomes import Outcomes
+from rocketdiff.analysis.checks.sending.results import outcomes_evaluation
+from rocketdiff.analysis.checks.sending.results.outcomes import Outcomes
 from rocketdiff.analysis.send_view import Copy
 from rocketdiff.analysis.steps.causes import Causes
 from rocketdiff.core.errors import ExitCode
 from rocketdiff.core.events import Arm
-from rocketdiff.core.fault import FaultKind, FaultRecord
-from rocketdiff.core.plan import SendMode
-from rocketdiff.core.records import NEVER_CALLED_BACK, Attempt
-from rocketdiff.oracle.async_habits import NO_HABITS, AsyncHabits
+from rocketdiff.core.sends.plan import SendMode
+from rocketdiff.core.sends.records import NEVER_CALLED_BACK, Attempt
+from rocketdiff.core.tables.fault import FaultKind, FaultRecord
+from rocketdiff.oracle.producer.asynchronous.habits import NO_HABITS, AsyncHabits
 from tests.analysis.by_hand import ENTRY, MS, S, ended, facts_of, fault, made, pair, tried
 
 BASELINE, CANDIDATE = Arm.BASELINE, Arm.CANDIDATE

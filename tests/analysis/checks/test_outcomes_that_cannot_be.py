@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from rocketdiff.core.errors import ExitCode
-from rocketdiff.core.fault import FaultKind, FaultRecord
-from rocketdiff.core.plan import SendMode
-from rocketdiff.core.records import NEVER_CALLED_BACK, UNSEEN_ROUTE, Attempt
-from rocketdiff.oracle.async_habits import AsyncHabits
+from rocketdiff.core.sends.plan import SendMode
+from rocketdiff.core.sends.records import NEVER_CALLED_BACK, UNSEEN_ROUTE, Attempt
+from rocketdiff.core.tables.fault import FaultKind, FaultRecord
+from rocketdiff.oracle.producer.asynchronous.habits import AsyncHabits
 from tests.analysis.by_hand import ENTRY, MS, S, fault, made, pair, signatures, tried
 from tests.analysis.checks.test_outcomes_by_hand import (
     BASELINE,

@@ -7,15 +7,15 @@ import pytest
 
 from rocketdiff.analysis.checks.case_facts import CaseFacts
 from rocketdiff.analysis.checks.pairing import is_sound, measures_of, pairs_of, pool_of, pooled_evidence, pools_of
-from rocketdiff.analysis.checks.sending import timing
-from rocketdiff.analysis.checks.sending.timing import BLOCKED_SEND
+from rocketdiff.analysis.checks.sending.durations import timing
+from rocketdiff.analysis.checks.sending.durations.timing import BLOCKED_SEND
 from rocketdiff.analysis.facts import EpisodeValue
+from rocketdiff.core.answers.evidence import Ending, Standing
+from rocketdiff.core.answers.verdict import Severity
 from rocketdiff.core.events import Arm
-from rocketdiff.core.evidence import Ending, Standing
-from rocketdiff.core.fault import FaultKind
 from rocketdiff.core.run_info import Guard
-from rocketdiff.core.settings import ClientSettings
-from rocketdiff.core.verdict import Severity
+from rocketdiff.core.tables.fault import FaultKind
+from rocketdiff.core.tables.settings import ClientSettings
 from rocketdiff.traces.manifest import CaseStatus
 from tests.analysis.by_hand import S, fault
 from tests.analysis.checks.test_runs_by_hand import BASELINE, CANDIDATE, DIED, case

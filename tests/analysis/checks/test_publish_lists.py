@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from rocketdiff.core.evidence import Evidence
+from rocketdiff.core.answers.evidence import Evidence
 from rocketdiff.traces.run_directory import RunDirectory
 from tests.analysis.synthetic import Story, Told
 

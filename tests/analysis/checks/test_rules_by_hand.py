@@ -6,17 +6,17 @@ from typing import Any
 import pytest
 
 from rocketdiff.analysis.checks.case_facts import CaseFacts
-from rocketdiff.analysis.checks.sending import attempts, avoidance, error_kind, queue_choice
-from rocketdiff.analysis.checks.sending.attempts import Attempts
-from rocketdiff.analysis.checks.sending.avoidance import Avoidance
-from rocketdiff.analysis.checks.sending.error_kind import ErrorKind
-from rocketdiff.analysis.checks.sending.queue_choice import QueueChoice
+from rocketdiff.analysis.checks.sending.by_rules import attempts, avoidance, error_kind, queue_choice
+from rocketdiff.analysis.checks.sending.by_rules.attempts import Attempts
+from rocketdiff.analysis.checks.sending.by_rules.avoidance import Avoidance
+from rocketdiff.analysis.checks.sending.by_rules.error_kind import ErrorKind
+from rocketdiff.analysis.checks.sending.by_rules.queue_choice import QueueChoice
 from rocketdiff.analysis.send_view import Copy, Phase
 from rocketdiff.core.events import Arm
-from rocketdiff.core.fault import FaultRecord
-from rocketdiff.core.records import Attempt
-from rocketdiff.core.settings import ClientSettings
-from rocketdiff.oracle.judgement import Decision, DifferenceKind, RuleDifference, SendJudgement
+from rocketdiff.core.sends.records import Attempt
+from rocketdiff.core.tables.fault import FaultRecord
+from rocketdiff.core.tables.settings import ClientSettings
+from rocketdiff.oracle.producer.judgement import Decision, DifferenceKind, RuleDifference, SendJudgement
 from tests.analysis.by_hand import ENTRY, MS, S, facts_of, fault, made, pair, signatures, tried
 
 BASELINE, CANDIDATE = Arm.BASELINE, Arm.CANDIDATE

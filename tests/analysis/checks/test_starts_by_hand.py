@@ -7,14 +7,14 @@ import pytest
 
 from rocketdiff.analysis.case_trace import CaseTrace
 from rocketdiff.analysis.checks.case_facts import CaseFacts, TallyKey
-from rocketdiff.analysis.checks.sending.publish_lists import compare_publish_lists
-from rocketdiff.analysis.checks.sending.start_positions import STARTS, TOGETHER, StartPositions, pooled
+from rocketdiff.analysis.checks.sending.by_rules.publish_lists import compare_publish_lists
+from rocketdiff.analysis.checks.sending.by_rules.start_positions import STARTS, TOGETHER, StartPositions, pooled
 from rocketdiff.analysis.fact_collector import FactCollector
 from rocketdiff.analysis.facts import Difference
+from rocketdiff.core.answers.evidence import Concentration
 from rocketdiff.core.errors import ExitCode
 from rocketdiff.core.events import Arm
-from rocketdiff.core.evidence import Concentration
-from rocketdiff.core.plan import SendKind, SendMode
+from rocketdiff.core.sends.plan import SendKind, SendMode
 from rocketdiff.traces.manifest import CaseEntry
 from rocketdiff.verdict.counts import with_counts_told
 from tests.analysis.by_hand import ENTRY, MS, SUBJECTS, S, ended, facts_of, fault, made, pair, tried

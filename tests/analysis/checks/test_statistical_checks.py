@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import pytest
 
-from rocketdiff.core.evidence import Ending, Evidence, Standing
-from rocketdiff.core.settings import ClientSettings
-from rocketdiff.core.verdict import Severity
+from rocketdiff.core.answers.evidence import Ending, Evidence, Standing
+from rocketdiff.core.answers.verdict import Severity
+from rocketdiff.core.tables.settings import ClientSettings
 from rocketdiff.traces.run_directory import RunDirectory
 from tests.analysis.synthetic import MS, Pause, Story, Told
 

@@ -14,10 +14,10 @@ from rocketdiff.analysis.send_view import Copy, Fate
 from rocketdiff.analysis.steps.reconciled import Stray
 from rocketdiff.core.errors import ExitCode
 from rocketdiff.core.events import Arm
-from rocketdiff.core.fault import FaultRecord
-from rocketdiff.core.plan import SendMode
-from rocketdiff.core.records import Attempt
-from rocketdiff.oracle.async_habits import AsyncHabits
+from rocketdiff.core.sends.plan import SendMode
+from rocketdiff.core.sends.records import Attempt
+from rocketdiff.core.tables.fault import FaultRecord
+from rocketdiff.oracle.producer.asynchronous.habits import AsyncHabits
 from rocketdiff.traces.manifest import ClockAnchor
 from tests.analysis.by_hand import ENTRY, MS, S, ended, facts_of, fault, made, pair, signatures, tried
 

@@ -5,10 +5,10 @@ from dataclasses import replace
 
 import pytest
 
+from rocketdiff.core.answers.evidence import Evidence, Standing
+from rocketdiff.core.answers.verdict import Severity
 from rocketdiff.core.errors import ExitCode
-from rocketdiff.core.evidence import Evidence, Standing
 from rocketdiff.core.run_info import Guard
-from rocketdiff.core.verdict import Severity
 from rocketdiff.traces.run_directory import RunDirectory
 from tests.analysis.synthetic import Stored, Story, Told
 from tests.analysis.verdicts import judged

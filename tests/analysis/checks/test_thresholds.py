@@ -7,15 +7,15 @@ import pytest
 
 from rocketdiff.analysis.checks.case_facts import CaseFacts, TallyKey
 from rocketdiff.analysis.checks.pairing import margin_of, pooled_evidence
-from rocketdiff.analysis.checks.sending import queue_choice
-from rocketdiff.analysis.checks.sending.replay_checks import JUDGED, RULES
-from rocketdiff.analysis.checks.sending.timing import BLOCKED_SEND
+from rocketdiff.analysis.checks.sending.by_rules import queue_choice
+from rocketdiff.analysis.checks.sending.by_rules.replay_checks import JUDGED, RULES
+from rocketdiff.analysis.checks.sending.durations.timing import BLOCKED_SEND
 from rocketdiff.analysis.facts import EpisodeValue
+from rocketdiff.core.answers.evidence import Ending, Evidence, Standing
+from rocketdiff.core.answers.verdict import CheckResult, Severity, Verdict
 from rocketdiff.core.errors import ExitCode
 from rocketdiff.core.events import Arm
-from rocketdiff.core.evidence import Ending, Evidence, Standing
-from rocketdiff.core.settings import ClientSettings
-from rocketdiff.core.verdict import CheckResult, Severity, Verdict
+from rocketdiff.core.tables.settings import ClientSettings
 from rocketdiff.traces.manifest import CaseEntry, CaseStatus, Tolerance
 from rocketdiff.traces.run_directory import RunDirectory
 from rocketdiff.verdict.judge import answers, judge

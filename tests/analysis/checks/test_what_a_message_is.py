@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from rocketdiff.core.errors import ExitCode
-from rocketdiff.core.plan import SendMode
+from rocketdiff.core.sends.plan import SendMode
 from rocketdiff.traces.run_directory import RunDirectory
 from tests.analysis.planting import ASYNC, DELAYED, ONEWAY, PLAIN, TO_QUEUE
 from tests.analysis.synthetic import Stored, Told

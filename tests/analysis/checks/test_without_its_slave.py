@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from rocketdiff.core.errors import ExitCode
-from rocketdiff.core.fault import FaultKind, FaultRecord
+from rocketdiff.core.tables.fault import FaultKind, FaultRecord
 from rocketdiff.traces.run_directory import RunDirectory
 from tests.analysis import synthetic
 from tests.analysis.synthetic import MS, ORIGIN_NS, Story, Told

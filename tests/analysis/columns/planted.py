@@ -11,9 +11,9 @@ from rocketdiff.analysis.case_pass import judge_case
 from rocketdiff.analysis.case_trace import CaseTrace, TableKey, read_case
 from rocketdiff.analysis.facts import CaseFact
 from rocketdiff.core.events import Arm
-from rocketdiff.core.fault import FaultKind
-from rocketdiff.core.plan import SendKind
-from rocketdiff.core.settings import ClientSettings
+from rocketdiff.core.sends.plan import SendKind
+from rocketdiff.core.tables.fault import FaultKind
+from rocketdiff.core.tables.settings import ClientSettings
 from rocketdiff.traces.schema import SCHEMAS, SORT_KEYS, TableName
 from tests.analysis.synthetic import MS, Pause, Story, write_run
 from tests.analysis.synthetic_modes import ModeStory

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from rocketdiff.analysis.case_pass import judge_case
 from rocketdiff.analysis.case_trace import CaseTrace, read_case
 from rocketdiff.analysis.facts import CaseFact, Difference, EpisodeValue, Tally
-from rocketdiff.core.checks import CHECKS
 from rocketdiff.core.events import Arm
+from rocketdiff.core.tables.checks import CHECKS
 from rocketdiff.record import judge as record_judge
 from rocketdiff.record.facts import silver
 from rocketdiff.record.rules import BASE, owner_of, rules_now

@@ -11,7 +11,7 @@ from rocketdiff.analysis.run_analysis import WITHOUT_SPARK, analyze, summaries_h
 from rocketdiff.analysis.spark.distributed import summaries_on_spark
 from rocketdiff.analysis.summaries import Summaries
 from rocketdiff.core.errors import TraceError
-from rocketdiff.core.settings import ClientSettings
+from rocketdiff.core.tables.settings import ClientSettings
 from rocketdiff.traces.run_directory import RunDirectory
 from tests.analysis.synthetic import Story, Told
 

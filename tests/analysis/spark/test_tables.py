@@ -19,7 +19,7 @@ from rocketdiff.analysis.facts import (
     columns_of,
 )
 from rocketdiff.analysis.spark.tables import clusters, differences, loose, tallies
-from rocketdiff.core.fault import FaultKind, FaultRecord
+from rocketdiff.core.tables.fault import FaultKind, FaultRecord
 
 pytestmark = [
     pytest.mark.spark,

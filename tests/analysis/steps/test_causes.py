@@ -6,8 +6,8 @@ import pyarrow as pa
 import pytest
 
 from rocketdiff.analysis.steps.causes import Cause, Causes
-from rocketdiff.core.fault import FaultKind, FaultRecord
-from rocketdiff.core.settings import ClientSettings
+from rocketdiff.core.tables.fault import FaultKind, FaultRecord
+from rocketdiff.core.tables.settings import ClientSettings
 from rocketdiff.traces.manifest import CaseEntry
 
 S = 1_000_000_000

@@ -6,9 +6,9 @@ import pyarrow as pa
 import pytest
 
 from rocketdiff.analysis.steps.causes import Cause, Causes
-from rocketdiff.core.fault import FaultKind, FaultRecord
-from rocketdiff.core.records import UNSEEN_END
-from rocketdiff.core.settings import ClientSettings
+from rocketdiff.core.sends.records import UNSEEN_END
+from rocketdiff.core.tables.fault import FaultKind, FaultRecord
+from rocketdiff.core.tables.settings import ClientSettings
 from tests.analysis.by_hand import ENTRY, MS, S, fault
 
 LOST, CONNECT = "RemotingSendRequestException", "RemotingConnectException"

@@ -8,9 +8,9 @@ import pytest
 
 from rocketdiff.analysis.steps.excuses import Excuses, HeldConnections, latest_timeout_ms
 from rocketdiff.core.errors import ExitCode
-from rocketdiff.core.fault import FaultKind, FaultRecord
-from rocketdiff.core.settings import ClientSettings
-from rocketdiff.oracle.durations import OUTLASTED, Outlasted
+from rocketdiff.core.tables.fault import FaultKind, FaultRecord
+from rocketdiff.core.tables.settings import ClientSettings
+from rocketdiff.oracle.producer.durations import OUTLASTED, Outlasted
 from rocketdiff.traces.run_directory import RunDirectory
 from tests.analysis.synthetic import MS, Brokers, Pause, Story, Told, play
 from tests.analysis.verdicts import judged

@@ -3,8 +3,8 @@
 import pytest
 
 from rocketdiff.analysis.steps.fault_reach import FaultReach
-from rocketdiff.core.fault import FaultKind, FaultRecord
-from rocketdiff.core.settings import ClientSettings
+from rocketdiff.core.tables.fault import FaultKind, FaultRecord
+from rocketdiff.core.tables.settings import ClientSettings
 
 S = 1_000_000_000
 SETTINGS = ClientSettings(send_msg_timeout_ms=1_000, retry_times_when_send_async_failed=2)

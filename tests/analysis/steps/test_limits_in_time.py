@@ -6,9 +6,9 @@ import pytest
 from rocketdiff.analysis.steps.excuses import HeldConnections
 from rocketdiff.analysis.steps.fault_reach import FaultPeriods, FaultReach
 from rocketdiff.analysis.steps.torn_connections import TornConnections
-from rocketdiff.core.fault import FaultKind, FaultRecord
-from rocketdiff.core.settings import ClientSettings
-from rocketdiff.oracle.durations import Tearing
+from rocketdiff.core.tables.fault import FaultKind, FaultRecord
+from rocketdiff.core.tables.settings import ClientSettings
+from rocketdiff.oracle.producer.durations import Tearing
 
 S, MS = 1_000_000_000, 1_000_000
 SETTINGS = ClientSettings(send_msg_timeout_ms=500, retry_times_when_send_failed=1, retry_times_when_send_async_failed=3)

@@ -16,10 +16,10 @@ from rocketdiff.analysis.steps.replayed import forgiven, replayed
 from rocketdiff.analysis.steps.rulebook import ArmRules
 from rocketdiff.analysis.steps.torn_connections import TornConnections
 from rocketdiff.core.events import Arm
-from rocketdiff.core.fault import FaultKind
-from rocketdiff.core.records import Send
-from rocketdiff.oracle.durations import GAVE_UP_EARLY, OUTLASTED, WAITED, Tearing
-from rocketdiff.oracle.judgement import DifferenceKind, RuleDifference, SendJudgement
+from rocketdiff.core.sends.records import Send
+from rocketdiff.core.tables.fault import FaultKind
+from rocketdiff.oracle.producer.durations import GAVE_UP_EARLY, OUTLASTED, WAITED, Tearing
+from rocketdiff.oracle.producer.judgement import DifferenceKind, RuleDifference, SendJudgement
 from tests.analysis.by_hand import MS, S, fault, made, tried
 
 PAUSE = fault(10 * S, 12 * S)

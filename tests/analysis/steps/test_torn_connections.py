@@ -10,13 +10,13 @@ from rocketdiff.analysis.send_view import FaultContext, Phase, SendView
 from rocketdiff.analysis.steps.excuses import Excuses, HeldConnections
 from rocketdiff.analysis.steps.replayed import forgiven
 from rocketdiff.analysis.steps.torn_connections import TornConnections
+from rocketdiff.core.answers.evidence import Evidence
 from rocketdiff.core.events import Arm
-from rocketdiff.core.evidence import Evidence
-from rocketdiff.core.fault import FaultKind, FaultRecord
-from rocketdiff.core.records import Attempt
-from rocketdiff.core.settings import ClientSettings
-from rocketdiff.oracle.durations import GAVE_UP_EARLY, WAITED, Tearing
-from rocketdiff.oracle.judgement import DifferenceKind, RuleDifference, SendJudgement
+from rocketdiff.core.sends.records import Attempt
+from rocketdiff.core.tables.fault import FaultKind, FaultRecord
+from rocketdiff.core.tables.settings import ClientSettings
+from rocketdiff.oracle.producer.durations import GAVE_UP_EARLY, WAITED, Tearing
+from rocketdiff.oracle.producer.judgement import DifferenceKind, RuleDifference, SendJudgement
 from rocketdiff.traces.run_directory import RunDirectory
 from rocketmq_reference.dialects import dialect_of
 from tests.analysis.synthetic import MS, Pause, Story, Told

@@ -17,8 +17,8 @@ from rocketdiff.cluster.operations.drain import await_drained
 from rocketdiff.cluster.operations.stored import read_stored
 from rocketdiff.cluster.start import backend_named, start_cluster
 from rocketdiff.core.errors import ClusterError
-from rocketdiff.core.fault import FaultKind, FaultSpec
-from rocketdiff.core.topology import topology_named
+from rocketdiff.core.tables.fault import FaultKind, FaultSpec
+from rocketdiff.core.tables.topology import topology_named
 from rocketmq_reference.remoting.errors import MQBrokerException
 from tests.cluster.sending import send, send_unanswered
 from tests.live import READY_S, await_that

@@ -12,7 +12,7 @@ from rocketdiff.cluster.containers.images import ServerImage
 from rocketdiff.cluster.containers.launch import start_containers
 from rocketdiff.cluster.launched.node_slot import NodeSlot, reserve_slots
 from rocketdiff.core.errors import ClusterError, EnvironmentMissing, UsageError
-from rocketdiff.core.topology import topology_named
+from rocketdiff.core.tables.topology import topology_named
 from tests.cluster.containers.fakes import FakeNetwork, FakeWorld
 
 IMAGE = ServerImage("rocketdiff/server:x", "5.3.3", is_foreign=False)

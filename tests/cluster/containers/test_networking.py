@@ -16,7 +16,7 @@ from rocketdiff.cluster.containers.networking import (
 )
 from rocketdiff.cluster.launched.node_slot import NodeSlot, reserve_slots
 from rocketdiff.core.errors import UsageError
-from rocketdiff.core.topology import topology_named
+from rocketdiff.core.tables.topology import topology_named
 
 OURS = ServerImage("rocketdiff/server:x", "5.3.3", is_foreign=False, class_path=("/opt/rocketmq/lib/a.jar",))
 OFFICIAL = ServerImage("apache/rocketmq:5.3.3", "5.3.3", is_foreign=True)

@@ -16,7 +16,7 @@ from rocketdiff.cluster.interface import NodeState, Role
 from rocketdiff.cluster.launched.node_slot import reserve_slots
 from rocketdiff.cluster.launched.server_set import ServerEnded
 from rocketdiff.core.errors import ClusterError, EnvironmentMissing, UsageError
-from rocketdiff.core.topology import topology_named
+from rocketdiff.core.tables.topology import topology_named
 from tests.cluster.containers.fakes import FakeContainer, FakeNetwork, FakeWorld
 
 PLAN = ServerPlan(files={}, command=(), environment={}, ports=())

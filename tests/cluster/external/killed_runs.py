@@ -20,7 +20,7 @@ RUN = """
 import os, sys, time, pickle, threading
 from pathlib import Path
 from rocketdiff.cluster.external import connect, inspect, undo_log
-from rocketdiff.core.topology import topology_named
+from rocketdiff.core.tables.topology import topology_named
 home, file = map(Path, sys.argv[1:])
 undo_log.logs_folder = lambda: home
 connect._store_and_read = lambda *_: None

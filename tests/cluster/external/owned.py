@@ -12,7 +12,7 @@ from rocketdiff.cluster.external import connect
 from rocketdiff.cluster.external.cluster import ExternalCluster
 from rocketdiff.cluster.external.described import DescribedCluster, DescribedNode, OwnersCommand, Verb
 from rocketdiff.cluster.interface import Role
-from rocketdiff.core.topology import topology_named
+from rocketdiff.core.tables.topology import topology_named
 from rocketmq_reference.remoting.codes import RequestCode, ResponseCode
 from rocketmq_reference.remoting.frames import Command, respond_to
 from tests.reference_impl.fake_broker import FakeBroker, FakeNameServer, Reply, Silence

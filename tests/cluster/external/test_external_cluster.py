@@ -14,7 +14,7 @@ from rocketdiff.cluster.external.undo_log import UndoLog, active_runs
 from rocketdiff.cluster.faults.schedule import ScheduleOutcome, run_schedule
 from rocketdiff.cluster.interface import NodeState
 from rocketdiff.core.errors import ClusterError, EnvironmentMissing, UsageError
-from rocketdiff.core.fault import FaultKind, FaultSpec
+from rocketdiff.core.tables.fault import FaultKind, FaultSpec
 from tests.cluster.external.owned import PREFIX, Owned, joined, retry_at_once
 
 

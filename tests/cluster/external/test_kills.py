@@ -13,7 +13,7 @@ from rocketdiff.cluster.external.described import OwnersCommand, Verb
 from rocketdiff.cluster.faults.schedule import run_schedule
 from rocketdiff.cluster.interface import Node, NodeState
 from rocketdiff.core.errors import ClusterError, FaultNotProven
-from rocketdiff.core.fault import FaultKind, FaultSpec
+from rocketdiff.core.tables.fault import FaultKind, FaultSpec
 from tests.cluster.external.owned import Owned, joined, retry_at_once
 
 

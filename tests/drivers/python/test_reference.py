@@ -2,9 +2,9 @@
 
 import pytest
 
-from rocketdiff.core.plan import PlannedSend, SendKind, SendMode
-from rocketdiff.core.records import UNSEEN_END, Attempt, Record
-from rocketdiff.core.settings import ClientSettings
+from rocketdiff.core.sends.plan import PlannedSend, SendKind, SendMode
+from rocketdiff.core.sends.records import UNSEEN_END, Attempt, Record
+from rocketdiff.core.tables.settings import ClientSettings
 from rocketdiff.drivers.python.identity import body_of, message_id
 from rocketdiff.drivers.python.reference import ReferenceClient, capabilities_of, settings_of
 from rocketdiff.protocol.commands import SubjectSetup

@@ -4,8 +4,8 @@ import time
 from dataclasses import replace
 from typing import Any
 
-from rocketdiff.core.plan import PlannedSend, SendKind, SendMode
-from rocketdiff.core.records import NEVER_CALLED_BACK, CalledBackAgain, Record, Send
+from rocketdiff.core.sends.plan import PlannedSend, SendKind, SendMode
+from rocketdiff.core.sends.records import NEVER_CALLED_BACK, CalledBackAgain, Record, Send
 from rocketdiff.drivers.python.async_sends import AsyncSends, Told
 from rocketdiff.drivers.python.client import Answer
 from rocketdiff.drivers.python.sender import Sender

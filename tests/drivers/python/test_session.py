@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from rocketdiff.core.plan import PlannedSend
-from rocketdiff.core.records import Done, Ready, Record, Send, SubjectFailed
-from rocketdiff.core.settings import ClientSettings
+from rocketdiff.core.sends.plan import PlannedSend
+from rocketdiff.core.sends.records import Done, Ready, Record, Send, SubjectFailed
+from rocketdiff.core.tables.settings import ClientSettings
 from rocketdiff.drivers.python.async_sends import Told
 from rocketdiff.drivers.python.client import Answer, Client, Speak
 from rocketdiff.drivers.python.session import Session, obey

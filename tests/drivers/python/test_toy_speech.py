@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable
 
-from rocketdiff.core.records import Attempt, Record, RouteSeen, Send
+from rocketdiff.core.sends.records import Attempt, Record, RouteSeen, Send
 from rocketdiff.drivers.python.client import Speak
 from rocketdiff.drivers.python.toy import (
     BEHAVIOURS,

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from rocketdiff.record.commands import add, check, judge, status
-from rocketdiff.record.files import Place
+from rocketdiff.record.storage.files import Place
 from rocketdiff.record.work import Here
 from tests.analysis.synthetic import Told
 from tests.record.rows import all_rows

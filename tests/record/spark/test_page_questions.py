@@ -7,9 +7,9 @@ import pytest
 from pyspark.sql import SparkSession
 
 from rocketdiff.record.conclude import concluding
-from rocketdiff.record.files import Place
 from rocketdiff.record.spark.ask_page import ask_page
-from rocketdiff.record.store import look
+from rocketdiff.record.storage.files import Place
+from rocketdiff.record.storage.store import look
 from tests.analysis.synthetic import Told
 
 pytestmark = [

@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 
 from rocketdiff.core.errors import EnvironmentMissing, UsageError
-from rocketdiff.record.files import Place
 from rocketdiff.record.spark.work import MANY_RUNS, _last_line, pairs, settings_for
-from rocketdiff.record.store import commit, look_or_make, new_batch
-from rocketdiff.record.tables import Kept, NewFile
+from rocketdiff.record.storage.files import Place
+from rocketdiff.record.storage.store import commit, look_or_make, new_batch
+from rocketdiff.record.storage.tables import Kept, NewFile
 
 
 def test_settings_go_by_size() -> None:

@@ -10,11 +10,11 @@ from pyspark.sql import SparkSession
 from rocketdiff.core.errors import EnvironmentMissing
 from rocketdiff.record.commands import add, check, compact, judge, status
 from rocketdiff.record.conclude import concluding
-from rocketdiff.record.files import Place
 from rocketdiff.record.spark.ask import ask_history
 from rocketdiff.record.spark.work import OnSpark, in_words
-from rocketdiff.record.store import look
-from rocketdiff.record.tables import Kept
+from rocketdiff.record.storage.files import Place
+from rocketdiff.record.storage.store import look
+from rocketdiff.record.storage.tables import Kept
 from rocketdiff.record.work import Here
 from tests.analysis.synthetic import Told
 from tests.record.rows import all_rows

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from rocketdiff.cluster.interface import Cluster
-from rocketdiff.releases.artifacts import client_class_path
-from rocketdiff.releases.java_programs import compiled
+from rocketdiff.releases.artifacts.class_paths import client_class_path
 from rocketdiff.releases.jdk import find_java
+from rocketdiff.releases.programs.java_programs import compiled
 from rocketmq_reference.application.message import Message, SendResult
 from rocketmq_reference.application.settings import ProducerSettings
 from rocketmq_reference.connections.channels import Channels

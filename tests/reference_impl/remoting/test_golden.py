@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from rocketdiff.releases.artifacts import client_class_path
-from rocketdiff.releases.java_programs import compiled
+from rocketdiff.releases.artifacts.class_paths import client_class_path
 from rocketdiff.releases.jdk import find_java
+from rocketdiff.releases.programs.java_programs import compiled
 
 
 @pytest.mark.cluster

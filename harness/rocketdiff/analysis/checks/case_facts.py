@@ -4,12 +4,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from rocketdiff.analysis.facts import EpisodeValue
-from rocketdiff.core.checks import ABOUT_THE_RUN, CHECKS
+from rocketdiff.core.answers.evidence import Evidence, Standing
+from rocketdiff.core.answers.verdict import Divergence, Measure
 from rocketdiff.core.events import Arm
-from rocketdiff.core.evidence import Evidence, Standing
-from rocketdiff.core.fault import FaultRecord
 from rocketdiff.core.run_info import Guard
-from rocketdiff.core.verdict import Divergence, Measure
+from rocketdiff.core.tables.checks import ABOUT_THE_RUN, CHECKS
+from rocketdiff.core.tables.fault import FaultRecord
 from rocketdiff.traces.manifest import CaseEntry, CaseStatus
 
 LEGAL_SHARE_BOUND = 0.9

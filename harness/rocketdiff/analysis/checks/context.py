@@ -8,8 +8,8 @@ from rocketdiff.analysis.send_view import SendView
 from rocketdiff.analysis.steps.aligned import AlignedSend
 from rocketdiff.analysis.steps.attempts_in_context import FaultTimes
 from rocketdiff.analysis.steps.fault_reach import FaultReach
-from rocketdiff.core.plan import SendKind, SendMode
-from rocketdiff.oracle.async_habits import NO_HABITS, AsyncHabits
+from rocketdiff.core.sends.plan import SendKind, SendMode
+from rocketdiff.oracle.producer.asynchronous.habits import NO_HABITS, AsyncHabits
 from rocketdiff.traces.manifest import CaseEntry
 
 

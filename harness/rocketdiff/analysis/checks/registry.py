@@ -1,24 +1,22 @@
-"""The function that answers each check of ``core.checks``, and those that answer for all cases together."""
+"""The function that answers each check of ``core.tables.checks``, and those that answer for all cases together."""
 
 from collections.abc import Callable, Sequence
 
 from rocketdiff.analysis.checks.case_facts import CaseFacts
 from rocketdiff.analysis.checks.protocol import protocol, validity
-from rocketdiff.analysis.checks.sending import (
+from rocketdiff.analysis.checks.sending.by_rules import (
     attempts,
     avoidance,
     callbacks,
     error_kind,
-    failover_time,
-    outcomes,
-    outcomes_evaluation,
     queue_choice,
     start_positions,
-    timing,
 )
+from rocketdiff.analysis.checks.sending.durations import failover_time, timing
+from rocketdiff.analysis.checks.sending.results import outcomes, outcomes_evaluation
 from rocketdiff.analysis.checks.storage import content, delay, duplication, loss, order
-from rocketdiff.core.checks import CHECKS
-from rocketdiff.core.evidence import Evidence
+from rocketdiff.core.answers.evidence import Evidence
+from rocketdiff.core.tables.checks import CHECKS
 
 _FUNCTIONS: dict[str, Callable[[CaseFacts], Evidence]] = {
     queue_choice.NAME: queue_choice.evaluate,

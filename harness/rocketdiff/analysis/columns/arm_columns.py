@@ -16,10 +16,10 @@ import pyarrow as pa
 
 from rocketdiff.analysis.case_trace import CaseTrace
 from rocketdiff.core.events import Arm
-from rocketdiff.core.outcome import Outcome
-from rocketdiff.core.records import NS_PER_MS
-from rocketdiff.oracle.durations import BUSY_MS
+from rocketdiff.core.sends.outcome import Outcome
+from rocketdiff.core.sends.records import NS_PER_MS
 from rocketdiff.oracle.interval import PHASE_MS
+from rocketdiff.oracle.producer.durations import BUSY_MS
 from rocketdiff.traces.schema import SCHEMAS, TableName
 
 Ints = npt.NDArray[np.int64]

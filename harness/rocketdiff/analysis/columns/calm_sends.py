@@ -12,8 +12,9 @@ from math import log
 import numpy as np
 
 from rocketdiff.analysis.checks.context import CaseContext
-from rocketdiff.analysis.checks.sending import outcomes, queue_choice
-from rocketdiff.analysis.checks.sending.replay_checks import JUDGED, RULES
+from rocketdiff.analysis.checks.sending.by_rules import queue_choice
+from rocketdiff.analysis.checks.sending.by_rules.replay_checks import JUDGED, RULES
+from rocketdiff.analysis.checks.sending.results import outcomes
 from rocketdiff.analysis.checks.storage import content, duplication, loss, order
 from rocketdiff.analysis.columns.arm_columns import Ints
 from rocketdiff.analysis.columns.calm_tallies import Floats, OrderedCollector, added_up, counted
@@ -23,7 +24,7 @@ from rocketdiff.analysis.pictures import BIN_NS, BUCKET_RATIO, STORED, bucket_of
 from rocketdiff.analysis.send_view import Fate
 from rocketdiff.analysis.steps.fault_reach import FaultPeriods
 from rocketdiff.core.events import Arm
-from rocketdiff.core.outcome import Outcome
+from rocketdiff.core.sends.outcome import Outcome
 
 _SIDES = 10
 """Distance of the two sides of one observer."""

@@ -13,7 +13,7 @@ from typing import TypeVar
 import numpy as np
 
 from rocketdiff.analysis.case_trace import CaseTrace
-from rocketdiff.analysis.checks.sending.slower_sends import HELD_UP_NS
+from rocketdiff.analysis.checks.sending.results.slower_sends import HELD_UP_NS
 from rocketdiff.analysis.checks.storage.acknowledged import EARLY_MS
 from rocketdiff.analysis.columns.arm_columns import MISSING, ArmColumns, Ints, Mask, Words, arm_columns
 from rocketdiff.analysis.columns.contents import Carried, Contents, alike, contents_of
@@ -23,9 +23,9 @@ from rocketdiff.analysis.columns.stored_columns import StoredColumns, stored_col
 from rocketdiff.analysis.columns.turns import GIVEN, ROTATING, Turns, turns_of
 from rocketdiff.analysis.steps.rulebook import Rulebook
 from rocketdiff.core.events import Arm
-from rocketdiff.core.plan import SendKind, SendMode
-from rocketdiff.core.records import NS_PER_MS
-from rocketdiff.core.topology import topology_named
+from rocketdiff.core.sends.plan import SendKind, SendMode
+from rocketdiff.core.sends.records import NS_PER_MS
+from rocketdiff.core.tables.topology import topology_named
 from rocketdiff.traces.manifest import ClockAnchor
 from rocketdiff.traces.schema import TableName
 

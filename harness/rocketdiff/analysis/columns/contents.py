@@ -19,8 +19,8 @@ import pyarrow as pa
 from rocketdiff.analysis.checks.storage.content import CLOCK_MS, NEW_EACH_TIME, UNIQ_KEY
 from rocketdiff.analysis.columns.arm_columns import MISSING, ArmColumns, Ints, Mask, integers_or
 from rocketdiff.analysis.columns.stored_columns import StoredColumns
-from rocketdiff.core.message import ID_PROPERTY, padded
-from rocketdiff.core.records import NS_PER_MS
+from rocketdiff.core.sends.message import ID_PROPERTY, padded
+from rocketdiff.core.sends.records import NS_PER_MS
 from rocketdiff.traces.manifest import ClockAnchor
 
 Bytes = npt.NDArray[np.uint8]

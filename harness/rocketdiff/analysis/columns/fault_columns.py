@@ -13,8 +13,8 @@ import numpy as np
 from rocketdiff.analysis.columns.arm_columns import Ints, Mask, Words
 from rocketdiff.analysis.send_view import Phase
 from rocketdiff.analysis.steps.fault_reach import FaultPeriods
-from rocketdiff.core.fault import FaultRecord
-from rocketdiff.core.topology import master_of, may_meet
+from rocketdiff.core.tables.fault import FaultRecord
+from rocketdiff.core.tables.topology import master_of, may_meet
 
 FOREVER_NS = np.iinfo(np.int64).max
 """End of what had no end."""

@@ -12,7 +12,7 @@ import numpy as np
 
 from rocketdiff.analysis.case_trace import CaseTrace
 from rocketdiff.analysis.checks.context import CaseContext, CaseObserver
-from rocketdiff.analysis.checks.sending.avoidance import Avoidance
+from rocketdiff.analysis.checks.sending.by_rules.avoidance import Avoidance
 from rocketdiff.analysis.checks.storage.loss import Loss, note_strays
 from rocketdiff.analysis.checks.storage.order import Order
 from rocketdiff.analysis.columns.arm_columns import MISSING, Ints, integers_or

@@ -14,11 +14,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from rocketdiff.analysis.columns.arm_columns import MISSING, ArmColumns, Ints, Mask, Words, longest_wait_ms, place_of
-from rocketdiff.core.plan import SendKind
-from rocketdiff.core.records import NS_PER_MS
-from rocketdiff.core.settings import ClientSettings
-from rocketdiff.oracle.hidden_state import SLOW_MS
+from rocketdiff.core.sends.plan import SendKind
+from rocketdiff.core.sends.records import NS_PER_MS
+from rocketdiff.core.tables.settings import ClientSettings
 from rocketdiff.oracle.interval import PHASE_MS
+from rocketdiff.oracle.producer.states.hidden_state import SLOW_MS
 
 Routes = Mapping[int, tuple[tuple[str, int], ...]]
 

@@ -11,7 +11,7 @@ from rocketdiff.analysis.spark.cases import CaseOfRun, dealt_cases, judging
 from rocketdiff.analysis.spark.tables import clusters, differences, loose, tallies
 from rocketdiff.analysis.summaries import DifferenceCluster, Summaries, in_order
 from rocketdiff.core.errors import TraceError
-from rocketdiff.core.fault import FaultKind, FaultRecord
+from rocketdiff.core.tables.fault import FaultKind, FaultRecord
 from rocketdiff.traces.reader import require_whole
 from rocketdiff.traces.run_directory import RunDirectory
 

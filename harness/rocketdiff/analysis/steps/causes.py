@@ -16,10 +16,10 @@ import pyarrow.compute as pc
 
 from rocketdiff.analysis.steps.fault_reach import FaultReach
 from rocketdiff.analysis.steps.torn_connections import AT_ONCE_NS, LATE_NS
-from rocketdiff.core.fault import OF_SLAVES, FaultKind, FaultRecord
-from rocketdiff.core.outcome import is_stored_with_reserve
-from rocketdiff.core.records import UNSEEN_END
-from rocketdiff.core.topology import master_of, may_meet
+from rocketdiff.core.sends.outcome import is_stored_with_reserve
+from rocketdiff.core.sends.records import UNSEEN_END
+from rocketdiff.core.tables.fault import OF_SLAVES, FaultKind, FaultRecord
+from rocketdiff.core.tables.topology import master_of, may_meet
 from rocketdiff.traces.manifest import CaseEntry
 
 LOST = frozenset({"RemotingSendRequestException", "RemotingConnectException"})

@@ -16,9 +16,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from rocketdiff.analysis.steps.torn_connections import CLOSING, LATE_NS
-from rocketdiff.core.fault import CLOSE_NO_CONNECTION, FaultRecord
-from rocketdiff.core.records import NS_PER_MS
-from rocketdiff.oracle.durations import BUSY_MS, CONNECTING_MS, Outlasted
+from rocketdiff.core.sends.records import NS_PER_MS
+from rocketdiff.core.tables.fault import CLOSE_NO_CONNECTION, FaultRecord
+from rocketdiff.oracle.producer.durations import BUSY_MS, CONNECTING_MS, Outlasted
 
 IDLE_NS = 60_000_000_000
 """Clients and brokers close what was idle for 120 s; half of it, because the broker's own look at it comes at intervals."""

@@ -10,9 +10,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Self
 
-from rocketdiff.core.fault import COST_NO_CONNECTION, FaultRecord
-from rocketdiff.core.settings import ClientSettings
-from rocketdiff.core.topology import may_meet
+from rocketdiff.core.tables.fault import COST_NO_CONNECTION, FaultRecord
+from rocketdiff.core.tables.settings import ClientSettings
+from rocketdiff.core.tables.topology import may_meet
 
 _SCAN_NS = 3_000_000_000
 """

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from rocketdiff.analysis.case_trace import values_of
 from rocketdiff.analysis.send_view import Copy, Fate, SendView
-from rocketdiff.core.outcome import Outcome
+from rocketdiff.core.sends.outcome import Outcome
 from rocketdiff.traces.sealed_file import integers
 
 

@@ -14,12 +14,12 @@ from rocketdiff.analysis.send_view import SendView
 from rocketdiff.analysis.steps.excuses import Excuses
 from rocketdiff.analysis.steps.rulebook import ArmRules
 from rocketdiff.analysis.steps.torn_connections import TornConnections
-from rocketdiff.core.fault import HOLD_ANSWERS_BACK
-from rocketdiff.core.settings import ClientSettings
-from rocketdiff.oracle.durations import GAVE_UP_EARLY, OUTLASTED, WAITED, Outlasted
-from rocketdiff.oracle.grpc_attempts import judge_calls
-from rocketdiff.oracle.judgement import RuleDifference
-from rocketdiff.oracle.replay import Replay
+from rocketdiff.core.tables.fault import HOLD_ANSWERS_BACK
+from rocketdiff.core.tables.settings import ClientSettings
+from rocketdiff.oracle.producer.durations import GAVE_UP_EARLY, OUTLASTED, WAITED, Outlasted
+from rocketdiff.oracle.producer.grpc_attempts import judge_calls
+from rocketdiff.oracle.producer.judgement import RuleDifference
+from rocketdiff.oracle.producer.replay import Replay
 
 
 def replayed(sends: Iterable[SendView], rules: ArmRules | None) -> Iterator[SendView]:

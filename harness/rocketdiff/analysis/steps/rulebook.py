@@ -14,18 +14,18 @@ from rocketdiff.analysis.steps.fault_reach import FaultReach
 from rocketdiff.analysis.steps.torn_connections import TornConnections
 from rocketdiff.core.errors import UsageError
 from rocketdiff.core.events import Arm
-from rocketdiff.core.fault import CLOSE_NO_CONNECTION
-from rocketdiff.core.knowable import Sending
-from rocketdiff.core.plan import SendKind, SendMode
-from rocketdiff.core.records import CAUSES, Send
+from rocketdiff.core.sends.plan import SendKind, SendMode
+from rocketdiff.core.sends.records import CAUSES, Send
 from rocketdiff.core.subject import SubjectId
-from rocketdiff.core.topology import topology_named
-from rocketdiff.oracle.async_ends import Troubled
-from rocketdiff.oracle.async_habits import NO_HABITS, AsyncHabits
-from rocketdiff.oracle.asynchronous import judge_asynchronous
-from rocketdiff.oracle.durations import Tearing
-from rocketdiff.oracle.judgement import SendJudgement
-from rocketdiff.oracle.replay import Replay, replay_for
+from rocketdiff.core.tables.fault import CLOSE_NO_CONNECTION
+from rocketdiff.core.tables.knowable import Sending
+from rocketdiff.core.tables.topology import topology_named
+from rocketdiff.oracle.producer.asynchronous.ends import Troubled
+from rocketdiff.oracle.producer.asynchronous.habits import NO_HABITS, AsyncHabits
+from rocketdiff.oracle.producer.asynchronous.sends import judge_asynchronous
+from rocketdiff.oracle.producer.durations import Tearing
+from rocketdiff.oracle.producer.judgement import SendJudgement
+from rocketdiff.oracle.producer.replay import Replay, replay_for
 from rocketdiff.traces.journal import CLIENT
 from rocketdiff.traces.schema import TableName
 

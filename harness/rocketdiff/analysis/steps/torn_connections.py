@@ -20,8 +20,8 @@ from collections.abc import Iterable
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from rocketdiff.core.fault import CLOSE_NO_CONNECTION, FaultRecord
-from rocketdiff.oracle.durations import Tearing
+from rocketdiff.core.tables.fault import CLOSE_NO_CONNECTION, FaultRecord
+from rocketdiff.oracle.producer.durations import Tearing
 
 CLOSING_EVERYWHERE = ("RemotingSendRequestException", "RemotingConnectException")
 """Ends of a request after which its connection is closed, or was found closed, in every release."""

@@ -15,8 +15,8 @@ from rocketdiff.cluster.launched.ports import require_port
 from rocketdiff.cluster.launched.security import require_possible
 from rocketdiff.cluster.operations.readiness import READY_TIMEOUT_S
 from rocketdiff.cluster.security_file import SecurityAsked
-from rocketdiff.core.fault import FaultSpec
-from rocketdiff.core.topology import Topology
+from rocketdiff.core.tables.fault import FaultSpec
+from rocketdiff.core.tables.topology import Topology
 from rocketdiff.releases.progress import ProgressListener
 
 

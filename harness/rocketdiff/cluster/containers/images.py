@@ -26,11 +26,11 @@ from rocketdiff.cluster.containers.engine import Engine, engine_errors
 from rocketdiff.cluster.launched.command_line import LAUNCHER_SOURCES
 from rocketdiff.core.errors import ClusterError, EnvironmentMissing, HarnessError
 from rocketdiff.core.resources import resource
-from rocketdiff.core.run_options import DEFAULT_RELEASE
-from rocketdiff.releases.artifacts import require_server, server_class_path
-from rocketdiff.releases.java_programs import compiled
+from rocketdiff.core.tables.run_options import DEFAULT_RELEASE
+from rocketdiff.releases.artifacts.class_paths import require_server, server_class_path
 from rocketdiff.releases.jdk import find_java
 from rocketdiff.releases.lock import Artifact, locked
+from rocketdiff.releases.programs.java_programs import compiled
 from rocketdiff.releases.progress import ProgressListener
 
 BASE_VARIABLE = "ROCKETDIFF_BASE_IMAGE"

@@ -25,7 +25,7 @@ from rocketdiff.cluster.launched.security import ServerSecurity, server_security
 from rocketdiff.cluster.operations.readiness import READY_TIMEOUT_S
 from rocketdiff.cluster.security_file import SecurityAsked
 from rocketdiff.core.errors import HarnessError
-from rocketdiff.core.topology import Topology
+from rocketdiff.core.tables.topology import Topology
 from rocketdiff.releases.progress import ProgressListener
 
 

@@ -28,7 +28,7 @@ from rocketdiff.cluster.server_settings import (
     properties_text,
 )
 from rocketdiff.core.errors import UsageError
-from rocketdiff.core.topology import Topology
+from rocketdiff.core.tables.topology import Topology
 
 if TYPE_CHECKING:
     from rocketdiff.cluster.containers.images import ServerImage  # imports the engine's client

@@ -19,9 +19,9 @@ from rocketdiff.cluster.interface import Cluster
 from rocketdiff.cluster.operations.readiness import READY_TIMEOUT_S
 from rocketdiff.cluster.security_file import SecurityAsked
 from rocketdiff.core.errors import UsageError
-from rocketdiff.core.fault import ON_THE_WIRE, FaultKind, FaultSpec, Means
-from rocketdiff.core.run_options import DEFAULT_RELEASE
-from rocketdiff.core.topology import Role, Topology
+from rocketdiff.core.tables.fault import ON_THE_WIRE, FaultKind, FaultSpec, Means
+from rocketdiff.core.tables.run_options import DEFAULT_RELEASE
+from rocketdiff.core.tables.topology import Role, Topology
 from rocketdiff.releases.progress import ProgressListener
 
 NAME = "external"

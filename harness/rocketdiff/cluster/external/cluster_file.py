@@ -13,7 +13,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from rocketdiff.cluster.external.described import UNDONE_BY, DescribedCluster, DescribedNode, OwnersCommand, Verb
-from rocketdiff.core.topology import Role, broker_name, name_server_name
+from rocketdiff.core.tables.topology import Role, broker_name, name_server_name
 from rocketdiff.documents.part import Part, published_schema
 from rocketdiff.documents.refusal import Place, Words, read_part, refused, require_format
 from rocketdiff.documents.yaml_source import Location, parse_yaml, read_text

@@ -21,7 +21,7 @@ from rocketdiff.cluster.interface import Node, security_of
 from rocketdiff.cluster.operations import admin
 from rocketdiff.cluster.operations.conditions import await_condition
 from rocketdiff.core.errors import ClusterError, EnvironmentMissing
-from rocketdiff.core.topology import Topology
+from rocketdiff.core.tables.topology import Topology
 from rocketmq_reference.connections.channels import Channels
 
 # The guardian of a killed run needs at most this long. A living run needs longer and is reported.

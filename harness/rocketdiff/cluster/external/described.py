@@ -7,7 +7,7 @@ from pathlib import Path
 
 from rocketdiff.core.errors import UsageError
 from rocketdiff.core.security import OPEN, Security
-from rocketdiff.core.topology import Role, Topology, broker_name
+from rocketdiff.core.tables.topology import Role, Topology, broker_name
 
 
 class Verb(StrEnum):

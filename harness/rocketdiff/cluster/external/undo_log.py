@@ -19,7 +19,7 @@ from pathlib import Path
 import msgspec
 
 from rocketdiff.core.errors import ClusterError
-from rocketdiff.core.topology import Role
+from rocketdiff.core.tables.topology import Role
 from rocketdiff.releases.cache import cache_dir
 
 _SUFFIX = ".ndjson"

@@ -6,7 +6,7 @@ from rocketdiff.cluster.faults import read_only
 from rocketdiff.cluster.faults.process_faults import PROCESS_FAULTS
 from rocketdiff.cluster.faults.record import Fault
 from rocketdiff.cluster.faults.setting_faults import SETTING_FAULTS
-from rocketdiff.core.fault import FaultKind
+from rocketdiff.core.tables.fault import FaultKind
 
 FAULTS: Mapping[FaultKind, Fault] = {
     **PROCESS_FAULTS,

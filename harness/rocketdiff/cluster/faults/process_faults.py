@@ -25,8 +25,8 @@ from dataclasses import dataclass
 from rocketdiff.cluster.faults.proof import prove_answer, prove_copied, prove_refusal, prove_silence
 from rocketdiff.cluster.faults.record import Fault, healed, injected
 from rocketdiff.cluster.interface import Cluster, Node, Span, node_named
-from rocketdiff.core.fault import FaultKind, FaultRecord, FaultSpec, Means
-from rocketdiff.core.topology import Role
+from rocketdiff.core.tables.fault import FaultKind, FaultRecord, FaultSpec, Means
+from rocketdiff.core.tables.topology import Role
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from rocketdiff.cluster.operations.proxies import probe_proxy
 from rocketdiff.cluster.operations.replicas import missing_copy
 from rocketdiff.core.errors import FaultNotProven
 from rocketdiff.core.security import Security
-from rocketdiff.core.topology import master_of
+from rocketdiff.core.tables.topology import master_of
 from rocketmq_reference.connections.channels import Channels
 from rocketmq_reference.remoting.errors import RemotingConnectException, RemotingException, RemotingTimeoutException
 

@@ -14,7 +14,7 @@ from rocketdiff.cluster.faults.setting_faults import answered_with, changed, on_
 from rocketdiff.cluster.interface import Cluster, Node, node_named
 from rocketdiff.cluster.operations import admin
 from rocketdiff.core.errors import FaultNotProven
-from rocketdiff.core.fault import FaultRecord, FaultSpec
+from rocketdiff.core.tables.fault import FaultRecord, FaultSpec
 from rocketmq_reference.connections.channels import Channels
 from rocketmq_reference.remoting.codes import ResponseCode
 

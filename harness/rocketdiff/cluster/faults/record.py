@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from rocketdiff.cluster.interface import Cluster, Span
 from rocketdiff.core.errors import ClusterError, FaultNotProven
-from rocketdiff.core.fault import FaultRecord, FaultSpec
+from rocketdiff.core.tables.fault import FaultRecord, FaultSpec
 
 
 @dataclass(frozen=True, slots=True)

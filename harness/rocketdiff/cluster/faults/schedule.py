@@ -16,8 +16,8 @@ from rocketdiff.cluster.faults.proof import prove_answer
 from rocketdiff.cluster.faults.record import Fault, UnprovenFault
 from rocketdiff.cluster.interface import Cluster, nodes_of
 from rocketdiff.core.errors import ClusterError, FaultNotProven
-from rocketdiff.core.fault import BY_SETTING, KILLS, FaultKind, FaultRecord, FaultSpec
-from rocketdiff.core.topology import Topology
+from rocketdiff.core.tables.fault import BY_SETTING, KILLS, FaultKind, FaultRecord, FaultSpec
+from rocketdiff.core.tables.topology import Topology
 
 FaultListener = Callable[[FaultRecord], None]
 """Called twice for every fault, at its begin and at its end."""

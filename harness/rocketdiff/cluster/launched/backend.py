@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 from rocketdiff.cluster.security_file import SecurityAsked
 from rocketdiff.core.errors import UsageError
-from rocketdiff.core.fault import FaultSpec
-from rocketdiff.core.run_options import DEFAULT_RELEASE
-from rocketdiff.core.topology import Topology
+from rocketdiff.core.tables.fault import FaultSpec
+from rocketdiff.core.tables.run_options import DEFAULT_RELEASE
+from rocketdiff.core.tables.topology import Topology
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,10 +8,10 @@ from functools import cache
 
 from rocketdiff.cluster.launched.command_line import LAUNCHER_SOURCES, environment
 from rocketdiff.core.errors import EnvironmentMissing
-from rocketdiff.core.plain import plain
 from rocketdiff.core.resources import resource
-from rocketdiff.releases.java_programs import compiled
+from rocketdiff.core.text.quoted import plain
 from rocketdiff.releases.jdk import find_java
+from rocketdiff.releases.programs.java_programs import compiled
 
 _MAIN_CLASS = "rocketdiff.server.Certificates"
 

@@ -12,7 +12,7 @@ from rocketdiff.cluster.interface import Node, NodeState, Role, Span, nodes_of
 from rocketdiff.cluster.launched.server_set import ServerEnded, ServerSet
 from rocketdiff.cluster.operations import admin, topics
 from rocketdiff.cluster.operations.readiness import READY_TIMEOUT_S, Readiness
-from rocketdiff.core.topology import Topology, master_of
+from rocketdiff.core.tables.topology import Topology, master_of
 
 # Enough to see what a server did, short enough for a terminal.
 _TAIL_LINES = 8

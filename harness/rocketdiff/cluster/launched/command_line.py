@@ -7,10 +7,10 @@ from pathlib import Path
 
 from rocketdiff.cluster.interface import Role
 from rocketdiff.core.resources import resource
-from rocketdiff.releases.artifacts import proxy_class_path, server_class_path
+from rocketdiff.releases.artifacts.class_paths import proxy_class_path, server_class_path
 from rocketdiff.releases.class_archive import archive_flags
-from rocketdiff.releases.java_programs import compiled, jar_of
 from rocketdiff.releases.jdk import JavaHome, find_java
+from rocketdiff.releases.programs.java_programs import compiled, jar_of
 from rocketdiff.releases.progress import ProgressListener
 
 LAUNCHER_CLASS = "rocketdiff.server.Loopback"

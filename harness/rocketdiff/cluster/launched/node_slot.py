@@ -20,7 +20,7 @@ from rocketdiff.cluster.launched.security import UNSECURED, ServerSecurity
 from rocketdiff.cluster.server_settings import broker_settings, name_server_settings, proxy_settings
 from rocketdiff.core.errors import EnvironmentMissing, UsageError
 from rocketdiff.core.files import private_file, require_nameable
-from rocketdiff.core.topology import Topology, letter_of
+from rocketdiff.core.tables.topology import Topology, letter_of
 
 # Empty commit logs, queues and logs of one node; a run of the full suite stays below it as well.
 SPACE_TO_START_BYTES = 64 * 1024 * 1024

@@ -17,7 +17,7 @@ from rocketdiff.cluster.server_settings import logging_settings, properties_text
 from rocketdiff.core.errors import UsageError
 from rocketdiff.core.files import private_file
 from rocketdiff.core.security import OPEN, Account, Security, Tls, hidden
-from rocketdiff.core.topology import Topology
+from rocketdiff.core.tables.topology import Topology
 
 _AUTHORITY_FILE = "authority.pem"
 

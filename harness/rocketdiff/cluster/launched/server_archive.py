@@ -16,7 +16,7 @@ from rocketdiff.cluster.interface import Role
 from rocketdiff.cluster.launched.command_line import FLAGS, Installation, environment, java_command
 from rocketdiff.cluster.launched.node_slot import NodeSlot, prepare, reserve_slots
 from rocketdiff.cluster.operations.readiness import READY_TIMEOUT_S
-from rocketdiff.core.topology import topology_named
+from rocketdiff.core.tables.topology import topology_named
 from rocketdiff.process.child import Child
 from rocketdiff.releases.class_archive import JavaStart, archive_of
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from rocketdiff.cluster.access import channels_to
 from rocketdiff.cluster.server_settings import properties_text
 from rocketdiff.core.security import OPEN, Security
-from rocketdiff.core.topology import MASTER_ID
+from rocketdiff.core.tables.topology import MASTER_ID
 from rocketmq_reference.connections.channels import Channels
 from rocketmq_reference.remoting import answers, requests, sending
 from rocketmq_reference.remoting.codes import RequestCode, ResponseCode

@@ -15,7 +15,7 @@ from rocketdiff.cluster.interface import Node
 from rocketdiff.cluster.operations import admin, replicas
 from rocketdiff.cluster.operations.conditions import POLL_INTERVAL_S, await_condition
 from rocketdiff.cluster.operations.proxies import missing_in_proxy
-from rocketdiff.core.topology import master_of
+from rocketdiff.core.tables.topology import master_of
 from rocketmq_reference.connections.channels import Channels
 from rocketmq_reference.remoting.requests import DEFAULT_TOPIC
 

@@ -9,7 +9,7 @@ import time
 
 from rocketdiff.cluster.interface import Node
 from rocketdiff.cluster.operations import admin
-from rocketdiff.core.topology import broker_id_of, master_of
+from rocketdiff.core.tables.topology import broker_id_of, master_of
 from rocketmq_reference.connections.channels import Channels
 
 # Replication takes a millisecond; a slave that has lost its master reconnects within 5 s (HAClient). Longer than a

@@ -7,7 +7,7 @@ from rocketdiff.cluster.access import channels_to
 from rocketdiff.cluster.interface import Cluster, security_of
 from rocketdiff.cluster.operations import admin
 from rocketdiff.core.errors import ClusterError
-from rocketdiff.core.message import ID_PROPERTY, body_digest, padded, properties_text
+from rocketdiff.core.sends.message import ID_PROPERTY, body_digest, padded, properties_text
 from rocketmq_reference.remoting.errors import RemotingCommandException
 from rocketmq_reference.remoting.messages import StoredMessage
 
@@ -19,7 +19,7 @@ class StoredRow:
 
     identity: our id in its property, None if it has none. send: number of its send, None if the id is not of this topic.
     body_ok: the body equals the planned one byte by byte. Timestamps are wall clock, in milliseconds. properties: all of them as
-    one text (``core.message``). body_digest: of the body as the application gave it.
+    one text (``core.sends.message``). body_digest: of the body as the application gave it.
     """
 
     broker: str

@@ -14,9 +14,9 @@ from rocketdiff.cluster.launched.security import require_possible
 from rocketdiff.cluster.operations.readiness import READY_TIMEOUT_S
 from rocketdiff.cluster.processes.launch import start_processes
 from rocketdiff.cluster.security_file import SecurityAsked
-from rocketdiff.core.fault import FaultSpec
-from rocketdiff.core.topology import Topology
-from rocketdiff.releases.artifacts import require_server, server_class_path
+from rocketdiff.core.tables.fault import FaultSpec
+from rocketdiff.core.tables.topology import Topology
+from rocketdiff.releases.artifacts.class_paths import require_server, server_class_path
 from rocketdiff.releases.jdk import find_java
 from rocketdiff.releases.lock import locked
 from rocketdiff.releases.progress import ProgressListener

@@ -23,7 +23,7 @@ from rocketdiff.cluster.processes.servers import ProcessServers
 from rocketdiff.cluster.processes.supervisor_client import SupervisorClient
 from rocketdiff.cluster.security_file import SecurityAsked
 from rocketdiff.core.errors import EnvironmentMissing
-from rocketdiff.core.topology import Topology
+from rocketdiff.core.tables.topology import Topology
 
 
 def start_processes(

@@ -5,8 +5,8 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
-from rocketdiff.core.plan import PlannedSend
-from rocketdiff.core.records import NEVER_CALLED_BACK, CalledBackAgain, Send
+from rocketdiff.core.sends.plan import PlannedSend
+from rocketdiff.core.sends.records import NEVER_CALLED_BACK, CalledBackAgain, Send
 from rocketdiff.drivers.python.client import Answer, Speak
 
 Told = Callable[[Answer | Exception], None]

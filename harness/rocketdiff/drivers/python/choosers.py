@@ -2,7 +2,7 @@
 
 import threading
 
-from rocketdiff.core.plan import PlannedSend
+from rocketdiff.core.sends.plan import PlannedSend
 from rocketmq_reference.application import listener as heard
 from rocketmq_reference.application.message import Message
 

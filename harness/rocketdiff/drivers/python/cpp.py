@@ -16,8 +16,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from rocketdiff.core.plan import PlannedSend, SendKind, SendMode
 from rocketdiff.core.security import ACL
+from rocketdiff.core.sends.plan import PlannedSend, SendKind, SendMode
 from rocketdiff.core.subject import SubjectId
 from rocketdiff.drivers.python.async_sends import Told
 from rocketdiff.drivers.python.client import Answer, Speak

@@ -11,8 +11,8 @@ from collections.abc import Callable
 from math import ceil
 from typing import Any
 
-from rocketdiff.core.outcome import ErrorWord
-from rocketdiff.core.plan import PlannedSend, SendKind, SendMode
+from rocketdiff.core.sends.outcome import ErrorWord
+from rocketdiff.core.sends.plan import PlannedSend, SendKind, SendMode
 from rocketdiff.core.subject import ClientProtocol, SubjectId
 from rocketdiff.drivers.python.client import Answer, Speak
 from rocketdiff.drivers.python.identity import ID_PROPERTY, body_of, message_id

@@ -1,7 +1,7 @@
 """How a message carries our own id: client ids are not stable across retries in every client."""
 
-from rocketdiff.core.message import ID_PROPERTY, padded
-from rocketdiff.core.plan import PlannedSend
+from rocketdiff.core.sends.message import ID_PROPERTY, padded
+from rocketdiff.core.sends.plan import PlannedSend
 from rocketdiff.protocol.commands import SubjectSetup
 
 __all__ = ["ID_PROPERTY", "body_of", "message_id"]

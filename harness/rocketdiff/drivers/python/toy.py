@@ -15,8 +15,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from rocketdiff.core.plan import PlannedSend
-from rocketdiff.core.records import Attempt, Record, RouteSeen, Send
+from rocketdiff.core.sends.plan import PlannedSend
+from rocketdiff.core.sends.records import Attempt, Record, RouteSeen, Send
 from rocketdiff.core.subject import SubjectId
 from rocketdiff.drivers.python.async_sends import Told
 from rocketdiff.drivers.python.client import Answer, Client, Speak

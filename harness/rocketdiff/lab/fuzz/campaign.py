@@ -13,9 +13,9 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rocketdiff.core.errors import ExitCode, UsageError
 from rocketdiff.lab.fuzz.lockstep import Effort, FuzzOutcome, distinct, fuzz
 from rocketdiff.lab.fuzz.shrunk_difference import ShrunkDifference, shrunk_difference
-from rocketdiff.releases.builds import label_of
 from rocketdiff.releases.catalogue import client_releases
-from rocketdiff.releases.java_programs import fetch_simulation
+from rocketdiff.releases.programs.builds import label_of
+from rocketdiff.releases.programs.java_programs import fetch_simulation
 from rocketdiff.simulation.java_host import JavaHost, require_release
 from rocketdiff.simulation.script import Depth
 from rocketdiff.simulation.script.depths import depth_named

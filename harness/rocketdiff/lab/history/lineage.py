@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from rocketdiff.core.errors import UsageError
-from rocketdiff.core.nearest import nearest_releases
-from rocketdiff.core.plain import word
-from rocketdiff.releases.builds import is_there
+from rocketdiff.core.text.nearest import nearest_releases
+from rocketdiff.core.text.quoted import word
 from rocketdiff.releases.catalogue import base_of, client_releases, parent_of
+from rocketdiff.releases.programs.builds import is_there
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,8 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - the name every Spark programmer reads at once
 
+from rocketdiff.core.answers.verdict import DECISIVE
 from rocketdiff.core.errors import UsageError
-from rocketdiff.core.verdict import DECISIVE
 from rocketdiff.record.freshness import concluded
 from rocketdiff.record.spark.frames import table
 from rocketdiff.record.spark.questions import regressions as of_regressions
@@ -24,8 +24,8 @@ from rocketdiff.record.spark.questions.asked import (
 )
 from rocketdiff.record.spark.questions.rules_changed import rules_changed
 from rocketdiff.record.spark.questions.signature_history import signature_history
-from rocketdiff.record.store import Batch, Snapshot
-from rocketdiff.record.tables import Kept
+from rocketdiff.record.storage.store import Batch, Snapshot
+from rocketdiff.record.storage.tables import Kept
 
 ORDERS = (OVER_TIME, OVER_RELEASES)
 

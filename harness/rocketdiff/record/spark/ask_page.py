@@ -20,8 +20,8 @@ from rocketdiff.record.spark.questions.asked import (
 from rocketdiff.record.spark.questions.regressions import KEY, UNCHANGED, regressions
 from rocketdiff.record.spark.questions.signature_by_release import signature_by_release
 from rocketdiff.record.spark.questions.signature_history import signature_history
-from rocketdiff.record.store import Snapshot
-from rocketdiff.record.tables import Kept
+from rocketdiff.record.storage.store import Snapshot
+from rocketdiff.record.storage.tables import Kept
 
 MOST_ROWS = 2_000
 """Of each answer: more than a page of 5 MB has room for. Changes: the newest; rates: as they are sorted."""

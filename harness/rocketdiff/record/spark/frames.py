@@ -14,8 +14,8 @@ from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 from pyspark.sql.types import StructType
 
 from rocketdiff.record.freshness import concluded, judgements
-from rocketdiff.record.store import Batch, Snapshot
-from rocketdiff.record.tables import Kept, whole_schema
+from rocketdiff.record.storage.store import Batch, Snapshot
+from rocketdiff.record.storage.tables import Kept, whole_schema
 
 
 def spark_schema(schema: pa.Schema) -> StructType:

@@ -21,12 +21,12 @@ from rocketdiff.analysis.spark.session import session
 from rocketdiff.core.errors import EnvironmentMissing, UsageError
 from rocketdiff.record.conclude import Concluding, conclude
 from rocketdiff.record.facts import CONCLUDED_FROM
-from rocketdiff.record.files import PartWriter, Place
 from rocketdiff.record.ingest import Found, identify, ingest
 from rocketdiff.record.judge import Unit, check_units, judge_units
 from rocketdiff.record.spark import frames
-from rocketdiff.record.store import Snapshot
-from rocketdiff.record.tables import COLUMNS, NEW_FILES, Kept, NewFile
+from rocketdiff.record.storage.files import PartWriter, Place
+from rocketdiff.record.storage.store import Snapshot
+from rocketdiff.record.storage.tables import COLUMNS, NEW_FILES, Kept, NewFile
 from rocketdiff.releases.jdk import find_java
 from rocketdiff.traces.manifest import decode_manifest
 

@@ -23,7 +23,7 @@ The broker of an attempt is the node that served gRPC: which broker a proxy trie
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
-from rocketdiff.core.records import Attempt, Send
+from rocketdiff.core.sends.records import Attempt, Send
 from rocketdiff.grpc.messages import Code
 from rocketdiff.relay.grpc.calls import ANSWER, CLIENT
 from rocketdiff.relay.remoting.attempts import LOST, REFUSED, SILENT

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from rocketdiff.core.plots import FailoverCurve
+from rocketdiff.core.answers.plots import FailoverCurve
 from rocketdiff.report.charts.drawing import draw
 from rocketdiff.report.charts.palette import ARM_COLOURS
 

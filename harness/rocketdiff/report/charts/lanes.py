@@ -9,11 +9,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 
-from rocketdiff.core.plots import LaneAttempt, LaneMark, SwimLanes
+from rocketdiff.core.answers.plots import LaneAttempt, LaneMark, SwimLanes
 from rocketdiff.report.charts.palette import ARM_COLOURS, FAILED, GRID, INK, MUTED, UNKNOWN
 from rocketdiff.report.charts.timelines import GUTTER, WIDTH, Axis, fault_text, frame, lane_of, shade, text, ticks
-from rocketdiff.report.example_words import attempt_text
-from rocketdiff.report.words import plural
+from rocketdiff.report.words.examples import attempt_text
+from rocketdiff.report.words.signs import plural
 
 ROW, MOST_ROWS_HEIGHT = 9.0, 72.0
 """Pixels of a queue's row; more than eight queues of a broker share the height of eight."""

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from html import escape
 
-from rocketdiff.core.plots import Overview, OverviewRow, SwimLanes
+from rocketdiff.core.answers.plots import Overview, OverviewRow, SwimLanes
 from rocketdiff.report.charts.palette import ARM_COLOURS, GRID, INK, MUTED, UNKNOWN
 from rocketdiff.report.charts.timelines import GUTTER, WIDTH, Axis, fault_text, frame, lane_of, shade, text, ticks
 

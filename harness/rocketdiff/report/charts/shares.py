@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-from rocketdiff.core.plots import BrokerShare
+from rocketdiff.core.answers.plots import BrokerShare
 from rocketdiff.report.charts.drawing import draw
 from rocketdiff.report.charts.palette import BROKERS
-from rocketdiff.report.words import PHASES, phase_word
+from rocketdiff.report.words.signs import PHASES, phase_word
 
 WIDTH, ROW_HEIGHT = 330, 17
 

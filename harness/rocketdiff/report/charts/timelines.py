@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 
-from rocketdiff.core.fault import FaultKind
-from rocketdiff.core.plots import FaultWindow
-from rocketdiff.core.topology import master_of
+from rocketdiff.core.answers.plots import FaultWindow
+from rocketdiff.core.tables.fault import FaultKind
+from rocketdiff.core.tables.topology import master_of
 from rocketdiff.report.charts.palette import GRID, INK, MUTED, PAUSE, PAUSED_LANE
 
 WIDTH = 940

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from rocketdiff.core.records import Attempt, Send
-from rocketdiff.oracle.explain import story_lines
+from rocketdiff.core.sends.records import Attempt, Send
+from rocketdiff.oracle.producer.explain import story_lines
 from rocketdiff.simulation.comparison.answers import AnswerLine, answer_line
 from rocketdiff.simulation.script.model import NamedScript
 from rocketdiff.simulation.virtual import run_reference

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from rocketdiff.core.resources import resource
 from rocketdiff.releases.catalogue import base_of
-from rocketdiff.releases.java_programs import JSON_SOURCES
 from rocketdiff.releases.lock import LOCK_FILE, locked
+from rocketdiff.releases.programs.java_programs import JSON_SOURCES
 
 JAVA_HOST = ("harness/rocketdiff/simulation/java_host/java", JSON_SOURCES)
 REFERENCE_HOST = ("harness/rocketdiff/simulation/virtual", "reference_impl/rocketmq_reference")

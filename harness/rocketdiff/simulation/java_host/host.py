@@ -22,8 +22,8 @@ import psutil
 
 from rocketdiff.core.errors import HarnessError, UsageError
 from rocketdiff.process.child import Child
-from rocketdiff.releases.builds import class_path, is_there
 from rocketdiff.releases.catalogue import base_of, client_releases
+from rocketdiff.releases.programs.builds import class_path, is_there
 from rocketdiff.simulation.script import Script, depth_of, to_dict
 
 SILENCE_S = 60.0
@@ -87,8 +87,8 @@ class HostProgram:
 def java_program() -> HostProgram:
     """The Java host of this package."""
     # Here because a toy host needs neither a JDK nor the compiled simulator.
-    from rocketdiff.releases.java_programs import MAIN_CLASS, SIMULATOR_JVM_OPTIONS, simulator_class_path  # noqa: PLC0415
     from rocketdiff.releases.jdk import find_java  # noqa: PLC0415
+    from rocketdiff.releases.programs.java_programs import MAIN_CLASS, SIMULATOR_JVM_OPTIONS, simulator_class_path  # noqa: PLC0415
 
     return HostProgram(
         command=lambda: (str(find_java().java), *SIMULATOR_JVM_OPTIONS, MAIN_CLASS),

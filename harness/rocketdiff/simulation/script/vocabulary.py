@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal, get_type_hints
 
 from pydantic import Field, create_model
 
-from rocketdiff.core.settings import CLIENT_SETTINGS, ClientSettings, Unit
+from rocketdiff.core.tables.settings import CLIENT_SETTINGS, ClientSettings, Unit
 from rocketdiff.documents.part import Part, WrittenAs
 
 FORMAT: Literal[1] = 1

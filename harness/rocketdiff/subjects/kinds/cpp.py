@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rocketdiff.core.errors import UsageError
-from rocketdiff.core.plan import SendKind, SendMode
 from rocketdiff.core.resources import import_path
 from rocketdiff.core.security import ACL
+from rocketdiff.core.sends.plan import SendKind, SendMode
 from rocketdiff.core.subject import SubjectId
-from rocketdiff.releases.cpp_client import RELEASES, cpp_client
+from rocketdiff.releases.programs.cpp_client import RELEASES, cpp_client
 from rocketdiff.releases.progress import ProgressListener
 from rocketdiff.subjects.kind import Kind
 from rocketdiff.subjects.program import Launch, clean_environment

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rocketdiff.core.errors import UsageError
-from rocketdiff.core.plan import SendKind, SendMode
+from rocketdiff.core.sends.plan import SendKind, SendMode
 from rocketdiff.core.subject import GRPC_STANDARD, ClientProtocol, SubjectId
-from rocketdiff.releases.artifacts import grpc_client_class_path
-from rocketdiff.releases.java_programs import grpc_driver_class_path
+from rocketdiff.releases.artifacts.class_paths import grpc_client_class_path
 from rocketdiff.releases.jdk import find_java
 from rocketdiff.releases.lock import locked
+from rocketdiff.releases.programs.java_programs import grpc_driver_class_path
 from rocketdiff.releases.progress import ProgressListener
 from rocketdiff.subjects.kind import Kind
 from rocketdiff.subjects.kinds.java import FLAGS

@@ -12,18 +12,18 @@ from functools import partial
 from pathlib import Path
 
 from rocketdiff.core.errors import UsageError
-from rocketdiff.core.nearest import nearest_releases
-from rocketdiff.core.plan import SendKind, SendMode
 from rocketdiff.core.security import ACL, TLS
-from rocketdiff.core.settings import ClientSettings
+from rocketdiff.core.sends.plan import SendKind, SendMode
 from rocketdiff.core.subject import STANDARD, SubjectId
+from rocketdiff.core.tables.settings import ClientSettings
+from rocketdiff.core.text.nearest import nearest_releases
 from rocketdiff.process.child import Child
 from rocketdiff.protocol.commands import SubjectSetup, encode_setup
-from rocketdiff.releases.builds import checksums, class_path, is_there
 from rocketdiff.releases.catalogue import base_of, client_releases
 from rocketdiff.releases.class_archive import JavaStart, archive_flags, archive_of, made_archive
-from rocketdiff.releases.java_programs import driver_class_path, jar_of
 from rocketdiff.releases.jdk import find_java
+from rocketdiff.releases.programs.builds import checksums, class_path, is_there
+from rocketdiff.releases.programs.java_programs import driver_class_path, jar_of
 from rocketdiff.releases.progress import ProgressListener
 from rocketdiff.subjects.kind import Kind, LabHost
 from rocketdiff.subjects.program import Launch, clean_environment

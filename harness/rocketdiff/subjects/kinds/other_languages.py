@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rocketdiff.core.errors import UsageError
-from rocketdiff.core.plan import SendKind, SendMode
 from rocketdiff.core.security import ACL, TLS
+from rocketdiff.core.sends.plan import SendKind, SendMode
 from rocketdiff.core.subject import ClientProtocol, SubjectId
-from rocketdiff.releases.driver_builds import (
+from rocketdiff.releases.programs.driver_builds import (
     OTHER_CLIENTS,
     OtherClient,
     attempt_timeout_ms_of,

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rocketdiff.core.errors import UsageError
-from rocketdiff.core.nearest import nearest_releases
 from rocketdiff.core.resources import import_path
 from rocketdiff.core.subject import REFERENCE, SubjectId
+from rocketdiff.core.text.nearest import nearest_releases
 from rocketdiff.subjects.kind import Kind, LabHost, every_security
 from rocketdiff.subjects.kinds import java
 from rocketdiff.subjects.program import Launch, clean_environment

@@ -8,10 +8,10 @@ the same queues. A broken guard is no statement about a client; it only keeps th
 from collections.abc import Iterator
 
 from rocketdiff.analysis.checks.case_facts import CaseFacts, broken_guard
-from rocketdiff.core.checks import VALIDITY
-from rocketdiff.core.evidence import Evidence, Standing
-from rocketdiff.core.fault import KILLS
-from rocketdiff.core.verdict import Measure
+from rocketdiff.core.answers.evidence import Evidence, Standing
+from rocketdiff.core.answers.verdict import Measure
+from rocketdiff.core.tables.checks import VALIDITY
+from rocketdiff.core.tables.fault import KILLS
 
 NAME = VALIDITY
 

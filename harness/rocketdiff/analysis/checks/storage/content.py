@@ -15,10 +15,10 @@ from rocketdiff.analysis.checks.context import CaseContext, CaseObserver
 from rocketdiff.analysis.checks.storage.loss import unread
 from rocketdiff.analysis.send_view import Copy, SendView, named
 from rocketdiff.analysis.steps.aligned import AlignedSend
+from rocketdiff.core.answers.evidence import Evidence
 from rocketdiff.core.events import Arm
-from rocketdiff.core.evidence import Evidence
-from rocketdiff.core.message import ID_PROPERTY, body_digest, padded, sys_flag_text
-from rocketdiff.core.records import NS_PER_MS
+from rocketdiff.core.sends.message import ID_PROPERTY, body_digest, padded, sys_flag_text
+from rocketdiff.core.sends.records import NS_PER_MS
 
 NAME = "content"
 KEY_USED, KEY_CHANGED = "content.key-used-before/UNIQ_KEY", "content.key-differs-between-copies/UNIQ_KEY"

@@ -12,11 +12,11 @@ from rocketdiff.analysis.checks.context import CaseObserver
 from rocketdiff.analysis.checks.storage.loss import unread
 from rocketdiff.analysis.send_view import Copy, SendView
 from rocketdiff.analysis.steps.aligned import AlignedSend
+from rocketdiff.core.answers.evidence import Evidence
+from rocketdiff.core.answers.verdict import Measure
 from rocketdiff.core.events import Arm
-from rocketdiff.core.evidence import Evidence
-from rocketdiff.core.message import AWAITED_S, DELAY, delay_s
-from rocketdiff.core.outcome import Outcome
-from rocketdiff.core.verdict import Measure
+from rocketdiff.core.sends.message import AWAITED_S, DELAY, delay_s
+from rocketdiff.core.sends.outcome import Outcome
 
 NAME = "delay"
 NOT_KEPT = "delay.not-kept-back"

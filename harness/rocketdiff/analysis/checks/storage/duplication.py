@@ -16,12 +16,12 @@ from rocketdiff.analysis.checks.context import CaseContext, CaseObserver
 from rocketdiff.analysis.checks.storage.loss import unread
 from rocketdiff.analysis.send_view import Copy, SendView
 from rocketdiff.analysis.steps.aligned import AlignedSend
+from rocketdiff.core.answers.evidence import Evidence
 from rocketdiff.core.events import Arm
-from rocketdiff.core.evidence import Evidence
-from rocketdiff.core.outcome import Outcome, Reason
-from rocketdiff.core.plan import SendMode
-from rocketdiff.core.records import UNSEEN_ROUTE, Attempt
-from rocketdiff.core.topology import topology_named
+from rocketdiff.core.sends.outcome import Outcome, Reason
+from rocketdiff.core.sends.plan import SendMode
+from rocketdiff.core.sends.records import UNSEEN_ROUTE, Attempt
+from rocketdiff.core.tables.topology import topology_named
 
 NAME = "duplication"
 TOO_MANY = "duplication.stored-more-than-attempted"

@@ -17,12 +17,12 @@ from rocketdiff.analysis.facts import Difference
 from rocketdiff.analysis.send_view import Fate, Phase, SendView
 from rocketdiff.analysis.steps.aligned import AlignedSend
 from rocketdiff.analysis.steps.reconciled import Stray
+from rocketdiff.core.answers.evidence import Evidence, Standing
+from rocketdiff.core.answers.verdict import NO_SEND
 from rocketdiff.core.events import Arm
-from rocketdiff.core.evidence import Evidence, Standing
-from rocketdiff.core.fault import FaultKind
-from rocketdiff.core.plan import SendMode
-from rocketdiff.core.records import NS_PER_MS
-from rocketdiff.core.verdict import NO_SEND
+from rocketdiff.core.sends.plan import SendMode
+from rocketdiff.core.sends.records import NS_PER_MS
+from rocketdiff.core.tables.fault import FaultKind
 
 NAME = "loss"
 LOST = "loss.acknowledged-not-stored"

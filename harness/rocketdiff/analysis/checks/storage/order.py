@@ -14,11 +14,11 @@ from rocketdiff.analysis.checks.context import CaseContext, CaseObserver
 from rocketdiff.analysis.checks.storage.loss import unread
 from rocketdiff.analysis.send_view import Copy, SendView
 from rocketdiff.analysis.steps.aligned import AlignedSend
+from rocketdiff.core.answers.evidence import Evidence
 from rocketdiff.core.events import Arm
-from rocketdiff.core.evidence import Evidence
-from rocketdiff.core.fault import KILLS
-from rocketdiff.core.outcome import Outcome
-from rocketdiff.core.plan import SendKind, SendMode
+from rocketdiff.core.sends.outcome import Outcome
+from rocketdiff.core.sends.plan import SendKind, SendMode
+from rocketdiff.core.tables.fault import KILLS
 
 NAME = "order"
 REORDERED = "order.stored-before-an-earlier-message"

@@ -9,7 +9,7 @@ make a *line*; within a line runs have an order, by time or by release.
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - the name every Spark programmer reads at once
 
-from rocketdiff.core.verdict import DECISIVE, Verdict
+from rocketdiff.core.answers.verdict import DECISIVE, Verdict
 
 RUN_COLUMNS = ("run", "baseline", "candidate", "server", "created_ms")
 

@@ -1,0 +1,1 @@
+"""Checks that hold a send against the rules."""

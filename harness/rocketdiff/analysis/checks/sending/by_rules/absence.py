@@ -1,0 +1,72 @@
+"""
+How long did a client keep away from a broker after an attempt there failed?
+
+Looked at: the attempts of each thread of each arm. From the end of a failed attempt to the next attempt on the same
+broker; a thread that never went back was away until its last attempt at least. It is a measure beside the avoidance
+check, in the words of an operator (600 s against 10 s); what was legal is decided by the replay.
+"""
+
+from dataclasses import dataclass, field
+
+from rocketdiff.analysis.checks.case_facts import CaseFacts
+from rocketdiff.analysis.fact_collector import FactCollector
+from rocketdiff.analysis.send_view import SendView
+from rocketdiff.core.answers.verdict import Measure
+from rocketdiff.core.events import Arm
+from rocketdiff.core.sends.records import NS_PER_MS
+
+RETURNED = "returned"
+STAYED_AWAY = "stayed-away"
+NAME = "avoidance.absence"
+"""Where the tallies are kept; their totals are milliseconds."""
+
+
+@dataclass(slots=True)
+class Absences:
+    """Follows every thread of both arms; ``failed`` holds the end of the last failed attempt by thread and broker."""
+
+    collector: FactCollector
+    failed: dict[tuple[str, int, str], int] = field(default_factory=dict)
+    latest: dict[tuple[str, int], int] = field(default_factory=dict)
+
+    def observe(self, side: SendView) -> None:
+        """Take note of the attempts of one send; a retry within it is no return."""
+        arm = str(side.arm)
+        failed_here: dict[tuple[str, int, str], int] = {}
+        for attempt in side.attempts:
+            key = (arm, side.thread, attempt.broker)
+            failed_ns = self.failed.pop(key, None)
+            if failed_ns is not None:
+                away_ms = (attempt.start_ns - failed_ns) / NS_PER_MS
+                self.collector.count(NAME, arm, str(side.phase), RETURNED, total=away_ms)
+            if attempt.error is not None:
+                failed_here[key] = attempt.end_ns
+            self.latest[arm, side.thread] = attempt.start_ns
+        self.failed |= failed_here
+
+    def remark(self, side: SendView, attempt: int | None) -> str:
+        """How long after its last failure a broker is used again; for a sentence about a send not seen yet."""
+        tried = next((made for made in side.attempts if made.attempt == attempt), None)
+        if tried is None:
+            return ""
+        failed_ns = self.failed.get((str(side.arm), side.thread, tried.broker))
+        if failed_ns is None:
+            return ""
+        return f", {(tried.start_ns - failed_ns) / 1e9:,.1f} s after its last failed attempt there"
+
+    def finish(self) -> None:
+        """Whoever is still away was so until the last attempt at least."""
+        for (arm, thread, _), failed_ns in self.failed.items():
+            away_ms = max(0, self.latest[arm, thread] - failed_ns) / NS_PER_MS
+            self.collector.count(NAME, arm, "calm", STAYED_AWAY, total=away_ms)
+
+
+def absence_measures(facts: CaseFacts) -> tuple[Measure, ...]:
+    """Mean absence of each arm in ms: of those that returned, and, as a lower bound, of those that never did."""
+    measures = []
+    for arm in Arm:
+        for key, name in ((RETURNED, "away-until-return"), (STAYED_AWAY, "away-at-least")):
+            mean_ms = facts.mean(NAME, key, arm=str(arm))
+            if mean_ms is not None:
+                measures.append(Measure(f"{name} {arm}", mean_ms, "ms", facts.n(NAME, key, arm=str(arm))))
+    return tuple(measures)

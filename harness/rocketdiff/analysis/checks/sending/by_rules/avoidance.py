@@ -1,0 +1,58 @@
+"""
+Did the client keep away from a broker exactly as long as its fault table says?
+
+Looked at: choices made while some hidden state that explains the trace avoided a broker. Without fault latency the
+client keeps no table and the question does not arise.
+"""
+
+from collections.abc import Iterable
+
+from rocketdiff.analysis.checks.case_facts import CaseFacts
+from rocketdiff.analysis.checks.context import CaseContext, CaseObserver
+from rocketdiff.analysis.checks.sending.by_rules.absence import Absences, absence_measures
+from rocketdiff.analysis.checks.sending.by_rules.replay_checks import judged_evidence, note_differences
+from rocketdiff.analysis.steps.aligned import AlignedSend
+from rocketdiff.core.answers.evidence import Evidence, Standing
+from rocketdiff.core.events import Arm
+
+NAME = "avoidance"
+
+
+class Avoidance(CaseObserver):
+    """Counts decisions made under avoidance; notes use of an avoided broker, and absence from an available one."""
+
+    def __init__(self, context: CaseContext) -> None:
+        super().__init__(context)
+        self._absences = Absences(context.collector)
+
+    def observe(self, send: AlignedSend) -> None:
+        """Read both sides."""
+        note_differences(NAME, send, self._collector, self._absences.remark)
+        for side in send.sides:
+            self._absences.observe(side)
+            if side.judgement is None:
+                continue
+            for decision in side.judgement.decisions:
+                if decision.avoided:
+                    phase = str(side.phase_of(decision.attempt))
+                    legal = decision.queues_legal / decision.queues_total
+                    self._collector.count(NAME, str(side.arm), phase, "decision")
+                    self._collector.count(f"{NAME}.legal", str(side.arm), phase, "decision", total=legal)
+
+    def tell_last_attempts(self, arm: Arm, starts_ns: Iterable[tuple[int, int]]) -> None:
+        """When the last attempt of each thread began, where not every send is observed."""
+        self._absences.latest |= {(str(arm), thread): start_ns for thread, start_ns in starts_ns}
+
+    def finish(self) -> None:
+        """Threads that never went back to a broker are counted now."""
+        self._absences.finish()
+
+
+def evaluate(facts: CaseFacts) -> Evidence:
+    """In: facts of one case. Out: evidence; not applicable without fault latency or where nothing was avoided."""
+    if not facts.entry.settings.send_latency_fault_enable:
+        return facts.evidence(NAME, Standing.NOT_APPLICABLE, "fault latency is off: the client keeps no fault table")
+    if facts.faults and not facts.n("blocked") and not facts.n(NAME, "decision"):
+        return facts.evidence(NAME, Standing.INDECISIVE, "no attempt of either arm met a faulty broker")
+    never = "no attempt was slow enough to have its broker avoided"
+    return judged_evidence(facts, NAME, "decision", never=never, measures=absence_measures(facts))

@@ -1,0 +1,98 @@
+"""
+Was the callback of every asynchronous send called, and called once?
+
+Looked at: every asynchronous send and how often its callback was called within the limit (``callback_limit_ms``: every
+attempt with its timeout and the seconds in which a client looks for timeouts). Releases that the rules say lose a callback
+(4.0.0, a given queue after a failure; to 4.6.1 whenever requests are made again, because two have one number) or call it
+twice (5.3.0 to 5.3.3, a connection that came too late) are held to these rules, both arms to those of the baseline, and
+only where a fault may have caused it or the first callback says so. Exact, but for how many callbacks faults may cost: a
+candidate that lost far more of them than the baseline did is not cleared.
+"""
+
+from collections.abc import Mapping
+
+from rocketdiff.analysis.checks.case_facts import CaseFacts, counted, standing_with
+from rocketdiff.analysis.checks.context import CaseContext, CaseObserver
+from rocketdiff.analysis.send_view import SendView
+from rocketdiff.analysis.steps.aligned import AlignedSend
+from rocketdiff.core.answers.evidence import Evidence, Standing
+from rocketdiff.core.answers.verdict import Measure
+from rocketdiff.core.events import Arm
+from rocketdiff.core.sends.records import NEVER_CALLED_BACK, Send
+
+NAME = "callbacks"
+NEVER = "callbacks.never-called"
+TWICE = "callbacks.called-more-than-once"
+
+EXCUSED = "callbacks.excused"
+"""Tally of callbacks that were not called although the rules only say that they need not be."""
+
+EXCUSED_BOUND = 0.05
+"""
+Share of the candidate's sends whose callbacks may be lost by rule, or twice the baseline's share if that is more: the rules
+say that a callback can be lost, and not which, so beyond what the baseline shows to be usual nobody knows.
+"""
+
+_TOO_LATE = "RemotingTooMuchRequestException"
+"""What the first callback of a send names where the connection came too late."""
+
+
+class Callbacks(CaseObserver):
+    """Counts callbacks; notes a send that had none, or more than one."""
+
+    def __init__(self, context: CaseContext) -> None:
+        super().__init__(context)
+        self._habits = context.habits
+
+    def observe(self, send: AlignedSend) -> None:
+        """Read both sides."""
+        for side in send.sides:
+            if side.row is not None and side.row.callbacks is not None:
+                self._count(send, side, side.row, side.row.callbacks)
+
+    def _count(self, send: AlignedSend, side: SendView, row: Send, callbacks: int) -> None:
+        is_given_up = row.error == NEVER_CALLED_BACK  # calls after the limit are counted, but nobody waits for them
+        key = "never" if is_given_up else {0: "never", 1: "once"}.get(callbacks, "more")
+        self._collector.count(NAME, str(side.arm), str(side.phase), key)
+        if key == "never":
+            if self._context.loses_callback(side) or self._context.confuses_answers(side):
+                self._collector.count(EXCUSED, str(side.arm), str(side.phase), "never")
+            else:
+                late = f", and {callbacks} times after it" if callbacks else ""
+                self._note(NEVER, send, side, f"the callback was not called within the limit{late}")
+        if key == "more" and callbacks > (self._habits.most_callbacks if _came_too_late(row) else 1):
+            self._note(TWICE, send, side, f"the callback was called {callbacks} times")
+
+    def _note(self, signature: str, send: AlignedSend, side: SendView, observed: str) -> None:
+        self._collector.differ(NAME, signature, send, side, expected="one call of the callback", observed=observed)
+
+
+def evaluate(facts: CaseFacts) -> Evidence:
+    """In: facts of one case. Out: evidence with the number of callbacks of each arm."""
+    seen = {arm: facts.n(NAME, arm=str(arm)) for arm in Arm}
+    standing, reason = standing_with(facts, seen, "no asynchronous send of {} was told")
+    excused = {arm: facts.n(EXCUSED, arm=str(arm)) for arm in Arm}
+    if standing is Standing.DECISIVE and _is_too_much(excused, seen):
+        lost, made = excused[Arm.CANDIDATE], seen[Arm.CANDIDATE]
+        standing = Standing.INDECISIVE
+        reason = f"{lost} of {made} callbacks of {facts.subjects[Arm.CANDIDATE]} may be lost by rule or not"
+    measures = (
+        *counted(facts, "called-back", NAME, "once", "more"),
+        *counted(facts, "never-called-back", NAME, "never"),
+        *(
+            Measure(f"never-called-back-by-rule {arm}", excused[arm], "count", seen[arm])
+            for arm in Arm
+            if any(excused.values())
+        ),
+    )
+    return facts.evidence(NAME, standing, reason, decisions=sum(seen.values()), measures=measures)
+
+
+def _came_too_late(row: Send) -> bool:
+    return _TOO_LATE in (row.error, row.cause)
+
+
+def _is_too_much(excused: Mapping[Arm, int], seen: Mapping[Arm, int]) -> bool:
+    """Whether more of the candidate's callbacks are excused than anybody can vouch for."""
+    share = {arm: excused[arm] / seen[arm] for arm in Arm}
+    return share[Arm.CANDIDATE] > max(EXCUSED_BOUND, 2 * share[Arm.BASELINE])

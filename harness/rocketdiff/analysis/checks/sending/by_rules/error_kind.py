@@ -1,0 +1,59 @@
+"""
+Did a failed send fail with the exception, cause and code that the rules say, and a stored one return the status they say?
+
+Looked at: every send; relevant are those that did not succeed, or were stored with another status than SEND_OK, and that
+the rules could judge to their end; the measures count all. Exact, never statistical.
+"""
+
+import math
+
+from rocketdiff.analysis.checks.case_facts import CaseFacts
+from rocketdiff.analysis.checks.context import CaseObserver
+from rocketdiff.analysis.checks.sending.by_rules.replay_checks import (
+    judged_before,
+    judged_evidence,
+    note_differences,
+    note_met,
+    or_missed,
+)
+from rocketdiff.analysis.steps.aligned import AlignedSend
+from rocketdiff.core.answers.evidence import Evidence
+from rocketdiff.core.answers.verdict import Measure
+from rocketdiff.core.events import Arm
+from rocketdiff.core.sends.outcome import is_stored_with_reserve
+from rocketdiff.core.sends.records import Send
+
+NAME = "error-kind"
+SEEN = "error-kind.seen"
+"""Tally of all sends that failed or were not stored as promised, judged or not."""
+
+
+class ErrorKind(CaseObserver):
+    """Counts such sends by exception or status; notes a wrong one."""
+
+    def observe(self, send: AlignedSend) -> None:
+        """Read both sides."""
+        note_differences(NAME, send, self._collector)
+        for side in send.sides:
+            if side.row is not None and not _went_well(side.row):
+                for tally in (SEEN, NAME) if judged_before(side) == math.inf else (SEEN,):
+                    seen = side.row.error or side.row.status or "none"
+                    self._collector.count(tally, str(side.arm), str(side.phase), seen)
+                if judged_before(side) == math.inf:
+                    # Which exception ends a send may depend on the instant a connection breaks; that one does, does not.
+                    note_met(NAME, side, self._collector, "failed" if side.row.error else str(side.row.status))
+
+
+def _went_well(row: Send) -> bool:
+    return row.error is None and not is_stored_with_reserve(row.status)
+
+
+def evaluate(facts: CaseFacts) -> Evidence:
+    """In: facts of one case. Out: evidence with the number of such sends by exception class or status, and arm."""
+    measures = tuple(
+        Measure(f"{error} {arm}", facts.n(SEEN, error, arm=str(arm)), "count", facts.n("sends", arm=str(arm)))
+        for arm in Arm
+        for error in facts.keys(SEEN, str(arm))
+    )
+    never = "no send failed in either arm, nor returned a status other than SEND_OK"
+    return or_missed(facts, judged_evidence(facts, NAME, never=never, measures=measures))

@@ -1,0 +1,79 @@
+"""
+Did the client choose, at every attempt, a queue that the rules allow, and is the message where the client says it is?
+
+Looked at: every choice among more than one queue, against the queues that some surviving hidden state would have taken; the
+publish list itself (``publish_lists``); and for every acknowledged send the queue and offset in its result against what the
+brokers hold. These are two witnesses of one fact, so a disagreement is an error of one of them, never a tolerance.
+"""
+
+from rocketdiff.analysis.checks.case_facts import CaseFacts
+from rocketdiff.analysis.checks.context import CaseObserver
+from rocketdiff.analysis.checks.sending.by_rules.replay_checks import judged_evidence, note_differences, note_met
+from rocketdiff.analysis.send_view import Fate, SendView
+from rocketdiff.analysis.steps.aligned import AlignedSend
+from rocketdiff.core.answers.evidence import Evidence
+
+NAME = "queue-choice"
+WRONG_WITNESS = "witness.queue-or-offset-wrong"
+
+Claim = tuple[str | None, int | None, int]
+"""Broker, queue and offset of a message."""
+
+
+class QueueChoice(CaseObserver):
+    """Counts decisions with their legal share; notes illegal queues and results that point to the wrong place."""
+
+    def observe(self, send: AlignedSend) -> None:
+        """Read both sides."""
+        note_differences(NAME, send, self._collector)
+        for side in send.sides:
+            self._count(side)
+            self._compare_witnesses(send, side)
+
+    def _count(self, side: SendView) -> None:
+        if side.judgement is None:
+            return
+        choices = [decision for decision in side.judgement.decisions if decision.queues_total > 1]
+        if choices:
+            note_met(NAME, side, self._collector, "choice")
+        for decision in choices:
+            phase = str(side.phase_of(decision.attempt))
+            legal = decision.queues_legal / decision.queues_total
+            self._collector.count(NAME, str(side.arm), phase, "decision")
+            self._collector.count(f"{NAME}.legal", str(side.arm), phase, "decision", total=legal)
+
+    def _compare_witnesses(self, send: AlignedSend, side: SendView) -> None:
+        row = side.row
+        if row is None or row.queue_offset is None or side.fate is not Fate.STORED:
+            return
+        if self._context.confuses_answers(side):
+            return  # the result may be another message's
+        claimed = (row.broker, row.queue_id, row.queue_offset)
+        if row.delay_level:
+            # The offset of a delayed message's result is its place among those of its level.
+            claimed = (row.broker, row.delay_level - 1, row.queue_offset)
+        found = [(copy.broker, copy.queue_id, copy.queue_offset) for copy in (side.kept or side.copies or ())]
+        if not any(_agree(claimed, place) for place in found):
+            self._collector.differ(
+                NAME,
+                WRONG_WITNESS,
+                send,
+                side,
+                expected=f"the message at {_place(claimed)}, where the result says it is",
+                observed=f"stored at {', '.join(map(_place, found))}",
+            )
+
+
+def evaluate(facts: CaseFacts) -> Evidence:
+    """In: facts of one case. Out: evidence with the mean share of legal queues."""
+    return judged_evidence(facts, NAME, "decision", never="no client had more than one queue to choose from")
+
+
+def _agree(claimed: Claim, place: Claim) -> bool:
+    """Where a result names a part of the place, it is that; the results of some clients name no queue."""
+    return all(said is None or said == seen for said, seen in zip(claimed, place, strict=True))
+
+
+def _place(place: Claim) -> str:
+    broker, queue, offset = place
+    return f"offset {offset}" if broker is None else f"{broker} queue {queue} offset {offset}"

@@ -1,0 +1,195 @@
+"""What the four checks that rest on the replay share: noting a difference, and whether there were rules at all."""
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+
+from rocketdiff.analysis.checks.case_facts import LEGAL_SHARE_BOUND, CaseFacts
+from rocketdiff.analysis.fact_collector import FactCollector
+from rocketdiff.analysis.send_view import Phase, SendView
+from rocketdiff.analysis.steps.aligned import AlignedSend
+from rocketdiff.core.answers.evidence import Evidence, Standing
+from rocketdiff.core.answers.verdict import Measure, Severity
+from rocketdiff.core.events import Arm
+from rocketdiff.core.tables.fault import NOT_MET_BY_SENDS
+from rocketdiff.oracle.producer.judgement import DifferenceKind
+
+RULES = "rules"
+"""Tally of what could be judged at all, and why not."""
+
+JUDGED = "judged"
+UNAVAILABLE = "unavailable: "
+
+
+Remark = Callable[[SendView, int | None], str]
+"""What a check adds to the sentence about what was seen, given the side and the attempt."""
+
+
+def note_differences(
+    check: str, send: AlignedSend, collector: FactCollector, remark: Remark = lambda _side, _n: ""
+) -> None:
+    """
+    Note each side's difference of the kind this check asks about.
+
+    Both arms are replayed against the baseline's release: where that does not even explain the baseline, the rules are
+    wrong about it, and the signature says so.
+    """
+    for side in send.sides:
+        judgement = side.judgement
+        if judgement is None or judgement.difference is None or judgement.difference.kind != KIND_OF_CHECK[check]:
+            continue
+        found = judgement.difference
+        prefix = "rules/" if side.arm is Arm.BASELINE else ""
+        collector.differ(
+            check,
+            prefix + found.signature,
+            send,
+            side,
+            expected=found.expected,
+            observed=found.observed + remark(side, found.attempt),
+            attempt=found.attempt,
+            rules=found.detail,
+        )
+
+
+KIND_OF_CHECK = {"queue-choice": "queue", "avoidance": "avoidance", "attempts": "attempts", "error-kind": "error"}
+"""Check to the oracle's kind of difference; every kind has exactly one check."""
+
+
+UNDECIDED_BOUND = 0.05
+"""
+Share of sends the oracle may have to leave open (a route it was never told of, too many hidden states): one in twenty is
+what a route change or two costs; more, and a client could be wrong most of the time without being seen.
+"""
+
+
+def is_judged(side: SendView) -> bool:
+    """Whether the rules said anything about a send; one they could not judge shows nothing by having no difference."""
+    judgement = side.judgement
+    return judgement is not None and judgement.undecided is None
+
+
+def judged_before(side: SendView) -> float:
+    """
+    Attempts of a send with a smaller number were held against the rules to their end; infinity when all were, and its result too.
+
+    A wrong queue or a wrong attempt ends what the rules can say about a send; what came after it shows nothing.
+    """
+    if not is_judged(side):
+        return 0
+    judgement = side.judgement
+    found = None if judgement is None else judgement.difference
+    if found is None or found.kind is DifferenceKind.ERROR:
+        return math.inf
+    return found.attempt or 0
+
+
+def why_unjudged(facts: CaseFacts) -> tuple[Standing, str] | None:
+    """The standing of a case that the rules could not judge, with the reason; None when they could."""
+    for arm in Arm:
+        for key in facts.keys(RULES, str(arm)):
+            if key.startswith(UNAVAILABLE):
+                return Standing.INDECISIVE, key.removeprefix(UNAVAILABLE)
+        if not facts.n("attempt", arm=str(arm)):
+            return Standing.INDECISIVE, f"no attempt of {facts.subjects[arm]} was witnessed"
+        judged, returned = facts.n(RULES, JUDGED, arm=str(arm)), facts.n(RULES, arm=str(arm))
+        if not returned:
+            return Standing.INDECISIVE, f"no send of {facts.subjects[arm]} returned"
+        if returned - judged > UNDECIDED_BOUND * returned:
+            why = ", ".join(key for key in facts.keys(RULES, str(arm)) if key != JUDGED)
+            reason = f"{returned - judged} of {returned} sends of {facts.subjects[arm]} could not be judged: {why}"
+            return Standing.INDECISIVE, reason
+    return None
+
+
+def judged_evidence(
+    facts: CaseFacts, check: str, *keys: str, never: str, measures: tuple[Measure, ...] = ()
+) -> Evidence:
+    """
+    Evidence of a check that counted its relevant observations under ``keys``, their total being legal shares.
+
+    The candidate must have made one, and the set of legal queues must have excluded something; ``never`` is said when
+    neither arm did. That only one arm met a situation may be luck (a connection reset or merely closed, the phase of a
+    pause), and is then worth ``should``; beyond luck it is an open question that gates. A share that was never counted (no
+    choice among queues) is not asked for.
+    """
+    unjudged = why_unjudged(facts)
+    if unjudged is not None:
+        return facts.evidence(check, *unjudged, measures=measures)
+    made = {arm: facts.n(check, *keys, arm=str(arm)) for arm in Arm}
+    shares = [share for arm in Arm if (share := facts.mean(f"{check}.legal", arm=str(arm))) is not None]
+    share = max(shares, default=None)
+    standing, reason, severity = Standing.DECISIVE, "", Severity.MUST
+    if facts.divergences.get(check):
+        pass  # What was found is certain, however much or little else there was to judge.
+    elif lopsided := _met_by_one_only(facts, check):
+        standing, reason = Standing.INDECISIVE, lopsided
+    elif not any(made.values()):
+        return facts.evidence(check, Standing.NOT_APPLICABLE, never, measures=measures)
+    elif not made[Arm.CANDIDATE]:
+        standing, severity = Standing.INDECISIVE, Severity.SHOULD
+        reason = f"{facts.subjects[Arm.CANDIDATE]} never came into the situation this check asks about"
+    elif share is not None and share > LEGAL_SHARE_BOUND:
+        standing = Standing.INDECISIVE
+        reason = f"{share:.0%} of the queues were legal on average, so nearly any choice would have passed"
+    evidence = facts.evidence(
+        check, standing, reason, decisions=sum(made.values()), legal_share=share, measures=measures
+    )
+    return replace(evidence, severity=severity) if evidence.standing is Standing.INDECISIVE else evidence
+
+
+LUCK_BOUND = 0.001
+"""
+Chance below which a situation that one arm met and the other never is no luck: with as many sends in each arm, eleven to
+nil. A run asks some fifty such questions, and sends of one spell share their cause, so the usual 5 % would be far too much.
+"""
+
+
+def note_met(check: str, side: SendView, collector: FactCollector, situation: str) -> None:
+    """Count that a send came into a situation that the check asks about, once a send; the other arm may never have."""
+    collector.count(f"{check}.met", str(side.arm), str(side.phase), situation)
+
+
+def chance_of_one_arm_only(met: int, opportunities: int, others: int) -> float:
+    """
+    Fisher's exact test, two-sided, of ``met`` among an arm's ``opportunities`` against none among the other's ``others``.
+
+    That all fall into this arm has the chance C(opportunities, met) / C(opportunities + others, met).
+    """
+    here, there = (math.comb(mine, met) / math.comb(opportunities + others, met) for mine in (opportunities, others))
+    return min(1.0, here + (there if there <= here else 0.0))
+
+
+def _met_by_one_only(facts: CaseFacts, check: str) -> str:
+    """A situation that one arm met too often, and the other never, for luck to explain it, in words; else empty."""
+    name = f"{check}.met"
+    for situation in dict.fromkeys(key for arm in Arm for key in facts.keys(name, str(arm))):
+        met = {arm: facts.n(name, situation, arm=str(arm)) for arm in Arm}
+        if all(met.values()):
+            continue
+        much, none = sorted(Arm, key=met.__getitem__, reverse=True)
+        phases = [phase for phase in Phase if facts.n(name, situation, phase=phase)]
+        sends = {arm: sum(facts.n("sends", arm=str(arm), phase=phase) for phase in phases) for arm in Arm}
+        chance = chance_of_one_arm_only(met[much], max(sends[much], met[much]), sends[none])
+        if chance <= LUCK_BOUND:
+            return (
+                f"{met[much]} of {sends[much]} sends of {facts.subjects[much]} came into the situation {situation!r},"
+                f" none of {sends[none]} of {facts.subjects[none]} in the same phases: luck does that once in"
+                f" {1 / chance:,.0f} cases"
+            )
+    return ""
+
+
+def or_missed(facts: CaseFacts, evidence: Evidence) -> Evidence:
+    """
+    The evidence, unless its question did not arise only because every faulty broker was missed by both arms.
+
+    That is luck of the schedule, not a case without faults; it is shown and worth ``should``.
+    """
+    is_broker_faulty = any(fault.kind not in NOT_MET_BY_SENDS for fault in facts.faults)
+    if evidence.standing is not Standing.NOT_APPLICABLE or evidence.divergences:
+        return evidence
+    if not is_broker_faulty or facts.n("blocked"):
+        return evidence
+    reason = "no attempt of either arm met a faulty broker"
+    return replace(evidence, standing=Standing.INDECISIVE, reason=reason, severity=Severity.SHOULD)

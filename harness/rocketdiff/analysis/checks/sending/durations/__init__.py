@@ -1,0 +1,1 @@
+"""Checks of how long an application waits."""

@@ -1,0 +1,95 @@
+"""
+Do calls that only hand a message over return as soon in both arms?
+
+Looked at: one-way calls, and asynchronous ones up to their return, each against the same planned call of the other arm, which
+ran beside it. Neither waits for a broker, so both are over in a millisecond or a few, and a call is held up where it took
+HELD_UP_MS more than its counterpart. A machine that lets nobody run holds up either arm's; the question is whether it is the
+candidate's far more often. A sign test answers it, and the answer gates as one of the check ``attempts``.
+"""
+
+from math import comb
+
+from rocketdiff.analysis.checks.context import CaseContext, CaseObserver
+from rocketdiff.analysis.checks.sending.by_rules.attempts import NAME
+from rocketdiff.analysis.send_view import SendView
+from rocketdiff.analysis.steps.aligned import AlignedSend
+from rocketdiff.core.sends.plan import SendMode
+from rocketdiff.core.sends.records import NS_PER_MS
+
+HELD_UP = "attempts.call-held-up"
+
+HELD_UP_MS = 100
+"""
+What a call must take longer than its counterpart. A thread that is ready to run waits some tens of ms for one of two cores
+at a load of 10; a call that waits for anything else but its turn waits longer.
+"""
+
+SHARE = 0.1
+"""Share of the calls that must be held up: an application notices a call in ten, and a pause for garbage is no call in ten."""
+
+ERROR_BUDGET = 1e-6
+"""
+How improbable so uneven a split must be if either arm were held up as easily: a run asks it once a case, so a million cases
+alarm once.
+"""
+
+
+class HeldUp(CaseObserver):
+    """Counts calls that took much longer in one arm than in the other; notes the candidate's, if they are too many."""
+
+    def __init__(self, context: CaseContext) -> None:
+        super().__init__(context)
+        self._pairs = 0
+        self._quicker = 0
+        self._held_up = 0
+        self._longest: tuple[float, AlignedSend, SendView] | None = None
+
+    def observe(self, send: AlignedSend) -> None:
+        """Both sides of one call."""
+        if send.baseline is None or send.candidate is None:
+            return
+        usual_ms, took_ms = call_ms(send.baseline), call_ms(send.candidate)
+        if usual_ms is None or took_ms is None:
+            return
+        self._pairs += 1
+        self._quicker += usual_ms - took_ms > HELD_UP_MS
+        if took_ms - usual_ms > HELD_UP_MS:
+            self._held_up += 1
+            if self._longest is None or took_ms > self._longest[0]:
+                self._longest = took_ms, send, send.candidate
+
+    def finish(self) -> None:
+        """One difference for the case, told by its longest call."""
+        if self._longest is None or self._held_up < SHARE * self._pairs:
+            return
+        if tail(self._held_up, self._held_up + self._quicker) > ERROR_BUDGET:
+            return
+        took_ms, send, side = self._longest
+        assert send.baseline is not None
+        assert side.row is not None
+        usual_ms = call_ms(send.baseline) or 0.0
+        self._collector.differ(
+            NAME,
+            f"{HELD_UP}/{side.row.mode}",
+            send,
+            side,
+            expected=f"calls that return as soon as baseline's, this one after {usual_ms:,.0f} ms",
+            observed=f"{self._held_up} of {self._pairs} calls took over {HELD_UP_MS} ms longer, this one {took_ms:,.0f} ms",
+        )
+
+
+def call_ms(side: SendView) -> float | None:
+    """How long a call that waits for no answer kept its thread; None for others, and for those that threw."""
+    row = side.row
+    if row is None:
+        return None
+    if row.mode is SendMode.ONEWAY and row.error is None:
+        return (row.end_ns - row.start_ns) / NS_PER_MS
+    if row.mode is SendMode.ASYNC and row.returned_ns is not None:
+        return (row.returned_ns - row.start_ns) / NS_PER_MS
+    return None
+
+
+def tail(heads: int, tosses: int) -> float:
+    """Probability of so many heads or more of a fair coin, from the exact sum."""
+    return sum(comb(tosses, k) for k in range(heads, tosses + 1)) / (1 << tosses)

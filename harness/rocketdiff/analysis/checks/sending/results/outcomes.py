@@ -1,0 +1,301 @@
+"""
+Do the application's messages get through as the other client's do: as many, as surely, and acknowledged truthfully?
+
+Asked of every case, about every send of both arms. Three questions:
+
+1. Exact, of one arm: an attempt that failed, or was stored with a reserve, without a known cause (``steps.causes``); and an
+   acknowledgement by a broker that was stopped or gone from before the request until after the answer, or one without reserve
+   while the slave that the broker waits for was.
+2. Compared, over sends that both arms made: in how many moments of calm, and in how many fault periods, one arm had more sends
+   that failed, were stored twice, stored with a reserve, or held up (``slower_sends``); in calm also lost one-way messages.
+3. Compared: how often a situation that a fault causes ended badly in each arm.
+
+Timeouts and SYSTEM_BUSY are never an exact difference, because a crowded machine causes them; where the baseline itself has many
+of them in calm, the case shows nothing. Nor is a baseline that is held up in calm, because there is nothing to wait for: where that
+are many sends, and more than the candidate's, only what is exact is answered.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+
+from rocketdiff.analysis.checks.context import CaseContext, CaseObserver
+from rocketdiff.analysis.checks.sending.results.slower_sends import SlowerSends
+from rocketdiff.analysis.send_view import SendView
+from rocketdiff.analysis.steps.aligned import AlignedSend
+from rocketdiff.analysis.steps.causes import Cause, Causes
+from rocketdiff.analysis.steps.fault_reach import FaultPeriods
+from rocketdiff.core.events import Arm
+from rocketdiff.core.sends.outcome import Outcome, class_of, is_stored_with_reserve, may_be
+from rocketdiff.core.sends.plan import SendMode
+from rocketdiff.core.sends.records import NEVER_CALLED_BACK, UNSEEN_ROUTE, Attempt, Send
+from rocketdiff.core.tables.fault import OF_PROXIES, OF_SLAVES, FaultKind, FaultRecord
+from rocketdiff.core.tables.topology import master_of, topology_named
+
+NAME = "outcomes"
+WITHOUT_CAUSE = "outcomes.failed-without-cause"
+STOPPED = "outcomes.acknowledged-by-a-stopped-broker"
+WITHOUT_SLAVE = "outcomes.acknowledged-without-its-slave"
+
+MORE = "outcomes.more"
+"""Tally of units of time in which an arm had more of something than the other."""
+
+MET, ENDED = "outcomes.met", "outcomes.ended"
+"""Tallies of a situation, and of its end."""
+
+CROWDED = "outcomes.crowded"
+"""Tally of sends in calm that the machine failed."""
+
+CALM, FAULTS = "calm", "faults"
+
+MOMENT_NS = 500_000_000
+"""
+A machine that stands still for a moment fails all sends that are under way, which is one cause and not many. Such a moment
+lasts a few hundred milliseconds; one of half a second and more breaks the guard ``awake-machine``.
+"""
+
+APART_NS = 50_000_000
+"""Sends due so far from the last that failed fail by themselves, where those between got through; together they are one moment."""
+
+FAILED, TWICE, RESERVED, RETRIED = "failed", "stored-twice", "stored-with-a-reserve", "failed-at-first"
+UNSTORED, HELD_UP = "sent-one-way-and-not-stored", "held-up"
+COMPARED = {CALM: (FAILED, TWICE, RESERVED, RETRIED, UNSTORED, HELD_UP), FAULTS: (FAILED, TWICE, RESERVED, HELD_UP)}
+"""How many attempts a fault costs depends on where a counter stands, and on threads that tear each other's connections; in calm none does."""
+
+AFTER_FAILURE, RESERVE = "failed/after-a-failed-attempt", "reserved/while-a-broker-waits"
+
+STOPS = OF_PROXIES | {FaultKind.PAUSE, FaultKind.KILL}
+"""While one lasts the server answers nothing."""
+
+SETTLED_NS = 50_000_000
+"""A process that is stopped may have a thread that runs to the end of its turn; on a crowded machine that takes milliseconds."""
+
+
+class Outcomes(CaseObserver):
+    """Notes failures without a cause and acknowledgements that cannot be; counts what befell each arm, by unit of time."""
+
+    def __init__(self, context: CaseContext, causes: Mapping[Arm, Causes]) -> None:
+        super().__init__(context)
+        self._causes = causes
+        faults = context.times.faults
+        self._stops: defaultdict[str, list[FaultRecord]] = defaultdict(list)
+        for fault in faults:
+            if fault.kind in STOPS and fault.proven_ns is not None:
+                self._stops[fault.node].append(fault)
+        self._waits = [
+            fault
+            for fault in faults
+            if fault.kind in OF_SLAVES | {FaultKind.FLUSH_TIMEOUT} and fault.proven_ns is not None
+        ]
+        self._waits_for_slave = topology_named(context.entry.topology).waits_for_slave
+        self._nodes = {master_of(fault.node) for fault in faults if fault.kind is not FaultKind.PAUSE_NAME_SERVER}
+        self._slower = SlowerSends.of(context)
+        self._periods = FaultPeriods.of(faults, context.entry.settings)
+        self._units: defaultdict[tuple[str, int], dict[Arm, int]] = defaultdict(lambda: dict.fromkeys(Arm, 0))
+        self._calm: defaultdict[tuple[str, Arm], list[int]] = defaultdict(list)
+
+    def observe(self, send: AlignedSend) -> None:
+        """Look at both sides, then at the two together."""
+        for side in send.sides:
+            if side.row is not None and side.row.route != UNSEEN_ROUTE:
+                self._require_cause(send, side, side.row)
+            self._require_running(send, side)
+            self._require_copied(send, side)
+            self._count_situations(side)
+        self._compare(send)
+
+    def finish(self) -> None:
+        """Who had more: period by period, and in moments of calm."""
+        for (name, _), seen in self._units.items():
+            if seen[Arm.BASELINE] != seen[Arm.CANDIDATE]:
+                self._collector.count(MORE, str(max(seen, key=lambda arm: seen[arm])), FAULTS, name)
+        for (name, arm), due in self._calm.items():
+            self._collector.count(MORE, str(arm), CALM, name, n=_moments(due))
+
+    def _require_cause(self, send: AlignedSend, side: SendView, row: Send) -> None:
+        if row.error == NEVER_CALLED_BACK or self._context.confuses_answers(side):
+            return
+        causes = list(self._causes_of(side, row))
+        if self._periods.at(row.start_ns, row.end_ns) is None:
+            crowded = any(cause is Cause.MACHINE for cause, _, _ in causes)
+            self._collector.count(CROWDED, str(side.arm), CALM, "failed" if crowded else "not failed")
+        other = send.side(Arm.CANDIDATE if side.arm is Arm.BASELINE else Arm.BASELINE)
+        for cause, attempt, end in causes:
+            if cause is Cause.NONE and not _ended_so(other, attempt, end):
+                where = "" if attempt is None else f" at {side.attempts[attempt].broker}"
+                self._differ(
+                    f"{WITHOUT_CAUSE}/{end}",
+                    send,
+                    side,
+                    "an answer: no fault, torn connection or load is known that fails a send so",
+                    f"{'no attempt' if attempt is None else f'attempt {attempt}'}{where}, and {end}",
+                    attempt,
+                )
+                return
+
+    def _causes_of(self, side: SendView, row: Send) -> Iterator[tuple[Cause, int | None, str]]:
+        """Of every attempt that did not end in SEND_OK, and of a send without any that failed: cause, number, end."""
+        causes = self._causes[side.arm]
+        if not row.attempts and row.error is not None:
+            thrown = class_of(row.error)
+            yield causes.of_no_attempt(thrown, row.end_ns), None, thrown
+        is_asynchronous = row.mode is SendMode.ASYNC
+        for attempt in row.attempts:
+            if attempt.error is not None or is_stored_with_reserve(attempt.status):
+                error, code = attempt.error, attempt.code
+                if is_asynchronous and attempt is row.attempts[-1] and may_be(row.error, "MQBrokerException"):
+                    error, code = "MQBrokerException", row.code
+                cause = causes.of(
+                    side.thread,
+                    attempt.broker,
+                    attempt.start_ns,
+                    attempt.end_ns,
+                    error,
+                    code,
+                    attempt.status,
+                    is_asynchronous=is_asynchronous,
+                )
+                yield cause, attempt.attempt, _end_of(error, code, attempt.status)
+
+    def _require_running(self, send: AlignedSend, side: SendView) -> None:
+        """An acknowledgement needs a broker that runs at some time between the request and the answer."""
+        row = side.row
+        if row is not None and row.mode is SendMode.ONEWAY:
+            return
+        if self._context.confuses_answers(side):
+            return  # it may be another message's
+        for attempt in side.attempts:
+            stops = self._stops.get(attempt.broker)
+            if stops is None or attempt.status is None or attempt.outcome is not Outcome.OK:
+                continue
+            fault = next((each for each in stops if _was_down(each, attempt)), None)
+            if fault is None:
+                continue
+            if fault.kind is FaultKind.KILL and any(copy.broker == attempt.broker for copy in side.copies or ()):
+                continue  # somebody else has started it again
+            word = fault.kind.traits.during
+            took_ms = (attempt.end_ns - attempt.start_ns) // 1_000_000
+            self._differ(
+                STOPPED,
+                send,
+                side,
+                f"no answer from {attempt.broker}, which was {word} from before the request until after the answer",
+                f"attempt {attempt.attempt} ended with {attempt.status} after {took_ms:,} ms",
+                attempt.attempt,
+            )
+            return
+
+    def _require_copied(self, send: AlignedSend, side: SendView) -> None:
+        """A broker with one slave, for which it waits, says SEND_OK of nothing that the slave cannot have."""
+        if not self._waits_for_slave or self._context.confuses_answers(side):
+            return
+        for attempt in side.attempts:
+            fault = next(
+                (each for each in self._waits if each.kind in OF_SLAVES and _keeps_waiting(each, attempt)), None
+            )
+            if fault is not None and attempt.error is None and attempt.status == "SEND_OK":
+                self._differ(
+                    WITHOUT_SLAVE,
+                    send,
+                    side,
+                    f"another status than SEND_OK: {fault.node} was out of order from before the request until after the answer",
+                    f"attempt {attempt.attempt} at {attempt.broker} ended with SEND_OK",
+                    attempt.attempt,
+                )
+                return
+
+    def _count_situations(self, side: SendView) -> None:
+        row = side.row
+        if row is None or not row.attempts:
+            return
+        first, arm, hit = row.attempts[0], str(side.arm), side.contexts[0].hit
+        if len(self._nodes) == 1 and hit is not None and first.error is not None:
+            self._situation(arm, f"{AFTER_FAILURE}/{hit.kind}", has_ended=row.error is not None)
+        waiting = next((fault for fault in self._waits if _keeps_waiting(fault, first)), None)
+        if waiting is not None and first.error is None:
+            self._situation(arm, f"{RESERVE}/{waiting.kind}", has_ended=is_stored_with_reserve(first.status))
+
+    def _situation(self, arm: str, name: str, *, has_ended: bool) -> None:
+        self._collector.count(MET, arm, FAULTS, name)
+        self._collector.count(ENDED, arm, FAULTS, name, n=int(has_ended))
+
+    def _compare(self, send: AlignedSend) -> None:
+        """What befell a send that both arms made; in calm only what befell one of them alone counts."""
+        rows = {side.arm: side.row for side in send.sides if side.row is not None}
+        if len(rows) < len(Arm):
+            return
+        periods = [self._periods.at(row.start_ns, row.end_ns) for row in rows.values()]
+        period = next((period for period in periods if period is not None), None)
+        phase = CALM if period is None else FAULTS
+        befell = {side.arm: set(_befell(side, rows[side.arm])) for side in send.sides}
+        for arm in self._slower.held_up(send, rows, is_calm=period is None):
+            befell[arm].add(HELD_UP)
+        for arm, row in rows.items():
+            self._collector.count(NAME, str(arm), phase, "sends")
+            for what in sorted(befell[arm]) if befell[arm] else ():
+                self._collector.count(NAME, str(arm), phase, what)
+                if period is not None:
+                    self._units[what, period][arm] += 1
+                elif not all(what in each for each in befell.values()):
+                    self._calm[what, arm].append(row.due_ns)
+
+    def _differ(
+        self, signature: str, send: AlignedSend, side: SendView, expected: str, observed: str, attempt: int | None
+    ) -> None:
+        prefix = "rules/" if side.arm is Arm.BASELINE else ""
+        self._collector.differ(
+            NAME, prefix + signature, send, side, expected=expected, observed=observed, attempt=attempt
+        )
+
+
+def _moments(due: Sequence[int]) -> int:
+    """How many separate moments sends due then make up."""
+    last = began = -MOMENT_NS
+    moments = 0
+    for due_ns in sorted(due):
+        if due_ns - last >= APART_NS or due_ns - began >= MOMENT_NS:
+            began = due_ns
+            moments += 1
+        last = due_ns
+    return moments
+
+
+def _end_of(error: str | None, code: int | None, status: str | None) -> str:
+    if error is None:
+        return str(status)
+    return error if code is None else f"{error}/code={code}"
+
+
+def _ended_so(other: SendView | None, attempt: int | None, end: str) -> bool:
+    """Whether the other arm's attempt at the same message ended alike: then it is the message (too long, say) that is refused."""
+    if other is None or other.row is None:
+        return False
+    if attempt is None:
+        return not other.attempts and class_of(other.row.error or "") == end
+    return any(_end_of(made.error, made.code, made.status) == end for made in other.attempts)
+
+
+def _was_down(fault: FaultRecord, attempt: Attempt) -> bool:
+    """Whether a fault of an attempt's broker had stopped it before the request, and until after the answer."""
+    is_begun = attempt.start_ns >= fault.injected_ns + SETTLED_NS
+    return is_begun and (fault.heal_ns is None or attempt.end_ns <= fault.heal_ns)
+
+
+def _keeps_waiting(fault: FaultRecord, attempt: Attempt) -> bool:
+    """Whether an attempt was made while its broker waited for a slave, or a disk, in vain."""
+    if master_of(fault.node) != attempt.broker:
+        return False
+    is_shown = fault.proven_ns is not None and attempt.start_ns >= fault.proven_ns
+    return is_shown and (fault.heal_ns is None or attempt.end_ns <= fault.heal_ns)
+
+
+def _befell(side: SendView, row: Send) -> Iterator[str]:
+    if row.error is not None and row.error != NEVER_CALLED_BACK:
+        yield FAILED
+    if len(side.copies or ()) > 1:
+        yield TWICE
+    if row.mode is SendMode.ONEWAY and row.error is None and side.copies == ():
+        yield UNSTORED
+    if row.error is None and is_stored_with_reserve(row.status):
+        yield RESERVED
+    if row.error is None and any(attempt.error is not None for attempt in row.attempts):
+        yield RETRIED

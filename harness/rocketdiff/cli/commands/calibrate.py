@@ -1,0 +1,82 @@
+"""`rocketdiff calibrate`: the gate's own error rates, measured on this machine."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from rocketdiff.cli.options import OwnClusterOption, ServerOption
+from rocketdiff.core.tables.run_options import DEFAULT_RELEASE
+
+if TYPE_CHECKING:
+    from rocketdiff.calibration.journal import CalibrationJournal
+
+CASES = 320
+"""
+299 without an alarm show that fewer than one case in a hundred alarms falsely, at 95 % (README of `statistics`). A dozen more,
+because some come out invalid, and whole gate runs.
+"""
+
+REPEATS = 5
+SEED = 20_261_121
+
+
+def calibrate(
+    cases: Annotated[int, typer.Option(min=0, help="Control cases in all, those of earlier calls included.")] = CASES,
+    out: Annotated[
+        Path, typer.Option(help="Folder of the journal; a calibration that was stopped goes on there.")
+    ] = Path("reports/calibration"),
+    write: Annotated[
+        Path | None, typer.Option(help="File that receives the rates; calibration.json in the folder when not given.")
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Draws scenarios and plans.")] = SEED,
+    server: ServerOption = DEFAULT_RELEASE,
+    cluster: OwnClusterOption = "processes",
+    sensitivity: Annotated[
+        bool, typer.Option("--sensitivity", help="Look for every divergence of the shipped ledgers too.")
+    ] = False,
+    repeats: Annotated[int, typer.Option(min=1, help="How often each of those is looked for.")] = REPEATS,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Throw away what the folder holds and count from zero.")
+    ] = False,
+    only: Annotated[
+        int | None, typer.Option(min=1, help="Run the control case of this number again; it is not counted.")
+    ] = None,
+) -> None:
+    """How often does the gate alarm where nothing differs? Each client against itself, some hundred times; resumable."""
+    from rocketdiff.calibration.campaign import (
+        CalibrationRequest,
+        journal_of,
+        require_possible,
+        run_controls,
+        run_single,
+    )
+    from rocketdiff.calibration.journal import begin_anew
+    from rocketdiff.calibration.sensitivity import run_known
+
+    request = CalibrationRequest(cases, out, seed, server, cluster)
+    require_possible(request)
+    say = typer.echo
+    if only is not None:
+        typer.echo(f"run: {run_single(request, only, say)}")
+        return
+    if fresh:
+        begin_anew(out)
+    journal = journal_of(request)
+    try:
+        run_controls(request, journal, say)
+        if sensitivity:
+            run_known(request, journal, repeats, say)
+    finally:
+        if journal.lines:
+            _tell_and_write(journal, write or out / "calibration.json")
+
+
+def _tell_and_write(journal: "CalibrationJournal", path: Path) -> None:
+    """Print the rates of what was counted so far, and keep them."""
+    from rocketdiff.calibration.campaign import write_calibration
+    from rocketdiff.report.words.gate_rates import calibration_lines
+
+    for line in calibration_lines(write_calibration(journal, path)):
+        typer.echo(line)
+    typer.echo(f"written to {path}")

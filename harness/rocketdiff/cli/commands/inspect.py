@@ -1,0 +1,31 @@
+"""Commands that only list: the scenarios, and what this machine has."""
+
+from typing import Annotated
+
+import typer
+
+from rocketdiff.cli.options import JsonOption, ListedSuiteOption, ScenariosOption
+from rocketdiff.run.options import suite_of
+
+
+def scenarios(
+    suite: ListedSuiteOption = None,
+    folder: ScenariosOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """List the scenarios, what each establishes and the rows of the behaviour table it covers."""
+    from rocketdiff.cli.commands.listing import print_scenarios
+
+    print_scenarios(suite_of(suite, is_chosen=True), folder, as_json=as_json)
+
+
+def doctor(
+    as_json: JsonOption = False,
+    clean: Annotated[bool, typer.Option("--clean", help="First remove containers that killed runs have left.")] = False,
+) -> None:
+    """Say what this machine has, what is missing, and how to get it."""
+    from rocketdiff.cli.commands.listing import print_findings, sweep_containers
+
+    if clean:
+        sweep_containers()
+    raise typer.Exit(print_findings(as_json=as_json))

@@ -1,0 +1,1 @@
+"""What clients are asked to send, and what they report."""

@@ -1,0 +1,208 @@
+"""
+The checks: every question that can be asked of a case, in one table.
+
+The scenario format, what a run plans, the ledger's names, the order and the sentences of reports and of SARIF, and what the
+simulation leaves to a cluster are made from it. ``analysis.checks.registry`` has the function that answers each.
+"""
+
+from dataclasses import dataclass
+from enum import IntEnum, StrEnum
+
+
+class Aspect(StrEnum):
+    """What a client decides about a send, as far as the rules of its release say it."""
+
+    FIRST_QUEUE = "queue of the first attempt"
+    RETRY_QUEUE = "queue of a retry"
+    END = "number of attempts, and the end"
+
+
+class Need(StrEnum):
+    """What a case must have so that a question arises in it at all; ``core.tables.knowable`` has the condition and the words."""
+
+    FAULT_LATENCY = "the producer avoids slow brokers"
+    LOST_BROKER = "a broker is paused or killed"
+    CHOSEN_QUEUE = "the client chooses the queue"
+    OWN_QUEUE = "no proxy chooses the queue"
+    SYNCHRONOUS = "the call waits for its answer"
+    KEPT_ORDER = "the call waits, and names its queue"
+    CALLBACK = "the call has a callback"
+    DELAYED_MESSAGE = "a message has a delay level"
+
+
+class CheckKind(StrEnum):
+    """
+    How a check is answered.
+
+    EXACT: one difference is a difference. STATISTICAL: durations of pause episodes, gathered over all cases of a run; only there they gate.
+    """
+
+    EXACT = "exact"
+    STATISTICAL = "statistical"
+
+
+class Concern(IntEnum):
+    """What a difference costs a producer's owner, gravest first; which queue was used comes last."""
+
+    MESSAGES = 0
+    EXCEPTIONS = 1
+    WAITING = 2
+    BROKERS = 3
+    DURATIONS = 4
+    QUEUES = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """
+    One question.
+
+    sentence: what holds where the answer is that both clients conform. concern: of its differences. needs: in the order in which an obstacle is reported.
+    rests_on: what of the rules it holds against what was seen; None for a check that asks no rules, or only where all is known.
+    reads_attempts: it compares what a client says about its attempts, so it is void where the wire contradicts the client.
+    cluster_only: why the simulation cannot answer it; empty where it can. is_implicit: asked of every case, never written in a scenario.
+    is_about_the_run: it says whether the run can be judged.
+    """
+
+    name: str
+    sentence: str
+    concern: Concern
+    kind: CheckKind = CheckKind.EXACT
+    needs: tuple[Need, ...] = ()
+    rests_on: Aspect | None = None
+    reads_attempts: bool = False
+    cluster_only: str = ""
+    is_implicit: bool = False
+    is_about_the_run: bool = False
+
+
+_NOTHING_STORED = "nothing is stored"
+_NO_SCATTER = "virtual time does not scatter"
+
+VALIDITY = "validity"
+"""The check of the set-up: it says nothing about a client, and no ledger excuses it."""
+
+CHECKS = {
+    check.name: check
+    for check in (
+        Check(
+            "queue-choice",
+            "Every attempt goes to a queue that the rules of the client's release allow there.",
+            Concern.QUEUES,
+            needs=(Need.OWN_QUEUE,),
+            rests_on=Aspect.FIRST_QUEUE,
+            reads_attempts=True,
+        ),
+        Check(
+            "attempts",
+            "A send makes as many attempts, and after the same failures, as the rules of its release say.",
+            Concern.WAITING,
+            rests_on=Aspect.END,
+            reads_attempts=True,
+        ),
+        Check(
+            "avoidance",
+            "A slow or failed broker is avoided for as long as the rules of the release say.",
+            Concern.BROKERS,
+            needs=(Need.OWN_QUEUE, Need.FAULT_LATENCY, Need.CHOSEN_QUEUE, Need.SYNCHRONOUS),
+            reads_attempts=True,
+        ),
+        Check(
+            "error-kind",
+            "A send that fails does so with the exception and code that the rules of the release say.",
+            Concern.EXCEPTIONS,
+            rests_on=Aspect.END,
+            reads_attempts=True,
+        ),
+        Check(
+            "timing",
+            "Sends in calm take as long as the other client's, within the scenario's margin.",
+            Concern.DURATIONS,
+            CheckKind.STATISTICAL,
+            needs=(Need.SYNCHRONOUS,),
+            cluster_only=_NO_SCATTER,
+        ),
+        Check(
+            "failover-time",
+            "The first success after a fault comes as soon as the other client's, within the margin.",
+            Concern.DURATIONS,
+            CheckKind.STATISTICAL,
+            needs=(Need.LOST_BROKER, Need.CHOSEN_QUEUE, Need.SYNCHRONOUS),
+            cluster_only=_NO_SCATTER,
+        ),
+        Check("loss", "What the client was told is stored is stored.", Concern.MESSAGES, cluster_only=_NOTHING_STORED),
+        Check(
+            "duplication",
+            "A message is stored more than once only where an attempt of it had no answer.",
+            Concern.MESSAGES,
+            reads_attempts=True,
+            cluster_only=_NOTHING_STORED,
+        ),
+        Check(
+            "content",
+            "A message is stored with the body, keys, tags and properties that it was sent with.",
+            Concern.MESSAGES,
+            cluster_only=_NOTHING_STORED,
+        ),
+        Check(
+            "order",
+            "Messages of a key are stored in the order in which they were sent.",
+            Concern.MESSAGES,
+            needs=(Need.KEPT_ORDER,),
+            cluster_only=_NOTHING_STORED,
+        ),
+        Check(
+            "callbacks",
+            "The callback of an asynchronous send is called, and once.",
+            Concern.MESSAGES,
+            needs=(Need.CALLBACK,),
+            cluster_only="a script tells of the first callback only",
+        ),
+        Check(
+            "delay",
+            "A delayed message is kept back under its level, and delivered when it is due.",
+            Concern.MESSAGES,
+            needs=(Need.DELAYED_MESSAGE,),
+            cluster_only=_NOTHING_STORED,
+        ),
+        Check(
+            "outcomes",
+            "Sends fail, are stored twice and are acknowledged as those of the other client, and never without a cause.",
+            Concern.MESSAGES,
+            reads_attempts=True,
+            is_implicit=True,
+        ),
+        Check(
+            "protocol",
+            "The subject tells about its sends in time, in order and without contradiction.",
+            Concern.MESSAGES,
+            is_implicit=True,
+            is_about_the_run=True,
+        ),
+        Check(
+            VALIDITY,
+            "The set-up of the case held: faults proven, both clients in time, everything read back.",
+            Concern.QUEUES,
+            is_implicit=True,
+            is_about_the_run=True,
+        ),
+    )
+}
+
+ASKED = tuple(name for name, check in CHECKS.items() if not check.is_implicit)
+"""Checks that a scenario may ask."""
+
+IMPLICIT = tuple(name for name, check in CHECKS.items() if check.is_implicit)
+"""Checks that are asked of every case."""
+
+STATISTICAL = tuple(name for name, check in CHECKS.items() if check.kind is CheckKind.STATISTICAL)
+"""Checks whose durations are gathered over cases, and that take a tolerance."""
+
+ABOUT_THE_RUN = frozenset(name for name, check in CHECKS.items() if check.is_about_the_run)
+"""Their passing shows nothing about how a client behaves, and a subject that broke off is their business."""
+
+OF_QUEUES = tuple(name for name, check in CHECKS.items() if Need.OWN_QUEUE in check.needs)
+"""Checks that ask about the client's choice of a queue: behind a proxy they do not apply, and say so."""
+
+REPORT_ORDER = (*reversed(IMPLICIT), *ASKED)
+"""What makes every other answer void comes first."""

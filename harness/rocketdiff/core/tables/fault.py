@@ -1,0 +1,287 @@
+"""Faults: their kinds in one table, as asked for (FaultSpec), and as they happened (FaultRecord)."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Self
+
+from rocketdiff.core.tables.topology import Role
+
+
+class Means(StrEnum):
+    """How a fault is done."""
+
+    PAUSE = "a process is stopped, and goes on later"
+    KILL = "a process is ended; without an end of the fault it stays dead for the rest of the case"
+    SETTING = "a setting of a running broker is changed; its process shows nothing of it"
+    RELAY = "relays between the clients and a broker; the broker is well and knows nothing of it"
+
+
+class Effect(StrEnum):
+    """What a send to the broker meets while a fault lasts. Clients notice faults of slaves through their masters only."""
+
+    NOT = "nothing that fails it, as a rule"
+    ANSWER = "an answer that refuses it, on a connection that stays"
+    SILENCE = "no answer for a while, on a connection that stays"
+    CLOSING = "a connection that is closed or reset"
+
+
+NOT_IN_SCRIPTS = "no script has a fault of that kind"
+BEFORE_PROXIES = "a script has no proxies"
+BEHIND_RELAYS = "a relay interferes with frames, and a script's brokers have none before them"
+
+
+@dataclass(frozen=True, slots=True)
+class FaultTraits:
+    """
+    What the harness knows about a kind of fault; how it is injected, healed and proven is in ``cluster.faults``.
+
+    role: the kind of node that a scenario names. count: the ledger's name for the number of nodes that a case hits with it. begins,
+    ends: words for the node in the progress line of a run. during: words for its state in pictures. sentence: words in the description
+    of a case; ``{frames}`` and ``{delay_ms}`` stand for those of the fault. has_delay: a scenario states a delay. needs_sync_flush: only
+    a broker that flushes before it acknowledges can have it. cluster_only: why a simulated script cannot have it; empty if it can.
+    """
+
+    means: Means
+    role: Role
+    effect: Effect
+    count: str
+    begins: str
+    ends: str
+    during: str
+    sentence: str
+    has_delay: bool = False
+    needs_sync_flush: bool = False
+    cluster_only: str = NOT_IN_SCRIPTS
+
+    @property
+    def phase(self) -> str:
+        """Words for the time of the fault: ``paused``, ``name server paused``."""
+        return self.during if self.role is Role.BROKER else f"{self.role.replace('-', ' ')} {self.during}"
+
+
+def _paused(role: Role, effect: Effect, count: str, cluster_only: str = "") -> FaultTraits:
+    words = ("paused", "resumed", "paused", "paused")
+    return FaultTraits(Means.PAUSE, role, effect, count, *words, cluster_only=cluster_only)
+
+
+def _killed(role: Role, effect: Effect, count: str, cluster_only: str = "") -> FaultTraits:
+    words = ("killed", "restarted", "killed", "killed")
+    return FaultTraits(Means.KILL, role, effect, count, *words, cluster_only=cluster_only)
+
+
+class FaultKind(StrEnum):
+    """
+    The kinds of faults, by the names that scenarios use, each with its traits.
+
+    The scenario format, reports, the ledger and the analysis are made from the traits. A kind that changes a setting also needs a row
+    in ``cluster.faults.setting_faults``; one that pauses or kills a process needs nothing else. Only a combination of means and role
+    that is new, or a new parameter, needs a part of its own in ``scenario.file_format``.
+    """
+
+    traits: FaultTraits
+
+    def __new__(cls, name: str, *traits: FaultTraits) -> Self:
+        """The name alone is the value, so that ``FaultKind(name)`` finds the kind."""
+        kind = str.__new__(cls, name)
+        kind._value_ = name
+        (kind.traits,) = traits
+        return kind
+
+    PAUSE = "pause", _paused(Role.BROKER, Effect.SILENCE, "paused_brokers")
+    KILL = "kill", _killed(Role.BROKER, Effect.CLOSING, "killed_brokers")
+    PAUSE_NAME_SERVER = "pause-name-server", _paused(Role.NAME_SERVER, Effect.NOT, "paused_name_servers")
+    PAUSE_SLAVE = "pause-slave", _paused(Role.SLAVE, Effect.NOT, "paused_slaves")
+    KILL_SLAVE = "kill-slave", _killed(Role.SLAVE, Effect.NOT, "killed_slaves")
+    PAUSE_PROXY = "pause-proxy", _paused(Role.PROXY, Effect.SILENCE, "paused_proxies", BEFORE_PROXIES)
+    KILL_PROXY = "kill-proxy", _killed(Role.PROXY, Effect.CLOSING, "killed_proxies", BEFORE_PROXIES)
+    READ_ONLY = (
+        "read-only",
+        FaultTraits(
+            Means.SETTING,
+            Role.BROKER,
+            Effect.NOT,
+            "read_only_brokers",
+            begins="made read-only",
+            ends="writable again",
+            during="read-only",
+            sentence="made read-only",
+            cluster_only="",
+        ),
+    )
+    FLOW_CONTROL = (
+        "flow-control",
+        FaultTraits(
+            Means.SETTING,
+            Role.BROKER,
+            Effect.ANSWER,
+            "flow_controlled_brokers",
+            begins="made busy",
+            ends="storing again",
+            during="busy",
+            sentence="made to answer SYSTEM_BUSY",
+            cluster_only="",
+        ),
+    )
+    FLUSH_TIMEOUT = (
+        "flush-timeout",
+        FaultTraits(
+            Means.SETTING,
+            Role.BROKER,
+            Effect.NOT,
+            "unflushed_brokers",
+            begins="given no time to flush",
+            ends="flushing in time again",
+            during="not flushing in time",
+            sentence="given no time to flush",
+            needs_sync_flush=True,
+            cluster_only="",
+        ),
+    )
+    WIRE_DELAY = (
+        "wire-delay",
+        FaultTraits(
+            Means.RELAY,
+            Role.BROKER,
+            Effect.SILENCE,
+            "delayed_brokers",
+            begins="delayed on the wire",
+            ends="passed on at once again",
+            during="delayed",
+            sentence="kept behind relays that delay {frames} by {delay_ms:g} ms",
+            has_delay=True,
+            cluster_only=BEHIND_RELAYS,
+        ),
+    )
+    WIRE_RESET = (
+        "wire-reset",
+        FaultTraits(
+            Means.RELAY,
+            Role.BROKER,
+            Effect.CLOSING,
+            "reset_brokers",
+            begins="reset on the wire",
+            ends="left alone again",
+            during="reset",
+            sentence="kept behind relays that reset connections at {frames}",
+            cluster_only=BEHIND_RELAYS,
+        ),
+    )
+    WIRE_SWALLOW = (
+        "wire-swallow",
+        FaultTraits(
+            Means.RELAY,
+            Role.BROKER,
+            Effect.SILENCE,
+            "swallowed_brokers",
+            begins="swallowed on the wire",
+            ends="passed on again",
+            during="cut off",
+            sentence="kept behind relays that swallow {frames}",
+            cluster_only=BEHIND_RELAYS,
+        ),
+    )
+
+
+def _by(means: Means) -> frozenset[FaultKind]:
+    return frozenset(kind for kind in FaultKind if kind.traits.means is means)
+
+
+def _with_effect(*effects: Effect) -> frozenset[FaultKind]:
+    return frozenset(kind for kind in FaultKind if kind.traits.effect in effects)
+
+
+KILLS = _by(Means.KILL)
+"""One without an end has none within the case."""
+
+PAUSES = frozenset((FaultKind.PAUSE, FaultKind.PAUSE_PROXY))
+"""Pauses of what clients send to: brokers, and proxies before them."""
+
+BY_SETTING = _by(Means.SETTING)
+
+ON_THE_WIRE = _by(Means.RELAY)
+
+OF_SLAVES = frozenset(kind for kind in FaultKind if kind.traits.role is Role.SLAVE)
+"""Clients do not speak to slaves: they feel these through their masters only."""
+
+OF_PROXIES = frozenset(kind for kind in FaultKind if kind.traits.role is Role.PROXY)
+"""Of the only servers that clients who speak gRPC know."""
+
+NOT_MET_BY_SENDS = _with_effect(Effect.NOT)
+"""No send is failed by these as a rule; those that are meet an answer, which shows itself."""
+
+COST_NO_CONNECTION = _with_effect(Effect.NOT, Effect.ANSWER)
+"""Slaves, name servers, and what is answered with an error or a status."""
+
+HOLD_ANSWERS_BACK = _with_effect(Effect.SILENCE)
+"""A client that waits for an answer waits long, and one that does not is as quick as ever."""
+
+CLOSE_NO_CONNECTION = frozenset(FaultKind) - _with_effect(Effect.CLOSING)
+"""The kernel, or the relay, goes on holding connections to a master; or the broker only answers otherwise."""
+
+
+class Frames(StrEnum):
+    """Which frames a fault on the wire is about: to the broker, or from it."""
+
+    REQUESTS = "requests"
+    RESPONSES = "responses"
+
+
+@dataclass(frozen=True, slots=True)
+class FaultSpec:
+    """
+    One fault of a schedule; times in seconds from the first due send. A kill has no end within the case.
+
+    frames, and delay_ms of a delay: of faults on the wire only.
+    """
+
+    episode: int
+    kind: FaultKind
+    node: str
+    at_s: float
+    for_s: float | None
+    frames: Frames | None = None
+    delay_ms: float = 0.0
+
+
+def fault_sentence(fault: FaultSpec) -> str:
+    """One fault for people: ``broker-b paused at 1.5 s for 1 s``."""
+    what = fault.kind.traits.sentence.format(frames=fault.frames, delay_ms=fault.delay_ms)
+    if fault.kind not in KILLS:
+        end = f"for {fault.for_s:g} s"
+    elif fault.for_s is None:
+        end = "for good"
+    else:
+        end = f"and restarted after {fault.for_s:g} s"
+    return f"{fault.node} {what} at {fault.at_s:g} s {end}"
+
+
+FAULT_COUNTS = tuple(kind.traits.count for kind in FaultKind)
+"""In how many ways a schedule hits nodes, under the ledger's names."""
+
+
+def fault_counts(faults: Iterable[FaultSpec]) -> dict[str, int]:
+    """How many different nodes a schedule hits in each way, by the names of FAULT_COUNTS."""
+    hit = {(fault.kind.traits.count, fault.node) for fault in faults}
+    return {name: sum(kind == name for kind, _ in hit) for name in FAULT_COUNTS}
+
+
+@dataclass(frozen=True, slots=True)
+class FaultRecord:
+    """
+    One fault as it happened, on the monotonic clock of the host, in nanoseconds.
+
+    The fault began somewhere in [inject_ns, injected_ns] and was shown at proven_ns; it ended somewhere in
+    [heal_ns, healed_ns] and that was shown at heal_proven_ns. The healing fields are None for a kill, or when the run
+    ended first. ``node`` is the broker's name as clients see it, or the name server's name.
+    """
+
+    episode: int
+    kind: FaultKind
+    node: str
+    inject_ns: int
+    injected_ns: int
+    proven_ns: int | None
+    heal_ns: int | None = None
+    healed_ns: int | None = None
+    heal_proven_ns: int | None = None

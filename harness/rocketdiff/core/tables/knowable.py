@@ -1,0 +1,99 @@
+"""
+What can be known of a case, whoever its clients are: one table for the scenario format, the oracle and the checks.
+
+The format refuses a check that can never be decisive; the oracle leaves open what cannot be known, so that no check has a
+difference of it, planned or not. Two kinds of reasons: a question that cannot arise (no fault latency, no avoidance), and
+something that is decided where no witness looks (``unknown``).
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from rocketdiff.core.sends.plan import SendKind, SendMode
+from rocketdiff.core.tables.checks import CHECKS, OF_QUEUES, Aspect, Need
+
+PROXY_CHOOSES = "behind a proxy it is the proxy that chooses the queue, whatever the client asks for"
+"""SendMessageActivity.SendMessageQueueSelector of the proxy (5.3.3): in turn, or by a hash of the message group."""
+
+_ADDRESSED = (SendKind.QUEUE, SendKind.SELECTOR)
+"""Calls that name their queue: no retry, no choice, no failover (sendKernelImpl is called once)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sending:
+    """
+    What of a case decides on what can be known of it.
+
+    is_delayed: some message has a delay level. loses_a_broker: one is paused or killed. is_chooser_unseen: first attempts
+    are chosen by threads of the client's, and the witness does not tell which (a property of an arm, not of a scenario).
+    is_proxied: the client speaks gRPC to a proxy.
+    """
+
+    mode: SendMode
+    call: SendKind
+    fault_latency: bool
+    is_delayed: bool = False
+    loses_a_broker: bool = False
+    is_chooser_unseen: bool = False
+    is_proxied: bool = False
+
+
+def unknown(aspect: Aspect, sending: Sending) -> str:
+    """Why nobody can know by the rules what a client should have decided; empty where they say it."""
+    if sending.is_proxied:
+        return "" if aspect is Aspect.END else PROXY_CHOOSES
+    if sending.mode is not SendMode.ASYNC or sending.call in _ADDRESSED or aspect is Aspect.END:
+        return ""
+    if aspect is Aspect.RETRY_QUEUE:
+        return "mode: async; the counter of the thread that retries is moved by answers that nobody sees"
+    if sending.fault_latency:
+        return "mode: async with send_latency_fault_enable; callbacks write the fault table at instants nobody sees"
+    if sending.is_chooser_unseen:
+        return "mode: async; the witness does not tell which of the client's threads chose"
+    return ""
+
+
+def unanswerable(check: str, sending: Sending) -> str:
+    """What of a case stands against a check ever being decisive; empty when nothing does."""
+    asked = CHECKS[check]
+    missing = next((_MISSING[need](sending) for need in asked.needs if not _IS_MET[need](sending)), "")
+    return missing or (unknown(asked.rests_on, sending) if asked.rests_on else "")
+
+
+def unknowable(sending: Sending) -> dict[str, str]:
+    """Checks that nobody can answer in a case, each with the reason."""
+    reasons = {name: unknown(check.rests_on, sending) for name, check in CHECKS.items() if check.rests_on}
+    of_queues = dict.fromkeys(OF_QUEUES, PROXY_CHOOSES) if sending.is_proxied else {}
+    return {name: why for name, why in (reasons | of_queues).items() if why}
+
+
+def _waits(sending: Sending) -> bool:
+    """How long an application is held up, and what it does next, only a call that waits shows."""
+    return sending.mode is SendMode.SYNC
+
+
+_IS_MET: Mapping[Need, Callable[[Sending], bool]] = {
+    Need.FAULT_LATENCY: lambda sending: sending.fault_latency,
+    Need.LOST_BROKER: lambda sending: sending.loses_a_broker,
+    Need.OWN_QUEUE: lambda sending: not sending.is_proxied,
+    Need.CHOSEN_QUEUE: lambda sending: sending.call not in _ADDRESSED,
+    Need.SYNCHRONOUS: _waits,
+    Need.KEPT_ORDER: lambda sending: _waits(sending) and sending.call in (*_ADDRESSED, SendKind.GROUP),
+    Need.CALLBACK: lambda sending: sending.mode is SendMode.ASYNC,
+    Need.DELAYED_MESSAGE: lambda sending: sending.is_delayed,
+}
+
+_WHO_KEEPS_ORDER = "order is kept by who waits for each answer"
+"""A pool of threads hands asynchronous requests over, and several threads of a broker store what arrives."""
+
+_MISSING: Mapping[Need, Callable[[Sending], str]] = {
+    Need.FAULT_LATENCY: lambda _: "send_latency_fault_enable is false",
+    Need.LOST_BROKER: lambda _: "no broker that is paused or killed",
+    Need.OWN_QUEUE: lambda _: PROXY_CHOOSES,
+    Need.CHOSEN_QUEUE: lambda sending: f"call: {sending.call}",
+    Need.SYNCHRONOUS: lambda sending: f"mode: {sending.mode}",
+    Need.KEPT_ORDER: lambda sending: f"mode: {sending.mode}, call: {sending.call}; {_WHO_KEEPS_ORDER}",
+    Need.CALLBACK: lambda sending: f"mode: {sending.mode}",
+    Need.DELAYED_MESSAGE: lambda _: "no delay_level",
+}
+"""What is said where it is not met."""

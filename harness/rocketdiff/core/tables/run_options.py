@@ -1,0 +1,198 @@
+"""
+The options of a run in one table, from which `rocketdiff run`, `compare`, the pytest plugin's options and the command that repeats a run are made.
+
+The pytest plugin imports this module in every pytest session, so it must stay cheap: the standard library and the table of suites.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from rocketdiff.core.tables.suites import SUITES_IN_WORDS
+
+DEFAULT_RELEASE = "5.3.3"
+"""Default release of clients and servers."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunOption:
+    """
+    One option.
+
+    name: ``--NAME`` on the command line, ``--rocketdiff-NAME`` in pytest. type: bool is a switch. is_many: may be given several times.
+    help: for the command line; in_pytest: help for pytest. least: smallest number. field: attribute of run.request.RunRequest with the
+    value; empty if the command that repeats a run does not need the option. is_always_printed: that command contains it even with its
+    default value.
+    """
+
+    name: str
+    type: type[str] | type[int] | type[Path] | type[bool]
+    help: str
+    field: str = ""
+    default: str | int | Path | bool | None = None
+    is_many: bool = False
+    least: int | None = None
+    in_pytest: str = ""
+    is_always_printed: bool = False
+
+    @property
+    def key(self) -> str:
+        """The name as a Python identifier."""
+        return self.name.replace("-", "_")
+
+
+RUN_OPTIONS = {
+    option.name: option
+    for option in (
+        RunOption(
+            "subject",
+            str,
+            "client:release, 'exec:./program --flag' or subject.yaml, given twice; the first is the baseline. One: against its own reference.",
+            "specs",
+            is_many=True,
+            in_pytest="client:release, 'exec:./program --flag' or subject.yaml, given twice; the first is the baseline",
+        ),
+        RunOption(
+            "suite",
+            str,
+            f"{SUITES_IN_WORDS}; quick (grpc for clients that speak gRPC) unless scenarios are chosen.",
+            "selection.suite_name",
+            in_pytest=f"shipped scenarios of a suite: {SUITES_IN_WORDS}; quick when nothing else is chosen",
+        ),
+        RunOption(
+            "scenario",
+            str,
+            "Only scenarios whose name matches this glob.",
+            "selection.patterns",
+            is_many=True,
+            in_pytest="only scenarios whose name matches this glob; may be given again",
+        ),
+        RunOption(
+            "scenarios",
+            Path,
+            "Folder of scenario files instead of the shipped ones.",
+            "selection.root",
+            in_pytest="a folder of scenario files instead of the shipped ones",
+        ),
+        RunOption(
+            "out",
+            Path,
+            "Folder that receives the run directory.",
+            default=Path("reports"),
+            in_pytest="folder that receives the run directories",
+        ),
+        RunOption(
+            "seed",
+            int,
+            "Seed of plans and phases; drawn and printed when not given.",
+            "seed",
+            least=0,
+            in_pytest="seed of plans and phases; drawn and printed when not given",
+        ),
+        RunOption(
+            "server",
+            str,
+            "Release of name servers and brokers that are started.",
+            "server_asked",
+            default=DEFAULT_RELEASE,
+            in_pytest="release of name servers and brokers",
+            is_always_printed=True,
+        ),
+        RunOption(
+            "cluster",
+            str,
+            "Where brokers run: processes, containers, containers:host, or external:FILE, your own.",
+            "backend.name",
+            default="processes",
+            in_pytest="what runs them: processes, containers or containers:host",
+        ),
+        RunOption(
+            "security",
+            Path,
+            "File with the account and the TLS files of the cluster, or 'made' for one that is started.",
+            "backend.security_file",
+            in_pytest="file with account and TLS of the cluster",
+        ),
+        RunOption("master", str, "Spark master, or none for this process alone; local[*] when not given."),
+        RunOption(
+            "inconclusive",
+            str,
+            "What an inconclusive gating check does: fail, warn or pass.",
+            "judging.policy.inconclusive",
+            default="fail",
+            in_pytest="what an inconclusive gating check does: fail, warn or pass",
+        ),
+        RunOption(
+            "strict",
+            bool,
+            "Checks of severity 'should' gate too.",
+            "judging.policy.strict",
+            default=False,
+            in_pytest="checks of severity 'should' gate too",
+        ),
+        RunOption(
+            "ledger",
+            Path,
+            "File of declared divergences besides the shipped ones; may be given again.",
+            "judging.ledgers.files",
+            is_many=True,
+            in_pytest="file of declared divergences besides the shipped ones",
+        ),
+        RunOption(
+            "no-ledger",
+            bool,
+            "Leave the shipped ledgers out: only what --ledger names is declared.",
+            "judging.ledgers.leaves_shipped_out",
+            default=False,
+            in_pytest="leave the shipped ledgers out",
+        ),
+        RunOption(
+            "wire",
+            bool,
+            "A recording relay before both clients: the wire is a second witness of what each one tells.",
+            "is_wire_wanted",
+            default=False,
+            in_pytest="relays before both clients as second witnesses",
+        ),
+        RunOption(
+            "control",
+            bool,
+            "After each case run it again, baseline against itself; an alarm there is exit 2.",
+            "is_control_wanted",
+            default=False,
+        ),
+        RunOption(
+            "build",
+            bool,
+            "Run the build commands of subject files first; one that fails is exit 69.",
+            default=False,
+        ),
+        RunOption(
+            "dry-run",
+            bool,
+            "Say what would be done (cases, topics, faults, commands), and do nothing.",
+            default=False,
+        ),
+        RunOption(
+            "bisect",
+            bool,
+            "Exit as `git bisect run` wants it: 125 where this revision cannot be judged.",
+            default=False,
+        ),
+    )
+}
+"""By name, in the order of `rocketdiff run --help`."""
+
+FOR_COMPARE = tuple(name for name in RUN_OPTIONS if name not in ("subject", "no-ledger", "bisect", "build"))
+"""compare takes its subjects as arguments and never applies a shipped ledger."""
+
+FOR_PYTEST = (
+    "subject", "suite", "scenario", "scenarios", "server", "cluster", "security", "wire", "seed", "out", "ledger", "no-ledger", "inconclusive",
+    "strict",
+)  # fmt: skip
+"""In the order of `pytest --help`."""
+
+TO_REPEAT = (
+    "subject", "suite", "scenario", "scenarios", "server", "cluster", "security", "seed", "inconclusive", "ledger", "wire", "control",
+    "no-ledger", "strict",
+)  # fmt: skip
+"""Options that decide a run and its verdict, in the order in which the command that repeats it prints them."""

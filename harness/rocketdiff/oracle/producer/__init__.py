@@ -1,0 +1,1 @@
+"""The rules of producers, replayed against a trace."""

@@ -1,0 +1,1 @@
+"""Asynchronous sends against the rules."""

@@ -1,0 +1,325 @@
+"""
+How an asynchronous send may end, given how long its attempts took: every way the rules have, against what was seen.
+
+What failed an attempt is hardly ever told (hooks hear of the last one's end only), but how long it took is, and how the
+callback was called. So every cause that fits the duration is tried, in every attempt; a retry that found no connection was
+perhaps not seen at all. Connections are lost, or not found, where something was wrong with a broker, and nowhere else: an
+attempt in calm was answered, refused, or timed out. What no combination leads to is a difference; so is the cause of an
+exception that the client makes itself, where no combination that fits leads to that one. Queues are not looked at here.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from rocketdiff.core.sends.outcome import is_error_word, may_be
+from rocketdiff.core.sends.plan import SendKind
+from rocketdiff.core.sends.records import NEVER_CALLED_BACK, Attempt, Send
+from rocketdiff.oracle.producer.difference import causes_alike, ends_alike, error_alike, expected_error
+from rocketdiff.oracle.producer.judgement import DifferenceKind, RuleDifference
+from rocketdiff.oracle.producer.sentences import end_text, finish_text
+from rocketmq_reference.rules.async_rules import AsyncThread
+from rocketmq_reference.rules.client.publish import PublishInfo, Queue
+from rocketmq_reference.rules.dialect import Dialect
+from rocketmq_reference.rules.producer.async_send import AsyncSend, Form
+from rocketmq_reference.rules.producer.async_steps import AsyncStep, CallBack, Invoke, Throw
+from rocketmq_reference.rules.producer.attempt import AttemptResult, Ending, Finish
+from rocketmq_reference.rules.queue_choice.fault_table import FaultTable
+from rocketmq_reference.rules.queue_choice.index import ThreadIndex
+from rocketmq_reference.rules.queue_choice.selection import Selector
+from rocketmq_reference.rules.settings import SendSettings
+from rocketmq_reference.rules.tape import RandomTape
+
+_GRACE_MS = 1_000
+"""Added to a request's timeout by those who look for requests that are over (scanResponseTable, every release)."""
+
+_ROUNDING_MS = 5
+"""Two clocks are read to a millisecond each, and a hook runs a little before or after the thing it tells of."""
+
+_ACTED_LATE_MS = 500
+"""
+Between a failure and what is seen of it (the next request, the callback) lie a queue of tasks, perhaps a connection, and a
+busy machine: over a hundred ms were seen. Half the grace, so that a timeout cannot pass for a failure in time.
+"""
+
+_AT_ONCE_MS = 100
+"""A request without time is given up before it is written: 0.04 ms were seen, and a busy machine may keep its thread from running."""
+
+_FORMS = {SendKind.QUEUE: Form.GIVEN_QUEUE, SendKind.SELECTOR: Form.SELECTOR}
+
+_TIMEOUT, _LOST = "RemotingTimeoutException", "RemotingSendRequestException"
+_CONNECT, _TOO_MUCH = "RemotingConnectException", "RemotingTooMuchRequestException"
+
+Troubled = Callable[[str | None, int, int], bool]
+"""Whether a broker (None: any) may have cost a request its connection, or have had none, from one instant to another, in ns."""
+
+
+@dataclass(frozen=True, slots=True)
+class _End:
+    """
+    One way to end: attempts made that could be seen, and the end; None: the callback is lost, or the rules go on.
+
+    is_half_seen: retries were supposed that nobody saw.
+    """
+
+    attempts: int
+    finish: Finish | None
+    is_half_seen: bool = False
+
+    def explains(self, send: Send, seen: int) -> bool:
+        """
+        Whether the send was seen to end so.
+
+        Where attempts are only supposed its cause must speak for them, and for a connection that came too late: nothing
+        else shows one, and a timeout takes as long.
+        """
+        if self.finish is None or self.attempts != seen or not ends_alike(self.finish, send):
+            return False
+        must_say = self.is_half_seen or self.finish.cause == _TOO_MUCH
+        return not must_say or self.finish.cause in (None, send.cause) or is_error_word(send.error)
+
+
+@dataclass(frozen=True, slots=True)
+class _Cause:
+    """What may have failed an attempt: thrown while it was handed over, or told afterwards; how long before it was seen."""
+
+    error: str
+    thrown: bool = False
+    direct: bool = False
+    code: int | None = None
+    seen_late_ms: int = 0
+
+
+def async_difference(
+    dialect: Dialect, settings: SendSettings, send: Send, troubled: Troubled, *, causes_told: bool = True
+) -> RuleDifference | None:
+    """What is wrong with the number of attempts or the end of a send, None where the rules may have it so."""
+    if send.error == NEVER_CALLED_BACK:
+        return None  # the check ``callbacks`` says so
+    attempts = tuple(attempt for attempt in send.attempts if attempt.attempt == 0 or attempt.start_ns < send.end_ns)
+    seen = len(attempts)
+    if (lie := _other_status(dialect, send, attempts)) is not None:
+        return lie
+    ends: dict[_End, None] = {}  # in the order found, so that what is said of a send is always the same
+    for end in _Explorer(dialect, settings, send, attempts, troubled).ends():
+        if end.explains(send, seen) and end.finish is not None and (not causes_told or causes_alike(end.finish, send)):
+            return None
+        ends[end] = None
+    but_for_causes = [end.finish for end in ends if end.finish is not None and end.explains(send, seen)]
+    return _other_cause(send, seen, but_for_causes) if but_for_causes else _difference(send, seen, tuple(ends))
+
+
+@dataclass(slots=True)
+class _State:
+    """
+    Where one way has come to: the rules, their step, and how much was seen of what was made.
+
+    late_ms: how much of the next attempt's time went by before the failure that led to it was acted on.
+    """
+
+    rules: AsyncSend
+    step: AsyncStep | None
+    now_ms: int
+    seen: int = 0
+    made: int = 0
+    late_ms: int = 0
+
+    def key(self) -> tuple[object, ...]:
+        """Equal keys mean equal futures."""
+        return self.step, self.now_ms, self.seen, self.made, self.late_ms, self.rules.failures, self.rules.attempts
+
+
+class _Explorer:
+    """Runs the rules over one send in every way."""
+
+    def __init__(
+        self,
+        dialect: Dialect,
+        settings: SendSettings,
+        send: Send,
+        attempts: tuple[Attempt, ...],
+        troubled: Troubled,
+    ) -> None:
+        self._dialect = dialect
+        # What the fault table holds decides on brokers only.
+        self._settings = replace(settings, send_latency_fault_enable=False)
+        self._send = send
+        self._attempts = attempts
+        self._troubled = tuple(troubled(attempt.broker, attempt.start_ns, attempt.end_ns) for attempt in attempts)
+        # Which broker an unseen retry went to is not known.
+        self._is_any_troubled = troubled(None, send.start_ns, send.end_ns)
+        self._waited_ms = max((attempts[0].start_ns - send.start_ns) // 1_000_000, 0)
+        self._selecting = self._selector()
+        self._retries_at_once = dialect.asynchronous.runs_on is AsyncThread.OWN
+
+    def ends(self) -> Iterator[_End]:
+        """
+        Every end, some more than once.
+
+        Ways that have come to the same state are one: with a hundred retries there are more ways than anybody could walk.
+        """
+        states = [self._beginning()]
+        while states:
+            following: dict[object, _State] = {}
+            for state in states:
+                if isinstance(state.step, Invoke):
+                    for after in self._after(state, state.step):
+                        following.setdefault(after.key(), after)
+                else:
+                    finish = state.step.finish if isinstance(state.step, CallBack | Throw) else None
+                    yield _End(state.seen, finish, is_half_seen=finish is not None and state.made > state.seen)
+            states = list(following.values())
+
+    def _beginning(self) -> "_State":
+        form = _FORMS.get(self._send.kind, Form.SELECTED)
+        rules = AsyncSend(self._dialect, self._settings, self._selecting.faults, form)
+        rules.accepted(0, self._waited_ms)  # a millisecond short of none is a matter of rounding: the attempt was seen
+        return _State(rules, self._begin(rules, self._selecting), self._waited_ms)
+
+    def _after(self, state: "_State", step: Invoke) -> Iterator["_State"]:
+        """Every state an attempt may lead to: seen, or a retry that nobody saw; a first one that the hook saw may have no time left."""
+        addressed = state.rules.addressed(step, state.now_ms, known=True) if step.attempt == 0 else step
+        if not isinstance(addressed, Invoke):
+            yield _State(state.rules, addressed, state.now_ms, 1, 1)
+            return
+        made, unseen = step.attempt + 1, self._unseen(step)
+        if state.seen < len(self._attempts):
+            yield from self._after_seen(state, step, made)
+        elif not unseen:
+            yield _State(state.rules, None, state.now_ms, state.seen, made)
+        for cause in unseen:
+            yield self._after_failure(state, step, cause, state.now_ms, state.seen, made)
+
+    def _after_seen(self, state: "_State", step: Invoke, made: int) -> Iterator["_State"]:
+        attempt, is_troubled, seen = self._attempts[state.seen], self._troubled[state.seen], state.seen + 1
+        took_ms = state.late_ms + (attempt.end_ns - attempt.start_ns) // 1_000_000
+        now_ms = step.began_ms + took_ms
+        if self._has_no_time(step):
+            causes = self._unconnected(step, 0, is_troubled)[-1:]
+        else:
+            causes = self._causes(step, took_ms, is_troubled)
+            if not causes or (seen == len(self._attempts) and self._send.error is None):
+                rules = state.rules.copy()
+                result = AttemptResult.ok(self._send.status or "SEND_OK")
+                answered = rules.ended(step, None, now_ms, result, written_ms=step.began_ms)
+                yield _State(rules, answered, now_ms, seen, made, state.late_ms)
+                return
+        for cause in causes:
+            yield self._after_failure(state, step, cause, now_ms, seen, made)
+
+    def _after_failure(
+        self, state: "_State", step: Invoke, cause: _Cause, now_ms: int, seen: int, made: int
+    ) -> "_State":
+        rules = state.rules.copy()
+        failed = _failed(rules, step, now_ms - cause.seen_late_ms, cause)
+        return _State(rules, failed, now_ms, seen, made, cause.seen_late_ms)
+
+    def _begin(self, rules: AsyncSend, selector: Selector) -> AsyncStep:
+        first = self._attempts[0]
+        if rules.form is Form.SELECTED:
+            return rules.begin(selector, self._waited_ms)
+        return rules.begin_at(Queue(first.broker, first.queue_id), self._waited_ms)
+
+    def _selector(self) -> Selector:
+        """A list of one queue: which of them is chosen is somebody else's question."""
+        first, rules = self._attempts[0], self._dialect.index
+        info = PublishInfo.of([(first.broker, first.queue_id)])
+        faults = FaultTable(self._dialect.fault_table)
+        return Selector(info, ThreadIndex(rules), faults, ThreadIndex(rules), RandomTape(0))
+
+    def _causes(self, invoke: Invoke, took_ms: int, is_troubled: bool) -> list[_Cause]:
+        """
+        What may have failed an attempt that took so long; none: it was answered.
+
+        From 4.4.0 to 4.6.1 a retry has a timeout of 0 ms, and invokeAsyncImpl reads the clock twice before it writes the request: where a
+        millisecond ends between the two, it throws a RemotingTimeoutException, and the client tries again at once (onExceptionImpl).
+        """
+        causes = []
+        if took_ms + _ROUNDING_MS >= invoke.timeout_ms + _GRACE_MS:
+            causes.append(_Cause(_TIMEOUT))
+        if may_be(self._send.error, "MQBrokerException"):
+            causes.append(_Cause("MQBrokerException", code=self._send.code))
+        causes += [_Cause(_LOST)] if is_troubled else []
+        causes += self._unconnected(invoke, took_ms, is_troubled)
+        if self._retries_at_once and invoke.attempt > 0 and invoke.timeout_ms == 0 and took_ms <= _AT_ONCE_MS:
+            causes.append(_Cause(_TIMEOUT, thrown=True))
+        late_ms = min(took_ms, _ACTED_LATE_MS)
+        if took_ms - late_ms < invoke.timeout_ms <= took_ms:  # only then does it matter to what is left
+            causes += [replace(cause, seen_late_ms=late_ms) for cause in causes if cause.error != _TIMEOUT]
+        return causes
+
+    def _unconnected(self, invoke: Invoke, took_ms: int, is_troubled: bool) -> list[_Cause]:
+        """What may fail a request before it is written: no connection, or one that came too late."""
+        background = self._dialect.remoting.connects_in_background
+        causes = [_Cause(_CONNECT, thrown=not background, direct=background)] if is_troubled else []
+        if self._dialect.remoting.async_time_left_ms(invoke.timeout_ms, took_ms + _ROUNDING_MS) is None:
+            causes.append(_Cause(_TOO_MUCH, thrown=not background, direct=background))
+        return causes
+
+    def _has_no_time(self, invoke: Invoke) -> bool:
+        """Whether a request fails for want of time before it is written, whatever the broker would have said."""
+        return self._dialect.remoting.async_time_left_ms(invoke.timeout_ms, 0) is None
+
+    def _unseen(self, invoke: Invoke) -> tuple[_Cause, ...]:
+        """The first attempt is seen as soon as its queue is chosen, a retry perhaps only when it is written."""
+        return () if invoke.attempt == 0 else tuple(self._unconnected(invoke, 0, self._is_any_troubled))
+
+
+def _failed(rules: AsyncSend, invoke: Invoke, now_ms: int, cause: _Cause) -> AsyncStep | None:
+    """What follows a failure; which broker a retry goes to is somebody else's question, so nothing is selected for it."""
+    if cause.thrown:
+        return rules.threw(invoke, None, now_ms, cause.error)
+    result = AttemptResult.failed(cause.error, cause.code)
+    return rules.ended(invoke, None, now_ms, result, direct=cause.direct, written_ms=invoke.began_ms)
+
+
+def _other_status(dialect: Dialect, send: Send, attempts: Sequence[Attempt]) -> RuleDifference | None:
+    """A result with a status that no answer of the send had; where requests get each other's answers it may be another's."""
+    answered = [attempt.status for attempt in attempts if attempt.status is not None]
+    if not answered or send.status is None or send.status in answered or dialect.remoting.retry_takes_next_number:
+        return None
+    return RuleDifference(
+        DifferenceKind.ERROR,
+        f"error.other-status/expected={answered[-1]}/seen={send.status}/{'first' if len(attempts) == 1 else 'retry'}",
+        None,
+        finish_text(Finish(Ending.RESULT, status=answered[-1])),
+        end_text(send),
+        {"expected": [None, None, answered[-1]], "observed": [None, None, send.status]},
+    )
+
+
+def _other_cause(send: Send, seen: int, finishes: Sequence[Finish]) -> RuleDifference:
+    """All is as the rules have it but for what the exception names as its cause."""
+    causes = sorted({finish.cause or "none" for finish in finishes})
+    return RuleDifference(
+        DifferenceKind.ERROR,
+        f"error.other-cause/expected={causes[0]}/seen={send.cause or 'none'}/{'first' if seen <= 1 else 'retry'}",
+        None,
+        " or ".join(sorted({finish_text(finish) for finish in finishes})),
+        end_text(send) + (f", because of a {send.cause}" if send.cause else ", without a cause"),
+        {"expected": [finishes[0].error, causes], "observed": [send.error, send.code, send.cause]},
+    )
+
+
+def _difference(send: Send, seen: int, ends: tuple[_End, ...]) -> RuleDifference:
+    place = "first" if seen <= 1 else "retry"
+    here = [end for end in ends if end.attempts == seen]
+    others = [end.finish for end in here if end.finish is not None and not end.is_half_seen]
+    others = [finish for finish in others if not error_alike(finish, send.error)]
+    if others:
+        finish = others[0]
+        expected = expected_error(finish, send.error) or "none"
+        return RuleDifference(
+            DifferenceKind.ERROR,
+            f"error.other-class/expected={expected}/seen={send.error or 'none'}/{place}",
+            None,
+            finish_text(finish),
+            end_text(send),
+            {"expected": [finish.error, finish.code, finish.status], "observed": [send.error, send.code, send.status]},
+        )
+    if here:
+        name, expected = f"attempts.stopped-early/{place}", f"another attempt after {seen}"
+    else:
+        most = max((end.attempts for end in ends), default=0)
+        name, expected = f"attempts.went-on/{place}", f"the send over after {most} attempt{'' if most == 1 else 's'}"
+    detail: dict[str, object] = {"attempts": seen, "error": send.error}
+    return RuleDifference(DifferenceKind.ATTEMPTS, name, seen - 1, expected, end_text(send), detail)

@@ -1,0 +1,67 @@
+"""
+The broker of every retry of an asynchronous send, without a look at counters.
+
+By the rules of every release (``AsyncSend``, which calls the selection with the failed broker's name) a retry goes to
+another broker than the one that failed, if the list has one, and to the same one where the application named the queue or
+gave a selector. With fault latency on the fault table decides, which nobody sees; that is not judged here.
+"""
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+from rocketdiff.core.sends.plan import SendKind
+from rocketdiff.core.sends.records import Attempt, Send
+from rocketdiff.oracle.producer.asynchronous.ends import Troubled
+from rocketdiff.oracle.producer.judgement import DifferenceKind, RuleDifference
+from rocketdiff.oracle.producer.replay import Replay
+
+RETURNED = "retry.returned-to-failed-broker/retry"
+LEFT = "retry.left-its-queue/retry"
+
+
+def retry_broker_difference(replay: Replay, send: Send, troubled: Troubled) -> RuleDifference | None:
+    """The first retry of a send at a broker where the rules cannot have sent it."""
+    if replay.settings.send_latency_fault_enable:
+        return None
+    find = _returned if send.kind is SendKind.PLAIN else _left
+    return next(find(replay, send, troubled), None)
+
+
+def _returned(replay: Replay, send: Send, troubled: Troubled) -> Iterator[RuleDifference]:
+    """
+    Retries at the broker that had just failed.
+
+    Right where the list has no other broker. And where each other one may have been gone: then a retry there may have found no
+    connection, which nobody sees, and the next one be back.
+    """
+    lists = [{broker for broker, _ in replay.routes.get(route, ())} for route in (send.route, send.route_after)]
+    others = set.intersection(*lists)
+    for failed, retry in _retries(send):
+        elsewhere = others - {failed.broker}
+        may_be_unseen = any(troubled(broker, failed.start_ns, retry.start_ns) for broker in elsewhere)
+        if retry.broker == failed.broker and elsewhere and not may_be_unseen:
+            expected = (
+                f"attempt {retry.attempt} at another broker than {failed.broker}, where attempt {failed.attempt} failed"
+            )
+            yield _difference(RETURNED, retry, expected)
+
+
+def _left(_replay: Replay, send: Send, _troubled: Troubled) -> Iterator[RuleDifference]:
+    """Retries in another queue than the one that the application named."""
+    for failed, retry in _retries(send):
+        if (retry.broker, retry.queue_id) != (failed.broker, failed.queue_id):
+            expected = (
+                f"attempt {retry.attempt} at {failed.broker} queue {failed.queue_id}, as the application named it"
+            )
+            yield _difference(LEFT, retry, expected)
+
+
+def _retries(send: Send) -> Iterator[tuple[Attempt, Attempt]]:
+    """Every attempt that was followed by another, and the other; what is seen after the callback is no retry."""
+    made = [attempt for attempt in send.attempts if attempt.attempt == 0 or attempt.start_ns < send.end_ns]
+    return pairwise(made)
+
+
+def _difference(signature: str, retry: Attempt, expected: str) -> RuleDifference:
+    seen = f"attempt {retry.attempt} went to {retry.broker} queue {retry.queue_id}"
+    return RuleDifference(DifferenceKind.QUEUE, signature, retry.attempt, expected, seen, {"broker": retry.broker})

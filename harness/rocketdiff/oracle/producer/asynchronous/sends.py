@@ -1,0 +1,141 @@
+"""
+Asynchronous sends of one arm against the rules: who chose what, and how each ended.
+
+Judged exactly: the queue of every first attempt, along the counter of the thread of the client's that chose it (from 4.3.0
+on a thread of a pool; its number is in the trace); and how the send ended, given how long its attempts took
+(``async_ends``). Of a retry, its broker: another one than that which failed, or, where the application named the queue, the
+same (``retry_brokers``). What of this cannot be known, with fault latency on or where the witness does not tell who chose,
+is not judged (``core.tables.knowable``), nor is which queue of its broker a retry takes.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from rocketdiff.core.sends.outcome import may_be
+from rocketdiff.core.sends.records import NEVER_CALLED_BACK, NS_PER_MS, Send
+from rocketdiff.core.tables.checks import Aspect
+from rocketdiff.core.tables.knowable import Sending, unknown
+from rocketdiff.oracle.producer.asynchronous.ends import Troubled, async_difference
+from rocketdiff.oracle.producer.asynchronous.retry_brokers import retry_broker_difference
+from rocketdiff.oracle.producer.judgement import DifferenceKind, RuleDifference, SendJudgement
+from rocketdiff.oracle.producer.observation import Observation
+from rocketdiff.oracle.producer.replay import Replay
+from rocketdiff.oracle.producer.sentences import end_text
+from rocketmq_reference.rules.async_rules import AsyncThread
+
+_POOL = 1_000_000
+"""Numbers of the client's threads begin here, beyond those of any application's."""
+
+_ROUNDING_MS = 5
+"""Two clocks are read to a millisecond each."""
+
+_NEVER_BEGAN = "attempts.stopped-early/first"
+_NO_ADDRESS = "MQClientException"
+_WITHOUT_TIME = ("RemotingTooMuchRequestException", _NO_ADDRESS)
+
+
+@dataclass(frozen=True, slots=True)
+class _Choice:
+    """Something a thread's counter was moved by: the first attempt of a send, or (unseen in its steps) a retry."""
+
+    at_ns: int
+    thread: int
+    send: Send
+    is_retry: bool
+
+
+def judge_asynchronous(
+    replay: Replay, sends: Iterable[Send], troubled: Troubled, *, choosers_told: bool = True
+) -> Iterator[SendJudgement]:
+    """
+    Judgements of all sends of an arm, in the order in which their queues were chosen; those never chosen come first.
+
+    choosers_told: the witness tells of each attempt which thread of the client's chose, if one did.
+    """
+    choices: list[_Choice] = []
+    unseen: list[Send] = []
+    for send in sends:
+        if not send.attempts:
+            yield _never_tried(replay, send, troubled)
+            unseen.append(send)
+            continue
+        for attempt in send.attempts:
+            thread = send.thread if attempt.chooser is None else _POOL + attempt.chooser
+            choices.append(_Choice(attempt.start_ns, thread, send, attempt.attempt > 0))
+    choices += _unseen_choices(replay, unseen, {choice.thread for choice in choices})
+    for choice in sorted(choices, key=lambda choice: (choice.at_ns, choice.send.send)):
+        if choice.is_retry:
+            replay.reopen(choice.thread)
+        else:
+            yield _judged(replay, choice, troubled, is_chooser_unseen=not (choosers_told or replay.calls_itself))
+
+
+def _unseen_choices(replay: Replay, unseen: Iterable[Send], threads: set[int]) -> Iterator[_Choice]:
+    """
+    What sends without an attempt may have moved: they may have chosen before whatever ended them, in any thread that chooses.
+
+    As little is known of such a choice as of a retry's.
+    """
+    for send in unseen:
+        for thread in (send.thread,) if replay.calls_itself else sorted(threads):
+            yield _Choice(send.start_ns, thread, send, is_retry=True)
+
+
+def _never_tried(replay: Replay, send: Send, troubled: Troubled) -> SendJudgement:
+    """
+    A send without an attempt.
+
+    Where the client knew queues, it had to try one, unless no time was left or its broker's address was gone.
+    """
+    is_told = replay.witnessed and send.error not in (None, NEVER_CALLED_BACK)
+    if not (is_told and replay.routes.get(send.route) and replay.routes.get(send.route_after)):
+        return SendJudgement(send.send, send.thread, (), None, 0, "no attempt of it was witnessed")
+    waited_ms = (send.end_ns - send.start_ns) // NS_PER_MS + _ROUNDING_MS
+    had_no_time = may_be(send.error, *_WITHOUT_TIME) and waited_ms >= replay.settings.send_msg_timeout_ms
+    may_lack_address = send.route != send.route_after or troubled(None, send.start_ns, send.end_ns)
+    had_no_address = may_be(send.error, _NO_ADDRESS) and may_lack_address
+    if had_no_time or had_no_address:
+        return SendJudgement(send.send, send.thread, (), None, 0)
+    detail: dict[str, object] = {"attempts": 0, "error": send.error}
+    expected = "a first attempt: there were queues, time, and nothing wrong with any broker"
+    found = RuleDifference(DifferenceKind.ATTEMPTS, _NEVER_BEGAN, None, expected, end_text(send), detail)
+    return SendJudgement(send.send, send.thread, (), found, 0)
+
+
+def _judged(replay: Replay, choice: _Choice, troubled: Troubled, *, is_chooser_unseen: bool) -> SendJudgement:
+    send = choice.send
+    judgement = _first_choice(replay, choice, is_chooser_unseen=is_chooser_unseen)
+    if judgement.difference is None and judgement.undecided is None:
+        causes_told = replay.transitions.causes_told
+        found = async_difference(replay.dialect, replay.settings, send, troubled, causes_told=causes_told)
+        found = found or retry_broker_difference(replay, send, troubled)
+        return replace(judgement, difference=found)
+    return judgement
+
+
+def _first_choice(replay: Replay, choice: _Choice, *, is_chooser_unseen: bool) -> SendJudgement:
+    """The queue of the first attempt; where it cannot be known, a judgement that says nothing of it."""
+    send = choice.send
+    latency = replay.settings.send_latency_fault_enable
+    sending = Sending(send.mode, send.kind, latency, is_chooser_unseen=is_chooser_unseen)
+    if unknown(Aspect.FIRST_QUEUE, sending):
+        unjudged = Observation(replay.transitions, send).judged_without_rules(replay.witnessed)
+        return unjudged or SendJudgement(send.send, send.thread, (), None, 0)
+    judgement = replay.judge_observation(Observation(replay.transitions, replace(send, thread=choice.thread)))
+    if _may_have_chosen_again(replay, send):
+        replay.reopen(choice.thread)
+    return replace(judgement, thread=send.thread)
+
+
+def _may_have_chosen_again(replay: Replay, send: Send) -> bool:
+    """
+    Whether the thread of the first choice may have chosen once more without being seen.
+
+    A request that cannot be handed over fails in that thread, at once, and what is chosen then is seen only if it can be;
+    a timeout is noticed by another. Pools that also run callbacks may have any thread retry for any send.
+    """
+    first = send.attempts[0]
+    if first.error is None:
+        return False
+    at_once = first.end_ns - first.start_ns < replay.settings.send_msg_timeout_ms * NS_PER_MS
+    return at_once or replay.dialect.asynchronous.runs_on is AsyncThread.CALLBACKS

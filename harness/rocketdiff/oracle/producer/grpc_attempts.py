@@ -1,0 +1,64 @@
+"""
+The rules of a send by a client that speaks gRPC: how many attempts it makes, and how it ends.
+
+Read in ProducerImpl.send0 of rocketmq-client-java 5.2.0: an attempt that succeeds ends the send with success; one that fails in any way is
+followed by another, until as many were made as the client was told (``maxAttempts``, here one more than the retries); the last failure is
+the send's. No state is hidden, so nothing is replayed. A send that overlaps a time in which its proxy refused connections, or that fails
+because its connection was lost, may have made attempts that left nothing on the wire: their number is open.
+"""
+
+from rocketdiff.core.sends.outcome import Reason
+from rocketdiff.core.sends.records import NEVER_CALLED_BACK, UNSEEN_ROUTE, Attempt, Send
+from rocketdiff.core.tables.settings import ClientSettings
+from rocketdiff.oracle.producer.judgement import DifferenceKind, RuleDifference, SendJudgement
+
+AFTER_SUCCESS = "attempts.went-on-after-success"
+TOO_MANY, TOO_FEW = "attempts.too-many", "attempts.gave-up-early"
+UNSENT = "attempts.none-for-a-message-said-to-be-sent"
+OK_THOUGH_FAILED, FAILED_THOUGH_OK = (
+    "error.success-though-every-attempt-failed",
+    "error.failure-though-an-attempt-succeeded",
+)
+
+_SEEN_TO_THE_END = frozenset((Reason.TIMEOUT, Reason.BROKER))
+"""Reasons of a failed send whose last attempt, and so every one before it, was on a connection; so was one that was answered with a code."""
+
+
+def judge_calls(send: Send, settings: ClientSettings) -> SendJudgement:
+    """A send that returned, held against the rules."""
+    if send.route == UNSEEN_ROUTE or send.error == NEVER_CALLED_BACK:
+        return SendJudgement(
+            send.send, send.thread, (), None, 0, "some of its attempts may have left nothing on the wire"
+        )
+    return SendJudgement(send.send, send.thread, (), _difference(send, 1 + settings.retry_times_when_send_failed), 1)
+
+
+def _difference(send: Send, most: int) -> RuleDifference | None:
+    succeeded = next((attempt for attempt in send.attempts if attempt.error is None), None)
+    if succeeded is not None:
+        return _after_success(send, succeeded)
+    made = len(send.attempts)
+    if send.error is None:
+        signature, seen = (OK_THOUGH_FAILED, f"{made} attempts, all failed") if made else (UNSENT, "no attempt")
+        kind = DifferenceKind.ERROR if made else DifferenceKind.ATTEMPTS
+        return RuleDifference(kind, signature, None, "a failed send", f"success, after {seen}")
+    if made > most:
+        return _number(TOO_MANY, most, f"at most {most} attempts", made)
+    if made < most and (send.reason in _SEEN_TO_THE_END or send.code is not None):
+        return _number(TOO_FEW, made - 1 if made else None, f"{most} attempts", made)
+    return None
+
+
+def _after_success(send: Send, succeeded: Attempt) -> RuleDifference | None:
+    if succeeded.attempt + 1 < len(send.attempts):
+        following = succeeded.attempt + 1
+        seen = f"attempt {following}, though attempt {succeeded.attempt} was answered with {succeeded.status}"
+        return RuleDifference(DifferenceKind.ATTEMPTS, AFTER_SUCCESS, following, "no attempt after a success", seen)
+    if send.error is not None:
+        seen = f"{send.error}, though attempt {succeeded.attempt} was answered with {succeeded.status}"
+        return RuleDifference(DifferenceKind.ERROR, FAILED_THOUGH_OK, succeeded.attempt, "success", seen)
+    return None
+
+
+def _number(signature: str, attempt: int | None, expected: str, made: int) -> RuleDifference:
+    return RuleDifference(DifferenceKind.ATTEMPTS, signature, attempt, expected, f"{made}")

@@ -1,0 +1,1 @@
+"""Hidden states of a producer, and the transitions between them."""

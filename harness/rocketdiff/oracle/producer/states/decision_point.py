@@ -1,0 +1,71 @@
+"""
+A send as the decision points at which its client decides something, each with the window of time it must have happened in.
+
+The client reads its clock between what it was seen doing before and what it was seen doing next: the first choice lies
+between the call and the first attempt, the rest between the end of an attempt and the next attempt, or the end of the
+call.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from rocketdiff.core.sends.plan import SendMode
+from rocketdiff.core.sends.records import NS_PER_MS, Attempt, Send
+
+HARMLESS_MS = 500
+"""Attempts chosen and answered within this time earn no avoidance in any release: the lowest penalty is at 550 ms."""
+
+
+@dataclass(frozen=True, slots=True)
+class DecisionPoint:
+    """
+    One decision of one call.
+
+    settled: the attempt whose end is noted in the fault table at this decision point. chooses: whether the next attempt, or the
+    end of the call, is decided here. followed_by: the attempt that was seen next, None for the end of the call.
+    meanwhile: decision points of other threads, not taken yet, that may come between two reads of this one.
+    """
+
+    send: Send
+    number: int
+    from_ns: int
+    to_ns: int
+    settled: Attempt | None
+    chooses: bool
+    followed_by: Attempt | None
+    meanwhile: "tuple[DecisionPoint, ...]" = ()
+
+    @property
+    def is_harmless(self) -> bool:
+        """Whether what is noted here can only end an avoidance; False where nothing is noted."""
+        if self.settled is None or self.settled.error is not None:
+            return False
+        before = self.number - 2
+        chosen_after_ns = self.send.attempts[before].end_ns if before >= 0 else self.send.start_ns
+        return self.to_ns - chosen_after_ns < HARMLESS_MS * NS_PER_MS
+
+
+def decision_points_of(send: Send, *, split: bool) -> Iterator[DecisionPoint]:
+    """
+    The decision points of a send in order.
+
+    split: note and choice are decision points of their own, because other threads may come between them. Of an asynchronous send
+    only the first choice is one: what follows is decided by other threads, and judged in ``async_ends``.
+    """
+    if send.mode is SendMode.ASYNC:
+        first = send.attempts[0]
+        to_ns = max(first.start_ns, send.start_ns)
+        yield DecisionPoint(send, 0, send.start_ns, to_ns, None, chooses=True, followed_by=first)
+        return
+    ended: Attempt | None = None
+    from_ns = send.start_ns
+    for number, followed_by in enumerate((*send.attempts, None)):
+        to_ns = max(send.end_ns if followed_by is None else followed_by.start_ns, from_ns)
+        if split and ended is not None:
+            yield DecisionPoint(send, number, from_ns, to_ns, ended, chooses=False, followed_by=followed_by)
+            yield DecisionPoint(send, number, from_ns, to_ns, None, chooses=True, followed_by=followed_by)
+        else:
+            yield DecisionPoint(send, number, from_ns, to_ns, ended, chooses=True, followed_by=followed_by)
+        if followed_by is not None:
+            ended = followed_by
+            from_ns = followed_by.end_ns

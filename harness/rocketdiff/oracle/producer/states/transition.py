@@ -1,0 +1,299 @@
+"""
+The transition function: a hidden state and a decision point in, every state that the rules may lead to out.
+
+Nothing here decides: the reference's rules do. What is not known (random numbers, which of two publish lists, an attempt that
+the witness cannot see) is a choice of the explorer.
+"""
+
+from collections.abc import Mapping
+from math import lcm
+
+from rocketdiff.core.sends.outcome import ErrorWord, may_be
+from rocketdiff.core.sends.plan import SendKind, SendMode
+from rocketdiff.core.sends.records import NS_PER_MS, Attempt, Send
+from rocketdiff.oracle.choices import INDEX_BASE, ChoiceExplorer, ChoiceTape
+from rocketdiff.oracle.interval import Interval, Reading, as_ms, wall_ms
+from rocketdiff.oracle.producer.states.decision_point import DecisionPoint
+from rocketdiff.oracle.producer.states.hidden_state import HiddenState, ThreadState
+from rocketdiff.oracle.producer.states.uncertain import UncertainPublishInfo, write_queues_in
+from rocketmq_reference.rules.client.publish import Queue, picked_queue
+from rocketmq_reference.rules.dialect import Dialect
+from rocketmq_reference.rules.producer.attempt import BROKER_NOT_EXIST, AttemptResult, ErrorFamily, Step, Try, family_of
+from rocketmq_reference.rules.producer.direct_send import direct_send_ended, send_by_selector, send_to_queue
+from rocketmq_reference.rules.producer.one_way import OneWaySend
+from rocketmq_reference.rules.producer.send_loop import SendLoop
+from rocketmq_reference.rules.queue_choice.index import ThreadIndex
+from rocketmq_reference.rules.settings import SendSettings
+
+Routes = Mapping[int, tuple[tuple[str, int], ...]]
+
+WAYS_FOLLOWED = 4_000
+"""
+Ways from all states through one decision point. Of 99 drawn cases with fault latency and up to eight threads 95 had 64 at the most, three up
+to 512, and one with a timeout of 1 ms 3,520. Such timeouts, and a fallback over several brokers, make millions, each a state in memory.
+"""
+
+WAYS_BEYOND = 64
+"""Ways followed at each decision point once some were left out: nothing can be a difference any more, and what is explained is still told."""
+
+RUNS_FOLLOWED = 400_000
+"""
+Runs of the explorer at one decision point, those for the order of a fault table among them. 4,000 ways of a hundred attempts without an address,
+each with a fallback over three brokers, were 7,200,000, and 25 s; ways of one attempt are a dozen runs.
+"""
+
+_DIRECT = (SendKind.QUEUE, SendKind.SELECTOR)
+
+_UNSEEN = AttemptResult.failed("MQClientException")
+"""A broker whose address is unknown fails an attempt before the hook inside the client can see it."""
+
+
+class Transitions:
+    """Transitions of one arm. ``left_out``: some were not followed, so that nothing is certainly a difference any more."""
+
+    def __init__(self, dialect: Dialect, settings: SendSettings, routes: Routes, *, causes_told: bool = True) -> None:
+        """causes_told: the client can tell the cause of an exception."""
+        self.dialect = dialect
+        self.settings = settings
+        self.routes = routes
+        self.causes_told = causes_told
+        self.left_out = False
+        self.explorer = ChoiceExplorer()
+        self.tape = ChoiceTape(self.explorer)
+        self._worst_modulus = 1 if dialect.fault_table.extends_only else _worst_modulus(routes)
+        self._every_queue = write_queues_in({queue for queues in routes.values() for queue in queues})
+        self._moduli = {version: self._modulus(queues) for version, queues in routes.items()}
+
+    def every_outcome(self, states: list[HiddenState], point: DecisionPoint) -> list[tuple[HiddenState, Step | None]]:
+        """
+        What the rules may do at a decision point: every state after it, with the step taken.
+
+        None for a decision point at which nothing is chosen. Beyond WAYS_FOLLOWED, or RUNS_FOLLOWED, they are ``left_out``, and from then on nothing the
+        rules do not lead to is a difference.
+        """
+        outcomes: list[tuple[HiddenState, Step | None]] = []
+        most = WAYS_BEYOND if self.left_out else WAYS_FOLLOWED
+        last_run = self.explorer.runs + RUNS_FOLLOWED
+        for state in states:
+            self.explorer.restart()
+            while True:
+                clone = state.copy(self.tape, point.send.thread)
+                outcomes.append((clone, self._run(clone, point)))
+                self._normalise(clone.thread_states[point.send.thread])
+                if not self.explorer.advance():
+                    break
+                if len(outcomes) >= most or self.explorer.runs >= last_run:
+                    self.left_out = True
+                    return outcomes
+        return outcomes
+
+    def every_forced(self, states: list[HiddenState], point: DecisionPoint) -> list[HiddenState]:
+        """
+        States in which the client did at this decision point what was seen, whatever the rules say.
+
+        Its index is unknown from here on, and its publish list is as the route gives it: what the rules would have
+        rewritten in the list, a client that does not follow them has not.
+        """
+        forced: list[HiddenState] = []
+        for state in states:
+            self.explorer.restart()
+            while True:
+                clone = state.copy(self.tape, point.send.thread)
+                self._force(clone, point)
+                forced.append(clone)
+                if not self.explorer.advance():
+                    break
+        return forced
+
+    def forget(self, state: HiddenState, thread: int) -> None:
+        """A call of a thread went unjudged: its counters may stand anywhere, and the lists are as the route gives them."""
+        state.forget_index(thread)
+        if state.latency_on:
+            for version, info in state.infos.items():
+                info.queues[:] = [Queue(*queue) for queue in self.routes[version]]
+
+    def end(self, state: HiddenState, thread: int) -> None:
+        """The call is over, and nothing of it matters any more."""
+        state.story = None
+        thread_state = state.thread_state(thread)
+        thread_state.loop = thread_state.finish = None
+
+    def count_on(self, state: HiddenState, thread: int, calls: int) -> None:
+        """A thread's counter went on by that many calls."""
+        thread_state = state.thread_states[thread]
+        assert thread_state.index.value is not None, "asked of a thread whose counter is known"
+        thread_state.index.value += calls
+        self._normalise(thread_state)
+
+    def versions_of(self, send: Send) -> list[int]:
+        """Versions of the publish list the call may have used, of those whose queues are known."""
+        return [version for version in dict.fromkeys((send.route, send.route_after)) if self.routes.get(version)]
+
+    def _run(self, state: HiddenState, point: DecisionPoint) -> Step | None:
+        send = point.send
+        now_ms = self._now(point)
+        if send.kind in _DIRECT:
+            return self._run_direct(state, point, now_ms)
+        state.faults.moving = self._moving(state, point)
+        if point.number == 0 and point.settled is None:
+            thread_state = self._enter(state, send)
+            step = self._begin(thread_state, state, point, now_ms)
+        else:
+            thread_state = state.thread_states[send.thread]
+            if point.settled is not None:
+                thread_state.finish = _loop(thread_state).settle(now_ms, _result_of(point.settled, send.mode))
+            if not point.chooses:
+                return thread_state.finish
+            self.tape.modulus = lcm(self._moduli[thread_state.version], self._worst_modulus)
+            step = thread_state.finish or _loop(thread_state).choose(now_ms)
+        while isinstance(step, Try) and self._may_be_unseen(send, step.queue) and self.explorer.choose(2):
+            step = _loop(thread_state).attempt_ended(now_ms, _UNSEEN)
+        state.faults.moving = {}
+        return step
+
+    def _moving(self, state: HiddenState, point: DecisionPoint) -> dict[str, frozenset[bool]]:
+        """Brokers that other threads note while this one chooses, with whether they may be available after it."""
+        moving: dict[str, frozenset[bool]] = {}
+        for other in point.meanwhile:
+            if other.settled is None:
+                continue
+            after = self._available_after(other, other.settled)
+            for broker in (other.settled.broker, _charged(state, other.send.thread)):
+                if broker is not None:
+                    moving[broker] = moving.get(broker, after) | after
+        if all(after == {True} for after in moving.values()) and state.is_calm(point.from_ns // NS_PER_MS):
+            return {}
+        return moving
+
+    def _available_after(self, point: DecisionPoint, settled: Attempt) -> frozenset[bool]:
+        if point.is_harmless:
+            return frozenset({True})
+        family = None if settled.error is None else family_of(settled.error)
+        isolates = family in (ErrorFamily.REMOTING, ErrorFamily.BROKER)
+        return frozenset({False} if isolates else {True, False})
+
+    def _normalise(self, thread_state: ThreadState) -> None:
+        """Replace the counters by their representatives, so that equal states have equal keys."""
+        modulus = self._moduli[thread_state.version]
+        if thread_state.index.value is not None:
+            thread_state.index.value = INDEX_BASE * modulus + thread_state.index.value % modulus
+        modulus = self._worst_modulus
+        if thread_state.worst_index.value is not None:
+            thread_state.worst_index.value = INDEX_BASE * modulus + thread_state.worst_index.value % modulus
+
+    def _begin(self, thread_state: ThreadState, state: HiddenState, point: DecisionPoint, now_ms: int) -> Step:
+        began_ms = as_ms(Interval(*wall_ms(point.from_ns, point.to_ns), self.explorer))
+        return self._new_loop(point.send, thread_state, state).begin(began_ms, now_ms)
+
+    def _run_direct(self, state: HiddenState, point: DecisionPoint, now_ms: int) -> Step | None:
+        send = point.send
+        if point.settled is not None:
+            state.thread_states[send.thread].finish = direct_send_ended(_result_of(point.settled, send.mode))
+        if point.number or point.settled is not None:
+            return state.thread_states[send.thread].finish
+        thread_state = self._enter(state, send)
+        spent_ms = now_ms - as_ms(Interval(*wall_ms(point.from_ns, point.to_ns), self.explorer))
+        queues = state.infos[thread_state.version].queues
+        timeout_ms = self.settings.send_msg_timeout_ms
+        if send.kind is SendKind.QUEUE:
+            chosen = Queue(*sorted(self.routes[thread_state.version])[send.argument % len(queues)])
+            step = send_to_queue(self.dialect, chosen, timeout_ms, spent_ms)
+        else:
+            chosen = queues[send.argument % len(queues)]
+            step = send_by_selector(self.dialect, chosen, timeout_ms, spent_ms)
+        if isinstance(step, Try) and may_be(send.error, "MQClientException") and self.explorer.choose(2):
+            return direct_send_ended(_UNSEEN)
+        return step
+
+    def _enter(self, state: HiddenState, send: Send) -> ThreadState:
+        """The thread's state with a publish list the call may have used; a new list has a counter of its own."""
+        versions = self.versions_of(send)
+        version = versions[self.explorer.choose(len(versions)) if len(versions) > 1 else 0]
+        thread_state = state.thread_state(send.thread)
+        thread_state.finish = None
+        if thread_state.version != version:
+            if version not in state.infos:
+                state.infos[version] = UncertainPublishInfo(self.routes[version], self._every_queue, self.explorer)
+            thread_state.version = version
+            thread_state.index = ThreadIndex(self.dialect.index)
+            state.forget_unused_lists()
+        self.tape.modulus = lcm(self._moduli[version], self._worst_modulus)
+        return thread_state
+
+    def _force(self, state: HiddenState, point: DecisionPoint) -> None:
+        now_ms = self._now(point)
+        direct = point.send.kind in _DIRECT
+        if point.number == 0 and point.settled is None:
+            thread_state = self._enter(state, point.send)
+            if not direct:
+                loop = self._new_loop(point.send, thread_state, state)
+                loop.began_ms = as_ms(Interval(*wall_ms(point.from_ns, point.to_ns), self.explorer))
+        else:
+            thread_state = state.thread_states[point.send.thread]
+        if direct:
+            return
+        loop = _loop(thread_state)
+        if point.settled is not None:
+            loop.settle(now_ms, _result_of(point.settled, point.send.mode))
+        thread_state.finish = None
+        thread_state.index.value = None
+        state.infos[thread_state.version].queues[:] = [Queue(*queue) for queue in self.routes[thread_state.version]]
+        if point.followed_by is not None:
+            queue = Queue(point.followed_by.broker, point.followed_by.queue_id)
+            queues = state.infos[thread_state.version].queues
+            loop.pick = queues.index(queue) if queue in queues else queue
+            loop.attempt_began_ms = +now_ms
+
+    def _new_loop(self, send: Send, thread_state: ThreadState, state: HiddenState) -> SendLoop:
+        loop = SendLoop if send.mode is SendMode.SYNC else OneWaySend
+        thread_state.loop = loop(self.dialect, self.settings, state.selector(send.thread, thread_state, self.tape))
+        return thread_state.loop
+
+    def _now(self, point: DecisionPoint) -> int:
+        return as_ms(Reading(*wall_ms(point.from_ns, point.to_ns), self.explorer))
+
+    def _may_be_unseen(self, send: Send, queue: Queue) -> bool:
+        """
+        Whether an attempt at this queue can have failed for want of an address.
+
+        Only a broker that has left the route has none, or the call itself says so at its end.
+        """
+        no_address = send.error == "MQClientException" and send.code == BROKER_NOT_EXIST
+        if no_address or send.error == ErrorWord.CLIENT_REFUSED:
+            return True
+        versions = self.versions_of(send)
+        return len(versions) > 1 or all(queue.broker != broker for broker, _ in self.routes[versions[0]])
+
+    def _modulus(self, queues: tuple[tuple[str, int], ...]) -> int:
+        """Indexes that are equal modulo this select alike: list length and write queues of each broker the fallback may know."""
+        # Tables that only extend avoidances came with the end of the fallback, which alone counts write queues.
+        fallback = () if self.dialect.fault_table.extends_only else tuple(self._every_queue.values())
+        return lcm(len(queues) or 1, *fallback)
+
+
+def _loop(thread_state: ThreadState) -> SendLoop:
+    if thread_state.loop is None:
+        raise AssertionError("a call without a beginning")
+    return thread_state.loop
+
+
+def _charged(state: HiddenState, thread: int) -> str | None:
+    """The broker that a thread's next note charges: the one that the element it picked names now, whichever it tried."""
+    thread_state = state.thread_states.get(thread)
+    if thread_state is None or thread_state.loop is None or thread_state.loop.pick is None:
+        return None
+    return picked_queue(state.infos[thread_state.version], thread_state.loop.pick).broker
+
+
+def _result_of(attempt: Attempt, mode: SendMode) -> AttemptResult:
+    if attempt.error is not None:
+        return AttemptResult.failed(attempt.error, attempt.code)
+    if mode is SendMode.ONEWAY:
+        return AttemptResult()
+    return AttemptResult.ok(attempt.status or "SEND_OK")
+
+
+def _worst_modulus(routes: Routes) -> int:
+    """The second counter is taken modulo half the number of fault items, of which there is one a broker at most."""
+    brokers = {broker for queues in routes.values() for broker, _ in queues}
+    return lcm(*range(1, max(len(brokers) // 2, 1) + 1))

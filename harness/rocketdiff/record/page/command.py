@@ -1,0 +1,54 @@
+"""The stages of `rocketdiff record page`: look, ask, find the runs that lie here, write."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+from rocketdiff.core.errors import UsageError
+from rocketdiff.documents.files import replace_file
+from rocketdiff.record.ingest import folders_of
+from rocketdiff.record.page import html
+from rocketdiff.record.page.document import RecordDocument, document_of, encode
+from rocketdiff.record.questions import Master, page_rows
+from rocketdiff.record.storage.files import Place
+from rocketdiff.traces.layout import MANIFEST
+
+
+def make(
+    place: Place, master: Master, *, out: Path, runs: Sequence[Path], only: Sequence[Path], title: str, command: str
+) -> RecordDocument:
+    """
+    Writes the page and, beside it, its document as JSON.
+
+    runs: folders in which reports are looked for, to be linked; only: folders of runs to which the page is restricted.
+    """
+    chosen = _by_name(only)
+    snapshot, rows = page_rows(place, master)
+    document = document_of(
+        snapshot,
+        rows,
+        title=title,
+        command=command,
+        page=out.absolute(),
+        folders=_by_name(runs) | chosen,
+        only=frozenset(chosen) if only else None,
+    )
+    if only and not document.total:
+        raise UsageError(
+            "runs of the record", seen=f"{len(chosen)} that it does not have", hint="rocketdiff record add FOLDER"
+        )
+    replace_file(out.with_suffix(".json"), encode(document))
+    html.write(document, out)
+    return document
+
+
+def _by_name(folders: Sequence[Path]) -> dict[str, Path]:
+    """Run directories below these folders; one that cannot be read has no report to be linked."""
+    found = {}
+    for folder in folders_of(folders) if folders else ():
+        try:
+            name = json.loads((folder / MANIFEST).read_bytes()).get("run")
+        except (OSError, ValueError, AttributeError):
+            continue
+        found[str(name)] = folder
+    return found

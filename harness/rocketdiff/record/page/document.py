@@ -1,0 +1,327 @@
+"""
+The document of a record's page: the newest runs, what has changed, and rates of signatures; JSON is its stored form, and the page is made of that alone.
+
+Runs are read in this process, as the page shows some hundred of them; what concerns all runs is asked of Spark (``spark/ask_page.py``).
+"""
+
+import os
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+import msgspec
+
+from rocketdiff import __version__
+from rocketdiff.core.answers.verdict import Severity, Verdict
+from rocketdiff.record.conclude import concluding
+from rocketdiff.record.freshness import concluded
+from rocketdiff.record.storage.store import Snapshot
+from rocketdiff.record.storage.tables import Kept
+from rocketdiff.report.cleaning import cleaned
+from rocketdiff.report.clusters import Weight, fingerprint
+from rocketdiff.traces.manifest import decode_manifest
+
+SCHEMA_VERSION = "1.0.0"
+
+RUNS_SHOWN = 500
+"""The newest: with their signatures some 2 MB of a page."""
+
+_OPEN = (Verdict.INCONCLUSIVE, Verdict.INVALID, Verdict.ERROR)
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A signature that a run shows. anchor: of its card in the run's report."""
+
+    check: str
+    signature: str
+    subject: str
+    scenarios: tuple[str, ...]
+    count: int
+    weight: Weight
+    declared_by: str = ""
+    anchor: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RunLine:
+    """
+    A run of the index.
+
+    verdict: empty where it has no answers by the present rules; trouble: why it cannot have any. answers, open: how many were given, and how many of
+    those that gate are open. report: its report.html, from the page on; empty where there is none. reproduce: the command that repeats it.
+    """
+
+    run: str
+    baseline: str
+    candidate: str
+    server: str
+    backend: str
+    suite: str
+    seed: int
+    created_ms: int
+    verdict: str
+    trouble: str
+    answers: int
+    open: int
+    scenarios: tuple[str, ...]
+    shows: tuple[Shown, ...]
+    reproduce: str
+    report: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A row of the question ``regressions``. over: the order of the runs, ``time`` or ``releases``. pair: baseline~candidate of the run."""
+
+    over: str
+    state: str
+    line: str
+    scenario: str
+    check: str
+    signature: str
+    run: str
+    before_run: str
+    pair: str
+    before_pair: str
+    seen_before: int
+    asked_before: int
+    seen_after: int
+    asked_after: int
+    low_after: float
+    high_after: float
+    created_ms: int
+    declared_by: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """How often a pair of subjects showed a signature: ``runs`` of ``asked``; share and bounds between 0 and 1. when: empty for all weeks, or a Monday."""
+
+    line: str
+    scenario: str
+    check: str
+    signature: str
+    pair: str
+    when: str
+    asked: int
+    runs: int
+    low: float
+    high: float
+    declared_by: str = ""
+
+
+class RecordDocument(msgspec.Struct, frozen=True, kw_only=True, rename={"schema_version": "schemaVersion"}):
+    """
+    What a record's page says.
+
+    runs: the newest first, some; total, answered: of the whole record, or of the runs it is restricted to. quarantine: folder and reason.
+    """
+
+    schema_version: str
+    rocketdiff: str
+    title: str
+    command: str
+    is_restricted: bool
+    total: int
+    answered: int
+    verdicts: tuple[tuple[str, int], ...]
+    first_ms: int
+    last_ms: int
+    runs: tuple[RunLine, ...]
+    changes: tuple[Change, ...]
+    by_release: tuple[Rate, ...]
+    by_week: tuple[Rate, ...]
+    quarantine: tuple[tuple[str, str], ...] = ()
+
+
+class Asked(Protocol):
+    """Answers to the questions of the page, as rows (``spark/ask_page.PageRows``)."""
+
+    @property
+    def changes(self) -> Sequence[Mapping[str, Any]]: ...
+    @property
+    def by_release(self) -> Sequence[Mapping[str, Any]]: ...
+    @property
+    def by_week(self) -> Sequence[Mapping[str, Any]]: ...
+
+
+def encode(document: RecordDocument) -> bytes:
+    """JSON; equal documents give equal bytes."""
+    return msgspec.json.encode(document) + b"\n"
+
+
+def document_of(
+    snapshot: Snapshot,
+    asked: Asked,
+    *,
+    title: str,
+    command: str,
+    page: Path,
+    folders: Mapping[str, Path],
+    only: frozenset[str] | None = None,
+) -> RecordDocument:
+    """
+    The document of a record as somebody has looked at it.
+
+    page: the file it is for, from which reports are linked; folders: run directories here, by run. only: restricts the page to these runs, and to what
+    has changed with one of them.
+    """
+    columns = ["run", "baseline", "candidate", "server", "backend", "suite", "seed", "created_ms"]
+    known = snapshot.rows(Kept.RUNS, columns, snapshot.of("add")).to_pylist()
+    runs = [row for row in known if only is None or row["run"] in only]
+    runs.sort(key=lambda row: (-row["created_ms"], row["run"]))
+    names = {row["run"] for row in runs}
+    told = snapshot.rows(
+        Kept.VERDICTS, ["run", "verdict", "trouble"], concluded(snapshot, concluding().scope)
+    ).to_pylist()
+    verdicts = {row["run"]: row for row in told if row["run"] in names}
+    shown = runs[:RUNS_SHOWN]
+    lines = _run_lines(snapshot, shown, verdicts, page, folders)
+    changes = [_change(row) for row in asked.changes if only is None or row["run"] in only]
+    rates = [[_rate(row) for row in rows] for rows in (asked.by_release, asked.by_week)]
+    if only is not None:
+        pairs = {f"{row['baseline']}~{row['candidate']}" for row in runs}
+        seen = {(one.check, one.signature) for line in lines for one in line.shows}
+        rates = [[one for one in some if one.pair in pairs and (one.check, one.signature) in seen] for some in rates]
+    spoilt = snapshot.rows(Kept.QUARANTINE, ["place", "seen"], snapshot.of("add")).to_pylist() if only is None else []
+    return cleaned(
+        RecordDocument(
+            schema_version=SCHEMA_VERSION,
+            rocketdiff=__version__,
+            title=title,
+            command=command,
+            is_restricted=only is not None,
+            total=len(runs),
+            answered=sum(bool(verdicts.get(row["run"], {}).get("verdict")) for row in runs),
+            verdicts=tuple(sorted(Counter(row["verdict"] for row in verdicts.values()).items())),
+            first_ms=min((row["created_ms"] for row in runs), default=0),
+            last_ms=max((row["created_ms"] for row in runs), default=0),
+            runs=tuple(lines),
+            changes=tuple(changes),
+            by_release=tuple(rates[0]),
+            by_week=tuple(rates[1]),
+            quarantine=tuple((row["place"], row["seen"]) for row in spoilt),
+        )
+    )
+
+
+def _run_lines(
+    snapshot: Snapshot,
+    runs: Sequence[dict[str, Any]],
+    verdicts: Mapping[str, Mapping[str, str]],
+    page: Path,
+    folders: Mapping[str, Path],
+) -> list[RunLine]:
+    names = [row["run"] for row in runs]
+    if not names:
+        return []
+    manifests = snapshot.rows(Kept.RUNS, ["run", "manifest"], snapshot.of("add"), run=names).to_pylist()
+    commands = {row["run"]: decode_manifest(row["manifest"].encode(), where=row["run"]).reproduce for row in manifests}
+    columns = ["run", "case", "check", "verdict", "severity", "gates", "divergences"]
+    answers: defaultdict[str, list[dict[str, Any]]] = defaultdict(list)
+    for row in snapshot.rows(Kept.ANSWERS, columns, concluded(snapshot, concluding().scope), run=names).to_pylist():
+        answers[row["run"]].append(row)
+    scenarios: defaultdict[str, dict[str, None]] = defaultdict(dict)
+    for row in snapshot.rows(Kept.CASES, ["run", "scenario"], snapshot.of("add"), run=names).to_pylist():
+        scenarios[row["run"]][row["scenario"]] = None
+    return [
+        RunLine(
+            **row,
+            verdict=verdicts.get(row["run"], {}).get("verdict", ""),
+            trouble=verdicts.get(row["run"], {}).get("trouble", ""),
+            answers=sum(answer["severity"] != Severity.INFO for answer in answers[row["run"]]),
+            open=sum(answer["gates"] and answer["verdict"] in _OPEN for answer in answers[row["run"]]),
+            scenarios=tuple(scenarios[row["run"]]),
+            shows=tuple(_shows(answers[row["run"]])),
+            reproduce=commands.get(row["run"], ""),
+            report=_report(page, folders.get(row["run"])),
+        )
+        for row in runs
+    ]
+
+
+def _report(page: Path, folder: Path | None) -> str:
+    file = None if folder is None else folder / "report.html"
+    return "" if file is None or not file.is_file() else Path(os.path.relpath(file, page.parent)).as_posix()
+
+
+def _shows(answers: Sequence[dict[str, Any]]) -> list[Shown]:
+    """One for each check, signature, subject and weight, those that gate first."""
+    gathered: defaultdict[tuple[Weight, str, str, str], list[tuple[str, dict[str, Any]]]] = defaultdict(list)
+    for answer in answers:
+        for one in answer["divergences"] or ():
+            key = (_weight(answer, one), answer["check"], one["signature"], one["subject"])
+            gathered[key].append((scenario_of(answer["case"]), one))
+    order = list(Weight)
+    return [
+        Shown(
+            check=check,
+            signature=signature,
+            subject=subject,
+            scenarios=tuple(dict.fromkeys(scenario for scenario, _ in members)),
+            count=sum(one["count"] for _, one in members),
+            weight=weight,
+            declared_by=", ".join(sorted({one["declared_by"] for _, one in members if one["declared_by"]})),
+            anchor=f"divergence-{fingerprint(check, signature, subject)}"
+            + ("" if weight is Weight.NEW else f"-{weight}"),
+        )
+        for (weight, check, signature, subject), members in sorted(
+            gathered.items(), key=lambda item: (order.index(item[0][0]), *item[0][1:])
+        )
+    ]
+
+
+def _weight(answer: Mapping[str, Any], one: Mapping[str, Any]) -> Weight:
+    """As ``report.clusters.weight_of``, of rows."""
+    if answer["verdict"] == Verdict.INVALID:
+        return Weight.VOID
+    if one["declared_by"] or answer["verdict"] == Verdict.DECLARED:
+        return Weight.DECLARED
+    return Weight.NEW if answer["gates"] else Weight.WARNING
+
+
+def scenario_of(case: str) -> str:
+    """The name of a case, or of a pool, without the subjects at its end, as ``questions.asked.scenario_of`` has it."""
+    head, tilde, _ = case.partition("~")
+    return head.rpartition("/")[0] if tilde else case
+
+
+def _change(row: Mapping[str, Any]) -> Change:
+    texts = (
+        "over",
+        "state",
+        "line",
+        "scenario",
+        "check",
+        "signature",
+        "run",
+        "before_run",
+        "pair",
+        "before_pair",
+        "declared_by",
+    )
+    counts = ("seen_before", "asked_before", "seen_after", "asked_after", "created_ms")
+    bounds = ("low_after", "high_after")
+    values: dict[str, Any] = {name: row[name] or "" for name in texts}
+    values |= {name: int(row[name] or 0) for name in counts}
+    values |= {name: round(row[name] or 0.0, 4) for name in bounds}
+    return Change(**values)
+
+
+def _rate(row: Mapping[str, Any]) -> Rate:
+    return Rate(
+        line=row["line"],
+        scenario=row["scenario"],
+        check=row["check"],
+        signature=row["signature"],
+        pair=row.get("pair") or row["line"].rpartition(" on ")[0],
+        when=row.get("week") or "",
+        asked=row["asked"],
+        runs=row["runs"],
+        low=round(row["low"], 4),
+        high=round(row["high"], 4),
+        declared_by=row["declared_by"] or "",
+    )

@@ -1,0 +1,386 @@
+"""The record as a page: one self-contained HTML file, which opens without a network; everything the template shows is computed here."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
+
+import msgspec
+from jinja2 import Environment
+
+from rocketdiff.documents.files import replace_file
+from rocketdiff.record.page.document import Change, Rate, RecordDocument, RunLine, Shown
+from rocketdiff.report.clusters import Weight, gravity
+from rocketdiff.report.formats.html import page_environment
+from rocketdiff.report.words.signatures import rule_title
+from rocketdiff.report.words.signs import RUN_MARKS, RUN_TONE, Sign, plural, repeat_command
+from rocketdiff.verdict.judge import RunVerdict
+
+LIMIT_BYTES = 5_000_000
+
+CHANGES_SHOWN = 100
+"""Cards; the question ``rocketdiff record regressions`` has the rest."""
+
+SIGNS = {
+    "new": Sign("+", "new", "bad"),
+    "changed-in-rate": Sign("±", "changed in rate", "open"),
+    "gone": Sign("−", "gone", "good"),
+}
+"""In the order in which they are shown. A sign, a word and a colour each: nobody needs the colour to tell them apart."""
+
+DECLARED = Sign("◆", "new, declared", "known")
+
+_NO_ANSWER = Sign("·", "not judged", "mute")
+
+
+@dataclass(frozen=True, slots=True)
+class Tags:
+    """What filters look at: values of each kind, of which one must be the chosen one."""
+
+    client: tuple[str, ...] = ()
+    release: tuple[str, ...] = ()
+    scenario: tuple[str, ...] = ()
+    verdict: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeView:
+    """A card. report: the place in the report of the run where it was first seen otherwise; run_anchor: of that run's row; both may be empty."""
+
+    item: Change
+    anchor: str
+    sign: Sign
+    title: str
+    edge: str
+    rates: str
+    tags: Tags
+    run_anchor: str = ""
+    report: str = ""
+    reproduce: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CellView:
+    """How often one release showed a signature; link: to the evidence in the newest run of it that did."""
+
+    release: str
+    text: str
+    hint: str
+    tone: str
+    link: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RowView:
+    """A signature in a scenario, by release and by week: (baseline~candidate, rates)."""
+
+    anchor: str
+    title: str
+    check: str
+    signature: str
+    scenario: str
+    cells: tuple[CellView | None, ...]
+    weeks: tuple[tuple[str, tuple[Rate, ...]], ...]
+    declared_by: str
+    tags: Tags
+
+
+@dataclass(frozen=True, slots=True)
+class TableView:
+    """The signatures of one client against one baseline's client on one server."""
+
+    anchor: str
+    title: str
+    client: str
+    releases: tuple[str, ...]
+    rows: tuple[RowView, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RunView:
+    """A row of the index."""
+
+    item: RunLine
+    anchor: str
+    sign: Sign
+    tags: Tags
+    shows: tuple[tuple[Shown, Sign, str], ...]
+
+
+_WEIGHTS = {
+    Weight.NEW: Sign("✗", "diverges", "bad"),
+    Weight.WARNING: Sign("?", "does not gate", "open"),
+    Weight.DECLARED: Sign("◆", "declared", "known"),
+    Weight.VOID: Sign("!", "seen in an invalid run", "warn"),
+}
+
+
+def write(document: RecordDocument, file: Path) -> Path:
+    """Writes the page and returns its path."""
+    replace_file(file, render(document).encode())
+    return file
+
+
+def render(document: RecordDocument) -> str:
+    """The page; if it becomes too large, with half the runs and rates, as often as needed."""
+    text = _page(document, is_whole=True)
+    while len(text.encode()) > LIMIT_BYTES and document.runs:
+        document = msgspec.structs.replace(
+            document,
+            runs=document.runs[: len(document.runs) // 2],
+            by_week=document.by_week[: len(document.by_week) // 2],
+            by_release=document.by_release[: len(document.by_release) // 2],
+        )
+        text = _page(document, is_whole=False)
+    return text
+
+
+def _page(document: RecordDocument, *, is_whole: bool) -> str:
+    runs = tuple(_run(run) for run in document.runs)
+    changes = {over: _changes(document, over) for over in ("time", "releases")}
+    tables = tables_of(document)
+    return _environment().get_template("record.html.j2").render(
+        document=document,
+        headline=headline(document),
+        subline=subline(document),
+        tone=tone_of(document),
+        changes=[(over, title, about, changes[over][:CHANGES_SHOWN], len(changes[over])) for over, title, about in _ORDERS],
+        tables=tables,
+        runs=runs,
+        choices=_choices([*(one.tags for one in runs), *(one.tags for some in changes.values() for one in some)]),
+        legend=(*SIGNS.values(), DECLARED),
+        verdicts=[(_verdict_sign(word), count) for word, count in document.verdicts],
+        open_runs=[run for run in runs if run.item.open or not run.item.verdict],
+        is_whole=is_whole,
+        limit_mb=LIMIT_BYTES // 1_000_000,
+    )  # fmt: skip
+
+
+_ORDERS = (
+    ("time", "What is new over time", "Runs of the same two subjects on one server, in the order of time."),
+    (
+        "releases",
+        "What changes between releases",
+        "Runs of the same two clients on one server, in the order of the candidate's releases: where a difference begins or ends.",
+    ),
+)
+
+
+def headline(document: RecordDocument) -> str:
+    """What has changed over time, as one sentence."""
+    counts = Counter(one.state for one in document.changes if one.over == "time" and not one.declared_by)
+    if not document.answered:
+        return "Nothing is judged yet"
+    if not counts:
+        return "Nothing is new over time"
+    parts = [plural(counts["new"], "new divergence")] if counts["new"] else ["No new divergence"]
+    parts += [f"{counts['gone']} gone"] if counts["gone"] else []
+    parts += [f"{counts['changed-in-rate']} changed in rate"] if counts["changed-in-rate"] else []
+    return ", ".join(parts)
+
+
+def subline(document: RecordDocument) -> str:
+    """The record in figures."""
+    edges = sum(_is_edge(one) for one in document.changes)
+    verdicts = [f"{count} {word}" for word, count in document.verdicts]
+    clients = {run.candidate.partition(":")[0] for run in document.runs}
+    parts = [
+        plural(document.total, "run"),
+        *verdicts,
+        plural(edges, "change between releases", "changes between releases") if edges else "",
+        f"clients: {', '.join(sorted(clients))}" if clients else "",
+    ]
+    if document.answered < document.total:
+        parts.append(f"{document.total - document.answered} not judged by the present rules")
+    return " · ".join(filter(None, parts))
+
+
+def tone_of(document: RecordDocument) -> str:
+    """Of the headline."""
+    states = {one.state for one in document.changes if one.over == "time" and not one.declared_by}
+    if not document.answered:
+        return "open"
+    return next((sign.tone for state, sign in SIGNS.items() if state in states), "good")
+
+
+def _changes(document: RecordDocument, over: str) -> list[ChangeView]:
+    """New ones that no ledger declares first, then by what they mean to a producer's owner."""
+    runs = {run.run: run for run in document.runs}
+    order = list(SIGNS)
+    some = [one for one in document.changes if (_is_edge(one) if over == "releases" else one.over == over)]
+    some.sort(key=lambda one: (order.index(one.state), bool(one.declared_by), gravity(one.signature)))
+    return [_change(one, f"{over}-{number}", runs) for number, one in enumerate(some, start=1)]
+
+
+def _is_edge(one: Change) -> bool:
+    """Between two releases; what changes within one is told over time."""
+    return one.over == "releases" and one.pair != one.before_pair
+
+
+def _change(one: Change, anchor: str, runs: dict[str, RunLine]) -> ChangeView:
+    run = runs.get(one.run)
+    seen = (
+        next((shown for shown in run.shows if (shown.check, shown.signature) == (one.check, one.signature)), None)
+        if run
+        else None
+    )
+    candidate, before = (pair.partition("~")[2] for pair in (one.pair, one.before_pair))
+    edge = f"between {before} and {candidate}" if _is_edge(one) else f"between run {one.before_run} and run {one.run}"
+    rates = (
+        f"{one.seen_before} of {plural(one.asked_before, 'run')} before, {one.seen_after} of {one.asked_after} since"
+    )
+    interval = f" ({_percent(one.low_after)} to {_percent(one.high_after)})" if one.asked_after else ""
+    sign = DECLARED if one.state == "new" and one.declared_by else SIGNS[one.state]
+    client, _, release = candidate.partition(":")
+    return ChangeView(
+        item=one,
+        anchor=f"change-{anchor}",
+        sign=sign,
+        title=rule_title(one.signature) or one.signature,
+        edge=edge,
+        rates=rates + interval,
+        tags=Tags((client,), (release,), (one.scenario,), (str(RunVerdict.CONFORMS if one.declared_by else RunVerdict.DIVERGES),)),
+        run_anchor=f"run-{run.run}" if run else "",
+        report=f"{run.report}#{seen.anchor}" if run and seen and run.report else "",
+        reproduce=repeat_command(run.reproduce, one.scenario) if run else "",
+    )  # fmt: skip
+
+
+def tables_of(document: RecordDocument) -> tuple[TableView, ...]:
+    """Signatures × releases, a table a line."""
+    weeks: dict[tuple[str, str, str, str, str], list[Rate]] = {}
+    for rate in document.by_week:
+        server = rate.line.rpartition(" on ")[2]
+        weeks.setdefault((rate.pair, server, rate.scenario, rate.check, rate.signature), []).append(rate)
+    lines = dict.fromkeys(rate.line for rate in document.by_release)
+    return tuple(_table(document, line, number, weeks) for number, line in enumerate(lines, start=1))
+
+
+Weeks = dict[tuple[str, str, str, str, str], list[Rate]]
+
+
+def _table(document: RecordDocument, line: str, number: int, weeks: Weeks) -> TableView:
+    rates = [rate for rate in document.by_release if rate.line == line]
+    clients, _, server = line.rpartition(" on ")
+    baseline, _, client = clients.partition("~")
+    pairs = sorted(dict.fromkeys(rate.pair for rate in rates), key=lambda pair: _numbers(pair.partition("~")[2]))
+    baselines = {pair.partition("~")[0] for pair in pairs}
+    names = [pair.partition("~")[2].partition(":")[2] if len(baselines) == 1 else pair for pair in pairs]
+    keys = dict.fromkeys((rate.check, rate.signature, rate.scenario) for rate in rates)
+    ordered = sorted(keys, key=lambda key: (gravity(key[1]), *key))
+    rows = []
+    for place, (check, signature, scenario) in enumerate(ordered, start=1):
+        own = {
+            rate.pair: rate
+            for rate in rates
+            if (rate.check, rate.signature, rate.scenario) == (check, signature, scenario)
+        }
+        cells = tuple(
+            _cell(own[pair], name, document) if pair in own else None for pair, name in zip(pairs, names, strict=True)
+        )
+        by_week = [(pair, weeks.get((pair, server, scenario, check, signature), [])) for pair in pairs]
+        seen = [rate for rate in own.values() if rate.runs]
+        declared = ", ".join(sorted({rate.declared_by for rate in seen if rate.declared_by}))
+        verdict = RunVerdict.CONFORMS if declared else RunVerdict.DIVERGES
+        releases = tuple(rate.pair.partition("~")[2].partition(":")[2] for rate in seen)
+        rows.append(
+            RowView(
+                anchor=f"signature-{number}-{place}",
+                title=rule_title(signature) or signature,
+                check=check,
+                signature=signature,
+                scenario=scenario,
+                cells=cells,
+                weeks=tuple((pair, tuple(some)) for pair, some in by_week if any(rate.runs for rate in some)),
+                declared_by=declared,
+                tags=Tags((client,), releases, (scenario,), (str(verdict),)),
+            )
+        )
+    whose = baselines.pop() if len(baselines) == 1 else baseline
+    return TableView(f"line-{number}", f"{client} against {whose}, servers {server}", client, tuple(names), tuple(rows))
+
+
+def _cell(rate: Rate, release: str, document: RecordDocument) -> CellView:
+    hint = f"{_against(rate.pair)}: {rate.runs} of {plural(rate.asked, 'run')} ({_percent(rate.low)} to {_percent(rate.high)})"
+    tone = "mute" if not rate.runs else "known" if rate.declared_by else "bad"
+    return CellView(release, f"{rate.runs}/{rate.asked}", hint, tone, _evidence(rate, document) if rate.runs else "")
+
+
+def _evidence(rate: Rate, document: RecordDocument) -> str:
+    """In the newest run that shows it: its report's card, else its row; empty where that run is not on the page."""
+    server = rate.line.rpartition(" on ")[2]
+    for run in document.runs:
+        if (f"{run.baseline}~{run.candidate}", run.server) != (rate.pair, server):
+            continue
+        for shown in run.shows:
+            if (shown.check, shown.signature) == (rate.check, rate.signature) and rate.scenario in shown.scenarios:
+                return f"{run.report}#{shown.anchor}" if run.report else f"#run-{run.run}"
+    return ""
+
+
+def _run(run: RunLine) -> RunView:
+    client, _, release = run.candidate.partition(":")
+    shows = tuple((one, _WEIGHTS[one.weight], f"{run.report}#{one.anchor}" if run.report else "") for one in run.shows)
+    verdict = run.verdict or _NO_ANSWER.word
+    return RunView(
+        item=run,
+        anchor=f"run-{run.run}",
+        sign=_verdict_sign(run.verdict),
+        tags=Tags((client,), (release,), run.scenarios, (verdict,)),
+        shows=shows,
+    )
+
+
+def _verdict_sign(word: str) -> Sign:
+    try:
+        verdict = RunVerdict(word)
+    except ValueError:
+        return _NO_ANSWER
+    return Sign(RUN_MARKS[verdict], word, RUN_TONE[verdict])
+
+
+def _choices(tags: Iterable[Tags]) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """Values by kind of filter; a kind of which there is one value alone needs no filter."""
+    found: dict[str, dict[str, None]] = {"client": {}, "release": {}, "scenario": {}, "verdict": {}}
+    for one in tags:
+        for kind, values in found.items():
+            values.update(dict.fromkeys(getattr(one, kind)))
+    by_kind = {
+        kind: sorted(values, key=_numbers if kind == "release" else lambda text: [text])
+        for kind, values in found.items()
+    }
+    return tuple((kind, tuple(values)) for kind, values in by_kind.items() if len(values) > 1)
+
+
+def _numbers(text: str) -> list[object]:
+    """``java:4.9.8`` before ``java:4.10.0``."""
+    return [(0, int(word), "") if word.isdecimal() else (1, 0, word) for word in re.findall(r"\d+|[^\d.:~-]+", text)]
+
+
+def _against(pair: str) -> str:
+    """``java:4.7.1 against java:5.3.3`` of baseline~candidate."""
+    baseline, _, candidate = pair.partition("~")
+    return f"{candidate} against {baseline}"
+
+
+def _percent(share: float) -> str:
+    return f"{share:.0%}"
+
+
+def _at(at_ms: int) -> str:
+    return datetime.fromtimestamp(at_ms / 1_000, UTC).strftime("%Y-%m-%d %H:%M")
+
+
+@cache
+def _environment() -> Environment:
+    environment = page_environment("rocketdiff.record")
+    environment.filters.update(at=_at, percent=_percent, words=_words, against=_against)
+    return environment
+
+
+def _words(values: Sequence[str]) -> str:
+    """Values of a tag in one attribute: a filter looks for one of them between bars."""
+    return "|" + "|".join(values) + "|"

@@ -1,0 +1,1 @@
+"""The record on disk: tables, files, commits, compaction."""

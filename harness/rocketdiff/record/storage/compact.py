@@ -1,0 +1,151 @@
+"""
+Compaction: rows of many batches into few large files, as a batch of its own that replaces them.
+
+A run is never split: its rows stay row groups of one file. Replaced batches, and what killed commands left, are taken away only some
+hours later, because a command that looked before may still read them.
+"""
+
+import time
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import msgspec
+import pyarrow as pa
+import pyarrow.fs as pafs
+import pyarrow.parquet as pq
+
+from rocketdiff.record.storage.files import PartWriter, Place, path_in, read_run, texts
+from rocketdiff.record.storage.store import Batch, FileOfTable, Snapshot, batch_of, forget
+from rocketdiff.record.storage.tables import COLUMNS, TRACES, Kept, NewFile
+
+BRONZE = (Kept.CASES, *TRACES.values())
+"""Tables of rows as they happened, beside ``runs``, whose rows name the part of all of them."""
+
+RUNS_A_PART = 256
+"""With some 0.5 MB of Parquet a run, files of about 128 MB."""
+
+BYTES_A_PART = 128 << 20
+
+_MS_AN_HOUR = 3_600_000
+
+
+class Located(msgspec.Struct, frozen=True):
+    """A run and where its rows lie."""
+
+    run: str
+    month: str
+    batch: str
+    part: str
+
+
+class Job(msgspec.Struct, frozen=True):
+    """What one task rewrites as one part: whole runs, or files of one table."""
+
+    runs: tuple[Located, ...] = ()
+    table: str = ""
+    files: tuple[tuple[str, str], ...] = ()
+    """Month and path."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The batch that shall replace others of its kind, and the jobs that write it."""
+
+    like: Batch
+    replaces: tuple[str, ...]
+    jobs: tuple[bytes, ...]
+    runs: int
+
+
+def plans(snapshot: Snapshot) -> list[Plan]:
+    """One plan for each kind of batch of which there are several; batches of judgements only with others of the same rules and checks."""
+    alike: defaultdict[object, list[Batch]] = defaultdict(list)
+    for batch in snapshot.visible:
+        kind = batch.kind.removeprefix("compact-")
+        alike[kind, batch.scope, tuple(sorted(batch.rules.items())), batch.checks].append(batch)
+    return [_plan(snapshot, some) for some in alike.values() if len(some) > 1]
+
+
+def rewrite(place: Place, batch: str, job: bytes) -> tuple[NewFile, ...]:
+    """Do one job."""
+    wanted, writer = msgspec.json.decode(job, type=Job), PartWriter(place, batch)
+    for one in wanted.runs:
+        _copy_run(place, writer, one)
+    system, _ = place.file_system()
+    for month, path in wanted.files:
+        with pq.ParquetFile(system.open_input_file(path)) as file:
+            for group in range(file.num_row_groups):
+                rows = file.read_row_group(group, columns=COLUMNS[Kept(wanted.table)].names)
+                writer.add(Kept(wanted.table), month, rows, set(texts(rows, "run")))
+    return writer.close()
+
+
+def tidy(snapshot: Snapshot, keep_hours: int) -> int:
+    """Take away what has been replaced, or left by killed commands, for so many hours; gives the number of files."""
+    before_ms = time.time_ns() // 1_000_000 - keep_hours * _MS_AN_HOUR
+    replaced = {name for one in snapshot.batches if one.at_ms <= before_ms for name in one.replaces}
+    known = {one.batch for one in snapshot.batches}
+
+    def unwanted(file: FileOfTable) -> bool:
+        batch = batch_of(file.path)
+        return batch in replaced or (batch not in known and file.at_ms <= before_ms)
+
+    tables = (one for one in Kept if one is not Kept.BATCHES)
+    return sum(forget(snapshot.place, table, unwanted, keep_hours) for table in tables)
+
+
+def left_behind(snapshot: Snapshot) -> list[str]:
+    """Batches whose files are in tables and which never counted: of commands that were killed, or are still at work."""
+    known = {one.batch for one in snapshot.batches}
+    tables = (one for one in Kept if one is not Kept.BATCHES)
+    return sorted({batch_of(file.path) for table in tables for file in snapshot.files(table)} - known)
+
+
+def _plan(snapshot: Snapshot, batches: Sequence[Batch]) -> Plan:
+    jobs = [*_runs(snapshot, batches), *_files(snapshot, batches)]
+    replaces = tuple(one.batch for one in batches)
+    return Plan(batches[0], replaces, tuple(map(msgspec.json.encode, jobs)), sum(one.runs for one in batches))
+
+
+def _runs(snapshot: Snapshot, batches: Sequence[Batch]) -> Iterable[Job]:
+    if not batches[0].kind.endswith("add"):
+        return
+    rows = snapshot.rows(Kept.RUNS, ["run", "month", "batch", "part"], batches).to_pylist()
+    by_month: defaultdict[str, list[Located]] = defaultdict(list)
+    for row in sorted(rows, key=lambda row: str(row["run"])):
+        by_month[row["month"]].append(Located(**row))
+    for _, some in sorted(by_month.items()):
+        yield from (Job(runs=tuple(some[at : at + RUNS_A_PART])) for at in range(0, len(some), RUNS_A_PART))
+
+
+def _files(snapshot: Snapshot, batches: Sequence[Batch]) -> Iterable[Job]:
+    names, (_, root) = {one.batch for one in batches}, snapshot.place.file_system()
+    tables = (one for one in Kept if one not in (Kept.BATCHES, Kept.RUNS, *BRONZE))
+    for table in tables:
+        waiting: list[tuple[str, str]] = []
+        size = 0
+        for file in snapshot.files(table):
+            if batch_of(file.path) in names:
+                waiting.append((file.path.partition("/")[0].removeprefix("month="), f"{root}/{table}/{file.path}"))
+                size += file.size
+            if size >= BYTES_A_PART:
+                yield Job(table=table, files=tuple(waiting))
+                waiting, size = [], 0
+        if waiting:
+            yield Job(table=table, files=tuple(waiting))
+
+
+def _copy_run(place: Place, writer: PartWriter, one: Located) -> None:
+    system, _ = place.file_system()
+    for table in BRONZE:
+        path = path_in(place, table, one.month, one.batch, one.part)
+        (information,) = system.get_file_info([path])
+        if information.type is not pafs.FileType.NotFound:
+            rows = read_run(place, table, path, one.run)
+            if rows.num_rows:
+                writer.add(table, one.month, rows, [one.run], is_group=True)
+    row = read_run(place, Kept.RUNS, path_in(place, Kept.RUNS, one.month, one.batch, one.part), one.run)
+    column = row.column_names.index("part")
+    moved = row.set_column(column, "part", pa.array([writer.part] * row.num_rows, type=pa.string()))
+    writer.add(Kept.RUNS, one.month, moved, [one.run], is_group=True)

@@ -1,0 +1,213 @@
+"""Files of a record as tasks write and read them: on any file system that Arrow knows, named by batch and part."""
+
+import uuid
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.dataset as ds
+import pyarrow.fs as pafs
+import pyarrow.parquet as pq
+
+from rocketdiff.core.errors import EnvironmentMissing, TraceError, UsageError
+from rocketdiff.record.storage.tables import COLUMNS, PARTITION, Kept, NewFile, partition_of, whole_schema
+
+ROWS_A_GROUP = 131_072
+"""Rows of small tables that are gathered before they are written: some MB, and what Spark reads in one go."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a record lies: an absolute folder or the URL of a file system (``s3://…``, ``hdfs://…``, ``file://…``)."""
+
+    url: str
+
+    @classmethod
+    def named(cls, text: str) -> "Place":
+        """As a person wrote it."""
+        if not text or "\0" in text:
+            raise UsageError("a folder or URL of a record", seen=repr(text), hint="--record FOLDER")
+        return cls(text.rstrip("/") if _is_url(text) else str(Path(text).absolute()))
+
+    def folder(self, table: Kept) -> str:
+        """Of a table."""
+        return f"{self.url}/{table}"
+
+    def file_system(self) -> tuple[pafs.FileSystem, str]:
+        """What reads and writes here, and the path of this place in it."""
+        if not _is_url(self.url):
+            return pafs.LocalFileSystem(), self.url
+        try:
+            system, path = pafs.FileSystem.from_uri(self.url)
+        except (OSError, ValueError, pa.ArrowException) as problem:
+            raise UsageError(
+                "a file system that Arrow can reach",
+                seen=f"{self.url}: {problem}",
+                hint="file://, s3://, gs:// or hdfs://",
+            ) from problem
+        return system, path
+
+
+def _is_url(text: str) -> bool:
+    return len(urlsplit(text).scheme) > 1
+
+
+def path_in(place: Place, table: Kept, month: str, batch: str, part: str) -> str:
+    """Path of a part of a table, in the file system of the place."""
+    return f"{place.file_system()[1]}/{table}/{below_table(month, batch, part)}"
+
+
+def below_table(month: str, batch: str, part: str) -> str:
+    """As Delta names it."""
+    return f"month={month}/batch={batch}/{part}.parquet"
+
+
+class PartWriter:
+    """
+    Writes rows of any tables of one batch, one file a table and month; nobody sees them before the batch is committed.
+
+    Each call of ``add`` with ``is_group`` makes row groups of its own, so that the rows of a run can be read alone.
+    """
+
+    def __init__(self, place: Place, batch: str) -> None:
+        self._system, self._root = place.file_system()
+        self._batch = batch
+        self.part = f"{batch}-{uuid.uuid4().hex[:12]}"
+        self._writers: dict[tuple[Kept, str], pq.ParquetWriter] = {}
+        self._sinks: list[pa.NativeFile] = []
+        self._waiting: defaultdict[tuple[Kept, str], list[pa.Table]] = defaultdict(list)
+        self._rows: defaultdict[tuple[Kept, str], int] = defaultdict(int)
+        self._runs: defaultdict[tuple[Kept, str], set[str]] = defaultdict(set)
+
+    def add(self, table: Kept, month: str, rows: pa.Table, runs: Iterable[str], *, is_group: bool = False) -> None:
+        """Write rows, now or together with later ones."""
+        key = table, month
+        self._runs[key].update(runs)
+        self._waiting[key].append(rows.cast(COLUMNS[table]))
+        if is_group or sum(one.num_rows for one in self._waiting[key]) >= ROWS_A_GROUP:
+            self._flush(key)
+
+    def close(self) -> tuple[NewFile, ...]:
+        """Every file that was written."""
+        for key in list(self._waiting):
+            self._flush(key)
+        try:
+            for writer in self._writers.values():
+                writer.close()
+            for sink in self._sinks:
+                sink.close()
+        except OSError as problem:
+            raise self._given_up(problem) from problem
+        return tuple(self._described(table, month) for table, month in self._writers)
+
+    def _flush(self, key: tuple[Kept, str]) -> None:
+        waiting = self._waiting.pop(key, [])
+        if not waiting:
+            return
+        rows = pa.concat_tables(waiting)
+        try:
+            self._writer(key).write_table(rows)
+        except OSError as problem:
+            raise self._given_up(problem) from problem
+        self._rows[key] += rows.num_rows
+
+    def _given_up(self, problem: OSError) -> EnvironmentMissing:
+        for writer in self._writers.values():
+            writer.is_open = False  # else its destructor tries again, and prints a traceback
+        return cannot_write(problem)
+
+    def _writer(self, key: tuple[Kept, str]) -> pq.ParquetWriter:
+        if key not in self._writers:
+            path = self._path(*key)
+            self._system.create_dir(path.rpartition("/")[0], recursive=True)
+            sink = self._system.open_output_stream(path)
+            self._sinks.append(sink)
+            self._writers[key] = pq.ParquetWriter(sink, COLUMNS[key[0]], compression="zstd")
+        return self._writers[key]
+
+    def _path(self, table: Kept, month: str) -> str:
+        return f"{self._root}/{table}/{below_table(month, self._batch, self.part)}"
+
+    def _described(self, table: Kept, month: str) -> NewFile:
+        key = table, month
+        (information,) = self._system.get_file_info([self._path(*key)])
+        runs = self._runs[key] or {""}
+        below = below_table(month, self._batch, self.part)
+        size = information.size or 0
+        return NewFile(str(table), below, month, self._batch, size, self._rows[key], min(runs), max(runs))
+
+
+def cannot_write(problem: OSError) -> EnvironmentMissing:
+    """A full disk, or a folder that nobody may write to."""
+    return EnvironmentMissing(
+        "a record that can be written to",
+        seen=str(problem),
+        hint="free some space, then repeat the command: nothing was added",
+    )
+
+
+def read_rows(
+    place: Place, table: Kept, paths: Sequence[str], columns: Sequence[str], **keep: Sequence[str]
+) -> pa.Table:
+    """Some columns of some files of a table, in this process; ``keep``: values of a column whose rows are wanted."""
+    schema = whole_schema(table)
+    if not paths:
+        return pa.schema([schema.field(name) for name in columns]).empty_table()
+    partitioning = ds.partitioning(pa.schema([(name, pa.string()) for name in PARTITION]), flavor="hive")
+    wanted = None
+    for name, values in keep.items():
+        one = ds.field(name).isin(list(values))
+        wanted = one if wanted is None else wanted & one
+    try:
+        dataset = ds.dataset(
+            list(paths),
+            schema=schema,
+            format="parquet",
+            partitioning=partitioning if partition_of(table) else None,
+            filesystem=place.file_system()[0],
+        )
+        return dataset.to_table(columns=list(columns), filter=wanted)
+    except (OSError, pa.ArrowException) as problem:
+        raise TraceError(
+            f"the files of table {table} of the record",
+            seen=" ".join(str(problem).split())[:300],
+            hint="rocketdiff record check says what is damaged",
+        ) from problem
+
+
+def read_run(place: Place, table: Kept, path: str, run: str) -> pa.Table:
+    """The rows of one run in a file: only row groups whose statistics admit it are read."""
+    system, _ = place.file_system()
+    try:
+        with pq.ParquetFile(system.open_input_file(path)) as file:
+            names = COLUMNS[table].names
+            groups = [number for number in range(file.num_row_groups) if _may_hold(file, number, run)]
+            rows = file.read_row_groups(groups, columns=names)
+    except FileNotFoundError as problem:
+        # Not a trouble of the run, which would be kept: a worker that does not share the record's folder.
+        raise EnvironmentMissing(
+            f"the files of table {table} of the record where tasks run",
+            seen=str(problem)[:300],
+            hint="rocketdiff record check",
+        ) from problem
+    except (OSError, ValueError, pa.ArrowException) as problem:
+        raise TraceError(
+            f"a readable file of table {table} of the record",
+            seen=" ".join(str(problem).split())[:300],
+            hint="rocketdiff record check says what is damaged",
+        ) from problem
+    return rows.filter(pc.field("run") == run)
+
+
+def _may_hold(file: pq.ParquetFile, group: int, run: str) -> bool:
+    statistics = file.metadata.row_group(group).column(0).statistics
+    return statistics is None or not statistics.has_min_max or str(statistics.min) <= run <= str(statistics.max)
+
+
+def texts(rows: pa.Table, column: str) -> list[str]:
+    """A column without nulls as strings."""
+    return [str(value) for value in rows.column(column).to_pylist()]

@@ -1,0 +1,325 @@
+"""
+The record on disk: Delta tables, and the one commit by which a batch counts in all of them.
+
+Protocol. Tasks write files that no table names. The driver then appends them to their tables, one Delta commit a table: rows of a
+batch that is not in ``batches``, which every reader here leaves out. Last it appends the batch's row to ``batches``, provided that nobody
+has done so since this command looked (``max_commit_retries=0``); if somebody has, the command looks again and takes away what is
+there by now. So a command that is killed anywhere leaves either the whole batch or files that nobody reads and ``compact`` removes.
+"""
+
+import json
+import time
+import uuid
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from urllib.parse import unquote
+
+import msgspec
+import pyarrow as pa
+import pyarrow.parquet as pq
+from deltalake import DeltaTable, Schema
+from deltalake.exceptions import CommitFailedError, DeltaError, TableNotFoundError
+from deltalake.transaction import AddAction, CommitProperties
+
+from rocketdiff import __version__
+from rocketdiff.core.errors import EnvironmentMissing, TraceError, UsageError
+from rocketdiff.record.storage.files import Place, cannot_write, read_rows
+from rocketdiff.record.storage.tables import COLUMNS, RECORD_VERSION, Kept, NewFile, partition_of, whole_schema
+
+_NAME = "rocketdiff record"
+
+
+class OthersWereFaster(Exception):
+    """Another command has committed a batch since this one looked; look again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """
+    What one command has added.
+
+    kind: add, judge, conclude, compact-… rules: digest of each check (``rules.py``); checks: those that were judged. scope: digest of what
+    answers depend on besides. replaces: batches whose rows this one holds now.
+    """
+
+    batch: str
+    kind: str
+    at_ms: int
+    rocketdiff: str
+    runs: int = 0
+    rules: dict[str, str] = field(default_factory=dict)
+    checks: tuple[str, ...] = ()
+    scope: str = ""
+    replaces: tuple[str, ...] = ()
+
+
+def new_batch(kind: str) -> Batch:
+    """A batch of now, with a name of its own."""
+    return Batch(uuid.uuid4().hex[:16], kind, time.time_ns() // 1_000_000, __version__)
+
+
+@dataclass(frozen=True, slots=True)
+class FileOfTable:
+    """A file that is in a table; path: below the table's folder."""
+
+    path: str
+    size: int
+    at_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """
+    The record as it was when somebody looked: its batches, and the version of the table ``batches``.
+
+    A table is listed once: all files of these batches were in it before they were in ``batches``.
+    """
+
+    place: Place
+    version: int
+    batches: tuple[Batch, ...]
+    _listed: dict[Kept, list[FileOfTable]] = field(default_factory=dict, repr=False, compare=False)
+
+    @property
+    def visible(self) -> tuple[Batch, ...]:
+        """Batches whose rows count."""
+        replaced = {name for one in self.batches for name in one.replaces}
+        return tuple(one for one in self.batches if one.batch not in replaced)
+
+    def of(self, kind: str) -> tuple[Batch, ...]:
+        """Visible batches of a kind; those of compactions are of the kind they compacted."""
+        return tuple(one for one in self.visible if one.kind in (kind, f"compact-{kind}"))
+
+    def files(self, table: Kept) -> list[FileOfTable]:
+        """Every file that is in a table, of these batches and of others, by path."""
+        if table not in self._listed:
+            opened = _opened(self.place, table)
+            self._listed[table] = [] if opened is None else _files_of(opened)
+        return self._listed[table]
+
+    def paths(self, table: Kept, batches: Iterable[Batch] | None = None) -> list[str]:
+        """Files of a table that belong to some batches (default: all visible), for the file system of the place."""
+        names = {one.batch for one in (self.visible if batches is None else batches)}
+        root = f"{self.place.file_system()[1]}/{table}"
+        return [f"{root}/{file.path}" for file in self.files(table) if batch_of(file.path) in names]
+
+    def rows(
+        self, table: Kept, columns: Sequence[str], batches: Iterable[Batch] | None = None, **keep: Sequence[str]
+    ) -> pa.Table:
+        """Rows of some batches, read in this process."""
+        return read_rows(self.place, table, self.paths(table, batches), columns, **keep)
+
+
+def batch_of(path: str) -> str:
+    """The batch that a file belongs to, by its path."""
+    return next((word.removeprefix("batch=") for word in path.split("/") if word.startswith("batch=")), "")
+
+
+def look(place: Place) -> Snapshot:
+    """The record as it is now; UsageError where there is none, TraceError for one of another version."""
+    opened = _opened(place, Kept.BATCHES)
+    if opened is None:
+        raise UsageError("a record", seen=f"none at {place.url}", hint="rocketdiff record add RUN makes one")
+    return _seen(place, opened)
+
+
+def look_or_make(place: Place) -> Snapshot:
+    """The same, making an empty record where there is none."""
+    opened = _opened(place, Kept.BATCHES)
+    if opened is None:
+        _made(place, Kept.BATCHES)
+        return look(place)
+    return _seen(place, opened)
+
+
+def _seen(place: Place, opened: DeltaTable) -> Snapshot:
+    _require_version(opened)
+    paths = [f"{place.file_system()[1]}/{Kept.BATCHES}/{file.path}" for file in _files_of(opened)]
+    rows = read_rows(place, Kept.BATCHES, paths, COLUMNS[Kept.BATCHES].names).to_pylist()
+    batches = sorted((_batch(row) for row in rows), key=lambda one: (one.at_ms, one.batch))
+    return Snapshot(place, opened.version(), tuple(batches))
+
+
+def commit(snapshot: Snapshot, batch: Batch, files: Sequence[NewFile]) -> None:
+    """
+    Make a batch count, in all tables at once.
+
+    Raises OthersWereFaster when another batch has come since the snapshot: the files then belong to no batch, and the command begins anew.
+    """
+    _require_seen(snapshot.place, files)
+    by_table: defaultdict[Kept, list[NewFile]] = defaultdict(list)
+    for file in files:
+        by_table[Kept(file.table)].append(file)
+    for table, some in by_table.items():
+        _append(snapshot.place, table, [_action(file) for file in some])
+    # Their order is that of the commits, also after the clock went back.
+    last_ms = max((one.at_ms for one in snapshot.batches), default=0)
+    _append_batch(snapshot, replace(batch, at_ms=max(batch.at_ms, last_ms + 1)))
+
+
+def lost_files(snapshot: Snapshot) -> list[str]:
+    """Files of visible batches that are not there, or cut short, one sentence each: of a record that was half copied."""
+    names, (system, root) = {one.batch for one in snapshot.visible}, snapshot.place.file_system()
+    wrong = []
+    for table in (one for one in Kept if one is not Kept.BATCHES):
+        files = [file for file in snapshot.files(table) if batch_of(file.path) in names]
+        there = system.get_file_info([f"{root}/{table}/{file.path}" for file in files])
+        wrong += [
+            f"file {table}/{file.path} has {seen.size or 0} of {file.size} bytes"
+            for file, seen in zip(files, there, strict=True)
+            if seen.size != file.size
+        ]
+    return wrong
+
+
+def forget(place: Place, table: Kept, unwanted: Callable[[FileOfTable], bool], keep_hours: int) -> int:
+    """Take the batches of such files out of a table, then remove what is in no table since so many hours; gives the number of files removed."""
+    opened = _opened(place, table)
+    if opened is None:
+        return 0
+    names = sorted({batch_of(file.path) for file in _files_of(opened) if unwanted(file)})
+    if names:
+        listed = ", ".join(f"'{name}'" for name in names)
+        opened.delete(f"batch IN ({listed})")
+    opened.update_incremental()
+    return len(opened.vacuum(keep_hours, dry_run=False, enforce_retention_duration=False, full=True))
+
+
+def gather_batches(place: Place) -> None:
+    """Put the rows of ``batches``, of which each command adds a file, into one."""
+    opened = _opened(place, Kept.BATCHES)
+    if opened is not None:
+        opened.optimize.compact()
+
+
+def _require_seen(place: Place, files: Sequence[NewFile]) -> None:
+    """Tasks on other machines may have written to folders of theirs, of the same name."""
+    system, root = place.file_system()
+    there = system.get_file_info([f"{root}/{file.table}/{file.path}" for file in files])
+    lost = [file for file, seen in zip(files, there, strict=True) if seen.size != file.size]
+    if lost:
+        raise EnvironmentMissing(
+            f"the {len(files)} files that tasks have written at {place.url}",
+            seen=f"{len(lost)} of them not there, or cut short; nothing was added",
+            hint="name the record by a folder that all workers share, or by a URL",
+        )
+
+
+def _append_batch(snapshot: Snapshot, batch: Batch) -> None:
+    place = snapshot.place
+    row = asdict(batch) | {"rules": msgspec.json.encode(batch.rules, order="sorted").decode()}
+    system, root = place.file_system()
+    name = f"{batch.batch}.parquet"
+    rows = pa.Table.from_pylist(
+        [row | {"checks": list(batch.checks), "replaces": list(batch.replaces)}], schema=COLUMNS[Kept.BATCHES]
+    )
+    path = f"{root}/{Kept.BATCHES}/{name}"
+    try:
+        with system.open_output_stream(path) as sink:
+            pq.write_table(rows, sink)
+    except OSError as problem:
+        raise cannot_write(problem) from problem
+    (information,) = system.get_file_info([path])
+    file = NewFile(Kept.BATCHES, name, "", "", information.size or 0, 1, batch.batch, batch.batch)
+    opened = _opened(place, Kept.BATCHES, snapshot.version)
+    assert opened is not None, "looked at before"
+    properties = CommitProperties(max_commit_retries=0)
+    try:
+        opened.create_write_transaction(
+            [_action(file)], "append", Schema.from_arrow(whole_schema(Kept.BATCHES)), commit_properties=properties
+        )
+    except CommitFailedError as problem:
+        system.delete_file(path)
+        raise OthersWereFaster from problem
+    except DeltaError as problem:
+        raise _not_taken(Kept.BATCHES, 1, problem) from problem
+
+
+def _append(place: Place, table: Kept, actions: list[AddAction]) -> None:
+    opened = _opened(place, table) or _made(place, table)
+    try:
+        opened.create_write_transaction(
+            list(actions), "append", Schema.from_arrow(whole_schema(table)), list(partition_of(table))
+        )
+    except DeltaError as problem:
+        raise _not_taken(table, len(actions), problem) from problem
+
+
+def _not_taken(table: Kept, files: int, problem: Exception) -> EnvironmentMissing:
+    return EnvironmentMissing(
+        f"table {table} of the record to take {files} files",
+        seen=" ".join(str(problem).split())[:300],
+        hint="repeat the command: nothing was added",
+    )
+
+
+def _action(file: NewFile) -> AddAction:
+    stats: dict[str, object] = {"numRecords": file.rows}
+    if file.first_run and file.table != Kept.BATCHES:
+        stats |= {"minValues": {"run": file.first_run}, "maxValues": {"run": file.last_run}}
+    partition: dict[str, str | None] = {}
+    if partition_of(Kept(file.table)):
+        partition = {"month": file.month, "batch": file.batch}
+    return AddAction(file.path, file.size, partition, time.time_ns() // 1_000_000, True, json.dumps(stats))
+
+
+def _opened(place: Place, table: Kept, version: int | None = None) -> DeltaTable | None:
+    try:
+        return DeltaTable(place.folder(table), version=version)
+    except TableNotFoundError:
+        return None
+    except (DeltaError, OSError) as problem:
+        raise TraceError(
+            f"table {table} of a record at {place.url}",
+            seen=" ".join(str(problem).split())[:300],
+            hint="restore the folder from a copy, or name another with --record",
+        ) from problem
+
+
+def _files_of(opened: DeltaTable) -> list[FileOfTable]:
+    rows = (
+        pa.table(opened.get_add_actions(flatten=True)).select(["path", "size_bytes", "modification_time"]).to_pylist()
+    )
+    return sorted(
+        (FileOfTable(unquote(row["path"]), row["size_bytes"], row["modification_time"]) for row in rows),
+        key=lambda one: one.path,
+    )
+
+
+def _made(place: Place, table: Kept) -> DeltaTable:
+    """A new, empty table; somebody else may be making it at this moment."""
+    try:
+        place.file_system()[0].create_dir(f"{place.file_system()[1]}/{table}", recursive=True)
+        return DeltaTable.create(
+            place.folder(table),
+            schema=Schema.from_arrow(whole_schema(table)),
+            mode="ignore",
+            partition_by=list(partition_of(table)),
+            name=_NAME,
+            description=f"{_NAME} {RECORD_VERSION}",
+        )
+    except (DeltaError, OSError) as problem:
+        opened = _opened(place, table)
+        if opened is None:
+            raise EnvironmentMissing(
+                f"a folder for a record at {place.url}", seen=str(problem)[:300], hint="name another with --record"
+            ) from problem
+        return opened
+
+
+def _require_version(opened: DeltaTable) -> None:
+    said = opened.metadata().description or "no record of rocketdiff"
+    if said != f"{_NAME} {RECORD_VERSION}":
+        raise TraceError(
+            f"a record of version {RECORD_VERSION}",
+            seen=f"{said} at {opened.table_uri}",
+            hint="use the rocketdiff that made it, or add the runs to a new record",
+        )
+
+
+def _batch(row: dict[str, object]) -> Batch:
+    rules = msgspec.json.decode(str(row["rules"] or "{}"))
+    return msgspec.convert(
+        row | {"rules": rules, "checks": row["checks"] or (), "replaces": row["replaces"] or ()}, Batch
+    )

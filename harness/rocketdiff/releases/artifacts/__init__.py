@@ -1,0 +1,1 @@
+"""Artifacts of the lock: resolved, downloaded, put together to class paths."""

@@ -1,0 +1,146 @@
+"""
+Maintainer command: resolve every release with Maven, once, and write the lock file.
+
+    python -m rocketdiff.releases.artifacts.relock            needs `mvn` on PATH and a network; some minutes the first time
+    python -m rocketdiff.releases.artifacts.relock --check    says what would change and exits 1 if anything would
+
+Maven resolves because users of the client get its class path; range versions (grpc's `[1.53.0]`) break other resolvers.
+"""
+
+import argparse
+import hashlib
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+
+from jgo.maven import MavenContext
+
+from rocketdiff.core.errors import EnvironmentMissing, HarnessError
+from rocketdiff.releases.cache import cache_dir
+from rocketdiff.releases.catalogue import line_key
+from rocketdiff.releases.lock import LOCK_FILE, Artifact, ArtifactLock, write_lock
+
+GROUP = "org.apache.rocketmq"
+GOAL = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:build-classpath"
+SEPARATOR = "|"
+# Quiet batch mode; wrong checksums fail (-C); a release found missing earlier is looked for again (-U); `@` for the repository's path.
+MAVEN_OPTIONS = (
+    *("-B", "-q", "-ntp", "-C", "-U", "-DincludeScope=runtime"),
+    *(f"-Dmdep.pathSeparator={SEPARATOR}", "-Dmdep.localRepoProperty=@"),
+)
+# The metadata of one module can lack releases that exist (client: 4.3.1, 4.9.7), so several modules are asked.
+ASKED_MODULES = ("rocketmq-client", "rocketmq-common", "rocketmq-remoting", "rocketmq-broker", "rocketmq-namesrv")
+SERVER_RELEASES = ("4.9.7", "5.3.3", "5.5.0")
+PROXY_RELEASES = ("5.3.3",)
+# The Java client that speaks gRPC; its releases are numbered on their own.
+GRPC_RELEASES = ("5.2.0",)
+# Libraries of our own Java programs, which know no release.
+TOOLS = {"asm": ("org.ow2.asm", "9.8")}
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Write the lock, or with --check compare it."""
+    parser = argparse.ArgumentParser(
+        prog="python -m rocketdiff.releases.artifacts.relock", description=__doc__.split("\n\n")[0]
+    )
+    parser.add_argument("--check", action="store_true", help="write nothing; exit 1 if the lock would change")
+    options = parser.parse_args(arguments)
+    try:
+        lock = resolve_all()
+    except HarnessError as error:
+        print(error, file=sys.stderr)
+        return int(error.exit_code)
+    target = LOCK_FILE.with_suffix(".new") if options.check else LOCK_FILE
+    write_lock(target, lock)
+    print(f"{len(lock.clients)} clients, {len(lock.servers)} servers → {target.name}")
+    if not options.check:
+        return 0
+    same = target.read_bytes() == LOCK_FILE.read_bytes()
+    target.unlink()
+    print("the lock is current" if same else "the lock would change")
+    return 0 if same else 1
+
+
+def resolve_all() -> ArtifactLock:
+    """Resolve each published client and each chosen server; a version without a published client jar is left out and named."""
+    clients: dict[str, tuple[Artifact, ...]] = {}
+    for release in published_releases():
+        jars = resolve(release, ("rocketmq-client",))
+        print(f"client {release}: {f'{len(jars)} jars' if jars else 'not published'}", flush=True)
+        if jars:
+            clients[release] = jars
+    servers = {
+        release: _chosen("server", release, "rocketmq-namesrv", "rocketmq-broker") for release in SERVER_RELEASES
+    }
+    proxies = {release: _chosen("proxy", release, "rocketmq-proxy") for release in PROXY_RELEASES}
+    grpc_clients = {release: _chosen("gRPC client", release, "rocketmq-client-java") for release in GRPC_RELEASES}
+    tools = {tool: resolve(version, (tool,), group) for tool, (group, version) in TOOLS.items()}
+    return ArtifactLock(clients, servers, tools, proxies, grpc_clients)
+
+
+def _chosen(kind: str, release: str, *modules: str) -> tuple[Artifact, ...]:
+    """The jars of a release that we name ourselves; EnvironmentMissing if it is not published."""
+    jars = resolve(release, modules)
+    print(f"{kind} {release}: {len(jars)} jars", flush=True)
+    if not jars:
+        raise EnvironmentMissing(f"{kind} {release} to be published", seen="Maven finds no such artifact")
+    return jars
+
+
+def published_releases() -> tuple[str, ...]:
+    """Every version that the repository's metadata names for a module of RocketMQ, in release-line order."""
+    with tempfile.TemporaryDirectory() as folder:
+        context = MavenContext(repo_cache=Path(folder))
+        versions: set[str] = set()
+        for module in ASKED_MODULES:
+            project = context.project(GROUP, module)
+            project.update()
+            versions.update(project.metadata.versions)
+    return tuple(sorted(versions, key=line_key))
+
+
+def resolve(release: str, modules: Iterable[str], group: str = GROUP) -> tuple[Artifact, ...]:
+    """The run-time class path as Maven orders it; empty when one of RocketMQ's modules is not published in this release."""
+    maven = shutil.which("mvn")
+    if maven is None:
+        raise EnvironmentMissing("mvn on PATH", seen="none", hint="install Maven 3.8 or later")
+    # A local repository of its own, so that neither the maintainer's settings nor locally installed builds matter.
+    repository = cache_dir() / "relock"
+    with tempfile.TemporaryDirectory() as name:
+        pom, listing = Path(name) / "pom.xml", Path(name) / "class-path"
+        pom.write_text(_pom(release, modules, group), encoding="utf-8")
+        where = [f"-Dmaven.repo.local={repository}", f"-Dmdep.outputFile={listing}", "-f", str(pom)]
+        ran = subprocess.run([maven, *MAVEN_OPTIONS, *where, GOAL], capture_output=True, text=True, check=False)
+        if ran.returncode == 0:
+            lines = listing.read_text(encoding="utf-8").strip().split(SEPARATOR)
+            return tuple(artifact_of(line, repository) for line in lines)
+    if "Could not find artifact org.apache.rocketmq:" in ran.stdout:
+        return ()
+    raise EnvironmentMissing(f"Maven to resolve {release}", seen=ran.stdout[:2_000])
+
+
+def _pom(release: str, modules: Iterable[str], group: str) -> str:
+    dependency = "<dependency><groupId>{}</groupId><artifactId>{}</artifactId><version>{}</version></dependency>"
+    dependencies = "".join(dependency.format(group, module, release) for module in modules)
+    return (
+        '<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion><groupId>local</groupId>'
+        "<artifactId>relock</artifactId><version>1</version><packaging>pom</packaging>"
+        f"<dependencies>{dependencies}</dependencies></project>"
+    )
+
+
+def artifact_of(line: str, repository: Path) -> Artifact:
+    """`@/io/netty/netty-all/4.0.36.Final/netty-all-4.0.36.Final.jar` → the artifact, hashed as Maven stored it."""
+    place = line.removeprefix("@/")
+    *group, name, version, file = place.split("/")
+    classifier = file.removesuffix(".jar").removeprefix(f"{name}-{version}").lstrip("-")
+    coordinate = ":".join((".".join(group), name, version, *([classifier] if classifier else [])))
+    content = (repository / place).read_bytes()
+    return Artifact(coordinate, hashlib.sha256(content).hexdigest(), len(content))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

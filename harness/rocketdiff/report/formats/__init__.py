@@ -1,0 +1,1 @@
+"""One file a format, each rendered from the report document."""

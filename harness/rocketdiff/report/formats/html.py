@@ -1,0 +1,177 @@
+"""The page: one self-contained HTML file, which opens from a CI artefact on a machine without network."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup, escape
+
+from rocketdiff.documents.files import replace_file
+from rocketdiff.report.charts import palette
+from rocketdiff.report.clusters import weight_of
+from rocketdiff.report.document import Document
+from rocketdiff.report.views import page
+from rocketdiff.report.views.case_matrix import Cell, matrix_of
+from rocketdiff.report.views.open_checks import why_open
+from rocketdiff.report.views.pictures import CasePictures, draw_cases
+from rocketdiff.report.words.examples import attempt_text, plain_text
+from rocketdiff.report.words.gate_rates import bound, trust_briefly, trust_lines
+from rocketdiff.report.words.ledger import STATE_SIGNS, ledger_parts
+from rocketdiff.report.words.measures import measure_lines
+from rocketdiff.report.words.signs import (
+    MEASURED,
+    RUN_MARKS,
+    RUN_TONE,
+    SIGNS,
+    duration,
+    headline,
+    left_out,
+    moment,
+    number,
+    phase_word,
+    plural,
+    sentence,
+    short_case,
+    subline,
+)
+
+FILE_NAME = "report.html"
+LIMIT_BYTES = 5_000_000
+
+FINDINGS = 5
+"""Findings directly under the headline; each links to its card, which has the details."""
+
+COLOURS = (
+    (palette.INK, "--ink"),
+    (palette.MUTED, "--muted"),
+    (palette.GRID, "--grid"),
+    (palette.BASELINE, "--baseline"),
+    (palette.CANDIDATE, "--candidate"),
+    (palette.FAILED, "--failed"),
+    (palette.UNKNOWN, "--unknown"),
+    (palette.PAUSE, "--pause"),
+    (palette.PAUSED_LANE, "--paused-lane"),
+    *((colour, f"--broker-{number}") for number, colour in enumerate(palette.BROKERS, start=1)),
+)
+"""Literal colour of a picture and the variable of report.css that replaces it, so that pictures follow the page's scheme."""
+
+
+def write(document: Document, folder: Path) -> Path:
+    """Write the page into ``folder`` and return its path."""
+    path = folder / FILE_NAME
+    replace_file(path, render(document).encode())
+    return path
+
+
+def render(document: Document) -> str:
+    """The page; if it becomes too large, it is rendered again without pictures of cases."""
+    order = page.cases_by_interest(document)
+    pictures = draw_cases(order, document.plots, page.subjects_of(document))
+    text = _page(document, pictures)
+    if len(text.encode()) > LIMIT_BYTES:
+        text = _page(document, {case: CasePictures(no_room=True) for case in order})
+    return text
+
+
+def _page(document: Document, pictures: dict[str, CasePictures]) -> str:
+    clusters = page.cluster_views(document)
+    matrix = matrix_of(document)
+    used = {cell.sign for row in matrix.rows for cell in row.cells if cell}
+    return (
+        _environment(document)
+        .get_template("report.html.j2")
+        .render(
+            document=document,
+            run=document.run,
+            headline=headline(document),
+            subline=subline(document),
+            tone=RUN_TONE[document.verdict],
+            mark=RUN_MARKS[document.verdict],
+            colours=COLOURS,
+            topologies=", ".join(sorted({case.topology for case in document.run.cases if case.topology})),
+            episodes=sum(case.episodes for case in document.run.cases),
+            guards=page.guards_of(document),
+            broken_guards=sum(not guard.held for guard in page.guards_of(document)),
+            trust=trust_lines(document),
+            trust_briefly=trust_briefly(document),
+            findings=[cluster for cluster in clusters if cluster.tone in ("bad", "open")][:FINDINGS],
+            why_open=why_open(document),
+            matrix=matrix,
+            legend=[sign for sign in (*SIGNS.values(), MEASURED) if sign in used],
+            anchors=page.anchors_of(document),
+            clusters=clusters,
+            clusters_left_out=len(document.clusters) - len(clusters),
+            first_divergence=page.card_anchor(clusters[0].item) if clusters and clusters[0].tone == "bad" else "",
+            unanswered=page.unanswered(document),
+            left_out=left_out(document.run),
+            ledger=ledger_parts(document),
+            ledger_signs=STATE_SIGNS,
+            pools=page.pool_views(document),
+            cases=page.case_views(document, pictures),
+            limit_mb=LIMIT_BYTES // 1_000_000,
+        )
+    )
+
+
+def page_environment(*packages: str) -> Environment:
+    """What a page is made with: the templates of these packages, then those of this one."""
+    environment = Environment(
+        loader=ChoiceLoader([PackageLoader(package) for package in (*packages, "rocketdiff.report")]),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters.update(moment=moment, duration=duration, sentence=sentence, plural=plural)
+    return environment
+
+
+def _environment(document: Document) -> Environment:
+    environment, cards = page_environment(), page.cards_of(document)
+    environment.filters.update(
+        card=lambda divergence, result: cards.get(
+            (
+                result.check,
+                divergence.signature,
+                divergence.subject,
+                str(weight_of(result, divergence, document.policy)),
+            ),
+            "",
+        ),
+        anchor=page.card_anchor,
+        short=lambda case: short_case(case, document.run),
+        measure_lines=measure_lines,
+        number=number,
+        attempt=attempt_text,
+        settings=_settings_text,
+        briefly=_briefly,
+        hint=_hint,
+        bound=bound,
+        breakable=_breakable,
+        phase=phase_word,
+    )
+    return environment
+
+
+def _settings_text(settings: dict[str, object]) -> str:
+    return ", ".join(f"{name} = {plain_text(value)}" for name, value in settings.items())
+
+
+def _briefly(sentences: Sequence[str]) -> str:
+    """The first two, and the number of others."""
+    more = f"; and {len(sentences) - 2} more" if len(sentences) > 2 else ""
+    return "; ".join(sentences[:2]) + more
+
+
+def _hint(cell: Cell) -> str:
+    """Tooltip of a cell of the matrix."""
+    lines = []
+    for result in cell.results:
+        signatures = ", ".join(divergence.signature for divergence in result.divergences)
+        lines.append(": ".join(filter(None, (cell.sign.word, signatures or result.reason))))
+    return "\n".join(lines)
+
+
+def _breakable(name: str) -> Markup:
+    """A name with line breaks allowed after its hyphens."""
+    return Markup("-<wbr>").join(escape(part) for part in name.split("-"))

@@ -1,0 +1,48 @@
+"""Why a run gives no answer, in one sentence: the most frequent reason of its open checks, and what to do about it."""
+
+from collections import Counter
+from collections.abc import Iterator
+
+from rocketdiff.report.document import Document
+from rocketdiff.report.views.page import AnswerView, unanswered
+from rocketdiff.report.words.signs import plural
+from rocketdiff.verdict.judge import RunVerdict
+
+_OPEN = (RunVerdict.INCONCLUSIVE, RunVerdict.INVALID, RunVerdict.NOTHING_DECISIVE)
+
+_REMEDIES = (
+    ("no rules are known", "name a Java client or the reference as the baseline"),
+    ("witness-", "one of the two told wrongly: what the relay saw of the send that is named is in its wire.ndjson"),
+    ("witness", "let the recording relay witness its attempts: --wire"),
+    (
+        "spells",
+        "more pauses decide it: another suite, or several runs judged together (rocketdiff analyze RUN RUN --out FOLDER)",
+    ),
+    (
+        "episode",
+        "more pauses decide it: another suite, or several runs judged together (rocketdiff analyze RUN RUN --out FOLDER)",
+    ),
+    ("guard", "run it again on a machine with less load; *Validity* names what did not hold"),
+)
+"""A part of a reason, and its remedy; the first match counts."""
+
+_OTHERWISE = "the reasons are listed under *Without an answer*"
+
+
+def why_open(document: Document) -> tuple[str, ...]:
+    """Sentences for a run without an answer; empty for a run with one."""
+    return tuple(_why(document)) if document.verdict in _OPEN else ()
+
+
+def _why(document: Document) -> Iterator[str]:
+    rows = [row for row in unanswered(document) if row.gates] or list(unanswered(document))
+    if not rows:
+        return
+    ((reason, count),) = Counter(map(_reason, rows)).most_common(1)
+    yield f"{count} of {plural(len(rows), 'open check')}: {reason}."
+    remedy = next((said for part, said in _REMEDIES if part in reason), _OTHERWISE)
+    yield f"What to do: {remedy.replace('*', '')}."
+
+
+def _reason(row: AnswerView) -> str:
+    return (row.result.reason or row.sign.word).rstrip(".")

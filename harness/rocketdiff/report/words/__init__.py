@@ -1,0 +1,1 @@
+"""The sentences and signs that all formats share."""

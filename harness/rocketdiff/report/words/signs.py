@@ -1,0 +1,239 @@
+"""The sentences and signs all formats share, so that the terminal, the page and the comment say the same thing."""
+
+import shlex
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from rocketdiff.core.answers.policy import Policy
+from rocketdiff.core.answers.verdict import CheckResult, Severity, Verdict
+from rocketdiff.core.run_info import RunInfo
+from rocketdiff.core.tables.fault import FaultKind
+from rocketdiff.report.clusters import DivergenceCluster, Weight
+from rocketdiff.report.document import Document
+from rocketdiff.verdict.judge import RunVerdict
+
+PHASES = ("calm", "paused", "after")
+"""In the order of time."""
+
+
+FAULT_WORDS = {kind.traits.count: kind.traits.phase for kind in FaultKind}
+"""What a case's brokers are meanwhile, by the names of ``core.tables.fault.FAULT_COUNTS``."""
+
+
+def phase_word(phase: str, counts: Mapping[str, int] | None = None) -> str:
+    """A phase for people: the stored word ``paused`` covers every kind of fault, of which a case may have another."""
+    if phase != "paused":
+        return phase
+    kinds = [FAULT_WORDS[name] for name, count in (counts or {}).items() if count and name in FAULT_WORDS]
+    return " and ".join(kinds) or "during a fault"
+
+
+@dataclass(frozen=True, slots=True)
+class Sign:
+    """How one answer is shown: a character of single width, a word, and the class that colours it."""
+
+    mark: str
+    word: str
+    tone: str
+
+
+SIGNS = {
+    Verdict.CONFORMS: Sign("✓", "conforms", "good"),
+    Verdict.EQUIVALENT: Sign("≈", "equivalent", "good"),
+    Verdict.DECLARED: Sign("◆", "declared", "known"),
+    Verdict.DIVERGES: Sign("✗", "diverges", "bad"),
+    Verdict.STALE: Sign("∅", "stale", "bad"),
+    Verdict.INCONCLUSIVE: Sign("?", "inconclusive", "open"),
+    Verdict.INVALID: Sign("!", "invalid", "warn"),
+    Verdict.NOT_APPLICABLE: Sign("–", "not applicable", "mute"),
+    Verdict.ERROR: Sign("E", "error", "warn"),
+}
+
+MEASURED = Sign("·", "measured only", "mute")
+"""An ``info`` check without an answer of its own: its figures are judged together with other cases'."""
+
+UNGATED = Sign("?", "inconclusive (does not gate)", "open")
+"""A question that would have gated, had the run been able to answer it."""
+
+RUN_TONE = {
+    RunVerdict.CONFORMS: "good",
+    RunVerdict.DIVERGES: "bad",
+    RunVerdict.STALE: "bad",
+    RunVerdict.INCONCLUSIVE: "open",
+    RunVerdict.INVALID: "warn",
+    RunVerdict.NOTHING_DECISIVE: "open",
+    RunVerdict.ERROR: "warn",
+}
+
+RUN_MARKS = {
+    RunVerdict.CONFORMS: "✓",
+    RunVerdict.DIVERGES: "✗",
+    RunVerdict.STALE: "∅",
+    RunVerdict.INCONCLUSIVE: "?",
+    RunVerdict.INVALID: "!",
+    RunVerdict.NOTHING_DECISIVE: "?",
+    RunVerdict.ERROR: "!",
+}
+
+
+def sign_of(verdict: Verdict, severity: Severity) -> Sign:
+    """Sign of one answer."""
+    if verdict is Verdict.INCONCLUSIVE and severity is Severity.INFO:
+        return MEASURED
+    return SIGNS[verdict]
+
+
+def headline(document: Document) -> str:
+    """The verdict as one sentence about the two subjects."""
+    baseline, candidate = document.run.baseline.title, document.run.candidate.title
+    if document.verdict is RunVerdict.DIVERGES and _baseline_broke_off(document):
+        return f"{baseline}, the baseline, broke the line protocol: there is nothing to compare {candidate} with"
+    if document.verdict is RunVerdict.DIVERGES and not _about_the_candidate(document):
+        return f"The rules for {baseline} do not explain what it did itself"
+    other = "itself" if baseline == candidate else baseline
+    alike = f"{candidate} behaves like {other}"
+    if any(cluster.weight is Weight.WARNING for cluster in document.clusters):
+        alike += " in everything that gates"
+    if document.counts.declared:
+        alike = f"{candidate} differs from {other} only as the ledger declares"
+    return {
+        RunVerdict.CONFORMS: alike,
+        RunVerdict.DIVERGES: f"{candidate} behaves differently from {other}",
+        RunVerdict.STALE: f"{candidate} does not show a divergence that the ledger declares",
+        RunVerdict.INCONCLUSIVE: f"Not enough evidence to compare {candidate} with {other}",
+        RunVerdict.INVALID: "This run cannot be judged: its set-up did not hold",
+        RunVerdict.NOTHING_DECISIVE: f"Nothing decisive ran for {candidate} and {baseline}",
+        RunVerdict.ERROR: "rocketdiff itself failed; this says nothing about the clients",
+    }[document.verdict]
+
+
+def _baseline_broke_off(document: Document) -> bool:
+    """Whether all that is new is that the baseline died, stalled or talked nonsense; with one name for both nobody can tell."""
+    baseline, candidate = document.run.baseline.subject, document.run.candidate.subject
+    new = [cluster for cluster in document.clusters if cluster.weight is Weight.NEW]
+    broke = all(cluster.subject == baseline and cluster.signature.startswith("protocol.") for cluster in new)
+    return bool(new) and broke and baseline != candidate
+
+
+def _about_the_candidate(document: Document) -> bool:
+    """Whether any new divergence is more than the rules failing to explain the baseline."""
+    new = [cluster for cluster in document.clusters if cluster.weight is Weight.NEW]
+    return not new or any(not cluster.signature.startswith("rules/") for cluster in new)
+
+
+def subline(document: Document) -> str:
+    """What is behind the headline, in figures: what diverged, then how all checks were answered."""
+    new = [cluster for cluster in document.clusters if cluster.weight is Weight.NEW]
+    parts = []
+    if new:
+        cases = {case for cluster in new for case in cluster.cases}
+        fails = f"{plural(document.counts.new, 'check')} {'fails' if document.counts.new == 1 else 'fail'}"
+        parts.append(f"{fails}, {plural(len(new), 'new kind')} of divergence in {plural(len(cases), 'case')}")
+    answered = Counter(answer_sign(result, document.policy) for result in document.results)
+    passed = sum(answered.pop(SIGNS[verdict], 0) for verdict in (Verdict.CONFORMS, Verdict.EQUIVALENT))
+    parts.append(f"{passed} of {plural(document.counts.checks, 'check')} conform")
+    order = [*SIGNS.values(), UNGATED, MEASURED]
+    words = {SIGNS[Verdict.DIVERGES]: "diverge"}
+    parts += [f"{answered[sign]:,} {words.get(sign, sign.word)}" for sign in sorted(answered, key=order.index)]
+    if document.counts.gating:
+        parts.append(f"{document.counts.answered:,} of {plural(document.counts.gating, 'gating check')} answered")
+    if document.counts.inconclusive:
+        verb = "has" if document.counts.inconclusive == 1 else "have"
+        parts.append(f"{plural(document.counts.inconclusive, 'gating check')} {verb} no answer")
+    if document.counts.unanswered:
+        parts.append(f"{document.counts.unanswered} planned never ran")
+    return " · ".join(parts)
+
+
+def answer_sign(result: CheckResult, policy: Policy) -> Sign:
+    """How one answer is counted: one that is open and does not gate is counted apart."""
+    sign = sign_of(result.verdict, result.severity)
+    return UNGATED if sign is SIGNS[Verdict.INCONCLUSIVE] and not policy.gates(result) else sign
+
+
+def left_out(run: RunInfo) -> tuple[str, ...]:
+    """What was chosen and not run, a line a reason."""
+    reasons = dict.fromkeys(reason for _, reason in run.left_out)
+    named = {reason: [name for name, why in run.left_out if why == reason] for reason in reasons}
+    return tuple(f"{plural(len(names), 'scenario')}, {why}: {', '.join(names)}" for why, names in named.items())
+
+
+def short_case(case: str, run: RunInfo) -> str:
+    """Case name without the pair of subjects, which the report names once."""
+    return case.removesuffix(f"/{run.baseline.subject}~{run.candidate.subject}")
+
+
+def check_id(result: CheckResult) -> str:
+    """Stable name of a check of a case, shaped like a path."""
+    return f"{result.case}/{result.check}"
+
+
+def where_in(cluster: DivergenceCluster, run: RunInfo) -> str:
+    """Where a cluster's example was seen, as far as it is a single send."""
+    parts = [short_case(cluster.example_case, run)]
+    if cluster.example.send >= 0:
+        parts.append(f"send {cluster.example.send}")
+        if cluster.example.attempt is not None:
+            parts.append(f"attempt {cluster.example.attempt + 1}")
+    if cluster.example.phase:
+        counts = next((case.fault_counts for case in run.cases if case.case == cluster.example_case), None)
+        parts.append(f"phase {phase_word(cluster.example.phase, counts)}")
+    return ", ".join(parts)
+
+
+def explain_command(cluster: DivergenceCluster, run: RunInfo) -> str:
+    """Command that prints the rule chain of a cluster's example; empty when there is no single send or no command."""
+    if cluster.example.send < 0 or not run.explain:
+        return ""
+    folder = next((case.folder for case in run.cases if case.case == cluster.example_case), "")
+    values = {
+        "{folder}": folder,
+        "{subject}": cluster.subject,
+        "{send}": str(cluster.example.send),
+        "{case}": cluster.example_case,
+    }
+    command = run.explain
+    for placeholder, value in values.items():
+        command = command.replace(placeholder, value)
+    return command
+
+
+def repeat_command(reproduce: str, scenario: str) -> str:
+    """The command that repeats one scenario of a run; the whole run's where it chose scenarios itself, and for what is pooled over several."""
+    if not reproduce or scenario.startswith("pooled/") or " --scenario " in reproduce:
+        return reproduce
+    return f"{reproduce} --scenario {shlex.quote(scenario)}"
+
+
+def moment(iso: str) -> str:
+    """``2026-11-21 14:22:33 UTC`` from ISO 8601; text that is no such thing stays as it is."""
+    try:
+        at = datetime.fromisoformat(iso)
+    except ValueError:
+        return iso
+    zone = at.strftime(" %Z") if at.tzinfo else ""
+    return f"{at:%Y-%m-%d %H:%M:%S}{zone}"
+
+
+def number(value: float) -> str:
+    """Three significant digits; whole numbers whole."""
+    return f"{value:,.0f}" if float(value).is_integer() or abs(value) >= 1_000 else f"{value:.3g}"
+
+
+def plural(count: int, noun: str, several: str = "") -> str:
+    """``1 case``, ``2 cases``; several: the plural where it is no added s."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {several or noun + 's'}"
+
+
+def duration(seconds: float) -> str:
+    """Seconds for people: ``74 s``, ``9 min 5 s``."""
+    whole = round(seconds)
+    return f"{whole} s" if whole < 120 else f"{whole // 60} min {whole % 60} s"
+
+
+def sentence(text: str) -> str:
+    """With a capital, unless it begins with a client's name, which stays as people type it."""
+    first = text.partition(" ")[0]
+    return text if ":" in first else text[:1].upper() + text[1:]

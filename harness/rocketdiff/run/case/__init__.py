@@ -1,0 +1,1 @@
+"""One case on a cluster: its subjects, faults, guards and witnesses."""

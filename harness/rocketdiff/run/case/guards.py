@@ -1,0 +1,267 @@
+"""Conditions that make a case worth judging, as measured; a guard that did not hold makes checks INVALID, never a pass."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+from statistics import median
+
+from rocketdiff.core.events import Arm
+from rocketdiff.core.run_info import Guard
+from rocketdiff.core.sends.plan import Plan
+from rocketdiff.core.sends.records import Send
+from rocketdiff.core.subject import SubjectId
+from rocketdiff.core.tables.fault import KILLS, PAUSES, FaultRecord, FaultSpec
+from rocketdiff.run.case.stall_watch import Stalls
+from rocketdiff.run.case.wire_witness import WireStory
+from rocketdiff.scenario import Case
+
+START_SPREAD_LIMIT_NS = 50_000_000
+"""Both arms start within 50 ms of each other, a tenth of the shortest pause that both must meet at the same phase."""
+
+LATENESS_LIMIT_NS = 250_000_000
+"""
+Median lateness of an arm's sends in calm. Under load sends start late; by a quarter of a second they no longer meet the
+phases of a fault the plan meant them for. Medians are a few ms even with both cores kept busy.
+"""
+
+CLOCK_SLIP_LIMIT_MS = 5
+"""
+Java's budget and avoidance are counted on the wall clock, the oracle's intervals on the monotonic one, padded by a
+millisecond. A clock being disciplined slips 0.5 ms a second at the very most, over seconds well under this; a step is more.
+"""
+
+STALL_LIMIT_NS = 1_000_000_000
+"""
+How late a sleeping thread may be woken while no subject shows a sign of life either. With both cores kept busy it is a few
+hundredths of a second; a second is a machine that was suspended or that has no processor to give.
+"""
+
+SHORTENED_PAUSE_SHARE = 0.5
+"""A pause that lasted less than half of what was asked for is another scenario."""
+
+
+FAULT_SLIP_LIMIT_S = 1.0
+"""
+How late a fault may begin. Shipped plans have a second and a half of calm before the first fault, and a second more than the ten
+that an avoidance takes to end after it: by a second all phases are still there; shorter stretches between pauses are kept by
+asking whether they stayed apart. Seen on two cores: a few hundredths at rest, 0.53 s at the most under a load of 25.
+"""
+
+APART_S = 0.1
+"""Pauses planned so far apart, or further, are separate causes; closer ones nobody could keep apart."""
+
+
+@dataclass(frozen=True, slots=True)
+class CaseMeasurements:
+    """
+    What the runner saw of one case.
+
+    first_ns: start of each arm's first send; late_ns: median lateness in calm. wire: what the recording relay of an arm
+    saw, if it had one. stalls: whether the machine and the subjects were let run.
+
+    origin_ns: when the first send was due; the schedule counts from there.
+
+    problems: whatever the cluster did that was not asked for, or did not do, as sentences.
+    """
+
+    case: Case
+    case_name: str
+    first_ns: Mapping[Arm, int]
+    late_ns: Mapping[Arm, int]
+    answered: Mapping[Arm, int]
+    faults: Sequence[FaultRecord]
+    problems: Sequence[str]
+    is_read_back: bool
+    clock_slip_ms: int
+    lost: Mapping[Arm, SubjectId]
+    origin_ns: int
+    wire: Mapping[Arm, WireStory] = field(default_factory=dict)
+    stalls: Stalls = field(default_factory=Stalls)
+
+    @property
+    def spread_ns(self) -> int | None:
+        """How far apart the arms' first sends began; None when an arm never sent."""
+        return (
+            abs(self.first_ns[Arm.BASELINE] - self.first_ns[Arm.CANDIDATE]) if len(self.first_ns) == len(Arm) else None
+        )
+
+    def measured(self) -> dict[str, int | float]:
+        """Numbers for ``run.json``, unit in the name."""
+        numbers: dict[str, int | float] = {f"late_ns_{arm}": late for arm, late in self.late_ns.items()}
+        if self.spread_ns is not None:
+            numbers["start_spread_ns"] = self.spread_ns
+        return numbers
+
+
+def median_lateness_ns(plan: Plan, told: Mapping[Arm, Sequence[Send]], origin_ns: int) -> dict[Arm, int]:
+    """
+    Of each arm that sent, the median of how late sends began, counting those whose thread was free when they were due.
+
+    A send that waits for the one before it (the loop is closed) is late because of the fault, not of the machine.
+    """
+    due = {send.send: origin_ns + send.due_ns for send in plan.sends}
+    return {arm: _median_lateness_ns(due, sends) for arm, sends in told.items() if sends}
+
+
+def _median_lateness_ns(due: Mapping[int, int], sends: Iterable[Send]) -> int:
+    free: dict[int, int] = {}
+    late = []
+    for send in sorted(sends, key=lambda told: told.start_ns):
+        if free.get(send.thread, 0) <= due[send.send]:
+            late.append(send.start_ns - due[send.send])
+        free[send.thread] = send.end_ns
+    return int(median(late)) if late else 0
+
+
+def guards_of(facts: CaseMeasurements) -> tuple[Guard, ...]:
+    """Every guard of a case, held or not; what a lost subject could not do is the protocol check's business."""
+    each = (*_start(facts), *_lateness(facts), *_complete(facts), *_faults(facts), _clock(facts), _read_back(facts))
+    return (*each, *_awake(facts), *_witnesses(facts))
+
+
+def _start(facts: CaseMeasurements) -> tuple[Guard, ...]:
+    spread = facts.spread_ns
+    if spread is None:
+        return ()
+    return (
+        Guard(
+            name="started-together",
+            held=spread <= START_SPREAD_LIMIT_NS,
+            expected=f"first sends within {START_SPREAD_LIMIT_NS / 1e6:.0f} ms of each other",
+            seen=f"{spread / 1e6:.1f} ms",
+            case=facts.case_name,
+        ),
+    )
+
+
+def _lateness(facts: CaseMeasurements) -> tuple[Guard, ...]:
+    return tuple(
+        Guard(
+            name=f"on-schedule-{arm}",
+            held=late <= LATENESS_LIMIT_NS,
+            expected=f"sends in calm at most {LATENESS_LIMIT_NS / 1e6:.0f} ms late (median)",
+            seen=f"{late / 1e6:.1f} ms",
+            case=facts.case_name,
+        )
+        for arm, late in facts.late_ns.items()
+    )
+
+
+def _complete(facts: CaseMeasurements) -> tuple[Guard, ...]:
+    planned = len(facts.case.plan.sends)
+    return tuple(
+        Guard(f"plan-done-{arm}", count == planned, f"{planned} sends answered", f"{count}", facts.case_name)
+        for arm, count in facts.answered.items()
+        if arm not in facts.lost
+    )
+
+
+def _faults(facts: CaseMeasurements) -> tuple[Guard, ...]:
+    held = tuple(_effective(facts, spec) for spec in facts.case.faults)
+    wrong = tuple(
+        Guard(
+            "cluster", held=False, expected="the cluster to do what the schedule says", seen=seen, case=facts.case_name
+        )
+        for seen in facts.problems
+    )
+    return held + wrong + tuple(_on_time(facts))
+
+
+def _effective(facts: CaseMeasurements, spec: FaultSpec) -> Guard:
+    """Whether one fault was injected, shown, lasted long enough and (unless it is for good) was shown to be over."""
+    expected = f"{spec.kind} of {spec.node} at {spec.at_s:g} s in effect and proven"
+    record = next((r for r in facts.faults if r.episode == spec.episode and r.node == spec.node), None)
+    seen = "not injected" if record is None else _flaw(record, spec)
+    return Guard(f"fault-{spec.episode}", not seen, expected, seen or "proven", facts.case_name)
+
+
+def _flaw(record: FaultRecord, spec: FaultSpec) -> str:
+    if record.proven_ns is None:
+        return "its effect was not shown"
+    if spec.for_s is None or spec.kind in KILLS:
+        return ""
+    if record.heal_ns is None or record.heal_proven_ns is None:
+        return "its end was not shown"
+    lasted_s = (record.heal_ns - record.injected_ns) / 1e9
+    return f"it lasted {lasted_s:.2f} s only" if lasted_s < SHORTENED_PAUSE_SHARE * spec.for_s else ""
+
+
+def _on_time(facts: CaseMeasurements) -> Iterator[Guard]:
+    """Whether the schedule was kept: every fault in its time, and pauses that the plan has apart were apart."""
+    done = {(record.episode, record.node): record for record in facts.faults}
+    pairs = [(spec, done[key]) for spec in facts.case.faults if (key := (spec.episode, spec.node)) in done]
+    if not pairs:
+        return
+    slips = [*_late(pairs, facts.origin_ns), *_merged(pairs)]
+    yield Guard(
+        name="fault-on-time",
+        held=not slips,
+        expected=f"every fault within {FAULT_SLIP_LIMIT_S:g} s of its time, and pauses apart that the plan has apart",
+        seen="; ".join(slips) or "the schedule was kept",
+        case=facts.case_name,
+    )
+
+
+def _late(pairs: Sequence[tuple[FaultSpec, FaultRecord]], origin_ns: int) -> Iterator[str]:
+    for spec, record in pairs:
+        began_s = (record.inject_ns - origin_ns) / 1e9
+        if abs(began_s - spec.at_s) > FAULT_SLIP_LIMIT_S:
+            yield f"{spec.kind} of {spec.node} due at {spec.at_s:.1f} s came at {began_s:.1f} s"
+
+
+def _merged(pairs: Sequence[tuple[FaultSpec, FaultRecord]]) -> Iterator[str]:
+    pauses = [(spec, record) for spec, record in pairs if spec.kind in PAUSES]
+    for (spec, record), (later, other) in combinations(sorted(pauses, key=lambda pair: pair[0].at_s), 2):
+        is_apart = spec.for_s is not None and later.at_s - spec.at_s - spec.for_s >= APART_S
+        if is_apart and (record.healed_ns is None or other.inject_ns < record.healed_ns):
+            yield f"the pauses of {spec.node} at {spec.at_s:g} s and {later.node} at {later.at_s:g} s overlapped"
+
+
+def _clock(facts: CaseMeasurements) -> Guard:
+    slip = facts.clock_slip_ms
+    return Guard(
+        name="clock-steady",
+        held=abs(slip) <= CLOCK_SLIP_LIMIT_MS,
+        expected=f"wall and monotonic clock within {CLOCK_SLIP_LIMIT_MS} ms of each other from begin to end",
+        seen=f"{slip} ms",
+        case=facts.case_name,
+    )
+
+
+def _awake(facts: CaseMeasurements) -> Iterator[Guard]:
+    """The machine, and each subject: what was not let run cannot be blamed for standing still."""
+    gap_ns = facts.stalls.longest_gap_ns
+    yield Guard(
+        name="awake-machine",
+        held=gap_ns <= STALL_LIMIT_NS,
+        expected=f"a sleeping thread woken at most {STALL_LIMIT_NS / 1e6:.0f} ms late",
+        seen=f"{gap_ns / 1e6:.0f} ms",
+        case=facts.case_name,
+    )
+    for arm, stopped_ns in facts.stalls.stopped_ns.items():
+        seen = f"stopped for about {stopped_ns / 1e6:.0f} ms" if stopped_ns else "never stopped"
+        yield Guard(f"awake-{arm}", not stopped_ns, "processes that nobody stops", seen, facts.case_name)
+
+
+def _witnesses(facts: CaseMeasurements) -> tuple[Guard, ...]:
+    """
+    Who saw an arm's attempts, where there was a relay; broken when client and wire told two stories.
+
+    Then one of the two is wrong, and nothing that rests on attempts is worth saying.
+    """
+    return tuple(
+        Guard(
+            f"witness-{arm}",
+            held=not story.against,
+            expected=f"one story of {arm}'s attempts",
+            seen=f"{len(story.against)} sends differ, {story.against[0]}" if story.against else story.told,
+            case=facts.case_name,
+        )
+        for arm, story in facts.wire.items()
+        if story.told
+    )
+
+
+def _read_back(facts: CaseMeasurements) -> Guard:
+    seen = "read" if facts.is_read_back else "not read"
+    return Guard("read-back", facts.is_read_back, "every queue read to its end after healing", seen, facts.case_name)

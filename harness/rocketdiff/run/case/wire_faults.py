@@ -1,0 +1,141 @@
+"""
+Faults on the wire: the relays of a case delay, swallow or reset every frame to or from one broker for a while.
+
+The broker is well all the time; only its clients, and whoever asks through a relay, notice. So the proof of such a fault is
+a request through each relay: kept back, unanswered or reset while it is in force, and answered as ever afterwards. Every
+frame is meant, not sends alone, because otherwise no probe could tell.
+"""
+
+import time
+from collections.abc import Callable, Collection, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from functools import partial
+
+from rocketdiff.cluster.faults.catalogue import FAULTS
+from rocketdiff.cluster.faults.proof import ANSWER_TIMEOUT_MS, SILENCE_MS
+from rocketdiff.cluster.faults.record import Fault, healed, injected
+from rocketdiff.cluster.interface import Cluster, Node, Span, node_named
+from rocketdiff.cluster.operations.admin import probe_broker
+from rocketdiff.core.errors import FaultNotProven
+from rocketdiff.core.security import OPEN, Security
+from rocketdiff.core.tables.fault import ON_THE_WIRE, FaultKind, FaultRecord, FaultSpec, Frames
+from rocketdiff.relay.proxy.process import Relay
+from rocketdiff.relay.proxy.switches import Action, Switch
+from rocketmq_reference.remoting.errors import (
+    RemotingException,
+    RemotingSendRequestException,
+    RemotingTimeoutException,
+)
+
+_ACTIONS = {
+    FaultKind.WIRE_DELAY: Action.DELAY,
+    FaultKind.WIRE_RESET: Action.RESET,
+    FaultKind.WIRE_SWALLOW: Action.SWALLOW,
+}
+_TO = {Frames.REQUESTS: "server", Frames.RESPONSES: "client"}
+
+_ROUNDED_MS = 1.0
+"""The relay's timer may be so much early by its own clock, which is rounder than ours."""
+
+_NS_PER_MS = 1_000_000
+
+
+def with_relays(relays: Collection[Relay], security: Security = OPEN) -> Mapping[FaultKind, Fault]:
+    """
+    Every kind of fault, those on the wire done by these relays; of one case, since they are.
+
+    security: how the relays want to be asked.
+    """
+    wire = _Wire(tuple(relays), security)
+    return {**FAULTS, **dict.fromkeys(ON_THE_WIRE, Fault(wire.inject, wire.heal))}
+
+
+def needs_relays(faults: Collection[FaultSpec]) -> bool:
+    """Whether a schedule can be done only with relays between the clients and the cluster."""
+    return any(fault.kind in ON_THE_WIRE for fault in faults)
+
+
+@dataclass(slots=True)
+class _Wire:
+    """The relays, and by episode which switches are on, one a relay."""
+
+    relays: tuple[Relay, ...]
+    security: Security = OPEN
+    _on: dict[int, tuple[int, ...]] = field(default_factory=dict)
+    _specs: dict[int, FaultSpec] = field(default_factory=dict)
+
+    def inject(self, cluster: Cluster, spec: FaultSpec) -> FaultRecord:
+        """Turn the switch of every relay and prove it through each; raises UnprovenFault."""
+        self._specs[spec.episode] = spec
+        node = node_named(cluster, spec.node)
+        prove = partial(_prove_in_force, spec, node.probe_topic, self.security)
+        return injected(spec, node.name, lambda: self._turn_on(spec), lambda: self._each(node, prove))
+
+    def heal(self, cluster: Cluster, record: FaultRecord) -> FaultRecord:
+        """Turn them back and prove that every relay passes on as before; raises UnprovenFault."""
+        spec = self._specs[record.episode]
+        node = node_named(cluster, spec.node)
+        prove = partial(_prove_over, spec, node.probe_topic, self.security)
+        return healed(record, lambda: self._turn_off(spec), lambda: self._each(node, prove))
+
+    def _turn_on(self, spec: FaultSpec) -> Span:
+        assert spec.frames is not None, "the format asks for them"
+        switch = Switch(_ACTIONS[spec.kind], node=spec.node, to=_TO[spec.frames], delay_ms=spec.delay_ms)
+        begin_ns = time.monotonic_ns()
+        self._on[spec.episode] = tuple(relay.turn_on(switch) for relay in self.relays)
+        return Span(begin_ns, time.monotonic_ns())
+
+    def _turn_off(self, spec: FaultSpec) -> Span:
+        begin_ns = time.monotonic_ns()
+        for relay, number in zip(self.relays, self._on.pop(spec.episode), strict=True):
+            relay.turn_off(number)
+        return Span(begin_ns, time.monotonic_ns())
+
+    def _each(self, node: Node, prove: Callable[[str], int]) -> int:
+        """Through all relays at once; the moment the last was certain."""
+        addresses = [relay.addresses[node.name] for relay in self.relays]
+        with ThreadPoolExecutor(len(addresses)) as asking:
+            return max(asking.map(prove, addresses))
+
+
+def _prove_in_force(spec: FaultSpec, topic: str, security: Security, address: str) -> int:
+    began_ns = time.monotonic_ns()
+    expected = f"a request to {spec.node} to be {_MET[spec.kind]} on its way"
+    try:
+        patience_ms = round(spec.delay_ms) + ANSWER_TIMEOUT_MS if spec.delay_ms else SILENCE_MS
+        probe_broker(address, patience_ms, topic, security)
+    except RemotingException as error:
+        if not isinstance(error, _PROOFS.get(spec.kind, ())):
+            raise FaultNotProven(expected, seen=str(error)) from error
+        return time.monotonic_ns()
+    now_ns = time.monotonic_ns()
+    took_ms = (now_ns - began_ns) / _NS_PER_MS
+    if spec.kind is FaultKind.WIRE_DELAY and took_ms >= spec.delay_ms - _ROUNDED_MS:
+        return now_ns
+    raise FaultNotProven(expected, seen=f"an answer after {took_ms:.0f} ms")
+
+
+_MET = {FaultKind.WIRE_DELAY: "kept back", FaultKind.WIRE_RESET: "reset", FaultKind.WIRE_SWALLOW: "lost"}
+
+_PROOFS: Mapping[FaultKind, type[RemotingException]] = {
+    FaultKind.WIRE_RESET: RemotingSendRequestException,
+    FaultKind.WIRE_SWALLOW: RemotingTimeoutException,
+}
+"""What a probe ends with; a refused connection, say, would prove something else."""
+
+
+def _prove_over(spec: FaultSpec, topic: str, security: Security, address: str) -> int:
+    """An answer; after a delay one that came sooner than the delay, which a busy machine may owe us for a while."""
+    deadline_ns = time.monotonic_ns() + ANSWER_TIMEOUT_MS * _NS_PER_MS
+    while True:
+        began_ns = time.monotonic_ns()
+        try:
+            probe_broker(address, ANSWER_TIMEOUT_MS, topic, security)
+        except RemotingException as error:
+            raise FaultNotProven(f"{spec.node} to answer through its relay again", seen=str(error)) from error
+        now_ns = time.monotonic_ns()
+        if spec.kind is not FaultKind.WIRE_DELAY or (now_ns - began_ns) / _NS_PER_MS < spec.delay_ms:
+            return now_ns
+        if now_ns > deadline_ns:
+            raise FaultNotProven(f"{spec.node} to answer sooner than within {spec.delay_ms:g} ms", seen="none that did")

@@ -1,0 +1,1 @@
+"""`rocketdiff subject check`: one client alone at a cluster."""

@@ -1,0 +1,306 @@
+"""
+Whether a subject speaks the protocol and means what it says; nothing is compared with another client.
+
+Each call that it claims is tried twenty times on one broker, one of them again while the broker is paused.
+"""
+
+import json
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from rocketdiff.cluster.interface import Cluster
+from rocketdiff.cluster.operations.drain import await_drained
+from rocketdiff.cluster.operations.stored import StoredRow, read_stored
+from rocketdiff.core.errors import SubjectBroken
+from rocketdiff.core.events import Arm
+from rocketdiff.core.sends.message import ID_PROPERTY, KEYS, TAGS
+from rocketdiff.core.sends.outcome import ErrorWord, Reason, reason_of
+from rocketdiff.core.sends.plan import Plan, PlannedSend, SendKind, SendMode
+from rocketdiff.core.sends.records import (
+    ATTEMPT_STARTS,
+    ATTEMPTS,
+    NEVER_CALLED_BACK,
+    NS_PER_MS,
+    PROTOCOL,
+    UNSEEN_END,
+    Attempt,
+    Send,
+)
+from rocketdiff.core.subject import ClientProtocol
+from rocketdiff.core.tables.settings import ClientSettings
+from rocketdiff.core.text.quoted import shown
+from rocketdiff.protocol.transcript import Transcript
+from rocketdiff.run.subject_check.one_subject import carried_out, new_setup, unheard
+from rocketdiff.scenario.stretch import TIMES
+from rocketdiff.subjects.claims import ROUTES, unknown_claims
+from rocketdiff.subjects.subject import Subject
+from rocketdiff.subjects.subject_process import SubjectProcess
+
+SENDS = 20
+STALLED = "protocol.stalled"
+QUEUES = 4
+BODY_BYTES = 128
+_MARK = (("colour", "grün"),)
+"""Not ASCII, because a client that encodes twice, or not at all, is seen by nothing else."""
+_EVERY_NS = 10_000_000
+_PAUSE_S = 1.5
+_PAUSED_TIMEOUT_MS = 500
+_CLOCK_TOLERANCE_NS = 2 * NS_PER_MS
+"""Some runtimes round their clock to whole milliseconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that was tried, and what is wrong with it in a sentence; empty if nothing is."""
+
+    tried: str
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Trial:
+    """What one process of the subject told, and what is stored of it."""
+
+    transcript: Transcript
+    stored: tuple[StoredRow, ...]
+    has_stopped: bool
+    clock_off_ns: int
+
+
+def topology_for(subject: Subject) -> str:
+    """One broker, which for a client that speaks gRPC is a proxy too."""
+    return "one-master-local-proxy" if subject.protocol is ClientProtocol.GRPC else "one-master"
+
+
+def check_subject(subject: Subject, cluster: Cluster, folder: Path) -> Iterator[Finding]:
+    """
+    Findings in the order in which they are made; ``cluster`` has one broker, which is paused once and healed.
+
+    Raises ClusterError if the cluster fails.
+    """
+    calls = [(kind, SendMode.SYNC) for kind in SendKind] + [
+        (SendKind.PLAIN, SendMode.ASYNC),
+        (SendKind.PLAIN, SendMode.ONEWAY),
+    ]
+    offered = [call for call in calls if subject.offers(*call, [QUEUES])]
+    if not offered:
+        yield Finding(
+            "a call", "hello claims no kind of send: name plain, queue, selector, batch or group among its capabilities"
+        )
+    unknown = unknown_claims(sorted(subject.capabilities))
+    if unknown:
+        yield Finding(f"hello claims {', '.join(unknown)}, which protocol {PROTOCOL} does not know: are they misspelt?")
+    is_first, last = True, ""
+    for kind, mode in offered:
+        tried = f"{SENDS} {mode} sends, {kind}"
+        plan = _carrying(_plan(kind, mode)) if is_first else _plan(kind, mode)
+        try:
+            trial = _tried(subject, cluster, folder, plan, ClientSettings())
+        except SubjectBroken as broken:
+            yield Finding(tried, f"{broken.signature}: {broken}")
+            if is_first and broken.signature == STALLED:
+                yield Finding("nothing else is tried: it would be waited for as long each time")
+                return
+            told = f"{broken.signature}: {broken.seen}"
+            if is_first and told == last:
+                yield Finding("nothing else is tried: it would end in the same way each time")
+                return
+            last = told
+            continue
+        yield from (Finding(tried, problem) for problem in _problems(trial, kind, mode) or ("",))
+        untold = [] if is_first else untold_attempts(trial.transcript)
+        yield from (Finding(f"attempts of {tried}", problem) for problem in untold)
+        if is_first:
+            yield from _once(trial)
+            yield from _carried(trial)
+            is_first = False
+    if offered:
+        yield from _paused(subject, cluster, folder, *offered[0])
+
+
+def _plan(kind: SendKind, mode: SendMode) -> Plan:
+    return Plan(0, 1, tuple(PlannedSend(n, 0, n * _EVERY_NS, kind, n, BODY_BYTES, mode) for n in range(SENDS)))
+
+
+def _carrying(plan: Plan) -> Plan:
+    return replace(
+        plan, sends=tuple(replace(send, keys="a-key", tags="a-tag", properties=_MARK) for send in plan.sends)
+    )
+
+
+def _carried(trial: _Trial) -> Iterator[Finding]:
+    """No problem where no scenario asks for it."""
+    asked = {KEYS: "a-key", TAGS: "a-tag", **dict(_MARK)}
+    stored = [json.loads(row.properties) for row in trial.stored]
+    other = {name: each.get(name) for name, value in asked.items() for each in stored if each.get(name) != value}
+    if other:
+        lack = ", ".join(name if seen is None else f"{name} (they have {shown(seen)})" for name, seen in other.items())
+        yield Finding(
+            f"keys, tags and properties of the plan: messages lack {lack}, a difference where a scenario asks for it"
+        )
+
+
+def _tried(
+    subject: Subject,
+    cluster: Cluster,
+    folder: Path,
+    plan: Plan,
+    settings: ClientSettings,
+    once_ready: Callable[[], None] | None = None,
+) -> _Trial:
+    setup = new_setup(cluster, settings, QUEUES)
+    with SubjectProcess(subject.program, Arm.CANDIDATE, folder / setup.topic, on_line=unheard) as process:
+        begun_ns = time.monotonic_ns()
+        hello = process.await_hello()
+        off_ns = max(begun_ns - hello.clock_ns, hello.clock_ns - time.monotonic_ns(), 0)
+        transcript = carried_out(process, plan, setup, once_ready, subject.attempt_timeout_ms)
+    cluster.heal_all()
+    await_drained(cluster, [setup.topic])
+    stored = read_stored(cluster, setup.topic, plan.body_bytes)
+    by_send = tuple(sorted(stored, key=lambda row: -1 if row.send is None else row.send))
+    return _Trial(transcript, by_send, process.has_stopped, off_ns)
+
+
+def _problems(trial: _Trial, kind: SendKind, mode: SendMode) -> list[str]:
+    """What is wrong with sends to a broker that is well."""
+    sends, stored = trial.transcript.sends, trial.stored
+    problems = []
+    failed = [send for send in sends if send.error is not None]
+    if failed:
+        problems.append(
+            f"{len(failed)} of {SENDS} failed though nothing was wrong, the first with {failed[0].error}: {failed[0].message}"
+        )
+    foreign = [row for row in stored if row.send is None]
+    if foreign:
+        problems.append(
+            f"{len(foreign)} stored messages have no id of this run in their property {ID_PROPERTY}: {foreign[0].identity}"
+        )
+    spoilt = [row for row in stored if row.send is not None and not row.body_ok]
+    if spoilt:
+        problems.append(f"the body of message {spoilt[0].send} is not its id padded with dots to {BODY_BYTES} bytes")
+    times = {number: sum(row.send == number for row in stored) for number in range(SENDS)}
+    lost = [number for number, count in times.items() if count == 0]
+    if lost and not failed:
+        problems.append(f"{len(lost)} of {SENDS} messages are not stored, the first is number {lost[0]}")
+    twice = [number for number, count in times.items() if count > 1]
+    if twice:
+        problems.append(f"{len(twice)} messages are stored more than once, the first is number {twice[0]}")
+    asked = kind in (SendKind.QUEUE, SendKind.SELECTOR)
+    astray = [row for row in stored if row.send is not None and asked and row.queue_id != row.send % QUEUES]
+    if astray:
+        problems.append(
+            f"message {astray[0].send} was to go to queue {astray[0].send or 0} modulo {QUEUES} and lies in queue {astray[0].queue_id}"
+        )
+    return problems + _wrong_results(sends, stored, mode)
+
+
+def _wrong_results(sends: list[Send], stored: tuple[StoredRow, ...], mode: SendMode) -> list[str]:
+    lies = {row.send: (row.broker, row.queue_id, row.queue_offset) for row in stored}
+    told = ((send, (send.broker, send.queue_id, send.queue_offset)) for send in sends if send.broker is not None)
+    wrong = [
+        f"send {send.send} says {place}, its message lies at {lies[send.send]}"
+        for send, place in told
+        if lies.get(send.send, place) != place
+    ]
+    if wrong:
+        return [f"{len(wrong)} results name another place than where the message lies: {wrong[0]}"]
+    silent = [send for send in sends if send.error is None and send.status is None]
+    if silent and mode is not SendMode.ONEWAY:
+        return [f"{len(silent)} sends end with neither status nor error"]
+    return []
+
+
+def untold_attempts(transcript: Transcript) -> list[str]:
+    """Sends of a client that claims attempts without one: with a relay on the wire as well, the two tell different stories."""
+    claims = () if transcript.hello is None else transcript.hello.capabilities
+    told = len({attempt.send for attempt in transcript.attempts})
+    if ATTEMPTS not in claims or told >= len(transcript.sends):
+        return []
+    return [
+        f"{told} of {len(transcript.sends)} sends have one, though hello claims {ATTEMPTS}: report those of every mode"
+    ]
+
+
+def _once(trial: _Trial) -> Iterator[Finding]:
+    """What is the same in every trial."""
+    off_ms = trial.clock_off_ns / NS_PER_MS
+    is_far = trial.clock_off_ns > _CLOCK_TOLERANCE_NS
+    yield Finding(
+        "its clock",
+        f"it is {off_ms:,.0f} ms away from the host's monotonic clock (CLOCK_MONOTONIC, nanoTime)" if is_far else "",
+    )
+    yield Finding("stop", "" if trial.has_stopped else "it was still there two seconds after stop, and was killed")
+    hello, transcript = trial.transcript.hello, trial.transcript
+    claims = hello.capabilities if hello is not None else ()
+    if not {ATTEMPTS, ATTEMPT_STARTS} & {*claims}:
+        yield Finding("attempts are not claimed: the recording relay tells them")
+    elif len({attempt.send for attempt in transcript.attempts}) < SENDS:
+        claim = ATTEMPTS if ATTEMPTS in claims else ATTEMPT_STARTS
+        yield Finding("attempts", f"only {len(transcript.attempts)} for {SENDS} sends, though hello claims {claim}")
+    else:
+        yield Finding(
+            "attempts" if ATTEMPTS in claims else "the beginnings of attempts; the recording relay tells their ends"
+        )
+    if ATTEMPTS in claims and ROUTES not in claims:
+        problem = "without them nobody knows whose turn a queue is; report them too, or claim no attempts, and the relay tells both"
+        yield Finding("routes", f"hello claims attempts and no routes: {problem}")
+    if ROUTES in claims:
+        yield Finding("routes", "" if transcript.routes else f"none, though hello claims {ROUTES}")
+
+
+def _paused(subject: Subject, cluster: Cluster, folder: Path, kind: SendKind, mode: SendMode) -> Iterator[Finding]:
+    """Sends to a broker that is stopped end with an error or after it goes on, and the subject survives."""
+    pause_s = max(_PAUSE_S, TIMES * (subject.attempt_timeout_ms or 0) / 1_000)
+    tried = f"sends to a broker that is paused for {pause_s:g} s"
+    (broker,) = cluster.brokers
+    settings = replace(ClientSettings(), send_msg_timeout_ms=_PAUSED_TIMEOUT_MS, retry_times_when_send_failed=0)
+    begun_ns: list[int] = []
+    ended_ns: list[int] = []
+
+    def resume() -> None:
+        ended_ns.append(time.monotonic_ns())
+        cluster.resume(broker.name)
+
+    timer = threading.Timer(pause_s, resume)
+
+    def pause() -> None:
+        cluster.pause(broker.name)
+        begun_ns.append(time.monotonic_ns())
+        timer.start()
+
+    try:
+        trial = _tried(subject, cluster, folder, _plan(kind, mode), settings, pause)
+    except SubjectBroken as broken:
+        yield Finding(tried, f"{broken.signature}: {broken}")
+        return
+    finally:
+        if begun_ns:
+            timer.join()
+        cluster.heal_all()
+    sends = trial.transcript.sends
+    early = [
+        send for send in sends if send.status is not None and begun_ns[0] <= send.start_ns and send.end_ns < ended_ns[0]
+    ]
+    longest_ms = max((send.end_ns - send.start_ns for send in sends), default=0) / NS_PER_MS
+    problem = f"send {early[0].send} was acknowledged while the broker was stopped" if early else ""
+    yield Finding(
+        f"{tried}: the longest took {longest_ms:,.0f} ms with send_msg_timeout_ms {_PAUSED_TIMEOUT_MS}", problem
+    )
+    if longest_ms > TIMES * _PAUSED_TIMEOUT_MS and not subject.attempt_timeout_ms:
+        yield Finding("send_msg_timeout_ms: if no attempt obeys it, let hello say attempt_timeout_ms")
+    yield from foreign_errors(trial.transcript)
+
+
+def foreign_errors(transcript: Transcript) -> Iterator[Finding]:
+    """Names that only this client has for an error: each would be a difference for ever, whatever happened."""
+    records: tuple[Send | Attempt, ...] = (*transcript.sends, *transcript.attempts)
+    told = {record.error for record in records if record.error is not None}
+    foreign = sorted(
+        error for error in told - {UNSEEN_END, NEVER_CALLED_BACK, ErrorWord.OTHER} if reason_of(error) is Reason.OTHER
+    )
+    if foreign:
+        words = ", ".join(ErrorWord)
+        yield Finding(f"errors {', '.join(foreign)}: RocketMQ has no such class; report one of the words {words}")

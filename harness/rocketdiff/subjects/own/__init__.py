@@ -1,0 +1,1 @@
+"""Clients of the user's own: program, subject file, build, skeletons."""

@@ -1,0 +1,175 @@
+"""
+A user's own program as a subject: ``exec:./program --flag``, or the ``command`` of a subject file.
+
+It is started without a shell in the folder in which it was named.
+Its hello says which client and release it is and what it can be asked. The program is started once for that, before anything
+else of a run.
+"""
+
+import shlex
+import shutil
+import tempfile
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from rocketdiff.core.errors import HarnessError, SubjectBroken, UsageError
+from rocketdiff.core.sends.records import PROTOCOL, Hello
+from rocketdiff.core.subject import SubjectId
+from rocketdiff.core.text.quoted import plain, shown
+from rocketdiff.process.child import Child
+from rocketdiff.protocol.commands import STOP
+from rocketdiff.protocol.records import decode_record
+from rocketdiff.releases.cache import sha256_of
+from rocketdiff.subjects.limits import MIB, Bounds, Deadlines
+from rocketdiff.subjects.program import Launch, clean_environment
+
+PREFIX = "exec:"
+GUIDE = "fixtures/examples/own-client.md"
+
+_CHECK_INTERVAL_S = 0.05
+
+_FLUSH = "hello comes unasked, and each line is flushed (many languages hold back what goes to a pipe)"
+
+_CANNOT_START = "cannot start "
+"""How the supervisor begins its only line about a program that the system refuses to start."""
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """words: the first an absolute path. folder: where it was named, and where it runs. environment: what its file adds."""
+
+    words: tuple[str, ...]
+    folder: Path
+    environment: Mapping[str, str] = field(default_factory=dict)
+
+    def launch(self, folder: Path) -> Launch:
+        """As it was given; HOME and TMPDIR are below ``folder``, since many clients write logs to both."""
+        own = {"HOME": str(folder.resolve()), "TMPDIR": str(folder.resolve())}
+        return Launch(self.words, clean_environment() | own | {**self.environment}, self.folder)
+
+    def checksums(self) -> dict[str, str]:
+        """The sha256 of each word that is a file, by its name: the program, and a script that it interprets."""
+        files = (self.folder / word for word in self.words)
+        return {file.name: sha256_of(file) for file in files if file.is_file()}
+
+
+@dataclass(frozen=True, slots=True)
+class OwnProgram:
+    """A program whose hello said which subject it is."""
+
+    subject: SubjectId
+    command: Command
+
+    def launch(self, folder: Path) -> Launch:
+        """The command as it was given."""
+        return self.command.launch(folder)
+
+
+def command_of(spec: str, here: Path) -> Command:
+    """What stands after ``exec:``; UsageError if there is no such program."""
+    try:
+        words = shlex.split(spec.removeprefix(PREFIX))
+    except ValueError as problem:
+        raise UsageError(
+            "a command after exec:", seen=f"{shown(spec)} ({problem})", hint="close the quotes"
+        ) from problem
+    if not words:
+        raise UsageError("a command after exec:", seen=shown(spec), hint="for example exec:./my-driver --flag")
+    return found_command(tuple(words), here)
+
+
+def found_command(words: tuple[str, ...], here: Path, environment: Mapping[str, str] | None = None) -> Command:
+    """The command of these words; UsageError if there is no such program."""
+    name = words[0]
+    found = str(here / name) if "/" in name else shutil.which(name)
+    if found is None or not Path(found).is_file():
+        seen = "a folder" if found is not None and Path(found).is_dir() else "no such file"
+        raise UsageError(f"a program {plain(name, 200)}", seen=seen, hint="name it by its path, or put it on PATH")
+    return Command((found, *words[1:]), here, environment or {})
+
+
+def hello_of(spec: str, command: Command) -> Hello:
+    """
+    Starts the program, reads its first line and ends it.
+
+    Raises UsageError if that is no hello of our protocol, or does not come in time.
+    """
+    with tempfile.TemporaryDirectory(prefix="rocketdiff-hello-") as folder:
+        stderr = (Path(folder) / "stderr.log").open("a+b")
+        launch, scratch = command.launch(Path(folder)), Path(folder)
+        child = Child(
+            launch.command, stderr=stderr, environment=launch.environment, folder=command.folder, scratch=scratch
+        )
+        try:
+            hello = _hello(child, spec, Path(stderr.name))
+            child.write(STOP, timeout_s=Deadlines().exit_s)
+            child.close_input()
+            child.await_end(Deadlines().exit_s)
+            return hello
+        finally:
+            child.kill()
+            child.close()
+
+
+def id_of(hello: Hello, shipped: frozenset[str]) -> SubjectId:
+    """Client and release of a hello; UsageError for the name of a client that comes with rocketdiff, or for no name at all."""
+    said = f"{hello.client}:{hello.version}"
+    try:
+        subject = SubjectId.parse(said)
+    except UsageError as problem:
+        raise UsageError(
+            "in hello a client of small letters, digits and hyphens, and a version of letters, digits, dots, + and -",
+            seen=f"client {shown(hello.client)}, version {shown(hello.version)}",
+            hint='for example "client":"acme","version":"1.0"',
+        ) from problem
+    if hello.client in shipped:
+        raise UsageError(
+            "a program's own name as client in its hello",
+            seen=f"{hello.client}, a client that comes with rocketdiff",
+            hint=f"let hello say another name; see {GUIDE}",
+        )
+    return subject
+
+
+def _hello(child: Child, spec: str, stderr: Path) -> Hello:
+    line = _first_line(child, spec, stderr)
+    try:
+        record = decode_record(line).record
+    except SubjectBroken as problem:
+        # What is wrong with a record is worth a sentence; that a line of a log is no JSON is seen.
+        is_meant_so = line.lstrip().startswith(b"{")
+        raise _no_hello(spec, problem.seen if is_meant_so else plain(line.decode(errors="replace"), 200)) from problem
+    if not isinstance(record, Hello) or record.protocol != PROTOCOL:
+        raise _no_hello(spec, plain(line.decode(errors="replace"), 200))
+    return record
+
+
+def _first_line(child: Child, spec: str, stderr: Path) -> bytes:
+    most = Bounds().stderr_bytes
+    deadline = time.monotonic() + Deadlines().hello_s
+    try:
+        while time.monotonic() < deadline:
+            for line in child.hear(_CHECK_INTERVAL_S) or ():
+                return line
+            if child.unfinished_bytes > MIB:
+                raise _no_hello(spec, "a line over 1 MiB")
+            if stderr.stat().st_size > most:
+                raise _no_hello(spec, f"over {most // MIB} MiB on stderr", hint="hello comes before everything else")
+    except EOFError:
+        words = child.last_words()
+        if words.startswith(_CANNOT_START):
+            hint = "chmod +x, a first line such as #!/bin/sh with Unix line ends, or name its interpreter: 'exec:python3 ./driver'"
+            raise UsageError(
+                f"a program that can be started, {plain(spec, 200)}", seen=words.removeprefix(_CANNOT_START), hint=hint
+            ) from None
+        ended = child.how_it_ended(Deadlines().exit_s)
+        raise _no_hello(spec, f"{ended}{f'; its last words: {words}' if words else ''}") from None
+    begun = f"{child.unfinished_bytes:,} bytes without an end of line" if child.unfinished_bytes else "nothing"
+    raise _no_hello(spec, f"{begun} for {Deadlines().hello_s:g} s", hint=_FLUSH)
+
+
+def _no_hello(spec: str, seen: str, hint: str = "only records may go to stdout, all else to stderr") -> HarnessError:
+    expected = f"hello of protocol {PROTOCOL} as the first line of {plain(spec, 200)}"
+    return UsageError(expected, seen=seen, hint=f"see {GUIDE}; {hint}")

@@ -1,0 +1,174 @@
+"""
+The subject file, version 1: what does not fit on a line of ``--subject``.
+
+``python -m rocketdiff.subjects.own.subject_file > fixtures/schema/subject-1.json`` writes the published schema; a test refuses a stale
+one. Rules over two fields are not in the schema: exactly one of ``command`` and ``java``; what belongs to a program only.
+"""
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from rocketdiff.core.text.nearest import nearest_releases
+from rocketdiff.documents.part import Part, published_schema
+from rocketdiff.documents.refusal import Place, Words, read_part, refused, require_format
+from rocketdiff.documents.yaml_source import parse_yaml, read_text
+from rocketdiff.protocol.records import LONGEST_ATTEMPT_MS
+from rocketdiff.releases.catalogue import client_releases, is_known_client
+
+FORMAT = 1
+FORM = "--subject ./subject.yaml"
+SUFFIXES = (".yaml", ".yml")
+
+LABEL = r"[A-Za-z][A-Za-z0-9._-]{0,39}"
+"""A label is printed beside a subject's name, in tables too."""
+
+Text = Annotated[str, Field(min_length=1)]
+Release = Annotated[str, Field(pattern=r"^[0-9]+\.[0-9]+\.[0-9]+(-[A-Za-z0-9.]+)?$")]
+Variable = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
+Call = Literal["plain", "queue", "selector", "batch", "group", "async", "oneway"]
+"""Kinds of send, and modes besides the synchronous one."""
+
+
+class JavaPart(Part):
+    """A build of the Java client: one of jar, folder, class_path and coordinates; base: the release whose rules it is held against."""
+
+    jar: Text | None = None
+    folder: Text | None = None
+    class_path: Text | None = None
+    coordinates: Text | None = None
+    base: Release | None = None
+
+
+class SubjectFile(Part):
+    """
+    One subject. Paths in it are relative to its folder, in which a command runs.
+
+    command: a program and its arguments, run without a shell. build: likewise, what makes it, only run with ``--build``. environment: added to the clean one that every program gets.
+    unsupported: calls that its hello claims and that it shall not be asked for. ledger: declared divergences of this client. rules: the
+    Java release by whose rules both are judged when this program is the baseline; without it it cannot be one.
+    """
+
+    format: Literal[1]
+    name: Annotated[str, Field(pattern=f"^{LABEL}$")] | None = None
+    command: Annotated[list[Text], Field(min_length=1)] | None = None
+    java: JavaPart | None = None
+    environment: dict[Variable, str] = Field(default_factory=dict)
+    attempt_timeout_ms: Annotated[int, Field(ge=1, le=LONGEST_ATTEMPT_MS)] | None = None
+    unsupported: list[Call] = Field(default_factory=list)
+    build: Annotated[list[Text], Field(min_length=1)] | None = None
+    rules: Release | None = None
+    ledger: Text | None = None
+
+
+WORDS = Words(
+    fields={
+        "format": f"format: {FORMAT}",
+        "name": "a label of up to 40 letters, digits, dots, hyphens and underscores that begins with a letter",
+        "command": "a list of a program and its arguments, such as [./bin/driver, --quiet]",
+        "build": "a list of a program and its arguments, such as [make, driver]",
+        "java": "one of jar, folder, class_path and coordinates, and base",
+        "environment": "values by the name of a variable, numbers in quotes",
+        "attempt_timeout_ms": f"milliseconds, a whole number from 1 to {LONGEST_ATTEMPT_MS:,}",
+        "unsupported": "a list of plain, queue, selector, batch, group, async, oneway",
+        "ledger": "the path of a ledger file",
+        "rules": "a published release, in quotes where it could be a number",
+        "base": "a published release, in quotes where it could be a number",
+    }
+)
+
+_SOURCES = ("jar", "folder", "class_path", "coordinates")
+
+
+@dataclass(frozen=True, slots=True)
+class DescribedSubject:
+    """
+    What a subject file says. build: of the Java client, as after ``java:``; empty for a program. folder: of the file.
+
+    command: of a program, as written. build_command: what makes it; empty for nothing. rules: for when it is the baseline.
+    """
+
+    folder: Path
+    label: str
+    build: str
+    command: tuple[str, ...]
+    environment: dict[str, str]
+    attempt_timeout_ms: int | None
+    unsupported: frozenset[str]
+    build_command: tuple[str, ...]
+    rules: str | None
+    ledger: Path | None
+
+
+def is_subject_file(text: str) -> bool:
+    """Whether a subject is named by the path of a file."""
+    return text.endswith(SUFFIXES)
+
+
+def schema() -> bytes:
+    """JSON Schema of subject files of this version."""
+    return published_schema(SubjectFile, f"subject:{FORMAT}").encode()
+
+
+def read(path: Path) -> DescribedSubject:
+    """Reads and checks one subject file. UsageError names the file, the line and what was expected there."""
+    source = parse_yaml(read_text(path, "subject file", hint=FORM), str(path))
+    data, place = source.data, source.place
+    require_format(data, place, FORMAT, what="subject file", holds="format, and command or java")
+    file = read_part(SubjectFile, data, place, WORDS)
+    folder = path.resolve().parent
+    build = _build(file, folder, place)
+    if file.rules is not None and not is_known_client(file.rules):
+        hint = nearest_releases(file.rules, client_releases())
+        raise refused(place, ("rules",), expected="a published release of the Java client", seen=file.rules, hint=hint)
+    return DescribedSubject(
+        folder=folder,
+        label=file.name or "",
+        build=build,
+        command=tuple(file.command or ()),
+        environment=dict(file.environment),
+        attempt_timeout_ms=file.attempt_timeout_ms,
+        unsupported=frozenset(file.unsupported),
+        build_command=tuple(file.build or ()),
+        rules=file.rules,
+        ledger=None if file.ledger is None else folder / file.ledger,
+    )
+
+
+def _build(file: SubjectFile, folder: Path, place: Place) -> str:
+    """The build as ``java:`` takes it; empty for a program."""
+    if (file.command is None) == (file.java is None):
+        seen = "neither" if file.command is None else "both"
+        raise refused(place, (), expected="one of command (a program) and java (a build of the Java client)", seen=seen)
+    if file.java is None:
+        return ""
+    for name in ("environment", "unsupported", "attempt_timeout_ms", "rules"):
+        if getattr(file, name):
+            raise refused(
+                place, (name,), expected="no such field beside java", seen=name, hint="it belongs to a program: command"
+            )
+    given = [name for name in _SOURCES if getattr(file.java, name) is not None]
+    if len(given) != 1:
+        seen = " and ".join(given) or "none"
+        raise refused(place, ("java",), expected=f"one of {', '.join(_SOURCES)}", seen=seen)
+    base = f"@{file.java.base}" if file.java.base else ""
+    return f"{_written(given[0], getattr(file.java, given[0]), folder)}{base}"
+
+
+def _written(kind: str, value: str, folder: Path) -> str:
+    match kind:
+        case "coordinates":
+            return value
+        case "folder":
+            return f"{folder / value}/"
+        case "class_path":
+            return f"@{folder / value}"
+        case _:
+            return str(folder / value)
+
+
+if __name__ == "__main__":
+    sys.stdout.buffer.write(schema())
