@@ -1,4 +1,4 @@
-"""What one subject has told, as a whole: to the runner, or to whoever reads its journal."""
+"""All records of one subject, for the runner and for readers of its journal."""
 
 from dataclasses import dataclass, field
 
@@ -6,21 +6,21 @@ from rocketdiff.core.plain_text import plain_line
 from rocketdiff.core.records import Attempt, CalledBackAgain, Done, Hello, Ready, Record, RouteSeen, Send, SubjectFailed
 
 FAILED_SHOWN = 5
-"""Failed sends that a transcript names in a message."""
+"""Failed sends listed in a message."""
 
 
 WORDS_CHARACTERS = 1_000
-"""How much of what a subject says of its own failure is kept: the first lines of a stack trace."""
+"""Kept length of a subject's failure message: the first lines of a stack trace."""
 
 
 def words_of(failure: SubjectFailed) -> str:
-    """What a subject says of its own failure, in one line."""
+    """Return a subject's failure message on one line."""
     return plain_line(f"{failure.stage}: {failure.message}", WORDS_CHARACTERS)
 
 
 @dataclass(slots=True)
 class Transcript:
-    """Every record of a subject, by kind, in the order it was said."""
+    """Every record of a subject, by kind, in order of arrival."""
 
     hello: Hello | None = None
     ready: Ready | None = None
@@ -32,7 +32,7 @@ class Transcript:
     failure: str | None = None
 
     def keep(self, record: Record) -> None:
-        """File one record under its kind; of hello the first one, of the others that come once the last."""
+        """Store one record: the first hello, the last ready, done and failure, and all others."""
         match record:
             case Hello():
                 self.hello = self.hello or record
@@ -53,14 +53,13 @@ class Transcript:
 
     @property
     def failed(self) -> tuple[Send, ...]:
-        """The sends that ended with an error."""
         return tuple(send for send in self.sends if send.error is not None)
 
     def __repr__(self) -> str:
-        """As a failed assertion shows it: how many, and which of them failed how."""
-        told = [
+        """Shown in a failed assertion: number of sends, and how the first failed ones ended."""
+        failures = [
             f"send {send.send} with {send.error} after {(send.end_ns - send.start_ns) / 1e6:,.0f} ms"
             for send in self.failed[:FAILED_SHOWN]
         ]
-        more = [f"{len(self.failed) - len(told)} more"] if len(self.failed) > len(told) else []
-        return f"<{len(self.sends)} sends, {len(self.failed)} failed{': ' * bool(told)}{', '.join(told + more)}>"
+        more = [f"{len(self.failed) - len(failures)} more"] if len(self.failed) > len(failures) else []
+        return f"<{len(self.sends)} sends, {len(self.failed)} failed{': ' * bool(failures)}{', '.join(failures + more)}>"
