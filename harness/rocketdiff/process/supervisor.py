@@ -127,7 +127,7 @@ class Supervisor:
     def _obey_all(self) -> None:
         wake_up, woken = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
         signal.set_wakeup_fd(woken, warn_on_full_buffer=False)
-        signal.signal(signal.SIGCHLD, lambda *_: None)  # the wake-up descriptor is written only for signals with a handler
+        signal.signal(signal.SIGCHLD, lambda *_: None)  # only signals with a handler write to the wake-up descriptor
         poll = select.poll()
         poll.register(sys.stdin.fileno(), select.POLLIN)
         poll.register(wake_up, select.POLLIN)

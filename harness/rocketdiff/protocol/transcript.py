@@ -57,9 +57,9 @@ class Transcript:
 
     def __repr__(self) -> str:
         """Shown in a failed assertion: number of sends, and how the first failed ones ended."""
-        failures = [
+        shown = [
             f"send {send.send} with {send.error} after {(send.end_ns - send.start_ns) / 1e6:,.0f} ms"
             for send in self.failed[:FAILED_SHOWN]
         ]
-        more = [f"{len(self.failed) - len(failures)} more"] if len(self.failed) > len(failures) else []
-        return f"<{len(self.sends)} sends, {len(self.failed)} failed{': ' * bool(failures)}{', '.join(failures + more)}>"
+        more = [f"{len(self.failed) - len(shown)} more"] if len(self.failed) > len(shown) else []
+        return f"<{len(self.sends)} sends, {len(self.failed)} failed{': ' * bool(shown)}{', '.join(shown + more)}>"
