@@ -1,7 +1,7 @@
 """
-Errors of the harness. A divergence is data and never an error.
+Errors of the harness. A divergence is data and never appears here.
 
-Every error states what was expected, what was seen and what to do, and has an exit code for the command line.
+Every error states what was expected, what was seen and what to do, and has an exit code.
 """
 
 from enum import IntEnum
@@ -35,11 +35,11 @@ class HarnessError(Exception):
         self.hint = hint
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """By default pickle would call the class with ``args`` alone, which these constructors do not accept."""
+        """By default pickle would call the class with ``args`` alone, which the constructors reject."""
         return _made_again, (type(self), self.args, self.__dict__)
 
     def __str__(self) -> str:
-        """One sentence. Foreign text in it is truncated and its control characters are escaped."""
+        """One sentence; foreign text is truncated and its control characters are escaped."""
         parts = [f"expected {plain(self.expected)}", f"saw {plain(self.seen)}"]
         if self.hint:
             parts.append(f"try: {plain(self.hint)}")
@@ -77,7 +77,7 @@ class ClusterError(HarnessError):
 
 
 class FaultNotProven(HarnessError):
-    """The effect of a fault or of its healing could not be proven; measurements under it are invalid."""
+    """The effect of a fault or its healing was not proven; measurements under it are invalid."""
 
     exit_code = ExitCode.INCONCLUSIVE
 

@@ -168,6 +168,8 @@ class AnalysisStarted:
 
 @dataclass(frozen=True, slots=True)
 class CheckJudged:
+    """One check of one case is answered."""
+
     result: CheckResult
 
 

@@ -22,7 +22,7 @@ class Standing(StrEnum):
 
 
 def pool_name(baseline: str, candidate: str, *, is_latency_on: bool) -> str:
-    """Return the name of the pool of all cases with a pause, by fault latency on or off; same form as a case name."""
+    """Return the name, in the form of a case name, of the pool of all cases with a pause and fault latency on or off."""
     return f"pooled/pause/fault-latency-{'on' if is_latency_on else 'off'}/{baseline}~{candidate}"
 
 
@@ -124,7 +124,7 @@ class PairedSample:
         return mine, others
 
     def discordant(self) -> tuple[int, int]:
-        """Episodes (failed over in the baseline only, in the candidate only), for an exact McNemar test."""
+        """Episodes in which only (the baseline, the candidate) failed over, for an exact McNemar test."""
         met = self.met()
         baseline_only = sum(
             p.baseline_ended is Ending.FAILOVER and p.candidate_ended is not Ending.FAILOVER for p in met

@@ -1,4 +1,4 @@
-"""Faults: their kinds in one table, as requested (FaultSpec) and as they happened (FaultRecord)."""
+"""Faults: their kinds, as requested (FaultSpec) and as they happened (FaultRecord)."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -34,13 +34,13 @@ BEHIND_RELAYS = "a relay interferes with frames, and a script's brokers have non
 @dataclass(frozen=True, slots=True)
 class FaultTraits:
     """
-    What the harness knows about a kind of fault; its injection, healing and proof are in ``cluster.faults``.
+    What the harness knows about a kind of fault; ``cluster.faults`` has injection, healing and proof.
 
     role: kind of node that a scenario names.
     count: the ledger's name for the number of nodes hit.
     begins, ends: words in the progress line.
-    during: words for the node's state in plots.
-    sentence: words in the case description, with ``{frames}`` and ``{delay_ms}`` of the fault.
+    during: the node's state in plots.
+    sentence: for the case description; may contain ``{frames}`` and ``{delay_ms}``.
     has_delay: a scenario states a delay.
     needs_sync_flush: requires a broker that flushes before it acknowledges.
     cluster_only: why a simulated script cannot have it; empty if it can.
@@ -78,9 +78,9 @@ class FaultKind(StrEnum):
     """
     The kinds of faults under their scenario names.
 
-    The scenario format, reports, the ledger and the analysis are generated from the traits. A new kind that changes a
-    setting also needs a row in ``cluster.faults.setting_faults``; a pause or kill needs nothing else. A new
-    combination of means and role, or a new parameter, needs its own part in ``scenario.file_format``.
+    Scenario format, reports, ledger and analysis are generated from the traits. A new kind that changes a setting
+    also needs a row in ``cluster.faults.setting_faults``; a pause or kill needs nothing else. A new combination of
+    means and role, or a new parameter, needs its own part in ``scenario.file_format``.
     """
 
     traits: FaultTraits
@@ -206,7 +206,7 @@ BY_SETTING = _by(Means.SETTING)
 ON_THE_WIRE = _by(Means.RELAY)
 
 OF_SLAVES = frozenset(kind for kind in FaultKind if kind.traits.role is Role.SLAVE)
-"""Producers do not connect to slaves and notice these faults through the masters only."""
+"""Clients notice these through the masters only."""
 
 OF_PROXIES = frozenset(kind for kind in FaultKind if kind.traits.role is Role.PROXY)
 """Proxies are the only servers that gRPC clients know."""
@@ -221,7 +221,7 @@ HOLD_ANSWERS_BACK = _with_effect(Effect.SILENCE)
 """Only a call that waits for the response takes longer."""
 
 CLOSE_NO_CONNECTION = frozenset(FaultKind) - _with_effect(Effect.CLOSING)
-"""The kernel or the relay keeps the connections to a master open, or the broker only answers differently."""
+"""The kernel or the relay keeps connections to a master open, or the broker only answers differently."""
 
 
 class Frames(StrEnum):

@@ -62,7 +62,7 @@ def require_nameable(path: Path, option: str) -> None:
 
 
 def require_folder(path: Path, option: str) -> None:
-    """Raise EnvironmentMissing, before the work starts, if a file is in the way of the folder."""
+    """Raise EnvironmentMissing, before the work starts, if a file is in the folder's way."""
     try:
         existing = next(folder for folder in (path, *path.absolute().parents) if folder.exists())
     except OSError:  # the path is too long; creating the folder will report it

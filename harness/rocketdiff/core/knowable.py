@@ -1,7 +1,7 @@
 """
 What can be known about a case, for the scenario format, the oracle and the checks.
 
-The format refuses a check that can never be decisive. The oracle leaves undecided what cannot be known, so that no
+The format refuses a check that can never be decisive; the oracle leaves undecided what cannot be known, so that no
 check reports a difference there. Either the question cannot arise (no fault latency, no avoidance), or no witness
 sees the decision (``unknown``).
 """
@@ -41,7 +41,7 @@ class Sending:
 
 
 def unknown(aspect: Aspect, sending: Sending) -> str:
-    """Return why the rules cannot determine a client's decision; empty if they can."""
+    """Return why the rules cannot determine a client's decision, or an empty text."""
     if sending.is_proxied:
         return "" if aspect is Aspect.END else PROXY_CHOOSES
     if sending.mode is not SendMode.ASYNC or sending.call in _ADDRESSED or aspect is Aspect.END:
@@ -56,7 +56,7 @@ def unknown(aspect: Aspect, sending: Sending) -> str:
 
 
 def unanswerable(check: str, sending: Sending) -> str:
-    """Return why a check can never be decisive in a case; empty if it can."""
+    """Return why a check can never be decisive in a case, or an empty text."""
     asked = CHECKS[check]
     missing = next((_MISSING[need](sending) for need in asked.needs if not _IS_MET[need](sending)), "")
     return missing or (unknown(asked.rests_on, sending) if asked.rests_on else "")

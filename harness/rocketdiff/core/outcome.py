@@ -113,9 +113,9 @@ _NOTHING_WAS_WRITTEN = {Reason.CONNECT, Reason.NO_ROUTE, Reason.NAME_SERVER}
 
 def reason_of(error: str | None, code: int | None = None, status: str | None = None) -> Reason:
     """
-    Return the cause for an exception's simple class name, its response code and a send status.
+    Return the cause for an exception's simple class name, response code and send status.
 
-    Without an error: NOT_STORE_OK for a status other than SEND_OK, else NONE.
+    Without error: NOT_STORE_OK for a status other than SEND_OK, else NONE.
     """
     if error is None:
         return Reason.NOT_STORE_OK if is_stored_with_reserve(status) else Reason.NONE
@@ -159,7 +159,7 @@ def word_of(error: str, code: int | None = None, cause: str | None = None) -> Er
 
 
 def is_stored_with_reserve(status: str | None) -> bool:
-    """True if a broker stored a message without everything it promises, such as FLUSH_SLAVE_TIMEOUT."""
+    """True if a broker stored a message without everything it promises (FLUSH_SLAVE_TIMEOUT)."""
     return status not in (None, "SEND_OK")
 
 
@@ -184,9 +184,9 @@ def outcome_of_send(
     """
     Return what is known about a message after its send returned.
 
-    A failed send is certainly not stored only if each of its attempts is FAILED: the exception names the last cause,
-        and an earlier attempt may have timed out. Without witnessed attempts the exception decides. The return of a
-        one-way call proves nothing.
+    A failed send is certainly not stored only if each attempt is FAILED: the exception names the last cause, and an
+        earlier attempt may have timed out. Without witnessed attempts the exception decides. The return of a one-way
+        call proves nothing.
     """
     if error is None:
         return Outcome.OK if is_acknowledged else Outcome.UNKNOWN

@@ -15,7 +15,7 @@ class SendKind(StrEnum):
 
 
 class SendMode(StrEnum):
-    """How a call ends: with a response, with a later callback, or without any result."""
+    """How a call ends: with a response, with a later callback, or with neither."""
 
     SYNC = "sync"
     ASYNC = "async"

@@ -151,6 +151,8 @@ class ElapsedQuantiles:
 
 @dataclass(frozen=True, slots=True)
 class Plots:
+    """All data of a report's plots."""
+
     lanes: tuple[SwimLanes, ...] = ()
     failover: tuple[FailoverCurve, ...] = ()
     shares: tuple[BrokerShare, ...] = ()

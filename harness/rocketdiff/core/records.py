@@ -1,8 +1,8 @@
 """
 Records that a subject reports: one frozen dataclass per output line, in one closed union.
 
-The runner, the run's tables and the oracle use the same Attempt and Send objects. All times are nanoseconds of the
-host's monotonic clock (Java ``nanoTime``, Python ``monotonic_ns``), which all processes of a host share.
+The run's tables and the oracle use the same Attempt and Send objects. Times are nanoseconds of the host's monotonic
+clock (Java ``nanoTime``, Python ``monotonic_ns``), which all processes of a host share.
 """
 
 from dataclasses import dataclass, field
@@ -63,7 +63,7 @@ class Hello:
 
 @dataclass(frozen=True, slots=True)
 class Ready:
-    """The producer is started, connections and code are warm, and the topic's route is known."""
+    """The producer is started, connections and code are warm, the route is known."""
 
     clock_ns: int
 
@@ -78,7 +78,7 @@ class RouteSeen:
 
 
 NOT_TOLD = {"not told": True}
-"""Marks a field that no subject reports. It is filled from the plan or from other records when the arm is sealed."""
+"""Marks a field that no subject reports; it is filled from the plan or other records when the arm is sealed."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,7 +48,6 @@ class Security:
 
     @property
     def secrets(self) -> tuple[str, ...]:
-        """Texts that must never be shown."""
         account, tls = self.account, self.tls
         found = (account.secret_key, account.security_token) if account is not None else ()
         return tuple(text for text in (*found, tls.key_password if tls is not None else None) if text)
@@ -70,7 +69,7 @@ LEFT_OUT = "(left out)"
 
 
 def secrets_in(setup: Mapping[str, Mapping[str, str]] | None) -> tuple[str, ...]:
-    """Return the secrets of a subject's setup (`Security.setup`)."""
+    """Return the secrets of a `Security.setup`."""
     parts = (setup or {}).values()
     return tuple(part[name] for part in parts for name in _SECRET_MEMBERS if name in part)
 

@@ -1,8 +1,8 @@
 """
-One clear sentence for an error in a hand-written file: what was expected, where, and what was seen.
+Turns an error in a hand-written file into one sentence: what was expected, where, and what was seen.
 
-pydantic reports errors as data (place, kind, limits); the words are ours. A format adds its own words for some
-fields. A YAML format consists of models, a JSON format may consist of dataclasses.
+pydantic reports errors as data; the words are ours, and a format adds its own for some fields. YAML formats consist
+of models; JSON formats may consist of dataclasses.
 """
 
 import json
@@ -55,17 +55,17 @@ _KINDS = {
 
 
 _KEY = ("[key]",)
-"""End of pydantic's location for an error in a key. The key itself stands before it, and also leads to the value."""
+"""End of pydantic's location for an error in a key. The key stands before it, as in the location of its value."""
 
 _MISSING = "missing"
 _UNKNOWN = ("extra_forbidden", "unexpected_keyword_argument")
 """For a model and for a dataclass."""
 
 _MOST_ERRORS = 1_000
-"""Limit for a file in which everything is wrong; no user corrects more at once."""
+"""No user corrects more at once."""
 
 _REFUSED = "refused"
-"""Type of an error from one of our rules; its context has the words."""
+"""Error type of our own rules, whose context has the words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,11 +73,11 @@ class Words:
     """
     The words of one format, by field name.
 
-    fields: what is expected in the field or below it, for any error.
-    patterns: form of its text, by field name or by pattern.
+    fields: what the field or anything below it should be.
+    patterns: form of its text, by field name or pattern.
     unions: meaning of a mapping whose kind this field names.
-    unknown: hint for a part of the format that has no such field.
-    kinds: by error type, instead of the words shared by all formats.
+    unknown: hint for a part that has no such field.
+    kinds: by error type, overriding the shared words.
     """
 
     fields: Mapping[str, str] = field(default_factory=dict)
@@ -93,7 +93,7 @@ def refused(place: Place, location: Location, *, expected: str, seen: str, hint:
 
 
 def rule_broken(expected: str, *, seen: str = "", hint: str = "") -> PydanticCustomError:
-    """Return the exception for a validator to raise; without ``seen`` the value itself is shown."""
+    """Return an exception for a validator; without ``seen`` the value is shown."""
     return PydanticCustomError(_REFUSED, "{expected}", {"expected": expected, "seen": seen, "hint": hint})
 
 
@@ -104,14 +104,14 @@ def dotted(location: Location) -> str:
 
 
 def shown(value: object) -> str:
-    """Return a wrong value as YAML and JSON write it, truncated."""
+    """Return a wrong value in YAML or JSON form, truncated."""
     if value is None or isinstance(value, bool):
         return {None: "null", True: "true", False: "false"}[value]
     return plain.shown(value)
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """Return the known name that was probably meant, ignoring case; empty if none is close."""
+    """Return the known name probably meant, ignoring case, or an empty text."""
     by_folded = {name.lower(): name for name in known}
     close = get_close_matches(name.lower(), by_folded, n=1)
     return by_folded[close[0]] if close else ""
@@ -121,8 +121,8 @@ def require_format(data: object, place: Place, version: int, *, what: str, holds
     """
     Raise UsageError if the data is no mapping or has another format version.
 
-    Must be called first, because in another version every field may have another meaning. what: the file in words,
-    such as ``cluster file``; holds: fields to name if there is no mapping.
+    Call it first: in another version every field may differ in meaning. what: the file in words (``cluster file``);
+        holds: fields to name if there is no mapping.
     """
     if not isinstance(data, dict):
         seen = "nothing" if data is None else type(data).__name__
@@ -143,7 +143,7 @@ def read_part(model: type[Read], data: object, place: Place, words: Words, above
     """
     Return the data as ``model``. ``above``: location of the data in the file.
 
-    Raises UsageError for the first error in the format's order; the hint counts the others.
+    Raises UsageError for the first error in the format's order; the hint counts the rest.
     """
     try:
         value: Read = _adapter(model).validate_python(data)  # type: ignore[arg-type]  # a class can be hashed
@@ -156,8 +156,7 @@ def read_json(kind: type[Read], data: object, place: Place, words: Words) -> Rea
     """
     Return data parsed from JSON as a dataclass; raises as ``read_part`` does.
 
-    In strict mode pydantic creates dataclasses, tuples and enum members from JSON text only, so the data is encoded
-    again.
+    Strict pydantic creates dataclasses, tuples and enum members from JSON text only, so the data is encoded again.
     """
     try:
         value: Read = _adapter(kind).validate_json(json.dumps(data))  # type: ignore[arg-type]  # a class can be hashed
@@ -173,8 +172,6 @@ def _adapter(kind: type) -> TypeAdapter[Any]:
 
 @dataclass(frozen=True, slots=True)
 class _Refusal:
-    """Data that violates its format."""
-
     kind: type
     data: object
     words: Words
@@ -200,7 +197,7 @@ class _Refusal:
         return refused(place, (*above, *location), expected=expected, seen=seen, hint=hint)
 
     def _meant(self, details: list[ErrorDetails]) -> list[ErrorDetails]:
-        """For a value with several alternatives keep the deepest errors: that alternative matched furthest."""
+        """Among alternatives keep the deepest errors: that alternative matched furthest."""
         fields = [self._field(detail) for detail in details]
         above = {field[:length] for field in fields for length in range(len(field))}
         return [detail for detail, field in zip(details, fields, strict=True) if field not in above]
@@ -212,7 +209,7 @@ class _Refusal:
         return (*location, detail["loc"][-1]) if is_below else location
 
     def _worded(self, detail: ErrorDetails) -> tuple[str, str, str]:
-        """Return what was expected, what was seen, and a hint."""
+        """Expected, seen, hint."""
         (location, kinds), context = self._walk(detail), detail.get("ctx", {})
         name = str(detail["loc"][-1]) if detail["loc"] else ""
         seen = shown(detail["input"])
@@ -248,14 +245,14 @@ class _Refusal:
         return self.words.kinds.get(detail["type"], shared).format_map(limits)
 
     def _unknown(self, name: str, parts: list[Any]) -> tuple[str, str]:
-        """Return the fields of a part in words, and the one that was probably meant."""
+        """The fields of a part in words, and the one probably meant."""
         known = list(dict.fromkeys(name for part in parts for name in _fields_of(part)))
         hints = [self.words.unknown[part, name] for part in parts if (part, name) in self.words.unknown]
         return f"one of the fields {', '.join(known)}", next(iter(hints), "") or nearest(name, known)
 
     def _walk(self, detail: ErrorDetails) -> tuple[Location, list[Any]]:
         """
-        Return the location in the file and the types allowed there (for an unknown or missing field: of its part).
+        The location in the file, and the types allowed there (for an unknown or missing field: of its part).
 
         pydantic inserts a label at each union: the kind, a class name, or other text.
         """
@@ -286,7 +283,7 @@ def _limit(value: object) -> object:
 
 @cache
 def _members(kind: Any) -> tuple[Any, ...]:
-    """A type as in the file, without its limits; for a union its members except null."""
+    """A type without its limits; the members of a union except null."""
     if get_origin(kind) is Annotated:
         written = [mark.form for mark in kind.__metadata__ if isinstance(mark, WrittenAs)]
         return _members(written[0] if written else get_args(kind)[0])
@@ -296,7 +293,6 @@ def _members(kind: Any) -> tuple[Any, ...]:
 
 
 def _below(kind: Any, step: str | int) -> Iterator[Any]:
-    """The type of a field or of an entry."""
     if isinstance(step, int):
         yield from get_args(kind)[:1] if get_origin(kind) in (list, tuple) else ()
     elif get_origin(kind) is dict:
@@ -307,14 +303,14 @@ def _below(kind: Any, step: str | int) -> Iterator[Any]:
 
 @cache
 def _labels(part: Any) -> tuple[Any, ...]:
-    """pydantic labels a member of a union by its class, or by the literal of one of its fields."""
+    """pydantic labels a union member by its class or by a literal of one of its fields."""
     kinds = [choice for kind in _fields_of(part).values() for choice in _choices(kind)]
     return (getattr(part, "__name__", None), *kinds)
 
 
 @cache
 def _fields_of(kind: Any) -> Mapping[str, Any]:
-    """Types of the fields of a model or dataclass, by their names in the file."""
+    """Field types of a model or dataclass, by name in the file."""
     if isinstance(kind, type) and issubclass(kind, BaseModel):
         return {info.alias or name: info.annotation for name, info in kind.model_fields.items()}
     if isinstance(kind, type) and is_dataclass(kind):

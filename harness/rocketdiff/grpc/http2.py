@@ -19,7 +19,7 @@ _HEADER_BYTES = 9
 _END_STREAM, _ACK, _END_HEADERS, _PADDED, _PRIORITY = 0x1, 0x1, 0x4, 0x8, 0x20
 
 _MOST_TABLE_BYTES = 1 << 20
-"""A peer may allow a larger table than 4 KiB in its SETTINGS; the other side then states the size in its headers."""
+"""A peer's SETTINGS may allow more than 4 KiB; the other side's headers then state the table size."""
 
 
 class FrameKind(IntEnum):
@@ -37,7 +37,7 @@ class FrameKind(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Headers:
-    """A header block of a stream: request, response or trailers. ends: nothing follows on the stream."""
+    """A stream's header block: request, response or trailers. ends: nothing follows."""
 
     stream: int
     values: dict[str, str]
@@ -85,7 +85,7 @@ Event = Headers | Data | StreamReset | Settings | Ping | GoAway
 
 
 class FrameReader:
-    """Parser for one direction of a connection. from_client: it begins with the preface."""
+    """Parser for one direction of a connection. from_client: expects the preface."""
 
     def __init__(self, *, from_client: bool) -> None:
         self._waiting = bytearray()
@@ -95,7 +95,7 @@ class FrameReader:
         self._block: tuple[int, bool, bytearray] | None = None
 
     def feed(self, data: bytes) -> Iterator[Event]:
-        """Return the events of all frames that are now complete; raise ValueError if it is not HTTP/2."""
+        """Return the events of all frames now complete; raise ValueError if it is not HTTP/2."""
         self._waiting += data
         if self._preface:
             if len(self._waiting) < len(PREFACE):
@@ -155,12 +155,12 @@ def frame(
 
 
 def grpc_message(content: bytes) -> bytes:
-    """Return a message as in a stream's body: uncompressed, preceded by its length."""
+    """Return a message as in a stream's body: uncompressed, after its length."""
     return b"\0" + struct.pack(">I", len(content)) + content
 
 
 def grpc_messages(body: bytes) -> Iterator[bytes]:
-    """Return the complete messages of a stream's body; raise ValueError for a compressed one."""
+    """Return the complete messages of a body; raise ValueError for a compressed one."""
     at = 0
     while len(body) - at >= 5:  # a flag and four bytes of length
         length = int.from_bytes(body[at + 1 : at + 5])

@@ -1,7 +1,7 @@
 """
-The parts of RocketMQ's gRPC messages used here (``apache.rocketmq.v2``, definition.proto and service.proto), without I/O.
+The parts of RocketMQ's gRPC messages used here (``apache.rocketmq.v2``, definition.proto and service.proto).
 
-Comments name the field of each number; the protocol never reuses a number.
+Comments name the field of each number; the protocol never reuses one.
 """
 
 from collections import Counter
@@ -45,7 +45,7 @@ class SentMessage:
 
 @dataclass(frozen=True, slots=True)
 class SendAnswer:
-    """A SendMessage response: code and text of its status, or of the first entry that is not OK."""
+    """A SendMessage response: status of the first entry that is not OK, else of the response."""
 
     code: int
     text: str
@@ -64,12 +64,12 @@ class RouteAnswer:
 
 
 def sent_messages(request: bytes) -> tuple[SentMessage, ...]:
-    """Return the messages of a SendMessage request; raise ValueError if it is none."""
+    """Return a SendMessage request's messages; raise ValueError for invalid bytes."""
     return tuple(_sent(message) for message in parts(request, 1))  # SendMessageRequest.messages
 
 
 def send_answer(response: bytes) -> SendAnswer:
-    """Return a SendMessage response; raise ValueError if it is none."""
+    """Parse a SendMessage response; raise ValueError for invalid bytes."""
     code, text = _status(response)
     entries = tuple(parts(response, 2))  # SendMessageResponse.entries
     for entry in entries:
@@ -90,7 +90,7 @@ def query_route(topic: str, endpoint: str) -> bytes:
 
 
 def route_answer(response: bytes) -> RouteAnswer:
-    """Return a QueryRoute response; raise ValueError if it is none."""
+    """Parse a QueryRoute response; raise ValueError for invalid bytes."""
     code, text = _status(response)
     brokers = [broker for queue in parts(response, 2) for broker in parts(queue, 4)]  # .message_queues, .broker
     queues = Counter(next(texts(broker, 1), "") for broker in brokers)  # Broker.name

@@ -1,4 +1,4 @@
-"""Protobuf encoding of a message as a list of numbered fields, without schema or I/O."""
+"""Protobuf messages as lists of numbered fields, without schema."""
 
 from collections.abc import Iterator
 
@@ -10,7 +10,7 @@ _FIXED_BYTES = {FIXED64: 8, FIXED32: 4}
 
 def fields(message: bytes) -> Iterator[tuple[int, int | bytes]]:
     """
-    Return number and value of each field in order: an int for a varint, else bytes.
+    Return number and value of each field: an int for a varint, else bytes.
 
     Raises ValueError if it is not a message.
     """
@@ -35,14 +35,14 @@ def fields(message: bytes) -> Iterator[tuple[int, int | bytes]]:
 
 
 def texts(message: bytes, number: int) -> Iterator[str]:
-    """Return the values of a string field."""
+    """Return a string field's values."""
     for found, value in fields(message):
         if found == number and isinstance(value, bytes):
             yield value.decode(errors="replace")
 
 
 def parts(message: bytes, number: int) -> Iterator[bytes]:
-    """Return the values of a field of messages, strings or bytes."""
+    """Return the values of a message, string or bytes field."""
     for found, value in fields(message):
         if found == number and isinstance(value, bytes):
             yield value
@@ -58,12 +58,12 @@ def number_of(message: bytes, number: int) -> int:
 
 
 def varint_field(number: int, value: int) -> bytes:
-    """Return an encoded numeric field."""
+    """Encode a numeric field."""
     return _encoded(number << 3 | VARINT) + _encoded(value)
 
 
 def bytes_field(number: int, value: bytes | str) -> bytes:
-    """Return an encoded field of a message, string or bytes."""
+    """Encode a message, string or bytes field."""
     content = value.encode() if isinstance(value, str) else value
     return _encoded(number << 3 | BYTES) + _encoded(len(content)) + content
 

@@ -1,5 +1,5 @@
 """
-A child process as the runner sees it: lines in and out with deadlines, and its exit status in words.
+A child process as the runner sees it: lines with deadlines, and its exit status in words.
 
 It runs under a supervisor (supervisor.py), so that neither it nor its descendants outlive the runner.
 """
@@ -28,14 +28,14 @@ _LAST_WORDS_BYTES = 16_000
 _LAST_WORDS_CHARACTERS = 300
 
 _END_AFTER_KILL_S = 10.0
-"""A killed JVM ends within a few ms; only an overloaded machine takes longer."""
+"""A killed JVM ends within a few ms, except on an overloaded machine."""
 
 
 class Child:
     """
     A command under a supervisor, in its own process group.
 
-    Thread-safe if only one thread calls ``hear``. stderr: also opened for reading; close() closes it.
+    Thread-safe if only one thread calls ``hear``. close() closes stderr, which must be readable.
     """
 
     def __init__(
@@ -50,10 +50,10 @@ class Child:
         is_heard: bool = True,
     ) -> None:
         """
-        Start it in ``folder``; ``scratch`` is removed when the runner dies. Raises EnvironmentMissing if it cannot start.
+        Start it in ``folder``; raise EnvironmentMissing if that fails. ``scratch`` is removed when the runner dies.
 
         is_supervised: False for a program that ends with its input, such as a supervisor.
-        is_heard: False to send stdout to ``stderr`` too.
+        is_heard: False to send stdout to ``stderr``.
         """
         self._stderr = stderr
         life_line, self._life_line = os.pipe()
@@ -89,28 +89,26 @@ class Child:
 
     @property
     def pid(self) -> int:
-        """Process id of the supervisor and of the process group; without a supervisor, of the command."""
+        """Process id of the supervisor (without one, of the command) and of the process group."""
         return self._process.pid
 
     @property
     def unsent_bytes(self) -> int:
-        """Queued bytes that the child has not read yet."""
         return len(self._unsent)
 
     @property
     def unfinished_bytes(self) -> int:
-        """Bytes received of an incomplete line."""
         return len(self._unfinished)
 
     def queue(self, line: bytes) -> None:
-        """Queue a line that ``hear`` sends: for a thread that both writes and reads, and must not block on either."""
+        """Queue a line for ``hear``, for a thread that both writes and reads and must block on neither."""
         self._unsent += line + b"\n"
 
     def hear(self, timeout_s: float) -> list[bytes] | None:
         """
-        Send queued bytes and return the complete lines received, without line ends; the list may be empty.
+        Send queued bytes and return the complete lines received, without line ends.
 
-        Returns None if the child neither read nor wrote in that time. Raises EOFError at the end of its output.
+        Returns None if the child neither read nor wrote in time. Raises EOFError at the end of its output.
         """
         assert self._output is not None, "it is not heard"
         poll = select.poll()
@@ -129,7 +127,7 @@ class Child:
         """
         Write all of ``data``; False if the child does not read it in time.
 
-        Returns True if the child is gone: ``hear`` reports its end.
+        True if the child is gone: ``hear`` reports its end.
         """
         deadline = time.monotonic() + timeout_s
         poll = select.poll()
@@ -151,7 +149,7 @@ class Child:
             self._input.close()
 
     def await_end(self, timeout_s: float) -> bool:
-        """Wait for its end; True if it has ended."""
+        """Return True if it ends in time."""
         if self._process.returncode is not None:
             return True
         if self._ended is None:
@@ -164,9 +162,10 @@ class Child:
 
     def stop(self) -> None:
         """
-        Stop everything below the supervisor (SIGSTOP), until no new process is found there.
+        Stop everything below the supervisor (SIGSTOP).
 
-        A parent is stopped before the next scan, so the next scan finds children started during the previous one.
+        Scans until no new process appears: a child started during one scan is found by the next, after its parent was
+            stopped.
         """
         stopped: set[int] = set()
         while new := set(self._below()) - stopped:
@@ -174,7 +173,6 @@ class Child:
             stopped |= new
 
     def go_on(self) -> None:
-        """Continue everything below the supervisor (SIGCONT)."""
         self._send(self._below(), signal.SIGCONT)
 
     def _below(self) -> list[int]:
@@ -201,13 +199,13 @@ class Child:
                     os.killpg(self._process.pid, signal.SIGKILL)
 
     def status(self) -> int:
-        """Exit status, negative for a signal. Kills it if it has not ended."""
+        """Exit status, negative for a signal; kills it first if necessary."""
         self.kill()
         with self._lock:
             return self._process.wait(_END_AFTER_KILL_S)
 
     def how_it_ended(self, within_s: float = 0.0) -> str:
-        """Exit status in words, after the end of its output. Kills it if it does not end within that time."""
+        """Exit status in words, after the end of its output; kills it if it does not end in time."""
         self.await_end(within_s)
         status = self.status()
         return "it closed its output while it went on running" if self._is_killed else in_words(status)
@@ -251,7 +249,7 @@ class Child:
 
 
 def in_words(status: int) -> str:
-    """Return an exit status, in the form of ``waitpid``, in words."""
+    """Return an exit status (negative for a signal) in words."""
     return f"it exited with status {status}" if status >= 0 else f"it was ended by {signal.Signals(-status).name}"
 
 
@@ -265,7 +263,7 @@ _AFTER_THE_REASON = re.compile(
 
 
 def last_line(file: BinaryIO) -> str:
-    """Return the last non-empty line of a file, truncated; for a stack trace or panic, the line with the reason."""
+    """Return the last non-empty line, truncated; for a stack trace or panic, the line with the reason."""
     begin = max(0, os.fstat(file.fileno()).st_size - _LAST_WORDS_BYTES)
     lines = os.pread(file.fileno(), _LAST_WORDS_BYTES, begin).decode(errors="replace").split("\n")
     spoken = [line.strip() for line in lines if line.strip()]
@@ -275,11 +273,11 @@ def last_line(file: BinaryIO) -> str:
 
 
 def python_environment() -> dict[str, str]:
-    """Return our environment for a child that is a Python program of this package."""
+    """Return the environment for a child that is a Python program of this package."""
     paths = [import_path(), *filter(None, [os.environ.get("PYTHONPATH")])]
     return os.environ | {"PYTHONPATH": os.pathsep.join(paths)}
 
 
 def _descriptor_of(process: "subprocess.Popen[bytes]") -> int | None:
-    """Waiting on a pidfd does not reap the process, so its id cannot be reused before it is killed."""
+    """Waiting on a pidfd does not reap the process, so its id is not reused before the kill."""
     return os.pidfd_open(process.pid) if sys.platform == "linux" else None

@@ -1,8 +1,8 @@
 """
-Whether a process is still alive; its start time distinguishes it from a later process with the same id.
+Whether a process is alive; its start time distinguishes it from a later process with the same id.
 
-If /proc is mounted with hidepid, processes of other users are hidden: reading fails (1), or the file is missing (2
-and 4). This is neither an error here nor proof that the process is gone: see ``is_there``.
+With hidepid, /proc hides processes of other users: reading fails (1), or the file is missing (2 and 4). This is no
+error here, and no proof that the process is gone: see ``is_there``.
 """
 
 import os

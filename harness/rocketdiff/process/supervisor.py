@@ -1,17 +1,17 @@
 """
-The supervisor: the parent process of programs that must not outlive the runner, however the runner ends.
+The supervisor: parent process of programs that must not outlive the runner, however it ends.
 
 It is run by path, so it imports the standard library only. It has two modes:
 
     python -I -S supervisor.py RUNNER_PID run LIFE_LINE SCRATCH COMMAND…
 
-runs one command with the supervisor's stdin, stdout and stderr, and exits with its status, or by the same signal.
+runs one command with its own stdin, stdout and stderr, and exits with the command's status or signal.
 LIFE_LINE: descriptor of a pipe whose other end only the runner holds. SCRATCH: folder to remove when the runner is
     gone, or empty.
 
     python -I -S supervisor.py RUNNER_PID serve
 
-starts, stops and continues any number of servers. It reads JSON lines on stdin, its life line, and writes JSON lines:
+starts, stops and continues servers. It reads JSON lines on stdin, its life line, and writes JSON lines:
 
     {"start": "broker-a", "argv": [...], "cwd": "...", "env": {...}, "output": "...", "scratch": ["..."]}
       → {"started": "broker-a", "pid": 17} or {"refused": "broker-a", "why": "..."}
@@ -19,19 +19,19 @@ starts, stops and continues any number of servers. It reads JSON lines on stdin,
       → {"stopped": 17, "begin_ns": ..., "end_ns": ...}, {"continued": ...} or {"refused": 17, "why": "..."}
     → {"exited": 17, "status": -9}          when a server has ended; negative: the signal
 
-Four safety nets, each for the cases that the previous one misses:
- 1. End of the life line: the kernel closes the pipe when the runner dies by any means. Then everything is killed.
+Four safety nets, each for cases that the previous one misses:
+ 1. End of the life line: the kernel closes the pipe when the runner dies. Then everything is killed.
  2. Change of the supervisor's parent, in case a forked copy of the runner still holds the pipe.
- 3. PR_SET_PDEATHSIG on every child, in case the supervisor is killed. The signal is tied to the *thread* that started the
-    child. The supervisor has one thread; the runner's threads come and go.
- 4. PR_SET_CHILD_SUBREAPER: a process that left its group (fork, setsid, fork) is reparented to the supervisor when its
-    parent ends, so that every descendant is found in /proc and killed.
+ 3. PR_SET_PDEATHSIG on every child, in case the supervisor is killed. It is tied to the *thread* that started the child:
+    the supervisor has only one, the runner's come and go.
+ 4. PR_SET_CHILD_SUBREAPER: a process that left its group (fork, setsid, fork) is reparented to the supervisor, so that
+    every descendant is found in /proc and killed.
 SIGKILL also ends stopped processes, such as a paused broker.
 
-Servers are stopped here because the kernel reports only to the parent that all threads of a child have stopped;
+Servers are stopped here because only the parent learns from the kernel that all threads of a child have stopped;
 reading the state of 150 threads one by one takes milliseconds. Times are of the monotonic clock.
 
-These nets exist on Linux only. On other systems ``run`` becomes the command itself, which sees the end of its input.
+The nets need Linux. On other systems ``run`` becomes the command itself, which sees the end of its input.
 """
 
 import contextlib
@@ -140,7 +140,7 @@ class Supervisor:
                 return
 
     def _end_all(self) -> None:
-        """Kill every server and its descendants, wait for their end, and remove their scratch folders."""
+        """Kill all servers and descendants, and remove the scratch folders."""
         end_descendants(os.getpid())
         for server in self._servers.values():
             server.wait()
@@ -182,7 +182,7 @@ class Supervisor:
         _tell({"started": order["start"], "pid": server.pid})
 
     def _signal(self, pid: int, number: signal.Signals, what: int, told: str) -> None:
-        """Send a signal to one server and wait until the kernel reports it for all its threads."""
+        """Send a signal and wait until the kernel reports its effect on all threads."""
         if pid not in self._servers:
             _tell({"refused": pid, "why": "it has ended"})
             return
@@ -208,7 +208,7 @@ def dying_with_this_program() -> Callable[[], None]:
     """
     Return a preexec function that makes the kernel kill the child when this program ends.
 
-    Running Python between fork and exec is safe because this program has only one thread.
+    Running Python between fork and exec is safe because this program has one thread.
     """
     libc = ctypes.CDLL(None, use_errno=True)
     libc.prctl(_PR_SET_CHILD_SUBREAPER, 1)
@@ -256,14 +256,14 @@ def _living_parent(process: str) -> int | None:
 
 
 def _let_go_of_pipes() -> None:
-    """Keep only stderr, so that the command has the only ends of stdin and stdout."""
+    """Leave the only ends of stdin and stdout to the command."""
     nothing = os.open(os.devnull, os.O_RDWR)
     os.dup2(nothing, 0)
     os.dup2(nothing, 1)
 
 
 def _leave_as(status: int) -> NoReturn:
-    """Exit with the command's status, or by its signal, without a core file of this program."""
+    """Exit with the command's status or signal, without a core file."""
     if status < 0:
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         with contextlib.suppress(OSError, ValueError):  # SIGKILL has no handler
@@ -279,7 +279,7 @@ def _tell(message: dict[str, object]) -> None:
 
 
 def main() -> None:
-    """Run the mode that the arguments name; the first argument is the runner's process id."""
+    """Run the mode that the arguments name."""
     runner, job, *rest = sys.argv[1:]
     if job == "serve":
         Supervisor(int(runner)).serve()

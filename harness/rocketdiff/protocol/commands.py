@@ -14,13 +14,13 @@ from rocketdiff.core.settings import ClientSettings
 @dataclass(frozen=True, slots=True)
 class SubjectSetup:
     """
-    Cluster addresses, names and settings of the subject.
+    Addresses, names and settings for the subject.
 
-    warm_topic: a topic with the same queue layout, for warm-up only.
-    group: group of the measured producer; the warm one uses ``<group>-warm``.
+    warm_topic: same queue layout, for warm-up only.
+    group: of the measured producer; the warm one uses ``<group>-warm``.
     run: first part of every message id ``<run>/<topic>/<send>``.
-    callback_limit_ms: how long the subject waits for the callback after an asynchronous call.
-    security: see core.security; contains secrets. Left out if there is none.
+    callback_limit_ms: how long to wait for the callback after an asynchronous call.
+    security: see core.security; contains secrets; left out if there is none.
     endpoints: ``host:port`` of each proxy for a gRPC client; left out if empty.
     """
 
@@ -61,7 +61,7 @@ STOP = b'{"type":"stop"}\n'
 
 
 def encode_plan(plan: Plan) -> Iterator[bytes]:
-    """Return one ``plan`` line per send in plan order, for the subject and for the journal."""
+    """Return one ``plan`` line per send, for the subject and the journal."""
     for send in plan.sends:
         yield _line(plan_line(send))
 
@@ -83,7 +83,7 @@ def encode_go(start_ns: int) -> bytes:
 
 def decode_command(line: bytes) -> Command:
     """
-    Decode a runner's line, for subjects written in Python; unknown fields are ignored.
+    Decode a runner's line, for subjects in Python; unknown fields are ignored.
 
     Raises ValueError for anything else, including another protocol version.
     """

@@ -1,10 +1,9 @@
 """
-The published JSON Schema of the line protocol: records of a subject and commands of the runner.
+The published JSON Schema of the line protocol, generated from the types that encode and decode the lines.
 
-It is generated from the types that encode and decode the lines. Each line is one object, described by
-``#/$defs/record`` or ``#/$defs/command``. Rules that no schema can state (order, claims, times) are in
-subjects/README.md. ``python -m rocketdiff.protocol.json_schema > fixtures/schema/subject-protocol-1.json`` writes it;
-a test rejects a stale file.
+Each line is one object, ``#/$defs/record`` or ``#/$defs/command``. Rules that no schema can state (order, claims,
+times) are in subjects/README.md. ``python -m rocketdiff.protocol.json_schema >
+fixtures/schema/subject-protocol-1.json`` writes it; a test rejects a stale file.
 """
 
 import sys

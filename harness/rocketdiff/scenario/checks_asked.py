@@ -1,4 +1,4 @@
-"""The checks of a run: each scenario's own, the three implicit ones of every case, and the pooled ones."""
+"""The checks of a run: each scenario's own, the three implicit ones, and the pooled ones."""
 
 from collections.abc import Iterable, Sequence
 
@@ -15,7 +15,7 @@ def checks_planned(scenario: Scenario) -> tuple[str, ...]:
     """
     Return the checks of a case, each of which must be answered.
 
-    Behind a proxy it includes the queue checks, which are NOT_APPLICABLE there, so that the report says so.
+    Behind a proxy this includes the queue checks, reported as NOT_APPLICABLE.
     """
     of_queues = OF_QUEUES if topology_named(scenario.topology).has_proxies else ()
     return (*scenario.checks, *of_queues, *IMPLICIT)
@@ -24,7 +24,7 @@ def checks_planned(scenario: Scenario) -> tuple[str, ...]:
 def pooled_planned(
     scenarios: Iterable[tuple[Scenario, Sequence[str]]], baseline: str, candidate: str
 ) -> tuple[tuple[str, str], ...]:
-    """Return (pool, check) of every pooled question: of scenarios that pause a broker and list a statistical check."""
+    """Return (pool, check) of every statistical check listed by a scenario with a pause."""
     asked = {
         (pool_name(baseline, candidate, is_latency_on=scenario.settings.send_latency_fault_enable), check): None
         for scenario, checks in scenarios
@@ -35,6 +35,6 @@ def pooled_planned(
 
 
 def count_planned(scenarios: Iterable[Scenario], baseline: str, candidate: str) -> int:
-    """Return the number of checks to answer, pooled ones included."""
+    """Return the number of checks to answer, including pooled ones."""
     asked = [(scenario, checks_planned(scenario)) for scenario in scenarios]
     return sum(len(checks) for _, checks in asked) + len(pooled_planned(asked, baseline, candidate))

@@ -1,8 +1,7 @@
 """
-The scenario file format, version 1, field by field.
+The only description of the scenario file format, version 1; the published JSON Schema is generated from it.
 
-This is the only description of the format; the published JSON Schema is generated from it. Rules over two fields are
-in ``rules``.
+Rules over two fields are in ``rules``.
 """
 
 from dataclasses import fields
@@ -79,7 +78,7 @@ ShownSeconds = Annotated[
 
 class TopicPart(Part):
     """
-    Queues of the topic that each arm gets for itself.
+    Queues of each arm's topic.
 
     ordered: a topic of ordered messages, the only kind that a read-only broker refuses.
     """
@@ -106,7 +105,7 @@ else:
 
 
 class WorkloadPart(Part):
-    """What the application does: a closed loop of sends with due times."""
+    """A closed loop of sends with due times."""
 
     mode: Literal["sync", "async", "oneway"] = "sync"
     call: Literal["plain", "queue", "selector", "batch", "group"] = "plain"
@@ -122,13 +121,13 @@ class WorkloadPart(Part):
 
 
 class Fault(Part):
-    """One entry of ``faults``; the kinds and their traits are in ``core.fault``."""
+    """One entry of ``faults``; ``core.fault`` has the kinds."""
 
     kind: str
 
 
 class OnBroker(Fault):
-    """A fault of a broker, of its slave, or of the connections to it."""
+    """A fault of a broker, its slave, or the connections to it."""
 
     broker: Annotated[str, Field(pattern=r"^[a-z]$")]
 
@@ -140,13 +139,13 @@ class OnTheWire(OnBroker):
 
 
 class Timed(Fault):
-    """Begins at a time after the first due send."""
+    """Begins at_s after the first due send."""
 
     at_s: Seconds
 
 
 class Repeated(Timed):
-    """Lasts for a time; may repeat at a fixed interval."""
+    """Lasts for_s; may repeat at a fixed interval."""
 
     for_s: PauseSeconds
     repeat: Annotated[int, Field(ge=1, le=1_000)] = 1
@@ -166,7 +165,7 @@ class PausePart(Repeated, OnBroker):
 
 
 class KillPart(Timed, OnBroker):
-    """Kill the process of a broker or of its slave; its restart begins after for_s, or never without for_s."""
+    """Kill a broker or its slave; its restart begins after for_s, or never without for_s."""
 
     kind: KillKind
     for_s: PauseSeconds | None = None
@@ -187,7 +186,7 @@ class ProxyPausePart(Repeated):
 
 
 class ProxyKillPart(Timed):
-    """Kill the process of a proxy; its restart begins after for_s, or never without for_s."""
+    """Kill a proxy; its restart begins after for_s, or never without for_s."""
 
     kind: ProxyKillKind
     proxy: ProxyNumber
@@ -195,13 +194,13 @@ class ProxyKillPart(Timed):
 
 
 class BrokerSettingPart(Shown, OnBroker):
-    """Change a running broker's settings for a while: no write permission, flow control, no time to flush."""
+    """Change a broker's settings for a while: no write permission, flow control, no time to flush."""
 
     kind: SettingKind
 
 
 class WirePart(Shown, OnTheWire):
-    """Relays before both clients drop every frame to a broker, or from it, or reset its connections instead."""
+    """Relays before both clients drop every frame to a broker, or from it, or reset its connections."""
 
     kind: WireKind
 

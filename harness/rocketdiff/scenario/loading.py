@@ -1,4 +1,4 @@
-"""Load a Scenario from a file, or from the text kept in a run, or refuse it with one clear message."""
+"""Load a Scenario from a file or from the text kept in a run."""
 
 from collections.abc import Iterable
 from functools import cache
@@ -40,7 +40,7 @@ def load_all(root: Path | None = None) -> tuple[Scenario, ...]:
     Return every scenario below a folder, or every shipped one, by name.
 
     Raises UsageError if there is none, if a file is refused, and if two have the same name, which selection, ledgers,
-    files and reports use. A file may lie anywhere; a test requires shipped ones to lie where their names say.
+    files and reports use. Only shipped files must lie where their names say; a test checks that.
     """
     return _shipped() if root is None else _below(root)
 
@@ -84,7 +84,7 @@ def parse(text: str, origin: str) -> Scenario:
 
 
 def line_of(text: str, field: str) -> int:
-    """Return the line, from 1, of a top-level field in a scenario's text; the first line if it is absent."""
+    """Return the line, from 1, of a top-level field; the first line if it is absent."""
     return int(parse_yaml(text, "").place((field,)).rpartition(" ")[2])
 
 

@@ -1,4 +1,4 @@
-"""A scenario as the rest of the harness sees it: validated, typed, independent of YAML except for its text."""
+"""A scenario as the rest of the harness sees it: validated, typed, and without YAML except its text."""
 
 from dataclasses import dataclass
 

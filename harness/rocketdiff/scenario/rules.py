@@ -13,7 +13,7 @@ from rocketdiff.scenario.file_format import ScenarioFile, WorkloadPart
 
 
 def require_sendable(workload: WorkloadPart, source: YamlSource) -> None:
-    """Raise UsageError for messages that a client or a broker would refuse."""
+    """Raise UsageError for messages that clients or brokers refuse."""
     levels = [workload.delay_level] if isinstance(workload.delay_level, int) else workload.delay_level
     is_plain = SendMode(workload.mode) is SendMode.SYNC and not any(levels)
     if SendKind(workload.call) is SendKind.BATCH and not is_plain:
@@ -36,7 +36,7 @@ def require_sendable(workload: WorkloadPart, source: YamlSource) -> None:
 
 
 def sending_of(file: ScenarioFile, faults: Iterable[FaultSpec]) -> Sending:
-    """Return the properties of a scenario that determine what can be known about its cases."""
+    """Return what determines the knowable facts about a scenario's cases."""
     workload = file.workload
     levels = [workload.delay_level] if isinstance(workload.delay_level, int) else workload.delay_level
     return Sending(

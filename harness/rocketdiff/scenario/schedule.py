@@ -1,4 +1,4 @@
-"""Expand the faults of a file one by one, and refuse those that cannot be injected as written."""
+"""Expand a file's faults one by one, and refuse those that cannot be injected."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -23,7 +23,7 @@ MINIMUM_GAP_S = 0.2
 """Between two faults of one node: the first must be healed and its healing proven by a response."""
 
 RESTART_S = 5.0
-"""Time for a killed broker to start, register and serve before its next fault; 3 to 4 s are usual."""
+"""Time for a killed broker to start, register and serve again; 3 to 4 s are usual."""
 
 SHARE_OF_A_PROOF = 0.5
 """Share of a fault's duration for proving that it is in effect; as for a pause."""
@@ -40,10 +40,10 @@ _SAME_TIME_S = 1e-9
 
 def scheduled(file: ScenarioFile, source: YamlSource) -> tuple[FaultSpec, ...]:
     """
-    Return every single fault by time, with episodes numbered from 1.
+    Return every single fault by time, episodes numbered from 1.
 
-    Raises UsageError for a node that the topology lacks, a fault that outlasts the workload, and two faults of one
-    node that overlap or leave no time to prove the first healing.
+    Raises UsageError for a node that the topology lacks, a fault that outlasts the workload, and faults of one node
+    that overlap or leave no time to prove the healing.
     """
     placed = [
         (location, spec)

@@ -13,9 +13,8 @@ def select(
     scenarios: Iterable[Scenario], suite: str | None = None, patterns: Sequence[str] = ()
 ) -> tuple[Scenario, ...]:
     """
-    Return the scenarios of a suite whose name matches any glob, in order; all of them without suite and globs.
+    Return the scenarios of a suite whose name matches any glob (see ``path_glob``), in order; without both, all.
 
-    ``*`` and ``?`` match within one part of a name, ``**`` across parts: ``fault-latency/*``, ``**/repeated-*``.
     Raises UsageError for an unknown suite, and for a glob without a match: a typing error must not look like a pass.
     """
     known = tuple(scenarios)

@@ -1,10 +1,9 @@
 """
 Longer faults for a client whose attempts last longer than ``send_msg_timeout_ms``.
 
-Such a client would wait through a pause tuned to the setting, and its timeout would never be seen. Therefore a fault
-longer than the setting is stretched to at least twice the attempt timeout. A shorter fault is meant to cause no
-timeout and keeps its length. Everything after a stretched fault moves later, in both arms alike. The functions are
-pure: the judge repeats them from the scenario's text and the number in ``run.json``.
+Such a client would outwait a pause tuned to the setting, without a timeout. So a fault longer than the setting lasts
+at least twice the attempt timeout. A shorter fault is meant to cause no timeout and stays. Later events move, in both
+arms alike. Pure: the judge repeats it from the scenario's text and the number in ``run.json``.
 """
 
 from collections.abc import Sequence
@@ -15,7 +14,7 @@ from rocketdiff.core.fault import HOLD_ANSWERS_BACK, FaultKind, FaultSpec, fault
 from rocketdiff.scenario.model import Scenario
 
 TIMES = 2
-"""An attempt that begins in the first half of a fault then times out before the fault ends."""
+"""An attempt that begins in the first half of a fault then times out within the fault."""
 
 _DECIMALS = 6
 """Times are rounded to microseconds, so that 1.5 + 4.5 s is 6 s."""
@@ -37,7 +36,7 @@ def stretched(scenario: Scenario, attempt_timeout_ms: int) -> Scenario:
 
 
 def stretched_sentences(scenario: Scenario, attempt_timeout_ms: int) -> tuple[str, ...]:
-    """Return each fault in words, with its original duration if it lasts longer now."""
+    """Return each fault in words, with its original duration if stretched."""
     pairs = zip(scenario.faults, stretched(scenario, attempt_timeout_ms).faults, strict=True)
     return tuple(_sentence(before, after, attempt_timeout_ms) for before, after in pairs)
 
@@ -66,7 +65,7 @@ def _needed_s(fault: FaultSpec, setting_ms: int, attempt_timeout_ms: int) -> flo
 
 
 class _Times:
-    """Monotone map from times of the file to stretched times: overlaps and order are preserved."""
+    """Monotone map from the file's times to stretched times: overlaps and order are preserved."""
 
     def __init__(self, instants: Sequence[float], factors: Sequence[float]) -> None:
         """factors: of the span from each instant to the next."""
@@ -93,7 +92,6 @@ class _Times:
         return cls(instants, factors)
 
     def later(self, time_s: float) -> float:
-        """Stretched time of an instant of the file."""
         moved = time_s
         for (first, last), factor in zip(pairwise(self._instants), self._factors, strict=True):
             moved += (factor - 1) * max(0.0, min(time_s, last) - first)

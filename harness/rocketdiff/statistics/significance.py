@@ -1,8 +1,8 @@
 """
-The statistical tests behind a verdict, as pure functions of numbers.
+The statistical tests behind a verdict, as pure functions.
 
 The unit of every sample is the pause episode (or the run), never the message: messages of one episode share their
-cause. Possibly censored durations are in ``rocketdiff.statistics.survival``.
+cause. Censored durations: ``rocketdiff.statistics.survival``.
 """
 
 from bisect import bisect_left
@@ -15,7 +15,7 @@ import numpy as np
 import scipy
 
 ASSUMED_LOG_SD = 0.15
-"""Log-ratio spread assumed with fewer than two pairs: the smaller one in the table of this room's README."""
+"""For fewer than two pairs: the smaller spread in the table of this room's README."""
 
 
 class Decision(StrEnum):
@@ -31,8 +31,8 @@ class RatioDecision:
     """
     Decision on candidate ÷ baseline (geometric mean over pairs), and its interval.
 
-    log_sd: spread of the log-ratios; assumed with fewer than two pairs.
-    p_equivalence, p_difference: p-values of the two decisions, for Holm over several checks.
+    log_sd: of the log-ratios; assumed with fewer than two pairs.
+    p_equivalence, p_difference: for Holm over several checks.
     """
 
     decision: Decision
@@ -50,9 +50,9 @@ def paired_ratio(pairs: Sequence[tuple[float, float]], *, margin_ratio: float, a
     """
     Decide from the 1−2·alpha interval of the mean log-ratio of (baseline, candidate).
 
-    Inside [1/margin, margin]: EQUIVALENT, the two one-sided tests procedure (Schuirmann 1987; Hauschke et al. on ratios).
+    Inside [1/margin, margin]: EQUIVALENT, by two one-sided tests (Schuirmann 1987; Hauschke et al. on ratios).
     Wholly outside: DIFFERENT by more than the margin, a one-sided test at alpha.
-    Otherwise, and with fewer than two pairs: INCONCLUSIVE.
+    Otherwise, or with fewer than two pairs: INCONCLUSIVE.
 
     Raises ValueError for a margin of at most 1 or a duration that is not positive.
     """
@@ -89,7 +89,7 @@ def _tail(distance: float, error: float, freedom: int) -> float:
 
 
 MOST_PAIRS = 10_000
-"""More pairs than any run has: the estimate is so near the margin that no realistic number decides."""
+"""More than any run has: the estimate is so near the margin that no number decides."""
 
 
 def pairs_needed(
@@ -98,10 +98,9 @@ def pairs_needed(
     """
     Return the fewest pairs that decide with ``power`` at level alpha if ``ratio`` is true; MOST_PAIRS if none do.
 
-    A ratio inside the margin must be shown equivalent (both one-sided tests reject; Phillips 1990), one outside it
-    different by more than the margin. Published figures for equal arms: 28 and 9 pairs for ±10 % and ±20 % at log-sd
-    0.15, 109 and 31 at 0.30. Results agree except the first: the power of 28 pairs is 0.898, so the result is 29. A
-    sample without spread still needs two.
+    Inside the margin equivalence must be shown (both one-sided tests reject; Phillips 1990), outside it a difference
+    by more than the margin. Published for equal arms: 28 and 9 pairs (±10 %, ±20 %) at log-sd 0.15, 109 and 31 at
+    0.30. Results agree but for the first: 28 pairs have power 0.898, so it is 29. A sample without spread needs two.
     """
     margin, mean = log(margin_ratio), abs(log(ratio))
     if log_sd == 0:
@@ -135,30 +134,22 @@ def clopper_pearson(successes: int, n: int, confidence: float = 0.95) -> tuple[f
 
 def excluded_rate(clean: int, confidence: float = 0.95) -> float:
     """
-    Return the rate that ``clean`` repeats without the event exclude: 1 − (1−confidence)^(1/n), the exact one-sided bound.
+    Return the exact one-sided bound on the rate of an event absent from ``clean`` repeats: 1 − (1−confidence)^(1/n).
 
-    Reports print it beside "no divergence seen" (15 → 18 %, 60 → 4.9 %, 120 → 2.5 %).
+    Shown beside "no divergence seen" (15 → 18 %, 60 → 4.9 %, 120 → 2.5 %).
     """
     return 1.0 if clean == 0 else float(1 - (1 - confidence) ** (1 / clean))
 
 
 def exact_mcnemar(only_first: int, only_second: int) -> float:
-    """
-    Return the two-sided exact p-value for paired yes/no outcomes from the discordant pairs (McNemar 1947; binomial form).
-
-    It is 1 for equal counts, zero included.
-    """
+    """Return the two-sided exact p-value of discordant pairs (McNemar 1947; binomial form); 1 for equal counts."""
     if only_first == only_second:
         return 1.0
     return float(scipy.stats.binomtest(only_first, only_first + only_second, 0.5).pvalue)
 
 
 def holm(p_values: Sequence[float], alpha: float) -> tuple[bool, ...]:
-    """
-    Return which hypotheses to reject with a chance of any false rejection of at most alpha (Holm 1979, step-down).
-
-    Results are in input order.
-    """
+    """Return which hypotheses to reject, with family-wise error at most alpha (Holm 1979, step-down), in input order."""
     rejected = [False] * len(p_values)
     for rank, place in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
         if p_values[place] > alpha / (len(p_values) - rank):
@@ -169,9 +160,9 @@ def holm(p_values: Sequence[float], alpha: float) -> tuple[bool, ...]:
 
 def benjamini_hochberg(p_values: Sequence[float], q: float) -> tuple[bool, ...]:
     """
-    Return which hypotheses to flag with an expected share of false flags of at most q.
+    Return which hypotheses to flag, with a false discovery rate of at most q, in input order.
 
-    Benjamini and Hochberg 1995, step-up; for independent or positively dependent p-values. Results are in input order.
+    Benjamini and Hochberg 1995, step-up; for independent or positively dependent p-values.
     """
     order = sorted(range(len(p_values)), key=p_values.__getitem__)
     passing = [rank for rank, place in enumerate(order, start=1) if p_values[place] <= q * rank / len(p_values)]

@@ -28,10 +28,10 @@ def kaplan_meier(durations: Sequence[float], observed: Sequence[bool]) -> tuple[
     """
     Return the product-limit estimate (Kaplan and Meier, JASA 53, 1958): one step per distinct observed time.
 
-    ``observed`` False: the duration is censored and counts as at risk until its time. Of equal durations the observed
-        one comes before the censored one, as in the original paper.
+    ``observed`` False: censored, at risk until its time. Of equal durations the observed one comes first, as in the
+        original.
 
-    Raises ValueError if the sequences differ in length.
+    Raises ValueError if the lengths differ.
     """
     rows = sorted(zip(durations, observed, strict=True))
     steps: list[Step] = []
@@ -50,7 +50,7 @@ def restricted_mean(
     """
     Return the area under the Kaplan–Meier curve up to ``horizon`` (Irwin 1949; Royston and Parmar 2013).
 
-    Means are comparable only if both arms use the same horizon, at most the shortest observation window. Variance:
+    Means are comparable only with the same horizon in both arms, at most the shortest observation window. Variance:
     sum over steps of (area beyond the step)² · d / (r·(r−d)).
 
     Raises ValueError without durations or for a horizon that is not positive.
