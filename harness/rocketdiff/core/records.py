@@ -123,14 +123,15 @@ class Send:
     """
     One call by the application, from entry to return; for an asynchronous call, to its first callback.
 
-    error, cause: simple class names; NEVER_CALLED_BACK if the subject stopped waiting for the callback.
+    error: simple class name or error word; NEVER_CALLED_BACK if the subject stopped waiting for the callback.
+    cause: simple class name of the exception's cause.
     broker, queue_id, queue_offset: from the send result.
     route, route_after: version of the publish list before and after the call; 0 if unknown to the subject.
     returned_ns: return of an asynchronous call.
 
     Not reported by subjects:
-    attempts: in order; callbacks: number of callback calls of an asynchronous send.
-    due_ns (here on the monotonic clock) to delay_level: from the plan.
+    callbacks: number of callback calls of an asynchronous send.
+    due_ns (here on the monotonic clock), kind, argument, body_bytes, mode, delay_level: from the plan.
     properties: planned contents besides our id, as canonical text (``core.message``); None for nothing.
     """
 

@@ -50,7 +50,7 @@ class CaseInfo:
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """Unreadable figures are 0 or empty."""
+    """The machine of the run; unreadable figures are 0 or empty."""
 
     system: str
     processor: str

@@ -41,7 +41,7 @@ class Tls:
 
 @dataclass(frozen=True, slots=True)
 class Security:
-    """account None: requests are unsigned. tls None: connections are plain."""
+    """How to connect. account None: requests are unsigned. tls None: connections are plain."""
 
     account: Account | None = None
     tls: Tls | None = None

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Suite:
-    """takes: approximate duration, where a user needs it before the first run."""
+    """A set of scenarios. takes: approximate duration, where a user needs it before the first run."""
 
     name: str
     takes: str = ""

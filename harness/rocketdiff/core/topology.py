@@ -7,7 +7,7 @@ from rocketdiff.core.errors import UsageError
 
 
 class Role(StrEnum):
-    """Kinds of node. A broker is a master; clients never write to a slave, its replica. gRPC clients know proxies only."""
+    """Kinds of node. A broker is a master; clients never write to its replica, a slave. gRPC clients know proxies only."""
 
     NAME_SERVER = "name-server"
     BROKER = "broker"

@@ -121,8 +121,9 @@ def require_format(data: object, place: Place, version: int, *, what: str, holds
     """
     Raise UsageError if the data is no mapping or has another format version.
 
-    Call it first: in another version every field may differ in meaning. what: the file in words (``cluster file``);
-        holds: fields to name if there is no mapping.
+    Called first, because in another version every field may differ in meaning.
+    what: the file in words (``cluster file``).
+    holds: fields to name if there is no mapping.
     """
     if not isinstance(data, dict):
         seen = "nothing" if data is None else type(data).__name__

@@ -1,9 +1,10 @@
 """
 Longer faults for a client whose attempts last longer than ``send_msg_timeout_ms``.
 
-Such a client would outwait a pause tuned to the setting, without a timeout. So a fault longer than the setting lasts
-at least twice the attempt timeout. A shorter fault is meant to cause no timeout and stays. Later events move, in both
-arms alike. Pure: the judge repeats it from the scenario's text and the number in ``run.json``.
+Such a client would wait until a pause tuned to the setting ends, and never time out. So a fault longer than the
+setting is stretched to at least twice the attempt timeout. A shorter fault is meant to cause no timeout and is kept.
+Later events move accordingly, in both arms alike. Pure: the judge repeats it from the scenario's text and the number
+in ``run.json``.
 """
 
 from collections.abc import Sequence
