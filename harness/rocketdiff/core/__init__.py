@@ -1,1 +1,1 @@
-"""The nouns every room shares: subject, send, attempt, outcome, fault, case, verdict, errors (standard library only)."""
+"""The nouns shared by all rooms: subject, send, attempt, outcome, fault, case, verdict, errors (standard library only)."""

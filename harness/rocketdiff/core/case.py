@@ -1,4 +1,4 @@
-"""A case is one scenario for one pair of subjects; its path-shaped name selects, declares, files and reports."""
+"""A case: one scenario for one pair of subjects. Selection, ledgers, files and reports use its path-like name."""
 
 from dataclasses import dataclass
 

@@ -1,7 +1,7 @@
 """
-What can go wrong on our side of the line; a divergence is data and never appears here.
+Errors of the harness. A divergence is data and never appears here.
 
-Every error says what was expected, what was seen and what to do, and knows the exit code of the command line.
+Every error states what was expected, what was seen and what to do, and has an exit code.
 """
 
 from enum import IntEnum
@@ -24,7 +24,7 @@ class ExitCode(IntEnum):
 
 
 class HarnessError(Exception):
-    """One clear message for the user: expectation, observation, remedy."""
+    """One message for the user: expectation, observation, remedy."""
 
     exit_code = ExitCode.INTERNAL
 
@@ -35,11 +35,11 @@ class HarnessError(Exception):
         self.hint = hint
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """As pickle shall make it again: it would call the class with ``args`` alone, which none of these takes."""
+        """By default pickle would call the class with ``args`` alone, which the constructors reject."""
         return _made_again, (type(self), self.args, self.__dict__)
 
     def __str__(self) -> str:
-        """One sentence; what others have put into it is cut and has no control characters."""
+        """One sentence; foreign text is truncated and its control characters are escaped."""
         parts = [f"expected {plain(self.expected)}", f"saw {plain(self.seen)}"]
         if self.hint:
             parts.append(f"try: {plain(self.hint)}")
@@ -53,37 +53,37 @@ def _made_again(kind: type[HarnessError], args: tuple[Any, ...], fields: dict[st
 
 
 class UsageError(HarnessError):
-    """The user's input (arguments, scenario, settings, ledger) cannot be used."""
+    """Unusable input: arguments, scenario, settings, ledger."""
 
     exit_code = ExitCode.USAGE
 
 
 class TraceError(HarnessError):
-    """A stored run cannot be read as what it claims to be."""
+    """A stored run is unreadable or not of the expected form."""
 
     exit_code = ExitCode.USAGE
 
 
 class EnvironmentMissing(HarnessError):
-    """Something this machine should provide is missing: a JVM, a jar, a port, disk space, a container engine."""
+    """This machine lacks a JVM, a jar, a port, disk space, a container engine or the like."""
 
     exit_code = ExitCode.ENVIRONMENT
 
 
 class ClusterError(HarnessError):
-    """The cluster did not reach, or did not keep, the state that was asked for."""
+    """The cluster did not reach, or did not keep, the requested state."""
 
     exit_code = ExitCode.ENVIRONMENT
 
 
 class FaultNotProven(HarnessError):
-    """A fault was injected or healed but its effect could not be shown; what was measured under it is invalid."""
+    """The effect of a fault or its healing was not proven; measurements under it are invalid."""
 
     exit_code = ExitCode.INCONCLUSIVE
 
 
 class SubjectBroken(HarnessError):
-    """A subject broke the line protocol, died or stalled: a result of the case; raised to its runner, and by the codec of its lines."""
+    """A subject broke the line protocol, died or stalled. This is a result of the case."""
 
     exit_code = ExitCode.DIVERGES
 

@@ -1,8 +1,8 @@
 """
-What happens in a run, one frozen record an event, in one closed union, and the Protocol of whoever listens.
+Events of a run in one closed union, and the Protocol of their listeners.
 
-The runner emits; the terminal, the journal of a report or a plugin listen. Listeners do not know each other, and a run
-does not depend on any of them. Times are seconds of duration, never clock readings: those belong to the traces.
+Listeners (terminal, a report's journal, plugins) are independent of each other and of the run. Times are durations in
+seconds; clock readings appear only in traces.
 """
 
 from collections.abc import Sequence
@@ -25,7 +25,7 @@ class Arm(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class DryRunDescribed:
-    """The only event of a dry run: what a run would do, in lines for people."""
+    """The only event of a dry run: what a run would do."""
 
     lines: tuple[str, ...]
 
@@ -33,10 +33,10 @@ class DryRunDescribed:
 @dataclass(frozen=True, slots=True)
 class RunStarted:
     """
-    The plan is fixed: these cases, this many checks, this seed; ``folder`` is the run directory.
+    The plan is fixed. ``folder`` is the run directory.
 
-    left_out: scenarios that were chosen and that one of the two clients cannot do at all. not_here: those that this cluster
-    cannot be given, each with the reason.
+    left_out: chosen scenarios that one of the two clients does not support.
+    not_here: (scenario, reason) of chosen scenarios that this cluster does not support.
     """
 
     run: str
@@ -53,7 +53,7 @@ class RunStarted:
 
 @dataclass(frozen=True, slots=True)
 class ClusterStarted:
-    """Name servers and brokers have been launched; readiness is not proven yet."""
+    """Servers were launched; readiness is not proven yet."""
 
     topology: str
     backend: str
@@ -62,7 +62,7 @@ class ClusterStarted:
 
 @dataclass(frozen=True, slots=True)
 class ClusterReady:
-    """Every proof of readiness held."""
+    """Every proof of readiness succeeded."""
 
     topology: str
     backend: str
@@ -74,14 +74,14 @@ class ClusterReady:
 
 @dataclass(frozen=True, slots=True)
 class ClusterClosed:
-    """The cluster of a topology is gone, nothing of it is left running."""
+    """No process of a topology's cluster is running any more."""
 
     topology: str
 
 
 @dataclass(frozen=True, slots=True)
 class CaseStarted:
-    """Both arms are being set up; ``number`` counts from 1; duration_s is the span of the plan's due times."""
+    """Both arms are being set up. ``number`` counts from 1; duration_s: span of the plan's due times."""
 
     number: int
     case: str
@@ -92,14 +92,14 @@ class CaseStarted:
 
 @dataclass(frozen=True, slots=True)
 class ArmsReady:
-    """Both arms are warm and will be told to go; from here to ReadBackStarted nobody may take the processor from them."""
+    """Both arms are warm. From here to ReadBackStarted no other work may use the CPU."""
 
     number: int
 
 
 @dataclass(frozen=True, slots=True)
 class ArmsStarted:
-    """Both arms were told to go, spread_ms apart at the most."""
+    """Both arms received ``go``, at most spread_ms apart."""
 
     number: int
     spread_ms: float
@@ -107,7 +107,7 @@ class ArmsStarted:
 
 @dataclass(frozen=True, slots=True)
 class SendsAnswered:
-    """Running total of one arm's finished sends; emitted at most a few times a second."""
+    """Running total of one arm's finished sends, at most a few times a second."""
 
     number: int
     arm: Arm
@@ -116,7 +116,7 @@ class SendsAnswered:
 
 @dataclass(frozen=True, slots=True)
 class FaultInjected:
-    """A fault is in effect; the record says whether and when that was shown."""
+    """A fault is in effect; the record has its proof."""
 
     number: int
     fault: FaultRecord
@@ -124,7 +124,7 @@ class FaultInjected:
 
 @dataclass(frozen=True, slots=True)
 class FaultHealed:
-    """A fault is over; the same episode as its FaultInjected."""
+    """A fault has ended; same episode as its FaultInjected."""
 
     number: int
     fault: FaultRecord
@@ -132,7 +132,7 @@ class FaultHealed:
 
 @dataclass(frozen=True, slots=True)
 class ArmLost:
-    """A subject died, stalled or broke the line protocol; a result of the case, the run goes on."""
+    """A subject died, stalled or broke the line protocol: a result of the case. The run continues."""
 
     number: int
     arm: Arm
@@ -149,7 +149,7 @@ class ReadBackStarted:
 
 @dataclass(frozen=True, slots=True)
 class CaseEnded:
-    """The traces of this case are sealed; sends of each arm that were answered."""
+    """The traces of this case are sealed; answered sends per arm."""
 
     number: int
     case: str
@@ -168,21 +168,21 @@ class AnalysisStarted:
 
 @dataclass(frozen=True, slots=True)
 class CheckJudged:
-    """One question of one case has its answer."""
+    """One check of one case is answered."""
 
     result: CheckResult
 
 
 @dataclass(frozen=True, slots=True)
 class ReportWritten:
-    """The report files of a run exist; ``files`` by format name (json, html, junit, markdown)."""
+    """The report files exist, by format name (json, html, junit, markdown)."""
 
     files: tuple[tuple[str, Path], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class RunInterrupted:
-    """The user ended the run; ``folder`` is the run directory, and its complete cases can be judged."""
+    """The user ended the run; complete cases in ``folder`` can be judged."""
 
     folder: Path
 
@@ -190,9 +190,9 @@ class RunInterrupted:
 @dataclass(frozen=True, slots=True)
 class RunFailed:
     """
-    There is no verdict; the exception with the reason follows. ``machine_line`` is what ends the output.
+    There is no verdict; the exception follows. ``machine_line``: last line of the output.
 
-    reports: report files about the cases that were complete, by format name; empty if there is no such report.
+    reports: report files of the complete cases, by format name.
     """
 
     machine_line: str
@@ -201,7 +201,7 @@ class RunFailed:
 
 @dataclass(frozen=True, slots=True)
 class RunEnded:
-    """Last event of a run that was judged; ``machine_line`` is what ends the output."""
+    """Last event of a judged run. ``machine_line``: last line of the output."""
 
     run: str
     exit_code: int
@@ -234,13 +234,13 @@ Event = (
 
 
 class Listener(Protocol):
-    """Whoever wants to know; called from the runner's thread, in order, and must not block it."""
+    """Receives events in order, on the runner's thread, which it must not block."""
 
     def on_event(self, event: Event) -> None:
-        """Take note of one event."""
+        """Receive one event."""
 
 
 def tell(listeners: Sequence[Listener], event: Event) -> None:
-    """Give one event to every listener, in their order."""
+    """Pass one event to every listener in order."""
     for listener in listeners:
         listener.on_event(event)

@@ -1,4 +1,4 @@
-"""Files that people name on the command line: read whole and once, or refused in one sentence; files with secrets."""
+"""Read files named on the command line, or refuse them in one sentence; write files with secrets."""
 
 import os
 import stat
@@ -8,7 +8,7 @@ from pathlib import Path
 from rocketdiff.core.errors import EnvironmentMissing, HarnessError, UsageError
 
 MOST_BYTES = 256 * 1024
-"""Of a file that a person writes; the largest that is shipped has 26 KiB, and PyYAML reads some 100 KiB a second."""
+"""Size limit for a hand-written file. The largest shipped one has 26 KiB; PyYAML reads some 100 KiB a second."""
 
 
 def read_bytes(
@@ -20,10 +20,10 @@ def read_bytes(
     error: type[HarnessError] = UsageError,
 ) -> bytes:
     """
-    The content of an ordinary file; ``what`` names it in messages, as in "scenario file".
+    Return the content of a regular file. ``what`` names it in messages: "scenario file".
 
-    Raises ``error`` for what cannot be read, what is larger than ``most``, and a device, pipe or folder: opened without
-    waiting, since a pipe that nobody writes to would keep us for ever.
+    Raises ``error`` for an unreadable file, one larger than ``most``, a device, pipe or folder. Opening does not
+    block: a pipe without a writer would block forever.
     """
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -41,7 +41,7 @@ def read_bytes(
 
 
 def read_text(path: Path, what: str, *, most: int = MOST_BYTES, hint: str = "check the path") -> str:
-    """The text of an ordinary file in UTF-8; UsageError as above, and for what is not UTF-8."""
+    """Return the text of a UTF-8 file; raise UsageError as ``read_bytes`` does, and for invalid UTF-8."""
     content = read_bytes(path, what, most=most, hint=hint)
     try:
         return content.decode("utf-8-sig").replace("\r\n", "\n")
@@ -53,19 +53,19 @@ def read_text(path: Path, what: str, *, most: int = MOST_BYTES, hint: str = "che
 
 
 def require_nameable(path: Path, option: str) -> None:
-    """UsageError for a folder whose name settings files, command lines and reports cannot hold: with control characters, or not UTF-8."""
-    text = os.path.abspath(path)  # noqa: PTH100 - the words alone: what the disk says is asked later
-    if any(unicodedata.category(one) in {"Cc", "Cs", "Zl", "Zp"} for one in text):
+    """Raise UsageError for control characters or invalid UTF-8, which settings, command lines and reports cannot contain."""
+    text = os.path.abspath(path)  # noqa: PTH100 - the name only; the disk is checked later
+    if any(unicodedata.category(char) in {"Cc", "Cs", "Zl", "Zp"} for char in text):
         raise UsageError(
             f"{option} without control characters, in UTF-8", seen=repr(text), hint="choose another folder"
         )
 
 
 def require_folder(path: Path, option: str) -> None:
-    """EnvironmentMissing, before the work and not after it, where no folder can be made because a file is in the way."""
+    """Raise EnvironmentMissing, before the work starts, if a file is in the folder's way."""
     try:
-        existing = next(one for one in (path, *path.absolute().parents) if one.exists())
-    except OSError:  # too long for the system, which says so itself
+        existing = next(folder for folder in (path, *path.absolute().parents) if folder.exists())
+    except OSError:  # the path is too long; creating the folder will report it
         return
     if not existing.is_dir():
         raise EnvironmentMissing(
@@ -79,7 +79,7 @@ def _kind(mode: int) -> str:
 
 
 def private_file(path: Path, text: str) -> Path:
-    """Writes a file that only its owner can read."""
+    """Write a file that only its owner can read."""
     path.parent.mkdir(parents=True, exist_ok=True)
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
     os.fchmod(descriptor, 0o600)

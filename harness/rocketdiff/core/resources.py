@@ -1,8 +1,8 @@
 """
-Where the files that are not Python are: scenarios, schemas, Java sources, templates.
+Locate the files that are not Python: scenarios, schemas, Java sources, templates.
 
-Paths are written as in the repository (`fixtures/scenarios/…`, `harness/rocketdiff/drivers/java`). A wheel installs the packages
-beside each other; what lies outside of them was packed under `rocketdiff/_data` (pyproject.toml says what).
+Paths are repository paths (`fixtures/scenarios/…`, `harness/rocketdiff/drivers/java`). A wheel installs the packages
+side by side and packs files from outside them under `rocketdiff/_data` (listed in pyproject.toml).
 """
 
 import os
@@ -13,11 +13,11 @@ from rocketdiff.core.errors import HarnessError
 _PACKAGE = Path(__file__).parents[1]
 
 FOLDER_OF = {"rocketdiff": "harness", "rocketmq_reference": "reference_impl"}
-"""Our packages, each with the folder of the repository that it lies in."""
+"""Our packages and their folders in the repository."""
 
 
 def resource(path: str) -> Path:
-    """The file or folder for a path of the repository; HarnessError when this installation does not have it."""
+    """Return the file or folder for a repository path; raise HarnessError if this installation lacks it."""
     found = locate(path)
     if found is None:
         raise HarnessError(
@@ -27,13 +27,13 @@ def resource(path: str) -> Path:
 
 
 def locate(path: str, package: Path = _PACKAGE) -> Path | None:
-    """The same, for the package rocketdiff at any place; None when there is no such file."""
+    """Return the file or folder for a repository path, or None."""
     file = _placed(path, package)
     return file if file.exists() else None
 
 
 def import_path() -> str:
-    """What PYTHONPATH must hold for another Python to find our packages: one folder when installed, two in a checkout."""
+    """Return the PYTHONPATH for another Python to import our packages: one folder when installed, two in a checkout."""
     return os.pathsep.join(dict.fromkeys(str(_package_folder(name, _PACKAGE).parent) for name in FOLDER_OF))
 
 
@@ -46,6 +46,5 @@ def _placed(path: str, package: Path) -> Path:
 
 
 def _package_folder(name: str, package: Path) -> Path:
-    """Installed, beside the other; in a checkout, in a folder of its own."""
     beside = package.parent / name
     return beside if beside.is_dir() else package.parents[1] / FOLDER_OF[name] / name

@@ -1,11 +1,11 @@
-"""What a verdict and a report need to know about a run besides its evidence: who, with what, where, how to repeat it."""
+"""Facts about a run that verdict and report need besides its evidence."""
 
 from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)
 class SubjectInfo:
-    """One arm: the subject's name, the client and version it reported itself in its hello, and what the user calls it."""
+    """One arm. client, version: from its hello; label: the user's name for it."""
 
     subject: str
     client: str
@@ -14,7 +14,6 @@ class SubjectInfo:
 
     @property
     def title(self) -> str:
-        """The name, after the user's own if there is one."""
         return f"{self.label} ({self.subject})" if self.label else self.subject
 
 
@@ -23,11 +22,13 @@ class CaseInfo:
     """
     One planned case.
 
-    checks: every check planned for it, the implicit ones included; each must come back with an answer.
-    settings, workload: as the scenario states them. faults: one short sentence each, for people. fault_counts: how many
-    nodes are hit in which way, for the ledger's conditions. scenario_file: path from where the run was started, with
-    forward slashes (a shipped one: from the root of our repository); checks_line: where it asks its questions, from 1.
-    folder: the run directory, as a person here would type it.
+    checks: all planned for it, implicit ones included; each must be answered.
+    settings, workload: as stated in the scenario.
+    faults: one short sentence each.
+    fault_counts: nodes hit per kind of fault, for the ledger's conditions.
+    scenario_file: path from the run's working directory, with forward slashes (a shipped file: from the repository root).
+    checks_line: line of its ``checks`` field, from 1.
+    folder: the run directory, as typed on the command line.
     """
 
     number: int
@@ -49,7 +50,7 @@ class CaseInfo:
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """Where it ran; a figure that nobody could read is 0 or empty."""
+    """The machine of the run; unreadable figures are 0 or empty."""
 
     system: str
     processor: str
@@ -61,7 +62,7 @@ class Machine:
 
 @dataclass(frozen=True, slots=True)
 class Guard:
-    """One condition that makes a run worth judging, as measured: both arms started together, the plan was complete."""
+    """One measured validity condition of a run, such as: both arms started together, the plan was complete."""
 
     name: str
     held: bool
@@ -73,13 +74,15 @@ class Guard:
 @dataclass(frozen=True, slots=True)
 class RunInfo:
     """
-    One run (or several judged together: then ``run`` names them all, and ``cases`` has one entry a case and run).
+    One run, or several judged together (``run`` names them all; one entry of ``cases`` per case and run).
 
-    pooled_checks: (case, check) of the pooled questions planned on top of the cases'. started_at: ISO 8601 with offset.
-    reproduce: the command line that repeats the run. explain: command that explains one send, with the placeholders
-    ``{subject}``, ``{case}`` and ``{send}``, and ``{folder}`` for the case's run directory. left_out: (scenario, reason) of what
-    was chosen and could not be run. rocketdiff, judging_source: version
-    of the program that judged, and digest of the part of it that judges; empty where nobody looked.
+    pooled_checks: (case, check) of the pooled questions.
+    started_at: ISO 8601 with offset.
+    reproduce: command line that repeats the run.
+    explain: command that explains one send; placeholders ``{subject}``, ``{case}``, ``{send}``, and ``{folder}`` for
+        the case's run directory.
+    left_out: (scenario, reason) of chosen scenarios that could not be run.
+    rocketdiff, judging_source: version of the judging program and digest of its judging part; empty if not computed.
     """
 
     run: str

@@ -1,8 +1,8 @@
 """
-How the servers of a cluster want to be asked: by which account, over TLS or not.
+Security of a cluster: the account for requests, and TLS.
 
-Secrets are in memory, in files of mode 600, and on the stdin of a subject; never in a representation, a command line, or an environment,
-which children inherit and crash reports print.
+Secrets stay in memory, in files of mode 600, and on a subject's stdin. They never appear in a repr, on a command
+line, or in an environment, which children inherit and crash reports print.
 """
 
 import json
@@ -12,12 +12,12 @@ from pathlib import Path
 
 ACL = "acl"
 TLS = "tls"
-"""Capabilities in a subject's hello: it signs requests, it encrypts connections, as its setup says."""
+"""Capabilities in a subject's hello: it signs requests; it encrypts connections."""
 
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """An account of a cluster with access control; token: where its servers demand one."""
+    """An account of a cluster with access control."""
 
     access_key: str
     secret_key: str = field(repr=False)
@@ -27,9 +27,10 @@ class Account:
 @dataclass(frozen=True, slots=True)
 class Tls:
     """
-    Files for TLS, in PEM; absolute paths. Host names are not compared with those in certificates, because no RocketMQ client does.
+    PEM files, absolute paths. Host names are not verified against certificates, because no RocketMQ client does.
 
-    ca: who must have signed the certificate of a server; None: anybody. certificate, key: the client's own, key in PKCS #8.
+    ca: authority of the server's certificate; None accepts any.
+    certificate, key: the client's own, key in PKCS #8.
     """
 
     ca: Path | None = None
@@ -40,20 +41,19 @@ class Tls:
 
 @dataclass(frozen=True, slots=True)
 class Security:
-    """account: None: requests are not signed. tls: None: connections are plain."""
+    """How to connect. account None: requests are unsigned. tls None: connections are plain."""
 
     account: Account | None = None
     tls: Tls | None = None
 
     @property
     def secrets(self) -> tuple[str, ...]:
-        """All texts that nobody may see."""
         account, tls = self.account, self.tls
         found = (account.secret_key, account.security_token) if account is not None else ()
         return tuple(text for text in (*found, tls.key_password if tls is not None else None) if text)
 
     def setup(self) -> dict[str, dict[str, str]] | None:
-        """For the line ``setup`` of a subject; None if there is nothing to say."""
+        """Members of a subject's ``setup`` line; None if there are none."""
         return dict(self._parts()) or None
 
     def _parts(self) -> Iterator[tuple[str, dict[str, str]]]:
@@ -69,13 +69,13 @@ LEFT_OUT = "(left out)"
 
 
 def secrets_in(setup: Mapping[str, Mapping[str, str]] | None) -> tuple[str, ...]:
-    """The secrets of a subject's setup (`Security.setup`)."""
+    """Return the secrets of a `Security.setup`."""
     parts = (setup or {}).values()
     return tuple(part[name] for part in parts for name in _SECRET_MEMBERS if name in part)
 
 
 def hidden(text: str, secrets: Iterable[str]) -> str:
-    """The text without these secrets: as they are, in JSON, in JSON that is quoted in JSON, and in JSON among Java properties."""
+    """Return the text without these secrets: raw, in JSON, in JSON quoted in JSON, and in JSON among Java properties."""
     for secret in secrets:
         in_json = _quoted(secret)
         for form in (_quoted(in_json), in_json.replace("\\", "\\\\"), in_json, secret):
@@ -88,4 +88,4 @@ def _quoted(text: str) -> str:
 
 
 OPEN = Security()
-"""Anybody may ask, unsigned and in plain."""
+"""No signatures, no TLS."""

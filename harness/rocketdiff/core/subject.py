@@ -8,17 +8,17 @@ from typing import Self
 from rocketdiff.core.errors import UsageError
 
 STANDARD = "java"
-"""RocketMQ's Java client. A release without a client name is a release of it, and rules are named after its releases."""
+"""RocketMQ's Java client. A release without a client name means this client; rules are named after its releases."""
 
 REFERENCE = "python"
-"""The reference implementation; its release names the rules that it follows."""
+"""The reference implementation. Its release names the rules it follows."""
 
 GRPC_STANDARD = "grpc-java"
-"""RocketMQ's Java client that speaks gRPC: what the other gRPC clients are compared with. Nobody has written down rules for it."""
+"""RocketMQ's Java gRPC client, the baseline for the other gRPC clients. It has no written rules."""
 
 
 class ClientProtocol(StrEnum):
-    """What a client speaks to the cluster: decides which scenarios, and which witness, it can have."""
+    """Protocol between client and cluster; it decides which scenarios and witness a client can have."""
 
     REMOTING = "remoting"
     GRPC = "grpc"
@@ -31,24 +31,20 @@ _RELEASE = re.compile(r"[0-9][A-Za-z0-9.+-]*")
 
 
 def with_client(text: str) -> str:
-    """A bare release, ``5.3.3``, as one of the Java client; any other text as it is."""
+    """Return ``java:5.3.3`` for a bare release ``5.3.3``, and any other text unchanged."""
     return f"{STANDARD}:{text.strip()}" if _RELEASE.fullmatch(text.strip()) else text
 
 
 @dataclass(frozen=True, slots=True)
 class SubjectId:
-    """Which client, and which release of it (for ``python`` the release whose dialect it speaks)."""
+    """A client and its release; for ``python`` the release whose dialect it speaks."""
 
     client: str
     release: str
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """
-        Read ``client:release``.
-
-        Raises UsageError for anything else.
-        """
+        """Parse ``client:release``; raise UsageError for any other form."""
         match = _FORM.fullmatch(text.strip())
         if match is None:
             raise UsageError(
@@ -61,7 +57,7 @@ class SubjectId:
     @property
     def rules(self) -> str | None:
         """Release whose rules the client follows; None for a client without written rules."""
-        # A build of 5.3.3 that nobody published, 5.3.3+1a2b3c4d, goes by the rules of 5.3.3.
+        # An unpublished build, 5.3.3+1a2b3c4d, follows the rules of 5.3.3.
         return self.release.partition("+")[0] if self.client in (STANDARD, REFERENCE) else None
 
     def __str__(self) -> str:

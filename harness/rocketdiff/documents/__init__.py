@@ -1,1 +1,1 @@
-"""Files that people write: YAML with its lines, and files written whole or not at all."""
+"""Hand-written files: YAML with line numbers, strict validation, and atomic writing of files."""

@@ -1,4 +1,4 @@
-"""Writing a report file so that a reader never sees half of one."""
+"""Atomic writing of report files."""
 
 from pathlib import Path
 from tempfile import NamedTemporaryFile
@@ -8,9 +8,9 @@ from rocketdiff.core.errors import EnvironmentMissing
 
 def replace_file(path: Path, content: bytes) -> None:
     """
-    Put ``content`` at ``path`` in one step; what was there stays until then.
+    Write ``content`` to ``path`` atomically; until then the old file stays.
 
-    Raises EnvironmentMissing when the disk is full or the folder cannot be written.
+    Raises EnvironmentMissing if the disk is full or the folder is not writable.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

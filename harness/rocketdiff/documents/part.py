@@ -1,4 +1,4 @@
-"""What the formats of files that people write are made of, and the JSON Schema that is published of a format."""
+"""Base of the file formats that people write, and their published JSON Schema."""
 
 import json
 from collections.abc import Callable, Collection
@@ -20,7 +20,7 @@ class Part(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class WrittenAs:
-    """Marks a type that the file has in another form: ``form`` is the type of that form, ``read`` makes the value of it."""
+    """Marks a type with another form in the file: ``form`` is that form's type, ``read`` converts it to the value."""
 
     form: Any
     read: Callable[[Any], Any]
@@ -31,7 +31,7 @@ class WrittenAs:
 
 def published_schema(kind: type, name: str, *, stated: Collection[str] = ()) -> str:
     """
-    JSON Schema (2020-12) of files of that kind, as it stands in fixtures/schema; rules over two fields are not in it.
+    Return the JSON Schema (2020-12) of a file format, as in fixtures/schema; rules over two fields are not included.
 
     stated: fields that a file must have although the program knows their value.
     """

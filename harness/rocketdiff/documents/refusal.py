@@ -1,8 +1,8 @@
 """
-One clear sentence for whatever is wrong with a file that people write: what was expected, where it stands, what was seen.
+Turns an error in a hand-written file into one sentence: what was expected, where, and what was seen.
 
-pydantic reports as data what is wrong (place, kind of error, limits); the words are ours. A format adds its own words for
-some of its fields. A format in YAML consists of models, a format in JSON may consist of dataclasses.
+pydantic reports errors as data; the words are ours, and a format adds its own for some fields. YAML formats consist
+of models; JSON formats may consist of dataclasses.
 """
 
 import json
@@ -51,31 +51,33 @@ _KINDS = {
     "dataclass_type": "an object",
     "json_invalid": "JSON",
 }
-"""By pydantic's kind of error, with the limit that it gives."""
+"""By pydantic's error type, with its limits."""
 
 
 _KEY = ("[key]",)
-"""How pydantic ends the place of a key; before it stands the key itself, which also leads to the value."""
+"""End of pydantic's location for an error in a key. The key stands before it, as in the location of its value."""
 
 _MISSING = "missing"
 _UNKNOWN = ("extra_forbidden", "unexpected_keyword_argument")
-"""Of a model and of a dataclass."""
+"""For a model and for a dataclass."""
 
 _MOST_ERRORS = 1_000
-"""Of a file in which everything is wrong; nobody corrects more at once."""
+"""No user corrects more at once."""
 
 _REFUSED = "refused"
-"""Kind of an error that comes from a rule of ours: its context has the words."""
+"""Error type of our own rules, whose context has the words."""
 
 
 @dataclass(frozen=True, slots=True)
 class Words:
     """
-    What a format says in words of its own, by the name of the field.
+    The words of one format, by field name.
 
-    fields: what is expected in it, or anywhere below it, whatever is wrong. patterns: what its text looks like, by the
-    field's name or by the pattern. unions: what is meant by a mapping whose kind the field names. unknown: a hint, where a
-    part of the format has no such field. kinds: for a kind of error, in place of the words that all formats share.
+    fields: what the field or anything below it should be.
+    patterns: form of its text, by field name or pattern.
+    unions: meaning of a mapping whose kind this field names.
+    unknown: hint for a part that has no such field.
+    kinds: by error type, overriding the shared words.
     """
 
     fields: Mapping[str, str] = field(default_factory=dict)
@@ -86,30 +88,30 @@ class Words:
 
 
 def refused(place: Place, location: Location, *, expected: str, seen: str, hint: str = "") -> UsageError:
-    """The error for one place of a file."""
+    """Return the error for one place of a file."""
     return UsageError(f"{expected} at {dotted(location)} ({place(location)})", seen=seen, hint=hint)
 
 
 def rule_broken(expected: str, *, seen: str = "", hint: str = "") -> PydanticCustomError:
-    """What a validator of a format raises for a value that breaks a rule; without ``seen`` the value is shown."""
+    """Return an exception for a validator; without ``seen`` the value is shown."""
     return PydanticCustomError(_REFUSED, "{expected}", {"expected": expected, "seen": seen, "hint": hint})
 
 
 def dotted(location: Location) -> str:
-    """``faults[0].broker``."""
+    """Return a location such as ``faults[0].broker``."""
     text = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in location)
     return text.removeprefix(".") or "the top level"
 
 
 def shown(value: object) -> str:
-    """A wrong value as YAML and JSON have it, cut short."""
+    """Return a wrong value in YAML or JSON form, truncated."""
     if value is None or isinstance(value, bool):
         return {None: "null", True: "true", False: "false"}[value]
     return plain.shown(value)
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """The known name that was probably meant, whatever its case; or nothing."""
+    """Return the known name probably meant, ignoring case, or an empty text."""
     by_folded = {name.lower(): name for name in known}
     close = get_close_matches(name.lower(), by_folded, n=1)
     return by_folded[close[0]] if close else ""
@@ -117,9 +119,11 @@ def nearest(name: str, known: Iterable[str]) -> str:
 
 def require_format(data: object, place: Place, version: int, *, what: str, holds: str) -> None:
     """
-    UsageError for what is no mapping, or of another version; asked first, because there every field may mean something else.
+    Raise UsageError if the data is no mapping or has another format version.
 
-    what: the file in words, such as ``cluster file``; holds: the fields to name where there is no mapping.
+    Called first, because in another version every field may differ in meaning.
+    what: the file in words (``cluster file``).
+    holds: fields to name if there is no mapping.
     """
     if not isinstance(data, dict):
         seen = "nothing" if data is None else type(data).__name__
@@ -128,7 +132,7 @@ def require_format(data: object, place: Place, version: int, *, what: str, holds
 
 
 def require_version(data: Mapping[str, object], place: Place, version: int, *, what: str) -> None:
-    """The same of a mapping."""
+    """Raise UsageError if a mapping has another format version."""
     found = data.get("format")
     if found != version or isinstance(found, bool):
         seen = "none" if found is None else f"format: {plain.shown(found)}"
@@ -138,9 +142,9 @@ def require_version(data: Mapping[str, object], place: Place, version: int, *, w
 
 def read_part(model: type[Read], data: object, place: Place, words: Words, above: Location = ()) -> Read:
     """
-    Data as the format has it. ``above``: where in the file the data stands.
+    Return the data as ``model``. ``above``: location of the data in the file.
 
-    Raises UsageError for the first thing that is wrong by its place in the format; the hint tells how many more there are.
+    Raises UsageError for the first error in the format's order; the hint counts the rest.
     """
     try:
         value: Read = _adapter(model).validate_python(data)  # type: ignore[arg-type]  # a class can be hashed
@@ -151,9 +155,9 @@ def read_part(model: type[Read], data: object, place: Place, words: Words, above
 
 def read_json(kind: type[Read], data: object, place: Place, words: Words) -> Read:
     """
-    Data that was JSON, as a dataclass; raises as ``read_part`` does.
+    Return data parsed from JSON as a dataclass; raises as ``read_part`` does.
 
-    Read strictly, pydantic makes dataclasses, tuples and members of enums of JSON alone, hence the text in between.
+    Strict pydantic creates dataclasses, tuples and enum members from JSON text only, so the data is encoded again.
     """
     try:
         value: Read = _adapter(kind).validate_json(json.dumps(data))  # type: ignore[arg-type]  # a class can be hashed
@@ -169,8 +173,6 @@ def _adapter(kind: type) -> TypeAdapter[Any]:
 
 @dataclass(frozen=True, slots=True)
 class _Refusal:
-    """Data that is not as the format has it."""
-
     kind: type
     data: object
     words: Words
@@ -181,8 +183,8 @@ class _Refusal:
         first = {field: number for number, field in reversed([*enumerate(fields)])}
 
         def rank(numbered: tuple[int, ErrorDetails]) -> tuple[bool, int, bool, bool]:
-            # A misspelt field is both unknown and missing, and to call it unknown helps more. Of a value that may be one of
-            # several things, the one whose rule it breaks was meant, or the one of its type.
+            # A misspelt field is both unknown and missing; reporting it as unknown helps more. Among alternatives, the one whose
+            # rule is broken was meant, else the one of the value's type.
             number, detail = numbered
             kind = detail["type"]
             return kind not in _UNKNOWN, first[fields[number]], kind != _REFUSED, kind.endswith("_type")
@@ -196,19 +198,19 @@ class _Refusal:
         return refused(place, (*above, *location), expected=expected, seen=seen, hint=hint)
 
     def _meant(self, details: list[ErrorDetails]) -> list[ErrorDetails]:
-        """Of a value that may be one of several things, only what is wrong deepest: that alternative came furthest."""
+        """Among alternatives keep the deepest errors: that alternative matched furthest."""
         fields = [self._field(detail) for detail in details]
         above = {field[:length] for field in fields for length in range(len(field))}
         return [detail for detail, field in zip(details, fields, strict=True) if field not in above]
 
     def _field(self, detail: ErrorDetails) -> Location:
-        """Where the file has it, or where it has it not; of a key, one step below it."""
+        """Location in the file, of a missing field too; for a key, one step below it."""
         location, _ = self._walk(detail)
         is_below = detail["type"] == _MISSING or detail["loc"][-1:] == _KEY
         return (*location, detail["loc"][-1]) if is_below else location
 
     def _worded(self, detail: ErrorDetails) -> tuple[str, str, str]:
-        """What was expected, what was seen, and a hint."""
+        """Expected, seen, hint."""
         (location, kinds), context = self._walk(detail), detail.get("ctx", {})
         name = str(detail["loc"][-1]) if detail["loc"] else ""
         seen = shown(detail["input"])
@@ -244,16 +246,16 @@ class _Refusal:
         return self.words.kinds.get(detail["type"], shared).format_map(limits)
 
     def _unknown(self, name: str, parts: list[Any]) -> tuple[str, str]:
-        """Which fields a part has, and the one that was probably meant."""
+        """The fields of a part in words, and the one probably meant."""
         known = list(dict.fromkeys(name for part in parts for name in _fields_of(part)))
         hints = [self.words.unknown[part, name] for part in parts if (part, name) in self.words.unknown]
         return f"one of the fields {', '.join(known)}", next(iter(hints), "") or nearest(name, known)
 
     def _walk(self, detail: ErrorDetails) -> tuple[Location, list[Any]]:
         """
-        Where the file has it, and the types that may stand there: for a field that is unknown or missing, those of its part.
+        The location in the file, and the types allowed there (for an unknown or missing field: of its part).
 
-        pydantic puts a label in wherever there are several types to choose from: the kind, the name of a class, or anything.
+        pydantic inserts a label at each union: the kind, a class name, or other text.
         """
         location: list[str | int] = []
         kinds, is_chosen = [*_members(self.kind)], False
@@ -276,13 +278,13 @@ class _Refusal:
 
 
 def _limit(value: object) -> object:
-    """A limit without a fraction that is none: pydantic has those of numbers with a fraction as such."""
+    """pydantic reports limits of floats as floats: 5.0 is shown as 5."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 @cache
 def _members(kind: Any) -> tuple[Any, ...]:
-    """A type without its limits, as the file has it; the members of a union but for null."""
+    """A type without its limits; the members of a union except null."""
     if get_origin(kind) is Annotated:
         written = [mark.form for mark in kind.__metadata__ if isinstance(mark, WrittenAs)]
         return _members(written[0] if written else get_args(kind)[0])
@@ -292,7 +294,6 @@ def _members(kind: Any) -> tuple[Any, ...]:
 
 
 def _below(kind: Any, step: str | int) -> Iterator[Any]:
-    """The type one step down: of a field, or of an entry."""
     if isinstance(step, int):
         yield from get_args(kind)[:1] if get_origin(kind) in (list, tuple) else ()
     elif get_origin(kind) is dict:
@@ -303,14 +304,14 @@ def _below(kind: Any, step: str | int) -> Iterator[Any]:
 
 @cache
 def _labels(part: Any) -> tuple[Any, ...]:
-    """How pydantic may label a member of a union: by its class, or by the kind that one of its fields is."""
+    """pydantic labels a union member by its class or by a literal of one of its fields."""
     kinds = [choice for kind in _fields_of(part).values() for choice in _choices(kind)]
     return (getattr(part, "__name__", None), *kinds)
 
 
 @cache
 def _fields_of(kind: Any) -> Mapping[str, Any]:
-    """The fields of a model or of a dataclass by their names in the file, with their types."""
+    """Field types of a model or dataclass, by name in the file."""
     if isinstance(kind, type) and issubclass(kind, BaseModel):
         return {info.alias or name: info.annotation for name, info in kind.model_fields.items()}
     if isinstance(kind, type) and is_dataclass(kind):
@@ -320,7 +321,6 @@ def _fields_of(kind: Any) -> Mapping[str, Any]:
 
 
 def _choices(kind: Any) -> tuple[Any, ...]:
-    """Values of a closed set."""
     if get_origin(kind) is Literal:
         return get_args(kind)
     return tuple(choice.value for choice in kind) if isinstance(kind, type) and issubclass(kind, Enum) else ()

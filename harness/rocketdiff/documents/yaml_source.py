@@ -1,9 +1,9 @@
 """
-YAML text to plain data that still knows on which line each value stood.
+Parse YAML text to plain data that knows the line of each value.
 
-Of YAML only what people write by hand is taken: mappings with keys that are text, lists, texts, numbers, dates, true, false
-and nothing. Tags, merge keys, keys written twice, control characters and numbers of absurd length are refused with their
-line; anchors may be used a little, but neither in circles nor to blow up a small file.
+Only hand-written YAML is accepted: mappings with text keys, lists, text, numbers, dates, true, false and null. Tags,
+merge keys, duplicate keys, control characters and overlong numbers are refused with their line. Anchors are limited:
+no cycles, and no expansion of a small file into a huge one.
 """
 
 import re
@@ -24,13 +24,13 @@ from rocketdiff.core.text.quoted import plain, shown
 Location = tuple[str | int, ...]
 
 MOST_VALUES = 20_000
-"""With aliases counted as often as they are used; the largest file that is shipped has some 700."""
+"""Aliases count each time they are used. The largest shipped file has some 700."""
 
 DEEPEST = 32
-"""No format of ours has more than seven levels."""
+"""Our formats have at most seven levels."""
 
 LONGEST_NUMBER = 40
-"""Characters; no field of ours takes a number of more than twenty digits, and Python does not print one of thousands."""
+"""Characters. No field of ours takes more than twenty digits, and Python refuses to print thousands."""
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufffe\uffff]")
 _NUMBERS = {"tag:yaml.org,2002:int", "tag:yaml.org,2002:float"}
@@ -48,7 +48,7 @@ class YamlSource:
     node: yaml.Node | None
 
     def place(self, location: Location) -> str:
-        """``file line 12`` of the value at a location, or of the nearest thing above it that is there."""
+        """``file line 12`` of the value at a location, or of its nearest existing ancestor."""
         node = self.node
         if node is None:
             return self.origin
@@ -63,15 +63,15 @@ class YamlSource:
 
 
 def read_text(path: Path, what: str = "scenario file", hint: str = "check the path") -> str:
-    """The file's text; UsageError when it is no ordinary file, too large, cannot be read or is not UTF-8."""
+    """Return the file's text; raise UsageError if it is not regular, too large, unreadable or not UTF-8."""
     return files.read_text(path, what, hint=hint)
 
 
 def parse_yaml(text: str, origin: str) -> YamlSource:
     """
-    Parse one YAML document with string, number, list and mapping values.
+    Parse one YAML document.
 
-    Raises UsageError, with the line, for anything that is no YAML and for what this module does not take.
+    Raises UsageError, with the line, for invalid YAML and for what this module does not accept.
     """
     if len(text) > files.MOST_BYTES:
         raise UsageError(f"YAML of at most {files.MOST_BYTES:,} characters in {origin}", seen=f"{len(text):,}")
@@ -94,9 +94,9 @@ def parse_yaml(text: str, origin: str) -> YamlSource:
 
 class _PlainLoader(Composer, CParser, SafeConstructor, Resolver):
     """
-    PyYAML's safe loader, which is left as soon as the text has a tag or is nested too deep.
+    PyYAML's safe loader, which stops at a tag or at too deep nesting.
 
-    libyaml finds the events, ten times as fast as Python, and Python composes them: only so can it be left.
+    libyaml parses the events, ten times as fast as Python. Composing is in Python, because only that can be stopped.
     """
 
     def __init__(self, text: str) -> None:
@@ -120,7 +120,7 @@ class _PlainLoader(Composer, CParser, SafeConstructor, Resolver):
         return node
 
     def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
-        """A date that there is not, or an empty binary number, is told with its line."""
+        """Add the line to the error for an impossible date or an empty binary number."""
         try:
             return super().construct_object(node, deep)
         except (ValueError, OverflowError) as problem:
@@ -128,14 +128,14 @@ class _PlainLoader(Composer, CParser, SafeConstructor, Resolver):
 
 
 class _Walk:
-    """Every value of a document in turn, aliases followed as often as they stand there, until it is too many."""
+    """Visits every value of a document, following aliases each time, up to a limit."""
 
     def __init__(self, origin: str) -> None:
         self._origin = origin
         self._values = 0
 
     def through(self, node: yaml.Node | None, depth: int = 0) -> None:
-        """Raises UsageError for the first thing that is not taken."""
+        """Raises UsageError for the first value that is not accepted."""
         if node is None:
             return
         self._values += 1
@@ -183,7 +183,7 @@ def _children(node: yaml.Node | None) -> list[yaml.Node]:
 
 
 def _child(node: yaml.Node, step: str | int) -> tuple[yaml.Node | None, yaml.Node | None]:
-    """Key and value nodes one step down; (None, None) when there is no such step (a union's tag, say)."""
+    """Key and value nodes one step down; (None, None) if there is no such step (a union's tag, for example)."""
     if isinstance(node, yaml.MappingNode):
         for key, value in node.value:
             if key.value == step:

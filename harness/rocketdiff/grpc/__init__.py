@@ -1,1 +1,1 @@
-"""The little of gRPC that a relay reads and a probe says: HTTP/2 frames, protobuf fields, and RocketMQ's messages in them."""
+"""The part of gRPC that a relay reads and a probe sends: HTTP/2 frames, protobuf fields, and RocketMQ's messages."""

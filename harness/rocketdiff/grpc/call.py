@@ -1,4 +1,4 @@
-"""One unary call on a connection of its own: what a probe needs, and no more."""
+"""One unary gRPC call on its own connection, for probes."""
 
 import contextlib
 import socket
@@ -26,7 +26,7 @@ _READ_BYTES = 65_536
 
 
 class CallFailed(Exception):
-    """The call had no response. refused: no connection was made. silent: nothing came within the time."""
+    """The call had no response. refused: no connection was made. silent: nothing arrived in time."""
 
     def __init__(self, why: str, *, refused: bool = False, silent: bool = False) -> None:
         super().__init__(why)
@@ -35,11 +35,7 @@ class CallFailed(Exception):
 
 
 def unary(address: str, path: str, request: bytes, timeout_ms: float, metadata: dict[str, str] | None = None) -> bytes:
-    """
-    The response message of one call.
-
-    Raises CallFailed.
-    """
+    """Return the response message of one call; raise CallFailed."""
     deadline = time.monotonic() + timeout_ms / 1_000
     host, _, port = address.rpartition(":")
     try:

@@ -1,8 +1,8 @@
 """
-HTTP/2 as far as gRPC uses it (RFC 9113): frames cut from one direction of a connection, headers and data of its streams; without I/O.
+HTTP/2 as far as gRPC uses it (RFC 9113): parses one direction of a connection into headers and data; without I/O.
 
-Compressed headers (RFC 7541) are decoded by ``hpack``. Its table belongs to one direction of one connection, so every header
-block must pass through it, those of streams that nobody is interested in too.
+``hpack`` decodes compressed headers (RFC 7541). Its table belongs to one direction of one connection, so every header
+block must pass through it, including those of ignored streams.
 """
 
 import struct
@@ -13,17 +13,17 @@ from enum import IntEnum
 from hpack import Decoder
 
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
-"""What a client says first."""
+"""The first bytes that a client sends."""
 
 _HEADER_BYTES = 9
 _END_STREAM, _ACK, _END_HEADERS, _PADDED, _PRIORITY = 0x1, 0x1, 0x4, 0x8, 0x20
 
 _MOST_TABLE_BYTES = 1 << 20
-"""A peer may allow a larger table than 4 KiB in its SETTINGS; the other side then says in its headers how large it is."""
+"""A peer's SETTINGS may allow more than 4 KiB; the other side's headers then state the table size."""
 
 
 class FrameKind(IntEnum):
-    """Types of frames that matter here."""
+    """Frame types used here."""
 
     DATA = 0
     HEADERS = 1
@@ -37,7 +37,7 @@ class FrameKind(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Headers:
-    """A header block of a stream: of a request, of a response, or the trailers. ends: nothing follows on the stream."""
+    """A stream's header block: request, response or trailers. ends: nothing follows."""
 
     stream: int
     values: dict[str, str]
@@ -55,7 +55,7 @@ class Data:
 
 @dataclass(frozen=True, slots=True)
 class StreamReset:
-    """The sender has given up a stream."""
+    """The sender gave up a stream."""
 
     stream: int
     code: int
@@ -68,14 +68,14 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class Ping:
-    """A question that the receiver must answer with the same eight bytes."""
+    """The receiver must answer with the same eight bytes."""
 
     content: bytes
 
 
 @dataclass(frozen=True, slots=True)
 class GoAway:
-    """The sender takes no stream after this one."""
+    """The sender accepts no stream after this one."""
 
     last_stream: int
     code: int
@@ -85,7 +85,7 @@ Event = Headers | Data | StreamReset | Settings | Ping | GoAway
 
 
 class FrameReader:
-    """One direction of a connection; bytes go in, events come out. from_client: it begins with the preface."""
+    """Parser for one direction of a connection. from_client: expects the preface."""
 
     def __init__(self, *, from_client: bool) -> None:
         self._waiting = bytearray()
@@ -95,11 +95,7 @@ class FrameReader:
         self._block: tuple[int, bool, bytearray] | None = None
 
     def feed(self, data: bytes) -> Iterator[Event]:
-        """
-        The events of all frames that are complete now.
-
-        Raises ValueError for bytes that are no HTTP/2.
-        """
+        """Return the events of all frames now complete; raise ValueError if it is not HTTP/2."""
         self._waiting += data
         if self._preface:
             if len(self._waiting) < len(PREFACE):
@@ -151,7 +147,7 @@ class FrameReader:
 def frame(
     kind: FrameKind, stream: int, payload: bytes = b"", *, ends: bool = False, acknowledges: bool = False
 ) -> bytes:
-    """One frame; a header block is complete in it. ends: of its stream, acknowledges: of SETTINGS and PING."""
+    """Return one frame with a complete header block. ends: the stream; acknowledges: SETTINGS or PING."""
     flags = _END_STREAM if ends or acknowledges else 0
     if kind is FrameKind.HEADERS:
         flags |= _END_HEADERS
@@ -159,12 +155,12 @@ def frame(
 
 
 def grpc_message(content: bytes) -> bytes:
-    """A message as the body of a stream holds it: not compressed, its length before it."""
+    """Return a message as in a stream's body: uncompressed, after its length."""
     return b"\0" + struct.pack(">I", len(content)) + content
 
 
 def grpc_messages(body: bytes) -> Iterator[bytes]:
-    """The complete messages of a stream's body; ValueError for a compressed one."""
+    """Return the complete messages of a body; raise ValueError for a compressed one."""
     at = 0
     while len(body) - at >= 5:  # a flag and four bytes of length
         length = int.from_bytes(body[at + 1 : at + 5])

@@ -1,7 +1,7 @@
 """
-RocketMQ's gRPC messages, as far as they are read here (``apache.rocketmq.v2``, definition.proto and service.proto): without I/O.
+The parts of RocketMQ's gRPC messages used here (``apache.rocketmq.v2``, definition.proto and service.proto).
 
-Field numbers stand beside their names; the protocol never gives a number to another field.
+Comments name the field of each number; the protocol never reuses one.
 """
 
 from collections import Counter
@@ -17,7 +17,7 @@ QUERY_ROUTE = SERVICE + "QueryRoute"
 
 
 class Code(IntEnum):
-    """Codes of a Status that matter here."""
+    """Status codes used here."""
 
     OK = 20_000
     TOPIC_NOT_FOUND = 40_402
@@ -33,7 +33,7 @@ class SentMessage:
     """
     One message of a SendMessage request.
 
-    identity: our own id, a user property. message_id: the client's. group: message group, None for none.
+    identity: our id, a user property. message_id: the client's. group: message group.
     """
 
     topic: str
@@ -45,7 +45,7 @@ class SentMessage:
 
 @dataclass(frozen=True, slots=True)
 class SendAnswer:
-    """A SendMessage response: the code and text of its status, or of the first entry that has another."""
+    """A SendMessage response: status of the first entry that is not OK, else of the response."""
 
     code: int
     text: str
@@ -55,7 +55,7 @@ class SendAnswer:
 
 @dataclass(frozen=True, slots=True)
 class RouteAnswer:
-    """A QueryRoute response. queues: their number by broker name. endpoints: ``host:port`` of all brokers."""
+    """A QueryRoute response. queues: count by broker name. endpoints: ``host:port`` of all brokers."""
 
     code: int
     text: str
@@ -64,12 +64,12 @@ class RouteAnswer:
 
 
 def sent_messages(request: bytes) -> tuple[SentMessage, ...]:
-    """The messages of a SendMessage request; ValueError for what is none."""
+    """Return a SendMessage request's messages; raise ValueError for invalid bytes."""
     return tuple(_sent(message) for message in parts(request, 1))  # SendMessageRequest.messages
 
 
 def send_answer(response: bytes) -> SendAnswer:
-    """A SendMessage response; ValueError for what is none."""
+    """Parse a SendMessage response; raise ValueError for invalid bytes."""
     code, text = _status(response)
     entries = tuple(parts(response, 2))  # SendMessageResponse.entries
     for entry in entries:
@@ -82,7 +82,7 @@ def send_answer(response: bytes) -> SendAnswer:
 
 
 def query_route(topic: str, endpoint: str) -> bytes:
-    """A QueryRoute request. endpoint: how the proxy is reached; routes name it with its port."""
+    """Return a QueryRoute request. endpoint: the proxy's address; routes name the proxy with its port."""
     host, _, port = endpoint.rpartition(":")
     address = bytes_field(1, host) + varint_field(2, int(port))  # Address.host, port
     endpoints = varint_field(1, 1) + bytes_field(2, address)  # Endpoints.scheme (IPv4), addresses
@@ -90,7 +90,7 @@ def query_route(topic: str, endpoint: str) -> bytes:
 
 
 def route_answer(response: bytes) -> RouteAnswer:
-    """A QueryRoute response; ValueError for what is none."""
+    """Parse a QueryRoute response; raise ValueError for invalid bytes."""
     code, text = _status(response)
     brokers = [broker for queue in parts(response, 2) for broker in parts(queue, 4)]  # .message_queues, .broker
     queues = Counter(next(texts(broker, 1), "") for broker in brokers)  # Broker.name
@@ -106,7 +106,7 @@ def _addresses(brokers: list[bytes]) -> Iterator[str]:
 
 def _sent(message: bytes) -> SentMessage:
     properties = {next(texts(pair, 1), ""): next(texts(pair, 2), "") for pair in parts(message, 2)}  # user_properties
-    system = b"".join(parts(message, 3))  # Message.system_properties; parts that are repeated are one
+    system = b"".join(parts(message, 3))  # Message.system_properties; repeated parts are merged
     return SentMessage(
         topic=next((name for topic in parts(message, 1) for name in texts(topic, 2)), ""),  # Resource.name
         message_id=next(texts(system, 3), ""),

@@ -1,18 +1,18 @@
-"""Protobuf's encoding of a message as a list of numbered fields, without its schema; without I/O."""
+"""Protobuf messages as lists of numbered fields, without schema."""
 
 from collections.abc import Iterator
 
 VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5
-"""Wire types; groups (3 and 4) are in no message of ours."""
+"""Wire types. Our messages contain no groups (3 and 4)."""
 
 _FIXED_BYTES = {FIXED64: 8, FIXED32: 4}
 
 
 def fields(message: bytes) -> Iterator[tuple[int, int | bytes]]:
     """
-    Number and value of each field in order: an int for a varint, bytes for anything else.
+    Return number and value of each field: an int for a varint, else bytes.
 
-    Raises ValueError for what is no message.
+    Raises ValueError if it is not a message.
     """
     at = 0
     while at < len(message):
@@ -35,21 +35,21 @@ def fields(message: bytes) -> Iterator[tuple[int, int | bytes]]:
 
 
 def texts(message: bytes, number: int) -> Iterator[str]:
-    """The values of a field of texts."""
+    """Return a string field's values."""
     for found, value in fields(message):
         if found == number and isinstance(value, bytes):
             yield value.decode(errors="replace")
 
 
 def parts(message: bytes, number: int) -> Iterator[bytes]:
-    """The values of a field of messages, texts or bytes."""
+    """Return the values of a message, string or bytes field."""
     for found, value in fields(message):
         if found == number and isinstance(value, bytes):
             yield value
 
 
 def number_of(message: bytes, number: int) -> int:
-    """The last value of a field of numbers; 0, its default, where it is left out."""
+    """Return the last value of a numeric field; 0, the default, if absent."""
     last = 0
     for found, value in fields(message):
         if found == number and isinstance(value, int):
@@ -58,12 +58,12 @@ def number_of(message: bytes, number: int) -> int:
 
 
 def varint_field(number: int, value: int) -> bytes:
-    """A field of a number."""
+    """Encode a numeric field."""
     return _encoded(number << 3 | VARINT) + _encoded(value)
 
 
 def bytes_field(number: int, value: bytes | str) -> bytes:
-    """A field of a message, a text or bytes."""
+    """Encode a message, string or bytes field."""
     content = value.encode() if isinstance(value, str) else value
     return _encoded(number << 3 | BYTES) + _encoded(len(content)) + content
 

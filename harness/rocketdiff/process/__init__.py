@@ -1,1 +1,1 @@
-"""Child processes: started under a supervisor, talked to with deadlines, gone when the runner is."""
+"""Child processes: run under a supervisor, exchange lines with deadlines, and end with the runner."""

@@ -1,7 +1,7 @@
 """
-A child process as the runner sees it: lines in, lines out, each with a deadline, and its exit status in words.
+A child process as the runner sees it: lines with deadlines, and its exit status in words.
 
-It runs under a supervisor (supervisor.py), so that neither it nor anything it starts outlives the runner.
+It runs under a supervisor (supervisor.py), so that neither it nor its descendants outlive the runner.
 """
 
 import contextlib
@@ -28,14 +28,14 @@ _LAST_WORDS_BYTES = 16_000
 _LAST_WORDS_CHARACTERS = 300
 
 _END_AFTER_KILL_S = 10.0
-"""A killed JVM is gone in a few ms; only an overloaded machine takes longer."""
+"""A killed JVM ends within a few ms, except on an overloaded machine."""
 
 
 class Child:
     """
-    A command under a supervisor, in a process group of its own.
+    A command under a supervisor, in its own process group.
 
-    Safe for threads, if only one of them calls ``hear``. stderr: opened for reading too; close() closes it.
+    Thread-safe if only one thread calls ``hear``. close() closes stderr, which must be readable.
     """
 
     def __init__(
@@ -50,10 +50,10 @@ class Child:
         is_heard: bool = True,
     ) -> None:
         """
-        Starts it in ``folder``; ``scratch`` is removed when the runner dies. Raises EnvironmentMissing if it cannot be started.
+        Start it in ``folder``; raise EnvironmentMissing if that fails. ``scratch`` is removed when the runner dies.
 
-        is_supervised: False for a program that ends with its input, such as a supervisor. is_heard: False if stdout shall go to
-        ``stderr`` too.
+        is_supervised: False for a program that ends with its input, such as a supervisor.
+        is_heard: False to send stdout to ``stderr``.
         """
         self._stderr = stderr
         life_line, self._life_line = os.pipe()
@@ -89,28 +89,26 @@ class Child:
 
     @property
     def pid(self) -> int:
-        """Process id of the supervisor, and of the process group; without a supervisor that of the command."""
+        """Process id of the supervisor (without one, of the command) and of the process group."""
         return self._process.pid
 
     @property
     def unsent_bytes(self) -> int:
-        """Queued bytes that the child has not read yet."""
         return len(self._unsent)
 
     @property
     def unfinished_bytes(self) -> int:
-        """Bytes received of an incomplete line."""
         return len(self._unfinished)
 
     def queue(self, line: bytes) -> None:
-        """Queues a line that ``hear`` sends while it waits: for a thread that both writes and reads, and must not block on either."""
+        """Queue a line for ``hear``, for a thread that both writes and reads and must block on neither."""
         self._unsent += line + b"\n"
 
     def hear(self, timeout_s: float) -> list[bytes] | None:
         """
-        Sends queued bytes and returns the complete lines received, without their ends; the list may be empty.
+        Send queued bytes and return the complete lines received, without line ends.
 
-        Returns None if the child neither read nor wrote anything in that time. Raises EOFError at the end of its output.
+        Returns None if the child neither read nor wrote in time. Raises EOFError at the end of its output.
         """
         assert self._output is not None, "it is not heard"
         poll = select.poll()
@@ -127,9 +125,9 @@ class Child:
 
     def write(self, data: bytes, timeout_s: float) -> bool:
         """
-        Writes all of ``data``; False if the child does not read it in time.
+        Write all of ``data``; False if the child does not read it in time.
 
-        Returns True if the child is gone: ``hear`` reports its end.
+        True if the child is gone: ``hear`` reports its end.
         """
         deadline = time.monotonic() + timeout_s
         poll = select.poll()
@@ -147,12 +145,11 @@ class Child:
         return True
 
     def close_input(self) -> None:
-        """Closes its stdin."""
         with contextlib.suppress(OSError):
             self._input.close()
 
     def await_end(self, timeout_s: float) -> bool:
-        """Waits for its end; whether it has ended."""
+        """Return True if it ends in time."""
         if self._process.returncode is not None:
             return True
         if self._ended is None:
@@ -165,9 +162,10 @@ class Child:
 
     def stop(self) -> None:
         """
-        Stops everything below the supervisor (SIGSTOP), which itself goes on; returns when nothing new is found there.
+        Stop everything below the supervisor (SIGSTOP).
 
-        A process that starts another one is stopped before that is looked for, so the second look finds what the first missed.
+        Scans until no new process appears: a child started during one scan is found by the next, after its parent was
+            stopped.
         """
         stopped: set[int] = set()
         while new := set(self._below()) - stopped:
@@ -175,11 +173,10 @@ class Child:
             stopped |= new
 
     def go_on(self) -> None:
-        """Lets everything below the supervisor run again."""
         self._send(self._below(), signal.SIGCONT)
 
     def _below(self) -> list[int]:
-        """Nothing once it has ended: its process id may be another one's then."""
+        """Empty after its end: the process id may have been reused."""
         with self._lock:
             return descendants(self._process.pid) if self._process.returncode is None else []
 
@@ -190,39 +187,37 @@ class Child:
                 os.kill(process, number)
 
     def kill(self) -> None:
-        """Kills it and everything it started; does nothing if it has ended."""
+        """Kill it and everything it started, unless it has ended."""
         with self._lock:
             if self._process.returncode is None:
                 self._is_killed = self._is_killed or not self.await_end(0)
                 if sys.platform == "linux":
                     end_descendants(
                         self._process.pid
-                    )  # as long as the supervisor lives, no process below it can escape
+                    )  # first: while the supervisor lives, no process below it can escape
                 with contextlib.suppress(ProcessLookupError):
                     os.killpg(self._process.pid, signal.SIGKILL)
 
     def status(self) -> int:
-        """Exit status, negative for a signal. Kills it if it has not ended."""
+        """Exit status, negative for a signal; kills it first if necessary."""
         self.kill()
         with self._lock:
             return self._process.wait(_END_AFTER_KILL_S)
 
     def how_it_ended(self, within_s: float = 0.0) -> str:
-        """Exit status in words, after the end of its output. Kills it if it does not end by itself within that time."""
+        """Exit status in words, after the end of its output; kills it if it does not end in time."""
         self.await_end(within_s)
         status = self.status()
         return "it closed its output while it went on running" if self._is_killed else in_words(status)
 
     def stderr_bytes(self) -> int:
-        """Bytes it has written on stderr."""
         return os.fstat(self._stderr.fileno()).st_size
 
     def last_words(self) -> str:
-        """The last line it wrote on stderr, if any."""
         return last_line(self._stderr)
 
     def close(self) -> None:
-        """Kills it if it has not ended, and closes all descriptors. A second call does nothing."""
+        """Kill it if it has not ended, and close all descriptors. Idempotent."""
         self.status()
         with self._lock:
             if self._is_closed:
@@ -254,7 +249,7 @@ class Child:
 
 
 def in_words(status: int) -> str:
-    """An exit status as ``waitpid`` gives it."""
+    """Return an exit status (negative for a signal) in words."""
     return f"it exited with status {status}" if status >= 0 else f"it was ended by {signal.Signals(-status).name}"
 
 
@@ -268,7 +263,7 @@ _AFTER_THE_REASON = re.compile(
 
 
 def last_line(file: BinaryIO) -> str:
-    """The last line of a file that is not empty, of a stack or a panic the one that says what happened; cut."""
+    """Return the last non-empty line, truncated; for a stack trace or panic, the line with the reason."""
     begin = max(0, os.fstat(file.fileno()).st_size - _LAST_WORDS_BYTES)
     lines = os.pread(file.fileno(), _LAST_WORDS_BYTES, begin).decode(errors="replace").split("\n")
     spoken = [line.strip() for line in lines if line.strip()]
@@ -278,11 +273,11 @@ def last_line(file: BinaryIO) -> str:
 
 
 def python_environment() -> dict[str, str]:
-    """Our environment, for a child that is a Python program of this package."""
+    """Return the environment for a child that is a Python program of this package."""
     paths = [import_path(), *filter(None, [os.environ.get("PYTHONPATH")])]
     return os.environ | {"PYTHONPATH": os.pathsep.join(paths)}
 
 
 def _descriptor_of(process: "subprocess.Popen[bytes]") -> int | None:
-    """Waiting on a descriptor does not reap the process, so that its id cannot belong to another one when it is killed."""
+    """Waiting on a pidfd does not reap the process, so its id is not reused before the kill."""
     return os.pidfd_open(process.pid) if sys.platform == "linux" else None

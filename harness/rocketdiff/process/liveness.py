@@ -1,19 +1,19 @@
 """
-Whether a process still lives; its start time tells it from a later process with the same id.
+Whether a process is alive; its start time distinguishes it from a later process with the same id.
 
-If /proc is mounted with hidepid, processes of other users are hidden: reading is forbidden (1), or there is no file (2 and 4).
-That is no error here, and no proof that the process is gone: see ``is_there``.
+With hidepid, /proc hides processes of other users: reading fails (1), or the file is missing (2 and 4). This is no
+error here, and no proof that the process is gone: see ``is_there``.
 """
 
 import os
 from pathlib import Path
 
 _START_TIME_FIELD = 19
-"""Of /proc/PID/stat, counted after the command name."""
+"""In /proc/PID/stat, counted after the command name."""
 
 
 def started_ticks(pid: int) -> int | None:
-    """Start time of a process in clock ticks since boot; None if it does not exist, or is another user's and hidden."""
+    """Return a process's start time in clock ticks since boot; None if it does not exist or is hidden."""
     try:
         stat = Path(f"/proc/{pid}/stat").read_text()
     except (FileNotFoundError, ProcessLookupError, PermissionError):
@@ -22,13 +22,13 @@ def started_ticks(pid: int) -> int | None:
 
 
 def is_there(pid: int) -> bool:
-    """Whether any process has this id, hidden or not: kill(2) reports it whatever /proc hides (proc(5))."""
+    """True if any process has this id, hidden or not: kill(2) ignores hidepid (proc(5))."""
     if pid <= 0:
-        return False  # process groups for kill(2)
+        return False  # kill(2) would address process groups
     try:
         os.kill(pid, 0)
     except (ProcessLookupError, OverflowError):
         return False
     except PermissionError:
-        pass  # another user's
+        pass  # another user's process
     return True

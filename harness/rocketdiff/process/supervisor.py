@@ -1,37 +1,37 @@
 """
-The supervisor: a program that is the parent of programs that must not outlive the runner, however the runner ends.
+The supervisor: parent process of programs that must not outlive the runner, however it ends.
 
-It is run by path, so it imports the standard library only. It has one of two jobs:
+It is run by path, so it imports the standard library only. It has two modes:
 
     python -I -S supervisor.py RUNNER_PID run LIFE_LINE SCRATCH COMMAND…
 
-runs one command with the stdin, stdout and stderr of this program, and exits with its status, or by the same signal.
-LIFE_LINE: the descriptor of a pipe whose other end only the runner holds. SCRATCH: a folder that is removed when the runner is
-gone; empty for none.
+runs one command with its own stdin, stdout and stderr, and exits with the command's status or signal.
+LIFE_LINE: descriptor of a pipe whose other end only the runner holds. SCRATCH: folder to remove when the runner is
+    gone, or empty.
 
     python -I -S supervisor.py RUNNER_PID serve
 
-starts, stops and continues any number of servers. It reads JSON lines on stdin, which is its life line, and writes JSON lines:
+starts, stops and continues servers. It reads JSON lines on stdin, its life line, and writes JSON lines:
 
     {"start": "broker-a", "argv": [...], "cwd": "...", "env": {...}, "output": "...", "scratch": ["..."]}
       → {"started": "broker-a", "pid": 17} or {"refused": "broker-a", "why": "..."}
     {"stop": 17} or {"continue": 17}
       → {"stopped": 17, "begin_ns": ..., "end_ns": ...}, {"continued": ...} or {"refused": 17, "why": "..."}
-    → {"exited": 17, "status": -9}          whenever a server has ended; negative: the signal
+    → {"exited": 17, "status": -9}          when a server has ended; negative: the signal
 
-Four safety nets, each for the cases that the one before misses:
- 1. the end of the life line: the kernel closes the pipe when the runner dies by any means. Everything is killed then;
- 2. its own parent changing, for the case that a forked copy of the runner still holds the pipe;
- 3. PR_SET_PDEATHSIG on every child, for the case that this program is killed. That signal is tied to the *thread* that
-    started the child: hence a program with one thread, and not the runner, whose threads come and go;
- 4. PR_SET_CHILD_SUBREAPER: a process that left its group (fork, setsid, fork) becomes a child of this program when it loses
-    its parent, so that everything below it is found in /proc and ended.
-SIGKILL ends stopped processes too, so a paused broker dies like any other.
+Four safety nets, each for cases that the previous one misses:
+ 1. End of the life line: the kernel closes the pipe when the runner dies. Then everything is killed.
+ 2. Change of the supervisor's parent, in case a forked copy of the runner still holds the pipe.
+ 3. PR_SET_PDEATHSIG on every child, in case the supervisor is killed. It is tied to the *thread* that started the child:
+    the supervisor has only one, the runner's come and go.
+ 4. PR_SET_CHILD_SUBREAPER: a process that left its group (fork, setsid, fork) is reparented to the supervisor, so that
+    every descendant is found in /proc and killed.
+SIGKILL also ends stopped processes, such as a paused broker.
 
-Stopping is done here as well, because the kernel reports only to the parent that all threads of a child have stopped;
+Servers are stopped here because only the parent learns from the kernel that all threads of a child have stopped;
 reading the state of 150 threads one by one takes milliseconds. Times are of the monotonic clock.
 
-Only Linux has these nets. On other systems ``run`` becomes the command itself, which sees the end of its input.
+The nets need Linux. On other systems ``run`` becomes the command itself, which sees the end of its input.
 """
 
 import contextlib
@@ -51,28 +51,28 @@ from typing import Any, NoReturn
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
 
-# Killed processes are gone in a few ms; one in an uninterruptible wait is not worth keeping a run for.
+# Killed processes end within a few ms. A process in an uninterruptible wait must not hold up a run.
 _END_DESCENDANTS_S = 5.0
 _NOTICE_S = 0.005
 
-# Interval of the checks of net 2. A second of life after the runner's death is harmless.
+# Polling interval of net 2. Outliving the runner by a second is harmless.
 _CHECK_INTERVAL_MS = 1_000
 
 _READ_BYTES = 65_536
 _CANNOT_START = 127
 
-# A stop takes effect in well under a millisecond, except in a thread that waits for the disk.
+# A stop takes well under a millisecond, except for a thread that waits for the disk.
 _SIGNAL_TIMEOUT_NS = 5_000_000_000
 _SIGNAL_POLL_S = 0.000_1
 
 
 def run(runner: int, life_line: int, scratch: str, command: list[str]) -> NoReturn:
-    """Starts the command, and lives as long as both it and the runner do."""
+    """Run the command until it or the runner ends."""
     if sys.platform != "linux":
         os.execvp(command[0], command)  # noqa: S606 - a list, and no shell
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) is not signal.SIG_IGN:
-            signal.signal(number, lambda *_: sys.exit())  # caught while watching: everything is ended then
+            signal.signal(number, lambda *_: sys.exit())  # caught around _watch; then everything is killed
     try:
         child = subprocess.Popen(command, preexec_fn=dying_with_this_program())  # noqa: PLW1509 - one thread
     except OSError as error:
@@ -92,7 +92,7 @@ def run(runner: int, life_line: int, scratch: str, command: list[str]) -> NoRetu
 
 
 def _watch(runner: int, life_line: int, child: "subprocess.Popen[bytes]") -> int | None:
-    """The command's status when it has ended by itself; None when the runner is gone."""
+    """Return the command's status when it ends by itself; None when the runner is gone."""
     ended = os.pidfd_open(child.pid)
     poll = select.poll()
     poll.register(life_line, 0)  # POLLHUP is always reported
@@ -107,7 +107,7 @@ def _watch(runner: int, life_line: int, child: "subprocess.Popen[bytes]") -> int
 
 
 class Supervisor:
-    """The servers that the runner has ordered, by process id."""
+    """The servers that the runner started, by process id."""
 
     def __init__(self, runner: int) -> None:
         self._runner = runner
@@ -117,7 +117,7 @@ class Supervisor:
         self._dying_with_this_program = dying_with_this_program()
 
     def serve(self) -> None:
-        """Carries out orders until the runner is gone, then ends every server."""
+        """Execute orders until the runner is gone, then kill every server."""
         signal.signal(signal.SIGTERM, lambda *_: sys.exit())
         try:
             self._obey_all()
@@ -127,7 +127,7 @@ class Supervisor:
     def _obey_all(self) -> None:
         wake_up, woken = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
         signal.set_wakeup_fd(woken, warn_on_full_buffer=False)
-        signal.signal(signal.SIGCHLD, lambda *_: None)  # without a handler nothing is written to the descriptor
+        signal.signal(signal.SIGCHLD, lambda *_: None)  # only signals with a handler write to the wake-up descriptor
         poll = select.poll()
         poll.register(sys.stdin.fileno(), select.POLLIN)
         poll.register(wake_up, select.POLLIN)
@@ -140,7 +140,7 @@ class Supervisor:
                 return
 
     def _end_all(self) -> None:
-        """Kills every server and its descendants, waits for their end, and removes their scratch folders."""
+        """Kill all servers and descendants, and remove the scratch folders."""
         end_descendants(os.getpid())
         for server in self._servers.values():
             server.wait()
@@ -148,7 +148,7 @@ class Supervisor:
             shutil.rmtree(folder, ignore_errors=True)
 
     def _obey(self) -> bool:
-        """Carries out the orders received; False at the end of stdin."""
+        """Execute the received orders; False at the end of stdin."""
         data = os.read(sys.stdin.fileno(), _READ_BYTES)
         *lines, self._received = (self._received + data).split(b"\n")
         for line in lines:
@@ -182,7 +182,7 @@ class Supervisor:
         _tell({"started": order["start"], "pid": server.pid})
 
     def _signal(self, pid: int, number: signal.Signals, what: int, told: str) -> None:
-        """Sends a signal to one server and waits until the kernel reports that all its threads have followed."""
+        """Send a signal and wait until the kernel reports its effect on all threads."""
         if pid not in self._servers:
             _tell({"refused": pid, "why": "it has ended"})
             return
@@ -206,9 +206,9 @@ class Supervisor:
 
 def dying_with_this_program() -> Callable[[], None]:
     """
-    A function to call in a child before exec: the kernel then kills the child when this program ends, at whatever moment.
+    Return a preexec function that makes the kernel kill the child when this program ends.
 
-    Running Python between fork and exec is safe because this program has no other thread.
+    Running Python between fork and exec is safe because this program has one thread.
     """
     libc = ctypes.CDLL(None, use_errno=True)
     libc.prctl(_PR_SET_CHILD_SUBREAPER, 1)
@@ -218,13 +218,13 @@ def dying_with_this_program() -> Callable[[], None]:
         if libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL) != 0:
             raise OSError(ctypes.get_errno(), "prctl(PR_SET_PDEATHSIG)")
         if os.getppid() != this:
-            os._exit(_CANNOT_START)  # it died between fork and prctl, so no signal will come
+            os._exit(_CANNOT_START)  # the supervisor died between fork and prctl: no signal will come
 
     return tie
 
 
 def end_descendants(root: int) -> None:
-    """Kills every process below ``root``, repeatedly while new ones are found: a killed one may have forked meanwhile."""
+    """Kill every process below ``root`` until none is left: a killed one may have forked meanwhile."""
     deadline = time.monotonic() + _END_DESCENDANTS_S
     while (living := descendants(root)) and time.monotonic() < deadline:
         for process in living:
@@ -234,19 +234,19 @@ def end_descendants(root: int) -> None:
 
 
 def descendants(root: int) -> list[int]:
-    """Living processes below ``root``, in any process group or session."""
+    """Return the living processes below ``root``, in any process group or session."""
     children: dict[int, list[int]] = {}
     for name in os.listdir("/proc"):  # noqa: PTH208 - pathlib takes as long to import as the rest of this program
         if name.isdecimal() and (parent := _living_parent(name)) is not None:
             children.setdefault(parent, []).append(int(name))
     found = list(children.get(root, ()))
-    for process in found:  # grows while it is read
+    for process in found:  # grows during iteration
         found += children.get(process, ())
     return found
 
 
 def _living_parent(process: str) -> int | None:
-    """Parent of a process; None if it is dead, reaped or not."""
+    """Return the parent of a process; None if the process is dead or a zombie."""
     try:
         with open(f"/proc/{process}/stat", "rb") as file:  # noqa: PTH123 - as above
             state, parent = file.read().rpartition(b")")[2].split()[:2]
@@ -256,14 +256,14 @@ def _living_parent(process: str) -> int | None:
 
 
 def _let_go_of_pipes() -> None:
-    """Keeps only stderr, so that the command has the only ends of stdin and stdout."""
+    """Leave the only ends of stdin and stdout to the command."""
     nothing = os.open(os.devnull, os.O_RDWR)
     os.dup2(nothing, 0)
     os.dup2(nothing, 1)
 
 
 def _leave_as(status: int) -> NoReturn:
-    """Exits with the command's status; if a signal ended it, by the same signal, without a core file of this program."""
+    """Exit with the command's status or signal, without a core file."""
     if status < 0:
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         with contextlib.suppress(OSError, ValueError):  # SIGKILL has no handler
@@ -273,13 +273,13 @@ def _leave_as(status: int) -> NoReturn:
 
 
 def _tell(message: dict[str, object]) -> None:
-    """Writes one line to the runner; if it is gone, stdin ends too."""
+    """Write one line to the runner. If the runner is gone, stdin ends too."""
     with contextlib.suppress(BrokenPipeError):
         os.write(sys.stdout.fileno(), json.dumps(message).encode() + b"\n")
 
 
 def main() -> None:
-    """Does the job that the arguments name. The first argument is the process id of the runner."""
+    """Run the mode that the arguments name."""
     runner, job, *rest = sys.argv[1:]
     if job == "serve":
         Supervisor(int(runner)).serve()

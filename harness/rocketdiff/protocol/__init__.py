@@ -1,1 +1,1 @@
-"""The line protocol between the runner and a subject: the lines of both directions, written and read in one place."""
+"""The line protocol between runner and subject: encoding and decoding of both directions."""

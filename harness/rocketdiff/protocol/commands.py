@@ -1,4 +1,4 @@
-"""The commands of the runner to a subject, one a line of JSON: the plan, the setup, go and stop."""
+"""Commands from the runner to a subject, one JSON line each: plan, setup, go, stop."""
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
@@ -14,12 +14,14 @@ from rocketdiff.core.tables.settings import ClientSettings
 @dataclass(frozen=True, slots=True)
 class SubjectSetup:
     """
-    Where the subject sends, under which names, with which settings.
+    Addresses, names and settings for the subject.
 
-    warm_topic: a topic with the same queue layout that nobody judges. group: the measured producer's group; the warm one
-    takes ``<group>-warm``. run: first part of every message's id ``<run>/<topic>/<send>``. callback_limit_ms: how long after
-    an asynchronous call its callback is waited for. security: how the servers want to be asked, see core.security; it holds secrets, and
-    is left out where there is none. endpoints: ``host:port`` of each proxy, for a client that speaks gRPC; likewise.
+    warm_topic: same queue layout, for warm-up only.
+    group: of the measured producer; the warm one uses ``<group>-warm``.
+    run: first part of every message id ``<run>/<topic>/<send>``.
+    callback_limit_ms: how long to wait for the callback after an asynchronous call.
+    security: see core.security; contains secrets; left out if there is none.
+    endpoints: ``host:port`` of each proxy for a gRPC client; left out if empty.
     """
 
     name_servers: tuple[str, ...]
@@ -35,7 +37,7 @@ class SubjectSetup:
 
 @dataclass(frozen=True, slots=True)
 class Prepare:
-    """The plan is complete: set up, warm up, say ready."""
+    """The plan is complete: set up, warm up, report ready."""
 
     setup: SubjectSetup
     threads: int
@@ -59,13 +61,13 @@ STOP = b'{"type":"stop"}\n'
 
 
 def encode_plan(plan: Plan) -> Iterator[bytes]:
-    """One ``plan`` line a send, in the plan's order: what a subject is given, and what the journal keeps of a plan."""
+    """Return one ``plan`` line per send, for the subject and the journal."""
     for send in plan.sends:
         yield _line(plan_line(send))
 
 
 def encode_setup(setup: SubjectSetup, threads: int) -> bytes:
-    """The ``setup`` line, which ends the plan."""
+    """Return the ``setup`` line, which ends the plan."""
     members = asdict(setup)
     if setup.security is None:
         del members["security"]
@@ -75,15 +77,15 @@ def encode_setup(setup: SubjectSetup, threads: int) -> bytes:
 
 
 def encode_go(start_ns: int) -> bytes:
-    """The ``go`` line."""
+    """Return the ``go`` line."""
     return _line({"type": "go", "start_ns": start_ns})
 
 
 def decode_command(line: bytes) -> Command:
     """
-    A runner's line, for subjects written in Python; fields it does not know are ignored.
+    Decode a runner's line, for subjects in Python; unknown fields are ignored.
 
-    Raises ValueError for anything else, another version of the protocol included.
+    Raises ValueError for anything else, including another protocol version.
     """
     members: dict[str, Any] = msgspec.json.decode(line, type=dict[str, Any])
     match members.pop("type", None):

@@ -1,9 +1,9 @@
 """
-The published JSON Schema of the line protocol, both directions: records of a subject and commands of the runner.
+The published JSON Schema of the line protocol, generated from the types that encode and decode the lines.
 
-Generated from the types that read and write the lines, so it cannot state another protocol. Each line is one object; ``#/$defs/record``
-and ``#/$defs/command`` are the two directions. What no schema can state (order, claims, times) stands in subjects/README.md.
-``python -m rocketdiff.protocol.json_schema > fixtures/schema/subject-protocol-1.json`` writes it; a test refuses a stale one.
+Each line is one object, ``#/$defs/record`` or ``#/$defs/command``. Rules that no schema can state (order, claims,
+times) are in subjects/README.md. ``python -m rocketdiff.protocol.json_schema >
+fixtures/schema/subject-protocol-1.json`` writes it; a test rejects a stale file.
 """
 
 import sys
@@ -35,7 +35,7 @@ _NO_CONTROL_CHARACTERS = "^[^\\u0000-\\u001f\\u007f-\\u009f]*$"
 
 
 def schema() -> bytes:
-    """JSON Schema (2020-12) of the lines of this version of the protocol."""
+    """Return the JSON Schema (2020-12) of the lines of this protocol version."""
     commands = {"plan": PlannedSend, "setup": SubjectSetup, "go": Go}
     types = (*RECORDS.values(), *commands.values())
     _, parts = msgspec.json.schema_components(types, ref_template="#/$defs/{name}")
@@ -63,11 +63,11 @@ def _one_of(names: Mapping[str, type] | tuple[str, ...], description: str) -> di
 
 
 def _record(kind: type, part: Mapping[str, Any]) -> dict[str, object]:
-    """Unknown fields are kept, so they are allowed; None may be left out or written."""
-    told = [each for each in fields(kind) if not each.metadata]
+    """Unknown fields are allowed because they are kept. A None may be written or left out."""
+    reported = [each for each in fields(kind) if not each.metadata]
     name = next(name for name, record in RECORDS.items() if record is kind)
-    properties = {each.name: _limited(kind, each.name, part["properties"][each.name]) for each in told}
-    required = [each.name for each in told if each.default is MISSING and (kind, each.name) != (Attempt, _END)]
+    properties = {each.name: _limited(kind, each.name, part["properties"][each.name]) for each in reported}
+    required = [each.name for each in reported if each.default is MISSING and (kind, each.name) != (Attempt, _END)]
     return _object(name, part, properties, required)
 
 
@@ -91,7 +91,6 @@ def _object(
 
 
 def _limited(kind: type, name: str, part: Mapping[str, Any]) -> dict[str, object]:
-    """A field with the limits that the codec has for it."""
     limits: dict[str, object] = {}
     if name in SMALL | LARGE:
         most = INT32 if name in SMALL else INT64
@@ -109,7 +108,7 @@ def _limited(kind: type, name: str, part: Mapping[str, Any]) -> dict[str, object
             pair = [{"type": "string", "minLength": 1}, {"type": "integer", "minimum": 0, "maximum": INT32 - 1}]
             return {"type": "array", "items": {"type": "array", "prefixItems": pair, "minItems": 2, "maxItems": 2}}
         case (Attempt.__name__ | Send.__name__ | CalledBackAgain.__name__, "error"):
-            # A word of the list, or a class name: anything that is not written like a word.
+            # A listed word or a class name. A class name never has the form of a word.
             words = [*ErrorWord]
             limits |= {
                 "anyOf": [{"enum": [None, *map(str, words)]}, {"not": {"pattern": f"^(?:{WORD_FORM.pattern})$"}}]

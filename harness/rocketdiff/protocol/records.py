@@ -1,8 +1,8 @@
 """
-The records of a subject, one a line of JSON: the one codec of the subjects, of the runner, of the relay's witness and of the journal.
+The codec of a subject's records (one JSON line each), used by subjects, the runner, the relay's witness and the journal.
 
-A line is a record only if every value of it can be true and can be stored: what is taken live can always be sealed, and
-a line that cannot be sealed is a violation as soon as it is read.
+A line is accepted only if its values are possible and fit their columns. A record accepted live can therefore always
+be sealed.
 """
 
 from collections.abc import Iterator
@@ -33,26 +33,26 @@ UNKNOWN_RECORD = "protocol.unknown-record"
 IMPOSSIBLE_VALUE = "protocol.impossible-value"
 
 NAME_CHARACTERS = 1_000
-"""The longest name of a broker is 255 characters, of a class some hundred; a longer one is no name."""
+"""Broker names have at most 255 characters, class names some hundred."""
 
 LONGEST_ATTEMPT_MS = 60_000
-"""A pause lasts twice as long as an attempt, and a case of the quick suite has one or two; nobody waits longer for an answer."""
+"""A pause lasts twice as long as an attempt, and a quick case has one or two pauses. No client waits longer for a response."""
 
 SHOWN_CHARACTERS = 200
-"""How much of a bad line is quoted: enough to recognise it."""
+"""Quoted length of a bad line, enough to recognise it."""
 
 INT32, INT64 = 2**31, 2**63
 
 SMALL = frozenset({"thread", "attempt", "queue_id", "code", "route", "route_after", "chooser", "attempt_timeout_ms"})
-"""Fields whose column is int32."""
+"""Fields with an int32 column."""
 
 LARGE = frozenset(
     {"send", "start_ns", "end_ns", "returned_ns", "at_ns", "queue_offset", "sends", "pid", "protocol", "clock_ns"}
 )
-"""Fields whose column is int64."""
+"""Fields with an int64 column."""
 
 NATURAL = frozenset({"queue_id", "queue_offset", "attempt", "chooser"})
-"""Numbers that are never negative."""
+"""Fields that are never negative."""
 
 NAMES = frozenset({"client", "version", "broker", "error", "cause", "status"})
 
@@ -62,7 +62,7 @@ _NOTHING: dict[str, object] = {}
 
 @dataclass(frozen=True, slots=True)
 class _Kind:
-    """How one type of record is written, and which of its fields have which limit."""
+    """Fields of one record type, and their limits."""
 
     name: str
     record: type[Record]
@@ -97,19 +97,19 @@ RECORDS: dict[str, type[Record]] = {
     "done": Done,
     "failed": SubjectFailed,
 }
-"""By the name that a line has for it."""
+"""By the ``type`` of a line."""
 
 _KINDS = {name: _Kind.of(name, record) for name, record in RECORDS.items()}
 _KIND_OF = {kind.record: kind for kind in _KINDS.values()}
 
 for _record in _KIND_OF:
-    # msgspec 0.22 stores what it knows about an enum in the enum's class at the first conversion, and dies of SIGSEGV if two threads
-    # do their first one at the same time, as the readers of both arms would. So the first one is made here, by one thread.
+    # msgspec 0.22 caches enum data in the enum's class at the first conversion, and crashes with SIGSEGV if two threads do this at
+    # the same time, as the readers of both arms would. So one thread does it here.
     msgspec.json.Decoder(_record)
 
 
 def encode_record(record: Record) -> bytes:
-    """One line with its end; fields that are None are left out."""
+    """Return one line with its line end; fields that are None are left out."""
     kind = _KIND_OF[type(record)]
     members: dict[str, object] = {"type": kind.name}
     for name in kind.fields:
@@ -121,12 +121,13 @@ def encode_record(record: Record) -> bytes:
 
 def decode_record(line: bytes) -> ReceivedLine:
     """
-    The record of one line, given without its end; fields this version does not know are kept.
+    Decode one line without its line end; unknown fields are kept.
 
-    An attempt without an end has begun (``attempt-starts``). The error word of an attempt becomes RocketMQ's class, under which the relay, too, reports attempts.
+    An attempt without ``end_ns`` has only begun (``attempt-starts``). An attempt's error word becomes RocketMQ's
+    class, as in the relay's records.
 
-    Raises SubjectBroken (``protocol.bad-line``, ``protocol.unknown-record``, ``protocol.impossible-value``) for anything
-    that is no record, whatever its bytes.
+    Raises SubjectBroken (``protocol.bad-line``, ``protocol.unknown-record``, ``protocol.impossible-value``) for any
+    other bytes.
     """
     try:
         members = _OBJECT.decode(line)
@@ -143,7 +144,7 @@ def decode_record(line: bytes) -> ReceivedLine:
         record = msgspec.convert(members, kind.record)
         if isinstance(record, Attempt) and record.error is not None:
             record = replace(record, error=class_of(record.error))
-    except (msgspec.MsgspecError, ValueError, RecursionError) as error:  # not UTF-8 is a ValueError
+    except (msgspec.MsgspecError, ValueError, RecursionError) as error:  # invalid UTF-8 is a ValueError
         raise _refused(BAD_LINE, str(error), line) from None
     for signature, sentence in _flaws(kind, record):
         raise _refused(signature, sentence, line)
@@ -163,12 +164,12 @@ def _refused(signature: str, sentence: str, line: bytes) -> SubjectBroken:
 
 
 def _type_shown(name: object) -> str:
-    """The type of an unknown record in words; it can be any JSON, of any depth."""
+    """The unknown type can be any JSON value."""
     return repr(name[:60]) if isinstance(name, str) else "None" if name is None else f"no word ({type(name).__name__})"
 
 
 def _flaws(kind: _Kind, record: Record) -> Iterator[tuple[str, str]]:
-    """What cannot be true of a record that has the right fields of the right types: signature and sentence."""
+    """Signature and sentence of each impossible value in a record of valid types."""
     for name, limit in kind.integers:
         value = getattr(record, name)
         if value is not None and not -limit <= value < limit:

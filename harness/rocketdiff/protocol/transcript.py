@@ -1,4 +1,4 @@
-"""What one subject has told, as a whole: to the runner, or to whoever reads its journal."""
+"""All records of one subject, for the runner and for readers of its journal."""
 
 from dataclasses import dataclass, field
 
@@ -16,21 +16,21 @@ from rocketdiff.core.sends.records import (
 from rocketdiff.core.text.plain_text import plain_line
 
 FAILED_SHOWN = 5
-"""Failed sends that a transcript names in a message."""
+"""Failed sends listed in a message."""
 
 
 WORDS_CHARACTERS = 1_000
-"""How much of what a subject says of its own failure is kept: the first lines of a stack trace."""
+"""Kept length of a subject's failure message: the first lines of a stack trace."""
 
 
 def words_of(failure: SubjectFailed) -> str:
-    """What a subject says of its own failure, in one line."""
+    """Return a subject's failure message on one line."""
     return plain_line(f"{failure.stage}: {failure.message}", WORDS_CHARACTERS)
 
 
 @dataclass(slots=True)
 class Transcript:
-    """Every record of a subject, by kind, in the order it was said."""
+    """Every record of a subject, by kind, in order of arrival."""
 
     hello: Hello | None = None
     ready: Ready | None = None
@@ -42,7 +42,7 @@ class Transcript:
     failure: str | None = None
 
     def keep(self, record: Record) -> None:
-        """File one record under its kind; of hello the first one, of the others that come once the last."""
+        """Store one record: the first hello, the last ready, done and failure, and all others."""
         match record:
             case Hello():
                 self.hello = self.hello or record
@@ -63,14 +63,13 @@ class Transcript:
 
     @property
     def failed(self) -> tuple[Send, ...]:
-        """The sends that ended with an error."""
         return tuple(send for send in self.sends if send.error is not None)
 
     def __repr__(self) -> str:
-        """As a failed assertion shows it: how many, and which of them failed how."""
-        told = [
+        """Shown in a failed assertion: number of sends, and how the first failed ones ended."""
+        shown = [
             f"send {send.send} with {send.error} after {(send.end_ns - send.start_ns) / 1e6:,.0f} ms"
             for send in self.failed[:FAILED_SHOWN]
         ]
-        more = [f"{len(self.failed) - len(told)} more"] if len(self.failed) > len(told) else []
-        return f"<{len(self.sends)} sends, {len(self.failed)} failed{': ' * bool(told)}{', '.join(told + more)}>"
+        more = [f"{len(self.failed) - len(shown)} more"] if len(self.failed) > len(shown) else []
+        return f"<{len(self.sends)} sends, {len(self.failed)} failed{': ' * bool(shown)}{', '.join(shown + more)}>"

@@ -1,4 +1,4 @@
-"""Scenarios: YAML files of a published format, checked, selected by name, and expanded into cases and plans from a seed."""
+"""Scenarios: YAML files, validated, selected by name, and expanded from a seed into cases and plans."""
 
 from rocketdiff.scenario.expansion import expand, plan_of
 from rocketdiff.scenario.loading import line_of, load, load_all, parse

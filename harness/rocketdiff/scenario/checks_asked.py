@@ -1,4 +1,4 @@
-"""The checks of a run: each scenario's own, the three of every case, and the pooled ones."""
+"""The checks of a run: each scenario's own, the three implicit ones, and the pooled ones."""
 
 from collections.abc import Iterable, Sequence
 
@@ -8,11 +8,15 @@ from rocketdiff.core.tables.topology import topology_named
 from rocketdiff.scenario import Scenario
 
 TOLD_UNPLANNED = tuple(check for check in ASKED if check not in STATISTICAL)
-"""Checks that read every send of every case and report any difference, planned or not; the others need a scenario that measures."""
+"""Checks that report any difference in any send, planned or not. The others need a scenario that measures."""
 
 
 def checks_planned(scenario: Scenario) -> tuple[str, ...]:
-    """The checks of a case, each of which must be answered; before a proxy also those that do not apply there, so that they say so."""
+    """
+    Return the checks of a case, each of which must be answered.
+
+    Behind a proxy this includes the queue checks, reported as NOT_APPLICABLE.
+    """
     of_queues = OF_QUEUES if topology_named(scenario.topology).has_proxies else ()
     return (*scenario.checks, *of_queues, *IMPLICIT)
 
@@ -20,7 +24,7 @@ def checks_planned(scenario: Scenario) -> tuple[str, ...]:
 def pooled_planned(
     scenarios: Iterable[tuple[Scenario, Sequence[str]]], baseline: str, candidate: str
 ) -> tuple[tuple[str, str], ...]:
-    """(pool, check) of every pooled question that scenarios with their checks ask: those that pause a broker and time it."""
+    """Return (pool, check) of every statistical check listed by a scenario with a pause."""
     asked = {
         (pool_name(baseline, candidate, is_latency_on=scenario.settings.send_latency_fault_enable), check): None
         for scenario, checks in scenarios
@@ -31,6 +35,6 @@ def pooled_planned(
 
 
 def count_planned(scenarios: Iterable[Scenario], baseline: str, candidate: str) -> int:
-    """How many checks have to be answered, pooled ones included."""
+    """Return the number of checks to answer, including pooled ones."""
     asked = [(scenario, checks_planned(scenario)) for scenario in scenarios]
     return sum(len(checks) for _, checks in asked) + len(pooled_planned(asked, baseline, candidate))

@@ -1,4 +1,4 @@
-"""From a scenario and a seed to the exact sends of a case: a pure function, the same list for both arms."""
+"""Pure expansion of a scenario and a seed into the exact sends of a case, the same for both arms."""
 
 import hashlib
 from collections.abc import Sequence
@@ -17,23 +17,23 @@ Value = TypeVar("Value")
 
 _JITTER = 0.25
 """
-Part of a send's time slot within which its due time moves at random.
+Share of a send's time slot within which its due time is random.
 
-Enough that sends do not beat in step with the faults' round times, small enough that the rate stays even. The rest of the
-slot is a phase drawn once, so that another seed meets a fault at another point of the rotation.
+Large enough not to synchronise with the faults' round times, small enough for an even rate. The rest of the slot is a
+phase drawn once per plan, so that another seed meets a fault at another point of the rotation.
 """
 
 _ARGUMENT_LIMIT = 1_000_000
-"""Random arguments are below this: every queue count divides it almost evenly, and it is short to read."""
+"""Upper limit of random arguments: almost evenly divisible by every queue count, and short to read."""
 
 
 def expand(
     scenario: Scenario, baseline: SubjectId, candidate: SubjectId, seed: int, attempt_timeout_ms: int = 0
 ) -> Case:
     """
-    The case of a scenario for two subjects; of them the plan depends on nothing but the length of their attempts.
+    Return the case of a scenario for two subjects.
 
-    attempt_timeout_ms: the longest that one of the two says; see ``stretch``.
+    attempt_timeout_ms: the longer one of the two (see ``stretch``); nothing else of the subjects affects the plan.
     """
     longer = stretched(scenario, attempt_timeout_ms)
     longest_ms = attempt_timeout_ms if attempt_timeout_ms > scenario.settings.send_msg_timeout_ms else 0
@@ -43,10 +43,10 @@ def expand(
 
 def plan_of(scenario: Scenario, seed: int) -> Plan:
     """
-    Sends numbered by due time, taken in turn by the threads.
+    Return sends numbered by due time, assigned to the threads in turn.
 
-    Send k is due somewhere in the k-th slot of 1/rate seconds. The random numbers depend on seed and name, so that adding a
-    scenario changes no other plan.
+    Send k is due within the k-th slot of 1/rate seconds. Random numbers depend on seed and name, so a new scenario
+    changes no other plan.
     """
     workload = scenario.workload
     random = _random(seed, scenario.name)
@@ -72,7 +72,7 @@ def plan_of(scenario: Scenario, seed: int) -> Plan:
 
 
 def _random(seed: int, name: str) -> Random:
-    """A generator whose numbers are the same on every machine and Python release (only ``random()`` is used)."""
+    """Same numbers on every machine and Python release (only ``random()`` is used)."""
     return Random(int.from_bytes(hashlib.sha256(f"{seed}/{name}".encode()).digest()[:8]))
 
 

@@ -1,8 +1,7 @@
 """
-The file format, version 1: what a scenario file may hold, field by field.
+The only description of the scenario file format, version 1; the published JSON Schema is generated from it.
 
-This is the only description of the format; the published JSON Schema is generated from it. Rules that need two fields at
-once are in ``rules``.
+Rules over two fields are in ``rules``.
 """
 
 from dataclasses import fields
@@ -18,13 +17,13 @@ from rocketdiff.core.tables.topology import TOPOLOGIES, Role
 from rocketdiff.documents.part import Part
 
 FORMAT = 1
-"""Version of the file format; another number is another format and is refused."""
+"""Version of the file format; any other is refused."""
 
 Unique = Field(json_schema_extra={"uniqueItems": True})
 
 
 def _kinds(means: Means, *roles: Role, has_delay: bool = False) -> tuple[str, ...]:
-    """Names of the faults that are stated alike."""
+    """Names of the faults that have the same fields in a file."""
     traits = {kind.value: kind.traits for kind in FaultKind}
     return tuple(
         name for name, of in traits.items() if of.means is means and of.role in roles and of.has_delay is has_delay
@@ -44,7 +43,7 @@ if TYPE_CHECKING:
     SettingKind = str
     WireKind = str
     WireDelayKind = str
-else:  # closed sets out of the tables of the core
+else:  # closed sets from the tables of core
     CheckName = Literal[ASKED]
     DurationCheck = Literal[STATISTICAL]
     SuiteName = Literal[tuple(SUITES)]
@@ -79,9 +78,9 @@ ShownSeconds = Annotated[
 
 class TopicPart(Part):
     """
-    Queues of the topic each arm gets for itself.
+    Queues of each arm's topic.
 
-    ordered: marked as a topic of ordered messages, the only kind that a read-only broker refuses.
+    ordered: a topic of ordered messages, the only kind that a read-only broker refuses.
     """
 
     queues_per_broker: Annotated[int, Field(ge=1, le=64)] = 4
@@ -89,7 +88,7 @@ class TopicPart(Part):
 
 
 def _settings_part() -> type[Part]:
-    """The table of client settings as a mapping of the file; what is left out has the client's default."""
+    """The table of client settings as a mapping of the file."""
     parts: dict[str, Any] = {}
     for each in fields(ClientSettings):
         setting = CLIENT_SETTINGS[each.name]
@@ -106,7 +105,7 @@ else:
 
 
 class WorkloadPart(Part):
-    """What the application does: a closed loop of sends with due times."""
+    """A closed loop of sends with due times."""
 
     mode: Literal["sync", "async", "oneway"] = "sync"
     call: Literal["plain", "queue", "selector", "batch", "group"] = "plain"
@@ -122,31 +121,31 @@ class WorkloadPart(Part):
 
 
 class Fault(Part):
-    """One entry of ``faults``; the kinds and their traits are in ``core.tables.fault``."""
+    """One entry of ``faults``; ``core.fault`` has the kinds."""
 
     kind: str
 
 
 class OnBroker(Fault):
-    """Done to a broker, to its slave, or to the way to it."""
+    """A fault of a broker, its slave, or the connections to it."""
 
     broker: Annotated[str, Field(pattern=r"^[a-z]$")]
 
 
 class OnTheWire(OnBroker):
-    """Done by relays, to one direction."""
+    """A fault injected by relays in one direction."""
 
     frames: FramesName
 
 
 class Timed(Fault):
-    """Begins at a time after the first due send."""
+    """Begins at_s after the first due send."""
 
     at_s: Seconds
 
 
 class Repeated(Timed):
-    """Is over after a while; may come again at a steady interval."""
+    """Lasts for_s; may repeat at a fixed interval."""
 
     for_s: PauseSeconds
     repeat: Annotated[int, Field(ge=1, le=1_000)] = 1
@@ -154,40 +153,40 @@ class Repeated(Timed):
 
 
 class Shown(Repeated):
-    """Lasts long enough for several requests to show it."""
+    """Lasts long enough for several requests to prove it."""
 
     for_s: ShownSeconds
 
 
 class PausePart(Repeated, OnBroker):
-    """Freeze a broker or the slave of one for a while, once or several times at a steady interval."""
+    """Pause a broker or its slave for a while, once or at a fixed interval."""
 
     kind: PauseKind
 
 
 class KillPart(Timed, OnBroker):
-    """End the process of a broker or of its slave without notice; with for_s its restart begins then, without it stays dead."""
+    """Kill a broker or its slave; its restart begins after for_s, or never without for_s."""
 
     kind: KillKind
     for_s: PauseSeconds | None = None
 
 
 class NameServerPausePart(Repeated):
-    """Freeze a name server for a while, once or several times at a steady interval."""
+    """Pause a name server for a while, once or at a fixed interval."""
 
     kind: NameServerPauseKind
     name_server: Annotated[int, Field(ge=1, le=9)]
 
 
 class ProxyPausePart(Repeated):
-    """Freeze a proxy for a while, once or several times at a steady interval."""
+    """Pause a proxy for a while, once or at a fixed interval."""
 
     kind: ProxyPauseKind
     proxy: ProxyNumber
 
 
 class ProxyKillPart(Timed):
-    """End the process of a proxy without notice; with for_s its restart begins then, without it stays dead."""
+    """Kill a proxy; its restart begins after for_s, or never without for_s."""
 
     kind: ProxyKillKind
     proxy: ProxyNumber
@@ -195,19 +194,19 @@ class ProxyKillPart(Timed):
 
 
 class BrokerSettingPart(Shown, OnBroker):
-    """Change a running broker's settings for a while: no permission to write, flow control, no time to flush."""
+    """Change a broker's settings for a while: no write permission, flow control, no time to flush."""
 
     kind: SettingKind
 
 
 class WirePart(Shown, OnTheWire):
-    """Relays before both clients lose every frame to a broker, or from it, or reset its connections in place of them."""
+    """Relays before both clients drop every frame to a broker, or from it, or reset its connections."""
 
     kind: WireKind
 
 
 class WireDelayPart(Shown, OnTheWire):
-    """Relays before both clients keep every frame to a broker, or from it, for a while; their order stays."""
+    """Relays before both clients delay every frame to a broker, or from it, and keep their order."""
 
     kind: WireDelayKind
     delay_ms: Annotated[
@@ -229,7 +228,7 @@ FaultPart = Annotated[
 
 
 class TolerancePart(Part):
-    """Durations of the check count as equal within [1/ratio, ratio]; the figure must say why."""
+    """Durations of the check are equal within [1/ratio, ratio]; reason: why this ratio."""
 
     ratio: Annotated[float, Field(gt=1, le=100, allow_inf_nan=False)]
     reason: Annotated[str, Field(min_length=20, description="A sentence, not a word.")]
@@ -253,5 +252,4 @@ class ScenarioFile(Part):
 
     @property
     def client_settings(self) -> ClientSettings:
-        """The settings as the rest of the harness has them."""
         return ClientSettings(**self.settings.model_dump())

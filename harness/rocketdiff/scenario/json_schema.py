@@ -1,7 +1,7 @@
 """
-The published JSON Schema of the format, for editors and for other programs; rules that need two fields at once are not in it.
+The published JSON Schema of the scenario format, for editors and other programs; rules over two fields are not in it.
 
-``python -m rocketdiff.scenario.json_schema fixtures/schema/scenario-1.json`` writes it; a test refuses a stale one.
+``python -m rocketdiff.scenario.json_schema fixtures/schema/scenario-1.json`` writes it; a test rejects a stale file.
 """
 
 import sys
@@ -12,7 +12,7 @@ from rocketdiff.scenario.file_format import FORMAT, ScenarioFile
 
 
 def rendered() -> str:
-    """The schema as it stands in the file."""
+    """Return the schema as text of the file."""
     return published_schema(ScenarioFile, f"scenario:{FORMAT}")
 
 

@@ -1,4 +1,4 @@
-"""From a file, or from the text a run has kept, to a Scenario; refused with one clear message or right."""
+"""Load a Scenario from a file or from the text kept in a run."""
 
 from collections.abc import Iterable
 from functools import cache
@@ -18,7 +18,7 @@ from rocketdiff.scenario.schedule import scheduled
 SUFFIX = ".yaml"
 
 _NO_SEND_CROSSES = "faults on the wire are done to brokers, since no send crosses the way to a name server; to silence one, kind: pause-name-server"
-"""What a client asks a name server is its route poll, every 30 s: no check is about how that ends."""
+"""A client asks a name server only for routes, every 30 s; no check covers how that ends."""
 
 _WORDS = Words(
     patterns={
@@ -31,16 +31,16 @@ _WORDS = Words(
 
 
 def load(path: Path) -> Scenario:
-    """Read one scenario file; UsageError names the file, the line, the field and what was expected."""
+    """Read one scenario file; raise UsageError with file, line, field and expectation."""
     return parse(read_text(path), str(path))
 
 
 def load_all(root: Path | None = None) -> tuple[Scenario, ...]:
     """
-    Every scenario below a folder, or every shipped one, by name.
+    Return every scenario below a folder, or every shipped one, by name.
 
-    Raises UsageError when there is none, when a file is refused, and when two have one name: it selects, declares, files and
-    reports. Where a file lies is its owner's business; of those that are shipped a test says that they lie where their names say.
+    Raises UsageError if there is none, if a file is refused, and if two have the same name, which selection, ledgers,
+    files and reports use. Only shipped files must lie where their names say; a test checks that.
     """
     return _shipped() if root is None else _below(root)
 
@@ -59,7 +59,7 @@ def _below(root: Path) -> tuple[Scenario, ...]:
 
 
 def parse(text: str, origin: str) -> Scenario:
-    """Read a scenario from its text; ``origin`` says in messages where the text came from."""
+    """Read a scenario from its text; ``origin`` names the source in messages."""
     source = parse_yaml(text, origin)
     _require_format(source)
     file = read_part(ScenarioFile, source.data, source.place, _WORDS)
@@ -84,7 +84,7 @@ def parse(text: str, origin: str) -> Scenario:
 
 
 def line_of(text: str, field: str) -> int:
-    """Line of a scenario's text, from 1, on which a field stands; of the first line where it is left out."""
+    """Return the line, from 1, of a top-level field; the first line if it is absent."""
     return int(parse_yaml(text, "").place((field,)).rpartition(" ")[2])
 
 
@@ -101,7 +101,7 @@ def _require_unique(scenarios: Iterable[Scenario]) -> None:
 
 
 def _require_format(source: YamlSource) -> None:
-    """Before anything else is looked at: a file of another format may mean something else by every field."""
+    """Checked first: in another format version every field may have another meaning."""
     if not isinstance(source.data, dict):
         raise refused(source.place, (), expected="a mapping with format, name and so on", seen=_kind(source.data))
     require_version(source.data, source.place, FORMAT, what="scenario format")

@@ -1,4 +1,4 @@
-"""A scenario as the rest of the harness sees it: checked, typed, and nothing of YAML left but its text."""
+"""A scenario as the rest of the harness sees it: validated, typed, and without YAML except its text."""
 
 from dataclasses import dataclass
 
@@ -10,7 +10,7 @@ from rocketdiff.core.tables.settings import ClientSettings
 
 @dataclass(frozen=True, slots=True)
 class Tolerance:
-    """A margin of one check: two durations are the same when their ratio is within [1/ratio, ratio]; with its reason."""
+    """A margin of one check: durations are equal if their ratio is within [1/ratio, ratio]."""
 
     check: str
     ratio: float
@@ -22,8 +22,9 @@ class Workload:
     """
     What the application does, the same in both arms.
 
-    rate_per_s: sends a second over all threads together. arguments: taken in turn by the sends (QUEUE and SELECTOR only);
-    empty: the number of the send; None: drawn from the seed. body_bytes, delay_levels, keys, tags: taken in turn.
+    rate_per_s: over all threads together.
+    arguments: used in turn; empty: the number of the send; None: drawn from the seed.
+    body_bytes, delay_levels, keys, tags: used in turn.
     properties: user properties of every message.
     """
 
@@ -41,7 +42,7 @@ class Workload:
 
     @property
     def sends(self) -> int:
-        """How many sends an arm is asked for."""
+        """Sends per arm."""
         return max(1, round(self.rate_per_s * self.duration_s))
 
 
@@ -50,8 +51,10 @@ class Scenario:
     """
     One scenario file.
 
-    faults: repeats written out, by time; each pause is an episode of its own. suites: where it runs by default. text: the
-    file as it was read; source: where from, for messages. ordered: the topic is marked as one of ordered messages.
+    faults: repeats expanded, by time; each pause is its own episode.
+    suites: where it runs by default.
+    text: the file as read; source: its origin, for messages.
+    ordered: the topic is marked as ordered.
     """
 
     name: str
@@ -76,22 +79,22 @@ class Scenario:
 
     @property
     def sends(self) -> int:
-        """How many sends an arm is asked for."""
+        """Sends per arm."""
         return self.workload.sends
 
     @property
     def episodes(self) -> int:
-        """How many times what clients send to is paused: a broker, or a proxy before them."""
+        """Number of pauses of brokers and proxies."""
         return sum(fault.kind in PAUSES for fault in self.faults)
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
     """
-    A scenario for one pair of subjects, with the exact sends both arms are given.
+    A scenario for one pair of subjects, with the exact sends of both arms.
 
-    brokers: names of the brokers by letter, on a cluster whose brokers have other names than ours; faults name them so too.
-    attempt_timeout_ms: how long an attempt of one of the two may last, if longer than the scenario's setting; else 0.
+    brokers: broker names by letter, on a cluster with other names than ours; faults use these names too.
+    attempt_timeout_ms: longest attempt of the two subjects if longer than the scenario's setting; else 0.
     """
 
     id: CaseId
@@ -102,5 +105,4 @@ class Case:
 
     @property
     def faults(self) -> tuple[FaultSpec, ...]:
-        """What is done to the cluster, by time."""
         return self.scenario.faults

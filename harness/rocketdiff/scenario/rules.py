@@ -1,6 +1,4 @@
-"""
-Rules of the format that need more than one field: messages that a client can send, and questions that can be answered.
-"""
+"""Rules over more than one field: messages that a client can send, and questions that can be answered."""
 
 from collections.abc import Iterable, Sequence
 
@@ -15,7 +13,7 @@ from rocketdiff.scenario.file_format import ScenarioFile, WorkloadPart
 
 
 def require_sendable(workload: WorkloadPart, source: YamlSource) -> None:
-    """Raise UsageError for messages that a client, or a broker, would refuse."""
+    """Raise UsageError for messages that clients or brokers refuse."""
     levels = [workload.delay_level] if isinstance(workload.delay_level, int) else workload.delay_level
     is_plain = SendMode(workload.mode) is SendMode.SYNC and not any(levels)
     if SendKind(workload.call) is SendKind.BATCH and not is_plain:
@@ -38,7 +36,7 @@ def require_sendable(workload: WorkloadPart, source: YamlSource) -> None:
 
 
 def sending_of(file: ScenarioFile, faults: Iterable[FaultSpec]) -> Sending:
-    """What of a scenario decides on what can be known of its cases."""
+    """Return what determines the knowable facts about a scenario's cases."""
     workload = file.workload
     levels = [workload.delay_level] if isinstance(workload.delay_level, int) else workload.delay_level
     return Sending(
@@ -55,11 +53,11 @@ _LOSSES = {FaultKind.PAUSE, FaultKind.KILL, FaultKind.PAUSE_PROXY, FaultKind.KIL
 
 
 _BY_GRPC = {SendKind.PLAIN, SendKind.GROUP}
-"""Calls of clients that speak gRPC."""
+"""Calls of gRPC clients."""
 
 
 def _require_spoken(file: ScenarioFile, faults: Sequence[FaultSpec], source: YamlSource) -> None:
-    """Raise UsageError for what clients of the topology cannot send: those before a proxy speak gRPC, all others remoting."""
+    """Raise UsageError for sends of another protocol: gRPC in a topology with a proxy, remoting in all others."""
     workload, is_proxied = file.workload, TOPOLOGIES[file.topology].has_proxies
     levels = [workload.delay_level] if isinstance(workload.delay_level, int) else workload.delay_level
     if is_proxied and (SendKind(workload.call) not in _BY_GRPC or workload.mode == "oneway" or any(levels)):
@@ -82,7 +80,7 @@ def _require_spoken(file: ScenarioFile, faults: Sequence[FaultSpec], source: Yam
 
 
 _ADDRESSED = {SendKind.QUEUE, SendKind.SELECTOR, SendKind.GROUP}
-"""Calls that name their queue: no retry, no choice, no failover (sendKernelImpl is called once)."""
+"""Calls that take an argument: they name a queue or a message group."""
 
 
 def require_consistent(file: ScenarioFile, faults: Sequence[FaultSpec], source: YamlSource) -> None:
@@ -124,7 +122,7 @@ def _require_workload(file: ScenarioFile, source: YamlSource) -> None:
 
 
 def _require_answerable(file: ScenarioFile, faults: Sequence[FaultSpec], source: YamlSource) -> None:
-    """A check that can never be decisive here would look like a pass; it is refused instead."""
+    """A check that can never be decisive would look like a pass, so it is refused."""
     sending = sending_of(file, faults)
     for check in file.checks:
         if obstacle := unanswerable(check, sending):

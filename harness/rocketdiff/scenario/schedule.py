@@ -1,4 +1,4 @@
-"""Faults of a file written out one by one, and refused where they cannot be done as written."""
+"""Expand a file's faults one by one, and refuse those that cannot be injected."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -20,13 +20,13 @@ from rocketdiff.scenario.file_format import (
 )
 
 MINIMUM_GAP_S = 0.2
-"""Between two faults of one node: the first must be healed, and its healing proven by an answered request, in between."""
+"""Between two faults of one node: the first must be healed and its healing proven by a response."""
 
 RESTART_S = 5.0
-"""What a killed broker is given to start, register and serve again before its next fault; 3 to 4 s are usual."""
+"""Time for a killed broker to start, register and serve again; 3 to 4 s are usual."""
 
 SHARE_OF_A_PROOF = 0.5
-"""Of a fault's time, for showing that it is in effect; as for a pause."""
+"""Share of a fault's duration for proving that it is in effect; as for a pause."""
 
 _WITH_SLAVES = "one of " + ", ".join(name for name, nodes in TOPOLOGIES.items() if nodes.has_slaves)
 
@@ -35,15 +35,15 @@ _WITH_PROXIES = ", ".join(name for name, nodes in TOPOLOGIES.items() if nodes.pr
 _WITH_FLUSH = ", ".join(name for name, nodes in TOPOLOGIES.items() if nodes.waits_for_disk)
 
 _SAME_TIME_S = 1e-9
-"""Sums of decimal seconds differ in their last bits; no schedule means a nanosecond."""
+"""Sums of decimal seconds differ in their last bits; no schedule needs nanoseconds."""
 
 
 def scheduled(file: ScenarioFile, source: YamlSource) -> tuple[FaultSpec, ...]:
     """
-    Every single fault by time, episodes numbered from 1 in that order.
+    Return every single fault by time, episodes numbered from 1.
 
-    Raises UsageError for a node the topology does not have, a fault that is not over when the workload ends, and two
-    faults of one node that overlap or leave no time to prove the healing of the first.
+    Raises UsageError for a node that the topology lacks, a fault that outlasts the workload, and faults of one node
+    that overlap or leave no time to prove the healing.
     """
     placed = [
         (location, spec)
@@ -83,7 +83,7 @@ def _written_out(
 
 
 def _delay_ms(part: WireDelayPart, source: YamlSource, location: Location) -> float:
-    """A delay is proven by one answer that it held up, which may take half of the fault's time."""
+    """A delay is proven by one delayed response, which may take half of the fault's duration."""
     if part.delay_ms <= part.for_s * 1_000 * SHARE_OF_A_PROOF:
         return part.delay_ms
     raise refused(
@@ -126,7 +126,7 @@ def _node(part: FaultPart, file: ScenarioFile, source: YamlSource, location: Loc
 
 
 def _end_s(spec: FaultSpec) -> float:
-    """When a fault is over; a kill without restart never is."""
+    """End of a fault; infinite for a kill without restart."""
     return float("inf") if spec.for_s is None else spec.at_s + spec.for_s
 
 

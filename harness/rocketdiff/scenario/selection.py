@@ -1,4 +1,4 @@
-"""Choosing scenarios by suite and by globs on their names."""
+"""Select scenarios by suite and by globs on their names."""
 
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
@@ -13,10 +13,9 @@ def select(
     scenarios: Iterable[Scenario], suite: str | None = None, patterns: Sequence[str] = ()
 ) -> tuple[Scenario, ...]:
     """
-    Scenarios of a suite whose name matches any of the globs, in the order given; no suite and no globs is all of them.
+    Return the scenarios of a suite whose name matches any glob (see ``path_glob``), in order; without both, all.
 
-    ``*`` and ``?`` stay within one part of a name, ``**`` crosses parts: ``fault-latency/*``, ``**/repeated-*``. Raises
-    UsageError for an unknown suite and for a glob that matches nothing: a typing error must not look like a pass.
+    Raises UsageError for an unknown suite, and for a glob without a match: a typing error must not look like a pass.
     """
     known = tuple(scenarios)
     if suite is not None and suite not in SUITES:

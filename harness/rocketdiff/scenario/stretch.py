@@ -1,10 +1,10 @@
 """
-Longer faults for a client whose attempts last longer than ``send_msg_timeout_ms`` asks for.
+Longer faults for a client whose attempts last longer than ``send_msg_timeout_ms``.
 
-Such a client would wait through a pause that is tuned to the setting, and its timeout would never be seen. A fault that
-outlasts the setting on purpose therefore lasts at least twice the attempt timeout; a fault that is shorter than the setting is meant
-to cause no timeout, and stays as it is. Everything that follows is as much later. The same holds for both arms. Pure: the
-judge does it again from the scenario's text and the number that ``run.json`` has.
+Such a client would wait until a pause tuned to the setting ends, and never time out. So a fault longer than the
+setting is stretched to at least twice the attempt timeout. A shorter fault is meant to cause no timeout and is kept.
+Later events move accordingly, in both arms alike. Pure: the judge repeats it from the scenario's text and the number
+in ``run.json``.
 """
 
 from collections.abc import Sequence
@@ -15,14 +15,14 @@ from rocketdiff.core.tables.fault import HOLD_ANSWERS_BACK, FaultKind, FaultSpec
 from rocketdiff.scenario.model import Scenario
 
 TIMES = 2
-"""An attempt that begins in the first half of a fault then ends with a timeout before the fault does."""
+"""An attempt that begins in the first half of a fault then times out within the fault."""
 
 _DECIMALS = 6
-"""Times are written to the microsecond, so that 1.5 + 4.5 s is 6 s."""
+"""Times are rounded to microseconds, so that 1.5 + 4.5 s is 6 s."""
 
 
 def stretched(scenario: Scenario, attempt_timeout_ms: int) -> Scenario:
-    """The scenario for subjects whose attempts last so long; itself where the setting is not exceeded or nothing holds answers back."""
+    """Return the scenario for this attempt timeout; unchanged if it is within the setting or no fault needs it."""
     setting_ms = scenario.settings.send_msg_timeout_ms
     if attempt_timeout_ms <= setting_ms:
         return scenario
@@ -37,7 +37,7 @@ def stretched(scenario: Scenario, attempt_timeout_ms: int) -> Scenario:
 
 
 def stretched_sentences(scenario: Scenario, attempt_timeout_ms: int) -> tuple[str, ...]:
-    """Each fault in words, with what it was before where it lasts longer."""
+    """Return each fault in words, with its original duration if stretched."""
     pairs = zip(scenario.faults, stretched(scenario, attempt_timeout_ms).faults, strict=True)
     return tuple(_sentence(before, after, attempt_timeout_ms) for before, after in pairs)
 
@@ -49,14 +49,14 @@ def _sentence(before: FaultSpec, after: FaultSpec, attempt_timeout_ms: int) -> s
 
 
 def _delayed(fault: FaultSpec, setting_ms: int, attempt_timeout_ms: int) -> FaultSpec:
-    """A delay that is longer than the setting is as much longer than the attempt timeout."""
+    """Scale a delay longer than the setting to the attempt timeout."""
     if fault.kind is not FaultKind.WIRE_DELAY or fault.delay_ms <= setting_ms:
         return fault
     return replace(fault, delay_ms=fault.delay_ms * attempt_timeout_ms / setting_ms)
 
 
 def _needed_s(fault: FaultSpec, setting_ms: int, attempt_timeout_ms: int) -> float:
-    """How long a fault has to last; 0 for one that may stay as it is."""
+    """Minimum duration of a fault; 0 if it stays as it is."""
     if fault.kind not in HOLD_ANSWERS_BACK or fault.for_s is None:
         return 0.0
     if fault.kind is FaultKind.WIRE_DELAY and fault.delay_ms <= setting_ms:
@@ -66,7 +66,7 @@ def _needed_s(fault: FaultSpec, setting_ms: int, attempt_timeout_ms: int) -> flo
 
 
 class _Times:
-    """From times of the file to stretched ones: monotone, so that what overlapped does so still, and what followed still follows."""
+    """Monotone map from the file's times to stretched times: overlaps and order are preserved."""
 
     def __init__(self, instants: Sequence[float], factors: Sequence[float]) -> None:
         """factors: of the span from each instant to the next."""
@@ -74,7 +74,7 @@ class _Times:
 
     @classmethod
     def of(cls, faults: Sequence[FaultSpec], needed_s: Sequence[float]) -> "_Times":
-        """A span is stretched as much as the fault in it that needs it most."""
+        """A span is stretched as much as its most demanding fault requires."""
         spans = [(fault.at_s, fault.at_s + (fault.for_s or 0), fault.for_s or 0) for fault in faults]
         instants = sorted({0.0, *(instant for start, end, _ in spans for instant in (start, end))})
         factors = [
@@ -93,14 +93,12 @@ class _Times:
         return cls(instants, factors)
 
     def later(self, time_s: float) -> float:
-        """When an instant of the file comes."""
         moved = time_s
         for (first, last), factor in zip(pairwise(self._instants), self._factors, strict=True):
             moved += (factor - 1) * max(0.0, min(time_s, last) - first)
         return round(moved, _DECIMALS)
 
     def moved(self, fault: FaultSpec) -> FaultSpec:
-        """A fault at its new time."""
         at_s = self.later(fault.at_s)
         if fault.for_s is None:
             return replace(fault, at_s=at_s)

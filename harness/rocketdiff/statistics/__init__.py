@@ -1,1 +1,1 @@
-"""The statistical tests and estimates that answers rest on, as functions of numbers."""
+"""The statistical tests and estimates behind verdicts, as functions of numbers."""

@@ -1,8 +1,8 @@
 """
-The few statistical tests a verdict rests on, as pure functions of numbers: same input, same answer, always.
+The statistical tests behind a verdict, as pure functions.
 
-Unit of every sample is the pause episode (or the run), never the message: messages of one episode share their cause.
-Durations that may be censored are in ``rocketdiff.statistics.survival``.
+The unit of every sample is the pause episode (or the run), never the message: messages of one episode share their
+cause. Censored durations: ``rocketdiff.statistics.survival``.
 """
 
 from bisect import bisect_left
@@ -15,11 +15,11 @@ import numpy as np
 import scipy
 
 ASSUMED_LOG_SD = 0.15
-"""Spread of a log-ratio assumed when fewer than two pairs give none: the smaller of the two in the table of this room's README."""
+"""For fewer than two pairs: the smaller spread in the table of this room's README."""
 
 
 class Decision(StrEnum):
-    """Three answers from one interval; not seeing a difference is never a pass."""
+    """Three answers from one interval. Seeing no difference is never a pass."""
 
     EQUIVALENT = "equivalent"
     DIFFERENT = "different"
@@ -29,10 +29,10 @@ class Decision(StrEnum):
 @dataclass(frozen=True, slots=True)
 class RatioDecision:
     """
-    Answer about candidate ÷ baseline (geometric mean over pairs) with the interval it was read from.
+    Decision on candidate ÷ baseline (geometric mean over pairs), and its interval.
 
-    log_sd: spread of the log-ratios, assumed where fewer than two pairs give none.
-    p_equivalence, p_difference: the p-values behind the two decisions, for Holm over several checks.
+    log_sd: of the log-ratios; assumed with fewer than two pairs.
+    p_equivalence, p_difference: for Holm over several checks.
     """
 
     decision: Decision
@@ -48,11 +48,11 @@ class RatioDecision:
 
 def paired_ratio(pairs: Sequence[tuple[float, float]], *, margin_ratio: float, alpha: float = 0.05) -> RatioDecision:
     """
-    Equivalence, difference or neither from the 1−2·alpha interval of the mean log-ratio of (baseline, candidate).
+    Decide from the 1−2·alpha interval of the mean log-ratio of (baseline, candidate).
 
-    Inside [1/margin, margin]: EQUIVALENT, which is the two one-sided tests procedure (Schuirmann 1987; Hauschke et al.
-    on ratios). Wholly outside: DIFFERENT by more than the margin, a one-sided test at alpha. Otherwise INCONCLUSIVE, as
-    always with fewer than two pairs.
+    Inside [1/margin, margin]: EQUIVALENT, by two one-sided tests (Schuirmann 1987; Hauschke et al. on ratios).
+    Wholly outside: DIFFERENT by more than the margin, a one-sided test at alpha.
+    Otherwise, or with fewer than two pairs: INCONCLUSIVE.
 
     Raises ValueError for a margin of at most 1 or a duration that is not positive.
     """
@@ -82,26 +82,25 @@ def paired_ratio(pairs: Sequence[tuple[float, float]], *, margin_ratio: float, a
 
 
 def _tail(distance: float, error: float, freedom: int) -> float:
-    """One-sided p-value of a t statistic; without any spread the sign of the distance is the whole answer."""
+    """One-sided p-value of a t statistic; without spread only the sign of the distance counts."""
     if error == 0:
         return 0.0 if distance > 0 else 1.0
     return float(scipy.stats.t.sf(distance / error, freedom))
 
 
 MOST_PAIRS = 10_000
-"""More pairs than any run could have: the estimate lies so near the margin that no number of them would decide."""
+"""More than any run has: the estimate is so near the margin that no number decides."""
 
 
 def pairs_needed(
     log_sd: float, margin_ratio: float, alpha: float = 0.05, *, ratio: float = 1.0, power: float = 0.9
 ) -> int:
     """
-    Fewest pairs that decide with ``power`` at level alpha, were ``ratio`` the true one; MOST_PAIRS where none would.
+    Return the fewest pairs that decide with ``power`` at level alpha if ``ratio`` is true; MOST_PAIRS if none do.
 
-    A ratio inside the margin is to be shown equivalent (both one-sided tests reject; Phillips 1990), one outside to be
-    different by more than the margin. Checked against published figures for equal arms (28 and 9 pairs for ±10 %
-    and ±20 % at log-sd 0.15, 109 and 31 at 0.30): equal but for the first, where the power of 28 is 0.898 and this says 29.
-    A sample without spread still needs two.
+    Inside the margin equivalence must be shown (both one-sided tests reject; Phillips 1990), outside it a difference
+    by more than the margin. Published for equal arms: 28 and 9 pairs (±10 %, ±20 %) at log-sd 0.15, 109 and 31 at
+    0.30. Results agree but for the first: 28 pairs have power 0.898, so it is 29. A sample without spread needs two.
     """
     margin, mean = log(margin_ratio), abs(log(ratio))
     if log_sd == 0:
@@ -111,7 +110,7 @@ def pairs_needed(
 
 
 def _power(n: int, margin: float, mean: float, log_sd: float, alpha: float) -> float:
-    """Chance that n pairs decide, of the two kinds of decision the one that is true."""
+    """Probability that n pairs lead to the true decision."""
     critical = float(scipy.stats.t.ppf(1 - alpha, n - 1))
     near, far = ((margin + side * mean) * sqrt(n) / log_sd for side in (-1, 1))
     if near < 0:
@@ -121,7 +120,7 @@ def _power(n: int, margin: float, mean: float, log_sd: float, alpha: float) -> f
 
 def clopper_pearson(successes: int, n: int, confidence: float = 0.95) -> tuple[float, float]:
     """
-    Exact two-sided interval of a rate (Clopper and Pearson, Biometrika 26, 1934); (0, 1) without any observation.
+    Return the exact two-sided interval of a rate (Clopper and Pearson, Biometrika 26, 1934); (0, 1) for n = 0.
 
     Raises ValueError unless 0 ≤ successes ≤ n.
     """
@@ -135,30 +134,22 @@ def clopper_pearson(successes: int, n: int, confidence: float = 0.95) -> tuple[f
 
 def excluded_rate(clean: int, confidence: float = 0.95) -> float:
     """
-    Rate of a rare event that ``clean`` repeats without it exclude: 1 − (1−confidence)^(1/n), the exact one-sided bound.
+    Return the exact one-sided bound on the rate of an event absent from ``clean`` repeats: 1 − (1−confidence)^(1/n).
 
-    To be printed beside "no divergence seen" (15 → 18 %, 60 → 4.9 %, 120 → 2.5 %).
+    Shown beside "no divergence seen" (15 → 18 %, 60 → 4.9 %, 120 → 2.5 %).
     """
     return 1.0 if clean == 0 else float(1 - (1 - confidence) ** (1 / clean))
 
 
 def exact_mcnemar(only_first: int, only_second: int) -> float:
-    """
-    Two-sided exact p-value for paired yes/no outcomes, from the discordant pairs alone (McNemar 1947; binomial form).
-
-    As many on one side as on the other, or none at all, is 1: nothing speaks for a difference.
-    """
+    """Return the two-sided exact p-value of discordant pairs (McNemar 1947; binomial form); 1 for equal counts."""
     if only_first == only_second:
         return 1.0
     return float(scipy.stats.binomtest(only_first, only_first + only_second, 0.5).pvalue)
 
 
 def holm(p_values: Sequence[float], alpha: float) -> tuple[bool, ...]:
-    """
-    Which hypotheses to reject so that the chance of any false rejection is at most alpha (Holm 1979, step-down).
-
-    Answers in the order of the input.
-    """
+    """Return which hypotheses to reject, with family-wise error at most alpha (Holm 1979, step-down), in input order."""
     rejected = [False] * len(p_values)
     for rank, place in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
         if p_values[place] > alpha / (len(p_values) - rank):
@@ -169,9 +160,9 @@ def holm(p_values: Sequence[float], alpha: float) -> tuple[bool, ...]:
 
 def benjamini_hochberg(p_values: Sequence[float], q: float) -> tuple[bool, ...]:
     """
-    Which hypotheses to flag so that the expected share of false flags is at most q.
+    Return which hypotheses to flag, with a false discovery rate of at most q, in input order.
 
-    Benjamini and Hochberg 1995, step-up; for independent or positively dependent p-values. Answers in input order.
+    Benjamini and Hochberg 1995, step-up; for independent or positively dependent p-values.
     """
     order = sorted(range(len(p_values)), key=p_values.__getitem__)
     passing = [rank for rank, place in enumerate(order, start=1) if p_values[place] <= q * rank / len(p_values)]

@@ -1,4 +1,4 @@
-"""Durations of which some were still running when observation ended: Kaplan–Meier curve and restricted mean."""
+"""Right-censored durations: Kaplan–Meier curve and restricted mean."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from statistics import NormalDist
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """After ``time`` (in the unit of the durations) the share ``survival`` is still running."""
+    """From ``time`` on (unit of the durations) the share ``survival`` is still running."""
 
     time: float
     survival: float
@@ -16,7 +16,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class RestrictedMean:
-    """Mean duration up to a horizon, with an interval that is normal in the large (few episodes: too narrow)."""
+    """Mean duration up to a horizon, with an asymptotically normal interval (too narrow for few episodes)."""
 
     mean: float
     low: float
@@ -26,12 +26,12 @@ class RestrictedMean:
 
 def kaplan_meier(durations: Sequence[float], observed: Sequence[bool]) -> tuple[Step, ...]:
     """
-    Product-limit estimate (Kaplan and Meier, JASA 53, 1958): one step per distinct observed time.
+    Return the product-limit estimate (Kaplan and Meier, JASA 53, 1958): one step per distinct observed time.
 
-    A duration with ``observed`` False ended unseen at that time (censored): it counts as at risk until then. An
-    observed and a censored duration of the same length are taken in that order, as the original does.
+    ``observed`` False: censored, at risk until its time. Of equal durations the observed one comes first, as in the
+        original.
 
-    Raises ValueError when the sequences differ in length.
+    Raises ValueError if the lengths differ.
     """
     rows = sorted(zip(durations, observed, strict=True))
     steps: list[Step] = []
@@ -48,12 +48,12 @@ def restricted_mean(
     durations: Sequence[float], observed: Sequence[bool], *, horizon: float, confidence: float = 0.95
 ) -> RestrictedMean:
     """
-    Area under the Kaplan–Meier curve up to ``horizon`` (Irwin 1949; Royston and Parmar 2013).
+    Return the area under the Kaplan–Meier curve up to ``horizon`` (Irwin 1949; Royston and Parmar 2013).
 
-    Use the same horizon for both arms, at most the shortest observation window, else the means are not comparable.
-    Variance: sum over steps of (area beyond the step)² · d / (r·(r−d)).
+    Means are comparable only with the same horizon in both arms, at most the shortest observation window. Variance:
+    sum over steps of (area beyond the step)² · d / (r·(r−d)).
 
-    Raises ValueError when nothing was observed at all (no durations) or the horizon is not positive.
+    Raises ValueError without durations or for a horizon that is not positive.
     """
     if not durations or horizon <= 0:
         raise ValueError("a restricted mean needs at least one duration and a positive horizon")

@@ -1,8 +1,7 @@
 """
-What analysis hands to verdict: facts about one check of one case, before anybody judges them.
+Evidence: facts about one check of one case that analysis hands to verdict.
 
-Analysis says what was seen and whether it could have decided anything (Standing); verdict turns that into an answer.
-Exact checks carry divergences, statistical checks carry samples whose unit is the pause episode, never the message.
+Exact checks carry divergences. Statistical checks carry samples whose unit is the pause episode, never the message.
 """
 
 from dataclasses import dataclass
@@ -14,11 +13,7 @@ from rocketdiff.core.answers.verdict import Divergence, Measure, Severity
 
 
 class Standing(StrEnum):
-    """
-    What the evidence is good for, before anyone looks at its differences.
-
-    A divergence found is certain whatever the standing, unless it is INVALID.
-    """
+    """What the evidence can decide. A divergence is certain for every standing except INVALID."""
 
     DECISIVE = "decisive"
     INDECISIVE = "indecisive"
@@ -27,16 +22,16 @@ class Standing(StrEnum):
 
 
 def pool_name(baseline: str, candidate: str, *, is_latency_on: bool) -> str:
-    """Name of the pool of all cases with a pause whose clients have fault latency on, or off; shaped like a case's."""
+    """Return the name, in the form of a case name, of the pool of all cases with a pause and fault latency on or off."""
     return f"pooled/pause/fault-latency-{'on' if is_latency_on else 'off'}/{baseline}~{candidate}"
 
 
 class Ending(StrEnum):
     """
-    How a duration that belongs to a pause episode ended.
+    How a duration of a pause episode ended.
 
-    FAILOVER and RESUMED are competing causes: the client went on elsewhere, or the paused broker answered after all.
-    OPEN is censored: observation ended first.
+    FAILOVER (on to another broker) and RESUMED (the paused broker answered) are competing causes. OPEN is censored:
+    observation ended first.
     """
 
     FAILOVER = "failover"
@@ -46,7 +41,7 @@ class Ending(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Margin:
-    """Two durations are the same when their ratio lies within [1/ratio, ratio]; the figure carries its reason."""
+    """Durations are equal if their ratio is within [1/ratio, ratio]."""
 
     ratio: float
     reason: str
@@ -55,9 +50,9 @@ class Margin:
 @dataclass(frozen=True, slots=True)
 class EpisodePair:
     """
-    One pause episode as both arms lived through it: one duration an arm, in nanoseconds, and how it ended.
+    One pause episode in both arms: a duration in nanoseconds and how it ended.
 
-    None: the arm never met the episode (it made no attempt on the paused broker), so there is nothing to pair.
+    None: the arm made no attempt on the paused broker.
     """
 
     run: str
@@ -70,7 +65,7 @@ class EpisodePair:
 
 
 FEWEST_TELLING = 2
-"""Pairs that may point beyond a margin together."""
+"""Fewest pairs that can together point beyond a margin."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +73,7 @@ class PairedSample:
     """
     Durations of the same episodes in both arms, for one log-ratio equivalence test.
 
-    minimum_pairs: fewer complete pairs than this are never judged (``minimum_reason`` says why).
+    minimum_pairs: fewer complete pairs are never judged.
     """
 
     name: str
@@ -88,7 +83,7 @@ class PairedSample:
     minimum_reason: str
 
     def complete(self) -> tuple[tuple[float, float], ...]:
-        """(baseline_ns, candidate_ns) of the pairs that both arms lived through to a failover."""
+        """(baseline_ns, candidate_ns) of the pairs in which both arms failed over."""
         return tuple(
             (pair.baseline_ns, pair.candidate_ns)
             for pair in self.pairs
@@ -100,10 +95,10 @@ class PairedSample:
 
     def points_beyond(self) -> bool:
         """
-        Whether the estimate, the mean log-ratio of the complete pairs, lies beyond the margin.
+        True if the mean log-ratio of the complete pairs lies beyond the margin.
 
-        Of fewer pairs than are judged each must lie beyond it, on the same side, and one alone says nothing: a machine
-        that stood still once is not a client that waits.
+        With fewer than ``minimum_pairs`` each pair must lie beyond it on the same side. A single pair never counts:
+        it may be one stall of the machine.
         """
         bound = log(self.margin.ratio)
         logs = [log(candidate / baseline) for baseline, candidate in self.complete()]
@@ -114,22 +109,22 @@ class PairedSample:
         return abs(sum(logs) / len(logs)) > bound
 
     def met(self) -> tuple[EpisodePair, ...]:
-        """Pairs that both arms ran into, however they ended."""
+        """Pairs in which both arms met the episode."""
         return tuple(pair for pair in self.pairs if pair.baseline_ns is not None and pair.candidate_ns is not None)
 
     def cut_short(self) -> tuple[int, int]:
         """
-        In how many of these the duration of the baseline, and of the candidate, was cut short before its failover.
+        Number of met pairs in which the duration of (baseline, candidate) was cut short before its failover.
 
-        By the end of the case, or by the broker's answer where the other arm did fail over. Where neither did, there may have
-        been nowhere to go.
+        Cut short: by the end of observation, or by the broker's answer while the other arm failed over. If neither
+            failed over, there may have been no other broker.
         """
         ended = [(pair.baseline_ended, pair.candidate_ended) for pair in self.met()]
         mine, others = (sum(_is_cut_short(*both[::side]) for both in ended) for side in (1, -1))
         return mine, others
 
     def discordant(self) -> tuple[int, int]:
-        """Episodes (failed over in the baseline only, failed over in the candidate only), for an exact McNemar test."""
+        """Episodes in which only (the baseline, the candidate) failed over, for an exact McNemar test."""
         met = self.met()
         baseline_only = sum(
             p.baseline_ended is Ending.FAILOVER and p.candidate_ended is not Ending.FAILOVER for p in met
@@ -147,10 +142,10 @@ def _is_cut_short(ended: Ending, other: Ending) -> bool:
 @dataclass(frozen=True, slots=True)
 class PairedCounts:
     """
-    In how many units of time something befell one arm more often than the other, over what both arms went through.
+    Number of units in which an event occurred more often in one arm, for an exact McNemar test.
 
-    name: what, and in which phase (``failed/calm``). unit: in words, plural. An honest pair is as likely to be on the one side as
-    on the other, for which an exact McNemar test asks.
+    name: event and phase (``failed/calm``).
+    unit: in words, plural.
     """
 
     name: str
@@ -162,10 +157,10 @@ class PairedCounts:
 @dataclass(frozen=True, slots=True)
 class ComparedShares:
     """
-    How often one situation, met so many times by each arm, ended in one way; for Fisher's exact test.
+    How often a situation ended in one way in each arm, for Fisher's exact test.
 
-    name: the end, and the situation (``failed/after-a-failed-attempt``). met and ended: baseline first. situation and
-    end: in words.
+    name: end and situation (``failed/after-a-failed-attempt``).
+    met, ended: occurrences, and those that ended so; baseline first.
     """
 
     name: str
@@ -178,10 +173,11 @@ class ComparedShares:
 @dataclass(frozen=True, slots=True)
 class Concentration:
     """
-    How many of an arm's random choices fell on the place where most of them fell.
+    How many of an arm's random choices fell on its most frequent place.
 
-    signature: what it is if it is no luck. where: that place, of the candidate. chance: of one choice, to fall on a given
-    place; places: how many there are that could have been it.
+    signature: of the difference, if not chance.
+    where: the candidate's most frequent place.
+    chance: probability of a given place per choice; places: number of possible places.
     """
 
     signature: str
@@ -199,11 +195,11 @@ class Evidence:
     """
     Everything known about one check of one case.
 
-    case: the case's name, or a pooled one (``pooled/pause/fault-latency-on/<baseline>~<candidate>``) that gathers the
-    episodes of all cases of the runs; only pooled evidence of a statistical check is ``must``, because one case rarely
-    has enough episodes.
-    decisions: how many observations were relevant to the question. legal_share: mean share of queues that the rules
-    allowed at those decisions (None where the check is not a choice among queues); near 1 nothing was excluded.
+    case: a case name, or a pool (``pooled/pause/fault-latency-on/<baseline>~<candidate>``) with the episodes of all
+        cases. A statistical check is ``must`` in a pool only, because one case rarely has enough episodes.
+    decisions: number of relevant observations.
+    legal_share: mean share of queues that the rules allowed there. Near 1 nothing was excluded; None if the check is
+        not about a choice of queue.
     """
 
     runs: tuple[str, ...]
@@ -222,7 +218,7 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class SpellCount:
-    """How many spells of pauses of one situation (``fault latency on, one of several brokers``) both arms ran into."""
+    """Spells of pauses of one situation (``fault latency on, one of several brokers``) that both arms met."""
 
     situation: str
     n: int
@@ -230,7 +226,7 @@ class SpellCount:
 
 @dataclass(frozen=True, slots=True)
 class TraceCounts:
-    """How much was read; both arms of all runs together. attempts None: not counted. spells: as they happened."""
+    """Amount of data read, both arms of all runs. attempts None: not counted."""
 
     runs: int
     cases: int

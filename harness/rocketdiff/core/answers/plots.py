@@ -1,7 +1,7 @@
 """
-Small, finished tables for the pictures of a report: aggregates and samples only, so that a page stays a page.
+Data of a report's plots: aggregates and samples only, to keep the page small.
 
-Times on an axis are milliseconds since the first due send of the case; ``arm`` is ``baseline`` or ``candidate``.
+Times are milliseconds since the first due send of the case; ``arm`` is ``baseline`` or ``candidate``.
 """
 
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class FaultWindow:
-    """A shaded stretch of a picture; end_ms is None when the fault was never healed."""
+    """A shaded time span of a plot; end_ms is None if the fault was never healed."""
 
     episode: int
     kind: str
@@ -36,7 +36,7 @@ class LaneAttempt:
 
 @dataclass(frozen=True, slots=True)
 class LaneMark:
-    """An example's send inside a window of a swim lane: whose send it is, and what was found there."""
+    """An example's send in a swim lane window, and its signature."""
 
     arm: str
     thread: int
@@ -47,9 +47,9 @@ class LaneMark:
 @dataclass(frozen=True, slots=True)
 class SwimLanes:
     """
-    One window of one case: the attempts around an example, or around the first episode where nothing was found.
+    The attempts around an example, or around the first episode if nothing was found.
 
-    marks: the examples it shows; none where nothing was found. left_out: attempts of the case that are outside it.
+    left_out: number of attempts of the case outside this window.
     """
 
     run: str
@@ -62,7 +62,7 @@ class SwimLanes:
 
 @dataclass(frozen=True, slots=True)
 class OverviewRow:
-    """Attempts of one arm on one broker by step of time: those that were stored, and all others."""
+    """Attempts of one arm on one broker per time step, stored and others."""
 
     arm: str
     broker: str
@@ -72,7 +72,7 @@ class OverviewRow:
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """A whole case in small, in steps of ``step_ms`` from the first due send on."""
+    """A whole case in steps of ``step_ms``, starting at the first due send."""
 
     run: str
     case: str
@@ -84,9 +84,9 @@ class Overview:
 @dataclass(frozen=True, slots=True)
 class FailoverCurve:
     """
-    Share of episodes that had failed over after a time (Kaplan–Meier, so censored episodes count while seen).
+    Share of episodes that had failed over after a time (Kaplan–Meier; a censored episode counts while observed).
 
-    sample: which of the check's samples this is. judged: whether the verdict rests on it.
+    judged: the verdict is based on it.
     """
 
     pool: str
@@ -100,11 +100,7 @@ class FailoverCurve:
 
 @dataclass(frozen=True, slots=True)
 class FailoverEndings:
-    """
-    How the episodes that both arms met ended: how many each left for another broker, and in how many only one did.
-
-    pool, check: the row of answers it belongs to.
-    """
+    """Failovers per arm over the episodes that both arms met, and episodes in which only one failed over."""
 
     pool: str
     check: str
@@ -117,7 +113,7 @@ class FailoverEndings:
 
 @dataclass(frozen=True, slots=True)
 class BrokerShare:
-    """Attempts that went to one broker in one phase (calm, paused, after) of one arm."""
+    """One arm's attempts on one broker in one phase (calm, paused, after)."""
 
     run: str
     case: str
@@ -130,7 +126,7 @@ class BrokerShare:
 
 @dataclass(frozen=True, slots=True)
 class AmbiguityCurve:
-    """Mean share of queues the rules allowed, over time: how much the oracle knew."""
+    """Mean share of queues that the rules allowed, over time."""
 
     run: str
     case: str
@@ -140,7 +136,7 @@ class AmbiguityCurve:
 
 @dataclass(frozen=True, slots=True)
 class ElapsedQuantiles:
-    """Duration of sends of one phase of one arm; p99_ms is None under 100 sends, where it would be an invention."""
+    """Duration of one arm's sends in one phase; p99_ms is None under 100 sends, too few to estimate it."""
 
     run: str
     case: str
@@ -155,7 +151,7 @@ class ElapsedQuantiles:
 
 @dataclass(frozen=True, slots=True)
 class Plots:
-    """Everything a report draws."""
+    """All data of a report's plots."""
 
     lanes: tuple[SwimLanes, ...] = ()
     failover: tuple[FailoverCurve, ...] = ()

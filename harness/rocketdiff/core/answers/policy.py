@@ -1,4 +1,4 @@
-"""How strict the gate is: what to do about checks without an answer, and whether ``should`` checks gate."""
+"""Strictness of the gate: what an inconclusive check does, and whether ``should`` checks gate."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -8,10 +8,10 @@ from rocketdiff.core.answers.verdict import CheckResult, Severity, Verdict
 
 class Inconclusive(StrEnum):
     """
-    What an INCONCLUSIVE gating check does to the exit code.
+    Effect of an INCONCLUSIVE gating check.
 
-    FAIL: exit 2 (a protected branch). WARN: no effect, but the report says so in the open (a pull request). PASS: no
-    effect. An INVALID check is exit 2 under all three: a broken set-up is never excused.
+    FAIL: exit 2 (a protected branch). WARN: the report shows it prominently (a pull request). PASS: none. INVALID is
+        exit 2 under all three: a broken set-up is never excused.
     """
 
     FAIL = "fail"
@@ -27,7 +27,7 @@ class Policy:
     strict: bool = False
 
     def gates(self, result: CheckResult) -> bool:
-        """Whether the result may fail the run; an ERROR always does, whatever its check is worth."""
+        """True if the result may fail the run; an ERROR always does."""
         if result.verdict is Verdict.ERROR or result.severity is Severity.MUST:
             return True
         return self.strict and result.severity is Severity.SHOULD

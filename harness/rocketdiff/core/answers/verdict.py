@@ -1,4 +1,4 @@
-"""Checks and verdicts: one question asked of a case, and its answer."""
+"""Checks and verdicts: a question about a case, and its answer."""
 
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -7,7 +7,7 @@ from rocketdiff.core.answers.plots import LaneAttempt
 
 
 class Verdict(StrEnum):
-    """Answer to a check, in order of dominance: the first of several wins."""
+    """Answer to a check, in order of dominance."""
 
     ERROR = "ERROR"
     DIVERGES = "DIVERGES"
@@ -21,17 +21,17 @@ class Verdict(StrEnum):
 
 
 DECISIVE = frozenset({Verdict.DIVERGES, Verdict.DECLARED, Verdict.STALE, Verdict.EQUIVALENT, Verdict.CONFORMS})
-"""Verdicts that say something about the subjects rather than about the run."""
+"""Verdicts about the subjects rather than about the run."""
 
 
 def dominant(verdicts: "list[Verdict]") -> Verdict:
-    """Merge verdicts; none at all is INCONCLUSIVE, never a pass."""
+    """Return the dominant verdict; INCONCLUSIVE for an empty list."""
     order = list(Verdict)
     return min(verdicts, key=order.index, default=Verdict.INCONCLUSIVE)
 
 
 class Severity(StrEnum):
-    """Only ``must`` gates by default; ``--strict`` adds ``should``."""
+    """``must`` gates by default; ``--strict`` adds ``should``."""
 
     MUST = "must"
     SHOULD = "should"
@@ -40,7 +40,7 @@ class Severity(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class StoredAt:
-    """Where one copy of a message lies."""
+    """Position of one stored copy of a message."""
 
     broker: str
     queue_id: int
@@ -49,7 +49,7 @@ class StoredAt:
 
 @dataclass(frozen=True, slots=True)
 class CallEnd:
-    """How the call of the application ended in one arm; None where that was not told."""
+    """End of the application's call in one arm; None for what was not reported."""
 
     outcome: str | None = None
     reason: str | None = None
@@ -65,7 +65,7 @@ class CallEnd:
 
 @dataclass(frozen=True, slots=True)
 class SideExample:
-    """What one arm did at an example's send; call: None if it never returned. stored: None if nobody can tell."""
+    """One arm at an example's send. call: None if it never returned. stored: None if unknown."""
 
     arm: str
     attempts: tuple[LaneAttempt, ...] = ()
@@ -74,17 +74,17 @@ class SideExample:
 
 
 NO_SEND = -1
-"""``send`` of an example that is about no single send."""
+"""``send`` of an example without a single send."""
 
 
 @dataclass(frozen=True, slots=True)
 class Example:
     """
-    One concrete place where a signature was seen.
+    One concrete occurrence of a signature.
 
-    expected and observed are sentences for people. run, sides: the run it is of and what each arm did at the send,
-    baseline first; none where it is a statistic. figures: what else the check has to say, for machines (queues, states,
-    times in ns); any JSON values.
+    expected, observed: sentences for people.
+    figures: further facts for machines (queues, states, times in ns); any JSON values.
+    sides: each arm at the send, baseline first; empty for a statistic.
     """
 
     send: int
@@ -101,9 +101,9 @@ class Example:
 @dataclass(frozen=True, slots=True)
 class Divergence:
     """
-    All differences of one check and one subject that share a signature, with one minimal example.
+    All differences of one check and one subject with the same signature, and one minimal example.
 
-    declared_by: id of the ledger's entry that declares it; empty when none does.
+    declared_by: id of the declaring ledger entry, or empty.
     """
 
     signature: str
@@ -115,7 +115,7 @@ class Divergence:
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """A number with its unit, sample size and, where it has one, its interval at the stated confidence."""
+    """A number with unit, sample size and optional interval."""
 
     name: str
     value: float

@@ -1,4 +1,4 @@
-"""What a message carries besides its body, by RocketMQ's names, and the delays a broker knows."""
+"""Message properties under RocketMQ's names, and the delay levels of a broker."""
 
 import hashlib
 import json
@@ -9,7 +9,7 @@ from rocketdiff.core.sends.plan import PlannedSend
 KEYS, TAGS, DELAY = "KEYS", "TAGS", "DELAY"
 
 ID_PROPERTY = "rocketdiff.id"
-"""User property with our own id of a message, ``RUN/TOPIC/SEND``; the body begins with the same text."""
+"""User property with our id of a message, ``RUN/TOPIC/SEND``. The body begins with the same text."""
 
 _PADDING = b"."
 
@@ -22,7 +22,7 @@ RESERVED_PROPERTIES = frozenset(
         ID_PROPERTY,
     }
 )
-"""Names that clients refuse in putUserProperty (MessageConst.STRING_HASH_SET), or that are written by somebody else."""
+"""Names that clients refuse in putUserProperty (MessageConst.STRING_HASH_SET), or that clients or brokers set themselves."""
 
 _COMPRESSIONS = {0: "", 1: "LZ4", 2: "ZSTD", 3: "ZLIB"}
 
@@ -33,23 +33,20 @@ DELAY_S = (
     *(minutes * MINUTE for minutes in (*range(1, 11), 20, 30)),
     *(1 * HOUR, 2 * HOUR),
 )
-"""
-Seconds of delay levels 1 to 18 (messageDelayLevel of MessageStoreConfig, the same default in every release: 1s 5s 10s 30s
-1m 2m 3m 4m 5m 6m 7m 8m 9m 10m 20m 30m 1h 2h).
-"""
+"""Seconds of delay levels 1 to 18, the default of MessageStoreConfig.messageDelayLevel in every release."""
 
 
 AWAITED_S = 10
-"""Longest delay whose delivery a run waits for (level 3); of longer ones only what is kept back is read."""
+"""Longest delay whose delivery a run waits for (level 3). Of longer ones only the held-back message is read."""
 
 
 def delay_s(level: int) -> int:
-    """Seconds for which a broker keeps a message of this level back; 0 for level 0."""
+    """Return how many seconds a broker holds back a message of this level; 0 for level 0."""
     return DELAY_S[level - 1] if level else 0
 
 
 def sys_flag_text(flag: int) -> str:
-    """A system flag with what it says of compression (MessageSysFlag: bit 0, and bits 8 to 10 for the method): ``769 (compressed, ZLIB)``."""
+    """Return a system flag with its compression: ``769 (compressed, ZLIB)``. MessageSysFlag: bit 0; method in bits 8 to 10."""
     if not flag & 1:
         return f"{flag}"
     method = _COMPRESSIONS.get(flag >> 8 & 7, "a method that RocketMQ does not have")
@@ -57,15 +54,15 @@ def sys_flag_text(flag: int) -> str:
 
 
 def properties_text(properties: Mapping[str, str]) -> str:
-    """Properties as one text that is equal where they are: JSON, by name."""
+    """Return properties as canonical text: JSON, sorted by name."""
     return json.dumps(dict(sorted(properties.items())), ensure_ascii=False, separators=(",", ":"))
 
 
 def carried_text(send: PlannedSend) -> str | None:
     """
-    What a plan wants a message to carry besides our id, as such a text; None where that is nothing.
+    Return the planned properties besides our id, as canonical text; None for none.
 
-    The delay is not among it: brokers take it off a message that they deliver.
+    The delay is excluded: brokers remove it from delivered messages.
     """
     carried = {KEYS: send.keys, TAGS: send.tags, **dict(send.properties)}
     carried = {name: value for name, value in carried.items() if value}
@@ -73,10 +70,10 @@ def carried_text(send: PlannedSend) -> str | None:
 
 
 def body_digest(body: bytes) -> str:
-    """Enough of a digest to tell two bodies apart."""
+    """Return a digest long enough to distinguish two bodies."""
     return hashlib.sha256(body).hexdigest()[:16]
 
 
 def padded(identity: str, body_bytes: int) -> bytes:
-    """The body of a message: its id, padded to the planned size; the id alone where that is longer."""
+    """Return a message body: its id, padded to the planned size, or the longer id alone."""
     return identity.encode().ljust(body_bytes, _PADDING)

@@ -1,7 +1,7 @@
 """
-How a send or an attempt ended, as three values, and why, as a closed set of causes.
+Outcome of a send or an attempt, and its normalised reason.
 
-A request that got no answer is ``unknown``, never ``failed``: a paused broker stores it after it is resumed.
+A request without a response is ``unknown``, never ``failed``: a paused broker stores it after it is resumed.
 """
 
 import re
@@ -18,7 +18,7 @@ class Outcome(StrEnum):
 
 
 class Reason(StrEnum):
-    """Normalised cause of an outcome, the same words for every client."""
+    """Cause of an outcome, the same words for every client."""
 
     NONE = "none"
     NOT_STORE_OK = "not-store-ok"
@@ -42,11 +42,11 @@ REASON_OF_ERROR = {
     "MQClientException": Reason.CLIENT,
     "IllegalStateException": Reason.NAME_SERVER,
 }
-"""RocketMQ's exception class (simple name) to cause, and below a neutral word to cause; other classes are OTHER."""
+"""Exception class (simple name) or error word to cause; others are OTHER."""
 
 
 class ErrorWord(StrEnum):
-    """Words for errors that a client of any language can report; a program may report RocketMQ's exception classes instead."""
+    """Errors that a client in any language can report instead of RocketMQ's exception classes."""
 
     TIMEOUT = "timeout"
     REFUSED = "refused"
@@ -67,7 +67,7 @@ _CLASSES_OF_WORD: dict[str, tuple[str, ...]] = {
     ErrorWord.BROKER_CODE: ("MQBrokerException",),
     ErrorWord.CLIENT_REFUSED: (_CLIENT_ERROR,),
 }
-"""RocketMQ's classes that a word stands for; the first is the one that an attempt is kept under."""
+"""An attempt is stored under the first class."""
 
 _WORD_OF_CLASS = {name: ErrorWord(word) for word, names in _CLASSES_OF_WORD.items() for name in names} | {
     "IllegalStateException": ErrorWord.NO_NAME_SERVER
@@ -103,55 +103,55 @@ REASON_OF_CLIENT_CODE = {
 }
 
 WORD_FORM = re.compile(r"[a-z]+(-[a-z]+)*")
-"""How error words are written, and no exception class."""
+"""Form of error words; no exception class has it."""
 
 _PROXYS_FAULT = 50_000
-"""Codes of a proxy have five digits, those of brokers three at most (apache.rocketmq.v2.Code): 4xxxx blames the client, 5xxxx the servers."""
+"""Proxy codes (apache.rocketmq.v2.Code) have five digits, 4xxxx client and 5xxxx server errors; broker codes at most three."""
 
 _NOTHING_WAS_WRITTEN = {Reason.CONNECT, Reason.NO_ROUTE, Reason.NAME_SERVER}
 
 
 def reason_of(error: str | None, code: int | None = None, status: str | None = None) -> Reason:
     """
-    Cause named by an exception's simple class name, its response code and a send status.
+    Return the cause for an exception's simple class name, response code and send status.
 
-    No error is NONE, or NOT_STORE_OK when a status other than SEND_OK came back.
+    Without error: NOT_STORE_OK for a status other than SEND_OK, else NONE.
     """
     if error is None:
         return Reason.NOT_STORE_OK if is_stored_with_reserve(status) else Reason.NONE
     if error == "MQClientException" and code in REASON_OF_CLIENT_CODE:
         return REASON_OF_CLIENT_CODE[code]
     reason = REASON_OF_ERROR.get(error, Reason.OTHER)
-    # A proxy's code that blames itself or the broker behind it: it cannot say what became of the message.
+    # A server error of a proxy leaves open whether the message was stored.
     is_proxys_fault = reason is Reason.BROKER and code is not None and code >= _PROXYS_FAULT
     return Reason.OTHER if is_proxys_fault else reason
 
 
 def is_error_word(error: str | None) -> bool:
-    """Whether an error is one of the neutral words, not a class name."""
+    """True if an error is one of the error words, not a class name."""
     return error in _WORDS
 
 
 def is_unknown_word(error: str) -> bool:
-    """Whether an error is written like a word, in small letters with hyphens, and is none of them."""
+    """True if an error has the form of a word but is none of the error words."""
     return WORD_FORM.fullmatch(error) is not None and not is_error_word(error)
 
 
 def class_of(error: str) -> str:
-    """RocketMQ's class that stands for an error word; any other error, and a word without a class, as it is."""
+    """Return RocketMQ's class for an error word; anything else unchanged."""
     return _CLASSES_OF_WORD.get(error, (error,))[0]
 
 
 def may_be(error: str | None, *classes: str) -> bool:
-    """Whether an error is one of RocketMQ's classes, or a word that stands for one of them."""
+    """True if an error is one of these classes, or a word for one of them."""
     return error in classes or any(name in classes for name in _CLASSES_OF_WORD.get(error or "", ()))
 
 
 def word_of(error: str, code: int | None = None, cause: str | None = None) -> ErrorWord:
     """
-    The word for an exception of RocketMQ's, of which a client of another language makes no class of its own.
+    Return the error word for a RocketMQ exception.
 
-    A call that gave up says the kind of its last attempt's failure, in the code or else in the cause.
+    A call that gave up reports its last attempt's failure in the code, or else in the cause.
     """
     if error != _CLIENT_ERROR:
         return _WORD_OF_CLASS.get(error, ErrorWord.OTHER)
@@ -159,16 +159,16 @@ def word_of(error: str, code: int | None = None, cause: str | None = None) -> Er
 
 
 def is_stored_with_reserve(status: str | None) -> bool:
-    """Whether a broker stored a message and said that it did not do all it promises, such as FLUSH_SLAVE_TIMEOUT."""
+    """True if a broker stored a message without everything it promises (FLUSH_SLAVE_TIMEOUT)."""
     return status not in (None, "SEND_OK")
 
 
 def outcome_of_attempt(error: str | None, code: int | None = None) -> Outcome:
     """
-    What is known after one attempt.
+    Return what is known after one attempt.
 
-    An answer (even an error from the broker) is certain; a connection that was never made is certain; a timeout, or a
-    connection lost under way, leaves the message possibly stored.
+    A response, even an error, is certain, and so is a connection never made. After a timeout or a lost connection the
+    message may be stored.
     """
     if error is None:
         return Outcome.OK
@@ -182,11 +182,11 @@ def outcome_of_send(
     error: str | None, code: int | None, attempts: Sequence[Outcome], *, is_acknowledged: bool = True
 ) -> Outcome:
     """
-    What is known about a message after its send returned.
+    Return what is known about a message after its send returned.
 
-    A failed send is only certainly not stored when every one of its attempts certainly was not; the exception alone
-    cannot say that (it names the last cause, and an earlier attempt may have timed out). Without a witness of the
-    attempts the exception has to do. That a one-way call returned says nothing about its message.
+    A failed send is certainly not stored only if each attempt is FAILED: the exception names the last cause, and an
+        earlier attempt may have timed out. Without witnessed attempts the exception decides. The return of a one-way
+        call proves nothing.
     """
     if error is None:
         return Outcome.OK if is_acknowledged else Outcome.UNKNOWN

@@ -5,7 +5,7 @@ from enum import StrEnum
 
 
 class SendKind(StrEnum):
-    """Which call of the client's interface a send uses."""
+    """Call of the client's API that a send uses."""
 
     PLAIN = "plain"
     QUEUE = "queue"
@@ -15,7 +15,7 @@ class SendKind(StrEnum):
 
 
 class SendMode(StrEnum):
-    """How a call ends: with an answer, with a callback later on, or with nothing at all."""
+    """How a call ends: with a response, with a later callback, or with neither."""
 
     SYNC = "sync"
     ASYNC = "async"
@@ -27,11 +27,13 @@ class PlannedSend:
     """
     One call by the application.
 
-    due_ns: not before this offset from the start of the plan; a thread sends its own sends in order, one at a time
-    (closed loop), so a late send delays the next ones of its thread only.
-    argument: queue number in publish order for QUEUE, selector argument for SELECTOR (chosen queue is the argument
-    modulo the number of queues), the message group for GROUP (clients that speak gRPC), unused otherwise. An ASYNC call returns at once, so its thread does not wait for it.
-    delay_level: 0 for none. keys and tags: empty for none. properties: user properties besides our own id.
+    due_ns: earliest start, from the start of the plan. A thread sends in order, one at a time (closed loop), so a
+        late send delays only its own thread. An ASYNC call returns at once.
+    argument: queue number in publish order for QUEUE; selector argument for SELECTOR (queue = argument modulo number
+        of queues); message group for GROUP (gRPC clients).
+    delay_level: 0 for none.
+    keys, tags: empty for none.
+    properties: user properties besides our id.
     """
 
     send: int
@@ -48,7 +50,7 @@ class PlannedSend:
 
 
 def plan_line(send: PlannedSend) -> dict[str, object]:
-    """A planned send as a plan line holds it: what has its default is left out, so that plain plans stay as they were."""
+    """Return the members of a plan line. Defaults are left out, so that lines of plain plans do not change."""
     line: dict[str, object] = {"type": "plan"}
     for field in fields(send):
         value = getattr(send, field.name)
@@ -59,7 +61,7 @@ def plan_line(send: PlannedSend) -> dict[str, object]:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The sends of one case and the seed they were drawn from."""
+    """The sends of one case, and the seed they were drawn from."""
 
     seed: int
     threads: int
@@ -67,5 +69,5 @@ class Plan:
 
     @property
     def body_bytes(self) -> dict[int, int]:
-        """Planned size of the body of every send."""
+        """By send number."""
         return {send.send: send.body_bytes for send in self.sends}

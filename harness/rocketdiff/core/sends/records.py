@@ -1,8 +1,8 @@
 """
-What a subject tells: one frozen record a line of its output, in one closed union.
+Records that a subject reports: one frozen dataclass per output line, in one closed union.
 
-An attempt and a send stay the same values from that line, over the tables of a run, to the oracle. All times are nanoseconds
-of the host's monotonic clock (Java ``nanoTime``, Python ``monotonic_ns``), which the processes of one host share.
+The run's tables and the oracle use the same Attempt and Send objects. Times are nanoseconds of the host's monotonic
+clock (Java ``nanoTime``, Python ``monotonic_ns``), which all processes of a host share.
 """
 
 from dataclasses import dataclass, field
@@ -16,34 +16,31 @@ NS_PER_MS = 1_000_000
 """Times of records are in ns; limits and reports are in ms."""
 
 UNSEEN_ROUTE = -1
-"""
-In the place of a route's number, for a send some of whose attempts its witness cannot have seen (a subject never says it):
-the rules have nothing to judge then.
-"""
+"""Route number of a send whose witness may have missed attempts: the rules judge nothing. Never reported by subjects."""
 
 UNSEEN_END = "UnseenEnd"
-"""Error of an asynchronous attempt that was followed by another: hooks are told of the last one's end only."""
+"""Error of an asynchronous attempt that was followed by another: hooks see the end of the last attempt only."""
 
 NEVER_CALLED_BACK = "NeverCalledBack"
 """Error of an asynchronous send whose callback was not called within the setup's ``callback_limit_ms``."""
 
 
 ATTEMPTS = "attempts"
-"""Capability: the subject reports every attempt. If it does not claim this, the recording relay reports them."""
+"""Capability: the subject reports every attempt. Without it the recording relay reports them."""
 
 CAUSES = "causes"
-"""Capability of a client whose exceptions have causes."""
+"""Capability: the client's exceptions have causes."""
 
 ATTEMPT_STARTS = "attempt-starts"
-"""Capability: the subject reports when each attempt begins, and not its end, which the recording relay reports."""
+"""Capability: the subject reports the start of each attempt; the recording relay reports its end."""
 
 
 @dataclass(frozen=True, slots=True)
 class Hello:
     """
-    First line of a subject: who it is and what it can do.
+    First line of a subject.
 
-    attempt_timeout_ms: how long an attempt lasts at the most, of a client that does not obey ``send_msg_timeout_ms``.
+    attempt_timeout_ms: longest attempt of a client that does not obey ``send_msg_timeout_ms``.
     """
 
     protocol: int
@@ -56,25 +53,24 @@ class Hello:
 
     @property
     def tells_ends(self) -> bool:
-        """Whether it reports its attempts to their ends, so that no other witness is needed."""
+        """True if no other witness of attempts is needed."""
         return ATTEMPTS in self.capabilities
 
     @property
     def tells_starts(self) -> bool:
-        """Whether it reports only the beginnings of its attempts."""
         return ATTEMPT_STARTS in self.capabilities and not self.tells_ends
 
 
 @dataclass(frozen=True, slots=True)
 class Ready:
-    """The producer is started, its connections and code are warm, the topic's route is known."""
+    """The producer is started, connections and code are warm, the route is known."""
 
     clock_ns: int
 
 
 @dataclass(frozen=True, slots=True)
 class RouteSeen:
-    """The client's publish list for the topic as it stood when first noticed; ``route`` counts from 1."""
+    """The client's publish list for the topic when first noticed; ``route`` counts from 1."""
 
     route: int
     at_ns: int
@@ -82,17 +78,19 @@ class RouteSeen:
 
 
 NOT_TOLD = {"not told": True}
-"""Marks a field that no subject tells: it comes from the plan, or from the arm's other records, when the arm is sealed."""
+"""Marks a field that no subject reports; it is filled from the plan or other records when the arm is sealed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
     """
-    One request of a send to one broker, as seen by a hook inside the client or by the wire; ``attempt`` counts from 0.
+    One request of a send to one broker, seen by a hook inside the client or on the wire.
 
-    chooser: of an asynchronous send, which thread of the client chose the broker, counted from 0 as they are met (each has
-    a counter of its own); None for the calling thread. UNSEEN_END as error: the client went on without saying why.
-    oneway: its call waits for no answer.
+    attempt: counts from 0.
+    error: UNSEEN_END if the client continued without a reported cause.
+    chooser: client thread that chose the broker of an asynchronous send, numbered in order of appearance (each has
+        its own counter); None: the calling thread.
+    oneway: no response is awaited.
     """
 
     send: int
@@ -110,31 +108,31 @@ class Attempt:
 
     @property
     def outcome(self) -> Outcome:
-        """What is known about the message after this attempt; of a one-way request nothing unless it failed."""
+        """UNKNOWN for a one-way request that did not fail."""
         if self.error is None:
             return Outcome.UNKNOWN if self.oneway else Outcome.OK
         return outcome_of_attempt(self.error, self.code)
 
     @property
     def reason(self) -> Reason:
-        """Cause of the outcome."""
         return reason_of(self.error, self.code, self.status)
 
 
 @dataclass(frozen=True, slots=True)
 class Send:
     """
-    One call by the application, from entry to return; of an asynchronous one to the first call of its callback.
+    One call by the application, from entry to return; for an asynchronous call, to its first callback.
 
-    returned_ns: when an asynchronous call returned. NEVER_CALLED_BACK as error: the subject has given up waiting.
+    error: simple class name or error word; NEVER_CALLED_BACK if the subject stopped waiting for the callback.
+    cause: simple class name of the exception's cause.
+    broker, queue_id, queue_offset: from the send result.
+    route, route_after: version of the publish list before and after the call; 0 if unknown to the subject.
+    returned_ns: return of an asynchronous call.
 
-    error: simple class name of what was thrown; cause: simple class name of its cause. broker, queue_id and
-    queue_offset are what the result said. route and route_after: version of the publish list before and after the call
-    (0: not known to this subject).
-
-    Not told by a subject: attempts, in their order; callbacks: how often an asynchronous call was called back. Of the plan:
-    due_ns (here on the monotonic clock) and whatever else was asked for; properties: what the message is to carry besides
-    our id, as canonical text (``core.sends.message``), None for nothing.
+    Not reported by subjects:
+    callbacks: number of callback calls of an asynchronous send.
+    due_ns (here on the monotonic clock), kind, argument, body_bytes, mode, delay_level: from the plan.
+    properties: planned contents besides our id, as canonical text (``core.message``); None for nothing.
     """
 
     send: int
@@ -164,19 +162,17 @@ class Send:
 
     @property
     def outcome(self) -> Outcome:
-        """What is known about the message after the call."""
         attempts = () if self.error is None else tuple(attempt.outcome for attempt in self.attempts)
         return outcome_of_send(self.error, self.code, attempts, is_acknowledged=self.mode is not SendMode.ONEWAY)
 
     @property
     def reason(self) -> Reason:
-        """Cause of the outcome."""
         return reason_of(self.error, self.code, self.status)
 
 
 @dataclass(frozen=True, slots=True)
 class CalledBackAgain:
-    """The callback of an asynchronous send has been called once more, after its ``send`` was told."""
+    """The callback of an asynchronous send was called again after its ``send`` record."""
 
     send: int
     thread: int
@@ -187,14 +183,14 @@ class CalledBackAgain:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """Every send of the plan has been answered."""
+    """Every send of the plan has ended."""
 
     sends: int
 
 
 @dataclass(frozen=True, slots=True)
 class SubjectFailed:
-    """The subject could not go on and says why."""
+    """The subject cannot continue; stage and message in its own words."""
 
     stage: str
     message: str
@@ -205,7 +201,7 @@ Record = Hello | Ready | RouteSeen | Attempt | Send | CalledBackAgain | Done | S
 
 @dataclass(frozen=True, slots=True)
 class ReceivedLine:
-    """A record with the fields this version does not know, kept as they came."""
+    """A record, with the fields unknown to this version kept unchanged."""
 
     record: Record
     extra: dict[str, object] = field(default_factory=dict)

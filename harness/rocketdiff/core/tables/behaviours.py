@@ -1,8 +1,7 @@
 """
-The described behaviours of a RocketMQ client in one table: the rows that ``covers`` of a scenario names.
+The described behaviours of a RocketMQ client: the rows that a scenario's ``covers`` names.
 
-A behaviour is told from the answers of some checks, in the scenarios that cover it. ``fixtures/behaviours.md`` has the rows with their
-numbers, for people.
+``fixtures/behaviours.md`` describes them with their numbers.
 """
 
 from dataclasses import dataclass
@@ -19,8 +18,9 @@ class Behaviour:
     """
     One row.
 
-    checks: whose answers tell it, in a scenario that covers it. only, but: globs of signatures; a difference whose signature is not
-    in ``only`` (where there is one) or is in ``but`` is about another behaviour. unmeasured: why no run can tell it; empty where one can.
+    checks: their answers measure it, in scenarios that cover it.
+    only, but: globs of signatures. A difference in ``but``, or not in a non-empty ``only``, belongs to another behaviour.
+    unmeasured: why no run can measure it; empty if one can.
     """
 
     row: str
@@ -31,7 +31,7 @@ class Behaviour:
     unmeasured: str = ""
 
     def is_told_by(self, signature: str) -> bool:
-        """Whether a difference of one of its checks is a difference in this behaviour."""
+        """True if a difference with this signature belongs to this behaviour."""
         wanted = not self.only or any(fnmatchcase(signature, glob) for glob in self.only)
         return wanted and not any(fnmatchcase(signature, glob) for glob in self.but)
 
@@ -111,4 +111,3 @@ BEHAVIOURS = {
         ),
     )
 }
-"""By row."""

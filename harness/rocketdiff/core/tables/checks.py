@@ -1,8 +1,8 @@
 """
-The checks: every question that can be asked of a case, in one table.
+The checks: every question that can be asked about a case.
 
-The scenario format, what a run plans, the ledger's names, the order and the sentences of reports and of SARIF, and what the
-simulation leaves to a cluster are made from it. ``analysis.checks.registry`` has the function that answers each.
+The scenario format, run plans, ledger names, reports, SARIF and the simulation's list of unanswered checks are
+generated from this table. ``analysis.checks.registry`` has the function for each check.
 """
 
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from enum import IntEnum, StrEnum
 
 
 class Aspect(StrEnum):
-    """What a client decides about a send, as far as the rules of its release say it."""
+    """A client's decision about a send that the rules may define."""
 
     FIRST_QUEUE = "queue of the first attempt"
     RETRY_QUEUE = "queue of a retry"
@@ -18,7 +18,7 @@ class Aspect(StrEnum):
 
 
 class Need(StrEnum):
-    """What a case must have so that a question arises in it at all; ``core.tables.knowable`` has the condition and the words."""
+    """Precondition for a question to arise in a case; ``core.knowable`` has condition and words."""
 
     FAULT_LATENCY = "the producer avoids slow brokers"
     LOST_BROKER = "a broker is paused or killed"
@@ -31,18 +31,14 @@ class Need(StrEnum):
 
 
 class CheckKind(StrEnum):
-    """
-    How a check is answered.
-
-    EXACT: one difference is a difference. STATISTICAL: durations of pause episodes, gathered over all cases of a run; only there they gate.
-    """
+    """EXACT: a single difference counts. STATISTICAL: durations of pause episodes; only their pool over all cases gates."""
 
     EXACT = "exact"
     STATISTICAL = "statistical"
 
 
 class Concern(IntEnum):
-    """What a difference costs a producer's owner, gravest first; which queue was used comes last."""
+    """Cost of a difference to the owner of a producer, most serious first."""
 
     MESSAGES = 0
     EXCEPTIONS = 1
@@ -57,11 +53,14 @@ class Check:
     """
     One question.
 
-    sentence: what holds where the answer is that both clients conform. concern: of its differences. needs: in the order in which an obstacle is reported.
-    rests_on: what of the rules it holds against what was seen; None for a check that asks no rules, or only where all is known.
-    reads_attempts: it compares what a client says about its attempts, so it is void where the wire contradicts the client.
-    cluster_only: why the simulation cannot answer it; empty where it can. is_implicit: asked of every case, never written in a scenario.
-    is_about_the_run: it says whether the run can be judged.
+    sentence: holds if both clients conform.
+    needs: in the order in which obstacles are reported.
+    rests_on: aspect of the rules that it compares with observations; None if it uses no rules, or only where
+        everything is known.
+    reads_attempts: void if the wire contradicts what the client reports about its attempts.
+    cluster_only: why the simulation cannot answer it; empty if it can.
+    is_implicit: applies to every case; never written in a scenario.
+    is_about_the_run: shows whether the run can be judged.
     """
 
     name: str
@@ -80,7 +79,7 @@ _NOTHING_STORED = "nothing is stored"
 _NO_SCATTER = "virtual time does not scatter"
 
 VALIDITY = "validity"
-"""The check of the set-up: it says nothing about a client, and no ledger excuses it."""
+"""The check of the set-up, not of a client; no ledger excuses it."""
 
 CHECKS = {
     check.name: check
@@ -190,19 +189,19 @@ CHECKS = {
 }
 
 ASKED = tuple(name for name, check in CHECKS.items() if not check.is_implicit)
-"""Checks that a scenario may ask."""
+"""Checks that a scenario may list."""
 
 IMPLICIT = tuple(name for name, check in CHECKS.items() if check.is_implicit)
-"""Checks that are asked of every case."""
+"""Checks that apply to every case."""
 
 STATISTICAL = tuple(name for name, check in CHECKS.items() if check.kind is CheckKind.STATISTICAL)
-"""Checks whose durations are gathered over cases, and that take a tolerance."""
+"""Checks that pool durations over cases and accept a tolerance."""
 
 ABOUT_THE_RUN = frozenset(name for name, check in CHECKS.items() if check.is_about_the_run)
-"""Their passing shows nothing about how a client behaves, and a subject that broke off is their business."""
+"""A pass shows nothing about a client's behaviour. They also cover a subject that broke off."""
 
 OF_QUEUES = tuple(name for name, check in CHECKS.items() if Need.OWN_QUEUE in check.needs)
-"""Checks that ask about the client's choice of a queue: behind a proxy they do not apply, and say so."""
+"""Checks of the client's queue choice; behind a proxy they are NOT_APPLICABLE."""
 
 REPORT_ORDER = (*reversed(IMPLICIT), *ASKED)
-"""What makes every other answer void comes first."""
+"""Checks that can make every other answer void come first."""

@@ -1,4 +1,4 @@
-"""Faults: their kinds in one table, as asked for (FaultSpec), and as they happened (FaultRecord)."""
+"""Faults: their kinds, as requested (FaultSpec) and as they happened (FaultRecord)."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from rocketdiff.core.tables.topology import Role
 
 
 class Means(StrEnum):
-    """How a fault is done."""
+    """How a fault is injected."""
 
     PAUSE = "a process is stopped, and goes on later"
     KILL = "a process is ended; without an end of the fault it stays dead for the rest of the case"
@@ -18,7 +18,7 @@ class Means(StrEnum):
 
 
 class Effect(StrEnum):
-    """What a send to the broker meets while a fault lasts. Clients notice faults of slaves through their masters only."""
+    """What a send to the broker meets. Clients notice faults of slaves through the masters only."""
 
     NOT = "nothing that fails it, as a rule"
     ANSWER = "an answer that refuses it, on a connection that stays"
@@ -34,12 +34,16 @@ BEHIND_RELAYS = "a relay interferes with frames, and a script's brokers have non
 @dataclass(frozen=True, slots=True)
 class FaultTraits:
     """
-    What the harness knows about a kind of fault; how it is injected, healed and proven is in ``cluster.faults``.
+    What the harness knows about a kind of fault; ``cluster.faults`` has injection, healing and proof.
 
-    role: the kind of node that a scenario names. count: the ledger's name for the number of nodes that a case hits with it. begins,
-    ends: words for the node in the progress line of a run. during: words for its state in pictures. sentence: words in the description
-    of a case; ``{frames}`` and ``{delay_ms}`` stand for those of the fault. has_delay: a scenario states a delay. needs_sync_flush: only
-    a broker that flushes before it acknowledges can have it. cluster_only: why a simulated script cannot have it; empty if it can.
+    role: kind of node that a scenario names.
+    count: the ledger's name for the number of nodes hit.
+    begins, ends: words in the progress line.
+    during: the node's state in plots.
+    sentence: for the case description; may contain ``{frames}`` and ``{delay_ms}``.
+    has_delay: a scenario states a delay.
+    needs_sync_flush: requires a broker that flushes before it acknowledges.
+    cluster_only: why a simulated script cannot have it; empty if it can.
     """
 
     means: Means
@@ -56,7 +60,7 @@ class FaultTraits:
 
     @property
     def phase(self) -> str:
-        """Words for the time of the fault: ``paused``, ``name server paused``."""
+        """Name of the fault's phase: ``paused``, ``name server paused``."""
         return self.during if self.role is Role.BROKER else f"{self.role.replace('-', ' ')} {self.during}"
 
 
@@ -72,17 +76,17 @@ def _killed(role: Role, effect: Effect, count: str, cluster_only: str = "") -> F
 
 class FaultKind(StrEnum):
     """
-    The kinds of faults, by the names that scenarios use, each with its traits.
+    The kinds of faults under their scenario names.
 
-    The scenario format, reports, the ledger and the analysis are made from the traits. A kind that changes a setting also needs a row
-    in ``cluster.faults.setting_faults``; one that pauses or kills a process needs nothing else. Only a combination of means and role
-    that is new, or a new parameter, needs a part of its own in ``scenario.file_format``.
+    Scenario format, reports, ledger and analysis are generated from the traits. A new kind that changes a setting
+    also needs a row in ``cluster.faults.setting_faults``; a pause or kill needs nothing else. A new combination of
+    means and role, or a new parameter, needs its own part in ``scenario.file_format``.
     """
 
     traits: FaultTraits
 
     def __new__(cls, name: str, *traits: FaultTraits) -> Self:
-        """The name alone is the value, so that ``FaultKind(name)`` finds the kind."""
+        """The value is the name, so that ``FaultKind(name)`` works."""
         kind = str.__new__(cls, name)
         kind._value_ = name
         (kind.traits,) = traits
@@ -192,36 +196,36 @@ def _with_effect(*effects: Effect) -> frozenset[FaultKind]:
 
 
 KILLS = _by(Means.KILL)
-"""One without an end has none within the case."""
+"""A kill without ``for_s`` does not end within the case."""
 
 PAUSES = frozenset((FaultKind.PAUSE, FaultKind.PAUSE_PROXY))
-"""Pauses of what clients send to: brokers, and proxies before them."""
+"""Pauses of the servers that clients send to: brokers and proxies."""
 
 BY_SETTING = _by(Means.SETTING)
 
 ON_THE_WIRE = _by(Means.RELAY)
 
 OF_SLAVES = frozenset(kind for kind in FaultKind if kind.traits.role is Role.SLAVE)
-"""Clients do not speak to slaves: they feel these through their masters only."""
+"""Clients notice these through the masters only."""
 
 OF_PROXIES = frozenset(kind for kind in FaultKind if kind.traits.role is Role.PROXY)
-"""Of the only servers that clients who speak gRPC know."""
+"""Proxies are the only servers that gRPC clients know."""
 
 NOT_MET_BY_SENDS = _with_effect(Effect.NOT)
-"""No send is failed by these as a rule; those that are meet an answer, which shows itself."""
+"""Normally these fail no send; one that does fail gets a response, which shows the cause."""
 
 COST_NO_CONNECTION = _with_effect(Effect.NOT, Effect.ANSWER)
-"""Slaves, name servers, and what is answered with an error or a status."""
+"""Faults of slaves and name servers, or answered with an error or status."""
 
 HOLD_ANSWERS_BACK = _with_effect(Effect.SILENCE)
-"""A client that waits for an answer waits long, and one that does not is as quick as ever."""
+"""Only a call that waits for the response takes longer."""
 
 CLOSE_NO_CONNECTION = frozenset(FaultKind) - _with_effect(Effect.CLOSING)
-"""The kernel, or the relay, goes on holding connections to a master; or the broker only answers otherwise."""
+"""The kernel or the relay keeps connections to a master open, or the broker only answers differently."""
 
 
 class Frames(StrEnum):
-    """Which frames a fault on the wire is about: to the broker, or from it."""
+    """Direction of the frames hit by a fault on the wire: to the broker, or from it."""
 
     REQUESTS = "requests"
     RESPONSES = "responses"
@@ -230,9 +234,11 @@ class Frames(StrEnum):
 @dataclass(frozen=True, slots=True)
 class FaultSpec:
     """
-    One fault of a schedule; times in seconds from the first due send. A kill has no end within the case.
+    One fault of a schedule; times in seconds from the first due send.
 
-    frames, and delay_ms of a delay: of faults on the wire only.
+    for_s: duration; None for a kill without restart.
+    frames: faults on the wire only.
+    delay_ms: wire-delay only.
     """
 
     episode: int
@@ -245,7 +251,7 @@ class FaultSpec:
 
 
 def fault_sentence(fault: FaultSpec) -> str:
-    """One fault for people: ``broker-b paused at 1.5 s for 1 s``."""
+    """Return a description of one fault: ``broker-b paused at 1.5 s for 1 s``."""
     what = fault.kind.traits.sentence.format(frames=fault.frames, delay_ms=fault.delay_ms)
     if fault.kind not in KILLS:
         end = f"for {fault.for_s:g} s"
@@ -257,11 +263,11 @@ def fault_sentence(fault: FaultSpec) -> str:
 
 
 FAULT_COUNTS = tuple(kind.traits.count for kind in FaultKind)
-"""In how many ways a schedule hits nodes, under the ledger's names."""
+"""The ledger's names."""
 
 
 def fault_counts(faults: Iterable[FaultSpec]) -> dict[str, int]:
-    """How many different nodes a schedule hits in each way, by the names of FAULT_COUNTS."""
+    """Return the number of different nodes hit with each kind."""
     hit = {(fault.kind.traits.count, fault.node) for fault in faults}
     return {name: sum(kind == name for kind, _ in hit) for name in FAULT_COUNTS}
 
@@ -269,11 +275,11 @@ def fault_counts(faults: Iterable[FaultSpec]) -> dict[str, int]:
 @dataclass(frozen=True, slots=True)
 class FaultRecord:
     """
-    One fault as it happened, on the monotonic clock of the host, in nanoseconds.
+    One fault as it happened, in nanoseconds of the host's monotonic clock.
 
-    The fault began somewhere in [inject_ns, injected_ns] and was shown at proven_ns; it ended somewhere in
-    [heal_ns, healed_ns] and that was shown at heal_proven_ns. The healing fields are None for a kill, or when the run
-    ended first. ``node`` is the broker's name as clients see it, or the name server's name.
+    It began within [inject_ns, injected_ns], proven at proven_ns, and ended within [heal_ns, healed_ns], proven at
+    heal_proven_ns. The heal fields are None for a kill without restart, and if the run ended first.
+    node: the broker's name as clients see it, or the name of another node.
     """
 
     episode: int

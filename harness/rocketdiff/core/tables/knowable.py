@@ -1,9 +1,9 @@
 """
-What can be known of a case, whoever its clients are: one table for the scenario format, the oracle and the checks.
+What can be known about a case, for the scenario format, the oracle and the checks.
 
-The format refuses a check that can never be decisive; the oracle leaves open what cannot be known, so that no check has a
-difference of it, planned or not. Two kinds of reasons: a question that cannot arise (no fault latency, no avoidance), and
-something that is decided where no witness looks (``unknown``).
+The format refuses a check that can never be decisive; the oracle leaves undecided what cannot be known, so that no
+check reports a difference there. Either the question cannot arise (no fault latency, no avoidance), or no witness
+sees the decision (``unknown``).
 """
 
 from collections.abc import Callable, Mapping
@@ -13,7 +13,7 @@ from rocketdiff.core.sends.plan import SendKind, SendMode
 from rocketdiff.core.tables.checks import CHECKS, OF_QUEUES, Aspect, Need
 
 PROXY_CHOOSES = "behind a proxy it is the proxy that chooses the queue, whatever the client asks for"
-"""SendMessageActivity.SendMessageQueueSelector of the proxy (5.3.3): in turn, or by a hash of the message group."""
+"""SendMessageActivity.SendMessageQueueSelector of the proxy (5.3.3): round robin, or by a hash of the message group."""
 
 _ADDRESSED = (SendKind.QUEUE, SendKind.SELECTOR)
 """Calls that name their queue: no retry, no choice, no failover (sendKernelImpl is called once)."""
@@ -22,10 +22,12 @@ _ADDRESSED = (SendKind.QUEUE, SendKind.SELECTOR)
 @dataclass(frozen=True, slots=True)
 class Sending:
     """
-    What of a case decides on what can be known of it.
+    The properties of a case that determine what can be known.
 
-    is_delayed: some message has a delay level. loses_a_broker: one is paused or killed. is_chooser_unseen: first attempts
-    are chosen by threads of the client's, and the witness does not tell which (a property of an arm, not of a scenario).
+    is_delayed: some message has a delay level.
+    loses_a_broker: a broker or proxy is paused or killed.
+    is_chooser_unseen: client threads make the first choice, and the witness does not report which (a property of the
+        arm).
     is_proxied: the client speaks gRPC to a proxy.
     """
 
@@ -39,7 +41,7 @@ class Sending:
 
 
 def unknown(aspect: Aspect, sending: Sending) -> str:
-    """Why nobody can know by the rules what a client should have decided; empty where they say it."""
+    """Return why the rules cannot determine a client's decision, or an empty text."""
     if sending.is_proxied:
         return "" if aspect is Aspect.END else PROXY_CHOOSES
     if sending.mode is not SendMode.ASYNC or sending.call in _ADDRESSED or aspect is Aspect.END:
@@ -54,21 +56,21 @@ def unknown(aspect: Aspect, sending: Sending) -> str:
 
 
 def unanswerable(check: str, sending: Sending) -> str:
-    """What of a case stands against a check ever being decisive; empty when nothing does."""
+    """Return why a check can never be decisive in a case, or an empty text."""
     asked = CHECKS[check]
     missing = next((_MISSING[need](sending) for need in asked.needs if not _IS_MET[need](sending)), "")
     return missing or (unknown(asked.rests_on, sending) if asked.rests_on else "")
 
 
 def unknowable(sending: Sending) -> dict[str, str]:
-    """Checks that nobody can answer in a case, each with the reason."""
+    """Return the checks that cannot be answered, with reasons."""
     reasons = {name: unknown(check.rests_on, sending) for name, check in CHECKS.items() if check.rests_on}
     of_queues = dict.fromkeys(OF_QUEUES, PROXY_CHOOSES) if sending.is_proxied else {}
     return {name: why for name, why in (reasons | of_queues).items() if why}
 
 
 def _waits(sending: Sending) -> bool:
-    """How long an application is held up, and what it does next, only a call that waits shows."""
+    """Only a synchronous call shows how long the application is held up and what it does next."""
     return sending.mode is SendMode.SYNC
 
 
@@ -84,7 +86,7 @@ _IS_MET: Mapping[Need, Callable[[Sending], bool]] = {
 }
 
 _WHO_KEEPS_ORDER = "order is kept by who waits for each answer"
-"""A pool of threads hands asynchronous requests over, and several threads of a broker store what arrives."""
+"""Asynchronous requests pass through a thread pool, and several broker threads store them."""
 
 _MISSING: Mapping[Need, Callable[[Sending], str]] = {
     Need.FAULT_LATENCY: lambda _: "send_latency_fault_enable is false",
@@ -96,4 +98,3 @@ _MISSING: Mapping[Need, Callable[[Sending], str]] = {
     Need.CALLBACK: lambda sending: f"mode: {sending.mode}",
     Need.DELAYED_MESSAGE: lambda _: "no delay_level",
 }
-"""What is said where it is not met."""

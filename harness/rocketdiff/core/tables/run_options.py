@@ -1,7 +1,7 @@
 """
-The options of a run in one table, from which `rocketdiff run`, `compare`, the pytest plugin's options and the command that repeats a run are made.
+Run options: the table behind `rocketdiff run`, `compare`, the pytest options and the command that repeats a run.
 
-The pytest plugin imports this module in every pytest session, so it must stay cheap: the standard library and the table of suites.
+The pytest plugin imports this module in every session, so it imports only the standard library and the table of suites.
 """
 
 from dataclasses import dataclass
@@ -18,10 +18,13 @@ class RunOption:
     """
     One option.
 
-    name: ``--NAME`` on the command line, ``--rocketdiff-NAME`` in pytest. type: bool is a switch. is_many: may be given several times.
-    help: for the command line; in_pytest: help for pytest. least: smallest number. field: attribute of run.request.RunRequest with the
-    value; empty if the command that repeats a run does not need the option. is_always_printed: that command contains it even with its
-    default value.
+    name: ``--NAME`` on the command line, ``--rocketdiff-NAME`` in pytest.
+    type: bool is a switch.
+    is_many: repeatable.
+    in_pytest: help for pytest.
+    least: smallest number.
+    field: attribute of run.request.RunRequest; empty if a repeated run does not need the option.
+    is_always_printed: the command that repeats a run contains it even with its default value.
     """
 
     name: str
@@ -36,7 +39,6 @@ class RunOption:
 
     @property
     def key(self) -> str:
-        """The name as a Python identifier."""
         return self.name.replace("-", "_")
 
 
@@ -180,10 +182,10 @@ RUN_OPTIONS = {
         ),
     )
 }
-"""By name, in the order of `rocketdiff run --help`."""
+"""In the order of `rocketdiff run --help`."""
 
 FOR_COMPARE = tuple(name for name in RUN_OPTIONS if name not in ("subject", "no-ledger", "bisect", "build"))
-"""compare takes its subjects as arguments and never applies a shipped ledger."""
+"""`compare` takes its subjects as arguments and applies no shipped ledger."""
 
 FOR_PYTEST = (
     "subject", "suite", "scenario", "scenarios", "server", "cluster", "security", "wire", "seed", "out", "ledger", "no-ledger", "inconclusive",
@@ -195,4 +197,4 @@ TO_REPEAT = (
     "subject", "suite", "scenario", "scenarios", "server", "cluster", "security", "seed", "inconclusive", "ledger", "wire", "control",
     "no-ledger", "strict",
 )  # fmt: skip
-"""Options that decide a run and its verdict, in the order in which the command that repeats it prints them."""
+"""In the order of the printed command that repeats a run."""

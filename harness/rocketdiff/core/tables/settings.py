@@ -1,7 +1,7 @@
 """
-Client settings, under the client's own names in snake case; units in the name.
+Client settings under the client's own names in snake case, with units in the name.
 
-One table: the scenario format, the settings of a script and the guide to scenarios are made from it or tested against it.
+The scenario format, a script's settings and the scenario guide are generated from it or tested against it.
 """
 
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ Value = TypeVar("Value", bool, int)
 
 
 class Unit(StrEnum):
-    """What a setting's value is."""
+    """Unit or type of a setting's value."""
 
     FLAG = "true or false"
     MS = "milliseconds"
@@ -26,10 +26,11 @@ class Unit(StrEnum):
 @dataclass(frozen=True, slots=True)
 class Setting:
     """
-    What is known of one setting.
+    Traits of one setting.
 
-    setter: of DefaultMQProducer or its ClientConfig. least, most: what a scenario may state; a client takes more. since: the first
-    release that has it; empty for one that every release has.
+    setter: of DefaultMQProducer or its ClientConfig.
+    least, most: limits in a scenario; a client accepts more.
+    since: first release with it; empty for all releases.
     """
 
     setter: str
@@ -40,13 +41,13 @@ class Setting:
 
 
 _LONGEST_MS = 600_000
-"""No workload lasts longer."""
+"""Longest workload."""
 
 _LONGEST_PERIOD_MS = 3_600_000
-"""Longer than any case: what comes so seldom comes once, when the client starts."""
+"""Longer than any case, so it happens once, at client start."""
 
 _SHORTEST_PERIOD_MS = 10
-"""Oftener a client does little else."""
+"""With a shorter period a client does little else."""
 
 
 def _setting(default: Value, setting: Setting) -> Value:

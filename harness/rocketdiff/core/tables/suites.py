@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Suite:
-    """takes: about how long a run of it takes, where somebody has to know before the first run."""
+    """A set of scenarios. takes: approximate duration, where a user needs it before the first run."""
 
     name: str
     takes: str = ""
@@ -30,7 +30,6 @@ SUITES = {
 }
 
 EVERY_SUITE = "all"
-"""Not a suite: every scenario, whatever its suites."""
+"""Not a suite: selects every scenario."""
 
 SUITES_IN_WORDS = f"{', '.join(suite.shown for suite in SUITES.values())}, or {EVERY_SUITE}"
-"""For help texts."""

@@ -1,4 +1,4 @@
-"""The shapes a cluster can have, and how scenarios and clients name its nodes."""
+"""The topologies of a cluster, and how scenarios and clients name its nodes."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -7,7 +7,7 @@ from rocketdiff.core.errors import UsageError
 
 
 class Role(StrEnum):
-    """The kinds of node; a broker is a master, and a slave is a copy of one that nobody writes to. Clients that speak gRPC know proxies only."""
+    """Kinds of node. A broker is a master; clients never write to its replica, a slave. gRPC clients know proxies only."""
 
     NAME_SERVER = "name-server"
     BROKER = "broker"
@@ -16,14 +16,14 @@ class Role(StrEnum):
 
 
 class Replication(StrEnum):
-    """Role of the masters, under RocketMQ's names: whether one waits for its slave before it acknowledges a message."""
+    """Role of the masters, by RocketMQ's names: SYNC_MASTER acknowledges a message only after its slave has it."""
 
     ASYNC_MASTER = "ASYNC_MASTER"
     SYNC_MASTER = "SYNC_MASTER"
 
 
 class FlushDisk(StrEnum):
-    """Whether a broker waits for the disk before it acknowledges a message, under RocketMQ's names."""
+    """RocketMQ's flush modes: SYNC_FLUSH acknowledges a message only after it is on disk."""
 
     ASYNC_FLUSH = "ASYNC_FLUSH"
     SYNC_FLUSH = "SYNC_FLUSH"
@@ -32,10 +32,11 @@ class FlushDisk(StrEnum):
 @dataclass(frozen=True, slots=True)
 class Topology:
     """
-    So many name servers, and one master broker for each letter; every broker registers with every name server.
+    Name servers, and one master per letter; every broker registers with every name server.
 
-    slaves_per_master: how many copies each master has on other nodes. replication and flush are those of all masters.
-    proxy_count: proxies of mode CLUSTER, each a node of its own. has_local_proxies: mode LOCAL, each master is a proxy too.
+    slaves_per_master: replicas on other nodes.
+    proxy_count: proxies of mode CLUSTER, separate nodes.
+    has_local_proxies: proxy mode LOCAL, each master is also a proxy.
     """
 
     name: str
@@ -49,12 +50,12 @@ class Topology:
 
     @property
     def broker_names(self) -> tuple[str, ...]:
-        """Names of the masters as clients see them, by letter."""
+        """As clients see them."""
         return tuple(broker_name(letter) for letter in self.broker_letters)
 
     @property
     def slave_names(self) -> tuple[str, ...]:
-        """Names of the slaves used in records, by their masters; clients see the master's name and an id."""
+        """Names in records; clients see the master's name and a broker id."""
         return tuple(
             slave_name(letter, broker_id)
             for letter in self.broker_letters
@@ -63,12 +64,12 @@ class Topology:
 
     @property
     def name_server_names(self) -> tuple[str, ...]:
-        """Names used in records; clients know name servers by address only."""
+        """Names in records; clients know name servers by address only."""
         return tuple(name_server_name(number) for number in range(1, self.name_server_count + 1))
 
     @property
     def proxy_names(self) -> tuple[str, ...]:
-        """Names of the proxies that are nodes of their own, as used in records."""
+        """Names in records, of separate proxy nodes only."""
         return tuple(proxy_name(number) for number in range(1, self.proxy_count + 1))
 
     @property
@@ -78,62 +79,39 @@ class Topology:
 
     @property
     def has_proxies(self) -> bool:
-        """Whether clients that speak gRPC have somewhere to connect."""
+        """True if gRPC clients have a server to connect to."""
         return self.proxy_count > 0 or self.has_local_proxies
 
     @property
     def has_slaves(self) -> bool:
-        """Whether each master has one at least."""
         return self.slaves_per_master > 0
 
     @property
     def waits_for_slave(self) -> bool:
-        """Whether a master acknowledges a message only when its slave has it."""
         return self.replication is Replication.SYNC_MASTER
 
     @property
     def waits_for_disk(self) -> bool:
-        """Whether a broker acknowledges a message only when it is on the disk."""
         return self.flush is FlushDisk.SYNC_FLUSH
 
     def broker_named(self, text: str) -> str:
-        """
-        Real name of a master broker written as a letter or in full.
-
-        Raises UsageError if this topology has no such broker.
-        """
+        """Name of a master written as a letter or in full; UsageError if unknown."""
         return _resolve(text, "broker", self.broker_names, self.name)
 
     def slave_named(self, text: str) -> str:
-        """
-        Real name of a slave written as ``a-slave-1`` or in full.
-
-        Raises UsageError if this topology has no such slave.
-        """
+        """Name of a slave written as ``a-slave-1`` or in full; UsageError if unknown."""
         return _resolve(text, "broker", self.slave_names, self.name)
 
     def name_server_named(self, text: str) -> str:
-        """
-        Real name of a name server written as a number or in full.
-
-        Raises UsageError if this topology has no such name server.
-        """
+        """Name of a name server written as a number or in full; UsageError if unknown."""
         return _resolve(text, "name-server", self.name_server_names, self.name)
 
     def proxy_named(self, text: str) -> str:
-        """
-        Real name of a proxy written as a number or in full.
-
-        Raises UsageError if this topology has no such proxy.
-        """
+        """Name of a proxy written as a number or in full; UsageError if unknown."""
         return _resolve(text, "proxy", self.proxy_names, self.name)
 
     def node_named(self, role: Role, text: str) -> str:
-        """
-        Real name of a node of that kind, written as the four above take it.
-
-        Raises UsageError if this topology has no such node.
-        """
+        """Name of a node of this role, in the forms above; UsageError if unknown."""
         match role:
             case Role.NAME_SERVER:
                 return self.name_server_named(text)
@@ -146,58 +124,54 @@ class Topology:
 
 
 MASTER_ID = 0
-"""Broker id of every master; slaves have those from 1 on."""
+"""Broker id of every master; slaves count from 1."""
 
 _SLAVE = "-slave-"
 
 
 def broker_name(letter: str) -> str:
-    """``broker-a`` for the letter a."""
+    """Return ``broker-a`` for the letter a."""
     return f"broker-{letter}"
 
 
 def slave_name(letter: str, broker_id: int) -> str:
-    """``broker-a-slave-1`` for the first slave of broker-a."""
+    """Return ``broker-a-slave-1`` for the first slave of broker-a."""
     return f"{broker_name(letter)}{_SLAVE}{broker_id}"
 
 
 def letter_of(name: str) -> str:
-    """``a`` for broker-a, ``a-slave-1`` for its slave."""
+    """Return ``a`` for broker-a, ``a-slave-1`` for its slave."""
     return name.removeprefix(broker_name(""))
 
 
 def master_of(name: str) -> str:
-    """Broker name that clients see for a node: the master's, also for its slaves."""
+    """Return the broker name that clients see: the master's, also for a slave."""
     return name.partition(_SLAVE)[0]
 
 
 def broker_id_of(name: str) -> int:
-    """Broker id that clients see for a node: 0 for a master."""
+    """Return a node's broker id: 0 for a master."""
     broker_id = name.partition(_SLAVE)[2]
     return int(broker_id) if broker_id else MASTER_ID
 
 
 def name_server_name(number: int) -> str:
-    """``name-server-1`` for the first."""
+    """Return ``name-server-1`` for the first."""
     return f"name-server-{number}"
 
 
 def proxy_name(number: int) -> str:
-    """``proxy-1`` for the first."""
+    """Return ``proxy-1`` for the first."""
     return f"proxy-{number}"
 
 
 def is_proxy(name: str) -> bool:
-    """Whether a node is a proxy of its own, by its name."""
+    """True if the name is that of a separate proxy node."""
     return name.startswith("proxy-")
 
 
 def may_meet(fault_node: str, node: str) -> bool:
-    """
-    Whether what is sent to a node may meet a fault of that other one.
-
-    A proxy gives a message to any broker, so whatever is sent to it may meet the fault of each.
-    """
+    """True if a request to ``node`` may meet a fault of ``fault_node``: a proxy passes messages to any broker."""
     return fault_node == node or (is_proxy(node) and not is_proxy(fault_node))
 
 
@@ -230,15 +204,11 @@ TOPOLOGIES = {
 }
 
 DEFAULT_TOPOLOGY = "two-masters"
-"""The least on which a client has somewhere else to go."""
+"""The smallest topology in which a client can fail over."""
 
 
 def topology_named(name: str) -> Topology:
-    """
-    The topology of that name.
-
-    Raises UsageError for any other.
-    """
+    """Return the topology of this name; raise UsageError for an unknown one."""
     topology = TOPOLOGIES.get(name)
     if topology is None:
         raise UsageError("a known topology", seen=repr(name), hint="one of " + ", ".join(TOPOLOGIES))

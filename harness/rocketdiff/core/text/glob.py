@@ -1,13 +1,13 @@
-"""Globs over path-shaped names of scenarios and checks."""
+"""Globs over the path-like names of scenarios and checks."""
 
 import re
 
 
 def path_glob(pattern: str) -> re.Pattern[str]:
     """
-    A glob as a regular expression over whole names.
+    Return a glob as a regular expression for whole names.
 
-    ``*`` and ``?`` stay within one part of a name, ``**`` crosses parts: ``fault-latency/*``, ``**/repeated-*``.
+    ``*`` and ``?`` match within one part of a name, ``**`` across parts: ``fault-latency/*``, ``**/repeated-*``.
     """
     parts = re.split(r"(\*\*|\*|\?)", pattern)
     signs = {"**": ".*", "*": "[^/]*", "?": "[^/]"}

@@ -1,22 +1,22 @@
 """
-Text of somebody else's, made fit to be shown: a client's error, a broker's name, a line of a log.
+Make foreign text (a client's error, a broker's name, a log line) safe to show.
 
-Such text reaches a terminal, the log of a CI job, an SVG and files that people read. A control character can move the
-cursor, hide text or stop a program that draws; a line that begins with ``::`` or holds ``##[`` is a command to a CI server.
+It reaches terminals, CI logs, SVG files and documents. Control characters can move the cursor, hide text or stop a
+drawing program. A line that begins with ``::`` or contains ``##[`` is a command to a CI server.
 """
 
 import re
 
 UNPRINTABLE = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f"  # control characters but tab and line end
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f"  # control characters except tab and line end
     "\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069"  # marks that reorder text or end a line
-    "\ud800-\udfff\ufdd0-\ufdef\ufeff\ufff9-\uffff"  # halves of characters, and what XML does not take
+    "\ud800-\udfff\ufdd0-\ufdef\ufeff\ufff9-\uffff"  # surrogates, and characters that XML forbids
     "\U000e0000-\U000e007f]"  # invisible tags
 )
-"""Characters that are not shown as they are: they act, or they cannot be seen."""
+"""Characters that act as commands or are invisible."""
 
 _COMMAND = re.compile(r"(?<!\S):{2,}|##(?=(?:vso|teamcity)?\[)")
-"""What a command to a CI server begins with: after white space too, since some strip it and lines are wrapped there."""
+"""Start of a CI command; also after white space, because some servers strip it and lines are wrapped there."""
 
 TEXT_CHARACTERS = 4_000
 """Longer than any message a person reads, and short enough for a thousand of them in one report."""
@@ -24,24 +24,24 @@ TEXT_CHARACTERS = 4_000
 
 def plain(text: str, limit: int = TEXT_CHARACTERS) -> str:
     """
-    The text with unprintable characters written as escapes, no command to a CI server, and at most ``limit`` characters of it.
+    Return the text with unprintable characters escaped and CI commands broken up, at most ``limit`` characters.
 
-    Line ends and tabs stay. Plain text comes back as it is, and what comes back is plain.
+    Line ends and tabs stay. Idempotent.
     """
     shown = without_commands(UNPRINTABLE.sub(_escaped, text))
     if len(shown) <= limit:
         return shown
-    told = f" … ({len(text):,} characters)"
-    return shown[: limit - len(told)] + told
+    suffix = f" … ({len(text):,} characters)"
+    return shown[: limit - len(suffix)] + suffix
 
 
 def without_commands(text: str) -> str:
-    """The text with every beginning of a command to a CI server broken up."""
+    """Return the text with every start of a CI command broken up by spaces."""
     return _COMMAND.sub(lambda match: " ".join(match[0]), text)
 
 
 def plain_line(text: str, limit: int = TEXT_CHARACTERS) -> str:
-    """The same in one line: line ends and tabs are escapes too."""
+    """Return plain text with line ends and tabs escaped."""
     return plain(text.replace("\n", "\\n").replace("\t", "\\t"), limit)
 
 

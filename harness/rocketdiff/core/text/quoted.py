@@ -1,4 +1,4 @@
-"""Text of others as a message may repeat it: on a terminal it must do nothing but be read."""
+"""Make foreign text safe to show in a message on a terminal."""
 
 import reprlib
 import unicodedata
@@ -6,26 +6,26 @@ import unicodedata
 from rocketdiff.core.text.plain_text import without_commands
 
 SHOWN_CHARACTERS = 60
-"""How much of a wrong value a message repeats."""
+"""Longest quotation of a wrong value in a message."""
 
 MOST_CHARACTERS = 1_000
-"""How much a part of a message may have: the last words of a server that did not start are of use, 100 kB are not."""
+"""Per part of a message: a failed server's last lines are useful, 100 kB are not."""
 
 _HARMLESS = "\n\t"
 
 
 def plain(text: str, most: int = MOST_CHARACTERS) -> str:
-    """The text with control characters, also those that turn the direction of writing, written out, and cut."""
+    """Return the text truncated, with control characters and bidirectional marks escaped."""
     if len(text) > most:
         half = most // 2
         text = f"{text[:half]}… ({len(text)} characters) …{text[-half:]}"
     return without_commands(
-        "".join(one if one in _HARMLESS or one.isprintable() else _written_out(one) for one in text)
+        "".join(char if char in _HARMLESS or char.isprintable() else _written_out(char) for char in text)
     )
 
 
 def shown(value: object) -> str:
-    """A wrong value: short, on one line, and safe for values that contain themselves or have thousands of digits."""
+    """Return a wrong value on one short line; safe for recursive values and huge numbers."""
     if isinstance(value, int) and abs(value) >= 10**SHOWN_CHARACTERS:
         return "a number of more than 60 digits"
     short = reprlib.Repr()
@@ -34,11 +34,11 @@ def shown(value: object) -> str:
 
 
 def word(text: str) -> str:
-    """A wrong word as it was typed; in quotes where it has a character that nobody would see at its end."""
+    """Return a wrong word as typed; quoted if empty, unprintable or with outer white space."""
     return text if text.isprintable() and text == text.strip() and text else repr(text)
 
 
 def _written_out(one: str) -> str:
-    if unicodedata.category(one) == "Zs":  # the non-breaking spaces, which isprintable does not count
+    if unicodedata.category(one) == "Zs":  # non-breaking spaces are not printable for isprintable()
         return " "
     return one.encode("unicode_escape").decode("ascii")
