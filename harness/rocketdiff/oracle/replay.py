@@ -97,7 +97,7 @@ class Replay:
 
     def judge_all(self, sends: Iterable[Send]) -> Iterator[SendJudgement]:
         """
-        Judge all sends of an arm, ordered by start; the sends of each thread must not overlap.
+        Judge all sends of an arm in order of their start; the sends of each thread must not overlap.
 
         Threads that share state are judged together: overlapping decision points are tried in every order.
         """
