@@ -1,1 +1,1 @@
-"""Evidence to answers, answers to one verdict of a run with its exit code."""
+"""From evidence to the answer of each check, and to one verdict of the run with its exit code."""
