@@ -1,4 +1,4 @@
-"""What is wrong with ledgers by themselves, before any run: entries that could never match, too old, too many."""
+"""Checks ledgers without a run: entries that can never match, are too old, or are too many."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ class Level(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing to correct, where it stands."""
+    """One problem and its place."""
 
     level: Level
     place: str
@@ -31,7 +31,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class KnownCheck:
-    """A check that some scenario asks; a pooled one has neither faults nor settings of its own."""
+    """A check that some scenario asks; a pooled one has no faults or settings."""
 
     path: str
     settings: Mapping[str, object]
@@ -39,7 +39,7 @@ class KnownCheck:
 
 
 def unmatched(entry: Entry, known: Sequence[KnownCheck]) -> str:
-    """Why an entry can match no known check; empty when it can. Such an entry looks like protection and is none."""
+    """Return why an entry can match no known check and so protects nothing; empty if it can."""
     named = _named(entry, known)
     if not named:
         close = get_close_matches(entry.check, [check.path for check in known], cutoff=0.4)
@@ -60,9 +60,9 @@ def _met(entry: Entry, named: Sequence[KnownCheck]) -> list[KnownCheck]:
 
 def never_stale(entry: Entry, known: Sequence[KnownCheck]) -> str:
     """
-    Why no single run can find an entry stale, in which each check that it covers is answered once; empty when one can.
+    Return why no single run, answering each covered check once, can make an entry stale; empty if one can.
 
-    Such an entry excuses what it declares, and that it still holds is tested by nobody.
+    Such an entry excuses its divergence but is never tested itself.
     """
     if entry.rate is None:
         return ""
@@ -86,9 +86,10 @@ def lint(
     allow_growth: bool,
 ) -> tuple[Finding, ...]:
     """
-    Every finding about files that can be read, in the order of the files.
+    Return every finding about readable files, in file order.
 
-    subjects: releases by client, as far as they are known. allow_growth: more entries than a file's ratchet are a warning.
+    subjects: known releases by client. allow_growth: more entries than a file's ratchet are a warning instead of an
+    error.
     """
     return tuple(
         finding for file in files for finding in _of_file(file, known, subjects, day, allow_growth=allow_growth)
@@ -96,7 +97,7 @@ def lint(
 
 
 _LIKE = 0.75
-"""Similarity of two names that are one with a typing error: jav and java, pyton and python; not rust and cpp."""
+"""Similarity that suggests a typing error: jav and java, pyton and python; not rust and cpp."""
 
 
 def _of_file(
@@ -143,9 +144,9 @@ def _parties(entry: Entry) -> Iterator[Party]:
 
 def _unknown(party: Party, subjects: Mapping[str, Collection[str]]) -> str:
     """
-    Why no known client is meant, empty if one is or may be; a client of which no release is known may have any.
+    Return why the party matches no known client; empty if it does or may. A client without known releases may have any.
 
-    A program of the user's has the name that its hello says, so another name is a mistake only if it looks like one of ours.
+    A user's client is named in its hello, so an unknown name is an error only if it resembles a known one.
     """
     if party.client not in subjects:
         return "" if _is_stranger(party.client, subjects) else _no_client(party.client, subjects)
@@ -156,7 +157,7 @@ def _unknown(party: Party, subjects: Mapping[str, Collection[str]]) -> str:
 
 
 def _strangers(entries: Sequence[Entry], subjects: Mapping[str, Collection[str]]) -> Iterator[Finding]:
-    """One finding for each client that is like none of ours, at the first of its entries."""
+    """One finding for each client that resembles no known one, at its first entry."""
     named: dict[str, list[Entry]] = {}
     for entry in entries:
         for name in {party.client for party in _parties(entry)}:

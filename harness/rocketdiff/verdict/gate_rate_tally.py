@@ -29,7 +29,6 @@ class Answer:
 
     @classmethod
     def of(cls, result: CheckResult) -> "Answer":
-        """Return the answer without its figures, with the first divergence's example."""
         example = result.divergences[0].example if result.divergences else None
         return cls(
             check=result.check,
@@ -53,7 +52,6 @@ class Answer:
 
     @property
     def is_decided(self) -> bool:
-        """True if it is decisive about a client."""
         return self.verdict in DECISIVE
 
     @property
@@ -82,7 +80,6 @@ class ControlOutcome:
 
     @property
     def has_alarm(self) -> bool:
-        """True if a gate would have failed."""
         return self.cases_alarmed or any(answer.is_alarm for answer in self.answers)
 
     @property
@@ -92,7 +89,6 @@ class ControlOutcome:
 
     @property
     def is_invalid(self) -> bool:
-        """True if the set-up did not hold."""
         return any(answer.gates and answer.verdict is Verdict.INVALID for answer in self.answers)
 
 
@@ -188,8 +184,8 @@ def found(outcomes: Sequence[KnownOutcome]) -> tuple[Found, ...]:
     for outcome in outcomes:
         groups[outcome.entry, outcome.baseline, outcome.candidate, outcome.check].append(outcome.seen)
     return tuple(
-        Found(*key, seen=Rate.of(sum(seen is True for seen in group), _decided(group)), without_answer=group.count(None))
-        for key, group in groups.items()
+        Found(*key, seen=Rate.of(sum(seen is True for seen in rows), _decided(rows)), without_answer=rows.count(None))
+        for key, rows in groups.items()
     )
 
 
