@@ -21,7 +21,7 @@ DEFECTS_FILE = "fixtures/sensitivity.json"
 """The shipped rates, shown in every report."""
 
 MOST_BYTES = 1 << 28
-"""The file has one line per case, of a few hundred bytes."""
+"""Read limit of these files and of a calibration's journal, which has one line per case, of a few hundred bytes."""
 
 UNREADABLE = (msgspec.MsgspecError, ValueError, RecursionError)
 """Exceptions of JSON decoding; the last two for invalid UTF-8, numbers of thousands of digits, and deep nesting."""
