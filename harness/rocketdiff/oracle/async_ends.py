@@ -1,11 +1,10 @@
 """
-Judges the end of an asynchronous send, given the durations of its attempts, by enumerating all ends the rules allow.
+Judges the end of an asynchronous send by enumerating all ends that the rules allow for the durations of its attempts.
 
-The cause of a failed attempt is rarely recorded (hooks see only the last attempt's end). Its duration and the callback
-are, so every cause that fits the duration is tried. A retry without a connection may be invisible. A connection is
-lost, or not found, only where something was wrong with a broker; elsewhere an attempt was answered, refused, or timed
-out. An end that no combination allows is a difference. So is the cause of an exception that the client itself
-constructs, if no matching combination gives it. Queues are not judged here.
+The cause of a failed attempt is rarely recorded (hooks see only the last attempt's end), so every cause that fits the
+duration is tried. A retry without a connection may be invisible. Connections fail only where a broker was in trouble;
+elsewhere an attempt was answered, refused, or timed out. An end that no combination allows is a difference, and so is
+the cause of an exception that the client itself constructs. Queues are not judged here.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -33,17 +32,16 @@ _GRACE_MS = 1_000
 """Added to a request's timeout by the scan for expired requests (scanResponseTable, every release)."""
 
 _ROUNDING_MS = 5
-"""Two clocks, each read in whole milliseconds; and a hook runs shortly before or after its event."""
+"""Two clocks, each read in whole milliseconds; a hook runs shortly before or after its event."""
 
 _ACTED_LATE_MS = 500
 """
-A failure becomes visible late (as the next request, or the callback): a task queue, perhaps a new connection, and a
-busy machine lie between. Over 100 ms were measured. Half the grace, so that a timeout never passes for an earlier
-failure.
+Delay from a failure to its visible effect (next request, callback): a task queue, perhaps a new connection, a busy
+machine. Over 100 ms were measured. Half the grace, so that a timeout never passes for an earlier failure.
 """
 
 _AT_ONCE_MS = 100
-"""A request without time left fails before it is written. 0.04 ms were measured; a busy machine may delay its thread."""
+"""A request without time left fails before it is written: 0.04 ms measured; a busy machine may delay its thread."""
 
 _FORMS = {SendKind.QUEUE: Form.GIVEN_QUEUE, SendKind.SELECTOR: Form.SELECTOR}
 
@@ -57,9 +55,9 @@ Troubled = Callable[[str | None, int, int], bool]
 @dataclass(frozen=True, slots=True)
 class _End:
     """
-    One possible end. attempts: visible attempts made. finish: None if the callback is lost or the rules go on.
+    One possible end. attempts: visible ones. finish: None if the callback is lost or the rules go on.
 
-    is_half_seen: the path assumes invisible retries.
+    is_half_seen: assumes invisible retries.
     """
 
     attempts: int
@@ -70,8 +68,8 @@ class _End:
         """
         True if the observed end is this one.
 
-        Assumed attempts, and a connection that came too late, are accepted only if the send's cause confirms them:
-        there is no other evidence, and a timeout lasts as long.
+        Invisible attempts, and a connection that came too late, need the send's cause as evidence: a timeout lasts as
+        long.
         """
         if self.finish is None or self.attempts != seen or not ends_alike(self.finish, send):
             return False
@@ -82,10 +80,9 @@ class _End:
 @dataclass(frozen=True, slots=True)
 class _Cause:
     """
-    A possible cause of a failed attempt.
+    A possible cause of a failed attempt. thrown: raised during hand-over, otherwise reported afterwards.
 
-    thrown: raised during hand-over, otherwise reported afterwards. seen_late_ms: delay until the failure became
-    visible.
+    seen_late_ms: delay until the failure became visible.
     """
 
     error: str
@@ -130,7 +127,6 @@ class _State:
     late_ms: int = 0
 
     def key(self) -> tuple[object, ...]:
-        """Equal keys mean equal futures."""
         return self.step, self.now_ms, self.seen, self.made, self.late_ms, self.rules.failures, self.rules.attempts
 
 
@@ -158,11 +154,7 @@ class _Explorer:
         self._retries_at_once = dialect.asynchronous.runs_on is AsyncThread.OWN
 
     def ends(self) -> Iterator[_End]:
-        """
-        All ends, with duplicates.
-
-        Breadth-first, merging equal states: the paths of a hundred retries are too many to enumerate.
-        """
+        """All ends, with duplicates. Breadth-first with merged states: a hundred retries have too many paths to enumerate."""
         states = [self._beginning()]
         while states:
             following: dict[object, _State] = {}
@@ -182,11 +174,7 @@ class _Explorer:
         return _State(rules, self._begin(rules, self._selecting), self._waited_ms)
 
     def _after(self, state: "_State", step: Invoke) -> Iterator["_State"]:
-        """
-        Return every state an attempt may lead to: a visible attempt or an invisible retry.
-
-        A first attempt that the hook saw may still have no time left.
-        """
+        """Every state an attempt may lead to. A first attempt that the hook saw may still have no time left."""
         addressed = state.rules.addressed(step, state.now_ms, known=True) if step.attempt == 0 else step
         if not isinstance(addressed, Invoke):
             yield _State(state.rules, addressed, state.now_ms, 1, 1)
@@ -238,7 +226,7 @@ class _Explorer:
 
     def _causes(self, invoke: Invoke, took_ms: int, is_troubled: bool) -> list[_Cause]:
         """
-        Return the possible causes of failure of an attempt of this duration; empty if it must have been answered.
+        Possible causes of failure of an attempt of this duration; empty if it must have been answered.
 
         From 4.4.0 to 4.6.1 a retry has a timeout of 0 ms, and invokeAsyncImpl reads the clock twice before it writes
         the request. If the millisecond changes in between, it throws a RemotingTimeoutException, and the client retries
@@ -259,7 +247,7 @@ class _Explorer:
         return causes
 
     def _unconnected(self, invoke: Invoke, took_ms: int, is_troubled: bool) -> list[_Cause]:
-        """Return the causes of failure before the request is written: no connection, or one that came too late."""
+        """Causes of failure before the request is written: no connection, or one that came too late."""
         background = self._dialect.remoting.connects_in_background
         causes = [_Cause(_CONNECT, thrown=not background, direct=background)] if is_troubled else []
         if self._dialect.remoting.async_time_left_ms(invoke.timeout_ms, took_ms + _ROUNDING_MS) is None:
@@ -267,7 +255,6 @@ class _Explorer:
         return causes
 
     def _has_no_time(self, invoke: Invoke) -> bool:
-        """True if a request fails before it is written because no time is left."""
         return self._dialect.remoting.async_time_left_ms(invoke.timeout_ms, 0) is None
 
     def _unseen(self, invoke: Invoke) -> tuple[_Cause, ...]:
@@ -299,7 +286,6 @@ def _other_status(dialect: Dialect, send: Send, attempts: Sequence[Attempt]) -> 
 
 
 def _other_cause(send: Send, seen: int, finishes: Sequence[Finish]) -> RuleDifference:
-    """A difference in nothing but the cause of the exception."""
     causes = sorted({finish.cause or "none" for finish in finishes})
     return RuleDifference(
         DifferenceKind.ERROR,

@@ -2,9 +2,8 @@
 Judges the asynchronous sends of one arm.
 
 Judged exactly: the queue of every first attempt, along the counter of the client thread that chose it (from 4.3.0 a
-pool thread, whose number is in the trace), and the end of the send, given the durations of its attempts
-(``async_ends``). Of a retry only the broker is judged (``retry_brokers``), not the queue. ``core.knowable`` lists what
-is undecidable with fault latency on, or where the witness does not record the choosing thread.
+pool thread, recorded in the trace), and the end of the send, given its attempts' durations (``async_ends``). Of a retry
+the broker is judged (``retry_brokers``), the queue is not. ``core.knowable`` lists what is unknowable.
 """
 
 from collections.abc import Iterable, Iterator
@@ -35,7 +34,7 @@ _WITHOUT_TIME = ("RemotingTooMuchRequestException", _NO_ADDRESS)
 
 @dataclass(frozen=True, slots=True)
 class _Choice:
-    """A use of a thread's counter: by a send's first attempt, or by a retry, which moves it an unknown number of steps."""
+    """A use of a thread's counter by a first attempt or by a retry, which moves it an unknown number of steps."""
 
     at_ns: int
     thread: int
@@ -70,16 +69,14 @@ def judge_asynchronous(
 
 
 def _unseen_choices(replay: Replay, unseen: Iterable[Send], threads: set[int]) -> Iterator[_Choice]:
-    """Possible choices of sends without an attempt: each may have moved the counter of any choosing thread, like a retry."""
+    """Sends without an attempt may have moved the counter of any choosing thread, like a retry."""
     for send in unseen:
         for thread in (send.thread,) if replay.calls_itself else sorted(threads):
             yield _Choice(send.start_ns, thread, send, is_retry=True)
 
 
 def _never_tried(replay: Replay, send: Send, troubled: Troubled) -> SendJudgement:
-    """
-    Judge a send without an attempt: a difference if queues were known, unless time ran out or an address may have been missing.
-    """
+    """A send without an attempt differs if queues were known, unless time ran out or an address may have been missing."""
     is_told = replay.witnessed and send.error not in (None, NEVER_CALLED_BACK)
     if not (is_told and replay.routes.get(send.route) and replay.routes.get(send.route_after)):
         return SendJudgement(send.send, send.thread, (), None, 0, "no attempt of it was witnessed")
@@ -107,7 +104,7 @@ def _judged(replay: Replay, choice: _Choice, troubled: Troubled, *, is_chooser_u
 
 
 def _first_choice(replay: Replay, choice: _Choice, *, is_chooser_unseen: bool) -> SendJudgement:
-    """Judge the queue of the first attempt; where it is unknowable, return a judgement without a decision."""
+    """Judge the queue of the first attempt; if unknowable, return a judgement without a decision."""
     send = choice.send
     latency = replay.settings.send_latency_fault_enable
     sending = Sending(send.mode, send.kind, latency, is_chooser_unseen=is_chooser_unseen)

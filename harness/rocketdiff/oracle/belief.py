@@ -1,8 +1,8 @@
 """
 The belief: the set of hidden states consistent with the trace so far, kept small by merging.
 
-Equal states are merged. States that differ in one interval only, where the two intervals touch, are merged exactly. A
-set still larger than STATES_KEPT is over-approximated, so only more behaviour becomes legal.
+Equal states are merged, and so are states that differ in one interval only, if the two intervals touch. A set still
+larger than STATES_KEPT is over-approximated: only more behaviour becomes legal.
 """
 
 from collections.abc import Sequence
@@ -13,8 +13,8 @@ from rocketdiff.oracle.hidden_state import HiddenState, Key
 
 STATES_KEPT = 128
 """
-Upper bound of the belief's size; a step costs time in proportion. Random histories of one thread never needed more than
-40, in every release.
+Upper bound of the belief's size; a step's time is proportional. Random histories of one thread needed at most 40 in
+every release.
 """
 
 Box = list[tuple[int, int]]

@@ -30,7 +30,6 @@ class ChoiceExplorer:
         self._asked = 0
 
     def restart(self) -> None:
-        """Forget all choices; the next run is the first."""
         self._choices.clear()
         self._options.clear()
         self._asked = 0
@@ -49,7 +48,6 @@ class ChoiceExplorer:
         return True
 
     def choose(self, options: int) -> int:
-        """Return a choice from 0 … options - 1."""
         asked = self._asked
         self._asked = asked + 1
         if asked < len(self._choices):
@@ -59,7 +57,7 @@ class ChoiceExplorer:
         return 0
 
     def all_outcomes(self, question: Callable[[], Answer]) -> set[Answer]:
-        """Return all outcomes of a nondeterministic function without affecting the current run."""
+        """Return all outcomes of a nondeterministic function, independent of the current run."""
         before = self._choices, self._options, self._asked, self.learning
         self._choices, self._options, self._asked, self.learning = [], [], 0, False
         answers = {question()}
@@ -90,7 +88,7 @@ class ChoiceTape:
         return self._representative() % bound
 
     def shuffle(self, items: list[Item]) -> None:
-        """No operation: only a fault table about to be sorted is shuffled, and UncertainFaultTable handles its order."""
+        """No operation: only fault tables are shuffled, and UncertainFaultTable handles their order."""
 
     def _representative(self) -> int:
         return INDEX_BASE * self.modulus + (self.explorer.choose(self.modulus) if self.modulus > 1 else 0)
@@ -100,6 +98,6 @@ INDEX_BASE = 1_000
 """
 Multiple of the modulus added to every representative index.
 
-A real index starts anywhere in 31 bits. The probability that it overflows within one run (some 10⁵ ticks) is below
-10⁻⁴; such a send would be reported as out of turn, once.
+A real index starts anywhere in 31 bits. Its overflow within one run (some 10⁵ ticks) has a probability below 10⁻⁴; such
+a send would be reported as out of turn, once.
 """

@@ -1,8 +1,8 @@
 """
 Splits a send into decision points, each with its time window.
 
-The client reads its clock between two observed actions. The first choice lies between the call and the first attempt,
-each later one between the end of an attempt and the next attempt or the end of the call.
+The client reads its clock between two observed actions: first between the call and the first attempt, then between the
+end of an attempt and the next attempt or the end of the call.
 """
 
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ from rocketdiff.core.plan import SendMode
 from rocketdiff.core.records import NS_PER_MS, Attempt, Send
 
 HARMLESS_MS = 500
-"""An attempt chosen and answered within this time causes no avoidance in any release: the lowest penalty is at 550 ms."""
+"""Attempts chosen and answered within this time cause no avoidance in any release: the lowest penalty is at 550 ms."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,9 +20,9 @@ class DecisionPoint:
     """
     One decision of one call.
 
-    settled: the attempt whose end is noted in the fault table here. chooses: the next attempt, or the end of the call,
-    is decided here. followed_by: the attempt observed next, None for the end of the call. meanwhile: pending decision
-    points of other threads that may fall between two reads of this one.
+    settled: the attempt noted in the fault table here. chooses: the next attempt, or the end of the call, is decided
+    here. followed_by: the attempt observed next, None for the end of the call. meanwhile: pending decision points of
+    other threads that may fall between two reads of this one.
     """
 
     send: Send
@@ -48,8 +48,8 @@ def decision_points_of(send: Send, *, split: bool) -> Iterator[DecisionPoint]:
     """
     Yield the decision points of a send in order.
 
-    split: note and choice are separate points, so other threads may come between them. An asynchronous send has only
-    its first choice: other threads decide the rest, and ``async_ends`` judges it.
+    split: note and choice are separate points, between which other threads may act. An asynchronous send has only its
+    first choice; ``async_ends`` judges the rest.
     """
     if send.mode is SendMode.ASYNC:
         first = send.attempts[0]

@@ -25,7 +25,7 @@ Outcomes = Sequence[tuple[HiddenState, Step]]
 
 
 def agrees(step: Step, point: DecisionPoint, *, causes_told: bool = True) -> bool:
-    """True if a step of the rules is the observed one; causes_told: the client can report the cause of an exception."""
+    """True if a step of the rules is the observed one; causes_told: the client can report causes of exceptions."""
     seen = point.followed_by
     if isinstance(step, Try):
         return seen is not None and step.queue == (seen.broker, seen.queue_id)
@@ -191,12 +191,11 @@ def _stopped_early(step: Try, point: DecisionPoint) -> RuleDifference:
 
 
 def _nearest(finishes: Sequence[Finish], send: Send) -> Finish:
-    """The legal end that shares most with the observed one."""
     return max(finishes, key=lambda finish: (error_alike(finish, send.error), _code(finish.code) == _code(send.code)))
 
 
 def expected_error(finish: Finish, said: str | None) -> str | None:
-    """The error a call ends with by the rules, as an error word if the client reports words."""
+    """The error of the rules, as an error word if the client reports words."""
     is_word = finish.error is not None and is_error_word(said)
     return word_of(finish.error or "", finish.code, finish.cause) if is_word else finish.error
 
@@ -233,8 +232,8 @@ def _wrong_end(finish: Finish, send: Send) -> RuleDifference:
 
 CAUSE_IS_RULED = frozenset({Ending.GAVE_UP, Ending.CALL_TIMEOUT})
 """
-Ends whose exception the client itself constructs, so that the rules determine its cause: the last attempt's exception,
-or none. A rethrown exception has whatever cause the network library gave it.
+Ends whose exception the client itself constructs, with a cause by rule: the last attempt's exception, or none. A
+rethrown exception has whatever cause the network library gave it.
 """
 
 
@@ -247,8 +246,8 @@ def ends_alike(finish: Finish, send: Send) -> bool:
     """
     True if a call ended as the rules end it.
 
-    A status missing on one side is no difference, except that a one-way call must have none. With an error word only a
-    broker's code is compared, because the word implies the client's own codes.
+    A status missing on one side is no difference, but a one-way call must have none. With an error word only a broker's
+    code is compared: the word implies the client's own codes.
     """
     if send.mode is SendMode.ONEWAY and send.status is not None:
         return False

@@ -1,8 +1,7 @@
 """
 Attempts that exceeded their timeout or gave up before it, and one-way calls that waited.
 
-Only a duration impossible for a correct client, however busy the machine, is a difference. Finer ones are left to
-statistics.
+Only durations impossible for a correct client on a busy machine are differences; statistics cover finer ones.
 """
 
 from dataclasses import dataclass, replace
@@ -17,12 +16,10 @@ from rocketmq_reference.rules.producer.attempt import Try
 
 BUSY_MS = 1_000
 """
-Lateness always tolerated on a loaded machine; more is tolerated only if the other arm was late as well
-(``analysis.steps.excuses``).
+Lateness always tolerated; more only if the other arm was late as well (``analysis.steps.excuses``).
 
-Garbage collection, class loading at a first call and a crowded CPU cost a few hundred milliseconds, whatever the
-timeout. A machine that wakes a sleeping thread more than a second late makes the case invalid (guard
-``awake-machine``).
+Garbage collection, class loading at a first call and a crowded CPU cost a few hundred ms, whatever the timeout. A
+machine that wakes a thread more than a second late makes the case invalid (guard ``awake-machine``).
 """
 
 CONNECTING_MS = 6_000
@@ -73,7 +70,6 @@ class Outlasted:
 
     @classmethod
     def of(cls, found: RuleDifference) -> "Outlasted":
-        """Read the detail of an OUTLASTED difference."""
         took_ms, timeout_ms = found.detail["took_ms"], found.detail["timeout_ms"]
         assert isinstance(took_ms, int)
         assert isinstance(timeout_ms, list)
@@ -93,7 +89,6 @@ class Allowance:
     chosen_ns: int
 
     def widen(self, step: Try) -> None:
-        """Include another hidden state that explains the attempt."""
         lo_ms, hi_ms = bounds(step.timeout_ms)
         self.lo_ms, self.hi_ms = min(self.lo_ms, lo_ms), max(self.hi_ms, hi_ms)
 
@@ -107,8 +102,8 @@ def duration_difference(attempt: Attempt, allowed: Allowance, *, connecting_coun
     """
     Return the difference of an attempt that certainly did not keep its timeout.
 
-    connecting_counts: the timeout covers the connection (from 4.3.0), so an answer never comes later. An attempt beyond
-    its timeout by more than BUSY_MS is always reported; the detail records what else may excuse it.
+    connecting_counts: the timeout covers the connection (from 4.3.0), so an answer never comes later. More than BUSY_MS
+    beyond the timeout is always reported; the detail records what else may excuse it.
     """
     lo_ms, hi_ms = max(allowed.lo_ms, 0), max(allowed.hi_ms, 0)
     took_ms = (attempt.end_ns - attempt.start_ns) // NS_PER_MS
@@ -127,7 +122,7 @@ def waiting_difference(send: Send) -> RuleDifference | None:
     """
     Return the difference of a one-way call that returned long after its request was written.
 
-    The call's end counts: a witness on the wire ends the attempt where it saw the request.
+    A witness on the wire ends the attempt where it saw the request, so the call's end is compared.
     """
     if send.mode is not SendMode.ONEWAY or send.error is not None or not send.attempts:
         return None

@@ -1,8 +1,8 @@
 """
 Explains the choices of one send: the rules applied, from the index to the end of the call.
 
-The rules emit events while the oracle replays the trace up to that send. If nothing explains the observation, the
-events are those of the run the rules would have made.
+The rules emit events while the oracle replays the trace up to that send. Without an explanation, the events are those
+of what the rules would have done.
 """
 
 from collections.abc import Iterable, Iterator, Sequence

@@ -62,12 +62,10 @@ class HiddenState:
         self.story_thread = -1
 
     def collect_story(self, thread: int) -> None:
-        """Start collecting the events the rules emit for a thread."""
         self.story = []
         self.story_thread = thread
 
     def thread_state(self, thread: int) -> ThreadState:
-        """Return the state of a thread, created at its first call."""
         thread_state = self.thread_states.get(thread)
         if thread_state is None:
             thread_state = self.thread_states[thread] = ThreadState(
@@ -83,9 +81,9 @@ class HiddenState:
 
     def copy(self, tape: Tape, thread: int) -> "HiddenState":
         """
-        Return a state in which the rules can run for one thread; the other threads' states are shared with this one.
+        Return a state in which the rules can run for one thread; it shares the other threads' states.
 
-        Without fault latency the rules change nothing but that thread's state, so the rest is shared, too.
+        Without fault latency the rules change only that thread's state, so everything else is shared.
         """
         clone = HiddenState.__new__(HiddenState)
         clone.dialect = self.dialect
@@ -104,7 +102,6 @@ class HiddenState:
         return clone
 
     def forget_index(self, thread: int) -> None:
-        """Make a thread's counters unknown."""
         thread_state = self.thread_state(thread)
         index, worst = ThreadIndex(thread_state.index.rule), ThreadIndex(thread_state.worst_index.rule)
         self.thread_states[thread] = replace(thread_state, index=index, worst_index=worst)

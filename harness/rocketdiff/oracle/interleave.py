@@ -1,10 +1,10 @@
 """
 Interleavings of threads that share a fault table: all orders of their decision points that the times allow.
 
-Decision points are partially ordered: one precedes another if its window ends before the other's begins. There is one
-belief per *progress* (number of decision points passed, per thread); all paths to the same progress are merged. A
-choice reads the table many times, and other threads' notes may fall between two reads (``DecisionPoint.meanwhile``). A
-difference is what no order explains. If there are too many orders, the sends concerned are undecided, never divergent.
+One decision point precedes another if its window ends before the other's begins. There is one belief per *progress*
+(number of decision points passed, per thread); all paths to the same progress are merged. A choice reads the table many
+times, and other threads' notes may fall between two reads (``DecisionPoint.meanwhile``). A difference is what no order
+explains. With too many orders the sends concerned are undecided, never divergent.
 """
 
 from collections.abc import Iterator, Sequence
@@ -20,14 +20,14 @@ from rocketdiff.oracle.transition import Transitions
 
 ORDERS_FOLLOWED = 64
 """
-Upper bound of progresses followed at once. Four threads that overlap in both parts of a step have at most 81. More
-means that the machine stood still for a while, and the trace does not determine the order.
+Upper bound of progresses followed at once. Four threads that overlap in both parts of a step have at most 81. With
+more, the machine stood still for a while, and the trace does not determine the order.
 """
 
 ORDERS_BEYOND = 4
 """
-The bound after a progress was dropped. From then on nothing can be a difference, but explained sends are still
-reported. More would cost minutes where dozens of threads are blocked at once.
+The bound after a progress was dropped. Then nothing can be a difference, but explained sends are still reported. More
+would cost minutes with dozens of blocked threads.
 """
 
 STATES_OF_AN_ORDER = 8
@@ -145,8 +145,8 @@ def _enabled(lanes: list[_Lane], progress: Progress, here: Belief) -> list[int]:
     """
     Lanes whose next decision point may be the next of all.
 
-    Partial-order reduction: a lane alone is enough if its point only chooses, no broker is avoided, and no point that
-    may precede it can change that.
+    Partial-order reduction: one lane is enough if its point only chooses, no broker is avoided, and no point that may
+    precede it can change that.
     """
     pending = [lane for lane in range(len(lanes)) if progress[lane] < len(lanes[lane].points)]
     limit_ns = min(lanes[lane].points[progress[lane]].to_ns for lane in pending)
@@ -160,7 +160,6 @@ def _enabled(lanes: list[_Lane], progress: Progress, here: Belief) -> list[int]:
 
 
 def _reach(lanes: list[_Lane], progress: Progress, enabled: list[int], unknown_ns: int | None) -> bool:
-    """True if the next decision point may be as late as ``unknown_ns``."""
     return unknown_ns is not None and any(lanes[lane].points[progress[lane]].to_ns >= unknown_ns for lane in enabled)
 
 
@@ -191,7 +190,7 @@ def _settled(
 
 
 def _certainly_past_ms(lanes: list[_Lane], progress: Progress) -> int:
-    """A time before every clock reading of the pending decision points."""
+    """A lower bound of all pending clock readings."""
     pending = [lane for lane in range(len(lanes)) if progress[lane] < len(lanes[lane].points)]
     return min((lanes[lane].points[progress[lane]].from_ns for lane in pending), default=0) // NS_PER_MS
 

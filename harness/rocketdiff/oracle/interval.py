@@ -1,8 +1,8 @@
 """
 Integer milliseconds of which only bounds are known; the rules use them as integers.
 
-If the bounds leave a comparison open, the explorer chooses its outcome, and both operands are narrowed in place. Sums
-and differences are new, independent intervals. That over-approximates: more behaviour becomes legal, never less.
+The explorer chooses the outcome of a comparison that the bounds leave open, and both operands are narrowed in place.
+Sums and differences are independent intervals, an over-approximation: more behaviour becomes legal, never less.
 """
 
 from typing import cast
@@ -61,12 +61,10 @@ class Interval:
         return not self > other
 
     def raise_to(self, lo: int) -> None:
-        """Raise the lower bound, unless the explorer forbids narrowing."""
         if lo > self.lo and self.explorer.learning:
             self.lo = lo
 
     def lower_to(self, hi: int) -> None:
-        """Lower the upper bound, unless the explorer forbids narrowing."""
         if hi < self.hi and self.explorer.learning:
             self.hi = hi
 
@@ -86,7 +84,7 @@ class Reading(Interval):
     """
     A clock that the rules read once where the client reads it repeatedly, each time a little later.
 
-    A comparison can raise the lower bound of later readings but sets no upper bound for them.
+    A comparison can raise the lower bound of later readings but not limit them above.
     """
 
     __slots__ = ()

@@ -49,9 +49,8 @@ class SendJudgement:
     """
     Judgement of one send; ``states`` hidden states are left after it.
 
-    undecided: the reason if nothing can be concluded, else None; an undecided send has no difference. further:
-    differences that would have been found without the first one, only where the rules explain every decision point of
-    the send.
+    undecided: the reason if nothing can be concluded, else None; then there is no difference. further: differences
+    found without the first one, only if the rules explain every decision point.
     """
 
     send: int

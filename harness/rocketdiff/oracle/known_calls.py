@@ -1,8 +1,8 @@
 """
-Cache of outcomes of calls that are equal as far as the rules can observe.
+Cache of outcomes of calls that the rules cannot distinguish.
 
 Without fault latency a synchronous call depends on its thread's counters and list, on what was requested and observed,
-and on the possible clock differences in milliseconds between events: the rules only add, subtract and compare times.
+and on the possible clock differences in ms between events: the rules only add, subtract and compare times.
 """
 
 from collections.abc import Mapping, Sequence
@@ -30,7 +30,7 @@ class KnownCall:
 
 
 def shape_of(belief: Belief, send: Send) -> Shape | None:
-    """Return the cache key: everything in which the rules can distinguish this call from others; None if it is not cacheable."""
+    """Return the cache key, everything the rules can distinguish; None if the call is not cacheable."""
     if send.mode is not SendMode.SYNC or len(belief.states) != 1 or not belief.complete:
         return None
     (state,) = belief.states

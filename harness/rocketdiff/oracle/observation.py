@@ -70,7 +70,7 @@ class Observation:
 
     @property
     def _lost_its_queues(self) -> bool:
-        """True if the call ended without a route and its list may have been emptied just before it looked for queues."""
+        """True if the call ended without a route and its list may have been emptied just before."""
         known = (self.transitions.routes.get(version) for version in (self.send.route, self.send.route_after))
         return () in known and any(ends_alike(finish, self.send) for finish in self._ends_without_route())
 
@@ -120,11 +120,7 @@ class Observation:
             self._note_decision(outcomes, [state for state, _ in outcomes], point)
 
     def reopened(self, states: list[HiddenState], point: DecisionPoint) -> list[HiddenState]:
-        """
-        Return the states after an unexplained decision point.
-
-        An end that differs only in its result is a normal end for the state.
-        """
+        """States after an unexplained decision point. For the state, an end that differs only in its result is a normal end."""
         if point.followed_by is None:
             every = self.transitions.every_outcome(states, point)
             ended = [state for state, step in every if isinstance(step, Finish)]
@@ -134,15 +130,12 @@ class Observation:
 
     @property
     def is_explained(self) -> bool:
-        """True if the rules explain every decision point so far."""
         return self.difference is None and self.undecided is None
 
     def as_known(self, after: HiddenState) -> KnownCall:
-        """Return the cache entry of the call, which ended in this state."""
         return KnownCall(after, self._legal, {at: (allowed.lo_ms, allowed.hi_ms) for at, allowed in self._allowed.items()})
 
     def judgement_of(self, known: KnownCall, belief: Belief) -> SendJudgement:
-        """Return the judgement of a call with a cached outcome."""
         self._legal = list(known.legal)
         attempts = self.send.attempts
         for number, (lo_ms, hi_ms) in known.timeouts_ms.items():
@@ -151,7 +144,6 @@ class Observation:
         return self.judgement(belief)
 
     def judgement(self, belief: Belief | None) -> SendJudgement:
-        """Return the judgement of the observations so far."""
         is_waited_for = self.send.mode is not SendMode.ASYNC
         further: tuple[RuleDifference, ...] = ()
         if self.difference is None and self.undecided is None and belief is not None and is_waited_for:
@@ -179,7 +171,7 @@ class Observation:
             allowed.widen(step)
 
     def _explained_yet_wrong(self, belief: Belief) -> Iterator[RuleDifference]:
-        """Differences of a send whose every decision point the rules explain; the first is reported."""
+        """Differences of a send whose every decision point the rules explain."""
         yield from self._unkept_timeouts(belief)
         for find in (waiting_difference, result_difference, incomplete_difference):
             difference = find(self.send)
@@ -187,9 +179,7 @@ class Observation:
                 yield difference
 
     def _unkept_timeouts(self, belief: Belief) -> Iterator[RuleDifference]:
-        """
-        Attempts that did not keep their timeouts; none if hidden states were dropped, because they may allow other timeouts.
-        """
+        """Attempts that did not keep their timeouts; none if hidden states, and so perhaps other timeouts, were dropped."""
         counts = self.transitions.dialect.remoting.budgeted
         found = (
             duration_difference(self.send.attempts[number], allowed, connecting_counts=counts)

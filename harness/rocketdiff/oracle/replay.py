@@ -41,8 +41,8 @@ class Replay:
         """
         routes: queues of each version of the publish list, in list order.
 
-        witnessed: the subject's attempts are recorded. If not, only a self-contradictory result is a difference.
-        causes_told: the client can report the cause of an exception.
+        witnessed: the subject's attempts are recorded; otherwise only a self-contradictory result is a difference.
+        causes_told: the client can report causes of exceptions.
         """
         self.dialect = dialect
         self.settings = _send_settings(settings)
@@ -58,11 +58,9 @@ class Replay:
         return self.dialect.asynchronous.runs_on is AsyncThread.CALLER
 
     def judge(self, send: Send) -> SendJudgement:
-        """Judge the next send of the thread."""
         return self.judge_observation(Observation(self.transitions, send))
 
     def judge_observation(self, observation: Observation) -> SendJudgement:
-        """Like ``judge``, for a caller that keeps the observation."""
         send = observation.send
         unjudged = observation.judged_without_rules(self.witnessed)
         if unjudged is not None:
@@ -86,7 +84,6 @@ class Replay:
         return observation.judgement(self.belief)
 
     def _keep(self, shape: Shape, observation: Observation) -> None:
-        """Cache the outcome of a call that the rules explain."""
         is_certain = self.belief.complete and len(self.belief.states) == 1 and not self.transitions.left_out
         if not is_certain or not observation.is_explained:
             return
@@ -104,7 +101,6 @@ class Replay:
         yield from self.judge_observed([Observation(self.transitions, send) for send in sends])
 
     def judge_observed(self, observations: Iterable[Observation]) -> Iterator[SendJudgement]:
-        """Like ``judge_all``, for a caller that keeps the observations."""
         ordered = sorted(
             observations,
             key=lambda observation: (observation.send.start_ns, observation.send.thread, observation.send.send),
@@ -123,7 +119,7 @@ class Replay:
         """
         Make a thread's counters unknown after an unjudged call or an unseen choice.
 
-        With fault latency on, the belief becomes incomplete, because the call's notes in the fault table are unknown.
+        With fault latency on, the belief becomes incomplete: the call's notes in the fault table are unknown.
         """
         for state in self.belief.states:
             self.transitions.forget(state, thread)
@@ -132,10 +128,10 @@ class Replay:
 
     def stands_at(self, thread: int, route: int, position: int | None, now_ms: int) -> bool:
         """
-        True if further successful calls take this list's queues in rotation, the last call having taken the one at ``position``.
+        True if further successful calls take this list's queues in rotation after the one at ``position``.
 
         position None: the application names the queue, so only the list's version must match. With fault latency there
-        must be a single hidden state, in which no broker can be avoided and no queue of the list is rewritten.
+        must be one hidden state, in which no broker can be avoided and no queue of the list is rewritten.
         """
         queues = self.routes[route]
         known = [state.thread_states.get(thread) for state in self.belief.states]
@@ -156,8 +152,8 @@ class Replay:
         """
         Advance past ``calls`` successful calls of a thread, each of which took the next queue of its list.
 
-        Without fault latency only the counter changes. With it, the fault table keeps each broker's last call, so the
-        caller must judge the last calls afterwards.
+        With fault latency the fault table keeps each broker's last call, so the caller must judge the last calls
+        afterwards.
         """
         for state in self.belief.states:
             self.transitions.count_on(state, thread, calls)

@@ -1,9 +1,9 @@
 """
 Judges the broker of every retry of an asynchronous send, without counters.
 
-By the rules of every release (``AsyncSend`` passes the failed broker's name to the selection) a retry goes to another
-broker than the failed one, if the list has one. It stays at the same queue if the application named the queue or gave a
-selector. With fault latency on the hidden fault table decides, and nothing is judged here.
+In every release (``AsyncSend`` passes the failed broker's name to the selection) a retry goes to another broker, if the
+list has one; if the application named the queue or gave a selector, it stays at its queue. With fault latency on the
+hidden fault table decides, and nothing is judged here.
 """
 
 from collections.abc import Iterator
@@ -31,8 +31,8 @@ def _returned(replay: Replay, send: Send, troubled: Troubled) -> Iterator[RuleDi
     """
     Retries at the broker that had just failed.
 
-    Legal if the list has no other broker, or if another broker may have been unreachable: an invisible retry there may
-    have found no connection, and the visible one came back.
+    Legal if the list has no other broker, or if an invisible retry at an unreachable other broker may have come in
+    between.
     """
     lists = [{broker for broker, _ in replay.routes.get(route, ())} for route in (send.route, send.route_after)]
     others = set.intersection(*lists)

@@ -2,7 +2,7 @@
 The transition relation: from a hidden state and a decision point to all successor states.
 
 The reference's rules decide. Unknowns (random numbers, which of two publish lists, an attempt invisible to the witness)
-are choices of the explorer.
+are the explorer's choices.
 """
 
 from collections.abc import Mapping
@@ -29,22 +29,19 @@ Routes = Mapping[int, tuple[tuple[str, int], ...]]
 
 WAYS_FOLLOWED = 4_000
 """
-Upper bound of transitions from all states through one decision point. Of 99 drawn cases with fault latency and up to
-eight threads, 95 had at most 64, three up to 512, and one with a timeout of 1 ms 3,520. Such timeouts, and a fallback
-over several brokers, make millions, each a state in memory.
+Upper bound of transitions at one decision point. Of 99 drawn cases with fault latency and up to eight threads, 95 had
+at most 64, three up to 512, and one with a timeout of 1 ms 3,520. Such timeouts, and a fallback over several brokers,
+make millions, each a state in memory.
 """
 
 WAYS_BEYOND = 64
-"""
-The bound per decision point after some transitions were dropped: nothing can be a difference any more, but explained
-sends are still reported.
-"""
+"""The bound after transitions were dropped: nothing can be a difference any more, but explained sends are still reported."""
 
 RUNS_FOLLOWED = 400_000
 """
-Upper bound of the explorer's runs at one decision point, including those for the order of a fault table. 4,000
-transitions of a hundred attempts without an address, each with a fallback over three brokers, took 7,200,000 runs and
-25 s; transitions of one attempt take a dozen.
+Upper bound of runs at one decision point, including those for the order of a fault table. 4,000 transitions of a
+hundred attempts without an address, each with a fallback over three brokers, took 7,200,000 runs and 25 s; transitions
+of one attempt take a dozen runs.
 """
 
 _DIRECT = (SendKind.QUEUE, SendKind.SELECTOR)
@@ -57,7 +54,6 @@ class Transitions:
     """Transitions of one arm. ``left_out``: some were dropped, so no difference is certain any more."""
 
     def __init__(self, dialect: Dialect, settings: SendSettings, routes: Routes, *, causes_told: bool = True) -> None:
-        """causes_told: the client can report the cause of an exception."""
         self.dialect = dialect
         self.settings = settings
         self.routes = routes
@@ -95,8 +91,8 @@ class Transitions:
         """
         Return successor states in which the client did what was observed, against the rules.
 
-        The index is unknown afterwards. The publish list is reset to the route's, because a client that does not follow
-        the rules did not make their rewrites either.
+        The index is then unknown, and the publish list is reset to the route's: a client that does not follow the rules
+        did not make their rewrites.
         """
         forced: list[HiddenState] = []
         for state in states:
@@ -117,13 +113,11 @@ class Transitions:
                 info.queues[:] = [Queue(*queue) for queue in self.routes[version]]
 
     def end(self, state: HiddenState, thread: int) -> None:
-        """Drop what only the ended call needed."""
         state.story = None
         thread_state = state.thread_state(thread)
         thread_state.loop = thread_state.finish = None
 
     def count_on(self, state: HiddenState, thread: int, calls: int) -> None:
-        """Advance a thread's counter by that many calls."""
         thread_state = state.thread_states[thread]
         assert thread_state.index.value is not None, "asked of a thread whose counter is known"
         thread_state.index.value += calls
@@ -210,7 +204,7 @@ class Transitions:
         return step
 
     def _enter(self, state: HiddenState, send: Send) -> ThreadState:
-        """The thread's state with a publish list the call may have used; a new list starts with a new counter."""
+        """The thread's state with a publish list the call may have used; a new list has a new counter."""
         versions = self.versions_of(send)
         version = versions[self.explorer.choose(len(versions)) if len(versions) > 1 else 0]
         thread_state = state.thread_state(send.thread)
@@ -260,7 +254,7 @@ class Transitions:
         """
         True if an attempt at this queue can have failed for want of an address.
 
-        Only a broker that has left the route has none, unless the call's own end reports a missing address.
+        Only a broker that has left the route has none, unless the call's end reports a missing address.
         """
         no_address = send.error == "MQClientException" and send.code == BROKER_NOT_EXIST
         if no_address or send.error == ErrorWord.CLIENT_REFUSED:

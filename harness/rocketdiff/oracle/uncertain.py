@@ -1,8 +1,8 @@
 """
-The reference's publish list and fault table with unknown parts, which the explorer chooses.
+The reference's publish list and fault table with unknown parts, chosen by the explorer.
 
-Unknown of a publish list: whether a broker that has left it is still in the route. Unknown of a fault table: the order
-of its items, because their times are intervals.
+Unknown are whether the route still has a broker that has left the publish list, and the order of fault items, whose
+times are intervals.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -27,8 +27,8 @@ class UncertainPublishInfo(PublishInfo):
     """
     A publish list that chooses, once, whether the route still has a broker that only other lists of the trace have.
 
-    TopicPublishInfo.getQueueIdByBroker of 4.x reads the route, not the list. A broker without write permission, or
-    without its master, is still in the route; an unregistered one is not. A trace contains lists only.
+    TopicPublishInfo.getQueueIdByBroker of 4.x reads the route, which still has a broker without write permission or
+    without its master, but not an unregistered one. A trace contains lists only.
     """
 
     __slots__ = ("answered", "elsewhere", "explorer")
@@ -60,7 +60,7 @@ class UncertainPublishInfo(PublishInfo):
 
 class UncertainFaultTable(FaultTable):
     """
-    A fault table that chooses among the possible items of a rank, and what a choice reads while another thread makes a note.
+    A fault table that chooses the item of an uncertain rank, and what a choice reads while another thread makes a note.
 
     moving: brokers noted meanwhile, with their possible availability afterwards; empty unless a choice is in progress.
     """
@@ -73,14 +73,12 @@ class UncertainFaultTable(FaultTable):
         self.moving: Mapping[str, frozenset[bool]] = {}
 
     def is_available(self, broker: str, now_ms: int) -> bool:
-        """As before or after another thread's note."""
         before = super().is_available(broker, now_ms)
         if broker not in self.moving or self._only_extends(broker):
             return before
         return self._before_or_after(before, self.moving[broker])
 
     def is_reachable(self, broker: str) -> bool:
-        """As before or after another thread's note."""
         return self._before_or_after(super().is_reachable(broker), self.moving.get(broker, frozenset()))
 
     def _only_extends(self, broker: str) -> bool:
@@ -98,7 +96,6 @@ class UncertainFaultTable(FaultTable):
         return super().pick_one_at_least(worst_index, tape, now_ms)
 
     def compare(self, one: FaultItem, other: FaultItem, now_ms: int) -> int:
-        """An item being noted may be the better or the worse."""
         if one.broker in self.moving or other.broker in self.moving:
             return -1 if self.explorer.choose(2) else 1
         return super().compare(one, other, now_ms)
