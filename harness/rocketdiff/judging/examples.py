@@ -42,7 +42,7 @@ def contexts_of(
     """
     Return one context for each of the first EXAMPLES clusters, in order.
 
-    clusters: those of the results, in report order. A client without known rules gets a context without an explanation.
+    clusters: those of the results. A client without known rules gets a context without an explanation.
     """
     first = clusters[:EXAMPLES]
     known = _known(results, policy, info) if first else {}
@@ -50,7 +50,7 @@ def contexts_of(
 
 
 def _known(results: Sequence[CheckResult], policy: Policy, info: RunInfo) -> dict[tuple[str, str, str], Entry]:
-    """Entries of the shipped ledgers, by the (check, signature, subject) that they would declare."""
+    """Entries of the shipped ledgers, by the (check, signature, subject) they would declare."""
     ledger = load_ledgers(LedgerChoice())
     entries = {entry.id: entry for entry in ledger.entries}
     applied = apply_ledger(ledger, results, info, policy)

@@ -28,8 +28,8 @@ def explain_send(run_dir: Path, subject: str, send: int, case: str | None) -> It
     Yield lines for a terminal.
 
     subject: as in the run, or ``baseline`` / ``candidate``. case: its number, name or scenario; optional if the run has
-    one case. Both arms are explained by the rules of the baseline, as they were judged. Raises UsageError for a
-    subject, case or send that the run does not have.
+    one case. The baseline's rules explain both arms, as they were judged. Raises UsageError for an unknown subject,
+    case or send.
     """
     run = RunDirectory.open(run_dir)
     arm = _arm(run, subject)
@@ -94,7 +94,6 @@ def _case_number(run: RunDirectory, case: str | None) -> int:
 
 
 def _other_arm(trace: CaseTrace, run: RunDirectory, arm: Arm, send: int) -> Iterator[str]:
-    """The same send of the plan in the other arm."""
     other = next(side for side in Arm if side is not arm)
     same = next((view for view in trace.sends(other) if view.send == send), None)
     yield f"the other arm, {run.subject(other)}:"
@@ -105,7 +104,7 @@ def _other_arm(trace: CaseTrace, run: RunDirectory, arm: Arm, send: int) -> Iter
 
 
 def _before(trace: CaseTrace, arm: Arm, send: int) -> Iterator[str]:
-    """The previous send of the same thread: its end determines the next queue in rotation."""
+    """The thread's previous send: its end determines the next queue in rotation."""
     views = list(trace.sends(arm))
     thread = next(view.thread for view in views if view.send == send)
     earlier = [view for view in views if view.thread == thread and view.send < send]

@@ -24,7 +24,7 @@ MOST_BYTES = 1 << 28
 """Read limit of these files and of a calibration's journal, which has one line per case, of a few hundred bytes."""
 
 UNREADABLE = (msgspec.MsgspecError, ValueError, RecursionError)
-"""Exceptions of JSON decoding; the last two for invalid UTF-8, numbers of thousands of digits, and deep nesting."""
+"""Exceptions of JSON decoding; the last two for invalid UTF-8, huge numbers, and deep nesting."""
 
 SOURCE_FOLDERS = ("harness/rocketdiff", "reference_impl/rocketmq_reference")
 
@@ -45,9 +45,9 @@ JUDGING_FOLDERS = (
 
 def source_digest(folders: Sequence[str] = SOURCE_FOLDERS) -> str:
     """
-    Return twelve digits identifying all Python and Java sources of these folders on disk, by path and content.
+    Return twelve digits for all Python and Java sources of these folders on disk, by path and content.
 
-    Equal in a checkout and in an installed wheel. Empty without sources; an empty digest is not compared.
+    Equal in a checkout and in an installed wheel. Empty without sources; then it is not compared.
     """
     digest, is_empty = hashlib.sha256(), True
     for folder in folders:
@@ -64,7 +64,7 @@ def source_digest(folders: Sequence[str] = SOURCE_FOLDERS) -> str:
 
 @cache
 def judging_digest() -> str:
-    """Digest of the judging code, computed once per process in some ten milliseconds."""
+    """Digest of the judging code, computed once per process in some 10 ms."""
     return source_digest(JUDGING_FOLDERS)
 
 

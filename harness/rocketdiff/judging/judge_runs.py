@@ -38,11 +38,11 @@ from rocketdiff.traces.run_directory import RunDirectory
 from rocketdiff.verdict.judge import Counts, RunJudgement, RunVerdict, judge, machine_line
 
 _LOADED_AHEAD = ("scipy.stats", "altair")
-"""Libraries that judging imports lazily: each takes longer than the rest of rocketdiff."""
+"""Libraries imported lazily: each takes longer than the rest of rocketdiff."""
 
 
 _PAUSES_USED = 3
-"""Pauses between the last cases of a run, each some 2 s with mostly idle CPUs; Spark and its workers need 6 s of CPU time."""
+"""Pauses before the last case, each some 2 s with mostly idle CPUs; Spark and its workers need 6 s of CPU time."""
 
 
 class JudgingAhead:
@@ -116,7 +116,7 @@ def judge_runs(
     """
     Judge one run, or several together, and write the report.
 
-    The report goes into the run directory or to ``out``, which several runs require. Raises TraceError for an invalid
+    The report goes into the run directory or to ``out``, required for several runs. Raises TraceError for an invalid
     run, UsageError for runs of different subjects.
     """
     runs = tuple(RunDirectory.open(path) for path in paths)
@@ -172,7 +172,7 @@ def judge_what_is_complete(
     run: RunDirectory, *, policy: Policy, ledger: Ledger | None, master: str | None
 ) -> tuple[tuple[str, Path], ...]:
     """
-    Write a report of an aborted run for its completed cases; return nothing if there are none.
+    Write a report of an aborted run for its completed cases; return nothing without any.
 
     The run's own error stands in for a verdict, so an error here, on a machine in trouble, is ignored.
     """
@@ -184,11 +184,7 @@ def judge_what_is_complete(
 
 
 def judge_case(run: RunDirectory, number: int, policy: Policy, ledger: Ledger) -> tuple[CheckResult, ...]:
-    """
-    Return the answers of one case of a run in progress.
-
-    Pooled checks, and the verdict, require all cases.
-    """
+    """Return the answers of one case of a run in progress; pooled checks and the verdict require all cases."""
     part = run.only(number)
     name = run.entry(number).name
     judgement = judge(analyze_here(part).evidence, describe([part], took_s=0.0), policy, ledger)

@@ -78,7 +78,7 @@ def prune(runs: Sequence[Path], files: Sequence[Path], *, dry_run: bool) -> tupl
     """
     Remove the entries that were expected in the judged runs and seen in no check.
 
-    The rest of a file is unchanged, including comments. Raises UsageError for an unreadable file.
+    The rest of a file, including comments, is unchanged. Raises UsageError for an unreadable file.
     """
     outcomes = [entry for run in runs for entry in load_document(run).ledger]
     stale = {entry.id for entry in outcomes if entry.state is EntryState.STALE}

@@ -37,7 +37,6 @@ class LedgerChoice:
 
     @property
     def leaves_shipped_out(self) -> bool:
-        """Negated ``shipped``, as the command-line option has it."""
         return not self.shipped
 
 
@@ -50,8 +49,8 @@ def load(choice: LedgerChoice, scenarios: Iterable[Scenario] = ()) -> Ledger:
     """
     Read every chosen file.
 
-    scenarios: the run's, besides the shipped ones. Raises UsageError for an invalid file, an id in two files, and a
-    user's entry that no scenario can match.
+    scenarios: the run's own ones. Raises UsageError for an invalid file, a duplicate id, and a user's entry that no
+    scenario can match.
     """
     chosen = [*(shipped_files() if choice.shipped else ()), *choice.files]
     files = [read(path) for path in chosen]
@@ -85,7 +84,7 @@ def read(path: Path) -> ParsedFile:
 
 
 def problems(path: Path) -> tuple[UsageError, ...]:
-    """Return all errors in the entries of a file; empty if the file as a whole is no ledger."""
+    """Return all errors in a file's entries; empty if the file as a whole is no ledger."""
     try:
         source = parse_yaml(text_of(path), str(path))
     except UsageError:
@@ -108,8 +107,8 @@ def admitted(entries: Iterable[Entry], scenarios: Sequence[Scenario]) -> tuple[K
     """
     Return the known checks, and unplanned checks for the entries that match no other.
 
-    An unplanned check has an answer only if it found a difference, which gates. Entries that match planned checks do
-    not see it: otherwise it would count among the checks of a run that can make them stale.
+    An unplanned check has an answer only if it found a difference, which gates. Other entries do not match it: it would
+    count among the checks of a run that can make them stale.
     """
     known = known_checks(scenarios)
     lost = [path_glob(entry.check) for entry in entries if unmatched(entry, known)]

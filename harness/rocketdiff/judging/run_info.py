@@ -113,12 +113,12 @@ def _case(entry: CaseEntry, folder: str) -> CaseInfo:
 
 
 def _file_here(file: str) -> str:
-    """The scenario file's path if it exists here, else empty: the shipped ones are missing in another repository."""
+    """The scenario file's path if it exists here, else empty, as for shipped ones in another repository."""
     return file if file and Path(file).is_file() else ""
 
 
 def _require_planned(faults: Sequence[FaultSpec], entry: CaseEntry, run: RunDirectory) -> None:
-    """Require every fault of the scenario in a complete case's table, unless a guard reports that it did not take effect."""
+    """Require every fault of a complete case in its table, unless a guard reports that it did not take effect."""
     table = read_table(run, TableName.FAULTS, entry.number).select(["episode", "node"]).to_pylist()
     recorded = {(row["episode"], row["node"]) for row in table}
     failed = {guard.name for guard in entry.guards if not guard.held}
@@ -179,6 +179,5 @@ def file_named(source: str) -> str:
 
 
 def _as_typed(path: Path) -> Path:
-    """A short relative path if it is below the working directory."""
     path, here = path.resolve(), Path.cwd()
     return path.relative_to(here) if path.is_relative_to(here) else path

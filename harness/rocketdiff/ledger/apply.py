@@ -21,7 +21,7 @@ class EntryOutcome:
     Outcome of one entry that applies to the run.
 
     place: file and line. occurrence, seen_text: for people. decisive: number of covered decisive checks. seen: those
-    that showed the divergence. missing: names of those that should have and did not. warning: about the entry's age.
+    with the divergence. missing: names of those that should have it. warning: about the entry's age.
     """
 
     id: str
@@ -63,7 +63,7 @@ class Examined:
     An entry that applies to the run.
 
     seen, missing: positions in the list of answers. decisive: number of decisive answers. said: interval of a tested
-    rate. warning: about the entry's age. gates: its absence may fail the run.
+    rate. warning: about its age. gates: its absence may fail the run.
     """
 
     entry: Entry
@@ -83,20 +83,17 @@ class Examined:
 
     @property
     def stale_at(self) -> tuple[int, ...]:
-        """
-        Positions of the answers that become STALE: all missing ones if it occurs always; only the first if its rate is too low.
-        """
+        """Positions of answers that become STALE: all missing ones, or only the first if a rate is too low."""
         if self.state is not EntryState.STALE or not self.gates:
             return ()
         return self.missing if self.entry.rate is None else self.missing[:1]
 
     def marks(self, divergence: Divergence) -> bool:
-        """True if this entry excuses the divergence."""
         return self.excuses and declares(self.entry, divergence, self.subjects)
 
 
 def examine(entry: Entry, results: Sequence[CheckResult], run: RunInfo, policy: Policy, day: date) -> Examined | None:
-    """Return the entry's examination, or None if it does not apply: other clients, or no check of this run."""
+    """Return the entry's examination; None if it does not apply (other clients, or no check of this run)."""
     subjects = subjects_of(entry, run)
     covered = _covered(entry, results, run) if subjects else []
     able = [place for place in covered if results[place].verdict in ABLE_TO_TELL]
@@ -133,7 +130,7 @@ def _covered(entry: Entry, results: Sequence[CheckResult], run: RunInfo) -> list
 
 @dataclass(frozen=True, slots=True)
 class Applied:
-    """Answers after the ledger, in their order, and the outcome of each entry that applies."""
+    """Answers after the ledger, in order, and the outcome of each entry that applies."""
 
     results: tuple[CheckResult, ...]
     outcomes: tuple[EntryOutcome, ...]
@@ -143,7 +140,7 @@ def apply_ledger(ledger: Ledger, results: Sequence[CheckResult], run: RunInfo, p
     """
     Match every divergence with the ledger and every entry with the run.
 
-    An entry's age is counted on the day the run began, so that the same run and ledger always give the same verdict.
+    An entry's age is counted on the day the run began, so the same run and ledger always give the same verdict.
     """
     if not ledger.entries:
         return Applied(tuple(results), ())

@@ -1,8 +1,8 @@
 """
-Ledger file format, version 1: schema, and conversion from data to entries or one clear error.
+Ledger file format, version 1: schema, and conversion from data to entries.
 
-This is the only description of the format. ``python -m rocketdiff.ledger.file > fixtures/schema/ledger-1.json`` writes
-the published JSON Schema; a test fails if it is stale.
+The only description of the format. ``python -m rocketdiff.ledger.file > fixtures/schema/ledger-1.json`` writes the
+published JSON Schema; a test fails if it is stale.
 """
 
 import sys
@@ -40,7 +40,7 @@ from rocketdiff.ledger.model import (
 
 VERSION = "1.0"
 TODO = "TODO"
-"""Left by a proposal for a person; not allowed in an active entry."""
+"""Left by a proposal for a person; refused in an active entry."""
 
 if TYPE_CHECKING:
     FaultCount = str
@@ -163,7 +163,7 @@ def parse(data: object, origin: str, place: Place) -> ParsedFile:
     """
     Check and convert the data of one file.
 
-    place: maps a location in the data to ``file line 12``, for messages and for the entries' place. Raises UsageError.
+    place: maps a location in the data to ``file line 12``, for messages and the entries' place. Raises UsageError.
     """
     _require_version(data, place)
     file = read_part(LedgerFile, data, place, WORDS)
@@ -174,7 +174,7 @@ def parse(data: object, origin: str, place: Place) -> ParsedFile:
 
 
 def refusals(data: object, place: Place) -> Iterator[UsageError]:
-    """Yield every error of a file that ``parse`` refuses, one per entry, so that all can be corrected at once."""
+    """Yield the errors of a file that ``parse`` refuses, one per entry, so that all can be corrected at once."""
     entries = data.get("entries") if isinstance(data, dict) else None
     for number, raw in enumerate(entries if isinstance(entries, list) else ()):
         try:
@@ -185,7 +185,7 @@ def refusals(data: object, place: Place) -> Iterator[UsageError]:
 
 
 def _require_version(data: object, place: Place) -> None:
-    """Checked first: in another major version every field may mean something else."""
+    """Checked first: in another major version any field may mean something else."""
     if not isinstance(data, dict):
         seen = "nothing" if data is None else type(data).__name__
         raise refused(place, (), expected="a mapping with schemaVersion and entries", seen=seen)
@@ -210,8 +210,6 @@ def _require_unique(file: LedgerFile, place: Place) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Reader:
-    """Converts one entry of the file."""
-
     part: EntryPart
     number: int
     place: Place
@@ -266,7 +264,7 @@ class _Reader:
             self._require_finished()
 
     def _require_finished(self) -> None:
-        """Require that a person completed the active entry: who is at fault, why, the source, the run that showed it."""
+        """Require what a person must complete: who is at fault, why, the source, the run that showed it."""
         part = self.part
         for name, text in (("arm_at_fault", part.arm_at_fault), ("reason", part.reason), ("ref", part.ref)):
             if TODO in text:

@@ -31,7 +31,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class KnownCheck:
-    """A check that some scenario asks; a pooled one has no faults or settings."""
+    """A check of some scenario; a pooled one has no faults or settings."""
 
     path: str
     settings: Mapping[str, object]
@@ -39,7 +39,7 @@ class KnownCheck:
 
 
 def unmatched(entry: Entry, known: Sequence[KnownCheck]) -> str:
-    """Return why an entry can match no known check and so protects nothing; empty if it can."""
+    """Return why an entry matches no known check and so protects nothing; empty if it matches one."""
     named = _named(entry, known)
     if not named:
         close = get_close_matches(entry.check, [check.path for check in known], cutoff=0.4)
@@ -60,7 +60,7 @@ def _met(entry: Entry, named: Sequence[KnownCheck]) -> list[KnownCheck]:
 
 def never_stale(entry: Entry, known: Sequence[KnownCheck]) -> str:
     """
-    Return why no single run, answering each covered check once, can make an entry stale; empty if one can.
+    Return why no single run that answers each covered check once can make an entry stale; empty if one can.
 
     Such an entry excuses its divergence but is never tested itself.
     """
@@ -88,8 +88,7 @@ def lint(
     """
     Return every finding about readable files, in file order.
 
-    subjects: known releases by client. allow_growth: more entries than a file's ratchet are a warning instead of an
-    error.
+    subjects: known releases by client. allow_growth: more entries than a file's ratchet are only a warning.
     """
     return tuple(
         finding for file in files for finding in _of_file(file, known, subjects, day, allow_growth=allow_growth)
@@ -144,7 +143,7 @@ def _parties(entry: Entry) -> Iterator[Party]:
 
 def _unknown(party: Party, subjects: Mapping[str, Collection[str]]) -> str:
     """
-    Return why the party matches no known client; empty if it does or may. A client without known releases may have any.
+    Why the party matches no known client; empty if it may. A client without known releases may have any.
 
     A user's client is named in its hello, so an unknown name is an error only if it resembles a known one.
     """
@@ -157,7 +156,7 @@ def _unknown(party: Party, subjects: Mapping[str, Collection[str]]) -> str:
 
 
 def _strangers(entries: Sequence[Entry], subjects: Mapping[str, Collection[str]]) -> Iterator[Finding]:
-    """One finding for each client that resembles no known one, at its first entry."""
+    """One finding per client that resembles no known one, at its first entry."""
     named: dict[str, list[Entry]] = {}
     for entry in entries:
         for name in {party.client for party in _parties(entry)}:

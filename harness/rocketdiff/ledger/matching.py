@@ -1,7 +1,7 @@
 """
 Matching of one entry with a run: does it apply to a check, is it too old, does its rate fit?
 
-The results of checks are not considered. Expired or ownerless entries first cause a warning; later they excuse nothing.
+Expired or ownerless entries first cause a warning; later they excuse nothing.
 """
 
 from collections.abc import Mapping
@@ -45,7 +45,7 @@ def is_expected(entry: Entry, run: RunInfo) -> bool:
     """
     True if the divergence should occur in the run, so that its absence is significant.
 
-    Differences are the candidate's, except for signatures of the baseline against its own rules.
+    Differences are the candidate's, except a baseline's against its own rules.
     """
     subjects = subjects_of(entry, run)
     of_rules = [signature.startswith(RULES) for signature in entry.signatures]
@@ -58,7 +58,7 @@ def covers(entry: Entry, path: str, case: CaseInfo | None) -> bool:
     """
     True if the entry applies to a check; ``case`` is None for a pooled one.
 
-    A pool mixes cases of many settings and faults, so it never meets conditions on those.
+    A pool mixes settings and faults, so it never meets conditions on those.
     """
     if path.rpartition("/")[2] == VALIDITY or not path_glob(entry.check).fullmatch(path):
         return False
@@ -79,7 +79,7 @@ def declares(entry: Entry, divergence: Divergence, subjects: frozenset[str]) -> 
 
 
 GRACE_DAYS = 30
-"""Days from warning to failing: a monthly look at the gate leaves time to renew the entry or to fix the client."""
+"""Days from warning to failing: after a monthly look at the gate there is time to renew the entry or to fix the client."""
 
 
 class Age(StrEnum):
@@ -92,7 +92,7 @@ class Age(StrEnum):
 
 def age_of(entry: Entry, day: date) -> tuple[Age, str]:
     """
-    Return an entry's age on a day, with a sentence on the reason and the deadline; the sentence is empty if it is current.
+    Return an entry's age on a day, with a sentence on the reason and the deadline; empty if it is current.
 
     A proposal has no age: it declares nothing anyway.
     """
@@ -116,7 +116,7 @@ def age_of(entry: Entry, day: date) -> tuple[Age, str]:
 
 CONFIDENCE = 0.95
 """
-Level of the exact interval that tests a declared rate; a rate fails only if the whole interval is outside.
+Level of the exact interval that tests a declared rate; the whole interval must be outside.
 
 The usual level is enough: a person edits the entry afterwards, and the divergence itself was certain.
 """
@@ -124,7 +124,7 @@ The usual level is enough: a person edits the entry afterwards, and the divergen
 
 @dataclass(frozen=True, slots=True)
 class Frequency:
-    """State of an entry by its counts, with the interval in words if a rate was tested."""
+    """An entry's state by its counts, with the interval in words if a rate was tested."""
 
     state: EntryState
     said: str = ""
@@ -132,7 +132,7 @@ class Frequency:
 
 def frequency_of(rate: Rate | None, *, seen: int, decisive: int) -> Frequency:
     """
-    Return the state by counts. Without a rate the divergence must be in every decisive check. A rate counts checks, not messages.
+    Return the state by counts. Without a rate every decisive check must show the divergence. A rate counts checks, not messages.
     """
     if not decisive:
         return Frequency(EntryState.UNTESTED)
@@ -149,7 +149,7 @@ def checks_until_stale(rate: Rate) -> int | None:
     """
     Return how many decisive checks without the divergence make its entry stale; None if no number does.
 
-    The exact interval of 0 in n ends at 1 - t^(1/n), where t is the one-sided tail probability.
+    The exact interval of 0 in n ends at 1 - t^(1/n), where t is the one-sided tail.
     """
     beyond = (1 - CONFIDENCE) / 2
     if rate.low <= 0:

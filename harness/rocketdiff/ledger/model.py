@@ -1,8 +1,7 @@
 """
 Data model of the ledger: an entry is a known difference between two clients that does not fail a run.
 
-An entry has a place (a glob over checks, conditions on the run), signatures, a rate, a reason and an expiry. ``apply``
-determines its effect on a run. Ranges of releases and of counts are written ``>=4.0.0,<4.9.8 || >=5.0.0,<5.1.4``.
+Ranges of releases and of counts are written ``>=4.0.0,<4.9.8 || >=5.0.0,<5.1.4``.
 """
 
 import operator
@@ -37,7 +36,7 @@ class Range:
     """
     Alternatives joined by ``||``, each a comma-separated list of conditions that must all hold.
 
-    A version without a sign means equality. ``4.0.0-incubating`` comes before ``4.0.0``, and ``4.9`` is ``4.9.0``.
+    Without a sign: equality. ``4.0.0-incubating`` comes before ``4.0.0``, and ``4.9`` is ``4.9.0``.
     """
 
     text: str
@@ -50,7 +49,7 @@ class Range:
         return cls(text, alternatives)
 
     def holds(self, version: str) -> bool:
-        """True if a version is in the range; a non-numeric version (a toy's defect) is in no range."""
+        """True if a version is in the range; a non-numeric version (a toy's defect) is in none."""
         key = _key(version)
         if key is None:
             return False
@@ -82,7 +81,7 @@ def _key(version: str) -> _Key | None:
 
 REFERENCE, BOTH, SPEC_GAP = "reference", "both", "spec-gap"
 SHARED = frozenset({BOTH, SPEC_GAP})
-"""Faults of both clients or of neither; listed separately, to make shared errors visible."""
+"""Faults of both clients, or left open by the specification; listed separately, so that shared errors stay visible."""
 
 RULES = "rules/"
 """Prefix of signatures of a baseline that its own rules do not explain."""
@@ -104,7 +103,6 @@ class Party:
     version: Range | None = None
 
     def matches(self, subject: str) -> bool:
-        """True if ``client:release`` matches."""
         client, _, release = subject.partition(":")
         return client == self.client and (self.version is None or self.version.holds(release))
 
@@ -115,8 +113,8 @@ class Conditions:
     Conditions of an entry; all must hold.
 
     subject: the client whose behaviour is declared. against: the baseline, if it matters. server: release of the
-    brokers. faults: number of nodes the case hits, by the names of ``core.fault.FAULT_COUNTS``. settings: the client's
-    settings in the case.
+    brokers. faults: number of nodes hit, by the names of ``core.fault.FAULT_COUNTS``. settings: the client's settings
+    in the case.
     """
 
     subject: Party
@@ -128,7 +126,7 @@ class Conditions:
 
 @dataclass(frozen=True, slots=True)
 class Confirmation:
-    """The run that showed the divergence: seed, id, digest of its tables, and the command that repeats it."""
+    """The run that showed the divergence: seed, id, digest of its tables, and the command to repeat it."""
 
     seed: int
     run: str = ""
@@ -141,7 +139,7 @@ class Entry:
     """
     One declared divergence.
 
-    check: glob over ``<scenario>/<check>``. signatures: alternatives, verbatim. rate: None means always. severity: the
+    check: glob over ``<scenario>/<check>``. signatures: alternatives, verbatim. rate: None means always. severity:
     weight of its absence. proposed: written by a program and not yet edited; excuses nothing. place: file and line.
     """
 

@@ -17,12 +17,10 @@ EVERYWHERE = "  # every scenario of the run that answered it"
 
 def proposed_file(results: Sequence[CheckResult], run: RunInfo, evidence: Confirmation, day: date) -> str:
     """
-    Return a ledger file with a proposed entry per check and subject with undeclared divergences; empty if there are none.
+    Return a ledger file (YAML) with a proposed entry per check and subject with undeclared divergences; may be empty.
 
     A divergence in all scenarios that answered a check, at least two, becomes one entry with a glob such as
-    ``**/content``.
-
-    The text is YAML. An entry excuses nothing until its status is removed, which the format allows only without TODO.
+    ``**/content``. An entry excuses nothing until its status is removed, which the format allows only without TODO.
     """
     entries = list(_entries(results, run, evidence, day))
     if not entries:
@@ -62,7 +60,7 @@ def _entries(results: Sequence[CheckResult], run: RunInfo, evidence: Confirmatio
 
 
 def _undeclared(results: Sequence[CheckResult], run: RunInfo) -> dict[_Key, _Shown]:
-    """Undeclared divergences by path and subject, over all cases and runs of that name."""
+    """Undeclared divergences by path and subject, over all cases and runs."""
     shown: dict[_Key, _Shown] = {}
     for result in results:
         if result.verdict is not Verdict.DIVERGES:
@@ -76,7 +74,7 @@ def _undeclared(results: Sequence[CheckResult], run: RunInfo) -> dict[_Key, _Sho
 
 
 def _gathered(shown: dict[_Key, _Shown], results: Sequence[CheckResult]) -> dict[_Key, _Shown]:
-    """The same, with a divergence that every answer to a check in several scenarios shows moved under one glob."""
+    """The same; a divergence that every answer to a check of several scenarios shows is moved under one glob."""
     answered = Counter(result.check for result in results if result.verdict in DECISIVE)
     seen: dict[tuple[_Key, str], list[Severity]] = {}
     paths: Counter[tuple[_Key, str]] = Counter()
@@ -99,7 +97,6 @@ def _check_of(key: _Key) -> str:
 
 
 def _anywhere(key: _Key) -> _Key:
-    """The same check in every scenario."""
     return f"{ANY}{_check_of(key)}", *key[1:]
 
 

@@ -37,13 +37,12 @@ def _entries(root: yaml.Node | None) -> yaml.SequenceNode | None:
 
 
 def _id(entry: yaml.Node) -> str:
-    """The entry's id; empty if it has none."""
     pairs = entry.value if isinstance(entry, yaml.MappingNode) else []
     return next((str(value.value) for key, value in pairs if key.value == "id"), "")
 
 
 def _lines_of(node: yaml.SequenceNode, ids: Collection[str], lines: list[str]) -> Iterator[int]:
-    """Numbers of the lines to remove: the entry, comments directly above it, and blank lines after it."""
+    """Line numbers of the entry, comments directly above it, and blank lines after it."""
     for entry in node.value:
         if _id(entry) not in ids:
             continue
@@ -56,7 +55,7 @@ def _lines_of(node: yaml.SequenceNode, ids: Collection[str], lines: list[str]) -
 
 
 def _last_line(node: yaml.Node, lines: list[str]) -> int:
-    """A value's last line. PyYAML ends a block at the next token, which may follow comments and blank lines."""
+    """PyYAML ends a block at the next token, which may follow comments and blank lines."""
     if isinstance(node, yaml.CollectionNode) and not node.flow_style and node.value:
         return max(_last_line(child, lines) for child in _children(node))
     end = node.end_mark

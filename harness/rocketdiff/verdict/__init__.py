@@ -1,1 +1,1 @@
-"""From evidence to the answer of each check, and to one verdict of the run with its exit code."""
+"""From evidence to answers, and to one verdict of the run with its exit code."""

@@ -1,4 +1,4 @@
-"""Turns one evidence into one answer: its standing decides whether it counts, its divergences and samples decide the rest."""
+"""Turns one evidence, with the answers of its samples, into the answer of its check."""
 
 from collections.abc import Sequence
 from math import isfinite, log
@@ -19,7 +19,7 @@ def answer(evidence: Evidence, samples: Sequence[SampleAnswer], *, baseline: str
     Judge one evidence, given the answers of its samples.
 
     An INVALID standing wins: a broken set-up proves nothing, so divergences are listed and do not count. Otherwise an
-    exact divergence is certain: ``must`` and DIVERGES, whatever severity the check declared.
+    exact divergence is certain: ``must`` and DIVERGES, whatever severity was declared.
     """
     divergences = (*evidence.divergences, *statistical(evidence.check, samples, baseline, candidate))
     verdict = _verdict(evidence, divergences, samples)
@@ -48,8 +48,7 @@ def _severity(evidence: Evidence, verdict: Verdict, samples: Sequence[SampleAnsw
     """
     An exact divergence gates; a statistical question without the power to answer is ``should``.
 
-    The machine determines how much a few episodes scatter. That excuses only an estimate inside the margin: an open
-    question whose estimate lies beyond it gates.
+    The machine determines how much a few episodes scatter. An estimate beyond the margin is no such excuse and gates.
     """
     if evidence.divergences and verdict is Verdict.DIVERGES:
         return Severity.MUST
@@ -73,7 +72,7 @@ def _reason(
 
 
 def statistical(check: str, samples: Sequence[SampleAnswer], baseline: str, candidate: str) -> tuple[Divergence, ...]:
-    """Return one divergence per duration beyond the margin and one per difference in the causes that ended episodes."""
+    """Return one divergence per duration beyond the margin and one per difference in the causes of episode ends."""
     found = []
     for item in samples:
         if item.differs:

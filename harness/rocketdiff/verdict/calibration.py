@@ -1,7 +1,7 @@
 """
 The gate's measured error rates: false alarms where nothing differs, and detection of known differences.
 
-A rate is meaningful only with its interval and the circumstances of the measurement, so both are part of the value.
+A rate is meaningful only with its interval and the circumstances of the measurement; both are part of the value.
 """
 
 from dataclasses import dataclass
@@ -11,10 +11,10 @@ from rocketdiff.core.run_info import Machine
 from rocketdiff.statistics.significance import clopper_pearson
 
 SCHEMA_VERSION = "1.1.0"
-"""Version of the stored calibration. Minor: a new field. Major: an older reader would misread it."""
+"""Minor: a new field. Major: an older reader would misread it."""
 
 CONFIDENCE = 0.95
-"""Level of every interval here, one- or two-sided. At the usual 95 %, 299 clean cases show a rate below 1 %."""
+"""Level of every interval here, one- or two-sided. At this level 299 clean cases show a rate below 1 %."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +44,8 @@ class CheckRate:
     """
     One check over all control cases.
 
-    alarms: gating divergences, out of the cases that the check decided. without_answer: cases where it was asked but
-    did not decide (not applicable, inconclusive, invalid); they count neither way. warnings: divergences that do not
-    gate.
+    alarms: gating divergences, out of the decided cases. without_answer: cases where it was asked but not decided (not
+    applicable, inconclusive, invalid); they count neither way. warnings: divergences that do not gate.
     """
 
     check: str
@@ -101,10 +100,10 @@ class Controls:
     """
     A client against itself, many times.
 
-    cases: number of cases run. alarms_per_case: out of the decided ones. invalid: the set-up did not hold. broke_off:
-    ended with an error of rocketdiff or of the machine. alarms_per_run: gate runs (several cases judged together, with
-    pooled statistics) with at least one alarm, out of the completed ones. modes, clients: two partitions of the decided
-    cases; empty in a file older than 1.1.0.
+    cases: those run. alarms_per_case: out of the decided ones. invalid: the set-up did not hold. broke_off: ended with
+    an error of rocketdiff or of the machine. alarms_per_run: gate runs (several cases judged together, with pooled
+    statistics) with an alarm, out of the completed ones. modes, clients: two partitions of the decided cases; empty
+    before schema 1.1.0.
     """
 
     cases: int
@@ -134,12 +133,11 @@ class Found:
 @dataclass(frozen=True, slots=True)
 class Calibration:
     """
-    All measured rates, with place, time and versions.
+    All measured rates, with the circumstances.
 
-    first_at, last_at: end of the first and of the last case, ISO 8601. sources: digests of the program; more than one
-    if it changed meanwhile. judging_sources: digests of the part that decides about alarms, so that a reader can check
-    that it is unchanged; empty in a file older than 1.1.0. load_median: median of the machine's load averages, one per
-    case.
+    first_at, last_at: end of the first and of the last case, ISO 8601. sources: digests of the program; several if it
+    changed meanwhile. judging_sources: digests of the part that decides about alarms, so that a reader can compare;
+    empty before schema 1.1.0. load_median: of the machine's load averages, one per case.
     """
 
     schema_version: str

@@ -1,8 +1,8 @@
 """
 Compares counts of both arms. All comparisons of a run are one family.
 
-The tests are exact. A difference gates like a divergence of an exact check, whether the candidate is worse or better,
-because both are changes of behaviour. So the error budget is that of an exact check: tiny.
+The tests are exact. A difference gates like a divergence of an exact check, whether the candidate is worse or better:
+both are changes of behaviour. So the error budget is tiny, as for an exact check.
 """
 
 from collections.abc import Sequence
@@ -19,8 +19,8 @@ ALPHA_COUNTS = 0.001
 """
 Probability that chance in counts fails a whole run: once in three years with one gate run a day, well below the budget
 of durations (``decide_samples.ALPHA_DIFFERENCE``). So eleven to none is the smallest difference. Concentrations of
-random choices are a second family with the same budget: they are asked in every run of some cases, and would halve the
-others' power.
+random choices are a second family with the same budget: asked in every run of some cases, they would halve the others'
+power.
 """
 
 Counts = PairedCounts | ComparedShares | Concentration
@@ -40,8 +40,7 @@ def _asked(item: Evidence) -> tuple[Counts, ...]:
     """
     Return the counts that could differ at all.
 
-    A comparison that could not be significant even at its most extreme is left out, so it uses none of the others'
-    budget (Tarone 1990).
+    A comparison that is not significant even at its most extreme uses none of the others' budget (Tarone 1990).
     """
     if item.standing is Standing.INVALID:
         return ()

@@ -1,8 +1,8 @@
 """
 Decides all paired samples of a run as one family with one error budget.
 
-``must`` samples may fail a run, so their differences are corrected by Holm. ``should`` samples are screened with
-Benjamini–Hochberg. An ``info`` sample is one case's share of a pooled sample and never diverges by itself.
+``must`` samples may fail a run: their differences are corrected by Holm. ``should`` samples are screened with
+Benjamini–Hochberg. An ``info`` sample, one case's share of a pooled sample, never diverges by itself.
 """
 
 from collections.abc import Iterable, Sequence
@@ -25,17 +25,16 @@ ALPHA_DIFFERENCE = 0.01
 """Probability that statistics alone fail a whole run: the error budget of a gate run (README of `statistics`)."""
 
 P_CAUSE_OPEN = 0.05
-"""Below this p-value, differing causes keep a question open (six spells to none): faithful clients leave the same spells."""
+"""Below this, differing causes keep a question open (six spells to none): faithful clients leave the same spells."""
 
 MOST_CUT_SHORT = 0.5
 """
 If at least this share of an arm's spells was cut short before its failover, the others show no equivalence. They are
-biased: only spells with a failover are complete, and the longer it takes, the likelier something else ends the spell
-first.
+biased: the longer a failover takes, the likelier something else ends the spell first.
 """
 
 ALPHA_EQUIVALENCE = 0.05
-"""Probability that a run passes as equivalent although a sample lies at its margin: the usual size of the TOST procedure."""
+"""Probability that a run passes as equivalent although a sample lies at its margin: the usual TOST size."""
 
 Q_SCREEN = 0.05
 """Expected share of false flags among ``should`` samples, which warn and do not gate (same section)."""
@@ -46,8 +45,8 @@ class SampleAnswer:
     """
     Answer of one sample.
 
-    ratio: None if there were too few complete pairs. differs: by more than the margin. cause_differs: one arm failed
-    over where the other waited for the broker. questions: size of its family, which shares the error budget.
+    ratio: None with too few complete pairs. differs: by more than the margin. cause_differs: one arm failed over where
+    the other waited for the broker. questions: size of its family, which shares the error budget.
     """
 
     sample: PairedSample
@@ -61,7 +60,7 @@ class SampleAnswer:
     @property
     def points_beyond(self) -> bool:
         """
-        True if the data suggest a difference, significant or not: an estimate beyond the margin, or differing causes.
+        True if the estimate is beyond the margin or causes differ, significant or not.
 
         Then missing power is no excuse: the question stays open and gates.
         """
@@ -69,12 +68,11 @@ class SampleAnswer:
 
     @property
     def is_mostly_unseen(self) -> bool:
-        """True if too many of an arm's durations were cut short for the others to be representative."""
+        """True if too many of an arm's durations were cut short."""
         return max(self.sample.cut_short()) >= MOST_CUT_SHORT * max(1, len(self.sample.met()))
 
     @property
     def verdict(self) -> Verdict:
-        """DIVERGES, EQUIVALENT or, if neither was shown, INCONCLUSIVE."""
         if self.differs or self.cause_differs:
             return Verdict.DIVERGES
         return Verdict.EQUIVALENT if self.equivalent and not self.is_mostly_unseen else Verdict.INCONCLUSIVE
@@ -143,7 +141,7 @@ def _ask(severity: Severity, sample: PairedSample) -> _Asked:
 
 
 def _answers(family: Sequence[_Asked]) -> list[SampleAnswer]:
-    """Correct for multiple tests within each severity, then derive every sample's answer."""
+    """Correct for multiple tests within each severity, then derive every answer."""
     different: dict[int, bool] = {}
     cause: dict[int, bool] = {}
     equivalent: dict[int, bool] = {}

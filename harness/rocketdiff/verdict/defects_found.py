@@ -27,8 +27,8 @@ class SuiteFound:
     One suite.
 
     scenarios: number in the suite. played: those that virtual brokers can play. trials: every defect with an
-    opportunity, times every seed. defects: those found with every seed, out of those with an opportunity. missed: names
-    of the others.
+    opportunity, with every seed. defects: those found with every seed, out of those with an opportunity. missed: the
+    others' names.
     """
 
     suite: str

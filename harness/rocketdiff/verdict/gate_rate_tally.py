@@ -1,4 +1,4 @@
-"""Computes rates from the outcomes of control cases: what counts as an alarm, and out of what."""
+"""Computes rates from the outcomes of control cases."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -12,7 +12,7 @@ ALARMS = frozenset({Verdict.DIVERGES, Verdict.STALE, Verdict.ERROR})
 """Verdicts that fail a gate; for a client against itself each is a false alarm."""
 
 EXAMPLE_CHARACTERS = 400
-"""Length of a sentence kept with an alarm: enough to recognise it; the run directory has the rest."""
+"""Length kept of a sentence: enough to recognise an alarm; the run directory has the rest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,6 @@ class Answer:
 
     @property
     def is_alarm(self) -> bool:
-        """True if it would have failed one."""
         return self.gates and self.verdict in ALARMS
 
     @property
@@ -65,9 +64,9 @@ class ControlOutcome:
     """
     One control case, or one gate run of several cases with its pooled checks.
 
-    trouble: what ended it before it was judged; then there are no answers. cases_alarmed: of a gate run, whether one of
-    its cases alarmed, which fails the run like a pooled check. mode: send mode of a case; empty for a gate run and in
-    older journals.
+    trouble: what ended it before it was judged; then there are no answers. cases_alarmed: a case of the gate run
+    alarmed, which fails the run like a pooled check. mode: send mode of a case; empty for a gate run and in older
+    journals.
     """
 
     number: int
@@ -84,7 +83,7 @@ class ControlOutcome:
 
     @property
     def is_decided(self) -> bool:
-        """True if a gating check about the client was decided; a case without one can neither pass nor fail."""
+        """True if a gating check about the client was decided; without one a case can neither pass nor fail."""
         return self.has_alarm or any(a.gates and a.is_decided and a.check not in ABOUT_THE_RUN for a in self.answers)
 
     @property
@@ -94,7 +93,7 @@ class ControlOutcome:
 
 def summed(cases: Sequence[ControlOutcome], runs: Sequence[ControlOutcome]) -> Controls:
     """
-    Return the rates over all control cases; ``runs`` are the completed gate runs, with the answers of pooled checks.
+    Return the rates over all control cases; ``runs``: the completed gate runs, with the answers of pooled checks.
 
     A gate run alarms if one of its pooled checks or one of its cases does.
     """
@@ -118,7 +117,7 @@ def summed(cases: Sequence[ControlOutcome], runs: Sequence[ControlOutcome]) -> C
 
 def _checks(outcomes: Iterable[ControlOutcome]) -> tuple[CheckRate, ...]:
     """
-    Rates by check. A check that is only measured (``info``) in a case is judged, and counted, in the pool.
+    Rates by check. A check that is only measured (``info``) in a case is counted in the pool.
 
     A gate run asks a check of several pools with overlapping samples: together they are one trial.
     """
@@ -144,7 +143,7 @@ def _check(check: str, trials: Sequence[Sequence[Answer]]) -> CheckRate:
 
 
 def _cut(decided: Iterable[ControlOutcome], part: Callable[[ControlOutcome], str]) -> Mapping[str, Rate]:
-    """Alarms of each part of the decided cases, by the part's name."""
+    """Alarms by part of the decided cases."""
     parts: defaultdict[str, list[bool]] = defaultdict(list)
     for case in decided:
         parts[part(case)].append(case.has_alarm)

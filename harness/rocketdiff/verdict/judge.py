@@ -1,8 +1,4 @@
-"""
-From all evidence of a run to every answer and one verdict. Pure: no clock, no files.
-
-Executed checks must equal planned checks: a planned check without an answer is INVALID.
-"""
+"""From all evidence of a run to every answer and one verdict. Pure: no clock, no files."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -48,12 +44,11 @@ EXIT_CODE = {
 @dataclass(frozen=True, slots=True)
 class Counts:
     """
-    Numbers of checks by answer. new, declared, stale, inconclusive: gating checks only, so that ``new=0`` means no failure.
+    Numbers of checks. new, declared, stale, inconclusive: of gating checks, so that ``new=0`` means no failure.
 
     inconclusive: gating checks without an answer, including INVALID. ungated: unanswered checks that would gate if
-    answered (``should``). gating: checks whose answer can gate, without ``info``. answered: those of them with a
-    decisive answer. checks: all executed checks, planned or not. planned: all planned ones. unanswered: planned ones
-    never executed.
+    answered (``should``). gating: checks whose answer can gate, without ``info``. answered: those with a decisive
+    answer. checks: all executed, planned or not. planned: all planned. unanswered: planned but never executed.
     """
 
     new: int = 0
@@ -70,7 +65,7 @@ class Counts:
 
 @dataclass(frozen=True, slots=True)
 class RunJudgement:
-    """Every answer of a run and the resulting verdict under a policy; ledger: outcomes of the entries that apply to the run."""
+    """Every answer of a run and its verdict under a policy; ledger: outcomes of the entries that apply."""
 
     results: tuple[CheckResult, ...]
     verdict: RunVerdict
@@ -83,7 +78,7 @@ class RunJudgement:
 
 def machine_line(verdict: RunVerdict, counts: Counts, *, seed: int | None, run: str) -> str:
     """
-    Return the last line of every run's output, also of a run that ended in an internal error (with the counts so far).
+    Return the last line of every run's output, also after an internal error (with the counts so far).
 
     Values contain no blanks: blanks in a run id become underscores.
     """
@@ -119,10 +114,10 @@ def conclude(
     results: Sequence[CheckResult], policy: Policy, *, planned: int = 0, unanswered: int = 0
 ) -> tuple[RunVerdict, Counts]:
     """
-    Return verdict and counts of a run; ``unanswered`` of the results stand for planned checks that never ran.
+    Return verdict and counts of a run; ``unanswered``: results that stand for planned checks that never ran.
 
-    Precedence: ERROR, then DIVERGES. STALE requires that every gating check has an answer, because its exit code
-    promises that repairing the ledger is enough.
+    Precedence: ERROR, then DIVERGES. STALE requires that every gating check has an answer: its exit code promises that
+    repairing the ledger is enough.
     """
     gating = [result for result in results if policy.gates(result)]
     seen = Counter(result.verdict for result in gating)
@@ -160,10 +155,10 @@ def judge(
     evidence: Sequence[Evidence], run_info: RunInfo, policy: Policy | None = None, ledger: Ledger | None = None
 ) -> RunJudgement:
     """
-    Answer every check, apply the ledger, add the unanswered planned checks, and conclude.
+    Answer every check, apply the ledger, add the unanswered planned checks as INVALID, and conclude.
 
-    The statistical samples of all evidence are one family (the error budget is the run's), so parts of a run must not
-    be judged separately and merged.
+    The statistical samples of a run are one family with one error budget, so parts must not be judged separately and
+    merged.
     """
     chosen = policy or Policy()
     applied = apply_ledger(ledger or Ledger(), answers(evidence, run_info), run_info, chosen)
