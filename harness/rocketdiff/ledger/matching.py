@@ -108,10 +108,10 @@ def age_of(entry: Entry, day: date) -> tuple[Age, str]:
         return Age.CURRENT, ""
     since, _ = min(troubles)
     ends = since + timedelta(days=GRACE_DAYS)
-    said = "; ".join(sentence for _, sentence in troubles)
+    reasons = "; ".join(sentence for _, sentence in troubles)
     if day > ends:
-        return Age.LAPSED, f"{said}; since {ends} it declares nothing"
-    return Age.WARNED, f"{said}; after {ends} it declares nothing"
+        return Age.LAPSED, f"{reasons}; since {ends} it declares nothing"
+    return Age.WARNED, f"{reasons}; after {ends} it declares nothing"
 
 
 CONFIDENCE = 0.95
@@ -139,10 +139,10 @@ def frequency_of(rate: Rate | None, *, seen: int, decisive: int) -> Frequency:
     if rate is None:
         return Frequency(EntryState.DECLARED if seen == decisive else EntryState.STALE)
     low, high = clopper_pearson(seen, decisive, CONFIDENCE)
-    said = f" ({CONFIDENCE:.0%} interval {low:.0%} to {high:.0%})"
+    interval = f" ({CONFIDENCE:.0%} interval {low:.0%} to {high:.0%})"
     if high < rate.low:
-        return Frequency(EntryState.STALE, said)
-    return Frequency(EntryState.EXCEEDED if low > rate.high else EntryState.DECLARED, said)
+        return Frequency(EntryState.STALE, interval)
+    return Frequency(EntryState.EXCEEDED if low > rate.high else EntryState.DECLARED, interval)
 
 
 def checks_until_stale(rate: Rate) -> int | None:

@@ -58,6 +58,7 @@ class ChoiceExplorer:
 
     def all_outcomes(self, question: Callable[[], Answer]) -> set[Answer]:
         """Return all outcomes of a nondeterministic function, independent of the current run."""
+        # Without learning: these outcomes are hypothetical and must not narrow any interval.
         before = self._choices, self._options, self._asked, self.learning
         self._choices, self._options, self._asked, self.learning = [], [], 0, False
         answers = {question()}

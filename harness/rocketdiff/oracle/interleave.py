@@ -96,7 +96,7 @@ def _follow(transitions: Transitions, belief: Belief, lanes: list[_Lane], unknow
                     found.setdefault(onward, []).extend(states)
         if not found:
             progress, here = next(iter(frontier.items()))
-            # Only an enabled lane, which was tried: the rules may well explain the next point of another lane.
+            # Blame an enabled lane: only these were tried, and the rules may explain the next point of another lane.
             lane = _soonest(lanes, progress, _enabled(lanes, progress, here))
             blamed = Belief(here.states, complete)
             found = {_onward(progress, lane): _take(transitions, lanes, progress, lane, blamed, reopen=True)}

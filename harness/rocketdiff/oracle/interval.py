@@ -101,6 +101,7 @@ class Reading(Interval):
 def _less(one: Interval, other: Interval) -> bool:
     if one.lo >= other.hi:
         return False
+    # The clock does not go back, so a reading below an earlier one is no choice.
     if other.was_read and isinstance(one, Reading):
         one.raise_to(other.lo)
         other.lower_to(one.hi)
