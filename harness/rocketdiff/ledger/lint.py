@@ -113,8 +113,8 @@ def _of_file(
     count, ratchet = len(file.entries), file.ratchet
     if ratchet is not None and count > ratchet:
         level = Level.WARNING if allow_growth else Level.ERROR
-        problem = f"{count} entries, and its ratchet is {ratchet}: remove some, or raise it and lint with --allow-growth"
-        yield Finding(level, file.origin, problem)
+        text = f"{count} entries, and its ratchet is {ratchet}: remove some, or raise it and lint with --allow-growth"
+        yield Finding(level, file.origin, text)
     if ratchet is not None and count < ratchet:
         yield Finding(Level.WARNING, file.origin, f"{count} of {ratchet} entries are left: lower its ratchet")
 
@@ -164,8 +164,8 @@ def _strangers(entries: Sequence[Entry], subjects: Mapping[str, Collection[str]]
                 named.setdefault(name, []).append(entry)
     for name, (first, *others) in named.items():
         who = f"{first.id} and {len(others)} more" if others else first.id
-        problem = f"{who}: {_no_client(name, subjects)}; right if it is a program of yours, whose hello says that name"
-        yield Finding(Level.WARNING, first.place, problem)
+        text = f"{who}: {_no_client(name, subjects)}; right if it is a program of yours, whose hello says that name"
+        yield Finding(Level.WARNING, first.place, text)
 
 
 def _is_stranger(name: str, subjects: Mapping[str, Collection[str]]) -> bool:

@@ -3,8 +3,8 @@ Judges the end of an asynchronous send by enumerating all ends that the rules al
 
 The cause of a failed attempt is rarely recorded (hooks see only the last attempt's end), so every cause that fits the
 duration is tried. A retry without a connection may be invisible. Connections fail only where a broker was in trouble;
-elsewhere an attempt was answered, refused, or timed out. An end that no combination allows is a difference, and so is
-the cause of an exception that the client itself constructs. Queues are not judged here.
+elsewhere an attempt was answered, refused, or timed out. An end that no combination allows is a difference. If the
+client itself constructs the exception, its cause must fit as well. Queues are not judged here.
 """
 
 from collections.abc import Callable, Iterator, Sequence
