@@ -1,1 +1,1 @@
-"""From stored runs to a verdict, its report and its reasons; which ledgers and measured rates apply."""
+"""From stored runs to verdict, report and explanations, with the ledgers and measured rates that apply."""

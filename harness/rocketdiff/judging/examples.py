@@ -1,4 +1,4 @@
-"""Computes the context of a report's examples from the stored runs, after they were judged."""
+"""Computes the context of a report's examples from the judged runs."""
 
 from collections.abc import Iterator, Sequence
 
@@ -23,13 +23,13 @@ from rocketdiff.report.clusters import DivergenceCluster, ExampleContext, KnownE
 from rocketdiff.traces.run_directory import RunDirectory
 
 EXAMPLES = 12
-"""Clusters that get a context, the first of a report; each costs some replays of its case up to the example."""
+"""Clusters with a context: the first of a report. Each costs several replays of its case up to the example."""
 
 SENDS_MOST = 20_000
-"""An example later than this in its case gets none: a replay judges some five thousand sends a second."""
+"""A later example gets no context: a replay judges some 5,000 sends per second."""
 
 NEIGHBOURS = 5
-"""Sends before and after an example."""
+"""Sends shown before and after an example."""
 
 
 def contexts_of(
@@ -40,9 +40,9 @@ def contexts_of(
     runs: Sequence[RunDirectory],
 ) -> tuple[ExampleContext, ...]:
     """
-    One context for each of the first EXAMPLES clusters, in their order.
+    Return one context for each of the first EXAMPLES clusters, in order.
 
-    clusters: those of the results, as the report has them. A client without known rules gets a context without an explanation.
+    clusters: those of the results. A client without known rules gets a context without an explanation.
     """
     first = clusters[:EXAMPLES]
     known = _known(results, policy, info) if first else {}
@@ -50,7 +50,7 @@ def contexts_of(
 
 
 def _known(results: Sequence[CheckResult], policy: Policy, info: RunInfo) -> dict[tuple[str, str, str], Entry]:
-    """Entries of the shipped ledgers by (check, signature, subject) of what they would have declared."""
+    """Entries of the shipped ledgers, by the (check, signature, subject) they would declare."""
     ledger = load_ledgers(LedgerChoice())
     entries = {entry.id: entry for entry in ledger.entries}
     applied = apply_ledger(ledger, results, info, policy)
@@ -84,7 +84,7 @@ def _context(
 
 
 def _place(cluster: DivergenceCluster, runs: Sequence[RunDirectory]) -> tuple[CaseTrace, Arm, RunDirectory] | None:
-    """The example's case and arm; None for a statistic, and for an example too late in its case."""
+    """The example's case and arm; None for a statistic, or an example too late in its case."""
     if not 0 <= cluster.example.send < SENDS_MOST:
         return None
     named = cluster.example.run
@@ -100,7 +100,7 @@ def _explanation(trace: CaseTrace, arm: Arm, run: RunDirectory, cluster: Diverge
     try:
         return tuple(explain_traced(trace, run, arm, cluster.example.send))
     except HarnessError:
-        # The baseline's release has no rules, or the send never returned: the report says what was seen anyway.
+        # The baseline's release has no rules, or the send never returned: the report shows the observation only.
         return ()
 
 
@@ -113,8 +113,10 @@ def _around(trace: CaseTrace, cluster: DivergenceCluster) -> Iterator[LaneAttemp
 
 
 def _boundary(trace: CaseTrace, arm: Arm, run: RunDirectory, cluster: DivergenceCluster) -> tuple[str, str]:
-    """Two neighbouring releases of which only the later one's rules explain the example; two blanks where there are none."""
-    baseline, candidate = (SubjectId.parse(run.subject(each)) for each in Arm)
+    """
+    Bisect for two adjacent releases of which only the later one's rules explain the example; two empty strings if there are none.
+    """
+    baseline, candidate = (SubjectId.parse(run.subject(side)) for side in Arm)
     if arm is not Arm.CANDIDATE or baseline.rules is None or candidate.rules is None or is_asynchronous(trace):
         return "", ""
     between = _between(baseline.rules, candidate.rules)
@@ -137,7 +139,7 @@ def _boundary(trace: CaseTrace, arm: Arm, run: RunDirectory, cluster: Divergence
 
 
 def _between(older: str, newer: str) -> tuple[str, ...]:
-    """Releases from one to the other; none where the candidate is the older one or either is not published."""
+    """Releases from ``older`` to ``newer``; empty if the candidate is the older one or either is unpublished."""
     releases = client_releases()
     if older not in releases or newer not in releases:
         return ()

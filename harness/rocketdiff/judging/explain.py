@@ -1,4 +1,4 @@
-"""`rocketdiff explain`: from a stored run to the rule chain behind one send, and what the other arm did at that time."""
+"""`rocketdiff explain`: the rules applied to one send of a stored run, and the other arm's same send."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,30 +20,30 @@ from rocketdiff.traces.run_directory import RunDirectory
 from rocketdiff.traces.schema import TableName
 
 PROPERTY_LENGTH = 80
-"""Characters of a property that are printed."""
+"""Characters printed of a property."""
 
 
 def explain_send(run_dir: Path, subject: str, send: int, case: str | None) -> Iterator[str]:
     """
-    Lines for a terminal.
+    Yield lines for a terminal.
 
-    subject: as in the run, or ``baseline`` / ``candidate``. case: its number, its name, or its scenario; may be left out
-    when the run has one case. Both arms are explained by the rules of the baseline, as they were judged. Raises
-    UsageError for a subject, case or send that the run does not have.
+    subject: as in the run, or ``baseline`` / ``candidate``. case: its number, name or scenario; optional if the run has
+    one case. The baseline's rules explain both arms, as they were judged. Raises UsageError for an unknown subject,
+    case or send.
     """
     run = RunDirectory.open(run_dir)
     arm = _arm(run, subject)
     number = _case_number(run, case)
-    sealed_files(run, TableName.SENDS)  # a complete case whose table is gone is refused, not told to have had no sends
+    sealed_files(run, TableName.SENDS)  # raises for a missing table, which would otherwise read as no sends
     trace = read_case(run, number)
     yield from explain_traced(trace, run, arm, send)
     yield from _before(trace, arm, send)
-    for each in (arm, *(other for other in Arm if other is not arm)):
-        yield from _stored(trace, run, each, send)
+    for side in (arm, *(other for other in Arm if other is not arm)):
+        yield from _stored(trace, run, side, send)
 
 
 def explain_traced(trace: CaseTrace, run: RunDirectory, arm: Arm, send: int) -> Iterator[str]:
-    """The same of a case that was read already."""
+    """Like ``explain_send``, for a case already read."""
     baseline = SubjectId.parse(run.subject(Arm.BASELINE))
     sends = [view for view in trace.sends(arm) if view.row is not None]
     wanted = next((view for view in sends if view.send == send), None)
@@ -54,7 +54,7 @@ def explain_traced(trace: CaseTrace, run: RunDirectory, arm: Arm, send: int) -> 
         )
     yield f"{trace.entry.name}, {run.subject(arm)}"
     if wanted.row is not None and wanted.row.mode is SendMode.ASYNC:
-        # Its first queue is chosen by a thread of the client's, among sends of all others, and the rest by other threads.
+        # A client thread chooses its first queue between other sends' choices; further threads decide the rest.
         yield "an asynchronous send: the rules behind it are not told one by one; what was seen of it:"
         yield from _what_it_did(wanted)
         yield from _other_arm(trace, run, arm, send)
@@ -94,8 +94,7 @@ def _case_number(run: RunDirectory, case: str | None) -> int:
 
 
 def _other_arm(trace: CaseTrace, run: RunDirectory, arm: Arm, send: int) -> Iterator[str]:
-    """The same send of the plan, as the other arm lived through it."""
-    other = next(each for each in Arm if each is not arm)
+    other = next(side for side in Arm if side is not arm)
     same = next((view for view in trace.sends(other) if view.send == send), None)
     yield f"the other arm, {run.subject(other)}:"
     if same is None:
@@ -105,7 +104,7 @@ def _other_arm(trace: CaseTrace, run: RunDirectory, arm: Arm, send: int) -> Iter
 
 
 def _before(trace: CaseTrace, arm: Arm, send: int) -> Iterator[str]:
-    """The send of its thread before it: whose turn a queue is rests on how that one ended."""
+    """The thread's previous send: its end determines the next queue in rotation."""
     views = list(trace.sends(arm))
     thread = next(view.thread for view in views if view.send == send)
     earlier = [view for view in views if view.thread == thread and view.send < send]
@@ -115,7 +114,7 @@ def _before(trace: CaseTrace, arm: Arm, send: int) -> Iterator[str]:
 
 
 def _stored(trace: CaseTrace, run: RunDirectory, arm: Arm, send: int) -> Iterator[str]:
-    """What its brokers hold of it; nothing at all where their queues were not read."""
+    """The copies that the brokers store; no line if their queues were not read."""
     table = trace.stored(arm)
     if table is None:
         return
@@ -126,7 +125,7 @@ def _stored(trace: CaseTrace, run: RunDirectory, arm: Arm, send: int) -> Iterato
 
 
 def _carried_text(copy: Copy) -> str:
-    """Its properties but our id, and its system flag; empty for traces that do not tell them."""
+    """Its properties except rocketdiff's id, and its system flag; empty for traces without them."""
     own = (f"{name}={plain(value, PROPERTY_LENGTH)}" for name, value in copy.carried().items() if name != ID_PROPERTY)
     flag = () if copy.sys_flag is None else (f"system flag {sys_flag_text(copy.sys_flag)}",)
     return "".join(f", {word}" for word in (*own, *flag))

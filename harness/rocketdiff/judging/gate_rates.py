@@ -1,4 +1,4 @@
-"""The measured rates of the gate as they are stored and shipped, and which program they were measured with."""
+"""Stored and shipped rates of the gate, and the digest of the program they were measured with."""
 
 import hashlib
 import sys
@@ -18,13 +18,13 @@ from rocketdiff.verdict.defects_found import DefectsFound
 FILE = "fixtures/calibration.json"
 
 DEFECTS_FILE = "fixtures/sensitivity.json"
-"""The measured rates that come with rocketdiff and that every report shows."""
+"""The shipped rates, shown in every report."""
 
 MOST_BYTES = 1 << 28
-"""A line a case, of a few hundred bytes."""
+"""Read limit of these files and of a calibration's journal, which has one line per case, of a few hundred bytes."""
 
 UNREADABLE = (msgspec.MsgspecError, ValueError, RecursionError)
-"""What decoding JSON can raise; the last two for what is not UTF-8, numbers of thousands of digits, and nesting."""
+"""Exceptions of JSON decoding; the last two for invalid UTF-8, huge numbers, and deep nesting."""
 
 SOURCE_FOLDERS = ("harness/rocketdiff", "reference_impl/rocketmq_reference")
 
@@ -40,14 +40,14 @@ JUDGING_FOLDERS = (
     "harness/rocketdiff/verdict",
     "reference_impl/rocketmq_reference",
 )
-"""What decides whether a trace is an alarm; the rest of the program can change without making a measured rate another one."""
+"""Code that decides whether a trace is an alarm; changes elsewhere do not invalidate a measured rate."""
 
 
 def source_digest(folders: Sequence[str] = SOURCE_FOLDERS) -> str:
     """
-    The program as it is on disk now, in twelve digits: all Python and Java sources of these folders, by path and content.
+    Return twelve digits for all Python and Java sources of these folders on disk, by path and content.
 
-    The same in a checkout and in what a wheel installs; empty where no source lies, which then is compared with nothing.
+    Equal in a checkout and in an installed wheel. Empty without sources; then it is not compared.
     """
     digest, is_empty = hashlib.sha256(), True
     for folder in folders:
@@ -64,17 +64,17 @@ def source_digest(folders: Sequence[str] = SOURCE_FOLDERS) -> str:
 
 @cache
 def judging_digest() -> str:
-    """The part that judges, as it was when this process first asked; some ten milliseconds."""
+    """Digest of the judging code, computed once per process in some 10 ms."""
     return source_digest(JUDGING_FOLDERS)
 
 
 def encode(calibration: Calibration) -> bytes:
-    """JSON for people and programs; same value, same bytes."""
+    """Return readable JSON; equal values give equal bytes."""
     return msgspec.json.format(msgspec.json.encode(calibration), indent=1) + b"\n"
 
 
 def decode(content: bytes, *, where: str) -> Calibration:
-    """Read a stored calibration; TraceError when it is none or of another major version."""
+    """Read a stored calibration; TraceError if it is invalid or of another major version."""
     try:
         raw = msgspec.json.decode(content)
         version = str(raw.get("schema_version")) if isinstance(raw, dict) else "none"
@@ -90,7 +90,7 @@ def decode(content: bytes, *, where: str) -> Calibration:
 
 
 def shipped() -> Calibration | None:
-    """The calibration that comes with rocketdiff; None when this installation has none, which reports then say."""
+    """The calibration that comes with rocketdiff; None if not installed, which reports then state."""
     try:
         path = resource(FILE)
     except HarnessError:
@@ -99,7 +99,7 @@ def shipped() -> Calibration | None:
 
 
 def shipped_defects() -> DefectsFound | None:
-    """What suites find of defective clients, as `make sensitivity` measured it; None when this installation has no such file."""
+    """The detection rates measured by `make sensitivity`; None if not installed."""
     try:
         path = resource(DEFECTS_FILE)
     except HarnessError:
@@ -115,7 +115,7 @@ def shipped_defects() -> DefectsFound | None:
 
 
 def schema() -> dict[str, Any]:
-    """JSON Schema of the stored calibration, generated from its types; the committed form is held against it."""
+    """Return the JSON Schema of the stored calibration, generated from its types; a test compares the committed file."""
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": f"rocketdiff calibration {SCHEMA_VERSION}",

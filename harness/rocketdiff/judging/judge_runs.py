@@ -1,4 +1,4 @@
-"""From stored runs to a verdict: analysis, judge, report. It knows nothing of clusters, so any run can be judged anywhere."""
+"""From stored runs to a verdict: analysis, judge, report. Independent of clusters, so any run can be judged anywhere."""
 
 import threading
 import time
@@ -38,18 +38,18 @@ from rocketdiff.traces.run_directory import RunDirectory
 from rocketdiff.verdict.judge import Counts, RunJudgement, RunVerdict, judge, machine_line
 
 _LOADED_AHEAD = ("scipy.stats", "altair")
-"""Libraries that judging imports only where it needs them, because they take longer than everything else of rocketdiff."""
+"""Libraries imported lazily: each takes longer than the rest of rocketdiff."""
 
 
 _PAUSES_USED = 3
-"""Between the last cases of a run, each some two seconds of mostly idle processors; Spark and its workers want 6 s of a processor."""
+"""Pauses before the last case, each some 2 s with mostly idle CPUs; Spark and its workers need 6 s of CPU time."""
 
 
 class JudgingAhead:
     """
-    Listener that makes ready what judging needs, libraries and Spark, between the last cases of a run and while the last is read back.
+    Listener that preloads libraries and Spark between the last cases of a run and while the last one is read back.
 
-    While clients send, Spark's processes are stopped.
+    Spark's processes are stopped while clients send.
     """
 
     def __init__(self, last: int, master: str | None) -> None:
@@ -60,7 +60,7 @@ class JudgingAhead:
         self._loaded = threading.Event()
 
     def on_event(self, event: Event) -> None:
-        """What cannot be started is told when it is needed."""
+        """A failed start is ignored here and reported when the library or Spark is needed."""
         match event:
             case ReadBackStarted(number) if number >= self._first:
                 self._go_on()
@@ -68,7 +68,7 @@ class JudgingAhead:
                 self._loaded.wait()
                 pause(self._master)
             case AnalysisStarted() if self._has_begun:
-                self._loaded.wait()  # two threads that import the same may each see half of it
+                self._loaded.wait()  # concurrent imports may expose a partially initialised module
 
     def _go_on(self) -> None:
         if self._has_begun:
@@ -88,7 +88,7 @@ class JudgingAhead:
 
 
 def load_libraries() -> None:
-    """Import what judging imports only where it needs it; whoever needs one that cannot be imported says what is wrong."""
+    """Import what judging imports lazily; a failed import is ignored here and raised where it is needed."""
     with suppress(Exception):
         for name in _LOADED_AHEAD:
             import_module(name)
@@ -97,7 +97,7 @@ def load_libraries() -> None:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A judgement with the document it is told in, and every file of the report by the name of its format."""
+    """A judgement, its document, and every report file by format."""
 
     judgement: RunJudgement
     document: Document
@@ -114,16 +114,16 @@ def judge_runs(
     listeners: Sequence[Listener] = (),
 ) -> Judged:
     """
-    Judge one run or several together, and write the report.
+    Judge one run, or several together, and write the report.
 
-    The report goes into the run directory, or to ``out``, which several runs need. Raises TraceError for what is no run,
-    UsageError when runs of different subjects are to be judged together.
+    The report goes into the run directory or to ``out``, required for several runs. Raises TraceError for an invalid
+    run, UsageError for runs of different subjects.
     """
     runs = tuple(RunDirectory.open(path) for path in paths)
     try:
         judged = _judged(runs, _report_folder(runs, out), policy, ledger, master, listeners)
     except Exception:
-        # The reason goes up to the user; whoever reads only the last line must see that there is no verdict.
+        # The exception reaches the user; the last line must still state that there is no verdict.
         names = "+".join(run.run for run in runs)
         line = machine_line(RunVerdict.ERROR, Counts(), seed=runs[0].manifest.seed if runs else None, run=names)
         tell(listeners, RunFailed(line))
@@ -147,7 +147,7 @@ def _judged(
     planned = len(describe(runs, took_s=0.0).planned)
     tell(listeners, AnalysisStarted(cases=sum(len(run.cases()) for run in runs), checks=planned))
     java_home = find_java().home
-    if master != WITHOUT_SPARK:  # else there is nothing to do besides
+    if master != WITHOUT_SPARK:  # only Spark's start leaves time to load libraries in parallel
         prepare(master, java_home, load_libraries, is_soon=True)
     analysis = analyze([run.path for run in runs], master=master, java_home=java_home)
     info = describe(runs, took_s=time.monotonic() - began)
@@ -172,9 +172,9 @@ def judge_what_is_complete(
     run: RunDirectory, *, policy: Policy, ledger: Ledger | None, master: str | None
 ) -> tuple[tuple[str, Path], ...]:
     """
-    The report of a run that could not go on, for the cases that had come to their end; nothing when there is none.
+    Write a report of an aborted run for its completed cases; return nothing without any.
 
-    It is no verdict: the run's own error is. So an error here, of a machine in trouble, is passed over.
+    The run's own error stands in for a verdict, so an error here, on a machine in trouble, is ignored.
     """
     if not any(entry.status is CaseStatus.COMPLETE for entry in run.manifest.cases):
         return ()
@@ -184,11 +184,7 @@ def judge_what_is_complete(
 
 
 def judge_case(run: RunDirectory, number: int, policy: Policy, ledger: Ledger) -> tuple[CheckResult, ...]:
-    """
-    The answers of one case of a run that goes on.
-
-    What is pooled over the cases of a run, and so its verdict, is only known when all are there.
-    """
+    """Return the answers of one case of a run in progress; pooled checks and the verdict require all cases."""
     part = run.only(number)
     name = run.entry(number).name
     judgement = judge(analyze_here(part).evidence, describe([part], took_s=0.0), policy, ledger)
@@ -196,13 +192,13 @@ def judge_case(run: RunDirectory, number: int, policy: Policy, ledger: Ledger) -
 
 
 def render_again(path: Path, out: Path | None) -> tuple[tuple[str, Path], ...]:
-    """Every format but JSON, from the stored document; TraceError when it is none or too new."""
+    """Render every format but JSON from the stored document; TraceError if it is invalid or too new."""
     document = load(path)
     return render_all(document, out or (path if path.is_dir() else path.parent))
 
 
 def _seal_leftovers(run: RunDirectory) -> None:
-    """A run that was cut off has cases whose journal is not sealed yet; a finished one is left as it is."""
+    """Seal the journals of an interrupted run; a finished run is unchanged."""
     if any(case.started and case.entry.status is CaseStatus.PLANNED for case in run.cases()):
         run.seal()
 

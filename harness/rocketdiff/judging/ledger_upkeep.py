@@ -1,4 +1,4 @@
-"""What `rocketdiff ledger` does: lint files, propose entries from a judged run, prune those that a run showed to be gone."""
+"""Commands of `rocketdiff ledger`: lint files, propose entries from a judged run, prune entries that a run showed to be gone."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ from rocketdiff.traces.schema import TableName
 
 
 def lint_files(paths: Sequence[Path], scenario_root: Path | None, *, allow_growth: bool) -> tuple[Finding, ...]:
-    """Findings about all files, on today's date; what keeps a file from being read is one of them."""
+    """Return findings about all files, as of today; an unreadable file is a finding."""
     files, findings = [], []
     for path in paths:
         try:
@@ -40,7 +40,7 @@ def lint_files(paths: Sequence[Path], scenario_root: Path | None, *, allow_growt
 
 
 def propose(path: Path) -> str:
-    """YAML with a proposed entry for each undeclared divergence of a judged run; empty when there is none."""
+    """Return YAML with a proposed entry per undeclared divergence of a judged run; empty if there is none."""
     document = load_document(path)
     return proposed_file(document.results, document.run, _confirmation(document.run, path), today())
 
@@ -51,7 +51,7 @@ def _confirmation(run: RunInfo, path: Path) -> Confirmation:
 
 
 def trace_digest(folder: Path) -> str:
-    """Digest of all tables of a run directory, wherever it lies; empty for a folder without tables."""
+    """Digest of all tables of a run directory, independent of its location; empty without tables."""
     tables = sorted(file for table in TableName for file in (folder / table).glob("*.parquet"))
     digest = sha256()
     for file in tables:
@@ -61,13 +61,13 @@ def trace_digest(folder: Path) -> str:
 
 
 def today() -> date:
-    """The day by which lint judges age; a run is judged by its own."""
+    """The day on which lint judges age; a run is judged on its own day."""
     return datetime.now(UTC).date()
 
 
 @dataclass(frozen=True, slots=True)
 class Pruned:
-    """What became of one file; kept: stale entries that still occur somewhere and want an edit instead."""
+    """Outcome for one file; kept: stale entries that still occur somewhere and need an edit instead."""
 
     path: Path
     removed: tuple[str, ...]
@@ -76,9 +76,9 @@ class Pruned:
 
 def prune(runs: Sequence[Path], files: Sequence[Path], *, dry_run: bool) -> tuple[Pruned, ...]:
     """
-    Remove the entries that were looked for in the judged runs and seen in none of their checks.
+    Remove the entries that were expected in the judged runs and seen in no check.
 
-    Everything else of a file stays as it was written, comments included. Raises UsageError for a file that cannot be read.
+    The rest of a file, including comments, is unchanged. Raises UsageError for an unreadable file.
     """
     outcomes = [entry for run in runs for entry in load_document(run).ledger]
     stale = {entry.id for entry in outcomes if entry.state is EntryState.STALE}

@@ -1,4 +1,4 @@
-"""Ledgers on disk: which files a run is held against, read and checked before anything is started."""
+"""Selects, reads and checks the ledgers of a run before anything is started."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -25,24 +25,23 @@ POOLED = (
     "pooled/sends/outcomes",
     "pooled/starts/queue-choice",
 )
-"""Checks over all pauses, sends or starts of a run, which no scenario names."""
+"""Checks over all pauses, sends or starts of a run; no scenario names them."""
 
 
 @dataclass(frozen=True, slots=True)
 class LedgerChoice:
-    """What the user asked for: own files, and whether the shipped ones count too."""
+    """The user's choice: own files, and whether the shipped ones apply."""
 
     files: tuple[Path, ...] = ()
     shipped: bool = True
 
     @property
     def leaves_shipped_out(self) -> bool:
-        """As an option asks for it."""
         return not self.shipped
 
 
 def shipped_files() -> tuple[Path, ...]:
-    """The ledgers that come with rocketdiff, one a client."""
+    """The ledgers that come with rocketdiff, one per client."""
     return tuple(sorted(resource("fixtures/ledgers").glob(f"*{SUFFIX}")))
 
 
@@ -50,8 +49,8 @@ def load(choice: LedgerChoice, scenarios: Iterable[Scenario] = ()) -> Ledger:
     """
     Read every chosen file.
 
-    scenarios: those of the run besides the shipped ones. Raises UsageError for a file that is refused, an id that two
-    files have, and an entry of the user's that no scenario could ever match.
+    scenarios: the run's own ones. Raises UsageError for an invalid file, a duplicate id, and a user's entry that no
+    scenario can match.
     """
     chosen = [*(shipped_files() if choice.shipped else ()), *choice.files]
     files = [read(path) for path in chosen]
@@ -63,7 +62,7 @@ def load(choice: LedgerChoice, scenarios: Iterable[Scenario] = ()) -> Ledger:
 
 
 def load_for(choice: LedgerChoice, runs: Sequence[Path]) -> Ledger:
-    """The same for stored runs, whose scenarios may be the user's own; one that left the shipped ledgers out still does."""
+    """Like ``load``, for stored runs with their own scenarios; a run without the shipped ledgers is judged without them again."""
     manifests = [RunDirectory.open(run).manifest for run in runs]
     choice = replace(choice, shipped=choice.shipped and all(manifest.shipped_ledgers for manifest in manifests))
     if not choice.files:
@@ -74,9 +73,9 @@ def load_for(choice: LedgerChoice, runs: Sequence[Path]) -> Ledger:
 
 def read(path: Path) -> ParsedFile:
     """
-    One ledger file; UsageError names the file, the line and what was expected there.
+    Read one ledger file; UsageError names the file, the line and what was expected there.
 
-    Entries know their file by its name alone: reports travel to other machines.
+    Entries store only the file's name, because reports travel to other machines.
     """
     source = parse_yaml(text_of(path), str(path))
     file = parse_ledger(source.data, path.name, source.place)
@@ -85,7 +84,7 @@ def read(path: Path) -> ParsedFile:
 
 
 def problems(path: Path) -> tuple[UsageError, ...]:
-    """Everything that is wrong with the entries of a file; none where the file as a whole is no ledger."""
+    """Return all errors in a file's entries; empty if the file as a whole is no ledger."""
     try:
         source = parse_yaml(text_of(path), str(path))
     except UsageError:
@@ -94,22 +93,22 @@ def problems(path: Path) -> tuple[UsageError, ...]:
 
 
 def text_of(path: Path) -> str:
-    """The file's text; UsageError when it cannot be read or is not UTF-8."""
+    """The file's text; UsageError if it is unreadable or not UTF-8."""
     return read_text(path, "ledger")
 
 
 def known_checks(scenarios: Iterable[Scenario]) -> tuple[KnownCheck, ...]:
-    """Every check that a scenario asks, and the pooled ones: what a run of all of them answers."""
+    """Every check that the scenarios ask, and the pooled ones."""
     own = tuple(_known(scenario, check) for scenario in scenarios for check in checks_planned(scenario))
     return (*own, *(KnownCheck(path, {}, {}) for path in POOLED))
 
 
 def admitted(entries: Iterable[Entry], scenarios: Sequence[Scenario]) -> tuple[KnownCheck, ...]:
     """
-    The known checks, and those that a scenario did not ask, for the entries that can match no other.
+    Return the known checks, and unplanned checks for the entries that match no other.
 
-    A check that was not planned is answered only where it found a difference, which gates like any. Entries that match
-    planned checks do not see it: it must not count among the checks of a run that can find them stale.
+    An unplanned check has an answer only if it found a difference, which gates. Other entries do not match it: it would
+    count among the checks of a run that can make them stale.
     """
     known = known_checks(scenarios)
     lost = [path_glob(entry.check) for entry in entries if unmatched(entry, known)]
@@ -124,7 +123,7 @@ def _known(scenario: Scenario, check: str) -> KnownCheck:
 
 
 def require_unique(files: Sequence[ParsedFile]) -> None:
-    """UsageError, naming both places, when two entries have one id."""
+    """Raise UsageError, naming both places, if two entries share an id."""
     first: dict[str, Entry] = {}
     for entry in (entry for file in files for entry in file.entries):
         known = first.setdefault(entry.id, entry)

@@ -1,4 +1,4 @@
-"""What a report says about the runs it judges, gathered from their ``run.json`` and scenario texts."""
+"""Gathers a report's description of the judged runs from their ``run.json`` and scenario texts."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
@@ -21,14 +21,14 @@ from rocketdiff.traces.run_directory import RunDirectory
 from rocketdiff.traces.schema import TableName
 
 SCENARIOS = "fixtures/scenarios"
-"""Where the shipped ones are, from the root of our repository."""
+"""Folder of the shipped scenarios, relative to the repository root."""
 
 
 def describe(runs: Sequence[RunDirectory], *, took_s: float) -> RunInfo:
     """
-    One description of all runs; subjects, suite and server are those of the first.
+    Return one description of all runs; subjects, suite and server are those of the first.
 
-    took_s: seconds the judging took; the time of the runs themselves comes from their manifests.
+    took_s: seconds of judging; the runs' own time comes from their manifests.
     """
     for run in runs:
         _require_faults(run)
@@ -36,7 +36,7 @@ def describe(runs: Sequence[RunDirectory], *, took_s: float) -> RunInfo:
 
 
 def described(manifests: Sequence[RunManifest], folders: Sequence[str] = (), *, took_s: float) -> RunInfo:
-    """The same from ``run.json`` alone, as of runs that lie in no folder of their own (``folders``: as a person here would type them)."""
+    """The same from ``run.json`` alone, for runs without folders; ``folders``: relative paths as a user would type them."""
     first = manifests[0]
     placed = zip(manifests, folders or ("",) * len(manifests), strict=True)
     pairs = [(parse(entry.scenario_text, entry.scenario), entry.checks) for each in manifests for entry in each.cases]
@@ -63,7 +63,7 @@ def described(manifests: Sequence[RunManifest], folders: Sequence[str] = (), *, 
 
 
 def _subject(manifests: Sequence[RunManifest], arm: Arm) -> SubjectInfo:
-    """The subject as asked for, with what it called itself, if it ever did."""
+    """The subject as requested, with the name and version from its hello, if there was one."""
     summaries = (entry.arms[arm] for manifest in manifests for entry in manifest.cases if arm in entry.arms)
     hello = next((summary for summary in summaries if summary.client), None)
     name = manifests[0].subjects[arm]
@@ -113,12 +113,12 @@ def _case(entry: CaseEntry, folder: str) -> CaseInfo:
 
 
 def _file_here(file: str) -> str:
-    """A scenario's file as somebody here finds it; blank where there is none, as of a shipped one in another repository."""
+    """The scenario file's path if it exists here, else empty, as for shipped ones in another repository."""
     return file if file and Path(file).is_file() else ""
 
 
 def _require_planned(faults: Sequence[FaultSpec], entry: CaseEntry, run: RunDirectory) -> None:
-    """Every fault of the scenario is in the table of a complete case, unless a guard says that it did not take effect."""
+    """Require every fault of a complete case in its table, unless a guard reports that it did not take effect."""
     table = read_table(run, TableName.FAULTS, entry.number).select(["episode", "node"]).to_pylist()
     recorded = {(row["episode"], row["node"]) for row in table}
     failed = {guard.name for guard in entry.guards if not guard.held}
@@ -132,7 +132,7 @@ def _require_planned(faults: Sequence[FaultSpec], entry: CaseEntry, run: RunDire
 
 
 def _as_named(faults: Sequence[FaultSpec], entry: CaseEntry) -> Iterator[FaultSpec]:
-    """The faults with the names that the case's brokers had: on somebody's own cluster they are not ours."""
+    """The faults with the case's broker names, which differ on an external cluster."""
     ours = topology_named(entry.topology).broker_names
     if entry.brokers and len(entry.brokers) != len(ours):
         raise TraceError(
@@ -171,7 +171,7 @@ def _guards(manifests: Sequence[RunManifest]) -> Iterator[Guard]:
 
 
 def file_named(source: str) -> str:
-    """A scenario's file as a report may name it: never with a folder of this machine that lies above where we work."""
+    """Return a scenario file's path for a report, without folders above the working directory."""
     path, shipped = Path(source).resolve(), resource(SCENARIOS).resolve()
     if path.is_relative_to(shipped):
         return f"{SCENARIOS}/{path.relative_to(shipped).as_posix()}"
@@ -179,6 +179,5 @@ def file_named(source: str) -> str:
 
 
 def _as_typed(path: Path) -> Path:
-    """A path as a person here would type it: short where it is below the working folder."""
     path, here = path.resolve(), Path.cwd()
     return path.relative_to(here) if path.is_relative_to(here) else path

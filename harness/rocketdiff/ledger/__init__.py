@@ -1,1 +1,1 @@
-"""Declared divergences: entries, their file format, what they cover, and what became of them in a run."""
+"""Declared divergences: entries, file format, matching, and their outcomes in a run."""

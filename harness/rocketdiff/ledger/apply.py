@@ -1,8 +1,7 @@
 """
-The ledger applied to a run's answers: DIVERGES becomes DECLARED, a declared divergence that did not occur STALE.
+Applies the ledger to a run's answers: DIVERGES becomes DECLARED; a missing declared divergence becomes STALE.
 
-Only answers about the clients are touched. What was measured under a broken set-up stays INVALID, an error stays an
-error, a missing answer stays missing: the ledger excuses divergences, never the lack of evidence.
+The ledger excuses divergences, never a lack of evidence: INVALID answers, errors and missing answers stay.
 """
 
 from collections.abc import Sequence
@@ -19,10 +18,10 @@ from rocketdiff.ledger.model import SHARED, Entry, EntryState, Ledger
 @dataclass(frozen=True, slots=True)
 class EntryOutcome:
     """
-    One entry that speaks about the run.
+    Outcome of one entry that applies to the run.
 
-    place: file and line. occurrence, seen_text: for people. decisive, seen: checks it covers that could tell, and those of
-    them that showed it. missing: names of those that should have and did not. warning: about its age.
+    place: file and line. occurrence, seen_text: for people. decisive: number of covered decisive checks. seen: those
+    with the divergence. missing: names of those that should have it. warning: about the entry's age.
     """
 
     id: str
@@ -45,26 +44,26 @@ class EntryOutcome:
 
     @property
     def is_shared(self) -> bool:
-        """Whether it is nobody's own fault: both clients', or one that the specification leaves open."""
+        """True if the fault is both clients' or left open by the specification."""
         return self.arm_at_fault in SHARED
 
 
 def occurrence_text(entry: Entry) -> str:
-    """``always``, or ``in 2 % to 20 % of checks``."""
+    """Return ``always``, or ``in 2 % to 20 % of checks``."""
     return "always" if entry.rate is None else f"in {entry.rate.low:.0%} to {entry.rate.high:.0%} of checks"
 
 
 ABLE_TO_TELL = frozenset({Verdict.CONFORMS, Verdict.EQUIVALENT, Verdict.DIVERGES})
-"""Answers, before the ledger, in which a declared divergence either occurred or did not."""
+"""Answers, before the ledger, that determine whether a declared divergence occurred."""
 
 
 @dataclass(frozen=True, slots=True)
 class Examined:
     """
-    An entry that speaks about the run.
+    An entry that applies to the run.
 
-    seen, missing: places in the list of answers. decisive: how many answers could tell. said: interval of a tested rate.
-    warning: about its age. gates: whether its absence may fail the run.
+    seen, missing: positions in the list of answers. decisive: number of decisive answers. said: interval of a tested
+    rate. warning: about its age. gates: its absence may fail the run.
     """
 
     entry: Entry
@@ -79,23 +78,22 @@ class Examined:
 
     @property
     def excuses(self) -> bool:
-        """Whether it declares what was seen; one that is stale in one case still does so in another."""
+        """True if it excuses what was seen; an entry that is stale in one case still does so in another."""
         return self.state in (EntryState.DECLARED, EntryState.STALE)
 
     @property
     def stale_at(self) -> tuple[int, ...]:
-        """Answers that become STALE: each that lacks what is always there; a rate that is too low, one alone."""
+        """Positions of answers that become STALE: all missing ones, or only the first if a rate is too low."""
         if self.state is not EntryState.STALE or not self.gates:
             return ()
         return self.missing if self.entry.rate is None else self.missing[:1]
 
     def marks(self, divergence: Divergence) -> bool:
-        """Whether a divergence is the one this entry excuses."""
         return self.excuses and declares(self.entry, divergence, self.subjects)
 
 
 def examine(entry: Entry, results: Sequence[CheckResult], run: RunInfo, policy: Policy, day: date) -> Examined | None:
-    """None when the entry says nothing about this run: other clients, or no check of it."""
+    """Return the entry's examination; None if it does not apply (other clients, or no check of this run)."""
     subjects = subjects_of(entry, run)
     covered = _covered(entry, results, run) if subjects else []
     able = [place for place in covered if results[place].verdict in ABLE_TO_TELL]
@@ -132,7 +130,7 @@ def _covered(entry: Entry, results: Sequence[CheckResult], run: RunInfo) -> list
 
 @dataclass(frozen=True, slots=True)
 class Applied:
-    """Answers after the ledger, in their order, and what became of each entry that speaks about the run."""
+    """Answers after the ledger, in order, and the outcome of each entry that applies."""
 
     results: tuple[CheckResult, ...]
     outcomes: tuple[EntryOutcome, ...]
@@ -140,14 +138,14 @@ class Applied:
 
 def apply_ledger(ledger: Ledger, results: Sequence[CheckResult], run: RunInfo, policy: Policy) -> Applied:
     """
-    Look every divergence up in the ledger, and every entry in the run.
+    Match every divergence with the ledger and every entry with the run.
 
-    An entry's age is counted on the day the run began, so that the same run and ledger always give the same verdict.
+    An entry's age is counted on the day the run began, so the same run and ledger always give the same verdict.
     """
     if not ledger.entries:
         return Applied(tuple(results), ())
     day = datetime.fromisoformat(run.started_at).astimezone(UTC).date()
-    examined = [one for entry in ledger.entries if (one := examine(entry, results, run, policy, day)) is not None]
+    examined = [item for entry in ledger.entries if (item := examine(entry, results, run, policy, day)) is not None]
     return Applied(
         tuple(_rewritten(place, result, examined) for place, result in enumerate(results)),
         tuple(_outcome(item, results, run) for item in examined),
@@ -179,7 +177,7 @@ def _outcome(examined: Examined, results: Sequence[CheckResult], run: RunInfo) -
 
 
 def _rewritten(place: int, result: CheckResult, examined: Sequence[Examined]) -> CheckResult:
-    """One answer after the ledger; the reason names every entry that had a say."""
+    """One answer after the ledger; its reason names every entry that affected it."""
     here = [item for item in examined if place in item.seen]
     stale = [item for item in examined if place in item.stale_at]
     if not here and not stale:

@@ -1,8 +1,8 @@
 """
-A ledger file, version 1: what it may hold, field by field, and from its data to entries, refused with one clear message or right.
+Ledger file format, version 1: schema, and conversion from data to entries.
 
-This is the only description of the format; ``python -m rocketdiff.ledger.file > fixtures/schema/ledger-1.json`` writes the
-published JSON Schema, and a test refuses a stale one.
+The only description of the format. ``python -m rocketdiff.ledger.file > fixtures/schema/ledger-1.json`` writes the
+published JSON Schema; a test fails if it is stale.
 """
 
 import sys
@@ -40,11 +40,11 @@ from rocketdiff.ledger.model import (
 
 VERSION = "1.0"
 TODO = "TODO"
-"""What a proposal leaves to a person; an active entry must not hold it."""
+"""Left by a proposal for a person; refused in an active entry."""
 
 if TYPE_CHECKING:
     FaultCount = str
-else:  # a closed set out of the table of faults
+else:  # a closed set, generated from the table of faults
     FaultCount = Literal[FAULT_COUNTS]
 RangeText = Annotated[str, Field(min_length=1, description="Such as '>=4.0.0,<4.9.8 || >=5.0.0,<5.1.4'.")]
 Share = Annotated[float, Field(ge=0, le=1)]
@@ -53,19 +53,19 @@ Signature = Annotated[str, Field(min_length=1)]
 
 
 def _day(value: object) -> object:
-    """YAML has days of its own; in quotes it is text, and JSON knows no other."""
+    """Convert a quoted date: YAML has dates of its own, JSON has only text."""
     return date.fromisoformat(value) if isinstance(value, str) else value
 
 
 class AgainstPart(Part):
-    """The baseline that the client is held against."""
+    """The baseline that the client is compared with."""
 
     client: ClientName
     version: RangeText | None = None
 
 
 class WhenPart(Part):
-    """All must hold: the client that shows the difference, and whatever else it takes."""
+    """Conditions that must all hold: the client that shows the difference, and any others."""
 
     client: ClientName
     version: RangeText | None = None
@@ -82,7 +82,7 @@ class RatePart(Part):
 
 
 class EvidencePart(Part):
-    """The run that confirmed it; trace: digest of its tables as ``rocketdiff ledger propose`` writes it."""
+    """The run that confirmed it; trace: digest of its tables, as written by ``rocketdiff ledger propose``."""
 
     seed: Annotated[int, Field(ge=0)]
     run: str = ""
@@ -110,13 +110,13 @@ class EntryPart(Part):
 
 
 class DefaultsPart(Part):
-    """For entries that say nothing else."""
+    """Defaults for all entries of the file."""
 
     expires_after_days: Annotated[int, Field(ge=1, le=3_650)] = 180
 
 
 class LedgerFile(Part):
-    """One ledger file; ratchet: how many entries it may hold before ``lint`` asks."""
+    """One ledger file; ratchet: number of entries above which ``lint`` reports the file."""
 
     schema_version: Annotated[str, Field(alias="schemaVersion", pattern=r"^1\.[0-9]+$")]
     defaults: DefaultsPart = DefaultsPart()
@@ -143,7 +143,7 @@ WORDS = Words(
 
 
 def schema() -> bytes:
-    """JSON Schema of ledger files of this major version."""
+    """Return the JSON Schema of ledger files of this major version."""
     return published_schema(LedgerFile, "ledger:1").encode()
 
 
@@ -152,7 +152,7 @@ ARMS = ("baseline", "candidate")
 
 @dataclass(frozen=True, slots=True)
 class ParsedFile:
-    """One ledger file; ratchet: how many entries it says it holds, None when it does not say."""
+    """One ledger file; ratchet: declared number of entries, or None."""
 
     origin: str
     entries: tuple[Entry, ...]
@@ -161,9 +161,9 @@ class ParsedFile:
 
 def parse(data: object, origin: str, place: Place) -> ParsedFile:
     """
-    Check and type the data of one file.
+    Check and convert the data of one file.
 
-    place: from a location in the data to ``file line 12``, for messages and for the entries' own place. Raises UsageError.
+    place: maps a location in the data to ``file line 12``, for messages and the entries' place. Raises UsageError.
     """
     _require_version(data, place)
     file = read_part(LedgerFile, data, place, WORDS)
@@ -174,7 +174,7 @@ def parse(data: object, origin: str, place: Place) -> ParsedFile:
 
 
 def refusals(data: object, place: Place) -> Iterator[UsageError]:
-    """What is wrong with the data of a file that ``parse`` refuses, an error an entry: whoever corrects it wants all at once."""
+    """Yield the errors of a file that ``parse`` refuses, one per entry, so that all can be corrected at once."""
     entries = data.get("entries") if isinstance(data, dict) else None
     for number, raw in enumerate(entries if isinstance(entries, list) else ()):
         try:
@@ -185,7 +185,7 @@ def refusals(data: object, place: Place) -> Iterator[UsageError]:
 
 
 def _require_version(data: object, place: Place) -> None:
-    """Before anything else: a file of another major version may mean something else by every field."""
+    """Checked first: in another major version any field may mean something else."""
     if not isinstance(data, dict):
         seen = "nothing" if data is None else type(data).__name__
         raise refused(place, (), expected="a mapping with schemaVersion and entries", seen=seen)
@@ -210,8 +210,6 @@ def _require_unique(file: LedgerFile, place: Place) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Reader:
-    """One entry of the file, with where it stands."""
-
     part: EntryPart
     number: int
     place: Place
@@ -266,7 +264,7 @@ class _Reader:
             self._require_finished()
 
     def _require_finished(self) -> None:
-        """An active entry has been thought about: who is at fault, why, where it is known from, which run showed it."""
+        """Require what a person must complete: who is at fault, why, the source, the run that showed it."""
         part = self.part
         for name, text in (("arm_at_fault", part.arm_at_fault), ("reason", part.reason), ("ref", part.ref)):
             if TODO in text:
@@ -278,7 +276,7 @@ class _Reader:
         against = part.when.against
         clients = dict.fromkeys((part.when.client, *(() if against is None else (against.client,))))
         known = (*clients, REFERENCE, *ARMS, BOTH, SPEC_GAP)
-        # Without `against` the other client may be any.
+        # Without `against`, arm_at_fault may name any client.
         if against is not None and part.arm_at_fault not in known:
             raise self.refused("arm_at_fault", expected=f"one of {', '.join(known)}", seen=part.arm_at_fault)
 

@@ -1,4 +1,4 @@
-"""What is wrong with ledgers by themselves, before any run: entries that could never match, too old, too many."""
+"""Checks ledgers without a run: entries that can never match, are too old, or are too many."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ class Level(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing to correct, where it stands."""
+    """One problem and its place."""
 
     level: Level
     place: str
@@ -31,7 +31,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class KnownCheck:
-    """A check that some scenario asks; a pooled one has neither faults nor settings of its own."""
+    """A check of some scenario; a pooled one has no faults or settings."""
 
     path: str
     settings: Mapping[str, object]
@@ -39,7 +39,7 @@ class KnownCheck:
 
 
 def unmatched(entry: Entry, known: Sequence[KnownCheck]) -> str:
-    """Why an entry can match no known check; empty when it can. Such an entry looks like protection and is none."""
+    """Return why an entry matches no known check and so protects nothing; empty if it matches one."""
     named = _named(entry, known)
     if not named:
         close = get_close_matches(entry.check, [check.path for check in known], cutoff=0.4)
@@ -60,9 +60,9 @@ def _met(entry: Entry, named: Sequence[KnownCheck]) -> list[KnownCheck]:
 
 def never_stale(entry: Entry, known: Sequence[KnownCheck]) -> str:
     """
-    Why no single run can find an entry stale, in which each check that it covers is answered once; empty when one can.
+    Return why no single run that answers each covered check once can make an entry stale; empty if one can.
 
-    Such an entry excuses what it declares, and that it still holds is tested by nobody.
+    Such an entry excuses its divergence but is never tested itself.
     """
     if entry.rate is None:
         return ""
@@ -86,9 +86,9 @@ def lint(
     allow_growth: bool,
 ) -> tuple[Finding, ...]:
     """
-    Every finding about files that can be read, in the order of the files.
+    Return every finding about readable files, in file order.
 
-    subjects: releases by client, as far as they are known. allow_growth: more entries than a file's ratchet are a warning.
+    subjects: known releases by client. allow_growth: more entries than a file's ratchet are only a warning.
     """
     return tuple(
         finding for file in files for finding in _of_file(file, known, subjects, day, allow_growth=allow_growth)
@@ -96,7 +96,7 @@ def lint(
 
 
 _LIKE = 0.75
-"""Similarity of two names that are one with a typing error: jav and java, pyton and python; not rust and cpp."""
+"""Similarity that suggests a typing error: jav and java, pyton and python; not rust and cpp."""
 
 
 def _of_file(
@@ -113,8 +113,8 @@ def _of_file(
     count, ratchet = len(file.entries), file.ratchet
     if ratchet is not None and count > ratchet:
         level = Level.WARNING if allow_growth else Level.ERROR
-        said = f"{count} entries, and its ratchet is {ratchet}: remove some, or raise it and lint with --allow-growth"
-        yield Finding(level, file.origin, said)
+        text = f"{count} entries, and its ratchet is {ratchet}: remove some, or raise it and lint with --allow-growth"
+        yield Finding(level, file.origin, text)
     if ratchet is not None and count < ratchet:
         yield Finding(Level.WARNING, file.origin, f"{count} of {ratchet} entries are left: lower its ratchet")
 
@@ -143,9 +143,9 @@ def _parties(entry: Entry) -> Iterator[Party]:
 
 def _unknown(party: Party, subjects: Mapping[str, Collection[str]]) -> str:
     """
-    Why no known client is meant, empty if one is or may be; a client of which no release is known may have any.
+    Why the party matches no known client; empty if it may. A client without known releases may have any.
 
-    A program of the user's has the name that its hello says, so another name is a mistake only if it looks like one of ours.
+    A user's client is named in its hello, so an unknown name is an error only if it resembles a known one.
     """
     if party.client not in subjects:
         return "" if _is_stranger(party.client, subjects) else _no_client(party.client, subjects)
@@ -156,7 +156,7 @@ def _unknown(party: Party, subjects: Mapping[str, Collection[str]]) -> str:
 
 
 def _strangers(entries: Sequence[Entry], subjects: Mapping[str, Collection[str]]) -> Iterator[Finding]:
-    """One finding for each client that is like none of ours, at the first of its entries."""
+    """One finding per client that resembles no known one, at its first entry."""
     named: dict[str, list[Entry]] = {}
     for entry in entries:
         for name in {party.client for party in _parties(entry)}:
@@ -164,8 +164,8 @@ def _strangers(entries: Sequence[Entry], subjects: Mapping[str, Collection[str]]
                 named.setdefault(name, []).append(entry)
     for name, (first, *others) in named.items():
         who = f"{first.id} and {len(others)} more" if others else first.id
-        said = f"{who}: {_no_client(name, subjects)}; right if it is a program of yours, whose hello says that name"
-        yield Finding(Level.WARNING, first.place, said)
+        text = f"{who}: {_no_client(name, subjects)}; right if it is a program of yours, whose hello says that name"
+        yield Finding(Level.WARNING, first.place, text)
 
 
 def _is_stranger(name: str, subjects: Mapping[str, Collection[str]]) -> bool:

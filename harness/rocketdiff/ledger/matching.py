@@ -1,7 +1,7 @@
 """
-Three questions about one entry: does it apply to this check of this run, is it too old, was it seen as often as it says?
+Matching of one entry with a run: does it apply to a check, is it too old, does its rate fit?
 
-Nothing here looks at what a check found. Expired or ownerless entries are first a warning, then they excuse nothing.
+Expired or ownerless entries first cause a warning; later they excuse nothing.
 """
 
 from collections.abc import Mapping
@@ -19,15 +19,15 @@ from rocketdiff.statistics.significance import clopper_pearson
 
 
 def check_path(case: str, check: str, run: RunInfo) -> str:
-    """``fault-latency/pause-one-of-two/avoidance``: a check's name without the pair of subjects, which ``when`` is for."""
+    """Return a check's name without its pair of subjects, such as ``fault-latency/pause-one-of-two/avoidance``."""
     return f"{case.removesuffix(f'/{run.baseline.subject}~{run.candidate.subject}')}/{check}"
 
 
 def subjects_of(entry: Entry, run: RunInfo) -> frozenset[str]:
     """
-    Subjects of the run whose differences the entry declares; none when it says nothing about this run.
+    Return the run's subjects whose differences the entry declares; empty if it does not apply.
 
-    With ``against`` that is the candidate, held against a baseline as named; without it, either arm.
+    With ``against``: the candidate, if the baseline matches. Without: either arm.
     """
     when = entry.when
     if when.server is not None and not when.server.holds(run.server_release):
@@ -43,9 +43,9 @@ def subjects_of(entry: Entry, run: RunInfo) -> frozenset[str]:
 
 def is_expected(entry: Entry, run: RunInfo) -> bool:
     """
-    Whether the divergence should show in the run, so that its absence means something.
+    True if the divergence should occur in the run, so that its absence is significant.
 
-    Differences are those of the candidate, except for signatures of the baseline against its own rules.
+    Differences are the candidate's, except a baseline's against its own rules.
     """
     subjects = subjects_of(entry, run)
     of_rules = [signature.startswith(RULES) for signature in entry.signatures]
@@ -56,9 +56,9 @@ def is_expected(entry: Entry, run: RunInfo) -> bool:
 
 def covers(entry: Entry, path: str, case: CaseInfo | None) -> bool:
     """
-    Whether the entry speaks about a check; ``case`` is None for a pooled one.
+    True if the entry applies to a check; ``case`` is None for a pooled one.
 
-    A pool gathers cases of many settings and faults, so conditions on those are not met there.
+    A pool mixes settings and faults, so it never meets conditions on those.
     """
     if path.rpartition("/")[2] == VALIDITY or not path_glob(entry.check).fullmatch(path):
         return False
@@ -68,22 +68,22 @@ def covers(entry: Entry, path: str, case: CaseInfo | None) -> bool:
 
 
 def meets(when: Conditions, *, settings: Mapping[str, object], fault_counts: Mapping[str, int]) -> bool:
-    """Whether a case has the faults and settings that are asked for; what it does not state is not met."""
+    """True if a case has the required faults and settings; a missing value does not match."""
     faulty = all(name in fault_counts and wanted.holds(str(fault_counts[name])) for name, wanted in when.faults)
     return faulty and all(name in settings and settings[name] == value for name, value in when.settings)
 
 
 def declares(entry: Entry, divergence: Divergence, subjects: frozenset[str]) -> bool:
-    """Whether a divergence is the declared one, word by word; ``subjects`` as ``subjects_of`` says."""
+    """True if a divergence has a declared signature, verbatim, and one of the subjects (from ``subjects_of``)."""
     return divergence.signature in entry.signatures and divergence.subject in subjects
 
 
 GRACE_DAYS = 30
-"""From warning to failing: time for whoever looks at the gate once a month to renew the entry or to fix the client."""
+"""Days from warning to failing: after a monthly look at the gate there is time to renew the entry or to fix the client."""
 
 
 class Age(StrEnum):
-    """CURRENT: nothing to say. WARNED: in its days of grace. LAPSED: it declares nothing any more."""
+    """WARNED: in its days of grace. LAPSED: it declares nothing any more."""
 
     CURRENT = "current"
     WARNED = "warned"
@@ -92,7 +92,7 @@ class Age(StrEnum):
 
 def age_of(entry: Entry, day: date) -> tuple[Age, str]:
     """
-    How an entry stands on a day, with the sentence that says why and until when; empty when it is current.
+    Return an entry's age on a day, with a sentence on the reason and the deadline; empty if it is current.
 
     A proposal has no age: it declares nothing anyway.
     """
@@ -108,46 +108,48 @@ def age_of(entry: Entry, day: date) -> tuple[Age, str]:
         return Age.CURRENT, ""
     since, _ = min(troubles)
     ends = since + timedelta(days=GRACE_DAYS)
-    said = "; ".join(sentence for _, sentence in troubles)
+    reasons = "; ".join(sentence for _, sentence in troubles)
     if day > ends:
-        return Age.LAPSED, f"{said}; since {ends} it declares nothing"
-    return Age.WARNED, f"{said}; after {ends} it declares nothing"
+        return Age.LAPSED, f"{reasons}; since {ends} it declares nothing"
+    return Age.WARNED, f"{reasons}; after {ends} it declares nothing"
 
 
 CONFIDENCE = 0.95
 """
-Of the exact interval that a declared rate is tested with; outside only when the whole interval is.
+Level of the exact interval that tests a declared rate; the whole interval must be outside.
 
-The usual level: an entry is edited by a person afterwards, and the divergence itself was certain.
+The usual level is enough: a person edits the entry afterwards, and the divergence itself was certain.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Frequency:
-    """State of an entry as far as counting goes, with the interval in words where a rate was tested."""
+    """An entry's state by its counts, with the interval in words if a rate was tested."""
 
     state: EntryState
     said: str = ""
 
 
 def frequency_of(rate: Rate | None, *, seen: int, decisive: int) -> Frequency:
-    """Without a rate a divergence shows in every decisive check; the unit of a rate is the check of a case, not the message."""
+    """
+    Return the state by counts. Without a rate every decisive check must show the divergence. A rate counts checks, not messages.
+    """
     if not decisive:
         return Frequency(EntryState.UNTESTED)
     if rate is None:
         return Frequency(EntryState.DECLARED if seen == decisive else EntryState.STALE)
     low, high = clopper_pearson(seen, decisive, CONFIDENCE)
-    said = f" ({CONFIDENCE:.0%} interval {low:.0%} to {high:.0%})"
+    interval = f" ({CONFIDENCE:.0%} interval {low:.0%} to {high:.0%})"
     if high < rate.low:
-        return Frequency(EntryState.STALE, said)
-    return Frequency(EntryState.EXCEEDED if low > rate.high else EntryState.DECLARED, said)
+        return Frequency(EntryState.STALE, interval)
+    return Frequency(EntryState.EXCEEDED if low > rate.high else EntryState.DECLARED, interval)
 
 
 def checks_until_stale(rate: Rate) -> int | None:
     """
-    How many decisive checks without the divergence it takes to find its entry stale; None when no number is enough.
+    Return how many decisive checks without the divergence make its entry stale; None if no number does.
 
-    The exact interval of 0 in n ends at 1 - t^(1/n), t being what lies beyond it on one side.
+    The exact interval of 0 in n ends at 1 - t^(1/n), where t is the one-sided tail.
     """
     beyond = (1 - CONFIDENCE) / 2
     if rate.low <= 0:

@@ -1,8 +1,7 @@
 """
-What an entry of the ledger is: a known difference between two clients that does not fail a run.
+Data model of the ledger: an entry is a known difference between two clients that does not fail a run.
 
-An entry says where (a glob over checks, conditions on the run), what (signatures), how often, why, and until when. What an
-entry means for a run is worked out in ``apply``. Ranges of releases and of counts are written ``>=4.0.0,<4.9.8 || >=5.0.0,<5.1.4``.
+Ranges of releases and of counts are written ``>=4.0.0,<4.9.8 || >=5.0.0,<5.1.4``.
 """
 
 import operator
@@ -35,9 +34,9 @@ _Key = tuple[tuple[int, ...], bool, str]
 @dataclass(frozen=True, slots=True)
 class Range:
     """
-    Alternatives joined by ``||``, each a list of conditions joined by commas that must all hold.
+    Alternatives joined by ``||``, each a comma-separated list of conditions that must all hold.
 
-    A version without a sign means that version alone. ``4.0.0-incubating`` comes before ``4.0.0``, and ``4.9`` is ``4.9.0``.
+    Without a sign: equality. ``4.0.0-incubating`` comes before ``4.0.0``, and ``4.9`` is ``4.9.0``.
     """
 
     text: str
@@ -45,12 +44,12 @@ class Range:
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Read a range; ValueError names the part that is none."""
+        """Parse a range; ValueError names the invalid part."""
         alternatives = tuple(tuple(_term(part) for part in group.split(",")) for group in text.split("||"))
         return cls(text, alternatives)
 
     def holds(self, version: str) -> bool:
-        """Whether a version is inside; one that is no number (a toy's defect) is inside no range."""
+        """True if a version is in the range; a non-numeric version (a toy's defect) is in none."""
         key = _key(version)
         if key is None:
             return False
@@ -82,15 +81,15 @@ def _key(version: str) -> _Key | None:
 
 REFERENCE, BOTH, SPEC_GAP = "reference", "both", "spec-gap"
 SHARED = frozenset({BOTH, SPEC_GAP})
-"""Faults that are not one client's own; entries with them are listed separately, so that shared wrongness is visible."""
+"""Faults of both clients, or left open by the specification; listed separately, so that shared errors stay visible."""
 
 RULES = "rules/"
-"""Signatures of a baseline that its own rules do not explain begin with this."""
+"""Prefix of signatures of a baseline that its own rules do not explain."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """Share of the decisive checks covered by an entry in which its divergence is expected."""
+    """Expected share of the covered decisive checks that show the divergence."""
 
     low: float
     high: float
@@ -98,13 +97,12 @@ class Rate:
 
 @dataclass(frozen=True, slots=True)
 class Party:
-    """A client, of any release or of some."""
+    """A client, optionally with a range of releases."""
 
     client: str
     version: Range | None = None
 
     def matches(self, subject: str) -> bool:
-        """Whether ``client:release`` is meant."""
         client, _, release = subject.partition(":")
         return client == self.client and (self.version is None or self.version.holds(release))
 
@@ -112,11 +110,11 @@ class Party:
 @dataclass(frozen=True, slots=True)
 class Conditions:
     """
-    When an entry speaks; all must hold.
+    Conditions of an entry; all must hold.
 
-    subject: the client whose behaviour is declared. against: the baseline it is held against, where that matters. server:
-    release of the brokers. faults: how many nodes the case hits, by the names of ``core.tables.fault.FAULT_COUNTS``. settings:
-    values of the client's settings in the case.
+    subject: the client whose behaviour is declared. against: the baseline, if it matters. server: release of the
+    brokers. faults: number of nodes hit, by the names of ``core.fault.FAULT_COUNTS``. settings: the client's settings
+    in the case.
     """
 
     subject: Party
@@ -128,7 +126,7 @@ class Conditions:
 
 @dataclass(frozen=True, slots=True)
 class Confirmation:
-    """The run that showed the divergence: its seed, its id, the digest of its tables, the command that repeats it."""
+    """The run that showed the divergence: seed, id, digest of its tables, and the command to repeat it."""
 
     seed: int
     run: str = ""
@@ -141,8 +139,8 @@ class Entry:
     """
     One declared divergence.
 
-    check: glob over ``<scenario>/<check>``. signatures: any of them, word by word. rate: None means always. severity: what
-    its absence is worth. proposed: written by a program and not yet looked at; excuses nothing. place: file and line.
+    check: glob over ``<scenario>/<check>``. signatures: alternatives, verbatim. rate: None means always. severity:
+    weight of its absence. proposed: written by a program and not yet edited; excuses nothing. place: file and line.
     """
 
     id: str
@@ -164,7 +162,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Ledger:
-    """Every entry of every file that was named; ids are unique."""
+    """All entries of all loaded files; ids are unique."""
 
     entries: tuple[Entry, ...] = ()
 
@@ -173,8 +171,8 @@ class EntryState(StrEnum):
     """
     STALE: absent from a decisive check, or rarer than declared. EXCEEDED: more frequent than declared, so it excuses nothing.
 
-    DECLARED: as the entry says. UNTESTED: no check it covers was decisive. LAPSED: too long expired or without owner, and
-    PROPOSED: not yet edited by anybody; neither excuses anything.
+    DECLARED: occurred as declared. UNTESTED: no covered check was decisive. LAPSED (expired or ownerless for too long)
+    and PROPOSED (not yet edited) excuse nothing.
     """
 
     DECLARED = "declared"

@@ -1,4 +1,4 @@
-"""Entries proposed from a judged run: everything that a program can fill in, and TODO where a person has to think."""
+"""Proposes entries from a judged run, with TODO where a person must decide."""
 
 import json
 from collections import Counter
@@ -17,11 +17,10 @@ EVERYWHERE = "  # every scenario of the run that answered it"
 
 def proposed_file(results: Sequence[CheckResult], run: RunInfo, evidence: Confirmation, day: date) -> str:
     """
-    A ledger file with a proposed entry for each check and subject that diverges undeclared; empty when none does.
+    Return a ledger file (YAML) with a proposed entry per check and subject with undeclared divergences; may be empty.
 
-    What a check shows in all scenarios that answered it, two at least, is one entry with a glob such as ``**/content``.
-
-    The text is YAML; nothing in it excuses anything until its status is removed, which the format allows only without TODO.
+    A divergence in all scenarios that answered a check, at least two, becomes one entry with a glob such as
+    ``**/content``. An entry excuses nothing until its status is removed, which the format allows only without TODO.
     """
     entries = list(_entries(results, run, evidence, day))
     if not entries:
@@ -33,7 +32,7 @@ _Key = tuple[str, str, bool]
 """Path of the check, subject, and whether it is a baseline against its own rules."""
 
 _Shown = dict[str, list[Severity]]
-"""Severity of each answer that showed a signature, by signature."""
+"""Severities of the answers that showed a signature, by signature."""
 
 
 def _entries(results: Sequence[CheckResult], run: RunInfo, evidence: Confirmation, day: date) -> Iterator[str]:
@@ -49,7 +48,7 @@ def _entries(results: Sequence[CheckResult], run: RunInfo, evidence: Confirmatio
             "  signature:",
             *(f"    - {_text(signature)}" for signature in found),
             "  occurrence: always  # or {rate: [0.02, 0.20]}, of the checks it covers",
-            f"  severity: {min((one for each in found.values() for one in each), key=list(Severity).index)}",
+            f"  severity: {min((severity for each in found.values() for severity in each), key=list(Severity).index)}",
             f"  reason: {_text(f'{TODO}: why they differ, in a sentence')}",
             f"  ref: {_text(f'{TODO}: an issue, a pull request, a page')}",
             f"  evidence: {_evidence(evidence)}",
@@ -61,7 +60,7 @@ def _entries(results: Sequence[CheckResult], run: RunInfo, evidence: Confirmatio
 
 
 def _undeclared(results: Sequence[CheckResult], run: RunInfo) -> dict[_Key, _Shown]:
-    """What one subject showed in one check, in all cases and runs of that name."""
+    """Undeclared divergences by path and subject, over all cases and runs."""
     shown: dict[_Key, _Shown] = {}
     for result in results:
         if result.verdict is not Verdict.DIVERGES:
@@ -75,7 +74,7 @@ def _undeclared(results: Sequence[CheckResult], run: RunInfo) -> dict[_Key, _Sho
 
 
 def _gathered(shown: dict[_Key, _Shown], results: Sequence[CheckResult]) -> dict[_Key, _Shown]:
-    """The same, but what every answer to a check in several scenarios shows stands once, under a glob that names them all."""
+    """The same; a divergence that every answer to a check of several scenarios shows is moved under one glob."""
     answered = Counter(result.check for result in results if result.verdict in DECISIVE)
     seen: dict[tuple[_Key, str], list[Severity]] = {}
     paths: Counter[tuple[_Key, str]] = Counter()
@@ -98,7 +97,6 @@ def _check_of(key: _Key) -> str:
 
 
 def _anywhere(key: _Key) -> _Key:
-    """The same question asked of every scenario, and of all together."""
     return f"{ANY}{_check_of(key)}", *key[1:]
 
 
@@ -113,12 +111,12 @@ def _party(subject: str, indent: str) -> list[str]:
 
 
 def _evidence(evidence: Confirmation) -> str:
-    told: dict[str, str | int] = {"seed": evidence.seed, "run": evidence.run, "trace": evidence.trace}
-    told["reproduce"] = evidence.reproduce
-    inside = ", ".join(f"{name}: {_text(value)}" for name, value in told.items() if value != "")
+    facts: dict[str, str | int] = {"seed": evidence.seed, "run": evidence.run, "trace": evidence.trace}
+    facts["reproduce"] = evidence.reproduce
+    inside = ", ".join(f"{name}: {_text(value)}" for name, value in facts.items() if value != "")
     return f"{{{inside}}}"
 
 
 def _text(value: str | int) -> str:
-    """Quoted as JSON does it, which is YAML too."""
+    """Quoted as in JSON, which is valid YAML."""
     return json.dumps(value, ensure_ascii=False)

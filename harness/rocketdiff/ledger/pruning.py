@@ -1,4 +1,4 @@
-"""Entries taken out of a ledger's text; every other line stays as somebody wrote it."""
+"""Removes entries from a ledger's text; all other lines stay unchanged."""
 
 from collections.abc import Collection, Iterator
 
@@ -10,9 +10,9 @@ from rocketdiff.documents.yaml_source import parse_yaml
 
 def without(text: str, origin: str, ids: Collection[str]) -> str:
     """
-    The text without the entries of these ids and the comments directly above them.
+    Return the text without the entries of these ids and the comments directly above them.
 
-    Raises UsageError for a list of entries written on one line, which cannot be taken apart by lines.
+    Raises UsageError for entries in flow style ([…]), which have no lines of their own.
     """
     source = parse_yaml(text, origin)
     node = _entries(source.node)
@@ -37,13 +37,12 @@ def _entries(root: yaml.Node | None) -> yaml.SequenceNode | None:
 
 
 def _id(entry: yaml.Node) -> str:
-    """Empty for what is no mapping with an id."""
     pairs = entry.value if isinstance(entry, yaml.MappingNode) else []
     return next((str(value.value) for key, value in pairs if key.value == "id"), "")
 
 
 def _lines_of(node: yaml.SequenceNode, ids: Collection[str], lines: list[str]) -> Iterator[int]:
-    """Numbers of the lines that go: the entry, comments right above it, and the blank lines after it."""
+    """Line numbers of the entry, comments directly above it, and blank lines after it."""
     for entry in node.value:
         if _id(entry) not in ids:
             continue
@@ -56,7 +55,7 @@ def _lines_of(node: yaml.SequenceNode, ids: Collection[str], lines: list[str]) -
 
 
 def _last_line(node: yaml.Node, lines: list[str]) -> int:
-    """Of a value; PyYAML ends a block where the next token begins, which may be comments and blank lines later."""
+    """PyYAML ends a block at the next token, which may follow comments and blank lines."""
     if isinstance(node, yaml.CollectionNode) and not node.flow_style and node.value:
         return max(_last_line(child, lines) for child in _children(node))
     end = node.end_mark

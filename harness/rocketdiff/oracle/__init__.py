@@ -1,1 +1,1 @@
-"""The oracle: the set of hidden states that explain a trace, kept send by send; pure, built on the reference's rules."""
+"""The oracle: set-valued replay of a trace against the reference's rules. Pure."""

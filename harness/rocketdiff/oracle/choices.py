@@ -1,8 +1,8 @@
 """
-Depth-first enumeration of nondeterministic choices by re-execution: every question gets every answer, one run at a time.
+Depth-first enumeration of nondeterministic choices by re-execution.
 
-A run asks ``choose(n)`` whenever something is not known: a random number, the outcome of a comparison. ``restart`` and
-then ``advance`` until it says no: the runs in between see every combination of answers exactly once.
+A run calls ``choose(n)`` for every unknown: a random number, the outcome of a comparison. Call ``restart``, then
+``advance`` after each run until it returns False: the runs see every combination of choices exactly once.
 """
 
 from collections.abc import Callable
@@ -14,10 +14,10 @@ Item = TypeVar("Item")
 
 class ChoiceExplorer:
     """
-    Enumerates the answers to the questions of a run in depth-first order; 0 comes first.
+    Enumerates choices depth-first, 0 first.
 
-    learning: whether an answer narrows what is known (see interval). runs: how many were prepared so far, those of questions
-    in the midst of a run among them.
+    learning: a choice narrows intervals (see interval). runs: number of runs so far, including those of
+    ``all_outcomes``.
     """
 
     __slots__ = ("_asked", "_choices", "_options", "learning", "runs")
@@ -30,13 +30,12 @@ class ChoiceExplorer:
         self._asked = 0
 
     def restart(self) -> None:
-        """Forget all answers: the next run is the first."""
         self._choices.clear()
         self._options.clear()
         self._asked = 0
 
     def advance(self) -> bool:
-        """Prepare the next run; False if every combination has been seen."""
+        """Prepare the next run; False if all combinations were run."""
         self._asked = 0
         self.runs += 1
         choices, options = self._choices, self._options
@@ -49,7 +48,6 @@ class ChoiceExplorer:
         return True
 
     def choose(self, options: int) -> int:
-        """One of 0 … options − 1."""
         asked = self._asked
         self._asked = asked + 1
         if asked < len(self._choices):
@@ -59,7 +57,8 @@ class ChoiceExplorer:
         return 0
 
     def all_outcomes(self, question: Callable[[], Answer]) -> set[Answer]:
-        """All answers a question can have by itself, in the midst of a run, which goes on as if nothing was asked."""
+        """Return all outcomes of a nondeterministic function, independent of the current run."""
+        # Without learning: these outcomes are hypothetical and must not narrow any interval.
         before = self._choices, self._options, self._asked, self.learning
         self._choices, self._options, self._asked, self.learning = [], [], 0, False
         answers = {question()}
@@ -71,10 +70,10 @@ class ChoiceExplorer:
 
 class ChoiceTape:
     """
-    A tape of random numbers whose every draw is a question to the explorer.
+    Random numbers as nondeterministic choices.
 
-    Numbers only count modulo ``modulus`` (the rules take them modulo the length of a list or a number of write queues),
-    so one representative of each residue is enough: INDEX_BASE × modulus + residue, far from the overflow of an int.
+    Numbers matter only modulo ``modulus`` (the rules reduce them modulo a list length or a number of write queues), so
+    one representative per residue is enough: INDEX_BASE × modulus + residue, far from int overflow.
     """
 
     __slots__ = ("explorer", "modulus")
@@ -90,7 +89,7 @@ class ChoiceTape:
         return self._representative() % bound
 
     def shuffle(self, items: list[Item]) -> None:
-        """Left to UncertainFaultTable: the only thing ever shuffled is a table about to be sorted."""
+        """No operation: only fault tables are shuffled, and UncertainFaultTable handles their order."""
 
     def _representative(self) -> int:
         return INDEX_BASE * self.modulus + (self.explorer.choose(self.modulus) if self.modulus > 1 else 0)
@@ -98,8 +97,8 @@ class ChoiceTape:
 
 INDEX_BASE = 1_000
 """
-Multiples of the modulus that a representative index is above 0.
+Multiple of the modulus added to every representative index.
 
-A real index starts anywhere in 31 bits. That it overflows within the ticks of one run (some 10⁵) has a probability
-below 10⁻⁴; such a send would be reported as out of turn, once.
+A real index starts anywhere in 31 bits. Its overflow within one run (some 10⁵ ticks) has a probability below 10⁻⁴; such
+a send would be reported as out of turn, once.
 """

@@ -1,9 +1,8 @@
 """
-Whole milliseconds that are only known to lie in an interval; the rules take them for integers.
+Integer milliseconds of which only bounds are known; the rules use them as integers.
 
-A comparison that the bounds leave open is answered by the explorer, and both operands are narrowed in place to what the
-answer implies. Sums and differences are new, independent intervals: that the same instant occurs in two of them is
-forgotten, which can only make more behaviour legal, never less.
+The explorer chooses the outcome of a comparison that the bounds leave open, and both operands are narrowed in place.
+Sums and differences are independent intervals, an over-approximation: more behaviour becomes legal, never less.
 """
 
 from typing import cast
@@ -13,18 +12,18 @@ from rocketdiff.oracle.choices import ChoiceExplorer
 
 PHASE_MS = 1
 """
-A wall clock read in whole milliseconds cuts off a fraction whose phase against the monotonic clock is unknown: an
-instant at x ms reads as ⌊x⌋ or ⌊x⌋ + 1 of one and the same scale.
+A wall clock in whole milliseconds truncates a fraction whose phase against the monotonic clock is unknown: an instant
+at x ms reads as ⌊x⌋ or ⌊x⌋ + 1.
 """
 
 
 class Interval:
-    """Some whole number of milliseconds in lo … hi."""
+    """An integer number of milliseconds in lo … hi."""
 
     __slots__ = ("explorer", "hi", "lo", "was_read")
 
     def __init__(self, lo: int, hi: int, explorer: ChoiceExplorer, *, was_read: bool = False) -> None:
-        """was_read: it is what the clock showed once, so no later reading is below it."""
+        """was_read: a value that the clock returned, so no later reading is below it."""
         self.lo = lo
         self.hi = hi
         self.explorer = explorer
@@ -62,12 +61,10 @@ class Interval:
         return not self > other
 
     def raise_to(self, lo: int) -> None:
-        """It turned out to be at least lo; the explorer may forbid to learn from it."""
         if lo > self.lo and self.explorer.learning:
             self.lo = lo
 
     def lower_to(self, hi: int) -> None:
-        """It turned out to be at most hi."""
         if hi < self.hi and self.explorer.learning:
             self.hi = hi
 
@@ -85,9 +82,9 @@ class Interval:
 
 class Reading(Interval):
     """
-    A clock that the rules read once where the client reads it again and again, a little later each time.
+    A clock that the rules read once where the client reads it repeatedly, each time a little later.
 
-    An answer can push up what later readings may show, but it puts no upper bound on them.
+    A comparison can raise the lower bound of later readings but not limit them above.
     """
 
     __slots__ = ()
@@ -98,12 +95,13 @@ class Reading(Interval):
         return result
 
     def lower_to(self, hi: int) -> None:
-        """What one reading was below binds no later reading."""
+        """No operation: an upper bound of one reading does not bind later readings."""
 
 
 def _less(one: Interval, other: Interval) -> bool:
     if one.lo >= other.hi:
         return False
+    # The clock does not go back, so a reading below an earlier one is no choice.
     if other.was_read and isinstance(one, Reading):
         one.raise_to(other.lo)
         other.lower_to(one.hi)
@@ -120,21 +118,21 @@ def _less(one: Interval, other: Interval) -> bool:
 
 
 def as_ms(interval: Interval) -> int:
-    """The interval as the rules take it: they only add, subtract and compare."""
+    """Type cast for the rules, which only add, subtract and compare times."""
     return cast("int", interval)
 
 
 def bounds(time_ms: int | Interval) -> tuple[int, int]:
-    """Lowest and highest value of a time the rules have stored."""
+    """Lowest and highest value of a stored time."""
     return (time_ms, time_ms) if isinstance(time_ms, int) else (time_ms.lo, time_ms.hi)
 
 
 def was_read(time_ms: int | Interval) -> bool:
-    """Whether a time is one that the clock has already shown."""
+    """True if the clock has already returned this time."""
     return not isinstance(time_ms, int) and time_ms.was_read
 
 
 def wall_ms(from_ns: int, to_ns: int) -> tuple[int, int]:
-    """What a millisecond clock may show at some instant of [from_ns, to_ns]."""
+    """Bounds of a millisecond clock's readings within [from_ns, to_ns]."""
     lo = from_ns // NS_PER_MS
     return lo, max(to_ns // NS_PER_MS, lo) + PHASE_MS

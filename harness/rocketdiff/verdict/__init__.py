@@ -1,1 +1,1 @@
-"""Evidence to answers, answers to one verdict of a run with its exit code."""
+"""From evidence to answers, and to one verdict of the run with its exit code."""

@@ -1,4 +1,4 @@
-"""One piece of evidence, one answer: the standing says what it was good for, differences and samples say the rest."""
+"""Turns one evidence, with the answers of its samples, into the answer of its check."""
 
 from collections.abc import Sequence
 from math import isfinite, log
@@ -25,11 +25,10 @@ _WITHOUT_ANSWER = {
 
 def answer(evidence: Evidence, samples: Sequence[SampleAnswer], *, baseline: str, candidate: str) -> CheckResult:
     """
-    Judge one evidence, given what the run's family of samples said about its own.
+    Judge one evidence, given the answers of its samples.
 
-    An INVALID standing wins over everything: what was measured under a broken set-up shows nothing, so its divergences
-    are listed and do not count. Otherwise an exact divergence is certain: it is ``must`` and DIVERGES, whatever the check
-    said of itself.
+    An INVALID standing wins: a broken set-up proves nothing, so divergences are listed and do not count. Otherwise an
+    exact divergence is certain: ``must`` and DIVERGES, whatever severity was declared.
     """
     divergences = (*evidence.divergences, *statistical(evidence.check, samples, baseline, candidate))
     verdict = _verdict(evidence, divergences, samples)
@@ -56,10 +55,9 @@ def _verdict(evidence: Evidence, divergences: Sequence[Divergence], samples: Seq
 
 def _severity(evidence: Evidence, verdict: Verdict, samples: Sequence[SampleAnswer]) -> Severity:
     """
-    What the answer is worth: an exact divergence gates, a statistical question without the power to answer is ``should``.
+    An exact divergence gates; a statistical question without the power to answer is ``should``.
 
-    How much the durations of a handful of episodes scatter is the machine's doing. But only an estimate inside the margin
-    is excused for it: where the estimate itself lies beyond, the open question gates.
+    The machine determines how much a few episodes scatter. An estimate beyond the margin is no such excuse and gates.
     """
     if evidence.divergences and verdict is Verdict.DIVERGES:
         return Severity.MUST
@@ -72,7 +70,7 @@ def _severity(evidence: Evidence, verdict: Verdict, samples: Sequence[SampleAnsw
 def _reason(
     evidence: Evidence, divergences: Sequence[Divergence], samples: Sequence[SampleAnswer], baseline: str
 ) -> str:
-    # Something was found, so the question did arise, whatever the check said.
+    # A divergence was found, so the check was applicable despite its standing.
     arose = divergences and evidence.standing is Standing.NOT_APPLICABLE
     reasons = ["" if arose else evidence.reason, *(sample.reason for sample in samples)]
     if any(item.subject == baseline and item.signature.startswith("rules/") for item in divergences):
@@ -83,7 +81,7 @@ def _reason(
 
 
 def statistical(check: str, samples: Sequence[SampleAnswer], baseline: str, candidate: str) -> tuple[Divergence, ...]:
-    """One divergence for each difference beyond the margin and for each difference in what ended the episodes."""
+    """Return one divergence per duration beyond the margin and one per difference in the causes of episode ends."""
     found = []
     for item in samples:
         if item.differs:
@@ -124,7 +122,7 @@ def _duration_differs(check: str, item: SampleAnswer, candidate: str) -> Diverge
 
 def _cause_differs(check: str, item: SampleAnswer, baseline: str, candidate: str) -> Divergence:
     baseline_only, candidate_only = item.sample.discordant()
-    one = next(pair for pair in item.sample.pairs if pair.baseline_ended is not pair.candidate_ended)
+    example = next(pair for pair in item.sample.pairs if pair.baseline_ended is not pair.candidate_ended)
     return Divergence(
         signature=f"{check}.failover-cause-differs",
         subject=candidate,
@@ -136,7 +134,7 @@ def _cause_differs(check: str, item: SampleAnswer, baseline: str, candidate: str
             phase="episodes",
             expected="both clients fail over in the same spells, or both wait for the broker",
             observed=f"only {baseline} failed over in {baseline_only} spells, only {candidate} in {candidate_only}",
-            figures={"p_mcnemar": item.p_cause, "one_episode": _episode(one)},
+            figures={"p_mcnemar": item.p_cause, "one_episode": _episode(example)},
         ),
     )
 
@@ -167,5 +165,5 @@ def _ratios(samples: Sequence[SampleAnswer]) -> tuple[Measure, ...]:
 
 
 def _is_finite(measure: Measure) -> bool:
-    """JSON has no infinity; a figure without a bound (two episodes or fewer) is left out rather than written as null."""
+    """False for a figure without a bound (two episodes or fewer), which is omitted: JSON has no infinity."""
     return all(isfinite(figure) for figure in (measure.value, measure.low or 0.0, measure.high or 0.0))

@@ -1,8 +1,7 @@
 """
-The gate's own error rates, as measured: how often it alarms where nothing differs, and finds what is known to differ.
+The gate's measured error rates: false alarms where nothing differs, and detection of known differences.
 
-A rate without its interval, or an interval without the circumstances it was measured in,
-says nothing, so both are part of the value that a report shows.
+A rate is meaningful only with its interval and the circumstances of the measurement; both are part of the value.
 """
 
 from dataclasses import dataclass
@@ -12,10 +11,10 @@ from rocketdiff.core.run_info import Machine
 from rocketdiff.statistics.significance import clopper_pearson
 
 SCHEMA_VERSION = "1.1.0"
-"""Of the stored calibration: a new field is a new minor version, anything an older reader would misread a new major."""
+"""Minor: a new field. Major: an older reader would misread it."""
 
 CONFIDENCE = 0.95
-"""Of every interval here, two-sided or not; the usual level, at which 299 clean cases show a rate below one per cent."""
+"""Level of every interval here, one- or two-sided. At this level 299 clean cases show a rate below 1 %."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +22,7 @@ class Rate:
     """
     ``seen`` times in ``n``.
 
-    low, high: exact two-sided interval. bound: exact one-sided upper bound, the figure to quote as "at most".
+    low, high: exact two-sided interval. bound: exact one-sided upper bound, to be quoted as "at most".
     """
 
     seen: int
@@ -34,7 +33,7 @@ class Rate:
 
     @classmethod
     def of(cls, seen: int, n: int) -> Self:
-        """The rate with its Clopper–Pearson limits; nothing observed at all bounds nothing."""
+        """Return the rate with its Clopper–Pearson limits; n = 0 bounds nothing."""
         low, high = clopper_pearson(seen, n, CONFIDENCE)
         _, bound = clopper_pearson(seen, n, 1 - 2 * (1 - CONFIDENCE))
         return cls(seen, n, low, high, bound)
@@ -45,8 +44,8 @@ class CheckRate:
     """
     One check over all control cases.
 
-    alarms: gating divergences, out of the cases that the check decided. without_answer: cases that it was asked of and did
-    not decide (not applicable, inconclusive, invalid), which count neither way. warnings: divergences that do not gate.
+    alarms: gating divergences, out of the decided cases. without_answer: cases where it was asked but not decided (not
+    applicable, inconclusive, invalid); they count neither way. warnings: divergences that do not gate.
     """
 
     check: str
@@ -65,7 +64,7 @@ class SubjectRate:
 
 @dataclass(frozen=True, slots=True)
 class ModeRate:
-    """Alarms of the control cases that sent in one way: ``sync``, ``async`` or ``oneway``; out of the decided ones."""
+    """Alarms of the decided control cases of one send mode: ``sync``, ``async`` or ``oneway``."""
 
     mode: str
     alarms: Rate
@@ -73,7 +72,7 @@ class ModeRate:
 
 @dataclass(frozen=True, slots=True)
 class ClientRate:
-    """Alarms of one client against itself (``java`` beside ``java``), all its releases, out of its decided cases."""
+    """Alarms of one client against itself (``java`` against ``java``) over all its releases, out of its decided cases."""
 
     client: str
     alarms: Rate
@@ -82,9 +81,9 @@ class ClientRate:
 @dataclass(frozen=True, slots=True)
 class Alarm:
     """
-    One false alarm, or what is one until somebody shows that it is not.
+    One alarm of a control case: false until shown to be real.
 
-    number: of the control case, with which ``rocketdiff calibrate --only`` repeats it; of the gate run for a pooled check.
+    number: the control case, to be repeated with ``rocketdiff calibrate --only``; for a pooled check, the gate run.
     """
 
     number: int
@@ -101,10 +100,10 @@ class Controls:
     """
     A client against itself, many times.
 
-    cases: that ran; alarms_per_case is out of those that were decided. invalid: whose set-up did not hold. broke_off: that
-    ended with an error of ours or of the machine. alarms_per_run: gate runs (several cases judged together, pooled
-    statistics included) with at least one alarm, out of those that came to their end. modes, clients: what the decided
-    cases were, two cuts through the same cases; empty in a file older than 1.1.0, which did not count them.
+    cases: those run. alarms_per_case: out of the decided ones. invalid: the set-up did not hold. broke_off: ended with
+    an error of rocketdiff or of the machine. alarms_per_run: gate runs (several cases judged together, with pooled
+    statistics) with an alarm, out of the completed ones. modes, clients: two partitions of the decided cases; empty
+    before schema 1.1.0.
     """
 
     cases: int
@@ -121,7 +120,7 @@ class Controls:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """How often a divergence that the ledger declares was seen when its case was run again and decided."""
+    """How often a divergence declared in the ledger was seen when its case was repeated and decided."""
 
     entry: str
     baseline: str
@@ -134,11 +133,11 @@ class Found:
 @dataclass(frozen=True, slots=True)
 class Calibration:
     """
-    Everything measured, and where, when and with what.
+    All measured rates, with the circumstances.
 
-    first_at, last_at: ISO 8601, when the first and the last case ended. sources: digests of the program as it was; more than
-    one means that it changed under way. judging_sources: the same of the part that decides what is an alarm, for a reader who
-    wants to know whether it is still that one; empty in a file older than 1.1.0. load_median: of the machine's load averages, one a case: what else it had to do.
+    first_at, last_at: end of the first and of the last case, ISO 8601. sources: digests of the program; several if it
+    changed meanwhile. judging_sources: digests of the part that decides about alarms, so that a reader can compare;
+    empty before schema 1.1.0. load_median: of the machine's load averages, one per case.
     """
 
     schema_version: str

@@ -1,8 +1,8 @@
 """
-Compares counts of both arms: what happened to one more often than to the other. All comparisons of a run are one family.
+Compares counts of both arms. All comparisons of a run are one family.
 
-The tests are exact, and each difference gates like a divergence of an exact check, whether the candidate is the worse or the
-better of the two, because both are changes of behaviour. So the error budget is that of an exact check: tiny.
+The tests are exact. A difference gates like a divergence of an exact check, whether the candidate is worse or better:
+both are changes of behaviour. So the error budget is tiny, as for an exact check.
 """
 
 from collections.abc import Sequence
@@ -17,30 +17,30 @@ from rocketdiff.statistics.significance import exact_mcnemar, holm
 
 ALPHA_COUNTS = 0.001
 """
-Chance that luck in counts fails a whole run: with a gate run a day, once in three years, well below what the durations may
-cost (``samples.ALPHA_DIFFERENCE``). So nothing below eleven to none is a difference, and eleven to none is. Where random
-choices fall is a family of its own, with as much again: it is asked of every run of some cases, and would halve the others' power.
+Probability that chance in counts fails a whole run: once in three years with one gate run a day, well below the budget
+of durations (``decide_samples.ALPHA_DIFFERENCE``). So eleven to none is the smallest difference. Concentrations of
+random choices are a second family with the same budget: asked in every run of some cases, they would halve the others'
+power.
 """
 
 Counts = PairedCounts | ComparedShares | Concentration
 
 
 def with_counts_told(evidence: Sequence[Evidence], *, baseline: str, candidate: str) -> tuple[Evidence, ...]:
-    """The evidence, each with a divergence for every count of it that differs; INVALID evidence is asked nothing."""
+    """Return the evidence with a divergence added for every count that differs; INVALID evidence is not tested."""
     asked = [count for item in evidence for count in _asked(item)]
     families = [
         [count for count in asked if isinstance(count, Concentration) is is_drawn] for is_drawn in (False, True)
     ]
-    differing = {id(one) for each in families for one, differs in zip(each, _differ(each), strict=True) if differs}
+    differing = {id(count) for each in families for count, differs in zip(each, _differ(each), strict=True) if differs}
     return tuple(_told(item, differing, baseline, candidate) for item in evidence)
 
 
 def _asked(item: Evidence) -> tuple[Counts, ...]:
     """
-    Counts that could differ at all.
+    Return the counts that could differ at all.
 
-    A comparison that the budget could not see even if all it has were on one side can never be told, so it takes nothing of
-    the others' budget (Tarone 1990).
+    A comparison that is not significant even at its most extreme uses none of the others' budget (Tarone 1990).
     """
     if item.standing is Standing.INVALID:
         return ()
@@ -52,7 +52,7 @@ def _differ(counts: Sequence[Counts]) -> tuple[bool, ...]:
 
 
 def p_of(count: Counts) -> float:
-    """Two-sided exact p-value that the arms are alike; of random choices, that the candidate's are."""
+    """Return the two-sided exact p-value of equal arms; for random choices, of a random candidate."""
     if isinstance(count, PairedCounts):
         return exact_mcnemar(count.baseline_more, count.candidate_more)
     if isinstance(count, ComparedShares):
@@ -63,7 +63,7 @@ def p_of(count: Counts) -> float:
 
 
 def _piled_up(count: Concentration, most: int, total: int) -> float:
-    """Chance that so many of so many fall on one place, whichever it is: at most the sum over places."""
+    """Probability that at least ``most`` of ``total`` choices fall on any one place: Bonferroni bound over the places."""
     return min(1.0, count.places * float(scipy.stats.binom.sf(most - 1, total, count.chance)))
 
 

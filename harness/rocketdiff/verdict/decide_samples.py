@@ -1,8 +1,8 @@
 """
-Statistical answers: every paired sample of a run decided as one family, so that many checks share one error budget.
+Decides all paired samples of a run as one family with one error budget.
 
-A ``must`` sample may fail a run, so its differences go through Holm; a ``should`` one is screened with
-Benjamini–Hochberg; an ``info`` one is one case's share of a pooled sample and never diverges by itself.
+``must`` samples may fail a run: their differences are corrected by Holm. ``should`` samples are screened with
+Benjamini–Hochberg. An ``info`` sample, one case's share of a pooled sample, never diverges by itself.
 """
 
 from collections.abc import Iterable, Sequence
@@ -22,21 +22,19 @@ from rocketdiff.statistics.significance import (
 )
 
 ALPHA_DIFFERENCE = 0.01
-"""Chance that a whole run fails by statistics alone: the error budget of a gate run (README of `statistics`)."""
+"""Probability that statistics alone fail a whole run: the error budget of a gate run (README of `statistics`)."""
 
 P_CAUSE_OPEN = 0.05
-"""
-Below it causes that differ keep a question open (six spells to nil): two faithful clients leave the same spells.
-"""
+"""Below this, differing causes keep a question open (six spells to none): faithful clients leave the same spells."""
 
 MOST_CUT_SHORT = 0.5
 """
-Share of an arm's spells that were cut short before its failover from which on the others show no equivalence: they are those in
-which it did go on elsewhere, and the longer a way out, the likelier something else ends it.
+If at least this share of an arm's spells was cut short before its failover, the others show no equivalence. They are
+biased: the longer a failover takes, the likelier something else ends the spell first.
 """
 
 ALPHA_EQUIVALENCE = 0.05
-"""Chance that a run passes as equivalent though a sample lies at its margin: the usual size of the TOST procedure."""
+"""Probability that a run passes as equivalent although a sample lies at its margin: the usual TOST size."""
 
 Q_SCREEN = 0.05
 """Expected share of false flags among ``should`` samples, which warn and do not gate (same section)."""
@@ -45,10 +43,10 @@ Q_SCREEN = 0.05
 @dataclass(frozen=True, slots=True)
 class SampleAnswer:
     """
-    What one sample says.
+    Answer of one sample.
 
-    ratio: None when too few pairs were complete to ask. differs: by more than the margin. cause_differs: one arm failed
-    over where the other waited for the broker. questions: members of its family, which share the error budget.
+    ratio: None with too few complete pairs. differs: by more than the margin. cause_differs: one arm failed over where
+    the other waited for the broker. questions: size of its family, which shares the error budget.
     """
 
     sample: PairedSample
@@ -62,27 +60,26 @@ class SampleAnswer:
     @property
     def points_beyond(self) -> bool:
         """
-        Whether what was seen speaks for a difference, shown or not: an estimate beyond the margin, or causes that differ.
+        True if the estimate is beyond the margin or causes differ, significant or not.
 
-        Then the power that is missing is no excuse: the question stays open and gates.
+        Then missing power is no excuse: the question stays open and gates.
         """
         return self.sample.points_beyond() or self.p_cause <= P_CAUSE_OPEN
 
     @property
     def is_mostly_unseen(self) -> bool:
-        """Whether so many of an arm's durations were cut short that the others do not speak for it."""
+        """True if too many of an arm's durations were cut short."""
         return max(self.sample.cut_short()) >= MOST_CUT_SHORT * max(1, len(self.sample.met()))
 
     @property
     def verdict(self) -> Verdict:
-        """DIVERGES, EQUIVALENT or, when neither was shown, INCONCLUSIVE."""
         if self.differs or self.cause_differs:
             return Verdict.DIVERGES
         return Verdict.EQUIVALENT if self.equivalent and not self.is_mostly_unseen else Verdict.INCONCLUSIVE
 
     @property
     def reason(self) -> str:
-        """Why there is no answer, with the number of spells that would give one; empty when there is."""
+        """Why there is no answer, with the number of spells that would give one; else empty."""
         if self.verdict is not Verdict.INCONCLUSIVE:
             return ""
         complete = len(self.sample.complete())
@@ -103,7 +100,7 @@ class SampleAnswer:
         )
 
     def _needed(self, ratio: RatioDecision) -> str:
-        """How many pairs would decide were the estimate the truth, and for what; with the family's correction."""
+        """The number of pairs that would decide, with the family's correction, if the estimate were the truth."""
         margin = self.sample.margin.ratio
         is_beyond = self.sample.points_beyond()
         alpha = ALPHA_DIFFERENCE / (2 * self.questions) if is_beyond else ALPHA_EQUIVALENCE / self.questions
@@ -115,7 +112,7 @@ class SampleAnswer:
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """A sample with its p-values, before the family has spoken."""
+    """A sample with its uncorrected p-values."""
 
     severity: Severity
     sample: PairedSample
@@ -124,7 +121,7 @@ class _Asked:
 
 
 def decide_samples(evidence: Sequence[Evidence]) -> list[tuple[SampleAnswer, ...]]:
-    """Answers to the samples of each evidence, in order; evidence that is not DECISIVE answers nothing."""
+    """Return the answers to the samples of each evidence, in order; only DECISIVE evidence has any."""
     asked = [[_ask(item.severity, sample) for sample in _samples(item)] for item in evidence]
     family = [question for row in asked for question in row]
     answers = dict(zip(map(id, family), _answers(family), strict=True))
@@ -144,7 +141,7 @@ def _ask(severity: Severity, sample: PairedSample) -> _Asked:
 
 
 def _answers(family: Sequence[_Asked]) -> list[SampleAnswer]:
-    """Correct for many questions within each severity, then read every sample's answer."""
+    """Correct for multiple tests within each severity, then derive every answer."""
     different: dict[int, bool] = {}
     cause: dict[int, bool] = {}
     equivalent: dict[int, bool] = {}

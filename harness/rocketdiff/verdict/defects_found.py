@@ -1,4 +1,4 @@
-"""How many of a bank of defective clients the suites find, as measured: ``make sensitivity`` writes it, reports tell it."""
+"""Measured detection rates for a bank of defective clients; ``make sensitivity`` writes them, reports show them."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
@@ -8,7 +8,7 @@ from typing import Self
 from rocketdiff.verdict.calibration import Rate
 
 SCHEMA_VERSION = "1.0.0"
-"""A new field is a new minor version, anything an older reader would misread a new major."""
+"""Minor: a new field. Major: an older reader would misread it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +26,9 @@ class SuiteFound:
     """
     One suite.
 
-    scenarios: of the suite; played: those that virtual brokers can play. trials: of every defect with an opportunity there,
-    with every seed; defects: those found with every seed, out of those with an opportunity. missed: the others, by name.
+    scenarios: number in the suite. played: those that virtual brokers can play. trials: every defect with an
+    opportunity, with every seed. defects: those found with every seed, out of those with an opportunity. missed: the
+    others' names.
     """
 
     suite: str
@@ -39,7 +40,6 @@ class SuiteFound:
 
     @classmethod
     def of(cls, suite: str, scenarios: int, played: int, trials: Iterable[DefectTrial]) -> Self:
-        """The sums."""
         by_defect: defaultdict[str, list[bool]] = defaultdict(list)
         for trial in trials:
             by_defect[trial.defect].append(trial.found)
@@ -52,9 +52,9 @@ class SuiteFound:
 @dataclass(frozen=True, slots=True)
 class DefectsFound:
     """
-    The whole measurement. bank: how many defects, kinds: of which kind how many. seeds: with how many each was tried.
+    The whole measurement. bank: number of defects. kinds: number per kind. seeds: number of seeds tried per defect.
 
-    judging_source: digest of the part that judges, as it was.
+    judging_source: digest of the judging part at the time.
     """
 
     schema_version: str

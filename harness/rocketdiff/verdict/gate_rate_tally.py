@@ -1,4 +1,4 @@
-"""From the outcomes of control cases to rates: what counts as an alarm, out of what."""
+"""Computes rates from the outcomes of control cases."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -9,15 +9,15 @@ from rocketdiff.core.tables.checks import ABOUT_THE_RUN
 from rocketdiff.verdict.calibration import Alarm, CheckRate, ClientRate, Controls, Found, ModeRate, Rate, SubjectRate
 
 ALARMS = frozenset({Verdict.DIVERGES, Verdict.STALE, Verdict.ERROR})
-"""Answers that fail a gate; against itself a client deserves none of them."""
+"""Verdicts that fail a gate; for a client against itself each is a false alarm."""
 
 EXAMPLE_CHARACTERS = 400
-"""Of a sentence kept with an alarm: enough to recognise it, the run directory has the rest."""
+"""Length kept of a sentence: enough to recognise an alarm; the run directory has the rest."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What one check said, as far as counting goes."""
+    """One check's answer, reduced to what is counted."""
 
     check: str
     verdict: Verdict
@@ -29,7 +29,6 @@ class Answer:
 
     @classmethod
     def of(cls, result: CheckResult) -> "Answer":
-        """The answer without its figures; of several divergences the first one's example."""
         example = result.divergences[0].example if result.divergences else None
         return cls(
             check=result.check,
@@ -43,22 +42,20 @@ class Answer:
 
     @property
     def gates(self) -> bool:
-        """Whether it could fail a run under the default policy."""
+        """True if it could fail a run under the default policy."""
         return self.severity is Severity.MUST or self.verdict is Verdict.ERROR
 
     @property
     def is_alarm(self) -> bool:
-        """Whether it would have failed one."""
         return self.gates and self.verdict in ALARMS
 
     @property
     def is_decided(self) -> bool:
-        """Whether it says something about a client."""
         return self.verdict in DECISIVE
 
     @property
     def is_trial(self) -> bool:
-        """Whether it could have been an alarm: one that only warns, whatever it says, bounds no rate."""
+        """True if it could have been an alarm: an answer that only warns contributes to no rate."""
         return self.is_alarm or (self.gates and self.is_decided)
 
 
@@ -67,9 +64,9 @@ class ControlOutcome:
     """
     One control case, or one gate run of several cases with its pooled checks.
 
-    trouble: what ended it before it could be judged; then there are no answers. cases_alarmed: of a gate run, whether one of
-    its cases did, which fails it like a pooled check. mode: how a case sent; empty for a gate run, and in journals from
-    before it was written down.
+    trouble: what ended it before it was judged; then there are no answers. cases_alarmed: a case of the gate run
+    alarmed, which fails the run like a pooled check. mode: send mode of a case; empty for a gate run and in older
+    journals.
     """
 
     number: int
@@ -82,25 +79,23 @@ class ControlOutcome:
 
     @property
     def has_alarm(self) -> bool:
-        """Whether a gate would have failed."""
         return self.cases_alarmed or any(answer.is_alarm for answer in self.answers)
 
     @property
     def is_decided(self) -> bool:
-        """Whether a gating check about the client's behaviour was decided; a case without one can neither pass nor fail."""
+        """True if a gating check about the client was decided; without one a case can neither pass nor fail."""
         return self.has_alarm or any(a.gates and a.is_decided and a.check not in ABOUT_THE_RUN for a in self.answers)
 
     @property
     def is_invalid(self) -> bool:
-        """Whether its set-up did not hold."""
         return any(answer.gates and answer.verdict is Verdict.INVALID for answer in self.answers)
 
 
 def summed(cases: Sequence[ControlOutcome], runs: Sequence[ControlOutcome]) -> Controls:
     """
-    Rates over all control cases; ``runs`` are the gate runs that came to their end, with the answers of pooled checks.
+    Return the rates over all control cases; ``runs``: the completed gate runs, with the answers of pooled checks.
 
-    A gate run alarms when one of its pooled checks does or one of its cases did.
+    A gate run alarms if one of its pooled checks or one of its cases does.
     """
     decided = [case for case in cases if case.is_decided]
     pooled = [run for run in runs if run.has_alarm or any(answer.is_trial for answer in run.answers)]
@@ -122,9 +117,9 @@ def summed(cases: Sequence[ControlOutcome], runs: Sequence[ControlOutcome]) -> C
 
 def _checks(outcomes: Iterable[ControlOutcome]) -> tuple[CheckRate, ...]:
     """
-    By check; one that is only measured (``info``) in a case is judged in the pool, and counted there.
+    Rates by check. A check that is only measured (``info``) in a case is counted in the pool.
 
-    A gate run asks a check of several pools, whose samples overlap: together they are one trial.
+    A gate run asks a check of several pools with overlapping samples: together they are one trial.
     """
     trials: defaultdict[str, list[list[Answer]]] = defaultdict(list)
     for outcome in outcomes:
@@ -148,7 +143,7 @@ def _check(check: str, trials: Sequence[Sequence[Answer]]) -> CheckRate:
 
 
 def _cut(decided: Iterable[ControlOutcome], part: Callable[[ControlOutcome], str]) -> Mapping[str, Rate]:
-    """Alarms of each part of the decided cases, by the part's name."""
+    """Alarms by part of the decided cases."""
     parts: defaultdict[str, list[bool]] = defaultdict(list)
     for case in decided:
         parts[part(case)].append(case.has_alarm)
@@ -173,7 +168,7 @@ def _alarms(outcome: ControlOutcome) -> Iterable[Alarm]:
 
 @dataclass(frozen=True, slots=True)
 class KnownOutcome:
-    """One repeat of a case that an entry of the ledger speaks about; seen is None where its check was not decided."""
+    """One repetition of a case covered by a ledger entry; seen is None if its check was not decided."""
 
     entry: str
     baseline: str
@@ -183,13 +178,13 @@ class KnownOutcome:
 
 
 def found(outcomes: Sequence[KnownOutcome]) -> tuple[Found, ...]:
-    """How often each entry's divergence was seen, in the order in which entries first appear."""
+    """Return how often each entry's divergence was seen, in order of first appearance."""
     groups: defaultdict[tuple[str, str, str, str], list[bool | None]] = defaultdict(list)
     for outcome in outcomes:
         groups[outcome.entry, outcome.baseline, outcome.candidate, outcome.check].append(outcome.seen)
     return tuple(
-        Found(*key, seen=Rate.of(sum(seen is True for seen in told), _decided(told)), without_answer=told.count(None))
-        for key, told in groups.items()
+        Found(*key, seen=Rate.of(sum(seen is True for seen in rows), _decided(rows)), without_answer=rows.count(None))
+        for key, rows in groups.items()
     )
 
 

@@ -1,9 +1,4 @@
-"""
-The judge: all evidence of a run in, every answer and the one verdict out. Pure: no clock, no files.
-
-Executed checks must equal planned checks: what was planned and never answered is INVALID, by name. Of many answers one
-verdict is made: which of them gate, what dominates, and when there was nothing to go by.
-"""
+"""From all evidence of a run to every answer and one verdict. Pure: no clock, no files."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -24,7 +19,7 @@ from rocketdiff.verdict.decide_samples import decide_samples
 
 
 class RunVerdict(StrEnum):
-    """The word of the machine line."""
+    """The verdict word of the machine line."""
 
     CONFORMS = "conforms"
     DIVERGES = "diverges"
@@ -49,12 +44,11 @@ EXIT_CODE = {
 @dataclass(frozen=True, slots=True)
 class Counts:
     """
-    Checks by answer: new, declared, stale and inconclusive are of gating checks only, so that ``new=0`` means no failure.
+    Numbers of checks. new, declared, stale, inconclusive: of gating checks, so that ``new=0`` means no failure.
 
-    inconclusive: gating checks without an answer, INVALID ones included. ungated: checks without an answer that would have
-    gated had they been answered (``should``). gating: every check whose answer can gate, ``info`` ones left out; answered:
-    those of them with a decisive answer. checks: all that were executed, gating or not and planned or not. planned: all
-    that had to be; unanswered: those of them that never were.
+    inconclusive: gating checks without an answer, including INVALID. ungated: unanswered checks that would gate if
+    answered (``should``). gating: checks whose answer can gate, without ``info``. answered: those with a decisive
+    answer. checks: all executed, planned or not. planned: all planned. unanswered: planned but never executed.
     """
 
     new: int = 0
@@ -71,7 +65,7 @@ class Counts:
 
 @dataclass(frozen=True, slots=True)
 class RunJudgement:
-    """Every answer of a run and what they add up to under a policy; ledger: its entries that speak about the run."""
+    """Every answer of a run and its verdict under a policy; ledger: outcomes of the entries that apply."""
 
     results: tuple[CheckResult, ...]
     verdict: RunVerdict
@@ -84,9 +78,9 @@ class RunJudgement:
 
 def machine_line(verdict: RunVerdict, counts: Counts, *, seed: int | None, run: str) -> str:
     """
-    Last line of every run's output, also of one that ended in an error of ours (then with the counts so far).
+    Return the last line of every run's output, also after an internal error (with the counts so far).
 
-    Values never contain a blank: a run id that does is written with underscores.
+    Values contain no blanks: blanks in a run id become underscores.
     """
     return (
         f"VERDICT {verdict} new={counts.new} declared={counts.declared} stale={counts.stale}"
@@ -96,7 +90,7 @@ def machine_line(verdict: RunVerdict, counts: Counts, *, seed: int | None, run: 
 
 
 def unanswered(planned: Iterable[tuple[str, str]], results: Sequence[CheckResult]) -> tuple[CheckResult, ...]:
-    """One INVALID ``must`` result for every planned (case, check) without a result, in the order of the plan."""
+    """Return one INVALID ``must`` result per planned (case, check) without a result, in plan order."""
     answered = Counter((result.case, result.check) for result in results)
     missing = Counter(planned) - answered
     return tuple(
@@ -120,10 +114,10 @@ def conclude(
     results: Sequence[CheckResult], policy: Policy, *, planned: int = 0, unanswered: int = 0
 ) -> tuple[RunVerdict, Counts]:
     """
-    Verdict and counts of a run; ``unanswered`` of the results stand for planned checks that never ran.
+    Return verdict and counts of a run; ``unanswered``: results that stand for planned checks that never ran.
 
-    ERROR, then DIVERGES, dominate. STALE names the run only when nothing gating is left without an answer: its exit
-    code promises that repairing the ledger is enough.
+    Precedence: ERROR, then DIVERGES. STALE requires that every gating check has an answer: its exit code promises that
+    repairing the ledger is enough.
     """
     gating = [result for result in results if policy.gates(result)]
     seen = Counter(result.verdict for result in gating)
@@ -161,10 +155,10 @@ def judge(
     evidence: Sequence[Evidence], run_info: RunInfo, policy: Policy | None = None, ledger: Ledger | None = None
 ) -> RunJudgement:
     """
-    Answer every check, look divergences up in the ledger, add what was planned and never answered, and conclude.
+    Answer every check, apply the ledger, add the unanswered planned checks as INVALID, and conclude.
 
-    The statistical samples of all evidence are one family (their error budget is the run's), so a part of a run must
-    not be judged by itself and merged afterwards.
+    The statistical samples of a run are one family with one error budget, so parts must not be judged separately and
+    merged.
     """
     chosen = policy or Policy()
     applied = apply_ledger(ledger or Ledger(), answers(evidence, run_info), run_info, chosen)
@@ -172,7 +166,7 @@ def judge(
 
 
 def answers(evidence: Sequence[Evidence], run_info: RunInfo) -> tuple[CheckResult, ...]:
-    """One result for each evidence, in its order."""
+    """Return one result per evidence, in its order."""
     baseline, candidate = run_info.baseline.subject, run_info.candidate.subject
     evidence = with_counts_told(evidence, baseline=baseline, candidate=candidate)
     return tuple(
@@ -182,7 +176,7 @@ def answers(evidence: Sequence[Evidence], run_info: RunInfo) -> tuple[CheckResul
 
 
 def judged(applied: Applied, run_info: RunInfo, policy: Policy) -> RunJudgement:
-    """What executed results, to which the ledger has been applied, add up to against the plan."""
+    """Conclude from the executed results, after the ledger, and the plan."""
     missing = unanswered(run_info.planned, applied.results)
     everything = (*applied.results, *missing)
     verdict, counts = conclude(everything, policy, planned=len(run_info.planned), unanswered=len(missing))

@@ -1,4 +1,4 @@
-"""What it was that no hidden state explains: one signature, two sentences, and the facts for machines."""
+"""Describes a difference: a signature, two sentences, and machine-readable facts."""
 
 from collections.abc import Sequence
 
@@ -25,7 +25,7 @@ Outcomes = Sequence[tuple[HiddenState, Step]]
 
 
 def agrees(step: Step, point: DecisionPoint, *, causes_told: bool = True) -> bool:
-    """Whether a step by the rules is the one that was seen; causes_told: the client can tell the cause of an exception."""
+    """True if a step of the rules is the observed one; causes_told: the client can report causes of exceptions."""
     seen = point.followed_by
     if isinstance(step, Try):
         return seen is not None and step.queue == (seen.broker, seen.queue_id)
@@ -35,7 +35,7 @@ def agrees(step: Step, point: DecisionPoint, *, causes_told: bool = True) -> boo
 def explained_difference(
     outcomes: Outcomes, point: DecisionPoint, pristine: Sequence[tuple[str, int]]
 ) -> RuleDifference:
-    """The difference at a decision point none of whose outcomes agrees; pristine: the publish list as the route gives it."""
+    """Return the difference at a decision point where no outcome agrees; pristine: the publish list as the route gives it."""
     tries = [(state, step) for state, step in outcomes if isinstance(step, Try)]
     finishes = [step for _, step in outcomes if isinstance(step, Finish)]
     if point.followed_by is None:
@@ -46,7 +46,7 @@ def explained_difference(
 
 
 def result_difference(send: Send) -> RuleDifference | None:
-    """A returned result that names another queue than the attempt it came from."""
+    """A returned result that names another queue than its attempt's."""
     answered = [attempt for attempt in send.attempts if attempt.error is None]
     if send.error is not None or send.broker is None or not answered:
         return None
@@ -64,7 +64,7 @@ def result_difference(send: Send) -> RuleDifference | None:
 
 
 def incomplete_difference(send: Send) -> RuleDifference | None:
-    """A call that returned a result without a status, though its client shows its attempts."""
+    """A result without a status, from a client whose attempts are recorded."""
     if send.error is not None or send.status is not None or send.mode is not SendMode.SYNC:
         return None
     return RuleDifference(
@@ -78,7 +78,7 @@ def incomplete_difference(send: Send) -> RuleDifference | None:
 
 
 def route_difference(send: Send, legal: Sequence[Finish]) -> RuleDifference | None:
-    """A call whose topic had no queues, and that ended otherwise than without a route."""
+    """A call without queues that did not end with a missing route."""
     if any(ends_alike(finish, send) for finish in legal):
         return None
     return _wrong_end(legal[0], send)
@@ -136,9 +136,10 @@ def _is_rewritten(
     state: HiddenState, step: Try, observed: Queue, pristine: Sequence[tuple[str, int]], *, elsewhere: bool
 ) -> bool:
     """
-    Whether a rewritten list accounts for the difference.
+    True if a rewritten list accounts for the difference.
 
-    On another broker, if the chosen element would have been the observed queue; on the same, if anything is rewritten.
+    On another broker: the chosen element was originally the observed queue. On the same broker: any element was
+    rewritten.
     """
     for info in state.infos.values():
         if len(info.queues) != len(pristine) or info.queues == [*pristine]:
@@ -152,7 +153,7 @@ def _is_rewritten(
 
 
 def _is_next_past(brokers: set[str], state: HiddenState, step: Try, observed: Queue) -> bool:
-    """Whether the walk would have reached the observed queue next, had it avoided the brokers it should have used."""
+    """True if the observed queue is the next one in rotation when the legal brokers are skipped."""
     if not any(state.has_cause_to_avoid(broker) for broker in brokers):
         return False
     for info in state.infos.values():
@@ -190,18 +191,17 @@ def _stopped_early(step: Try, point: DecisionPoint) -> RuleDifference:
 
 
 def _nearest(finishes: Sequence[Finish], send: Send) -> Finish:
-    """Of several legal ends the one that shares most with what was seen."""
     return max(finishes, key=lambda finish: (error_alike(finish, send.error), _code(finish.code) == _code(send.code)))
 
 
 def expected_error(finish: Finish, said: str | None) -> str | None:
-    """What a call throws by the rules, as a word where the client says its errors in words."""
+    """The error of the rules, as an error word if the client reports words."""
     is_word = finish.error is not None and is_error_word(said)
     return word_of(finish.error or "", finish.code, finish.cause) if is_word else finish.error
 
 
 def error_alike(finish: Finish, said: str | None) -> bool:
-    """Whether a call was seen to fail, or not to fail, as the rules have it."""
+    """True if the error, or its absence, is that of the rules."""
     return expected_error(finish, said) == said
 
 
@@ -212,7 +212,7 @@ def _wrong_end(finish: Finish, send: Send) -> RuleDifference:
         signature = f"error.other-class/expected={expected}/seen={seen}"
     elif finish.error is not None and _code(finish.code) != _code(send.code):
         signature = f"error.other-code/expected={_code(finish.code)}/seen={_code(send.code)}"
-    elif finish.error is not None:  # never of a word: words have no causes
+    elif finish.error is not None:  # not reached for error words: they have no causes
         signature = f"error.other-cause/expected={finish.cause or 'none'}/seen={send.cause or 'none'}"
         observed += f", because of a {send.cause}" if send.cause else ", without a cause"
     else:
@@ -232,22 +232,22 @@ def _wrong_end(finish: Finish, send: Send) -> RuleDifference:
 
 CAUSE_IS_RULED = frozenset({Ending.GAVE_UP, Ending.CALL_TIMEOUT})
 """
-Ends whose exception the client makes itself, so that its cause is a rule: the last attempt's exception, or none. An exception
-that is thrown as it came has whatever cause the network library gave it.
+Ends whose exception the client itself constructs, with a cause by rule: the last attempt's exception, or none. A
+rethrown exception has whatever cause the network library gave it.
 """
 
 
 def causes_alike(finish: Finish, send: Send) -> bool:
-    """Whether a call that failed names the cause that the rules name; an error word stands for exception and cause."""
+    """True if a failed call's cause is that of the rules; an error word stands for exception and cause."""
     return is_error_word(send.error) or finish.ending not in CAUSE_IS_RULED or finish.cause == send.cause
 
 
 def ends_alike(finish: Finish, send: Send) -> bool:
     """
-    Whether a call was seen to end as the rules end it.
+    True if a call ended as the rules end it.
 
-    A status that one of them does not say is no difference, except in a one-way call, which is told none. Of an error word only
-    a broker's code is compared: the client's own codes are part of what the word stands for.
+    A status missing on one side is no difference, but a one-way call must have none. With an error word only a broker's
+    code is compared: the word implies the client's own codes.
     """
     if send.mode is SendMode.ONEWAY and send.status is not None:
         return False
@@ -258,7 +258,7 @@ def ends_alike(finish: Finish, send: Send) -> bool:
 
 
 def _code(code: int | None) -> int | None:
-    """Java has −1 where there is no response code; subjects may say either."""
+    """Java has −1 for a missing response code; subjects may report either."""
     return None if code == -1 else code
 
 

@@ -1,8 +1,7 @@
 """
-Attempts that lasted longer than their timeout allows, or gave up before it was over; one-way calls that waited.
+Attempts that exceeded their timeout or gave up before it, and one-way calls that waited.
 
-What the client may do within its timeout is not looked at; only what no client that keeps it can do, however busy the
-machine, is a difference. Finer ones are left to statistics.
+Only durations impossible for a correct client on a busy machine are differences; statistics cover finer ones.
 """
 
 from dataclasses import dataclass, replace
@@ -17,54 +16,53 @@ from rocketmq_reference.rules.producer.attempt import Try
 
 BUSY_MS = 1_000
 """
-What a client on a loaded machine may be late, at least; more only where the other arm was late as well (``steps.excuses``).
+Lateness always tolerated; more only if the other arm was late as well (``analysis.steps.excuses``).
 
-A pause for garbage, classes loaded at a first call and a crowded processor cost a few hundred milliseconds, however long the
-timeout. A machine that wakes a sleeping thread more than a second late makes the case invalid (guard ``awake-machine``).
+Garbage collection, class loading at a first call and a crowded CPU cost a few hundred ms, whatever the timeout. A
+machine that wakes a thread more than a second late makes the case invalid (guard ``awake-machine``).
 """
 
 CONNECTING_MS = 6_000
 """3 s waiting for another thread that is connecting, and 3 s for the connection itself (constants of every release)."""
 
 ROUNDED_MS = 5
-"""A client that adds up whole milliseconds of two or three stages gives up so much early, at most."""
+"""Largest rounding error of a client that adds up whole milliseconds of two or three stages."""
 
 GAVE_UP_EARLY = "attempts.gave-up-before-timeout"
-"""Found in one send alone; the client's other requests may excuse it (``steps.torn_connections``)."""
+"""Found in one send; the client's other requests may excuse it (``analysis.steps.torn_connections``)."""
 
 OUTLASTED = "attempts.outlasted-timeout"
-"""Found in one attempt alone; the other attempts of both arms may excuse it (``steps.excuses``)."""
+"""Found in one attempt; the other attempts of both arms may excuse it (``analysis.steps.excuses``)."""
 
 IS_CERTAIN = "certain"
-"""In the detail of such a difference: no machine and no connection that had to be made excuses it."""
+"""Key in the detail of an OUTLASTED difference: neither machine load nor a new connection excuses it."""
 
 WAITED = "attempts.waited-for-an-answer"
-"""Found in a one-way send alone; the faults of the case may excuse it (``steps.replayed``)."""
+"""Found in a one-way send; the faults of the case may excuse it (``analysis.steps.replayed``)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tearing:
-    """What closing a connection does to others in a release. pending_fail: requests on it end; timeouts_close: one is closed by them."""
+    """Effects of closing a connection. pending_fail: its pending requests fail. timeouts_close: a request's timeout closes it."""
 
     pending_fail: bool
     timeouts_close: bool
 
     @classmethod
     def of(cls, rules: RemotingRules) -> "Tearing":
-        """As the rules of a release say it."""
         return cls(rules.fails_fast_on_close, rules.close_on_timeout is not CloseOnTimeout.NEVER)
 
 
 ANSWERS = (None, "MQBrokerException")
-"""Ends of an attempt that a broker's answer brings about."""
+"""Ends of an attempt that imply an answer of the broker."""
 
 UNBOUNDED = ("RemotingConnectException",)
-"""Connecting includes looking up the broker's name, which no timeout of the client ends."""
+"""Connecting includes looking up the broker's name, which no client timeout bounds."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outlasted:
-    """How long an attempt took, in ms, its timeout, and whether connecting may have been a part of it."""
+    """Duration of an attempt in ms, its timeout, and whether connecting may be part of it."""
 
     took_ms: int
     timeout_ms: int
@@ -72,7 +70,6 @@ class Outlasted:
 
     @classmethod
     def of(cls, found: RuleDifference) -> "Outlasted":
-        """What the detail of an OUTLASTED difference says."""
         took_ms, timeout_ms = found.detail["took_ms"], found.detail["timeout_ms"]
         assert isinstance(took_ms, int)
         assert isinstance(timeout_ms, list)
@@ -82,9 +79,9 @@ class Outlasted:
 @dataclass(slots=True)
 class Allowance:
     """
-    Timeout of one attempt by the rules, in every hidden state that explains it.
+    Timeout of one attempt by the rules, over all hidden states that explain it.
 
-    chosen_ns: before this the client had not yet begun to count.
+    chosen_ns: the client started counting no earlier.
     """
 
     lo_ms: int
@@ -92,22 +89,21 @@ class Allowance:
     chosen_ns: int
 
     def widen(self, step: Try) -> None:
-        """Another hidden state explains the attempt, too."""
         lo_ms, hi_ms = bounds(step.timeout_ms)
         self.lo_ms, self.hi_ms = min(self.lo_ms, lo_ms), max(self.hi_ms, hi_ms)
 
 
 def allowance_of(step: Try, chosen_ns: int) -> Allowance:
-    """What one hidden state allows."""
+    """The allowance of one hidden state."""
     return Allowance(*bounds(step.timeout_ms), chosen_ns)
 
 
 def duration_difference(attempt: Attempt, allowed: Allowance, *, connecting_counts: bool) -> RuleDifference | None:
     """
-    An attempt that certainly did not keep its timeout.
+    Return the difference of an attempt that certainly did not keep its timeout.
 
-    connecting_counts: the timeout covers the connection (from 4.3.0), so an answer never comes later than it.
-    One that lasted too long is told whenever BUSY_MS do not explain it; its detail says what else may.
+    connecting_counts: the timeout covers the connection (from 4.3.0), so an answer never comes later. More than BUSY_MS
+    beyond the timeout is always reported; the detail records what else may excuse it.
     """
     lo_ms, hi_ms = max(allowed.lo_ms, 0), max(allowed.hi_ms, 0)
     took_ms = (attempt.end_ns - attempt.start_ns) // NS_PER_MS
@@ -124,9 +120,9 @@ def duration_difference(attempt: Attempt, allowed: Allowance, *, connecting_coun
 
 def waiting_difference(send: Send) -> RuleDifference | None:
     """
-    A one-way call that was not over when its request was written, but long after.
+    Return the difference of a one-way call that returned long after its request was written.
 
-    The call and not the attempt, which a witness on the wire ends where it saw the request.
+    A witness on the wire ends the attempt where it saw the request, so the call's end is compared.
     """
     if send.mode is not SendMode.ONEWAY or send.error is not None or not send.attempts:
         return None

@@ -1,8 +1,8 @@
 """
-Why a client chose as it did: the chain of rules behind one send, from the index to the end of the call.
+Explains the choices of one send: the rules applied, from the index to the end of the call.
 
-The story is told by the rules themselves while the oracle replays the trace up to that send; where nothing explains what
-was seen, it is the story of what the rules would have done.
+The rules emit events while the oracle replays the trace up to that send. Without an explanation, the events are those
+of what the rules would have done.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -42,9 +42,9 @@ def explain(
     causes_told: bool = True,
 ) -> list[str]:
     """
-    Lines for a terminal about one send, given all sends of its arm (later ones are not needed).
+    Return lines for a terminal about one send; later sends of its arm may be missing.
 
-    Raises UsageError for a send that is not there.
+    Raises UsageError if the send does not exist.
     """
     replay = replay_for(release, settings, routes, causes_told=causes_told)
     observations = [
@@ -100,10 +100,10 @@ _TAKEN = {
 
 def story_lines(story: Sequence[Event], send: Send, queues: int) -> Iterator[str]:
     """
-    The chain of rules with what was seen of each attempt in its place.
+    Yield the rules' events, with the observation of each attempt in its place.
 
-    queues: length of the publish list. A release that takes a tick of the index for every queue it looks at tells of
-    every one; only the first is shown, for it says where the selection began.
+    queues: length of the publish list. Some releases advance the index for every queue examined; only the first reading
+    is shown, which is where the selection began.
     """
     attempt = 0
     began = False
@@ -127,7 +127,7 @@ def story_lines(story: Sequence[Event], send: Send, queues: int) -> Iterator[str
 
 
 def attempt_lines(send: Send, first: int, end: int) -> Iterator[str]:
-    """What was seen of the attempts from first up to, but not including, end."""
+    """Yield the observations of attempts first … end - 1."""
     for seen in send.attempts[first:end]:
         took_ms = (seen.end_ns - seen.start_ns) / NS_PER_MS
         code = f" ({seen.code})" if seen.code is not None else ""

@@ -1,10 +1,10 @@
 """
-The rules of a send by a client that speaks gRPC: how many attempts it makes, and how it ends.
+Rules of a send by a gRPC client: number of attempts and end.
 
-Read in ProducerImpl.send0 of rocketmq-client-java 5.2.0: an attempt that succeeds ends the send with success; one that fails in any way is
-followed by another, until as many were made as the client was told (``maxAttempts``, here one more than the retries); the last failure is
-the send's. No state is hidden, so nothing is replayed. A send that overlaps a time in which its proxy refused connections, or that fails
-because its connection was lost, may have made attempts that left nothing on the wire: their number is open.
+Source: ProducerImpl.send0 of rocketmq-client-java 5.2.0. A successful attempt ends the send. A failed one is followed
+by another, up to ``maxAttempts`` (here the retries plus one), and the last failure is the send's. No state is hidden,
+so nothing is replayed. The number of attempts is unknown if the send overlaps a time in which its proxy refused
+connections, or failed with a lost connection: such attempts may leave nothing on the wire.
 """
 
 from rocketdiff.core.sends.outcome import Reason
@@ -21,11 +21,14 @@ OK_THOUGH_FAILED, FAILED_THOUGH_OK = (
 )
 
 _SEEN_TO_THE_END = frozenset((Reason.TIMEOUT, Reason.BROKER))
-"""Reasons of a failed send whose last attempt, and so every one before it, was on a connection; so was one that was answered with a code."""
+"""
+Reasons of a failed send whose last attempt, and so every earlier one, had a connection. The same holds with a response
+code.
+"""
 
 
 def judge_calls(send: Send, settings: ClientSettings) -> SendJudgement:
-    """A send that returned, held against the rules."""
+    """Judge a send that returned."""
     if send.route == UNSEEN_ROUTE or send.error == NEVER_CALLED_BACK:
         return SendJudgement(
             send.send, send.thread, (), None, 0, "some of its attempts may have left nothing on the wire"

@@ -1,10 +1,10 @@
 """
-Threads that share a fault table: every order of their decision points that the times allow.
+Interleavings of threads that share a fault table: all orders of their decision points that the times allow.
 
-A decision point of one thread is before one of another only if its window ends before the other's begins. The belief is kept
-per *progress* (how many decision points of each thread have happened); all ways to the same progress are joined. A choice is many
-reads, and what other threads note may fall between two of them (``DecisionPoint.meanwhile``). A difference is what no order
-explains. Where the orders become too many, the sends concerned are undecided, never divergent.
+One decision point precedes another if its window ends before the other's begins. There is one belief per *progress*
+(number of decision points passed, per thread); all paths to the same progress are merged. A choice reads the table many
+times, and other threads' notes may fall between two reads (``DecisionPoint.meanwhile``). A difference is what no order
+explains. With too many orders the sends concerned are undecided, never divergent.
 """
 
 from collections.abc import Iterator, Sequence
@@ -20,25 +20,25 @@ from rocketdiff.oracle.producer.states.transition import Transitions
 
 ORDERS_FOLLOWED = 64
 """
-Progresses followed at once. Four threads that overlap in both parts of a step have at most 81; more than this means that
-the machine stood still for a while, and the trace says nothing about the order.
+Upper bound of progresses followed at once. Four threads that overlap in both parts of a step have at most 81. With
+more, the machine stood still for a while, and the trace does not determine the order.
 """
 
 ORDERS_BEYOND = 4
 """
-Progresses followed once one was left out: from then on nothing can be a difference, and what is explained is still told. More
-of them would cost minutes where dozens of threads are blocked at once.
+The bound after a progress was dropped. Then nothing can be a difference, but explained sends are still reported. More
+would cost minutes with dozens of blocked threads.
 """
 
 STATES_OF_AN_ORDER = 8
-"""Hidden states kept of each order, however many orders are followed."""
+"""Minimum of hidden states kept per progress, however many progresses are followed."""
 
 Progress = tuple[int, ...]
 Frontier = dict[Progress, Belief]
 
 
 class _Lane:
-    """One thread: its decision points in order, and the observation each belongs to."""
+    """One thread: its decision points in order, and the observation of each."""
 
     __slots__ = ("observations", "points")
 
@@ -55,7 +55,7 @@ class _Lane:
 def judge_interleaved(
     transitions: Transitions, belief: Belief, observations: Sequence[Observation], *, witnessed: bool
 ) -> Iterator[SendJudgement]:
-    """Judgements in the order of the observations, which are in the order of the starts of their sends."""
+    """Return judgements in the order of the observations, which are ordered by start of their sends."""
     unjudged = {id(observation): observation.judged_without_rules(witnessed) for observation in observations}
     threads = sorted({observation.send.thread for observation in observations})
     lanes = {thread: _Lane() for thread in threads}
@@ -72,7 +72,7 @@ def judge_interleaved(
 
 def _follow(transitions: Transitions, belief: Belief, lanes: list[_Lane], unknown_ns: int | None) -> dict[int, Belief]:
     """
-    Take all decision points of all lanes; gives the belief at the end of each observation.
+    Process all decision points of all lanes; return the belief at the end of each observation.
 
     unknown_ns: from then on an unjudged call may have changed the shared state, so no belief is complete.
     """
@@ -89,14 +89,14 @@ def _follow(transitions: Transitions, belief: Belief, lanes: list[_Lane], unknow
             for lane in enabled:
                 onward = _onward(progress, lane)
                 if onward not in found and len(found) >= most:
-                    complete = False  # and not gone into: with dozens of threads blocked at once these are thousands
+                    complete = False  # not followed: dozens of threads blocked at once have thousands of progresses
                     continue
                 states = _take(transitions, lanes, progress, lane, here, reopen=False)
                 if states:
                     found.setdefault(onward, []).extend(states)
         if not found:
             progress, here = next(iter(frontier.items()))
-            # Of those that were tried: another may be explained very well.
+            # Blame an enabled lane: only these were tried, and the rules may explain the next point of another lane.
             lane = _soonest(lanes, progress, _enabled(lanes, progress, here))
             blamed = Belief(here.states, complete)
             found = {_onward(progress, lane): _take(transitions, lanes, progress, lane, blamed, reopen=True)}
@@ -122,7 +122,7 @@ def _take(
 
 
 def _beside_others(lanes: list[_Lane], progress: Progress, lane: int) -> DecisionPoint:
-    """The next decision point of a lane; if it chooses, with what other threads may do while it does."""
+    """The next decision point of a lane; if it chooses, with the overlapping decision points of other threads."""
     point = lanes[lane].points[progress[lane]]
     if not point.chooses:
         return point
@@ -131,7 +131,7 @@ def _beside_others(lanes: list[_Lane], progress: Progress, lane: int) -> Decisio
 
 
 def _beside(lanes: list[_Lane], progress: Progress, lane: int, point: DecisionPoint) -> Iterator[DecisionPoint]:
-    """Decision points of other lanes, not taken yet, that may come before the end of this one."""
+    """Pending decision points of other lanes that may precede the end of this one."""
     for other, rival in enumerate(lanes):
         if other == lane:
             continue
@@ -145,8 +145,8 @@ def _enabled(lanes: list[_Lane], progress: Progress, here: Belief) -> list[int]:
     """
     Lanes whose next decision point may be the next of all.
 
-    One of them is enough where the orders cannot matter: it only chooses, no broker is avoided, and nothing that might
-    come before it can change that.
+    Partial-order reduction: one lane is enough if its point only chooses, no broker is avoided, and no point that may
+    precede it can change that.
     """
     pending = [lane for lane in range(len(lanes)) if progress[lane] < len(lanes[lane].points)]
     limit_ns = min(lanes[lane].points[progress[lane]].to_ns for lane in pending)
@@ -160,7 +160,6 @@ def _enabled(lanes: list[_Lane], progress: Progress, here: Belief) -> list[int]:
 
 
 def _reach(lanes: list[_Lane], progress: Progress, enabled: list[int], unknown_ns: int | None) -> bool:
-    """Whether the next decision point may be as late as ``unknown_ns``."""
     return unknown_ns is not None and any(lanes[lane].points[progress[lane]].to_ns >= unknown_ns for lane in enabled)
 
 
@@ -191,7 +190,7 @@ def _settled(
 
 
 def _certainly_past_ms(lanes: list[_Lane], progress: Progress) -> int:
-    """Every decision point still to come reads its clock after this."""
+    """A lower bound of all pending clock readings."""
     pending = [lane for lane in range(len(lanes)) if progress[lane] < len(lanes[lane].points)]
     return min((lanes[lane].points[progress[lane]].from_ns for lane in pending), default=0) // NS_PER_MS
 

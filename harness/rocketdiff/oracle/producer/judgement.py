@@ -1,11 +1,11 @@
-"""What the oracle answers for one send."""
+"""Result types of the oracle."""
 
 from dataclasses import dataclass, field
 from enum import StrEnum
 
 
 class DifferenceKind(StrEnum):
-    """Which check a difference belongs to."""
+    """The check that a difference belongs to."""
 
     QUEUE = "queue"
     AVOIDANCE = "avoidance"
@@ -16,10 +16,9 @@ class DifferenceKind(StrEnum):
 @dataclass(frozen=True, slots=True)
 class Decision:
     """
-    How decisive one observed choice of a queue was.
+    How restrictive the rules were for one observed choice: queues_legal of queues_total were legal.
 
-    queues_legal of queues_total would have been explained. avoided: brokers of the list that some surviving hidden state was avoiding when the choice was made; 0 means that the
-    choice says nothing about avoidance.
+    avoided: most brokers of the list avoided in a surviving hidden state; if 0, the choice does not test avoidance.
     """
 
     attempt: int
@@ -31,10 +30,10 @@ class Decision:
 @dataclass(frozen=True, slots=True)
 class RuleDifference:
     """
-    Something no hidden state explains.
+    An observation that no hidden state explains.
 
     signature is stable over seeds, times, queues and brokers. expected and observed are sentences for operators, detail
-    is for machines.
+    is for programs.
     """
 
     kind: DifferenceKind
@@ -48,10 +47,10 @@ class RuleDifference:
 @dataclass(frozen=True, slots=True)
 class SendJudgement:
     """
-    Answer for one send; ``states`` hidden states are left after it.
+    Judgement of one send; ``states`` hidden states are left after it.
 
-    undecided: why nothing can be said, None normally. An undecided send has no difference. further: what would have been
-    the difference if the one before had not been found; only where the rules explain every decision point of the send.
+    undecided: the reason if nothing can be concluded, else None; then there is no difference. further: differences
+    found without the first one, only if the rules explain every decision point.
     """
 
     send: int

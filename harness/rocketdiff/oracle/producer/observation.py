@@ -1,4 +1,4 @@
-"""One send while it is being judged: what was decisive about it so far, and the first thing nothing explains."""
+"""One send being judged: its decisions so far, and the first difference."""
 
 from collections.abc import Iterator, Sequence
 
@@ -27,7 +27,7 @@ from rocketmq_reference.rules.producer.direct_send import no_route
 
 
 class Observation:
-    """Filters beliefs by what was seen of one send; narrated: collect in ``story`` what the rules tell meanwhile."""
+    """Filters beliefs by the observations of one send; narrated: collect the rules' events in ``story``."""
 
     def __init__(self, transitions: Transitions, send: Send, *, narrated: bool = False) -> None:
         self.transitions = transitions
@@ -42,7 +42,7 @@ class Observation:
         self._total = 0
 
     def judged_without_rules(self, witnessed: bool) -> SendJudgement | None:
-        """The judgement of a send the rules need not or cannot be asked about."""
+        """Return the judgement of a send to which the rules need not or cannot be applied, else None."""
         if not witnessed:
             self.difference = result_difference(self.send)
             return self.judgement(None)
@@ -64,13 +64,13 @@ class Observation:
 
     @property
     def moved_unseen(self) -> bool:
-        """Whether the call went unjudged and yet moved the hidden state; one with a given queue leaves it alone."""
+        """True if an unjudged call may have changed the hidden state; a call with a given queue does not."""
         shown = bool(self.send.attempts) or self._is_half_seen
         return self.undecided is not None and self.send.kind is SendKind.PLAIN and shown
 
     @property
     def _lost_its_queues(self) -> bool:
-        """Whether the call ended without a route, and its list may have been emptied just before it looked for queues."""
+        """True if the call ended without a route and its list may have been emptied just before."""
         known = (self.transitions.routes.get(version) for version in (self.send.route, self.send.route_after))
         return () in known and any(ends_alike(finish, self.send) for finish in self._ends_without_route())
 
@@ -79,7 +79,7 @@ class Observation:
         return UNSEEN_ROUTE in (self.send.route, self.send.route_after)
 
     def observe(self, belief: Belief, point: DecisionPoint) -> list[HiddenState]:
-        """States left after a decision point; if there are none, the difference is noted and the seen step is taken as given."""
+        """Return the states after a decision point; if none is left, record the difference and force the observed step."""
         outcomes = self.filter(belief.states, point)
         if outcomes:
             return outcomes
@@ -87,7 +87,7 @@ class Observation:
         return self.reopened(belief.states, point)
 
     def filter(self, states: list[HiddenState], point: DecisionPoint) -> list[HiddenState]:
-        """States in which the rules do what was seen, after the decision point; notes how decisive it was."""
+        """Return the states after a decision point in which the rules do what was observed; record the decision."""
         if self.narrated and point.number == 0:
             for state in states:
                 state.collect_story(self.send.thread)
@@ -106,7 +106,7 @@ class Observation:
         return agrees(step, point, causes_told=self.transitions.causes_told)
 
     def note_difference(self, belief: Belief, point: DecisionPoint) -> None:
-        """Remember why no state explains a decision point; only the first such decision point of a send counts."""
+        """Record why no state explains a decision point; only the send's first such point counts."""
         if not self._is_complete(belief):
             self.undecided = "more hidden states were possible than can be followed"
         if self.difference is not None or self.undecided is not None:
@@ -120,7 +120,7 @@ class Observation:
             self._note_decision(outcomes, [state for state, _ in outcomes], point)
 
     def reopened(self, states: list[HiddenState], point: DecisionPoint) -> list[HiddenState]:
-        """States after a decision point that nothing explained; a call that ended, but with another result, says nothing new."""
+        """States after an unexplained decision point. For the state, an end that differs only in its result is a normal end."""
         if point.followed_by is None:
             every = self.transitions.every_outcome(states, point)
             ended = [state for state, step in every if isinstance(step, Finish)]
@@ -130,15 +130,12 @@ class Observation:
 
     @property
     def is_explained(self) -> bool:
-        """Whether the rules explain every decision point so far."""
         return self.difference is None and self.undecided is None
 
     def as_known(self, after: HiddenState) -> KnownCall:
-        """What the rules made of the call, which ended in this state."""
-        return KnownCall(after, self._legal, {at: (one.lo_ms, one.hi_ms) for at, one in self._allowed.items()})
+        return KnownCall(after, self._legal, {at: (allowed.lo_ms, allowed.hi_ms) for at, allowed in self._allowed.items()})
 
     def judgement_of(self, known: KnownCall, belief: Belief) -> SendJudgement:
-        """The judgement of a call of which the rules make what they made of another."""
         self._legal = list(known.legal)
         attempts = self.send.attempts
         for number, (lo_ms, hi_ms) in known.timeouts_ms.items():
@@ -147,7 +144,6 @@ class Observation:
         return self.judgement(belief)
 
     def judgement(self, belief: Belief | None) -> SendJudgement:
-        """What has been found out."""
         is_waited_for = self.send.mode is not SendMode.ASYNC
         further: tuple[RuleDifference, ...] = ()
         if self.difference is None and self.undecided is None and belief is not None and is_waited_for:
@@ -175,7 +171,7 @@ class Observation:
             allowed.widen(step)
 
     def _explained_yet_wrong(self, belief: Belief) -> Iterator[RuleDifference]:
-        """What may be wrong with a send whose every decision point the rules explain; the first is told."""
+        """Differences of a send whose every decision point the rules explain."""
         yield from self._unkept_timeouts(belief)
         for find in (waiting_difference, result_difference, incomplete_difference):
             difference = find(self.send)
@@ -183,7 +179,7 @@ class Observation:
                 yield difference
 
     def _unkept_timeouts(self, belief: Belief) -> Iterator[RuleDifference]:
-        """Attempts that did not keep their timeouts; unknown where hidden states have been left out."""
+        """Attempts that did not keep their timeouts; none if hidden states, and so perhaps other timeouts, were dropped."""
         counts = self.transitions.dialect.remoting.budgeted
         found = (
             duration_difference(self.send.attempts[number], allowed, connecting_counts=counts)

@@ -1,9 +1,8 @@
 """
-The oracle at work: one arm of one case, send by send, against the rules of one dialect.
+Replay of one arm of one case against the rules of one dialect.
 
-``Replay.judge`` takes the sends of one thread in order. Threads of one producer have nothing in common unless fault
-latency is on; then they share the fault table (and, to 5.1.3, the publish list), and ``judge_all`` takes the sends of all
-threads together.
+``Replay.judge`` takes the sends of one thread in order. Threads of a producer share state only with fault latency on:
+the fault table and, up to 5.1.3, the publish list. ``judge_all`` takes the sends of all threads.
 """
 
 from collections.abc import Iterable, Iterator
@@ -28,7 +27,7 @@ from rocketmq_reference.rules.settings import SendSettings
 
 
 class Replay:
-    """Judges the sends of one thread of one arm; remembers what its hidden state may be."""
+    """Judges the sends of one thread of one arm and keeps the belief between them."""
 
     def __init__(
         self,
@@ -40,10 +39,10 @@ class Replay:
         causes_told: bool = True,
     ) -> None:
         """
-        routes: queues of each version of the publish list, in the order of the list.
+        routes: queues of each version of the publish list, in list order.
 
-        witnessed: the subject shows its attempts. If not, only a result that contradicts itself is a difference.
-        causes_told: its client can tell the cause of an exception.
+        witnessed: the subject's attempts are recorded; otherwise only a self-contradictory result is a difference.
+        causes_told: the client can report causes of exceptions.
         """
         self.dialect = dialect
         self.settings = _send_settings(settings)
@@ -55,15 +54,13 @@ class Replay:
 
     @property
     def calls_itself(self) -> bool:
-        """Whether the application's own thread chooses for its asynchronous sends (to 4.2.0)."""
+        """True if asynchronous sends choose their queue in the application's thread (up to 4.2.0)."""
         return self.dialect.asynchronous.runs_on is AsyncThread.CALLER
 
     def judge(self, send: Send) -> SendJudgement:
-        """The next send of the thread."""
         return self.judge_observation(Observation(self.transitions, send))
 
     def judge_observation(self, observation: Observation) -> SendJudgement:
-        """As ``judge``, for somebody who wants to keep the observation."""
         send = observation.send
         unjudged = observation.judged_without_rules(self.witnessed)
         if unjudged is not None:
@@ -87,7 +84,6 @@ class Replay:
         return observation.judgement(self.belief)
 
     def _keep(self, shape: Shape, observation: Observation) -> None:
-        """Remember what the rules made of a call that they explain."""
         is_certain = self.belief.complete and len(self.belief.states) == 1 and not self.transitions.left_out
         if not is_certain or not observation.is_explained:
             return
@@ -98,14 +94,13 @@ class Replay:
 
     def judge_all(self, sends: Iterable[Send]) -> Iterator[SendJudgement]:
         """
-        All sends of an arm, in order of their start; the sends of each thread must follow one another.
+        Judge all sends of an arm in order of their start; the sends of each thread must not overlap.
 
-        Threads that share state are judged together: decision points whose windows overlap are tried in every order.
+        Threads that share state are judged together: overlapping decision points are tried in every order.
         """
         yield from self.judge_observed([Observation(self.transitions, send) for send in sends])
 
     def judge_observed(self, observations: Iterable[Observation]) -> Iterator[SendJudgement]:
-        """As ``judge_all``, for somebody who wants to keep the observations."""
         ordered = sorted(
             observations,
             key=lambda observation: (observation.send.start_ns, observation.send.thread, observation.send.send),
@@ -121,7 +116,11 @@ class Replay:
             yield from judge_interleaved(self.transitions, self.belief, ordered, witnessed=self.witnessed)
 
     def reopen(self, thread: int) -> None:
-        """A call went unjudged, or a thread chose unseen; with fault latency on, what it left in the fault table cannot be followed."""
+        """
+        Make a thread's counters unknown after an unjudged call or an unseen choice.
+
+        With fault latency on, the belief becomes incomplete: the call's notes in the fault table are unknown.
+        """
         for state in self.belief.states:
             self.transitions.forget(state, thread)
         if self.settings.send_latency_fault_enable:
@@ -129,14 +128,14 @@ class Replay:
 
     def stands_at(self, thread: int, route: int, position: int | None, now_ms: int) -> bool:
         """
-        Whether calls from now on take the queues of this list one after another, because the last took that at ``position``.
+        True if further successful calls take this list's queues in rotation after the one at ``position``.
 
-        position None: the application says the queue, so that only the version of the list must be known. With fault latency
-        nothing may be avoided any more and no queue of the list rewritten, in the one hidden state that is left.
+        position None: the application names the queue, so only the list's version must match. With fault latency there
+        must be one hidden state, in which no broker can be avoided and no queue of the list is rewritten.
         """
         queues = self.routes[route]
         known = [state.thread_states.get(thread) for state in self.belief.states]
-        if any(one is None or one.version != route for one in known):
+        if any(thread_state is None or thread_state.version != route for thread_state in known):
             return False
         if position is None:
             return True
@@ -146,15 +145,15 @@ class Replay:
             (state,) = self.belief.states
             if not state.is_calm(now_ms) or tuple(state.infos[route].queues) != queues:
                 return False
-        indexes = [None if one is None else one.index.value for one in known]
+        indexes = [None if thread_state is None else thread_state.index.value for thread_state in known]
         return all(index is not None and index % len(queues) == position for index in indexes)
 
     def pass_over(self, thread: int, calls: int) -> None:
         """
-        That many calls of the thread were not shown, each of which took the next queue of its list and succeeded.
+        Advance past ``calls`` successful calls of a thread, each of which took the next queue of its list.
 
-        Without fault latency nothing but the counter remembers them. With it, so does the fault table, of each broker the last
-        call; so the last ones must be shown afterwards.
+        With fault latency the fault table keeps each broker's last call, so the caller must judge the last calls
+        afterwards.
         """
         for state in self.belief.states:
             self.transitions.count_on(state, thread, calls)
@@ -175,11 +174,7 @@ class Replay:
 def replay_for(
     release: str, settings: ClientSettings, routes: Routes, *, witnessed: bool = True, causes_told: bool = True
 ) -> Replay:
-    """
-    A replay against the dialect of a release.
-
-    Raises UsageError for a release without a dialect.
-    """
+    """Return a replay against the dialect of a release; UsageError if the release has none."""
     try:
         dialect = dialect_of(release)
     except ValueError as error:
@@ -188,6 +183,5 @@ def replay_for(
 
 
 def _send_settings(settings: ClientSettings) -> SendSettings:
-    """Those that rules depend on, under the same names."""
-    known = {each.name for each in fields(SendSettings)}
+    known = {field.name for field in fields(SendSettings)}
     return SendSettings(**{name: getattr(settings, name) for name in CLIENT_SETTINGS if name in known})

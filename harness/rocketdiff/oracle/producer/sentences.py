@@ -1,4 +1,4 @@
-"""What the oracle says to an operator: which brokers were legal and why, how a call should have ended."""
+"""Sentences of the oracle for operators: legal queues with reasons, ends of calls."""
 
 from collections.abc import Iterable, Sequence
 
@@ -9,7 +9,7 @@ from rocketmq_reference.rules.client.publish import Queue
 from rocketmq_reference.rules.producer.attempt import Ending, Finish, Try
 
 QUEUES_NAMED = 4
-"""More legal queues than this are counted instead of listed: a sentence has to stay readable."""
+"""More legal queues are counted instead of listed, to keep the sentence readable."""
 
 
 def queue_text(queue: Queue) -> str:
@@ -27,18 +27,18 @@ def legal_text(legal: Sequence[Queue], total: int) -> str:
 
 
 def duration_text(lo_ms: int, hi_ms: int) -> str:
-    """An uncertain duration."""
+    """A duration with uncertain bounds."""
     return f"{lo_ms:,} ms" if lo_ms == hi_ms else f"{lo_ms:,}–{hi_ms:,} ms"
 
 
 def ms_text(time_ms: int | Interval) -> str:
-    """A duration as the rules have it; a very short one that rounding puts below zero is shown as 0."""
+    """A duration of the rules; one below zero by rounding is shown as 0."""
     lo, hi = bounds(time_ms)
     return duration_text(max(lo, 0), max(hi, 0))
 
 
 def remaining_ms(states: Iterable[HiddenState], now: tuple[int, int]) -> dict[str, tuple[int, int]]:
-    """What is left of the avoidance of every broker that is avoided in some state: lowest and highest value."""
+    """Lowest and highest remaining avoidance of every broker that some state avoids."""
     remaining: dict[str, tuple[int, int]] = {}
     for state in states:
         for item in state.faults.items.values():
@@ -51,11 +51,11 @@ def remaining_ms(states: Iterable[HiddenState], now: tuple[int, int]) -> dict[st
 
 
 _ROUNDING_MS = 2
-"""A broker just used successfully is available from that very millisecond on; in intervals that looks like a moment left."""
+"""A broker just used successfully is available from that very millisecond on; in intervals a moment of avoidance seems left."""
 
 
 def reasons_text(last_broker: str | None, remaining: dict[str, tuple[int, int]]) -> str:
-    """Why brokers are not legal, as a subordinate clause; empty if there is nothing to say."""
+    """Why brokers are not legal, as a subordinate clause; may be empty."""
     reasons = [
         f"{broker} is avoided for another {duration_text(*left)}"
         for broker, left in sorted(remaining.items())
@@ -82,12 +82,12 @@ def finish_text(finish: Finish) -> str:
 
 
 def try_text(step: Try) -> str:
-    """The attempt the rules ask for."""
+    """The attempt the rules require."""
     return f"another attempt, on {queue_text(step.queue)}, with {ms_text(step.timeout_ms)} to wait"
 
 
 def end_text(send: Send) -> str:
-    """How a call was seen to end."""
+    """How a call was observed to end."""
     attempts = f"{len(send.attempts)} attempt{'' if len(send.attempts) == 1 else 's'}"
     if send.error is None:
         return f"the call returned {send.status or 'a result'} after {attempts}"

@@ -1,11 +1,10 @@
 """
-How an asynchronous send may end, given how long its attempts took: every way the rules have, against what was seen.
+Judges the end of an asynchronous send by enumerating all ends that the rules allow for the durations of its attempts.
 
-What failed an attempt is hardly ever told (hooks hear of the last one's end only), but how long it took is, and how the
-callback was called. So every cause that fits the duration is tried, in every attempt; a retry that found no connection was
-perhaps not seen at all. Connections are lost, or not found, where something was wrong with a broker, and nowhere else: an
-attempt in calm was answered, refused, or timed out. What no combination leads to is a difference; so is the cause of an
-exception that the client makes itself, where no combination that fits leads to that one. Queues are not looked at here.
+The cause of a failed attempt is rarely recorded (hooks see only the last attempt's end), so every cause that fits the
+duration is tried. A retry without a connection may be invisible. Connections fail only where a broker was in trouble;
+elsewhere an attempt was answered, refused, or timed out. An end that no combination allows is a difference. If the
+client itself constructs the exception, its cause must fit as well. Queues are not judged here.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -30,19 +29,19 @@ from rocketmq_reference.rules.settings import SendSettings
 from rocketmq_reference.rules.tape import RandomTape
 
 _GRACE_MS = 1_000
-"""Added to a request's timeout by those who look for requests that are over (scanResponseTable, every release)."""
+"""Added to a request's timeout by the scan for expired requests (scanResponseTable, every release)."""
 
 _ROUNDING_MS = 5
-"""Two clocks are read to a millisecond each, and a hook runs a little before or after the thing it tells of."""
+"""Two clocks, each read in whole milliseconds; a hook runs shortly before or after its event."""
 
 _ACTED_LATE_MS = 500
 """
-Between a failure and what is seen of it (the next request, the callback) lie a queue of tasks, perhaps a connection, and a
-busy machine: over a hundred ms were seen. Half the grace, so that a timeout cannot pass for a failure in time.
+Delay from a failure to its visible effect (next request, callback): a task queue, perhaps a new connection, a busy
+machine. Over 100 ms were measured. Half the grace, so that a timeout never passes for an earlier failure.
 """
 
 _AT_ONCE_MS = 100
-"""A request without time is given up before it is written: 0.04 ms were seen, and a busy machine may keep its thread from running."""
+"""A request without time left fails before it is written: 0.04 ms measured; a busy machine may delay its thread."""
 
 _FORMS = {SendKind.QUEUE: Form.GIVEN_QUEUE, SendKind.SELECTOR: Form.SELECTOR}
 
@@ -50,15 +49,15 @@ _TIMEOUT, _LOST = "RemotingTimeoutException", "RemotingSendRequestException"
 _CONNECT, _TOO_MUCH = "RemotingConnectException", "RemotingTooMuchRequestException"
 
 Troubled = Callable[[str | None, int, int], bool]
-"""Whether a broker (None: any) may have cost a request its connection, or have had none, from one instant to another, in ns."""
+"""True if a broker (None: any) may have lost or refused a connection between two instants in ns."""
 
 
 @dataclass(frozen=True, slots=True)
 class _End:
     """
-    One way to end: attempts made that could be seen, and the end; None: the callback is lost, or the rules go on.
+    One possible end. attempts: visible ones. finish: None if the callback is lost or the rules go on.
 
-    is_half_seen: retries were supposed that nobody saw.
+    is_half_seen: assumes invisible retries.
     """
 
     attempts: int
@@ -67,10 +66,10 @@ class _End:
 
     def explains(self, send: Send, seen: int) -> bool:
         """
-        Whether the send was seen to end so.
+        True if the observed end is this one.
 
-        Where attempts are only supposed its cause must speak for them, and for a connection that came too late: nothing
-        else shows one, and a timeout takes as long.
+        Invisible attempts, and a connection that came too late, need the send's cause as evidence: a timeout lasts as
+        long.
         """
         if self.finish is None or self.attempts != seen or not ends_alike(self.finish, send):
             return False
@@ -80,7 +79,11 @@ class _End:
 
 @dataclass(frozen=True, slots=True)
 class _Cause:
-    """What may have failed an attempt: thrown while it was handed over, or told afterwards; how long before it was seen."""
+    """
+    A possible cause of a failed attempt. thrown: raised during hand-over, otherwise reported afterwards.
+
+    seen_late_ms: delay until the failure became visible.
+    """
 
     error: str
     thrown: bool = False
@@ -92,14 +95,14 @@ class _Cause:
 def async_difference(
     dialect: Dialect, settings: SendSettings, send: Send, troubled: Troubled, *, causes_told: bool = True
 ) -> RuleDifference | None:
-    """What is wrong with the number of attempts or the end of a send, None where the rules may have it so."""
+    """Return the difference in a send's number of attempts or its end; None if the rules allow both."""
     if send.error == NEVER_CALLED_BACK:
-        return None  # the check ``callbacks`` says so
+        return None  # the check ``callbacks`` reports it
     attempts = tuple(attempt for attempt in send.attempts if attempt.attempt == 0 or attempt.start_ns < send.end_ns)
     seen = len(attempts)
     if (lie := _other_status(dialect, send, attempts)) is not None:
         return lie
-    ends: dict[_End, None] = {}  # in the order found, so that what is said of a send is always the same
+    ends: dict[_End, None] = {}  # ordered, so that the report is deterministic
     for end in _Explorer(dialect, settings, send, attempts, troubled).ends():
         if end.explains(send, seen) and end.finish is not None and (not causes_told or causes_alike(end.finish, send)):
             return None
@@ -111,9 +114,9 @@ def async_difference(
 @dataclass(slots=True)
 class _State:
     """
-    Where one way has come to: the rules, their step, and how much was seen of what was made.
+    A state of one path: the rules, their step, and how many of the attempts made were visible.
 
-    late_ms: how much of the next attempt's time went by before the failure that led to it was acted on.
+    late_ms: time of the next attempt already spent when the failure before it was handled.
     """
 
     rules: AsyncSend
@@ -124,12 +127,11 @@ class _State:
     late_ms: int = 0
 
     def key(self) -> tuple[object, ...]:
-        """Equal keys mean equal futures."""
         return self.step, self.now_ms, self.seen, self.made, self.late_ms, self.rules.failures, self.rules.attempts
 
 
 class _Explorer:
-    """Runs the rules over one send in every way."""
+    """Enumerates all executions of the rules for one send."""
 
     def __init__(
         self,
@@ -140,23 +142,19 @@ class _Explorer:
         troubled: Troubled,
     ) -> None:
         self._dialect = dialect
-        # What the fault table holds decides on brokers only.
+        # The fault table affects the choice of brokers only.
         self._settings = replace(settings, send_latency_fault_enable=False)
         self._send = send
         self._attempts = attempts
         self._troubled = tuple(troubled(attempt.broker, attempt.start_ns, attempt.end_ns) for attempt in attempts)
-        # Which broker an unseen retry went to is not known.
+        # The broker of an invisible retry is unknown.
         self._is_any_troubled = troubled(None, send.start_ns, send.end_ns)
         self._waited_ms = max((attempts[0].start_ns - send.start_ns) // 1_000_000, 0)
         self._selecting = self._selector()
         self._retries_at_once = dialect.asynchronous.runs_on is AsyncThread.OWN
 
     def ends(self) -> Iterator[_End]:
-        """
-        Every end, some more than once.
-
-        Ways that have come to the same state are one: with a hundred retries there are more ways than anybody could walk.
-        """
+        """All ends, with duplicates. Breadth-first with merged states: a hundred retries have too many paths to enumerate."""
         states = [self._beginning()]
         while states:
             following: dict[object, _State] = {}
@@ -172,11 +170,11 @@ class _Explorer:
     def _beginning(self) -> "_State":
         form = _FORMS.get(self._send.kind, Form.SELECTED)
         rules = AsyncSend(self._dialect, self._settings, self._selecting.faults, form)
-        rules.accepted(0, self._waited_ms)  # a millisecond short of none is a matter of rounding: the attempt was seen
+        rules.accepted(0, self._waited_ms)  # the attempt was observed, so a time left of 0 ms is a rounding error
         return _State(rules, self._begin(rules, self._selecting), self._waited_ms)
 
     def _after(self, state: "_State", step: Invoke) -> Iterator["_State"]:
-        """Every state an attempt may lead to: seen, or a retry that nobody saw; a first one that the hook saw may have no time left."""
+        """Every state an attempt may lead to. A first attempt that the hook saw may still have no time left."""
         addressed = state.rules.addressed(step, state.now_ms, known=True) if step.attempt == 0 else step
         if not isinstance(addressed, Invoke):
             yield _State(state.rules, addressed, state.now_ms, 1, 1)
@@ -220,7 +218,7 @@ class _Explorer:
         return rules.begin_at(Queue(first.broker, first.queue_id), self._waited_ms)
 
     def _selector(self) -> Selector:
-        """A list of one queue: which of them is chosen is somebody else's question."""
+        """A selector over one queue: the choice of the queue is judged elsewhere."""
         first, rules = self._attempts[0], self._dialect.index
         info = PublishInfo.of([(first.broker, first.queue_id)])
         faults = FaultTable(self._dialect.fault_table)
@@ -228,10 +226,11 @@ class _Explorer:
 
     def _causes(self, invoke: Invoke, took_ms: int, is_troubled: bool) -> list[_Cause]:
         """
-        What may have failed an attempt that took so long; none: it was answered.
+        Possible causes of failure of an attempt of this duration; empty if it must have been answered.
 
-        From 4.4.0 to 4.6.1 a retry has a timeout of 0 ms, and invokeAsyncImpl reads the clock twice before it writes the request: where a
-        millisecond ends between the two, it throws a RemotingTimeoutException, and the client tries again at once (onExceptionImpl).
+        From 4.4.0 to 4.6.1 a retry has a timeout of 0 ms, and invokeAsyncImpl reads the clock twice before it writes
+        the request. If the millisecond changes in between, it throws a RemotingTimeoutException, and the client retries
+        at once (onExceptionImpl).
         """
         causes = []
         if took_ms + _ROUNDING_MS >= invoke.timeout_ms + _GRACE_MS:
@@ -243,12 +242,12 @@ class _Explorer:
         if self._retries_at_once and invoke.attempt > 0 and invoke.timeout_ms == 0 and took_ms <= _AT_ONCE_MS:
             causes.append(_Cause(_TIMEOUT, thrown=True))
         late_ms = min(took_ms, _ACTED_LATE_MS)
-        if took_ms - late_ms < invoke.timeout_ms <= took_ms:  # only then does it matter to what is left
+        if took_ms - late_ms < invoke.timeout_ms <= took_ms:  # otherwise lateness does not affect the time left
             causes += [replace(cause, seen_late_ms=late_ms) for cause in causes if cause.error != _TIMEOUT]
         return causes
 
     def _unconnected(self, invoke: Invoke, took_ms: int, is_troubled: bool) -> list[_Cause]:
-        """What may fail a request before it is written: no connection, or one that came too late."""
+        """Causes of failure before the request is written: no connection, or one that came too late."""
         background = self._dialect.remoting.connects_in_background
         causes = [_Cause(_CONNECT, thrown=not background, direct=background)] if is_troubled else []
         if self._dialect.remoting.async_time_left_ms(invoke.timeout_ms, took_ms + _ROUNDING_MS) is None:
@@ -256,16 +255,15 @@ class _Explorer:
         return causes
 
     def _has_no_time(self, invoke: Invoke) -> bool:
-        """Whether a request fails for want of time before it is written, whatever the broker would have said."""
         return self._dialect.remoting.async_time_left_ms(invoke.timeout_ms, 0) is None
 
     def _unseen(self, invoke: Invoke) -> tuple[_Cause, ...]:
-        """The first attempt is seen as soon as its queue is chosen, a retry perhaps only when it is written."""
+        """Causes of an invisible attempt: a first one is visible once its queue is chosen, a retry perhaps only when written."""
         return () if invoke.attempt == 0 else tuple(self._unconnected(invoke, 0, self._is_any_troubled))
 
 
 def _failed(rules: AsyncSend, invoke: Invoke, now_ms: int, cause: _Cause) -> AsyncStep | None:
-    """What follows a failure; which broker a retry goes to is somebody else's question, so nothing is selected for it."""
+    """The step after a failure. No queue is selected for the retry: its broker is judged elsewhere."""
     if cause.thrown:
         return rules.threw(invoke, None, now_ms, cause.error)
     result = AttemptResult.failed(cause.error, cause.code)
@@ -273,7 +271,7 @@ def _failed(rules: AsyncSend, invoke: Invoke, now_ms: int, cause: _Cause) -> Asy
 
 
 def _other_status(dialect: Dialect, send: Send, attempts: Sequence[Attempt]) -> RuleDifference | None:
-    """A result with a status that no answer of the send had; where requests get each other's answers it may be another's."""
+    """A result with a status of none of the send's answers. Allowed in releases that may swap the answers of two requests."""
     answered = [attempt.status for attempt in attempts if attempt.status is not None]
     if not answered or send.status is None or send.status in answered or dialect.remoting.retry_takes_next_number:
         return None
@@ -288,7 +286,6 @@ def _other_status(dialect: Dialect, send: Send, attempts: Sequence[Attempt]) -> 
 
 
 def _other_cause(send: Send, seen: int, finishes: Sequence[Finish]) -> RuleDifference:
-    """All is as the rules have it but for what the exception names as its cause."""
     causes = sorted({finish.cause or "none" for finish in finishes})
     return RuleDifference(
         DifferenceKind.ERROR,

@@ -1,4 +1,4 @@
-"""Defects of a release's callbacks, by its rules."""
+"""Known callback defects of a release."""
 
 from dataclasses import dataclass
 from typing import Self
@@ -9,11 +9,12 @@ from rocketmq_reference.rules.dialect import Dialect
 @dataclass(frozen=True, slots=True)
 class AsyncHabits:
     """
-    What may happen to the callback of an asynchronous send.
+    Possible defects of an asynchronous send's callback.
 
-    loses_callbacks: a failed send to a given queue has none (4.0.0). most_callbacks: calls of a send whose connection came too
-    late, which is sent all the same (5.3.0 to 5.3.3): one more each time that happens. confuses_answers: a repeated request has
-    the opaque of the client's next one, so that one of the two is never answered, or gets the other's answer (up to 4.6.1).
+    loses_callbacks: a failed send to a given queue has no callback (4.0.0). most_callbacks: upper bound of the calls if
+    a connection came too late and the request is sent all the same; each occurrence adds one (5.3.0 to 5.3.3).
+    confuses_answers: a retry has the opaque of the client's next request, so one of the two gets no answer or the
+    other's (up to 4.6.1).
     """
 
     loses_callbacks: bool
@@ -23,10 +24,10 @@ class AsyncHabits:
     @classmethod
     def of(cls, dialect: Dialect, retries: int) -> Self:
         """
-        The habits of a dialect; retries: of an asynchronous send.
+        Return the habits of a dialect; retries: configured retries of an asynchronous send.
 
-        Each of the two ends of a late attempt counts as a failure, so that only every second failure can be another such
-        attempt; and to 5.3.1 alone a retry needs no time to be left.
+        A late attempt ends twice, and each end counts as a failure, so only every second failure can be another late
+        attempt. Up to 5.3.1 a retry needs no time left.
         """
         rules, remoting = dialect.asynchronous, dialect.remoting
         again = 0

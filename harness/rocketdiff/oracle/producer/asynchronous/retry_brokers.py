@@ -1,9 +1,9 @@
 """
-The broker of every retry of an asynchronous send, without a look at counters.
+Judges the broker of every retry of an asynchronous send, without counters.
 
-By the rules of every release (``AsyncSend``, which calls the selection with the failed broker's name) a retry goes to
-another broker than the one that failed, if the list has one, and to the same one where the application named the queue or
-gave a selector. With fault latency on the fault table decides, which nobody sees; that is not judged here.
+In every release (``AsyncSend`` passes the failed broker's name to the selection) a retry goes to another broker, if the
+list has one; if the application named the queue or gave a selector, it stays at its queue. With fault latency on the
+hidden fault table decides, and nothing is judged here.
 """
 
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ LEFT = "retry.left-its-queue/retry"
 
 
 def retry_broker_difference(replay: Replay, send: Send, troubled: Troubled) -> RuleDifference | None:
-    """The first retry of a send at a broker where the rules cannot have sent it."""
+    """Return the first retry at a broker that the rules cannot have chosen."""
     if replay.settings.send_latency_fault_enable:
         return None
     find = _returned if send.kind is SendKind.PLAIN else _left
@@ -31,8 +31,8 @@ def _returned(replay: Replay, send: Send, troubled: Troubled) -> Iterator[RuleDi
     """
     Retries at the broker that had just failed.
 
-    Right where the list has no other broker. And where each other one may have been gone: then a retry there may have found no
-    connection, which nobody sees, and the next one be back.
+    Legal if the list has no other broker, or if an invisible retry at an unreachable other broker may have come in
+    between.
     """
     lists = [{broker for broker, _ in replay.routes.get(route, ())} for route in (send.route, send.route_after)]
     others = set.intersection(*lists)
@@ -47,7 +47,7 @@ def _returned(replay: Replay, send: Send, troubled: Troubled) -> Iterator[RuleDi
 
 
 def _left(_replay: Replay, send: Send, _troubled: Troubled) -> Iterator[RuleDifference]:
-    """Retries in another queue than the one that the application named."""
+    """Retries at another queue than the one the application named."""
     for failed, retry in _retries(send):
         if (retry.broker, retry.queue_id) != (failed.broker, failed.queue_id):
             expected = (
@@ -57,7 +57,7 @@ def _left(_replay: Replay, send: Send, _troubled: Troubled) -> Iterator[RuleDiff
 
 
 def _retries(send: Send) -> Iterator[tuple[Attempt, Attempt]]:
-    """Every attempt that was followed by another, and the other; what is seen after the callback is no retry."""
+    """Pairs of a failed attempt and its retry; an attempt after the callback is no retry."""
     made = [attempt for attempt in send.attempts if attempt.attempt == 0 or attempt.start_ns < send.end_ns]
     return pairwise(made)
 

@@ -1,11 +1,9 @@
 """
-Asynchronous sends of one arm against the rules: who chose what, and how each ended.
+Judges the asynchronous sends of one arm.
 
-Judged exactly: the queue of every first attempt, along the counter of the thread of the client's that chose it (from 4.3.0
-on a thread of a pool; its number is in the trace); and how the send ended, given how long its attempts took
-(``async_ends``). Of a retry, its broker: another one than that which failed, or, where the application named the queue, the
-same (``retry_brokers``). What of this cannot be known, with fault latency on or where the witness does not tell who chose,
-is not judged (``core.tables.knowable``), nor is which queue of its broker a retry takes.
+Judged exactly: the queue of every first attempt, along the counter of the client thread that chose it (from 4.3.0 a
+pool thread, recorded in the trace), and the end of the send, given its attempts' durations (``async_ends``). Of a retry
+the broker is judged (``retry_brokers``), the queue is not. ``core.knowable`` lists what is unknowable.
 """
 
 from collections.abc import Iterable, Iterator
@@ -24,10 +22,10 @@ from rocketdiff.oracle.producer.sentences import end_text
 from rocketmq_reference.rules.async_rules import AsyncThread
 
 _POOL = 1_000_000
-"""Numbers of the client's threads begin here, beyond those of any application's."""
+"""Offset of the client's thread numbers, above every application thread's number."""
 
 _ROUNDING_MS = 5
-"""Two clocks are read to a millisecond each."""
+"""Two clocks, each read in whole milliseconds."""
 
 _NEVER_BEGAN = "attempts.stopped-early/first"
 _NO_ADDRESS = "MQClientException"
@@ -36,7 +34,7 @@ _WITHOUT_TIME = ("RemotingTooMuchRequestException", _NO_ADDRESS)
 
 @dataclass(frozen=True, slots=True)
 class _Choice:
-    """Something a thread's counter was moved by: the first attempt of a send, or (unseen in its steps) a retry."""
+    """A use of a thread's counter by a first attempt or by a retry, which moves it an unknown number of steps."""
 
     at_ns: int
     thread: int
@@ -48,9 +46,9 @@ def judge_asynchronous(
     replay: Replay, sends: Iterable[Send], troubled: Troubled, *, choosers_told: bool = True
 ) -> Iterator[SendJudgement]:
     """
-    Judgements of all sends of an arm, in the order in which their queues were chosen; those never chosen come first.
+    Return judgements in the order in which queues were chosen; sends without an attempt come first.
 
-    choosers_told: the witness tells of each attempt which thread of the client's chose, if one did.
+    choosers_told: the witness records which client thread chose each attempt's queue, if one did.
     """
     choices: list[_Choice] = []
     unseen: list[Send] = []
@@ -71,22 +69,14 @@ def judge_asynchronous(
 
 
 def _unseen_choices(replay: Replay, unseen: Iterable[Send], threads: set[int]) -> Iterator[_Choice]:
-    """
-    What sends without an attempt may have moved: they may have chosen before whatever ended them, in any thread that chooses.
-
-    As little is known of such a choice as of a retry's.
-    """
+    """Sends without an attempt may have moved the counter of any choosing thread, like a retry."""
     for send in unseen:
         for thread in (send.thread,) if replay.calls_itself else sorted(threads):
             yield _Choice(send.start_ns, thread, send, is_retry=True)
 
 
 def _never_tried(replay: Replay, send: Send, troubled: Troubled) -> SendJudgement:
-    """
-    A send without an attempt.
-
-    Where the client knew queues, it had to try one, unless no time was left or its broker's address was gone.
-    """
+    """A send without an attempt differs if queues were known, unless time ran out or an address may have been missing."""
     is_told = replay.witnessed and send.error not in (None, NEVER_CALLED_BACK)
     if not (is_told and replay.routes.get(send.route) and replay.routes.get(send.route_after)):
         return SendJudgement(send.send, send.thread, (), None, 0, "no attempt of it was witnessed")
@@ -114,7 +104,7 @@ def _judged(replay: Replay, choice: _Choice, troubled: Troubled, *, is_chooser_u
 
 
 def _first_choice(replay: Replay, choice: _Choice, *, is_chooser_unseen: bool) -> SendJudgement:
-    """The queue of the first attempt; where it cannot be known, a judgement that says nothing of it."""
+    """Judge the queue of the first attempt; if unknowable, return a judgement without a decision."""
     send = choice.send
     latency = replay.settings.send_latency_fault_enable
     sending = Sending(send.mode, send.kind, latency, is_chooser_unseen=is_chooser_unseen)
@@ -129,10 +119,10 @@ def _first_choice(replay: Replay, choice: _Choice, *, is_chooser_unseen: bool) -
 
 def _may_have_chosen_again(replay: Replay, send: Send) -> bool:
     """
-    Whether the thread of the first choice may have chosen once more without being seen.
+    True if the thread of the first choice may have chosen again unseen.
 
-    A request that cannot be handed over fails in that thread, at once, and what is chosen then is seen only if it can be;
-    a timeout is noticed by another. Pools that also run callbacks may have any thread retry for any send.
+    A failed hand-over is retried at once in the same thread, and that attempt may be invisible. Another thread notices
+    a timeout. In pools that also run callbacks, any thread may retry any send.
     """
     first = send.attempts[0]
     if first.error is None:

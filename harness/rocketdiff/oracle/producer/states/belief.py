@@ -1,9 +1,8 @@
 """
-The set of hidden states that explain everything seen so far, kept small.
+The belief: the set of hidden states consistent with the trace so far, kept small by merging.
 
-States that are equal are one; states that differ in a single interval, where the two touch, are one with the joined
-interval, which loses nothing. Only a set that would still be larger than STATES_KEPT is made vaguer, and only ever
-towards more legal behaviour.
+Equal states are merged, and so are states that differ in one interval only, if the two intervals touch. A set still
+larger than STATES_KEPT is over-approximated: only more behaviour becomes legal.
 """
 
 from collections.abc import Sequence
@@ -14,8 +13,8 @@ from rocketdiff.oracle.producer.states.hidden_state import HiddenState, Key
 
 STATES_KEPT = 128
 """
-More states than this are not followed: the time of a step is proportional, and random histories of one thread in every
-release never had more than 40.
+Upper bound of the belief's size; a step's time is proportional. Random histories of one thread needed at most 40 in
+every release.
 """
 
 Box = list[tuple[int, int]]
@@ -23,7 +22,7 @@ Box = list[tuple[int, int]]
 
 @dataclass(slots=True)
 class Belief:
-    """States that are possible; complete: none that is possible has been left out."""
+    """Possible hidden states. complete: no possible state has been dropped."""
 
     states: list[HiddenState]
     complete: bool = True
@@ -32,7 +31,7 @@ class Belief:
 def settle_belief(
     states: list[HiddenState], explorer: ChoiceExplorer, now_ms: int, *, complete: bool, kept: int = STATES_KEPT
 ) -> Belief:
-    """Join what can be joined, down to ``kept`` states; now_ms: a time that is certainly past."""
+    """Merge states down to ``kept`` at most; now_ms: a time certainly in the past."""
     if len(states) == 1:
         return Belief(states, complete)
     for state in states:
@@ -70,7 +69,7 @@ def _joined(states: list[HiddenState], explorer: ChoiceExplorer, *, lossless: bo
 
 
 def _union(boxes: list[Box]) -> list[Box]:
-    """Boxes with the same points as the given ones, joined pair by pair until nothing fits together any more."""
+    """Merge boxes exactly, pair by pair, to a fixpoint."""
     kept: list[Box] = []
     for box in boxes:
         joined = box
@@ -89,7 +88,7 @@ def _union(boxes: list[Box]) -> list[Box]:
 
 
 def _join(one: Box, other: Box) -> Box | None:
-    """The union of two boxes if that is a box: they differ in one interval at most, or one contains the other."""
+    """The union of two boxes if it is a box (one interval differs, or one contains the other), else None."""
     differing = [i for i in range(len(one)) if one[i] != other[i]]
     if len(differing) == 1:
         (i,) = differing

@@ -1,9 +1,8 @@
 """
-A send as the decision points at which its client decides something, each with the window of time it must have happened in.
+Splits a send into decision points, each with its time window.
 
-The client reads its clock between what it was seen doing before and what it was seen doing next: the first choice lies
-between the call and the first attempt, the rest between the end of an attempt and the next attempt, or the end of the
-call.
+The client reads its clock between two observed actions: first between the call and the first attempt, then between the
+end of an attempt and the next attempt or the end of the call.
 """
 
 from collections.abc import Iterator
@@ -13,7 +12,7 @@ from rocketdiff.core.sends.plan import SendMode
 from rocketdiff.core.sends.records import NS_PER_MS, Attempt, Send
 
 HARMLESS_MS = 500
-"""Attempts chosen and answered within this time earn no avoidance in any release: the lowest penalty is at 550 ms."""
+"""Attempts chosen and answered within this time cause no avoidance in any release: the lowest penalty is at 550 ms."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,9 +20,9 @@ class DecisionPoint:
     """
     One decision of one call.
 
-    settled: the attempt whose end is noted in the fault table at this decision point. chooses: whether the next attempt, or the
-    end of the call, is decided here. followed_by: the attempt that was seen next, None for the end of the call.
-    meanwhile: decision points of other threads, not taken yet, that may come between two reads of this one.
+    settled: the attempt noted in the fault table here. chooses: the next attempt, or the end of the call, is decided
+    here. followed_by: the attempt observed next, None for the end of the call. meanwhile: pending decision points of
+    other threads that may fall between two reads of this one.
     """
 
     send: Send
@@ -37,7 +36,7 @@ class DecisionPoint:
 
     @property
     def is_harmless(self) -> bool:
-        """Whether what is noted here can only end an avoidance; False where nothing is noted."""
+        """True if the note made here can only end an avoidance; False without a note."""
         if self.settled is None or self.settled.error is not None:
             return False
         before = self.number - 2
@@ -47,10 +46,10 @@ class DecisionPoint:
 
 def decision_points_of(send: Send, *, split: bool) -> Iterator[DecisionPoint]:
     """
-    The decision points of a send in order.
+    Yield the decision points of a send in order.
 
-    split: note and choice are decision points of their own, because other threads may come between them. Of an asynchronous send
-    only the first choice is one: what follows is decided by other threads, and judged in ``async_ends``.
+    split: note and choice are separate points, between which other threads may act. An asynchronous send has only its
+    first choice; ``async_ends`` judges the rest.
     """
     if send.mode is SendMode.ASYNC:
         first = send.attempts[0]

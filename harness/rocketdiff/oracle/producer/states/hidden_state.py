@@ -1,7 +1,7 @@
 """
-One hidden state of a producer: fault table, publish lists, and what each thread has in hand.
+One hidden state of a producer: fault table, publish lists, and the state of each thread.
 
-Mutable while the rules run on a copy of it; ``key`` tells two states apart.
+Mutable while the rules run on a copy; ``key`` identifies a state.
 """
 
 from collections.abc import Collection, Iterable
@@ -22,18 +22,18 @@ from rocketmq_reference.rules.tape import Tape
 Key = tuple[object, ...]
 
 OVER_MS = 1
-"""Start of an avoidance that is over; 0 is that of a broker that was never avoided."""
+"""Start of an avoidance that is over; 0 means that the broker was never avoided."""
 
 SLOW_MS = 50
-"""The lowest threshold of every release's penalties."""
+"""The lowest penalty threshold of all releases."""
 
 
 @dataclass(slots=True)
 class ThreadState:
     """
-    What one thread knows: its counter for the publish list of ``version``, its other counter, and the call under way.
+    A thread's counter for the publish list of ``version``, its counter for the fault table's better half, and its current call.
 
-    finish: how the call ends, once that is settled.
+    finish: how the call ends, once determined.
     """
 
     index: ThreadIndex
@@ -45,9 +45,9 @@ class ThreadState:
 
 class HiddenState:
     """
-    Fault table, publish lists and thread states of one producer, as they may be.
+    Fault table, publish lists and thread states of one producer.
 
-    story: events that the rules emit while they decide for ``story_thread``; None unless ``collect_story`` was called.
+    story: events the rules emit for ``story_thread``; None unless ``collect_story`` was called.
     """
 
     __slots__ = ("dialect", "faults", "infos", "latency_on", "story", "story_thread", "thread_states")
@@ -62,12 +62,10 @@ class HiddenState:
         self.story_thread = -1
 
     def collect_story(self, thread: int) -> None:
-        """From now on, collect what the rules tell while they decide for a thread."""
         self.story = []
         self.story_thread = thread
 
     def thread_state(self, thread: int) -> ThreadState:
-        """The state of a thread, a fresh one at its first call."""
         thread_state = self.thread_states.get(thread)
         if thread_state is None:
             thread_state = self.thread_states[thread] = ThreadState(
@@ -76,7 +74,6 @@ class HiddenState:
         return thread_state
 
     def selector(self, thread: int, thread_state: ThreadState, tape: Tape) -> Selector:
-        """What the rules select with in this hidden state, for a thread and its own state."""
         observer = self.story.append if self.story is not None and thread == self.story_thread else None
         return Selector(
             self.infos[thread_state.version], thread_state.index, self.faults, thread_state.worst_index, tape, observer
@@ -84,9 +81,9 @@ class HiddenState:
 
     def copy(self, tape: Tape, thread: int) -> "HiddenState":
         """
-        A state to run the rules in for one thread, whose thread state alone is its own; it shares the others' with this one.
+        Return a state in which the rules can run for one thread; it shares the other threads' states.
 
-        Without fault latency nothing but that thread state ever changes.
+        Without fault latency the rules change only that thread's state, so everything else is shared.
         """
         clone = HiddenState.__new__(HiddenState)
         clone.dialect = self.dialect
@@ -105,23 +102,22 @@ class HiddenState:
         return clone
 
     def forget_index(self, thread: int) -> None:
-        """A thread's counters may stand anywhere."""
         thread_state = self.thread_state(thread)
         index, worst = ThreadIndex(thread_state.index.rule), ThreadIndex(thread_state.worst_index.rule)
         self.thread_states[thread] = replace(thread_state, index=index, worst_index=worst)
 
     def forget_unused_lists(self) -> None:
-        """Drop publish lists no thread holds any more."""
+        """Drop publish lists that no thread holds."""
         used = {thread_state.version for thread_state in self.thread_states.values()}
         for version in [version for version in self.infos if version not in used]:
             del self.infos[version]
 
     def key(self) -> tuple[Key, Key]:
-        """(what is discrete, the bounds of every uncertain time); equal keys mean equal hidden states."""
+        """Return (discrete part, bounds of all uncertain times); equal keys mean equal hidden states."""
         return self._discrete(), tuple(bounds(getattr(owner, name)) for owner, name in self._time_slots())
 
     def set_times(self, times: Iterable[tuple[int, int]], explorer: ChoiceExplorer) -> None:
-        """Replace the uncertain times, in the order in which ``key`` gives their bounds."""
+        """Replace the uncertain times, in the order of ``key``."""
         changed = [
             (owner, name, Interval(*time, explorer, was_read=was_read(getattr(owner, name))))
             for (owner, name), time in zip(self._time_slots(), times, strict=True)
@@ -132,7 +128,7 @@ class HiddenState:
             setattr(own.get(id(owner), owner), name, interval)
 
     def avoids(self, broker: str, now_ms: int) -> bool:
-        """Whether a broker is certainly avoided at a time; a broker the fault table does not know is not."""
+        """True if a broker is certainly avoided at a time; an unknown broker is not."""
         item = self.faults.items.get(broker)
         if item is None:
             return False
@@ -140,7 +136,7 @@ class HiddenState:
         return unreachable or bounds(item.start_ms)[0] > now_ms
 
     def is_calm(self, now_ms: int) -> bool:
-        """Whether no broker at all can be avoided from a time on, unless something is noted in the fault table."""
+        """True if no broker can be avoided from a time on without a new note in the fault table."""
         rules = self.dialect.fault_table
         return all(
             (was_read(item.start_ms) or bounds(item.start_ms)[1] <= now_ms)
@@ -150,9 +146,10 @@ class HiddenState:
 
     def forget_ended_avoidances(self, now_ms: int) -> None:
         """
-        Where avoidances are only ever extended, when one that is over began does not matter: put its start at OVER_MS.
+        Set the start of ended avoidances to OVER_MS, so that more states are equal.
 
-        now_ms: a time that is certainly past.
+        Only where avoidances are only ever extended: there the start of an ended one has no effect. now_ms: a time
+        certainly past.
         """
         if self.dialect.fault_table.extends_only:
             for item in self.faults.items.values():
@@ -160,7 +157,7 @@ class HiddenState:
                     item.start_ms = OVER_MS
 
     def has_cause_to_avoid(self, broker: str) -> bool:
-        """Whether a broker was ever avoided, or slow enough for a client to think of it, by its last attempts."""
+        """True if a broker was ever avoided, or its last latency was high enough for a penalty."""
         item = self.faults.items.get(broker)
         if item is None:
             return False
@@ -191,7 +188,7 @@ class HiddenState:
         return tuple(parts)
 
     def _own_loops(self, changing: Collection[int]) -> dict[int, SendLoop]:
-        """Calls that are to be changed, copied, since other states may share them; by the identity of what they copy."""
+        """Copy the calls to be changed, because other states may share them; keyed by the identity of the original."""
         own = {}
         for thread, thread_state in self.thread_states.items():
             if thread_state.loop is not None and id(thread_state.loop) in changing:
@@ -206,13 +203,13 @@ class HiddenState:
             if loop is not None:
                 slots += [(loop, "began_ms"), (loop, "attempt_began_ms")]
         if self.latency_on:
-            # A table that only extends avoidances is never sorted, so the latencies in it are never looked at.
+            # A table that only extends avoidances is never sorted, so its latencies are never read.
             names = ("start_ms",) if self.dialect.fault_table.extends_only else ("start_ms", "latency_ms")
             slots += [(item, name) for item in self._items() for name in names]
         return slots
 
     def _items(self) -> list[FaultItem]:
-        """Fault items in an order in which two tables that behave alike list them alike."""
+        """Fault items in canonical order: equal for two tables that behave alike."""
         rules = self.dialect.fault_table
         if rules.extends_only or rules.shuffles:
             return sorted(self.faults.items.values(), key=lambda item: item.broker)

@@ -1,8 +1,8 @@
 """
-What the rules made of calls like the one that comes, so that they need not be run for it again.
+Cache of outcomes of calls that the rules cannot distinguish.
 
-Without fault latency a synchronous call depends on its thread's counters and list, on what was asked and seen, and on how many
-milliseconds the clock may have shown between one thing and the next: the rules only add, subtract and compare times.
+Without fault latency a synchronous call depends on its thread's counters and list, on what was requested and observed,
+and on the possible clock differences in ms between events: the rules only add, subtract and compare times.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,12 +17,12 @@ from rocketmq_reference.rules.client.publish import Queue
 Shape = tuple[object, ...]
 
 MOST_KNOWN = 10_000
-"""Shapes kept: some 10 MB. Half a million sends beside killed brokers had some hundreds; beyond that all are forgotten."""
+"""Shapes kept: some 10 MB. Half a million sends beside killed brokers had some hundreds. Above this the cache is cleared."""
 
 
 @dataclass(frozen=True, slots=True)
 class KnownCall:
-    """A call that one hidden state explains: the state after it, legal queues by decision, lowest and highest timeouts by attempt."""
+    """An explained call: the state after it, legal queues by decision, lowest and highest timeouts by attempt."""
 
     after: HiddenState
     legal: Sequence[set[Queue]]
@@ -30,7 +30,7 @@ class KnownCall:
 
 
 def shape_of(belief: Belief, send: Send) -> Shape | None:
-    """All that the rules can tell this call from others by; None where that is more than what is looked at here."""
+    """Return the cache key, everything the rules can distinguish; None if the call is not cacheable."""
     if send.mode is not SendMode.SYNC or len(belief.states) != 1 or not belief.complete:
         return None
     (state,) = belief.states

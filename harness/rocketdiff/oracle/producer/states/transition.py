@@ -1,8 +1,8 @@
 """
-The transition function: a hidden state and a decision point in, every state that the rules may lead to out.
+The transition relation: from a hidden state and a decision point to all successor states.
 
-Nothing here decides: the reference's rules do. What is not known (random numbers, which of two publish lists, an attempt that
-the witness cannot see) is a choice of the explorer.
+The reference's rules decide. Unknowns (random numbers, which of two publish lists, an attempt invisible to the witness)
+are the explorer's choices.
 """
 
 from collections.abc import Mapping
@@ -29,30 +29,31 @@ Routes = Mapping[int, tuple[tuple[str, int], ...]]
 
 WAYS_FOLLOWED = 4_000
 """
-Ways from all states through one decision point. Of 99 drawn cases with fault latency and up to eight threads 95 had 64 at the most, three up
-to 512, and one with a timeout of 1 ms 3,520. Such timeouts, and a fallback over several brokers, make millions, each a state in memory.
+Upper bound of transitions at one decision point. Of 99 drawn cases with fault latency and up to eight threads, 95 had
+at most 64, three up to 512, and one with a timeout of 1 ms 3,520. Such timeouts, and a fallback over several brokers,
+make millions, each a state in memory.
 """
 
 WAYS_BEYOND = 64
-"""Ways followed at each decision point once some were left out: nothing can be a difference any more, and what is explained is still told."""
+"""The bound after transitions were dropped: nothing can be a difference any more, but explained sends are still reported."""
 
 RUNS_FOLLOWED = 400_000
 """
-Runs of the explorer at one decision point, those for the order of a fault table among them. 4,000 ways of a hundred attempts without an address,
-each with a fallback over three brokers, were 7,200,000, and 25 s; ways of one attempt are a dozen runs.
+Upper bound of runs at one decision point, including those for the order of a fault table. 4,000 transitions of a
+hundred attempts without an address, each with a fallback over three brokers, took 7,200,000 runs and 25 s; transitions
+of one attempt take a dozen runs.
 """
 
 _DIRECT = (SendKind.QUEUE, SendKind.SELECTOR)
 
 _UNSEEN = AttemptResult.failed("MQClientException")
-"""A broker whose address is unknown fails an attempt before the hook inside the client can see it."""
+"""A broker without a known address fails an attempt before the hook inside the client sees it."""
 
 
 class Transitions:
-    """Transitions of one arm. ``left_out``: some were not followed, so that nothing is certainly a difference any more."""
+    """Transitions of one arm. ``left_out``: some were dropped, so no difference is certain any more."""
 
     def __init__(self, dialect: Dialect, settings: SendSettings, routes: Routes, *, causes_told: bool = True) -> None:
-        """causes_told: the client can tell the cause of an exception."""
         self.dialect = dialect
         self.settings = settings
         self.routes = routes
@@ -66,10 +67,9 @@ class Transitions:
 
     def every_outcome(self, states: list[HiddenState], point: DecisionPoint) -> list[tuple[HiddenState, Step | None]]:
         """
-        What the rules may do at a decision point: every state after it, with the step taken.
+        Return every successor state at a decision point, with the step taken (None if the point only notes).
 
-        None for a decision point at which nothing is chosen. Beyond WAYS_FOLLOWED, or RUNS_FOLLOWED, they are ``left_out``, and from then on nothing the
-        rules do not lead to is a difference.
+        Beyond WAYS_FOLLOWED or RUNS_FOLLOWED, transitions are dropped and ``left_out`` is set.
         """
         outcomes: list[tuple[HiddenState, Step | None]] = []
         most = WAYS_BEYOND if self.left_out else WAYS_FOLLOWED
@@ -89,10 +89,10 @@ class Transitions:
 
     def every_forced(self, states: list[HiddenState], point: DecisionPoint) -> list[HiddenState]:
         """
-        States in which the client did at this decision point what was seen, whatever the rules say.
+        Return successor states in which the client did what was observed, against the rules.
 
-        Its index is unknown from here on, and its publish list is as the route gives it: what the rules would have
-        rewritten in the list, a client that does not follow them has not.
+        The index is then unknown, and the publish list is reset to the route's: a client that does not follow the rules
+        did not make their rewrites.
         """
         forced: list[HiddenState] = []
         for state in states:
@@ -106,27 +106,25 @@ class Transitions:
         return forced
 
     def forget(self, state: HiddenState, thread: int) -> None:
-        """A call of a thread went unjudged: its counters may stand anywhere, and the lists are as the route gives them."""
+        """After an unjudged call: make the thread's counters unknown and reset the lists to the route's."""
         state.forget_index(thread)
         if state.latency_on:
             for version, info in state.infos.items():
                 info.queues[:] = [Queue(*queue) for queue in self.routes[version]]
 
     def end(self, state: HiddenState, thread: int) -> None:
-        """The call is over, and nothing of it matters any more."""
         state.story = None
         thread_state = state.thread_state(thread)
         thread_state.loop = thread_state.finish = None
 
     def count_on(self, state: HiddenState, thread: int, calls: int) -> None:
-        """A thread's counter went on by that many calls."""
         thread_state = state.thread_states[thread]
         assert thread_state.index.value is not None, "asked of a thread whose counter is known"
         thread_state.index.value += calls
         self._normalise(thread_state)
 
     def versions_of(self, send: Send) -> list[int]:
-        """Versions of the publish list the call may have used, of those whose queues are known."""
+        """Versions of the publish list with known queues that the call may have used."""
         return [version for version in dict.fromkeys((send.route, send.route_after)) if self.routes.get(version)]
 
     def _run(self, state: HiddenState, point: DecisionPoint) -> Step | None:
@@ -152,7 +150,7 @@ class Transitions:
         return step
 
     def _moving(self, state: HiddenState, point: DecisionPoint) -> dict[str, frozenset[bool]]:
-        """Brokers that other threads note while this one chooses, with whether they may be available after it."""
+        """Brokers that other threads note during this choice, with whether they may be available afterwards."""
         moving: dict[str, frozenset[bool]] = {}
         for other in point.meanwhile:
             if other.settled is None:
@@ -173,7 +171,7 @@ class Transitions:
         return frozenset({False} if isolates else {True, False})
 
     def _normalise(self, thread_state: ThreadState) -> None:
-        """Replace the counters by their representatives, so that equal states have equal keys."""
+        """Replace counters by representatives, so that equal states have equal keys."""
         modulus = self._moduli[thread_state.version]
         if thread_state.index.value is not None:
             thread_state.index.value = INDEX_BASE * modulus + thread_state.index.value % modulus
@@ -206,7 +204,7 @@ class Transitions:
         return step
 
     def _enter(self, state: HiddenState, send: Send) -> ThreadState:
-        """The thread's state with a publish list the call may have used; a new list has a counter of its own."""
+        """The thread's state with a publish list the call may have used; a new list has a new counter."""
         versions = self.versions_of(send)
         version = versions[self.explorer.choose(len(versions)) if len(versions) > 1 else 0]
         thread_state = state.thread_state(send.thread)
@@ -254,9 +252,9 @@ class Transitions:
 
     def _may_be_unseen(self, send: Send, queue: Queue) -> bool:
         """
-        Whether an attempt at this queue can have failed for want of an address.
+        True if an attempt at this queue can have failed for want of an address.
 
-        Only a broker that has left the route has none, or the call itself says so at its end.
+        Only a broker that has left the route has none, unless the call's end reports a missing address.
         """
         no_address = send.error == "MQClientException" and send.code == BROKER_NOT_EXIST
         if no_address or send.error == ErrorWord.CLIENT_REFUSED:
@@ -265,8 +263,8 @@ class Transitions:
         return len(versions) > 1 or all(queue.broker != broker for broker, _ in self.routes[versions[0]])
 
     def _modulus(self, queues: tuple[tuple[str, int], ...]) -> int:
-        """Indexes that are equal modulo this select alike: list length and write queues of each broker the fallback may know."""
-        # Tables that only extend avoidances came with the end of the fallback, which alone counts write queues.
+        """Indexes equal modulo this select alike: the lcm of the list length and of each fallback broker's write queues."""
+        # Releases whose tables only extend avoidances have no fallback, which alone counts write queues.
         fallback = () if self.dialect.fault_table.extends_only else tuple(self._every_queue.values())
         return lcm(len(queues) or 1, *fallback)
 
@@ -278,7 +276,7 @@ def _loop(thread_state: ThreadState) -> SendLoop:
 
 
 def _charged(state: HiddenState, thread: int) -> str | None:
-    """The broker that a thread's next note charges: the one that the element it picked names now, whichever it tried."""
+    """The broker charged by a thread's next note: the picked list element may have been rewritten since the attempt."""
     thread_state = state.thread_states.get(thread)
     if thread_state is None or thread_state.loop is None or thread_state.loop.pick is None:
         return None
@@ -294,6 +292,6 @@ def _result_of(attempt: Attempt, mode: SendMode) -> AttemptResult:
 
 
 def _worst_modulus(routes: Routes) -> int:
-    """The second counter is taken modulo half the number of fault items, of which there is one a broker at most."""
+    """The second counter is taken modulo half the number of fault items, of which there is at most one per broker."""
     brokers = {broker for queues in routes.values() for broker, _ in queues}
     return lcm(*range(1, max(len(brokers) // 2, 1) + 1))

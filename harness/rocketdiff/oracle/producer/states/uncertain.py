@@ -1,8 +1,8 @@
 """
-The reference's publish list and fault table where part of them is not known.
+The reference's publish list and fault table with unknown parts, chosen by the explorer.
 
-Of a publish list it may be unknown whether a broker that has left it is still in the route; of a fault table, whose times are
-intervals, the order is known in part only. The explorer answers both; everything else is the reference's own.
+Unknown are whether the route still has a broker that has left the publish list, and the order of fault items, whose
+times are intervals.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,7 +16,7 @@ from rocketmq_reference.rules.tape import Tape
 
 
 def write_queues_in(queues: Iterable[tuple[str, int]]) -> dict[str, int]:
-    """Write queues of each broker of a list that a route gave: it has all of a broker's, or none."""
+    """Return the write queues of each broker of a list; a list has all queues of a broker or none."""
     counts: dict[str, int] = {}
     for broker, _ in queues:
         counts[broker] = counts.get(broker, 0) + 1
@@ -25,10 +25,10 @@ def write_queues_in(queues: Iterable[tuple[str, int]]) -> dict[str, int]:
 
 class UncertainPublishInfo(PublishInfo):
     """
-    Asks the explorer about a broker that other lists of the trace have and this one has not, and keeps to the answer.
+    A publish list that chooses, once, whether the route still has a broker that only other lists of the trace have.
 
-    TopicPublishInfo.getQueueIdByBroker of 4.x reads the route, not the list: a broker that may not be written to, or that has
-    lost its master, is in the route still, one that was unregistered is not. A trace shows lists only.
+    TopicPublishInfo.getQueueIdByBroker of 4.x reads the route, which still has a broker without write permission or
+    without its master, but not an unregistered one. A trace contains lists only.
     """
 
     __slots__ = ("answered", "elsewhere", "explorer")
@@ -60,9 +60,9 @@ class UncertainPublishInfo(PublishInfo):
 
 class UncertainFaultTable(FaultTable):
     """
-    Asks the explorer which of the items that may have a rank has it, and what a choice reads of a broker while another thread notes it.
+    A fault table that chooses the item of an uncertain rank, and what a choice reads while another thread makes a note.
 
-    moving: brokers that are noted meanwhile, with what the notes may leave in them; empty unless a choice is under way.
+    moving: brokers noted meanwhile, with their possible availability afterwards; empty unless a choice is in progress.
     """
 
     __slots__ = ("explorer", "moving")
@@ -73,32 +73,29 @@ class UncertainFaultTable(FaultTable):
         self.moving: Mapping[str, frozenset[bool]] = {}
 
     def is_available(self, broker: str, now_ms: int) -> bool:
-        """As the table says, or as another thread's note leaves it."""
         before = super().is_available(broker, now_ms)
         if broker not in self.moving or self._only_extends(broker):
             return before
         return self._before_or_after(before, self.moving[broker])
 
     def is_reachable(self, broker: str) -> bool:
-        """As the table says, or as another thread's note leaves it."""
         return self._before_or_after(super().is_reachable(broker), self.moving.get(broker, frozenset()))
 
     def _only_extends(self, broker: str) -> bool:
-        """Whether what is noted leaves an avoidance as it is."""
+        """True if the note leaves an avoidance as it is."""
         return self.moving[broker] == {True} and self.rules.extends_only and not self.rules.unreachable_is_unavailable
 
     def _before_or_after(self, before: bool, after: frozenset[bool]) -> bool:
         return before is not bool(self.explorer.choose(2)) if (not before) in after else before
 
     def pick_one_at_least(self, worst_index: ThreadIndex, tape: Tape, now_ms: int) -> str | None:
-        """A broker that is about to be noted for the first time may have its item already."""
+        """A broker about to be noted for the first time may already have its item."""
         for broker in self.moving:
             if broker not in self.items and self.explorer.choose(2):
                 self.items[broker] = FaultItem(broker, 0, 0)
         return super().pick_one_at_least(worst_index, tape, now_ms)
 
     def compare(self, one: FaultItem, other: FaultItem, now_ms: int) -> int:
-        """An item that is being noted may be the better or the worse."""
         if one.broker in self.moving or other.broker in self.moving:
             return -1 if self.explorer.choose(2) else 1
         return super().compare(one, other, now_ms)
@@ -110,9 +107,9 @@ class UncertainFaultTable(FaultTable):
 
     def ranked(self, items: list[FaultItem], rank: int, now_ms: int) -> FaultItem:
         """
-        One of the items that no more than ``rank`` others certainly precede, and that precede no more than the rest.
+        Return one of the items that at most ``rank`` others certainly precede, and that certainly precede at most the rest.
 
-        Sorting with every answer to every uncertain comparison would find the same items, in exponential time.
+        Sorting with every outcome of every uncertain comparison would find the same items in exponential time.
         """
         last = len(items) - 1
         candidates = []
@@ -123,11 +120,11 @@ class UncertainFaultTable(FaultTable):
         return candidates[self.explorer.choose(len(candidates)) if len(candidates) > 1 else 0]
 
     def _order(self, items: list[FaultItem], one: FaultItem, other: FaultItem, now_ms: int) -> set[int]:
-        """Whether one can come before (-1) or after (1) the other, by the rules' own comparison."""
+        """The possible orders of two items (-1: one first, 1: other first) by the rules' comparison."""
         answers = self.explorer.all_outcomes(lambda: self.compare(one, other, now_ms))
         if 0 in answers:
             answers.remove(0)
-            # Equal items keep the order they are listed in, which a shuffle has made any order.
+            # A stable sort keeps the listed order of equal items; after a shuffle that is any order.
             given = -1 if items.index(one) < items.index(other) else 1
             answers |= {-1, 1} if self.rules.shuffles else {given}
         return answers
