@@ -35,8 +35,8 @@ WRAPPED = frozenset({UNSEEN_END, "MQClientException", "CompletionException"})
 
 CROWDED_CODES = frozenset({1, 2})
 """
-SYSTEM_ERROR and SYSTEM_BUSY: answers of a broker whose machine is too slow for its page cache or request queue
-(SendMessageProcessor, BrokerFastFailure).
+SYSTEM_ERROR and SYSTEM_BUSY: answers of a broker on an overloaded machine, whose page cache or request queue is too
+slow (SendMessageProcessor, BrokerFastFailure).
 """
 
 NO_PERMISSION = 16
