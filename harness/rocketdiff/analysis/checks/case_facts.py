@@ -14,24 +14,24 @@ from rocketdiff.traces.manifest import CaseEntry, CaseStatus
 
 LEGAL_SHARE_BOUND = 0.9
 """
-Mean share of legal queues above which a choice shows nothing: at nine queues in ten a blind client breaks the rules
-once in ten decisions, so a handful of decisions may look right by luck.
+Mean share of legal queues above which a choice shows nothing: at nine queues in ten a blind client errs once in ten
+decisions, so a handful may look right by luck.
 """
 
 CLUSTER_GUARDS = ("cluster", "fault-", "read-back", "clock-steady", "started-together", "control", "awake-")
 """
-Prefixes of the guards about what both arms share: if one is broken, no difference can be attributed to a client. Guards
-of one arm (``plan-done-*``, ``on-schedule-*``) are about its client.
+Prefixes of guards about what both arms share: with one broken, no difference can be attributed to a client. Guards of
+one arm (``plan-done-*``, ``on-schedule-*``) are about its client.
 """
 
 AWAKE_GUARDS = "awake-"
-"""Prefix of the guards that the protocol check needs too: a client looks stalled if it, or its machine, was stopped."""
+"""Prefix of guards that the protocol check needs too: a client looks stalled if it, or its machine, was stopped."""
 
 WITNESS_GUARDS = "witness-"
-"""Prefix of the guards that are broken when a client and the wire report different attempts."""
+"""Prefix of guards broken when a client and the wire report different attempts."""
 
 UNKNOWABLE = "unknowable: "
-"""Prefix of the tally of a check that this case cannot answer; its keys are the reasons."""
+"""Prefix of the tally of a check that the case cannot answer; its keys are the reasons."""
 
 TallyKey = tuple[str, str, str, str]
 
@@ -51,7 +51,7 @@ class CaseFacts:
     faults: tuple[FaultRecord, ...] = ()
 
     def n(self, check: str, *keys: str, arm: str | None = None, phase: str | None = None) -> int:
-        """Count of the keys (none: all keys) of a check, over all arms and phases unless given."""
+        """Count of a check's keys (none: all), over all arms and phases unless given."""
         return sum(n for n, _ in self._matching(check, keys, arm, phase))
 
     def mean(self, check: str, *keys: str, arm: str | None = None) -> float | None:
@@ -89,8 +89,8 @@ class CaseFacts:
         Evidence of an exact check with this case's divergences, which are always kept.
 
         INVALID, whatever the check found: an incomplete case; a case whose cluster was not as planned (for the
-        protocol, only broken ``awake-*`` guards); a check of attempts whose two witnesses contradict each other. A case
-        in which a subject broke off is never decisive, because half a case must not conform.
+        protocol, only broken ``awake-*`` guards); a check of attempts whose two witnesses disagree. Never decisive: a
+        case in which a subject broke off, because half a case must not conform.
         """
         if self.entry.breaches and standing is Standing.DECISIVE and check not in ABOUT_THE_RUN:
             lost = ", ".join(self.subjects[arm] for arm in self.entry.breaches)

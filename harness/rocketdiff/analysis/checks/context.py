@@ -1,4 +1,4 @@
-"""The context of every observer of a case, and the base class of observers."""
+"""The context of a case's observers, and their base class."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -29,8 +29,8 @@ class CaseContext:
         """
         True if, by the rules, an asynchronous send may get the answer of another request, or none.
 
-        That happens while requests are repeated: under a fault, and for as long afterwards as a send may last. Any
-        other request may be affected.
+        That happens while requests are repeated: under a fault, and as long afterwards as a send may last. It may affect any
+        request, on any broker.
         """
         if not self.habits.confuses_answers or side.row is None or side.row.mode is not SendMode.ASYNC:
             return False

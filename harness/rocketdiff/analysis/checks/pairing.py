@@ -1,9 +1,9 @@
 """
 Pair the two arms' values by outage, in one case and pooled over all comparable cases.
 
-A case of the quick suite has one to six outages, which decides nothing. So outages are also pooled over all cases of
-all runs with a pause, with and without fault latency apart (the two are different clients). A ratio has no unit, so
-cases with different timeouts may share a pool. Only the pool gates, and only with enough outages.
+A case of the quick suite has one to six outages, which decides nothing. So the outages of all cases of all runs are
+pooled, apart by fault latency on or off (two different clients). A ratio has no unit, so cases with different timeouts
+may share a pool. Only the pool gates, and only with enough outages.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -64,7 +64,7 @@ def has_pause(facts: CaseFacts) -> bool:
 
 
 def margin_of(facts: Sequence[CaseFacts], question: Question) -> Margin:
-    """The narrowest margin the scenarios declare for this check, else the question's own."""
+    """The narrowest margin that scenarios declare for this check, else the question's own."""
     declared = [
         Margin(tolerance.ratio, tolerance.reason)
         for case in facts
@@ -112,7 +112,7 @@ def pool_of(facts: CaseFacts) -> str:
 
 
 def pools_of(cases: Iterable[CaseFacts], check: str) -> dict[str, list[CaseFacts]]:
-    """Cases that planned a check and had a pause, by pool name, sorted."""
+    """Cases that planned a check and had a pause, by pool name."""
     pools: dict[str, list[CaseFacts]] = {}
     for facts in cases:
         if check in facts.entry.checks and has_pause(facts):
@@ -121,7 +121,7 @@ def pools_of(cases: Iterable[CaseFacts], check: str) -> dict[str, list[CaseFacts
 
 
 def pools_by_pair(cases: Iterable[CaseFacts], joins: Callable[[CaseFacts], bool]) -> dict[str, list[CaseFacts]]:
-    """Sound cases for which ``joins`` is true, by ``<baseline>~<candidate>``, sorted."""
+    """Sound cases for which ``joins`` is true, by ``<baseline>~<candidate>``."""
     pools: dict[str, list[CaseFacts]] = {}
     for facts in cases:
         if is_sound(facts) and joins(facts):
@@ -141,7 +141,7 @@ def pooled_evidence(
     Evidence of one pool.
 
     It gates if enough outages are informative (both arms failed over, or only one did), or if fewer all point beyond
-    the margin. An outage that neither arm could leave, or that one arm never met, is not informative.
+    the margin. An outage that neither arm could leave, or that one never met, is not.
     """
     pairs = pooled_pairs(cases, question)
     sample = PairedSample(question.sample, margin_of(cases, question), pairs, MINIMUM_PAIRS, MINIMUM_REASON)
@@ -166,13 +166,13 @@ def pooled_evidence(
 
 
 def is_sound(facts: CaseFacts) -> bool:
-    """True if a case may enter a pool: it is complete, no subject broke off and every guard held."""
+    """True if a case may enter a pool: complete, no subject broke off, every guard held."""
     entry = facts.entry
     return entry.status is CaseStatus.COMPLETE and not entry.breaches and all(guard.held for guard in entry.guards)
 
 
 def measures_of(pairs: Sequence[EpisodePair], question: Question) -> tuple[Measure, ...]:
-    """Per arm, the mean in ms of outages that ended in a failover, and the number that ended otherwise."""
+    """Per arm, the mean in ms of outages ended by a failover, and the number of others."""
     measures: list[Measure] = []
     for arm in Arm:
         lived = [seen_of(pair, arm) for pair in pairs]

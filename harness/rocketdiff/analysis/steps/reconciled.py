@@ -105,6 +105,7 @@ def reconciled(
 
 
 def fate_of(succeeded: bool, is_stored: bool) -> Fate:
+    """The fate of a message, from the end of its send and from what is stored."""
     if succeeded:
         return Fate.STORED if is_stored else Fate.LOST
     return Fate.GHOST if is_stored else Fate.ABSENT

@@ -1,8 +1,8 @@
 """
 Can the case be judged: is it complete, did every guard hold, did every fault take effect and end?
 
-Examines the guards measured by the runner (``run.json``) and the proofs of the faults. A broken guard is no statement
-about a client; it only keeps the case from passing.
+Examines the runner's guards (``run.json``) and the faults' proofs. A broken guard says nothing about a client; it only
+keeps the case from passing.
 """
 
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ NAME = VALIDITY
 
 
 def evaluate(facts: CaseFacts) -> Evidence:
-    """Return INVALID evidence that names every broken guard and unproven fault, else decisive evidence."""
+    """Return INVALID evidence that names every broken guard and unproven fault, else decisive."""
     broken = tuple(_broken(facts))
     measures = tuple(Measure(name, float(value), _unit_of(name), 1) for name, value in facts.entry.measured.items())
     standing = Standing.INVALID if broken else Standing.DECISIVE

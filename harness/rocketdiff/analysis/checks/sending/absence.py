@@ -1,9 +1,9 @@
 """
 How long did a client stay away from a broker after an attempt there failed?
 
-Measures, per thread and arm, from the end of a failed attempt to the next attempt on the same broker. A thread that
-never returned stayed away at least until its last attempt. The measure accompanies the check ``avoidance`` in an
-operator's terms (600 s against 10 s); the replay decides what was legal.
+From the end of a failed attempt to the same thread's next attempt on that broker; without one, at least to its last
+attempt. A measure beside the check ``avoidance``, in an operator's terms (600 s against 10 s); the replay decides what
+was legal.
 """
 
 from dataclasses import dataclass, field
@@ -23,7 +23,7 @@ NAME = "avoidance.absence"
 
 @dataclass(slots=True)
 class Absences:
-    """Follows every thread of both arms. failed: end of the last failed attempt, by arm, thread and broker."""
+    """Follows every thread. failed: end of the last failed attempt, by arm, thread and broker."""
 
     collector: FactCollector
     failed: dict[tuple[str, int, str], int] = field(default_factory=dict)
@@ -45,7 +45,7 @@ class Absences:
         self.failed |= failed_here
 
     def remark(self, side: SendView, attempt: int | None) -> str:
-        """Words for the time since the last failed attempt on a broker that is used again; call before observing the send."""
+        """Words for the time since the last failed attempt on a broker used again; call before ``observe``."""
         tried = next((made for made in side.attempts if made.attempt == attempt), None)
         if tried is None:
             return ""
@@ -55,14 +55,13 @@ class Absences:
         return f", {(tried.start_ns - failed_ns) / 1e9:,.1f} s after its last failed attempt there"
 
     def finish(self) -> None:
-        """Threads still away were so at least until their last attempt."""
         for (arm, thread, _), failed_ns in self.failed.items():
             away_ms = max(0, self.latest[arm, thread] - failed_ns) / NS_PER_MS
             self.collector.count(NAME, arm, "calm", STAYED_AWAY, total=away_ms)
 
 
 def absence_measures(facts: CaseFacts) -> tuple[Measure, ...]:
-    """Mean absence of each arm in ms: of returns, and, as a lower bound, of threads that never returned."""
+    """Mean absence of each arm in ms; for threads that never returned, a lower bound."""
     measures = []
     for arm in Arm:
         for key, name in ((RETURNED, "away-until-return"), (STAYED_AWAY, "away-at-least")):

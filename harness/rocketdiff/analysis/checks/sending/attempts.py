@@ -1,9 +1,9 @@
 """
 Did the client make exactly as many attempts as the rules require?
 
-Examines every send. Relevant are attempts that failed or were stored with a status other than SEND_OK (was there
-another one, and should there have been?), and attempts after the first, of sends the rules could judge; the measures
-count all. Exact, never statistical.
+Relevant are attempts that failed or were stored with a status other than SEND_OK (was there another, and should there
+have been?), and attempts after the first, of sends the rules could judge; the measures count all. Exact, never
+statistical.
 """
 
 from collections.abc import Iterator
@@ -59,7 +59,7 @@ def _situations(attempt: Attempt) -> Iterator[str]:
 
 
 def evaluate(facts: CaseFacts) -> Evidence:
-    """Return evidence with the failed attempts and retries of each arm."""
+    """Return evidence with each arm's failed attempts and retries."""
     measures = (
         *counted(facts, "failed-attempts", SEEN, "failed"),
         *counted(facts, "not-store-ok", SEEN, "not-store-ok"),

@@ -1,8 +1,8 @@
 """
 Did the client avoid a broker exactly as long as its fault table requires?
 
-Examines choices made while a hidden state that explains the trace avoided a broker. Without fault latency the client
-keeps no table, and the check does not apply.
+Examines choices made while a hidden state that explains the trace avoided a broker. Without fault latency there is no
+table, and no question.
 """
 
 from collections.abc import Iterable
@@ -39,7 +39,7 @@ class Avoidance(CaseObserver):
                     self._collector.count(f"{NAME}.legal", str(side.arm), phase, "decision", total=legal)
 
     def tell_last_attempts(self, arm: Arm, starts_ns: Iterable[tuple[int, int]]) -> None:
-        """Set when the last attempt of each thread began, if not every send is observed."""
+        """Set when each thread's last attempt began, if not every send is observed."""
         self._absences.latest |= {(str(arm), thread): start_ns for thread, start_ns in starts_ns}
 
     def finish(self) -> None:

@@ -1,12 +1,11 @@
 """
 Was the callback of every asynchronous send called exactly once?
 
-Examines how often each callback was called within the limit (``callback_limit_ms``: every attempt with its timeout, and
-the seconds in which a client scans for timeouts). Some releases lose a callback (4.0.0: a given queue after a failure;
-up to 4.6.1: whenever requests are repeated, because two share an opaque) or call it twice (5.3.0 to 5.3.3: a connection
-that came too late). Both arms are held to the baseline's rules, and only where a fault may be the cause or the first
-callback names it. Exact, except for the number of callbacks that faults may lose: a candidate that lost far more than
-the baseline is not cleared.
+Counts calls within ``callback_limit_ms``: every attempt with its timeout, and the seconds in which a client scans for
+timeouts. By rule some releases lose a callback (4.0.0: a given queue after a failure; up to 4.6.1: whenever requests
+are repeated, because two share an opaque) or call it twice (5.3.0 to 5.3.3: a connection that came too late). Both arms
+may do what the baseline's rules allow, but only where a fault may be the cause or the first callback names it. Exact,
+except that a candidate whose faults cost far more callbacks than the baseline's is not cleared.
 """
 
 from collections.abc import Mapping
@@ -25,16 +24,15 @@ NEVER = "callbacks.never-called"
 TWICE = "callbacks.called-more-than-once"
 
 EXCUSED = "callbacks.excused"
-"""Tally of missing callbacks that the rules allow to be missing."""
+"""Tally of missing callbacks that the rules allow."""
 
 EXCUSED_BOUND = 0.05
 """
 Share of the candidate's callbacks that may be lost by rule, or twice the baseline's share if that is more. The rules
-say that a callback can be lost, not which one, so beyond the baseline's usual share no loss can be explained.
+say that a callback can be lost, not which, so only the baseline shows what is usual.
 """
 
 _TOO_LATE = "RemotingTooMuchRequestException"
-"""Error in the first callback if the connection came too late."""
 
 
 class Callbacks(CaseObserver):

@@ -1,10 +1,10 @@
 """
 Connections that a client leaves open at rest, the most it holds at once, and those it makes anew without a fault.
 
-Examines how many TCP connections each client's processes hold to each server, seen from outside (``run.json``,
-``connections``). A RocketMQ client has one per address, shared by its threads, and no more at rest than before its
-first send. From 5.3.1 on a late close evicts the connection's successor, which stays open (``LateClose`` of the rules).
-How often threads race like that is luck, but each time takes a failed request, and those are counted.
+Examines each client's TCP connections to each server, seen from outside (``run.json``, ``connections``). A RocketMQ
+client has one per address for all threads, and no more at rest than before its first send. From 5.3.1 on a late close
+evicts the connection's successor, which stays open (``LateClose`` of the rules). How often is luck, but each time takes
+a failed request, and those are counted.
 """
 
 from collections import Counter
@@ -23,10 +23,10 @@ LEFT_OPEN, AT_ONCE, MADE_ANEW = "connections-left-open", "connections-at-once", 
 """Parts of a signature, after ``outcomes.`` and before the kind of server."""
 
 BY_RULE = "outcomes.connections"
-"""Tally of failed attempts that may each leave a connection open by the release's rules, by broker."""
+"""Tally of failed attempts that may each leave a connection open by rule, by broker."""
 
 NEVER, AFTER_REFUSALS, AT_TIMES = "known: never", "known: after refusals", "known: at times"
-"""When a failed request may leave a connection open by the release's rules; not counted if the rules are unknown."""
+"""When a failed request may leave a connection open by the release's rules; not counted without known rules."""
 
 _TIMEOUT_AND_REFUSAL = ("RemotingTimeoutException", "RemotingConnectException")
 
@@ -35,32 +35,30 @@ _REFUSING = KILLS | {FaultKind.WIRE_RESET}
 
 SPARE = 1
 """
-Connections to a server that are luck in one case, as when two threads raced to connect; over a run's cases they are
-counted.
+Connections to a server that are luck in one case (two threads raced to connect); over a run's cases they are counted.
 """
 
 SPARE_AT_ONCE = 2
 """
-The same at any moment: one being closed may coexist with the next. None of 80 arms of real clients had one
-(2026-11-22).
+The same at any moment: one that is being closed beside the next. None of 80 arms of real clients had one (2026-11-22).
 """
 
 A_FAILURE = 2
-"""Connections that a failed attempt may leave open by rule: its own, and that of the heartbeat sent on each new one."""
+"""Connections that a failed attempt may leave open: its own, and that of the heartbeat sent on each new one."""
 
 HEARTBEATS = 2
-"""Requests besides sends that may fail at a broker: a heartbeat every 30 s, and the first heartbeat on a connection."""
+"""Other requests that may fail at a broker: a heartbeat every 30 s, and the first one on a connection."""
 
 LUCK = 5
 """New connections to a server in calm that are luck: a timeout on a crowded machine costs one each."""
 
 
 Held = Callable[[CaseFacts, Arm], Counter[str] | None]
-"""Connections of an arm by server; None if they were not observed."""
+"""Connections of an arm by server; None if not observed."""
 
 
 class LeftByRule(CaseObserver):
-    """Counts attempts whose failure may leave a connection open by the release's rules; None if they are unknown."""
+    """Counts failed attempts that may leave a connection open by the release's rules; None if those are unknown."""
 
     def __init__(self, context: CaseContext, may_leave_open: Callable[[str | None], bool] | None) -> None:
         super().__init__(context)
@@ -85,7 +83,7 @@ def divergences_of(facts: CaseFacts) -> tuple[Divergence, ...]:
     """
     Connections the candidate holds, or makes anew, beyond what rules and luck explain, by kind of server.
 
-    Empty if a client was not observed to the end or broke off. Held connections are judged only if the rules are known.
+    Empty if a client was not observed to the end or broke off. What is held is judged only with known rules.
     """
     if facts.entry.breaches:
         return ()
@@ -116,17 +114,16 @@ def paired(pool: Iterable[CaseFacts]) -> Iterator[PairedCounts]:
 
 
 def _too_many(facts: CaseFacts) -> Iterator[Divergence]:
-    """Connections held at rest; of servers without any left open, those held at any moment."""
     if not _are_rules_known(facts):
         return
     left = _beyond(facts, _at_rest, SPARE)
     yield from _told(facts, LEFT_OPEN, left, "rest", "at rest, when every fault was over,")
-    most = {server: one for server, one in _beyond(facts, _at_most, SPARE_AT_ONCE).items() if server not in left}
+    most = {server: counts for server, counts in _beyond(facts, _at_most, SPARE_AT_ONCE).items() if server not in left}
     yield from _told(facts, AT_ONCE, most, "any", "at any moment")
 
 
 def _beyond(facts: CaseFacts, held_by: Held, spare: int) -> dict[str, tuple[int, int, int]]:
-    """By server: the candidate's connections, new ones and allowed new ones; only where too many are new."""
+    """By server with too many: the candidate's connections, new ones, and allowed new ones."""
     held = held_by(facts, Arm.CANDIDATE)
     baseline, candidate = (_grown(facts, arm, held_by(facts, arm)) for arm in (Arm.BASELINE, Arm.CANDIDATE))
     if held is None or baseline is None or candidate is None:
@@ -155,7 +152,7 @@ def _told(
 
 
 def _limit(facts: CaseFacts, server: str, limit: int) -> int | None:
-    """How many more connections to a server are no leak; None if the rules explain any number."""
+    """Allowed number of new connections to a server; None for any number."""
     if facts.n(BY_RULE, NEVER):
         return limit
     if not facts.n(BY_RULE, AFTER_REFUSALS) or any(fault.kind in _REFUSING for fault in facts.faults):
@@ -214,7 +211,7 @@ def _grown(facts: CaseFacts, arm: Arm, held: Counter[str] | None) -> Counter[str
 
 
 def _at_rest(facts: CaseFacts, arm: Arm) -> Counter[str] | None:
-    """By server, the fewest in any sample at rest: a connection that is being closed is not left open."""
+    """By server, the fewest in any sample at rest, because one that is being closed is not left open."""
     looks = [sample.held for sample in facts.entry.connections.get(arm, ()) if sample.is_at_rest]
     seen = [Counter(look) for look in looks if look is not None]
     if not seen or len(seen) < len(looks):
@@ -226,7 +223,6 @@ def _at_rest(facts: CaseFacts, arm: Arm) -> Counter[str] | None:
 
 
 def _at_most(facts: CaseFacts, arm: Arm) -> Counter[str] | None:
-    """By server, the most in any sample."""
     looks = [sample.held for sample in facts.entry.connections.get(arm, ())]
     most: Counter[str] = Counter()
     for seen in looks:

@@ -1,8 +1,8 @@
 """
 Did a failed send end with the exception, cause and code that the rules require, and a stored one with the right status?
 
-Examines every send. Relevant are sends that failed or were stored with a status other than SEND_OK, and that the rules
-could judge to their end; the measures count all. Exact, never statistical.
+Relevant are sends that failed or were stored with a status other than SEND_OK, and that the rules could judge to their
+end; the measures count all. Exact, never statistical.
 """
 
 import math
@@ -48,7 +48,7 @@ def _went_well(row: Send) -> bool:
 
 
 def evaluate(facts: CaseFacts) -> Evidence:
-    """Return evidence with the number of such sends by exception or status, and arm."""
+    """Return evidence with the number of such sends, by exception or status."""
     measures = tuple(
         Measure(f"{error} {arm}", facts.n(SEEN, error, arm=str(arm)), "count", facts.n("sends", arm=str(arm)))
         for arm in Arm

@@ -1,17 +1,16 @@
 """
 How long until a thread that met a paused broker succeeds elsewhere: the same in both arms?
 
-A thread's failover begins with its first blocked attempt of an outage and ends with its next successful send. FAILOVER:
-that send succeeded on another broker during the pause. RESUMED: the pause ended first, a competing cause (a client that
-merely waits must not look recovered). OPEN: the case ended first. An arm has failed over when its slowest thread has;
-its ending is the worst of its threads'.
+A thread's failover runs from its first blocked attempt of an outage to its next successful send. FAILOVER: that send
+succeeded on another broker during the pause. RESUMED: the pause ended first, a competing cause (a client that merely
+waits must not look recovered). OPEN: the case ended first. An arm fails over with its slowest thread; its ending is the
+worst of its threads'.
 
-Two samples. ``failover-time`` is what a user feels. With plain rotation the number of attempts on the broker depends on
-where the counter stood, so this sample is only plotted and given as restricted means. ``failover-time-per-timeout`` is
-judged: the time spent inside sends per timeout spent waiting for the paused broker. It is free of that luck and of the
-plan's pace, and grows with everything a client does besides waiting (sleeps, route look-ups, futile attempts). How
-often and how long it waits is checked by ``attempts`` and ``timing``. Only calls that let the client choose the queue
-count.
+``failover-time`` is what a user feels. With plain rotation the number of attempts on the broker depends on where the
+counter stood, so it is only plotted and given as restricted means. ``failover-time-per-timeout`` is judged: the time
+spent inside sends per timeout spent waiting for the paused broker. It is free of that luck and of the plan's pace, and
+grows with everything a client does besides waiting (sleeps, route look-ups, futile attempts). ``attempts`` and
+``timing`` check how often and how long it waits. Only calls that let the client choose the queue count.
 """
 
 from collections.abc import Sequence
@@ -55,8 +54,8 @@ PER_TIMEOUT = Question(
 
 LEAST_WAIT = 0.5
 """
-Share of a timeout that an arm's threads must have waited for their failover to be judged. A refused or reset connection
-ends an attempt within milliseconds, and everything else would be divided by next to nothing.
+Share of a timeout that an arm's threads must have waited: a refused or reset connection ends an attempt within
+milliseconds, and the quotient would be meaningless.
 """
 
 _WORST_FIRST = (Ending.OPEN, Ending.RESUMED, Ending.FAILOVER)
@@ -64,8 +63,6 @@ _WORST_FIRST = (Ending.OPEN, Ending.RESUMED, Ending.FAILOVER)
 
 @dataclass(slots=True)
 class _Failover:
-    """One thread's failover from one outage so far."""
-
     outage: Outage
     began_ns: int
     ended_ns: int
@@ -94,7 +91,7 @@ class FailoverTime(CaseObserver):
                 self._follow(side)
 
     def finish(self) -> None:
-        """Close the open failovers; then note one value per arm, outage and sample."""
+        """Note one value per arm, outage and sample."""
         for (arm, thread), failover in self._open.items():
             self._close(arm, thread, failover, Ending.OPEN)
         for (arm, episode), by_thread in self._ended.items():
@@ -148,7 +145,7 @@ def _how(outage: Outage, side: SendView) -> Ending:
 
 
 def evaluate(facts: CaseFacts) -> Evidence:
-    """Return evidence with one sample of paired outages, for information; the pool gates."""
+    """Return evidence of paired outages, for information; the pool gates."""
     return case_evidence(facts, PER_TIMEOUT)
 
 

@@ -1,10 +1,10 @@
 """
 Do calls that do not wait for a broker return as soon in both arms?
 
-Examines one-way calls, and asynchronous calls up to their return, against the same planned call of the other arm, which
-ran at the same time. Both take a few milliseconds. A call is held up if it took HELD_UP_MS more than its counterpart. A
-stalled machine holds up either arm's calls; the question is whether the candidate's are held up far more often. A sign
-test answers it, and gates as part of the check ``attempts``.
+Compares one-way calls, and asynchronous ones up to their return, with the same planned call of the other arm, made at
+the same time. Both take a few milliseconds; a call that took HELD_UP_MS more is held up. A stalled machine holds up
+either arm's calls, so a sign test decides whether the candidate's are held up far more often. It gates as part of the
+check ``attempts``.
 """
 
 from math import comb
@@ -19,23 +19,20 @@ from rocketdiff.core.records import NS_PER_MS
 HELD_UP = "attempts.call-held-up"
 
 HELD_UP_MS = 100
-"""
-A runnable thread waits some tens of ms for one of two cores at a load of 10; a call that waits longer waits for
-something other than a CPU.
-"""
+"""At a load of 10, a runnable thread waits some tens of ms for one of two cores; a longer wait has another cause."""
 
 SHARE = 0.1
-"""Least share of calls held up: an application notices one call in ten, and garbage collection holds up fewer."""
+"""Least share of calls held up: an application notices one in ten, and garbage collection holds up fewer."""
 
 ERROR_BUDGET = 1e-6
 """
-Bound on the probability of such a split if both arms were held up as easily. A run tests once per case, so a million
-cases give one false alarm.
+Bound on the probability of such a split if both arms were held up alike. A run tests once per case: one false alarm in
+a million cases.
 """
 
 
 class HeldUp(CaseObserver):
-    """Counts calls that took much longer in one arm; notes the candidate's if they are too many."""
+    """Counts calls held up in one arm only; notes the candidate's if they are too many."""
 
     def __init__(self, context: CaseContext) -> None:
         super().__init__(context)
@@ -78,7 +75,7 @@ class HeldUp(CaseObserver):
 
 
 def call_ms(side: SendView) -> float | None:
-    """How long (ms) a call that waits for no answer kept its thread; None for other calls and calls that threw."""
+    """How long (ms) a call that waits for no answer kept its thread; None for others and for calls that threw."""
     row = side.row
     if row is None:
         return None

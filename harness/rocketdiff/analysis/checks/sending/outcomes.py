@@ -1,19 +1,19 @@
 """
 Do the application's messages get through as often and as safely as the other client's, with truthful acknowledgements?
 
-Asked of every case, about every send of both arms. Three questions:
+Three questions about every send of every case:
 
 1. Exact, of one arm: an attempt that failed or was stored with a reserve without a known cause (``steps.causes``); an
    acknowledgement by a broker that was stopped or gone from before the request until after the answer; a SEND_OK while the
    slave that the broker waits for was.
 2. Compared, over sends that both arms made: in how many moments of calm, and in how many fault periods, one arm had more sends
-   that failed, were stored twice, stored with a reserve, or held up (``slower_sends``); in calm also sends that succeeded after
-   a failed attempt, and one-way messages that were lost.
-3. Compared: how often a situation caused by a fault ended badly in each arm.
+   that failed, were stored twice or with a reserve, or were held up (``slower_sends``); in calm also sends that succeeded after
+   a failed attempt, and lost one-way messages.
+3. Compared: how often a situation caused by a fault ended badly.
 
-Timeouts and SYSTEM_BUSY are never an exact difference, because a crowded machine causes them; if the baseline has many
-in calm, the case is invalid. In calm there is nothing to wait for: if many of the baseline's sends, and more than the
-candidate's, are held up there, the case is indecisive.
+Timeouts and SYSTEM_BUSY are never an exact difference, because a crowded machine causes them; with many of the
+baseline's in calm, the case is invalid. Nothing holds up a send in calm: if many of the baseline's are, and more than
+the candidate's, the case is indecisive.
 """
 
 from collections import defaultdict
@@ -38,7 +38,7 @@ STOPPED = "outcomes.acknowledged-by-a-stopped-broker"
 WITHOUT_SLAVE = "outcomes.acknowledged-without-its-slave"
 
 MORE = "outcomes.more"
-"""Tally of time units in which one arm had more of something than the other."""
+"""Tally of time units in which an arm had more than the other."""
 
 MET, ENDED = "outcomes.met", "outcomes.ended"
 """Tallies of a situation, and of its bad end."""
@@ -50,32 +50,32 @@ CALM, FAULTS = "calm", "faults"
 
 MOMENT_NS = 500_000_000
 """
-Sends that fail while the machine stalls share one cause, so they count once. A stall lasts a few hundred ms; one over a
-second breaks the guard ``awake-machine``.
+Sends that fail while the machine stalls share one cause and count once. A stall lasts a few hundred ms; above a second
+it breaks the guard ``awake-machine``.
 """
 
 APART_NS = 50_000_000
-"""Sends due this long after the last failed one fail independently, because those in between got through."""
+"""Sends due this long after the last failed one fail independently: those in between got through."""
 
 FAILED, TWICE, RESERVED, RETRIED = "failed", "stored-twice", "stored-with-a-reserve", "failed-at-first"
 UNSTORED, HELD_UP = "sent-one-way-and-not-stored", "held-up"
 COMPARED = {CALM: (FAILED, TWICE, RESERVED, RETRIED, UNSTORED, HELD_UP), FAULTS: (FAILED, TWICE, RESERVED, HELD_UP)}
 """
-The number of attempts that a fault costs depends on where a counter stands, and on threads that tear each other's
-connections; in calm there should be none.
+Retries count in calm only, where there should be none: how many a fault costs depends on the rotation counter, and on
+threads that tear each other's connections.
 """
 
 AFTER_FAILURE, RESERVE = "failed/after-a-failed-attempt", "reserved/while-a-broker-waits"
 
 STOPS = OF_PROXIES | {FaultKind.PAUSE, FaultKind.KILL}
-"""Faults during which the server answers nothing."""
+"""Faults under which the server answers nothing."""
 
 SETTLED_NS = 50_000_000
-"""A thread of a stopped process may run to the end of its time slice; on a crowded machine that takes milliseconds."""
+"""A thread of a stopped process may finish its time slice: milliseconds on a crowded machine."""
 
 
 class Outcomes(CaseObserver):
-    """Notes unexplained failures and impossible acknowledgements; counts what happened to each arm, by unit of time."""
+    """Notes unexplained failures and impossible acknowledgements; counts what happened to each arm, by time unit."""
 
     def __init__(self, context: CaseContext, causes: Mapping[Arm, Causes]) -> None:
         super().__init__(context)
@@ -107,7 +107,6 @@ class Outcomes(CaseObserver):
         self._compare(send)
 
     def finish(self) -> None:
-        """Count which arm had more, per fault period and in moments of calm."""
         for (name, _), seen in self._units.items():
             if seen[Arm.BASELINE] != seen[Arm.CANDIDATE]:
                 self._collector.count(MORE, str(max(seen, key=lambda arm: seen[arm])), FAULTS, name)
@@ -160,7 +159,7 @@ class Outcomes(CaseObserver):
                 yield cause, attempt.attempt, _end_of(error, code, attempt.status)
 
     def _require_running(self, send: AlignedSend, side: SendView) -> None:
-        """An acknowledgement needs a broker that runs at some time between the request and the answer."""
+        """An acknowledgement needs a broker that runs at some time between request and answer."""
         row = side.row
         if row is not None and row.mode is SendMode.ONEWAY:
             return
@@ -188,7 +187,7 @@ class Outcomes(CaseObserver):
             return
 
     def _require_copied(self, send: AlignedSend, side: SendView) -> None:
-        """A broker that waits for its only slave must not answer SEND_OK while that slave cannot have the message."""
+        """A broker that waits for its only slave cannot answer SEND_OK without it."""
         if not self._waits_for_slave or self._context.confuses_answers(side):
             return
         for attempt in side.attempts:
@@ -222,7 +221,7 @@ class Outcomes(CaseObserver):
         self._collector.count(ENDED, arm, FAULTS, name, n=int(has_ended))
 
     def _compare(self, send: AlignedSend) -> None:
-        """Count what happened to a send that both arms made; in calm only what happened to one arm alone."""
+        """Count what happened to a send that both arms made; in calm only what happened to one alone."""
         rows = {side.arm: side.row for side in send.sides if side.row is not None}
         if len(rows) < len(Arm):
             return
@@ -251,7 +250,6 @@ class Outcomes(CaseObserver):
 
 
 def _moments(due: Sequence[int]) -> int:
-    """Number of separate moments that the due times form."""
     last = began = -MOMENT_NS
     moments = 0
     for due_ns in sorted(due):
@@ -269,7 +267,7 @@ def _end_of(error: str | None, code: int | None, status: str | None) -> str:
 
 
 def _ended_so(other: SendView | None, attempt: int | None, end: str) -> bool:
-    """True if the other arm's attempt at the same message ended alike: then the message is refused (too long, say)."""
+    """True if the other arm's attempt ended alike: then the message is refused (too long, say)."""
     if other is None or other.row is None:
         return False
     if attempt is None:
@@ -278,7 +276,6 @@ def _ended_so(other: SendView | None, attempt: int | None, end: str) -> bool:
 
 
 def _was_down(fault: FaultRecord, attempt: Attempt) -> bool:
-    """True if a fault stopped an attempt's broker from before the request until after the answer."""
     is_begun = attempt.start_ns >= fault.injected_ns + SETTLED_NS
     return is_begun and (fault.heal_ns is None or attempt.end_ns <= fault.heal_ns)
 

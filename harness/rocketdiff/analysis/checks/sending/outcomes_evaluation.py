@@ -1,4 +1,4 @@
-"""Evidence from the counts of ``outcomes``, of one case and of all cases together; the verdict decides which differ."""
+"""Evidence from the counts of ``outcomes``, per case and pooled; the verdict decides which differ."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -28,36 +28,36 @@ SITUATIONS = {
     AFTER_FAILURE: ("where the first attempt met a fault and failed", "failed"),
     RESERVE: ("at a broker whose slave or disk was at fault", "were told so"),
 }
-"""Name of a compared share, before the kind of its fault, to words for the situation and its end."""
+"""Compared share, before the kind of its fault, to words for the situation and its end."""
 
 FAR_APART = 0.5
 """
-Least difference between two shares that are compared. Sends of one period share their cause, so shares scatter more
-than the test assumes; all against less than half, or none against more, is no scatter.
+Least difference of compared shares. Sends of one period share their cause, so shares scatter more than the test
+assumes; all against less than half, or none against more, is no scatter.
 """
 
 MANY = 0.25
 """
-Share of one client's sends in calm that a crowded machine cannot explain if the other client, at the same time and on
-the same brokers, has none. Stalls do not fill a quarter of a case, so moments need not be counted.
+Share of one client's sends in calm that load cannot explain if the other, at the same time and on the same brokers, has
+none. Stalls do not fill a quarter of a case, so moments need not be counted.
 """
 
 A_CALL_IN_TEN = 0.1
 """
 Share of an arm's sends in calm that must be held up before moments count. An application notices one in ten; garbage
-collection, late class loading and a crowded machine hold up far fewer of one client alone.
+collection, late class loading and load hold up far fewer of one client alone.
 """
 
 CROWDED_SHARE = 0.01
 CROWDED_LEAST = 2
 """
-Share of the baseline's sends in calm that the machine may fail, and how many are luck whatever their share: a machine that fails
-more than one in a hundred of a client that does nothing wrong fails any other's, too, and nobody could tell them apart.
+Share of the baseline's sends in calm that the machine may fail, and the number that is luck at any share. A machine
+that fails over one in a hundred of a correct client fails any other's too, indistinguishably.
 """
 
 
 def evaluate(facts: CaseFacts) -> Evidence:
-    """Return evidence with the exact differences, and counts for the run's family of tests."""
+    """Return evidence with exact differences, and counts for the run's family of tests."""
     measures = tuple(
         measure
         for what in COMPARED[CALM]
@@ -75,7 +75,7 @@ def evaluate(facts: CaseFacts) -> Evidence:
 
 
 def _is_hasty(facts: CaseFacts) -> bool:
-    """True if timeouts are so short that this machine's speed decides what fails; then only exact questions are asked."""
+    """True if timeouts are so short that this machine's speed decides what fails: only exact questions are asked."""
     return facts.entry.settings.send_msg_timeout_ms < LEISURELY_MS
 
 
@@ -99,22 +99,18 @@ def _held_up_in_calm(pool: Sequence[CaseFacts], arm: Arm) -> int:
 
 
 def _is_baseline_slower(pool: Sequence[CaseFacts]) -> bool:
-    """
-    True if more of the baseline's sends in calm were held up than of the candidate's.
-
-    Without anything to wait for, a baseline that waits was not scheduled, which shows nothing about the candidate.
-    """
+    """True if more of the baseline's sends in calm were held up: it was not scheduled, which shows nothing of the candidate."""
     return _held_up_in_calm(pool, Arm.BASELINE) > _held_up_in_calm(pool, Arm.CANDIDATE)
 
 
 def pooled(cases: Sequence[CaseFacts]) -> tuple[Evidence, ...]:
-    """Return the counts of all sound cases together, if there is anything to compare."""
+    """Return the counts of all sound cases together, if there are any."""
     pools = pools_by_pair(cases, lambda facts: not _is_hasty(facts) and _standing(facts, 1)[0] is Standing.DECISIVE)
     return tuple(evidence for pair, pool in pools.items() for evidence in _pool(pair, pool))
 
 
 MINIMUM_UNITS = 11
-"""Fewer units in which the arms differ decide nothing: ten to none has p = 0.002, above a run's error budget."""
+"""Fewer units that differ decide nothing: ten to none has p = 0.002, above a run's error budget."""
 
 
 def _pool(pair: str, pool: Sequence[CaseFacts]) -> Iterator[Evidence]:
@@ -161,7 +157,7 @@ def _shares(facts: CaseFacts) -> Iterator[ComparedShares]:
 
 
 def _calm_shares(facts: CaseFacts) -> Iterator[ComparedShares]:
-    """What happened to many of one arm's sends in calm, and none of the other's; held-up sends of the baseline do not count."""
+    """What happened to many of one arm's sends in calm and none of the other's; sends of the baseline held up do not count."""
     met = (facts.n(NAME, "sends", arm="baseline", phase=CALM), facts.n(NAME, "sends", arm="candidate", phase=CALM))
     for what in COMPARED[CALM] if all(met) else ():
         befell = (facts.n(NAME, what, arm="baseline", phase=CALM), facts.n(NAME, what, arm="candidate", phase=CALM))

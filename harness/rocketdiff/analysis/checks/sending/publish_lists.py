@@ -1,10 +1,10 @@
 """
 Did each client build the publish list that the rules require: every queue once, by broker name and queue id?
 
-Examines the first list each arm reported, before any fault. Rotation follows this list, and every choice is judged by
-the list its own client reported, so a list without a broker, or in another order, would explain itself. If ``run.json``
-names no brokers, the candidate's list is compared with the baseline's. An arm that reported no list is skipped.
-Differences belong to the check ``queue-choice`` and to no single send.
+Examines the first list each arm reported, before any fault. Every choice is judged by the list its own client reported,
+so a list without a broker, or in another order, would explain itself. If ``run.json`` names no brokers, the candidate's
+list is compared with the baseline's. An arm without a list is skipped. Differences belong to the check ``queue-choice``
+and to no single send.
 """
 
 from collections.abc import Iterable
@@ -22,7 +22,7 @@ PublishList = tuple[tuple[str, int], ...]
 
 
 def compare_publish_lists(trace: CaseTrace, collector: FactCollector) -> None:
-    """Note every arm whose first list is wrong; for the baseline, the signature blames the rules."""
+    """Note every arm whose first list is wrong; the baseline's signature blames the rules."""
     firsts = {arm: first for arm in Arm if (first := _first_list(trace, arm)) is not None}
     expected = _full_list(trace) or firsts.get(Arm.BASELINE)
     for arm, first in firsts.items():

@@ -1,9 +1,9 @@
 """
 Did the client choose, at every attempt, a queue that the rules allow, and is the message where the client reports it?
 
-Examines every choice among more than one queue, against the queues that a surviving hidden state would have taken; the
-publish list itself (``publish_lists``); and the queue and offset in the result of every acknowledged send, against what
-the brokers hold. These two witness one fact, so a disagreement is an error of one of them, never a tolerance.
+Examines every choice among several queues, against those that a surviving hidden state would have taken; the publish
+list (``publish_lists``); and the queue and offset that each acknowledged send returned, against what the brokers hold.
+These two witness one fact, so a disagreement is an error of one of them, never a tolerance.
 """
 
 from rocketdiff.analysis.checks.case_facts import CaseFacts
@@ -21,7 +21,7 @@ Claim = tuple[str | None, int | None, int]
 
 
 class QueueChoice(CaseObserver):
-    """Counts decisions with their legal share; notes illegal queues and results that name the wrong place."""
+    """Counts decisions with their legal share; notes illegal queues and results with a wrong place."""
 
     def observe(self, send: AlignedSend) -> None:
         note_differences(NAME, send, self._collector)
@@ -70,7 +70,7 @@ def evaluate(facts: CaseFacts) -> Evidence:
 
 def _agree(claimed: Claim, place: Claim) -> bool:
     """True if the result names no other place; the results of some clients name no queue."""
-    return all(said is None or said == seen for said, seen in zip(claimed, place, strict=True))
+    return all(part is None or part == seen for part, seen in zip(claimed, place, strict=True))
 
 
 def _place(place: Claim) -> str:

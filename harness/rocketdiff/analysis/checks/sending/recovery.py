@@ -1,10 +1,10 @@
 """
 Does a gRPC client get messages through again once a proxy is back, or through another proxy?
 
-Examines the longest time without a successful send of an arm, from when a proxy was shown to answer again, or when one
-of several was killed for good, to the end of the arm's last send. gRPC reconnects with a published backoff
-(doc/connection-backoff.md): 1 s, each wait 1.6 times the last, 20 per cent earlier or later. When a client tries again
-is therefore luck, but bounded. Exact, and part of the check ``outcomes``; the times are measures of it.
+Examines an arm's longest time without a successful send, from when a proxy was shown to answer again, or one of several
+was killed for good, to the end of the last send. gRPC reconnects with a published backoff (doc/connection-backoff.md):
+1 s, each wait 1.6 times the last, 20 per cent earlier or later. So the time of the next try is luck, but bounded.
+Exact, and part of the check ``outcomes``; the times are measures of it.
 """
 
 from collections.abc import Iterator
@@ -28,7 +28,7 @@ WITHOUT_SUCCESS = "outcomes.without-success"
 """Tally of the longest times without a success; its totals are milliseconds."""
 
 FIRST_WAIT_NS = 1_200_000_000
-"""The first wait of the backoff: one second and its jitter."""
+"""First wait of the backoff, a second, and its jitter."""
 
 OF_THE_TIME_AWAY = 0.9
 """
@@ -39,7 +39,6 @@ The next wait as a share of the time since the connection was lost: after n wait
 
 @dataclass(frozen=True, slots=True)
 class _Ended:
-
     end_ns: int
     is_ok: bool
     send: AlignedSend
@@ -47,7 +46,7 @@ class _Ended:
 
 @dataclass(frozen=True, slots=True)
 class _Gap:
-    """A time without a success, and the send that ended it or was the last one."""
+    """A time without success, and the send that ended it or came last."""
 
     lasted_ns: int
     is_open: bool
@@ -115,17 +114,17 @@ class Recovery(CaseObserver):
 def _longest(ended: list[_Ended], from_ns: int) -> _Gap | None:
     """The longest gap after an instant, over sends sorted by end; None if no send ended later."""
     last_ns, longest = from_ns, None
-    later = [one for one in ended if one.end_ns > from_ns]
-    for one in later:
-        if one.is_ok or one is later[-1]:
-            gap = _Gap(one.end_ns - last_ns, not one.is_ok, one.send)
+    later = [send for send in ended if send.end_ns > from_ns]
+    for send in later:
+        if send.is_ok or send is later[-1]:
+            gap = _Gap(send.end_ns - last_ns, not send.is_ok, send.send)
             longest = gap if longest is None or gap.lasted_ns > longest.lasted_ns else longest
-            last_ns = one.end_ns
+            last_ns = send.end_ns
     return longest
 
 
 def recovery_measures(facts: CaseFacts) -> Iterator[Measure]:
-    """The longest time without a success of each arm, in ms, by kind of fault."""
+    """Each arm's longest time without a success, in ms, by kind of fault."""
     for kind in facts.keys(WITHOUT_SUCCESS, str(Arm.BASELINE)):
         for arm in Arm:
             mean_ms = facts.mean(WITHOUT_SUCCESS, kind, arm=str(arm))

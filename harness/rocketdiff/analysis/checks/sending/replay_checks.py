@@ -1,4 +1,4 @@
-"""Shared parts of the four checks based on the replay: noting differences, and judging whether the rules applied."""
+"""Shared by the four checks based on the replay: noting differences, and whether the rules applied."""
 
 import math
 from collections.abc import Callable
@@ -15,14 +15,14 @@ from rocketdiff.core.verdict import Measure, Severity
 from rocketdiff.oracle.judgement import DifferenceKind
 
 RULES = "rules"
-"""Tally of sends that could be judged, and the reasons for the others."""
+"""Tally of sends that could be judged, and reasons for the others."""
 
 JUDGED = "judged"
 UNAVAILABLE = "unavailable: "
 
 
 Remark = Callable[[SendView, int | None], str]
-"""Text that a check appends to ``observed``, from the side and the attempt."""
+"""Text that a check appends to ``observed``."""
 
 
 def note_differences(
@@ -32,7 +32,7 @@ def note_differences(
     Note each side's difference of the kind this check asks about.
 
     Both arms are replayed against the baseline's release. If that does not explain even the baseline, the rules are
-    wrong, and the signature begins with ``rules/``.
+    wrong: signature ``rules/…``.
     """
     for side in send.sides:
         judgement = side.judgement
@@ -53,18 +53,18 @@ def note_differences(
 
 
 KIND_OF_CHECK = {"queue-choice": "queue", "avoidance": "avoidance", "attempts": "attempts", "error-kind": "error"}
-"""Check to the oracle's kind of difference; every kind has exactly one check."""
+"""Check to the oracle's kind of difference, one to one."""
 
 
 UNDECIDED_BOUND = 0.05
 """
-Share of sends the oracle may leave open (an unreported route, too many hidden states). A route change or two cost one
-in twenty; with more, a client could be wrong most of the time unnoticed.
+Share of sends the oracle may leave open (unreported route, too many hidden states). A route change or two cost one in
+twenty; with more, a client could be wrong most of the time unnoticed.
 """
 
 
 def is_judged(side: SendView) -> bool:
-    """True if the rules could judge a send; without that, having no difference shows nothing."""
+    """True if the rules could judge a send; otherwise its lack of a difference shows nothing."""
     judgement = side.judgement
     return judgement is not None and judgement.undecided is None
 
@@ -73,7 +73,7 @@ def judged_before(side: SendView) -> float:
     """
     Attempts with a smaller number were judged to their end; infinity if all were, and the result too.
 
-    After a wrong queue or attempt the rules can say nothing more about a send.
+    After a wrong queue or attempt the rules say nothing more about a send.
     """
     if not is_judged(side):
         return 0
@@ -85,7 +85,7 @@ def judged_before(side: SendView) -> float:
 
 
 def why_unjudged(facts: CaseFacts) -> tuple[Standing, str] | None:
-    """Standing and reason of a case that the rules could not judge; None if they could."""
+    """Standing and reason of a case that the rules could not judge; else None."""
     for arm in Arm:
         for key in facts.keys(RULES, str(arm)):
             if key.startswith(UNAVAILABLE):
@@ -108,10 +108,10 @@ def judged_evidence(
     """
     Evidence of a check that counted its relevant observations under ``keys``, with legal shares as totals.
 
-    The candidate must have made one, and the set of legal queues must have excluded something; ``never`` is the reason
-    if neither arm made one. A situation that only one arm met may be luck (a connection reset or merely closed, the
-    phase of a pause), worth ``should``; beyond luck it is an open question that gates. A share that was never counted
-    (no choice among queues) is not required.
+    The candidate must have made one, and the legal queues must have excluded something; ``never`` is the reason if
+    neither arm made one. A situation that one arm alone met may be luck (a connection reset or merely closed, the phase
+    of a pause), worth ``should``; beyond luck it is an open question that gates. A share that was never counted (no
+    choice among queues) is not required.
     """
     unjudged = why_unjudged(facts)
     if unjudged is not None:
@@ -140,13 +140,13 @@ def judged_evidence(
 
 LUCK_BOUND = 0.001
 """
-Probability below which a situation that only one arm met is no luck: with as many sends in each arm, eleven to none. A
-run asks about fifty such questions, and sends of one spell share their cause, so the usual 5 % would be far too much.
+Probability below which a situation that one arm alone met is no luck: eleven to none with equal sends. A run asks about
+fifty such questions, and sends of one spell share their cause, so 5 % would be far too much.
 """
 
 
 def note_met(check: str, side: SendView, collector: FactCollector, situation: str) -> None:
-    """Count, once per send, a situation the check asks about; the other arm may never have met it."""
+    """Count once that a send met a situation; the other arm may never have."""
     collector.count(f"{check}.met", str(side.arm), str(side.phase), situation)
 
 
@@ -161,7 +161,7 @@ def chance_of_one_arm_only(met: int, opportunities: int, others: int) -> float:
 
 
 def _met_by_one_only(facts: CaseFacts, check: str) -> str:
-    """Words for a situation that one arm met too often, and the other never, for luck; else empty."""
+    """Words for a situation that one arm alone met too often for luck; else empty."""
     name = f"{check}.met"
     for situation in dict.fromkeys(key for arm in Arm for key in facts.keys(name, str(arm))):
         met = {arm: facts.n(name, situation, arm=str(arm)) for arm in Arm}
@@ -182,7 +182,7 @@ def _met_by_one_only(facts: CaseFacts, check: str) -> str:
 
 def or_missed(facts: CaseFacts, evidence: Evidence) -> Evidence:
     """
-    The evidence; but INDECISIVE and ``should`` if the question did not arise only because both arms missed every faulty broker.
+    Evidence that did not apply only because both arms missed every faulty broker becomes INDECISIVE, ``should``.
 
     That is luck of the schedule, not a case without faults.
     """

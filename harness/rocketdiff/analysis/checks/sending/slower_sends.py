@@ -2,9 +2,9 @@
 Which arm's send of a message was held up: both succeeded at the first attempt, one far later than the other.
 
 Both ran at the same time on the same brokers, so a stalled machine or broker holds up both. During a fault only sends
-to unaffected brokers are examined: their own client holds them up, when a thread waits for another that is blocked.
-Real clients do so at times (4.x while it connects), and any may collect garbage, so one occurrence shows nothing, and
-``outcomes`` counts fault periods.
+to unaffected brokers are examined: their own client holds them up, when a thread waits for a blocked one. Real clients
+do so at times (4.x while it connects), and any may collect garbage, so one occurrence shows nothing, and ``outcomes``
+counts fault periods.
 """
 
 from collections.abc import Mapping
@@ -21,16 +21,12 @@ from rocketdiff.core.records import Send
 from rocketdiff.core.topology import master_of
 
 HELD_UP_NS = 250_000_000
-"""How much longer than the other arm's a successful send must take: the bound of the guard ``on-schedule-*``."""
+"""How much longer than the other arm's a send must take: the bound of the guard ``on-schedule-*``."""
 
 
 @dataclass(frozen=True, slots=True)
 class SlowerSends:
-    """
-    Comparison of sends under the faults of a case.
-
-    brokers: faults under the name of the broker's master. clients: faults that may affect any send.
-    """
+    """Compares sends. brokers: faults by the broker's master. clients: faults that may affect any send."""
 
     context: CaseContext
     brokers: FaultReach
@@ -59,7 +55,6 @@ class SlowerSends:
         return [arm for arm in Arm if took_ns[arm] - min(took_ns.values()) > HELD_UP_NS]
 
     def _is_beside(self, row: Send) -> bool:
-        """True if no fault affects the send's brokers from its start to its end."""
         brokers = {attempt.broker for attempt in row.attempts}
         touched = any(self.brokers.meets(row.start_ns, row.end_ns, broker) for broker in brokers)
         return bool(brokers) and not touched and not self.clients.meets(row.start_ns, row.end_ns)

@@ -1,10 +1,10 @@
 """
 Does every thread start its rotation at a random queue of its own, as the rules require (ThreadLocalIndex of every release)?
 
-Examines the first queue that each thread's client chose, before any fault. Every queue is legal, so a single start
-shows nothing. Starts are counted over all cases with the most common number of brokers and queues: how many fell on the
-same queue, broker, queue number, and on the queue where another thread of the case started. What chance does not
-explain belongs to the check ``queue-choice``. Asynchronous sends are left out, because the client's own threads choose.
+Examines the first queue that each thread's client chose, before any fault. Every queue is legal, so starts are counted
+over all cases with the most common number of brokers and queues: how many fell on the same queue, broker, queue number,
+and on the queue where another thread of the case started. What chance does not explain belongs to the check
+``queue-choice``. Asynchronous sends are left out, because the client's own threads choose.
 """
 
 from collections import Counter, defaultdict
@@ -29,7 +29,7 @@ those at the same place.
 
 LUCK = 0.001
 """
-All starts must be less likely than this to fall on one place, or the comparison is skipped: a run's error budget
+All starts on one place must be less likely than this, or the comparison is skipped: a run's error budget
 (``verdict.counts``).
 """
 
@@ -38,7 +38,7 @@ Layout = tuple[int, int]
 
 
 class StartPositions(CaseObserver):
-    """Notes where each thread of both arms began."""
+    """Counts where each thread of both arms began."""
 
     def __init__(self, context: CaseContext, trace: CaseTrace) -> None:
         super().__init__(context)
@@ -108,7 +108,7 @@ def _could_tell(count: Concentration) -> bool:
 
 
 def _concentrations(pool: Sequence[CaseFacts]) -> Iterator[Concentration]:
-    """For the layout in which the candidate began most often."""
+    """Concentrations in the layout in which the candidate began most often."""
     starts = {arm: _starts(pool, arm) for arm in Arm}
     if not starts[Arm.CANDIDATE]:
         return
@@ -134,7 +134,6 @@ def _concentration(name: str, fallen: Mapping[Arm, Counter[str]], chance: float,
 
 
 def _starts(pool: Sequence[CaseFacts], arm: Arm) -> dict[str, Counter[str]]:
-    """Number of starts at each place, by layout."""
     found: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for facts in pool:
         for key in facts.keys(STARTS, str(arm)):
@@ -144,7 +143,6 @@ def _starts(pool: Sequence[CaseFacts], arm: Arm) -> dict[str, Counter[str]]:
 
 
 def _of(places: Counter[str], part: str) -> Counter[str]:
-    """Counts by broker, by queue number, or unchanged."""
     if not part:
         return places
     fallen: Counter[str] = Counter()

@@ -2,10 +2,9 @@
 How long is the application held up by a send whose first attempt went to a paused broker: the same in both arms?
 
 Examines sends whose first attempt was blocked and began at least one send timeout before the pause ended; otherwise the
-wait would measure when the send began, not what the client does. One value per arm and outage: the upper median over
-its sends, because a client that has just closed a connection after a timeout may see its next attempt fail at once
-(seen in Java). Such a send is never the first of its outage, so it does not decide one. Statistical; the unit is the
-outage.
+wait would measure when the send began, not what the client does. One value per arm and outage: the upper median,
+because a client that has just closed a connection after a timeout may see its next attempt fail at once (seen in Java).
+Such a send is never the first of its outage, so it does not decide one. Statistical; the unit is the outage.
 """
 
 from collections import defaultdict
@@ -66,7 +65,7 @@ class Timing(CaseObserver):
 
 
 def evaluate(facts: CaseFacts) -> Evidence:
-    """Return evidence with one sample of paired outages, for information; the pool gates."""
+    """Return evidence of paired outages, for information; the pool gates."""
     return case_evidence(facts, BLOCKED_SEND)
 
 

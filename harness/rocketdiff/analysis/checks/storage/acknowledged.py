@@ -1,10 +1,9 @@
 """
 Acknowledgements that came before the message was stored; a part of the check ``loss``.
 
-A broker stamps a message before it answers, so its store time precedes the return of the call. Examines the copy at the
-place that the result names, if the message is not delayed. A broker's clock may be another machine's. Every
-acknowledged send of the baseline bounds how far that clock is ahead, because its message was not stored before the call
-began; the smallest bound counts.
+A broker stamps a message before it answers. Examines the copy at the place that the result names, if not delayed. A
+broker's clock may be another machine's: every acknowledged send of the baseline bounds how far it is ahead, because its
+message was not stored before the call began; the smallest bound counts.
 """
 
 from collections.abc import Iterator
@@ -16,13 +15,13 @@ from rocketdiff.traces.manifest import ClockAnchor
 
 EARLY_MS = 100.0
 """
-How long before the store time an answer must come to be premature. Clocks are read to the millisecond and slip by 5 ms
-in a sound case; even 20 ms can come from a busy machine.
+An answer this long before the store time is premature. Clocks are read to 1 ms and slip by 5 ms in a sound case; even
+20 ms can come from a busy machine.
 """
 
 
 class Acknowledged:
-    """Store times of acknowledged messages. Sees both arms' sends in order; the baseline's clock bounds hold for both."""
+    """Sees both arms' sends in order; clock bounds from the baseline hold for both."""
 
     def __init__(self, clock: ClockAnchor | None) -> None:
         self._clock = clock
@@ -42,7 +41,7 @@ class Acknowledged:
                 yield copy, late_ms
 
     def tell_clock(self, broker: str, ahead_ms: float) -> None:
-        """Bound how far a broker's clock is ahead, from sends that are not passed to ``of``."""
+        """Bound how far a broker's clock is ahead, from sends not passed to ``of``."""
         self._ahead_ms[broker] = min(ahead_ms, self._ahead_ms.get(broker, ahead_ms))
 
     def _wall_ms(self, at_ns: int) -> float:

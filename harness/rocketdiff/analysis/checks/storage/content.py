@@ -1,11 +1,11 @@
 """
 Does a stored message carry what the application gave its client, and otherwise the same as the other client's?
 
-Examines the stored copies of every send, in its topic or, while delayed, as its broker keeps it back. Each copy must
-have exactly the planned keys, tags, properties and body. What clients and brokers add must have the same names in the
-first copies of both arms, and the same values unless they are new in every message. Flag and system flag must be equal
-too: consumers and tools see them all. Also exact: a message's UNIQ_KEY belongs to no other message and is the same in
-all its copies, and the message was born during its call.
+Examines the stored copies of every send, in its topic or, while delayed, as its broker keeps it back. Each must have
+exactly the planned keys, tags, properties and body. What clients and brokers add must have the same names in the first
+copies of both arms, and the same values unless new in every message; flag and system flag must be equal too: consumers
+and tools see them all. Also exact: a message's UNIQ_KEY is its own and the same in all its copies, and it was born
+during its call.
 """
 
 from collections.abc import Iterator, Sequence
@@ -27,19 +27,17 @@ BORN_EARLY, BORN_LATE = "content.born-before-its-call", "content.born-after-its-
 UNIQ_KEY = "UNIQ_KEY"
 
 NEW_EACH_TIME = frozenset({UNIQ_KEY, ID_PROPERTY, "REAL_TOPIC", "REAL_QID", "BORN_TIMESTAMP", "PGROUP"})
-"""
-Properties that differ from message to message or topic to topic. A proxy sets the last two; it uses the topic as group.
-"""
+"""Properties that differ by message or topic. The last two are a proxy's, which uses the topic as group."""
 
 CLOCK_MS = 10
 """
-How far outside its call a message's birth may lie: the guard ``clock-steady`` lets the wall clock slip 5 ms against the
-monotonic one, and three readings are rounded to 1 ms each. A busy machine lengthens the call, not this.
+How far outside its call a birth may lie: the guard ``clock-steady`` lets the wall clock slip 5 ms against the monotonic
+one, and three readings are rounded to 1 ms. A busy machine lengthens the call, not this.
 """
 
 
 class Content(CaseObserver):
-    """Counts copies; notes where a copy deviates from the plan, and the candidate's from the baseline's."""
+    """Counts copies; notes deviations from the plan, and the candidate's from the baseline."""
 
     def __init__(self, context: CaseContext) -> None:
         super().__init__(context)
@@ -66,7 +64,6 @@ class Content(CaseObserver):
                 return
 
     def _hold_against_plan(self, send: AlignedSend, side: SendView, copies: Sequence[Copy]) -> None:
-        """Note every deviation from the plan, once per send."""
         noted: set[str] = set()
         for copy in copies:
             for signature, expected, observed in self._held_against_plan(side, copy):
@@ -148,7 +145,7 @@ class Content(CaseObserver):
 
 
 def evaluate(facts: CaseFacts) -> Evidence:
-    """Return evidence with the number of sends whose copies were examined."""
+    """Return evidence with the number of sends examined."""
     looked = {arm: facts.n(NAME, "copy", arm=str(arm)) for arm in Arm}
     standing, reason = unread(facts) or standing_with(facts, looked, "no stored message of {} tells what it carries")
     measures = counted(facts, "messages-compared", NAME, "copy")

@@ -1,10 +1,10 @@
 """
 Was a delayed message kept back by its broker under the requested level, and delivered, but not early?
 
-Examines every acknowledged send with a delay level: its copies in SCHEDULE_TOPIC_XXXX (level, target queue and topic,
-store time) and in its own topic. A run waits for deliveries up to level 3 (10 s); of longer delays only the kept-back
-copy is judged. A delivery is early if the two store times are closer than the level's delay. Lateness is the broker's
-doing, and only measured.
+Examines the copies of acknowledged sends with a delay level, in SCHEDULE_TOPIC_XXXX (level, target queue and topic,
+store time) and in their own topic. A run waits for deliveries up to level 3 (10 s); of longer delays only the kept-back
+copy is judged. A delivery is early if the two store times are closer than the delay. Lateness is the broker's doing,
+and only measured.
 """
 
 from rocketdiff.analysis.checks.case_facts import CaseFacts, counted, standing_with
@@ -34,7 +34,7 @@ _MS_PER_S = 1_000
 
 
 class Delay(CaseObserver):
-    """Counts delayed messages; notes those kept back or delivered otherwise than their level requires."""
+    """Counts delayed messages; notes violations of their level."""
 
     def observe(self, send: AlignedSend) -> None:
         for side in send.sides:
@@ -88,7 +88,7 @@ class Delay(CaseObserver):
 
 
 def evaluate(facts: CaseFacts) -> Evidence:
-    """Return evidence with the number of delivered messages, and their mean lateness."""
+    """Return evidence with deliveries and their mean lateness."""
     seen = {arm: facts.n(NAME, "message", arm=str(arm)) for arm in Arm}
     standing, reason = unread(facts) or standing_with(facts, seen, "no delayed message of {} was acknowledged")
     measures = counted(facts, "delivered", LATENESS, "delivered")

@@ -1,11 +1,11 @@
 """
 Is a message stored at most as often as its client's attempts explain, and only where its client sent it?
 
-Examines every send against all queues. Each attempt may leave one copy in its queue (a timed-out one is stored when the
-broker is resumed) unless it certainly failed. So several copies after several attempts are only counted. A divergence
-is a queue with more copies than such attempts, or with a copy but no attempt. Where releases confuse answers
-(asynchronous sends up to 4.6.1, near a fault), a broker's refusal may belong to another message, so a refused attempt
-may have left a copy too. Confusion explains nothing else, because requests are seen as they are written.
+Each attempt may leave one copy in its queue (a timed-out one is stored when the broker is resumed) unless it certainly
+failed, so several copies after several attempts are only counted. A divergence is a queue with more copies than such
+attempts, or with a copy but no attempt. Where releases confuse answers (asynchronous sends up to 4.6.1, near a fault),
+a refusal may belong to another message, so a refused attempt may have left a copy too. Confusion explains nothing else,
+because requests are seen as they are written.
 """
 
 from collections import Counter
@@ -100,9 +100,8 @@ class Duplication(CaseObserver):
         """
         True if an attempt certainly left no copy.
 
-        Hooks report the callback's error as that of an asynchronous send's last attempt. A retry that found no
-        connection is not reported, so its error may appear on the attempt before it, which was written; unless no retry
-        was left.
+        Hooks report the callback's error for an asynchronous send's last attempt. A retry without a connection is not
+        reported, so its error may appear on the attempt before it, which was written; unless no retry was left.
         """
         retries = self._context.entry.settings.retry_times_when_send_async_failed
         is_asynchronous = side.row is not None and side.row.mode is SendMode.ASYNC
@@ -128,7 +127,7 @@ def _copies(count: int, place: tuple[str, int]) -> str:
 
 
 def evaluate(facts: CaseFacts) -> Evidence:
-    """Return evidence with the number of messages stored more than once in each arm."""
+    """Return evidence with the number of messages stored more than once."""
     accounted = {arm: facts.n(NAME, "accounted", arm=str(arm)) for arm in Arm}
     without = "no stored message of {} has a witnessed attempt to account for it"
     standing, reason = unread(facts) or standing_with(facts, accounted, without)

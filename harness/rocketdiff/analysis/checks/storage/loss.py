@@ -1,11 +1,11 @@
 """
 Is every acknowledged message in the queues, undamaged, after everything was healed, and nothing else?
 
-Examines every send against all queues read to their end, and whether the message was stored when its call returned. A
-message that is stored although its send did not succeed (a ghost) is only counted: a paused broker stores what was
-buffered. A one-way message is not acknowledged. It must be stored only if the cluster had no fault until well after its
-call, or if the only faults were pauses of other brokers. A delayed message counts as stored once a broker keeps it
-back. The topic belongs to the arm alone, so its client causes everything else in it.
+Examines all queues, read to their end, and whether a message was stored when its call returned. A message that is
+stored although its send did not succeed (a ghost) is only counted: a paused broker stores what was buffered. A one-way
+message is not acknowledged; it must be stored only if the cluster had no fault until well after its call, or if only
+other brokers were paused. A delayed message counts as stored once a broker keeps it back. The topic belongs to the arm
+alone, so its client causes everything else in it.
 """
 
 from collections.abc import Iterable
@@ -32,11 +32,11 @@ DAMAGED = "loss.body-damaged"
 EARLY = "loss.stored-after-its-acknowledgement"
 STRAY = "loss.stray-message"
 UNDER_WAY_NS = 1_000_000_000
-"""How long after its call a one-way message may be in transit on a busy machine; a fault in that time may lose it."""
+"""How long after its call a one-way message may be in transit on a busy machine, and be lost by a fault."""
 
 LATE_MS = 20.0
 """
-A copy is late if stored more than this after its call ended. The one instant known on both clocks is read to 1 ms, and
+A copy stored more than this after its call ended is late. The one instant known on both clocks is read to 1 ms, and
 wall clocks are slewed during a case; a copy that waited for a resumed broker is hundreds of ms late.
 """
 
@@ -70,7 +70,6 @@ class Loss(CaseObserver):
                 self._note(DAMAGED, send, side, "the body that was sent", f"another body at {places}")
 
     def tell_clock(self, broker: str, ahead_ms: float) -> None:
-        """Bound how far a broker's clock is ahead, from sends of the baseline that are not observed."""
         self._acknowledged.tell_clock(broker, ahead_ms)
 
     def _observe_acknowledgement(self, send: AlignedSend, side: SendView) -> None:
@@ -94,7 +93,7 @@ class Loss(CaseObserver):
         True if the call ended well before the first fault, or if only other brokers were paused.
 
         A paused broker leaves its CPU time to the others. A killed one takes it when it restarts, and the others may
-        drop what they cannot store.
+        drop messages.
         """
         if self._first_fault_ns is None or ended_ns < self._first_fault_ns - UNDER_WAY_NS:
             return True
@@ -103,7 +102,7 @@ class Loss(CaseObserver):
         return bool(brokers) and others
 
     def _late(self, side: SendView) -> int:
-        """Number of copies stored after the call had ended, by the one instant known on both clocks."""
+        """Copies stored after the call had ended, by the one instant known on both clocks."""
         if self._clock is None or side.row is None or side.row.delay_level:
             return 0
         ended_ms = self._clock.wall_ms + (side.row.end_ns - self._clock.monotonic_ns) / NS_PER_MS

@@ -1,11 +1,10 @@
 """
 Are messages of one key stored in their queue in the order in which they were sent?
 
-Examines acknowledged synchronous sends that name their queue, by a queue number or a selector's argument (the key), as
-the brokers hold them. Such a send begins after the previous one of its thread was acknowledged, so for one thread, key
-and queue the offset must rise with the send. A send that was not acknowledged is left out, because a paused broker may
-store it later. Messages of a group (gRPC clients) must also lie in one queue. Exact, never statistical; the brokers are
-the witness.
+Examines acknowledged synchronous sends that name their queue, by number or by a selector's argument (the key). Such a
+send begins after the previous one of its thread was acknowledged, so for one thread, key and queue the offset must rise
+with the send. An unacknowledged send is left out, because a paused broker may store it later. Messages of a group (gRPC
+clients) must also lie in one queue. Exact, never statistical; the brokers are the witness.
 """
 
 from dataclasses import dataclass
@@ -31,14 +30,12 @@ Lane = tuple[str, int, int, str, int]
 
 @dataclass(frozen=True, slots=True)
 class _Last:
-    """The last message of a lane: its send, and the offset of its first copy."""
-
     send: int
     queue_offset: int
 
 
 class Order(CaseObserver):
-    """Follows each lane; notes a message stored before one that was acknowledged before it was sent."""
+    """Follows each lane; notes a message stored before one acknowledged before it was sent."""
 
     def __init__(self, context: CaseContext) -> None:
         super().__init__(context)
@@ -58,7 +55,7 @@ class Order(CaseObserver):
                 self._require_one_queue(send, side, row.argument)
 
     def tell(self, side: SendView, copy: Copy, last: tuple[int, int]) -> None:
-        """Set send and offset of the last message before this copy in its lane, if it was not observed."""
+        """Set the last message (send, offset) before this copy in its lane, if not observed."""
         if side.row is not None:
             self._keep_highest(_lane(side, side.row.argument, copy), _Last(*last))
 
