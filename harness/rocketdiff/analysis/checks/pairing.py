@@ -2,8 +2,8 @@
 Pair the two arms' values by outage, in one case and pooled over all comparable cases.
 
 A case of the quick suite has one to six outages, which decides nothing. So the outages of all cases of all runs are
-pooled, apart by fault latency on or off (two different clients). A ratio has no unit, so cases with different timeouts
-may share a pool. Only the pool gates, and only with enough outages.
+pooled, separately with fault latency on and off (two different clients). A ratio has no unit, so cases with different
+timeouts may share a pool. Only the pool gates, and only with enough outages.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -141,7 +141,7 @@ def pooled_evidence(
     Evidence of one pool.
 
     It gates if enough outages are informative (both arms failed over, or only one did), or if fewer all point beyond
-    the margin. An outage that neither arm could leave, or that one never met, is not.
+    the margin. An outage that neither arm could leave, or that one never met, is not informative.
     """
     pairs = pooled_pairs(cases, question)
     sample = PairedSample(question.sample, margin_of(cases, question), pairs, MINIMUM_PAIRS, MINIMUM_REASON)

@@ -63,7 +63,7 @@ Matches no thread: asynchronous requests of all threads are in flight together, 
 
 
 class Cause(StrEnum):
-    """Why an attempt failed. MACHINE: a crowded machine fails any client so. UNTOLD: the end names no cause."""
+    """Why an attempt failed. MACHINE: a crowded machine fails any client like this. UNTOLD: the end names no cause."""
 
     FAULT = "fault"
     TORN = "torn connection"
@@ -143,7 +143,7 @@ class Causes:
         if code in CROWDED_CODES:
             return Cause.FAULT if self._any.meets(start_ns, end_ns, broker) else Cause.MACHINE
         begun = [fault.kind for fault in here if fault.inject_ns < end_ns]
-        # A killed broker restarts without its topics and its slave; read-only lasts until all know that it has ended.
+        # A killed broker restarts without its topics and its slave; refusals of a read-only one may outlast the fault.
         if any(kind is FaultKind.KILL or kind in OF_SLAVES for kind in begun):
             return Cause.FAULT
         is_read_only = code == NO_PERMISSION and any(kind is FaultKind.READ_ONLY for kind in begun)

@@ -11,8 +11,8 @@ from rocketdiff.core.topology import may_meet
 
 _SCAN_NS = 3_000_000_000
 """
-How late an asynchronous request may be found timed out: 1 s of grace, 1 s between scans, 1 s before the first.
-Connecting may take as long to fail.
+How late an asynchronous request may be found timed out: 1 s of grace, 1 s between scans, 1 s before the first scan. A
+connection may take as long to fail.
 """
 
 
@@ -59,8 +59,8 @@ class FaultPeriods:
     """
     Periods of overlapping faults of any kind: one cause each, and so one unit of counting.
 
-    spans: first injection to last heal, None if never healed. lasting_ns: how long a send may last; the calm begins
-    that long after a heal.
+    spans: first injection to last heal, None if never healed. lasting_ns: how long a send may last; calm begins that
+    long after a heal.
     """
 
     spans: tuple[tuple[int, int | None], ...]

@@ -38,8 +38,8 @@ class ArmRules:
     """
     The rules for one arm.
 
-    shared: its threads share a fault table. asynchronous: the client's own threads send. Either way all sends must be
-    judged together, otherwise thread by thread.
+    shared: its threads share a fault table. asynchronous: the client's own threads send. In both cases all sends must
+    be judged together, otherwise thread by thread.
     """
 
     trace: CaseTrace

@@ -68,7 +68,7 @@ class TornConnections:
         """
         True if a fault of the broker, or another request's end, closed the connection shortly before or during this one.
 
-        The end of a request of the same thread counts only up to AT_ONCE_NS before this one's end.
+        The end of a request of the same thread counts only from AT_ONCE_NS before this one's end.
         """
         moments = self._closed.get(broker, [])
         first, last = bisect_left(moments, (start_ns - LATE_NS,)), bisect_left(moments, (end_ns,))

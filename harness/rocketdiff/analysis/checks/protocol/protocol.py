@@ -68,7 +68,7 @@ def evaluate(facts: CaseFacts) -> Evidence:
 
 
 def _unready(facts: CaseFacts) -> dict[Arm, str]:
-    """Arms never ready, and why; one that failed by itself while the other was ready is a result."""
+    """Arms that were never ready, and why. If only one failed, and by itself, that is a result and left out."""
     reasons = {arm: reason for arm in Arm if (reason := _never_ready(facts, arm))}
     both = len(reasons) == len(Arm)
     return {arm: reason for arm, reason in reasons.items() if both or _ran_out_of_time(facts, arm)}

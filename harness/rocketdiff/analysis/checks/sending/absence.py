@@ -1,9 +1,9 @@
 """
 How long did a client stay away from a broker after an attempt there failed?
 
-From the end of a failed attempt to the same thread's next attempt on that broker; without one, at least to its last
-attempt. A measure beside the check ``avoidance``, in an operator's terms (600 s against 10 s); the replay decides what
-was legal.
+Measured from the end of a failed attempt to the same thread's next attempt on that broker; without one, at least to the
+thread's last attempt. A measure beside the check ``avoidance``, in an operator's terms (600 s against 10 s); the replay
+decides what was legal.
 """
 
 from dataclasses import dataclass, field

@@ -1,9 +1,9 @@
 """
 Did the client make exactly as many attempts as the rules require?
 
-Relevant are attempts that failed or were stored with a status other than SEND_OK (was there another, and should there
-have been?), and attempts after the first, of sends the rules could judge; the measures count all. Exact, never
-statistical.
+Examines every send. Relevant are attempts that failed or were stored with a status other than SEND_OK (was there
+another, and should there have been?), and attempts after the first, of sends the rules could judge; the measures count
+all. Exact, never statistical.
 """
 
 from collections.abc import Iterator

@@ -1,8 +1,8 @@
 """
 Did the client avoid a broker exactly as long as its fault table requires?
 
-Examines choices made while a hidden state that explains the trace avoided a broker. Without fault latency there is no
-table, and no question.
+Examines choices made while a hidden state that explains the trace avoided a broker. Without fault latency the client
+keeps no table, and the check does not apply.
 """
 
 from collections.abc import Iterable

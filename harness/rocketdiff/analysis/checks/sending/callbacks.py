@@ -1,11 +1,12 @@
 """
 Was the callback of every asynchronous send called exactly once?
 
-Counts calls within ``callback_limit_ms``: every attempt with its timeout, and the seconds in which a client scans for
-timeouts. By rule some releases lose a callback (4.0.0: a given queue after a failure; up to 4.6.1: whenever requests
-are repeated, because two share an opaque) or call it twice (5.3.0 to 5.3.3: a connection that came too late). Both arms
-may do what the baseline's rules allow, but only where a fault may be the cause or the first callback names it. Exact,
-except that a candidate whose faults cost far more callbacks than the baseline's is not cleared.
+Counts calls within the limit ``callback_limit_ms``, which covers every attempt with its timeout and the seconds in
+which a client scans for timeouts. By rule some releases lose a callback (4.0.0: a given queue after a failure; up to
+4.6.1: whenever requests are repeated, because two share an opaque) or call it twice (5.3.0 to 5.3.3: a connection that
+came too late). Both arms are held to the rules of the baseline's release, and such calls are allowed only where a fault
+may be the cause or the first callback names it. Exact, except that a candidate that lost far more callbacks to faults
+than the baseline is not cleared.
 """
 
 from collections.abc import Mapping

@@ -3,8 +3,8 @@ Connections that a client leaves open at rest, the most it holds at once, and th
 
 Examines each client's TCP connections to each server, seen from outside (``run.json``, ``connections``). A RocketMQ
 client has one per address for all threads, and no more at rest than before its first send. From 5.3.1 on a late close
-evicts the connection's successor, which stays open (``LateClose`` of the rules). How often is luck, but each time takes
-a failed request, and those are counted.
+evicts the connection's successor, which stays open (``LateClose`` of the rules). How often that happens is luck, but
+each time takes a failed request, and those are counted.
 """
 
 from collections import Counter
@@ -40,7 +40,8 @@ Connections to a server that are luck in one case (two threads raced to connect)
 
 SPARE_AT_ONCE = 2
 """
-The same at any moment: one that is being closed beside the next. None of 80 arms of real clients had one (2026-11-22).
+The same at any moment: a connection that is being closed beside the next. None of 80 arms of real clients had one
+(2026-11-22).
 """
 
 A_FAILURE = 2
@@ -58,7 +59,7 @@ Held = Callable[[CaseFacts, Arm], Counter[str] | None]
 
 
 class LeftByRule(CaseObserver):
-    """Counts failed attempts that may leave a connection open by the release's rules; None if those are unknown."""
+    """Counts failed attempts that may leave a connection open by the release's rules; counts nothing if those are unknown."""
 
     def __init__(self, context: CaseContext, may_leave_open: Callable[[str | None], bool] | None) -> None:
         super().__init__(context)
@@ -152,7 +153,7 @@ def _told(
 
 
 def _limit(facts: CaseFacts, server: str, limit: int) -> int | None:
-    """Allowed number of new connections to a server; None for any number."""
+    """How many new connections to a server are no leak; None for any number."""
     if facts.n(BY_RULE, NEVER):
         return limit
     if not facts.n(BY_RULE, AFTER_REFUSALS) or any(fault.kind in _REFUSING for fault in facts.faults):

@@ -54,8 +54,8 @@ PER_TIMEOUT = Question(
 
 LEAST_WAIT = 0.5
 """
-Share of a timeout that an arm's threads must have waited: a refused or reset connection ends an attempt within
-milliseconds, and the quotient would be meaningless.
+Share of a timeout that an arm's threads must have waited for a quotient: a refused or reset connection ends an attempt
+within milliseconds, and everything else would be divided by almost nothing.
 """
 
 _WORST_FIRST = (Ending.OPEN, Ending.RESUMED, Ending.FAILOVER)

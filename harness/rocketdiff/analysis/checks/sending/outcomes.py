@@ -281,7 +281,7 @@ def _was_down(fault: FaultRecord, attempt: Attempt) -> bool:
 
 
 def _keeps_waiting(fault: FaultRecord, attempt: Attempt) -> bool:
-    """True if the attempt's broker waited for a slave, or a disk, in vain."""
+    """True if the attempt's broker waited in vain for a slave, or a disk, during all of the attempt."""
     if master_of(fault.node) != attempt.broker:
         return False
     is_shown = fault.proven_ns is not None and attempt.start_ns >= fault.proven_ns

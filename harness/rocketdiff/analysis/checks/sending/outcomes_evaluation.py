@@ -28,12 +28,12 @@ SITUATIONS = {
     AFTER_FAILURE: ("where the first attempt met a fault and failed", "failed"),
     RESERVE: ("at a broker whose slave or disk was at fault", "were told so"),
 }
-"""Compared share, before the kind of its fault, to words for the situation and its end."""
+"""Name of a compared share, without the kind of its fault, to words for the situation and its end."""
 
 FAR_APART = 0.5
 """
-Least difference of compared shares. Sends of one period share their cause, so shares scatter more than the test
-assumes; all against less than half, or none against more, is no scatter.
+Least difference of compared shares. Sends of one fault period share their cause, so shares scatter more than the test
+assumes; all against less than half, or none against more than half, is no scatter.
 """
 
 MANY = 0.25

@@ -1,10 +1,10 @@
 """
 Does a gRPC client get messages through again once a proxy is back, or through another proxy?
 
-Examines an arm's longest time without a successful send, from when a proxy was shown to answer again, or one of several
-was killed for good, to the end of the last send. gRPC reconnects with a published backoff (doc/connection-backoff.md):
-1 s, each wait 1.6 times the last, 20 per cent earlier or later. So the time of the next try is luck, but bounded.
-Exact, and part of the check ``outcomes``; the times are measures of it.
+Examines an arm's longest time without a successful send. The time starts when a proxy was shown to answer again, or
+when one was killed for good while another remained, and ends with the arm's last send. gRPC reconnects with a published
+backoff (doc/connection-backoff.md): 1 s, each wait 1.6 times the last, 20 per cent earlier or later. So the time of the
+next try is luck, but bounded. Exact, and part of the check ``outcomes``; the times are measures of it.
 """
 
 from collections.abc import Iterator
@@ -28,7 +28,7 @@ WITHOUT_SUCCESS = "outcomes.without-success"
 """Tally of the longest times without a success; its totals are milliseconds."""
 
 FIRST_WAIT_NS = 1_200_000_000
-"""First wait of the backoff, a second, and its jitter."""
+"""First wait of the backoff: one second plus 20 per cent of jitter."""
 
 OF_THE_TIME_AWAY = 0.9
 """

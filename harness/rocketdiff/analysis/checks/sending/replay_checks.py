@@ -53,7 +53,7 @@ def note_differences(
 
 
 KIND_OF_CHECK = {"queue-choice": "queue", "avoidance": "avoidance", "attempts": "attempts", "error-kind": "error"}
-"""Check to the oracle's kind of difference, one to one."""
+"""Check to the oracle's kind of difference; every kind has exactly one check."""
 
 
 UNDECIDED_BOUND = 0.05
@@ -140,13 +140,13 @@ def judged_evidence(
 
 LUCK_BOUND = 0.001
 """
-Probability below which a situation that one arm alone met is no luck: eleven to none with equal sends. A run asks about
-fifty such questions, and sends of one spell share their cause, so 5 % would be far too much.
+Probability below which a situation that one arm alone met is no luck: eleven to none with equal numbers of sends. A run
+asks about fifty such questions, and sends of one spell share their cause, so 5 % would be far too much.
 """
 
 
 def note_met(check: str, side: SendView, collector: FactCollector, situation: str) -> None:
-    """Count once that a send met a situation; the other arm may never have."""
+    """Count that a send met a situation, once per send; the other arm may never have met it."""
     collector.count(f"{check}.met", str(side.arm), str(side.phase), situation)
 
 

@@ -1,9 +1,9 @@
 """
 Acknowledgements that came before the message was stored; a part of the check ``loss``.
 
-A broker stamps a message before it answers. Examines the copy at the place that the result names, if not delayed. A
-broker's clock may be another machine's: every acknowledged send of the baseline bounds how far it is ahead, because its
-message was not stored before the call began; the smallest bound counts.
+A broker stamps a message before it answers. Examines the copy at the place that the result names; delayed messages are
+left out. A broker's clock may be another machine's. Every acknowledged send of the baseline bounds how far that clock
+is ahead, because its message was not stored before the call began; the smallest bound counts.
 """
 
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ An answer this long before the store time is premature. Clocks are read to 1 ms 
 
 
 class Acknowledged:
-    """Sees both arms' sends in order; clock bounds from the baseline hold for both."""
+    """Checks store times. Sees both arms' sends in order; the clock bounds from the baseline hold for both."""
 
     def __init__(self, clock: ClockAnchor | None) -> None:
         self._clock = clock

@@ -31,8 +31,8 @@ NEW_EACH_TIME = frozenset({UNIQ_KEY, ID_PROPERTY, "REAL_TOPIC", "REAL_QID", "BOR
 
 CLOCK_MS = 10
 """
-How far outside its call a birth may lie: the guard ``clock-steady`` lets the wall clock slip 5 ms against the monotonic
-one, and three readings are rounded to 1 ms. A busy machine lengthens the call, not this.
+How far outside its call a message's birth may lie: the guard ``clock-steady`` lets the wall clock slip 5 ms against the
+monotonic one, and three readings are rounded to 1 ms each. A busy machine lengthens the call, not this.
 """
 
 

@@ -1,11 +1,11 @@
 """
 Is a message stored at most as often as its client's attempts explain, and only where its client sent it?
 
-Each attempt may leave one copy in its queue (a timed-out one is stored when the broker is resumed) unless it certainly
-failed, so several copies after several attempts are only counted. A divergence is a queue with more copies than such
-attempts, or with a copy but no attempt. Where releases confuse answers (asynchronous sends up to 4.6.1, near a fault),
-a refusal may belong to another message, so a refused attempt may have left a copy too. Confusion explains nothing else,
-because requests are seen as they are written.
+Examines every send against all queues. Each attempt may leave one copy in its queue (a timed-out one is stored when the
+broker is resumed) unless it certainly failed, so several copies after several attempts are only counted. A divergence
+is a queue with more copies than such attempts, or with a copy but no attempt. Where releases confuse answers
+(asynchronous sends up to 4.6.1, near a fault), a refusal may belong to another message, so a refused attempt may have
+left a copy too. Confusion explains nothing else, because requests are seen as they are written.
 """
 
 from collections import Counter
