@@ -57,7 +57,6 @@ class FaultTimes:
         return FaultContext(self.phase_at(attempt.start_ns), hit, blocked)
 
     def outage_of(self, fault: FaultRecord) -> Outage | None:
-        """The outage that contains a pause; None for other kinds of fault."""
         return next((outage for outage in self.outages if fault in outage.pauses), None)
 
 

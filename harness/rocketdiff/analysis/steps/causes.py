@@ -102,7 +102,6 @@ class Causes:
         *,
         is_asynchronous: bool = False,
     ) -> Cause:
-        """The cause of an attempt that did not end in SEND_OK."""
         if error is None:
             return self._of_status(broker, start_ns) if is_stored_with_reserve(status) else Cause.UNTOLD
         if error == REFUSED:

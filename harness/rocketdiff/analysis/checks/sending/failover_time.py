@@ -91,7 +91,6 @@ class FailoverTime(CaseObserver):
                 self._follow(side)
 
     def finish(self) -> None:
-        """Note one value per arm, outage and sample."""
         for (arm, thread), failover in self._open.items():
             self._close(arm, thread, failover, Ending.OPEN)
         for (arm, episode), by_thread in self._ended.items():

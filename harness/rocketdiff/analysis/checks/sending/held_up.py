@@ -55,7 +55,6 @@ class HeldUp(CaseObserver):
                 self._longest = took_ms, send, send.candidate
 
     def finish(self) -> None:
-        """Note one difference for the case, at its longest call."""
         if self._longest is None or self._held_up < SHARE * self._pairs:
             return
         if tail(self._held_up, self._held_up + self._quicker) > ERROR_BUDGET:

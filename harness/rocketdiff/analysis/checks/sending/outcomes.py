@@ -135,7 +135,7 @@ class Outcomes(CaseObserver):
                 return
 
     def _causes_of(self, side: SendView, row: Send) -> Iterator[tuple[Cause, int | None, str]]:
-        """Cause, number and end of every attempt that did not end in SEND_OK, and of a failed send without any."""
+        """Cause, number and end of each attempt not ended in SEND_OK, and of a failed send without any."""
         causes = self._causes[side.arm]
         if not row.attempts and row.error is not None:
             thrown = class_of(row.error)
@@ -159,7 +159,6 @@ class Outcomes(CaseObserver):
                 yield cause, attempt.attempt, _end_of(error, code, attempt.status)
 
     def _require_running(self, send: AlignedSend, side: SendView) -> None:
-        """An acknowledgement needs a broker that runs at some time between request and answer."""
         row = side.row
         if row is not None and row.mode is SendMode.ONEWAY:
             return

@@ -46,8 +46,6 @@ class _Ended:
 
 @dataclass(frozen=True, slots=True)
 class _Gap:
-    """A time without success, and the send that ended it or came last."""
-
     lasted_ns: int
     is_open: bool
     send: AlignedSend
@@ -112,7 +110,6 @@ class Recovery(CaseObserver):
 
 
 def _longest(ended: list[_Ended], from_ns: int) -> _Gap | None:
-    """The longest gap after an instant, over sends sorted by end; None if no send ended later."""
     last_ns, longest = from_ns, None
     later = [send for send in ended if send.end_ns > from_ns]
     for send in later:

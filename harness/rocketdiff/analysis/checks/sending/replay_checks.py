@@ -108,10 +108,10 @@ def judged_evidence(
     """
     Evidence of a check that counted its relevant observations under ``keys``, with legal shares as totals.
 
-    The candidate must have made one, and the legal queues must have excluded something; ``never`` is the reason if
-    neither arm made one. A situation that one arm alone met may be luck (a connection reset or merely closed, the phase
-    of a pause), worth ``should``; beyond luck it is an open question that gates. A share that was never counted (no
-    choice among queues) is not required.
+    The candidate must have made one, and the legal queues must have excluded something, if shares were counted at all
+    (there was a choice among queues). ``never`` is the reason if neither arm made one. A situation that one arm alone
+    met may be luck (a connection reset or merely closed, the phase of a pause), worth ``should``; beyond luck it is an
+    open question that gates.
     """
     unjudged = why_unjudged(facts)
     if unjudged is not None:
@@ -161,7 +161,6 @@ def chance_of_one_arm_only(met: int, opportunities: int, others: int) -> float:
 
 
 def _met_by_one_only(facts: CaseFacts, check: str) -> str:
-    """Words for a situation that one arm alone met too often for luck; else empty."""
     name = f"{check}.met"
     for situation in dict.fromkeys(key for arm in Arm for key in facts.keys(name, str(arm))):
         met = {arm: facts.n(name, situation, arm=str(arm)) for arm in Arm}

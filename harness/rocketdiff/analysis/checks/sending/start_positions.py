@@ -108,7 +108,6 @@ def _could_tell(count: Concentration) -> bool:
 
 
 def _concentrations(pool: Sequence[CaseFacts]) -> Iterator[Concentration]:
-    """Concentrations in the layout in which the candidate began most often."""
     starts = {arm: _starts(pool, arm) for arm in Arm}
     if not starts[Arm.CANDIDATE]:
         return

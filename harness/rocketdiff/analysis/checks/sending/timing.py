@@ -55,7 +55,6 @@ class Timing(CaseObserver):
             )
 
     def _blocking_outage(self, side: SendView) -> Outage | None:
-        """The outage that blocked the first attempt with a whole timeout left; else None."""
         if not side.contexts or not side.contexts[0].blocked:
             return None
         pause, attempt = side.contexts[0].hit, side.attempts[0]

@@ -118,7 +118,6 @@ def _answered_at(copy: Copy, attempts: Sequence[Attempt]) -> bool:
 
 
 def _was_refused(attempt: Attempt) -> bool:
-    """True if only a broker's answer indicates that the message was not stored."""
     return attempt.outcome is Outcome.FAILED and attempt.reason is Reason.BROKER
 
 

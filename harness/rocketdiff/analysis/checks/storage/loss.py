@@ -79,7 +79,6 @@ class Loss(CaseObserver):
             self._note(EARLY, send, side, expected, f"stored at {place} {late_ms:.0f} ms after the call had ended")
 
     def _observe_oneway(self, send: AlignedSend, side: SendView) -> None:
-        """A one-way message must be stored if nothing was wrong with the cluster."""
         is_stored = side.fate is Fate.GHOST
         self._collector.count(NAME, str(side.arm), str(side.phase), ONEWAY_STORED if is_stored else ONEWAY_ABSENT)
         if side.row is None or side.row.error is not None or not self._was_well(side, side.row.end_ns):
@@ -102,7 +101,6 @@ class Loss(CaseObserver):
         return bool(brokers) and others
 
     def _late(self, side: SendView) -> int:
-        """Copies stored after the call had ended, by the one instant known on both clocks."""
         if self._clock is None or side.row is None or side.row.delay_level:
             return 0
         ended_ms = self._clock.wall_ms + (side.row.end_ns - self._clock.monotonic_ns) / NS_PER_MS
