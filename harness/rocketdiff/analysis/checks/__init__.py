@@ -1,1 +1,1 @@
-"""One question asked of a case a file: what it looks at in a send, and what the facts of all sends say in the end."""
+"""One question about a case per file: an observer of its sends, and the evaluation of the resulting facts."""

@@ -1,4 +1,4 @@
-"""The sums of one case, from which its checks are evaluated."""
+"""The aggregated facts of one case, from which its checks are evaluated."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,31 +14,33 @@ from rocketdiff.traces.manifest import CaseEntry, CaseStatus
 
 LEGAL_SHARE_BOUND = 0.9
 """
-Mean share of legal queues above which a choice shows nothing: at nine queues in ten a client that picks blindly breaks
-the rules once in ten decisions, so a handful of decisions would look right by luck.
+Mean share of legal queues above which a choice shows nothing: at nine queues in ten a blind client errs once in ten
+decisions, so a handful may look right by luck.
 """
 
 CLUSTER_GUARDS = ("cluster", "fault-", "read-back", "clock-steady", "started-together", "control", "awake-")
 """
-Prefixes of the guards about what both arms share: if one of them is broken, no difference can be attributed to a client.
-The guards of one arm (``plan-done-*``, ``on-schedule-*``) are about its client.
+Prefixes of guards about what both arms share: if one is broken, no difference can be attributed to a client. Guards of
+one arm (``plan-done-*``, ``on-schedule-*``) are about its client.
 """
 
 AWAKE_GUARDS = "awake-"
-"""Prefix of the guards that the protocol check needs, too: a client stopped from outside, or with its machine, looks stalled."""
+"""Prefix of guards that the protocol check needs too: a client looks stalled if it, or its machine, was stopped."""
 
 WITNESS_GUARDS = "witness-"
-"""Prefix of the guards that are broken when a client and the wire report different attempts."""
+"""Prefix of guards broken when a client and the wire report different attempts."""
 
 UNKNOWABLE = "unknowable: "
-"""Prefix of the tally of a check that cannot be answered in this case; its keys are the reasons."""
+"""Prefix of the tally of a check that the case cannot answer; its keys are the reasons."""
 
 TallyKey = tuple[str, str, str, str]
 
 
 @dataclass(frozen=True, slots=True)
 class CaseFacts:
-    """One case: its entry in ``run.json``, divergences by check, tallies (n, total) by (check, arm, phase, key), values by outage."""
+    """
+    One case: its entry in ``run.json``, divergences by check, tallies (n, total) by (check, arm, phase, key), values by outage.
+    """
 
     run: str
     subjects: Mapping[Arm, str]
@@ -49,17 +51,16 @@ class CaseFacts:
     faults: tuple[FaultRecord, ...] = ()
 
     def n(self, check: str, *keys: str, arm: str | None = None, phase: str | None = None) -> int:
-        """How often any of the keys (none: any key) was counted for a check, over arms and phases unless given."""
+        """Count of a check's keys (none: all), over all arms and phases unless given."""
         return sum(n for n, _ in self._matching(check, keys, arm, phase))
 
     def mean(self, check: str, *keys: str, arm: str | None = None) -> float | None:
-        """Mean of what was tallied; None without a count."""
+        """Mean of the tallied values; None without a count."""
         rows = list(self._matching(check, keys, arm, None))
         count = sum(n for n, _ in rows)
         return sum(total for _, total in rows) / count if count else None
 
     def keys(self, check: str, arm: str) -> tuple[str, ...]:
-        """Keys counted for a check and an arm, in order."""
         return tuple(sorted({key for name, side, _, key in self.tallies if (name, side) == (check, arm)}))
 
     def _matching(
@@ -85,11 +86,11 @@ class CaseFacts:
         measures: tuple[Measure, ...] = (),
     ) -> Evidence:
         """
-        Evidence of an exact check with this case's divergences.
+        Evidence of an exact check with this case's divergences, which are always kept.
 
-        INVALID, whatever the check found: a case that did not come to its end, a case whose cluster was not as planned (except
-        for the protocol), and a check of attempts whose two witnesses contradict each other. A case in which a subject broke off
-        is never decisive, because half a case must not conform. Divergences are kept.
+        INVALID, whatever the check found: an incomplete case; a case whose cluster was not as planned (for the
+        protocol, only broken ``awake-*`` guards); a check of attempts whose two witnesses disagree. Never decisive: a
+        case in which a subject broke off, because half a case must not conform.
         """
         if self.entry.breaches and standing is Standing.DECISIVE and check not in ABOUT_THE_RUN:
             lost = ", ".join(self.subjects[arm] for arm in self.entry.breaches)
@@ -119,18 +120,18 @@ class CaseFacts:
 
 
 def standing_with(facts: CaseFacts, seen: Mapping[Arm, int], lacking: str) -> tuple[Standing, str]:
-    """DECISIVE if both arms have something to judge; else INDECISIVE for the reason ``lacking``, with the subject for ``{}``."""
+    """DECISIVE if both arms have something to judge; else INDECISIVE with ``lacking``, where ``{}`` is the subject."""
     without = [facts.subjects[arm] for arm in Arm if not seen[arm]]
     return (Standing.INDECISIVE, lacking.format(without[0])) if without else (Standing.DECISIVE, "")
 
 
 def broken_guard(guard: Guard) -> str:
-    """A guard that did not hold, in words."""
+    """Words for a guard that did not hold."""
     return f"{guard.name}: expected {guard.expected}, saw {guard.seen}"
 
 
 def counted(facts: CaseFacts, name: str, check: str, *keys: str) -> tuple[Measure, ...]:
-    """One count an arm as measures, named ``<name> baseline`` and ``<name> candidate``."""
+    """One count per arm as measures, ``<name> baseline`` and ``<name> candidate``."""
     return tuple(
         Measure(f"{name} {arm}", facts.n(check, *keys, arm=str(arm)), "count", facts.n("sends", arm=str(arm)))
         for arm in Arm

@@ -1,4 +1,4 @@
-"""The context that every observer of a case is given, and what an observer is."""
+"""The context of a case's observers, and their base class."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -15,7 +15,9 @@ from rocketdiff.traces.manifest import CaseEntry
 
 @dataclass(frozen=True, slots=True)
 class CaseContext:
-    """The case, its faults and the collector of its facts; habits: what the rules let callbacks do. bodies_compared: as of the trace."""
+    """
+    A case, its faults and its collector of facts. habits: what the rules allow callbacks. bodies_compared: as of the trace.
+    """
 
     entry: CaseEntry
     times: FaultTimes
@@ -25,10 +27,10 @@ class CaseContext:
 
     def confuses_answers(self, side: SendView) -> bool:
         """
-        Whether an asynchronous send may get the answer of another request, or none, by the rules.
+        True if, by the rules, an asynchronous send may get the answer of another request, or none.
 
-        That happens while requests are repeated: under a fault, and afterwards for as long as a send may last. Any other
-        request may be affected.
+        That happens while requests are repeated: under a fault, and as long afterwards as a send may last. It may affect any
+        request, on any broker.
         """
         if not self.habits.confuses_answers or side.row is None or side.row.mode is not SendMode.ASYNC:
             return False
@@ -36,7 +38,7 @@ class CaseContext:
         return reach.meets(side.row.start_ns, side.row.end_ns)
 
     def loses_callback(self, side: SendView) -> bool:
-        """Whether a send's callback may be lost by rule: its queue was given, and an attempt met its broker's fault."""
+        """True if the rules may lose the send's callback: its queue was given, and an attempt met its broker's fault."""
         if not self.habits.loses_callbacks or side.row is None or side.row.kind is SendKind.PLAIN:
             return False
         reach = FaultReach.of_attempts(self.times.faults, self.entry.settings)
@@ -44,7 +46,7 @@ class CaseContext:
 
 
 class CaseObserver(ABC):
-    """The part of a check that reads the sends of one case, in order, and writes facts into the collector."""
+    """The part of a check that reads the sends of a case in order and writes facts to the collector."""
 
     def __init__(self, context: CaseContext) -> None:
         self._context = context
@@ -52,7 +54,7 @@ class CaseObserver(ABC):
 
     @abstractmethod
     def observe(self, send: AlignedSend) -> None:
-        """Read one planned send of both arms; sends come by thread and number."""
+        """Read one planned send of both arms; sends are ordered by thread and number."""
 
-    def finish(self) -> None:  # noqa: B027 - most observers keep nothing from send to send
-        """Write what is still open after the last send."""
+    def finish(self) -> None:  # noqa: B027 - most observers keep no state between sends
+        """Write what is open after the last send."""

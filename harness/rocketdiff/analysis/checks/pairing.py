@@ -1,9 +1,9 @@
 """
-From one value an arm and outage to paired samples: of one case, and of all cases that can be asked together.
+Pair the two arms' values by outage, in one case and pooled over all comparable cases.
 
-A case of the quick suite has one to six outages, which decides nothing; so the same outages are also pooled over all
-cases of all runs with a pause, by whether fault latency is on (the two are different clients). A ratio has no unit, so
-cases with different timeouts may share a pool. Only the pool gates, and only where there were outages enough to ask.
+A case of the quick suite has one to six outages, which decides nothing. So the outages of all cases of all runs are
+pooled, separately with fault latency on and off (two different clients). A ratio has no unit, so cases with different
+timeouts may share a pool. Only the pool gates, and only with enough outages.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -26,7 +26,7 @@ MINIMUM_REASON = (
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One statistical question: its sample, and its margin unless the scenario says otherwise."""
+    """A statistical question: its sample, and its margin unless the scenario declares another."""
 
     check: str
     sample: str
@@ -34,7 +34,7 @@ class Question:
 
 
 def pairs_of(facts: CaseFacts, question: Question) -> tuple[EpisodePair, ...]:
-    """One pair for each outage that at least one arm ran into, by episode."""
+    """One pair per outage that at least one arm met, by episode."""
     values = {
         (value.episode, value.arm): value
         for value in facts.episodes
@@ -59,12 +59,12 @@ def _pair(facts: CaseFacts, episode: int, baseline: EpisodeValue | None, candida
 
 
 def has_pause(facts: CaseFacts) -> bool:
-    """Whether what clients send to was paused in this case."""
+    """True if a server that clients send to was paused in this case."""
     return any(fault.kind in PAUSES for fault in facts.faults)
 
 
 def margin_of(facts: Sequence[CaseFacts], question: Question) -> Margin:
-    """The narrowest margin the scenarios declare for this check, else the question's own."""
+    """The narrowest margin that scenarios declare for this check, else the question's own."""
     declared = [
         Margin(tolerance.ratio, tolerance.reason)
         for case in facts
@@ -75,7 +75,7 @@ def margin_of(facts: Sequence[CaseFacts], question: Question) -> Margin:
 
 
 def case_evidence(facts: CaseFacts, question: Question) -> Evidence:
-    """One case's own answer: for information, and only where it has outages enough by itself."""
+    """Evidence of one case, for information only; decisive with enough outages of its own."""
     check, pairs = question.check, pairs_of(facts, question)
     measures = measures_of(pairs, question)
     if not has_pause(facts):
@@ -106,13 +106,13 @@ def _informative(evidence: Evidence, *samples: PairedSample) -> Evidence:
 
 
 def pool_of(facts: CaseFacts) -> str:
-    """Name of the pool a case belongs to."""
+    """Name of the pool of a case."""
     latency = facts.entry.settings.send_latency_fault_enable
     return pool_name(facts.subjects[Arm.BASELINE], facts.subjects[Arm.CANDIDATE], is_latency_on=latency)
 
 
 def pools_of(cases: Iterable[CaseFacts], check: str) -> dict[str, list[CaseFacts]]:
-    """Cases that planned a check and had a pause, by the name of their pool, in the order of the names."""
+    """Cases that planned a check and had a pause, by pool name."""
     pools: dict[str, list[CaseFacts]] = {}
     for facts in cases:
         if check in facts.entry.checks and has_pause(facts):
@@ -121,7 +121,7 @@ def pools_of(cases: Iterable[CaseFacts], check: str) -> dict[str, list[CaseFacts
 
 
 def pools_by_pair(cases: Iterable[CaseFacts], joins: Callable[[CaseFacts], bool]) -> dict[str, list[CaseFacts]]:
-    """Sound cases that join a pool, by ``<baseline>~<candidate>``, in the order of the names."""
+    """Sound cases for which ``joins`` is true, by ``<baseline>~<candidate>``."""
     pools: dict[str, list[CaseFacts]] = {}
     for facts in cases:
         if is_sound(facts) and joins(facts):
@@ -140,8 +140,8 @@ def pooled_evidence(
     """
     Evidence of one pool.
 
-    It gates when enough outages tell the arms apart or together: both failed over, or only one did; and when fewer all point
-    beyond the margin. An outage that neither arm could leave, or that one arm never ran into, says nothing.
+    It gates if enough outages are informative (both arms failed over, or only one did), or if fewer all point beyond
+    the margin. An outage that neither arm could leave, or that one never met, is not informative.
     """
     pairs = pooled_pairs(cases, question)
     sample = PairedSample(question.sample, margin_of(cases, question), pairs, MINIMUM_PAIRS, MINIMUM_REASON)
@@ -166,13 +166,13 @@ def pooled_evidence(
 
 
 def is_sound(facts: CaseFacts) -> bool:
-    """Whether a case may lend its outages to a pool: it came to its end, nobody broke off and every guard held."""
+    """True if a case may enter a pool: complete, no subject broke off, every guard held."""
     entry = facts.entry
     return entry.status is CaseStatus.COMPLETE and not entry.breaches and all(guard.held for guard in entry.guards)
 
 
 def measures_of(pairs: Sequence[EpisodePair], question: Question) -> tuple[Measure, ...]:
-    """Mean of each arm over the outages that ended in a failover, in ms, and how many ended otherwise."""
+    """Per arm, the mean in ms of outages ended by a failover, and the number of others."""
     measures: list[Measure] = []
     for arm in Arm:
         lived = [seen_of(pair, arm) for pair in pairs]
@@ -187,7 +187,7 @@ def measures_of(pairs: Sequence[EpisodePair], question: Question) -> tuple[Measu
 
 
 def seen_of(pair: EpisodePair, arm: Arm) -> tuple[float | None, Ending]:
-    """One arm's value in ns, None where it did not run into the outage, and how it ended."""
+    """One arm's value in ns (None if it did not meet the outage), and how the outage ended."""
     if arm is Arm.BASELINE:
         return pair.baseline_ns, pair.baseline_ended
     return pair.candidate_ns, pair.candidate_ended

@@ -1,4 +1,4 @@
-"""The function that answers each check of ``core.tables.checks``, and those that answer for all cases together."""
+"""The evaluation of each check of ``core.checks``, and the evaluations over all cases."""
 
 from collections.abc import Callable, Sequence
 
@@ -37,7 +37,7 @@ _FUNCTIONS: dict[str, Callable[[CaseFacts], Evidence]] = {
 }
 
 EVALUATIONS = {name: _FUNCTIONS[name] for name in CHECKS}
-"""The answer to every check of the table; one without a function here fails when this is imported."""
+"""Check name to evaluation; a check without one fails at import."""
 
 POOLED: tuple[Callable[[Sequence[CaseFacts]], tuple[Evidence, ...]], ...] = (
     timing.pooled,

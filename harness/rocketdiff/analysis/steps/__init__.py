@@ -1,1 +1,1 @@
-"""The named steps of the pass over one case, in their order; each takes and gives a stream of sends."""
+"""Steps of the pass over one case, in order. Each maps a stream of sends to a stream of sends."""

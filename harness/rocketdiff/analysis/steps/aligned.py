@@ -1,8 +1,4 @@
-"""
-The same planned send in both arms, side by side.
-
-In: the two arms' streams, each rising by (thread, send). Out: one row a planned send that at least one arm began.
-"""
+"""Put the same planned send of both arms side by side."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -13,7 +9,7 @@ from rocketdiff.core.events import Arm
 
 @dataclass(frozen=True, slots=True)
 class AlignedSend:
-    """What both arms did with one planned send; None: that arm never began it. sides: those that did, baseline first."""
+    """One planned send in both arms; None where that arm never began it. sides: those that are present, baseline first."""
 
     thread: int
     send: int
@@ -26,12 +22,11 @@ class AlignedSend:
         object.__setattr__(self, "sides", sides)
 
     def side(self, arm: Arm) -> SendView | None:
-        """One arm's part."""
         return self.baseline if arm is Arm.BASELINE else self.candidate
 
 
 def aligned(baseline: Iterable[SendView], candidate: Iterable[SendView]) -> Iterator[AlignedSend]:
-    """Full outer merge of two sorted streams on (thread, send)."""
+    """Full outer merge of two streams sorted by (thread, send)."""
     first, second = iter(baseline), iter(candidate)
     left, right = next(first, None), next(second, None)
     while left is not None or right is not None:

@@ -1,8 +1,7 @@
 """
-What was wrong with the cluster while an attempt ran: the interval join of attempts with faults.
+Attach the state of the cluster to each attempt: its phase, the fault that hit it, and whether it was blocked.
 
-In: an attempt (broker, start_ns, end_ns, outcome) and the faults of its case. Out: its phase, the outage it
-belongs to, and the fault that hit it. A case has a handful of faults, so the join is a look at each of them.
+A case has a handful of faults, so the interval join scans them all.
 """
 
 from bisect import bisect_right
@@ -19,10 +18,9 @@ from rocketdiff.core.tables.topology import may_meet
 @dataclass(frozen=True, slots=True)
 class Outage:
     """
-    Pauses of brokers that overlap in time: one cause, so one unit of statistics, under its lowest episode number.
+    Overlapping pauses of brokers: one cause, and so one statistical unit, numbered by the lowest episode.
 
-    From start_ns, when the first of its brokers had stopped, to end_ns, when the last was about to be resumed; None:
-    one never was.
+    start_ns: the first broker had stopped. end_ns: the last was about to be resumed; None if one never was.
     """
 
     episode: int
@@ -32,7 +30,7 @@ class Outage:
 
 
 class FaultTimes:
-    """The faults of one case, ready to be asked about instants and attempts."""
+    """The faults of one case, looked up by instant and by attempt."""
 
     def __init__(self, faults: Sequence[FaultRecord]) -> None:
         self.faults = tuple(faults)
@@ -43,7 +41,7 @@ class FaultTimes:
         self.outages = _outages(fault for fault in faults if fault.kind in PAUSES)
 
     def phase_at(self, instant_ns: int) -> Phase:
-        """PAUSED from inject_ns to healed_ns of any fault; otherwise AFTER once there has been one."""
+        """PAUSED from inject_ns to healed_ns of any fault. Otherwise CALM before the first fault and AFTER later."""
         at = bisect_right(self._begins_ns, instant_ns) - 1
         if at < 0:
             return Phase.CALM
@@ -51,7 +49,6 @@ class FaultTimes:
         return Phase.PAUSED if end_ns is None or instant_ns < end_ns else Phase.AFTER
 
     def context_of(self, attempt: Attempt) -> FaultContext:
-        """Context of one attempt."""
         if attempt.broker not in self._of_broker:
             self._of_broker[attempt.broker] = tuple(fault for fault in self.faults if _may_hit(fault, attempt.broker))
         hit = next((fault for fault in self._of_broker[attempt.broker] if _hits(fault, attempt)), None)
@@ -60,12 +57,11 @@ class FaultTimes:
         return FaultContext(self.phase_at(attempt.start_ns), hit, blocked)
 
     def outage_of(self, fault: FaultRecord) -> Outage | None:
-        """The outage a pause belongs to; None for other kinds of fault."""
         return next((outage for outage in self.outages if fault in outage.pauses), None)
 
 
 def merged(spans: Iterable[tuple[int, int | None]]) -> list[tuple[int, int | None]]:
-    """Half-open spans of time in order, joined where they overlap or touch; None: without an end."""
+    """Sort half-open time spans and join those that overlap or touch; an end of None is open."""
     joined: list[tuple[int, int | None]] = []
     for begin, end in sorted(spans, key=lambda span: span[0]):
         last = joined[-1][1] if joined else begin - 1
@@ -77,7 +73,7 @@ def merged(spans: Iterable[tuple[int, int | None]]) -> list[tuple[int, int | Non
 
 
 def attempts_in_context(sends: Iterable[SendView], times: FaultTimes) -> Iterator[SendView]:
-    """Every send with the fault context of its attempts; a send without attempts has the phase of its own start."""
+    """Add the fault context of each attempt; without attempts, a send has the phase of its own start."""
     for send in sends:
         contexts = tuple(times.context_of(attempt) for attempt in send.attempts)
         begun = Phase.CALM if send.row is None else times.phase_at(send.row.start_ns)
@@ -90,12 +86,11 @@ def _may_hit(fault: FaultRecord, broker: str) -> bool:
 
 
 def _hits(fault: FaultRecord, attempt: Attempt) -> bool:
-    """From inject_ns on, because a killed broker resets connections up to 50 ms before it is provably gone."""
+    """The fault counts from inject_ns: a killed broker resets connections up to 50 ms before its exit is proven."""
     return attempt.end_ns > fault.inject_ns and (fault.heal_ns is None or attempt.start_ns < fault.heal_ns)
 
 
 def _outages(pauses: Iterable[FaultRecord]) -> tuple[Outage, ...]:
-    """Gather pauses that overlap, in time order."""
     gathered: list[list[FaultRecord]] = []
     for pause in sorted(pauses, key=lambda fault: fault.inject_ns):
         if gathered and any(other.healed_ns is None or pause.inject_ns < other.healed_ns for other in gathered[-1]):

@@ -1,9 +1,8 @@
 """
 The known cause of a failed attempt: a fault of the case, a torn connection, the machine, or none.
 
-In: the attempts of one arm, the faults of its case. Out: for an attempt that failed, or was stored with a reserve, what is
-known to cause such an end at that time and broker. Only ends that name their cause are judged; an asynchronous attempt that
-was followed by another names none (the oracle judges its duration).
+Covers attempts that failed or were stored with a reserve, if their end names its cause. An asynchronous attempt that
+was followed by another names none; the oracle judges its duration.
 """
 
 from bisect import bisect_left
@@ -23,46 +22,48 @@ from rocketdiff.core.tables.topology import master_of, may_meet
 from rocketdiff.traces.manifest import CaseEntry
 
 LOST = frozenset({"RemotingSendRequestException", "RemotingConnectException"})
-"""Ends of a connection."""
+"""Errors of a connection that ended."""
 
 SLOW = frozenset({"RemotingTimeoutException", "RemotingTooMuchRequestException"})
-"""Time that was up."""
+"""Errors of a timeout."""
 
 REFUSED = "MQBrokerException"
 _TIMEOUT = "RemotingTimeoutException"
 
 WRAPPED = frozenset({UNSEEN_END, "MQClientException", "CompletionException"})
-"""What an asynchronous attempt may be told to have ended with although something else has ended it."""
+"""Errors that may replace the real end of an asynchronous attempt."""
 
 CROWDED_CODES = frozenset({1, 2})
 """
-SYSTEM_ERROR and SYSTEM_BUSY: answers of a broker whose machine is too slow for it, with the page cache or its queue of requests
-(SendMessageProcessor, BrokerFastFailure).
+SYSTEM_ERROR and SYSTEM_BUSY: answers of a broker on an overloaded machine, whose page cache or request queue is too
+slow (SendMessageProcessor, BrokerFastFailure).
 """
 
 NO_PERMISSION = 16
 
 SERVERS_FAULT = 50_000
-"""From here on a proxy's codes blame itself or what is behind it, below the message or the client (apache.rocketmq.v2.Code)."""
+"""From this code on, a proxy blames itself or its backend, not the message or the client (apache.rocketmq.v2.Code)."""
 
 LEISURELY_MS = 300
 """
-The shortest timeout of the shipped scenarios. Below it a client's own speed on this machine decides whether it is kept, so that
-timeouts are no rarity in calm, tear connections at any time, and say nothing of the client.
+Shortest timeout of the shipped scenarios. Below it this machine's speed decides what times out: timeouts are common in
+calm, tear connections at any time, and show nothing about the client.
 """
 
 TOLD_LATE_NS = 20_000_000
 """
-How much later than what it tore a request may seem to end: a thread that closes a connection tells of its own request
-afterwards, and those it fails are told of by other threads meanwhile.
+A request may appear to end this much later than those whose connection it tore: the closing thread reports its own
+request last, and other threads report the failed ones meanwhile.
 """
 
 _BETWEEN_CLIENTS = -2
-"""Asynchronous requests of every thread are in flight together: any may tear another's connection."""
+"""
+Matches no thread: asynchronous requests of all threads are in flight together, so any may tear another's connection.
+"""
 
 
 class Cause(StrEnum):
-    """Why an attempt failed; MACHINE: a crowded machine fails any client so. UNTOLD: its end does not name a cause."""
+    """Why an attempt failed. MACHINE: a crowded machine fails any client like this. UNTOLD: the end names no cause."""
 
     FAULT = "fault"
     TORN = "torn connection"
@@ -72,16 +73,16 @@ class Cause(StrEnum):
 
 
 class Causes:
-    """What is known of one arm's failures."""
+    """The causes of one arm's failures."""
 
     def __init__(
         self, attempts: pa.Table | None, faults: Iterable[FaultRecord], entry: CaseEntry, *, timeouts_close: bool
     ) -> None:
-        """attempts: the sealed table. timeouts_close: by the rules of the release, a request that timed out costs its connection."""
+        """timeouts_close: in this release a request that timed out closes its connection."""
         self._faults = tuple(faults)
         self._cutting = FaultReach.of_attempts(self._faults, entry.settings)
         self._any = FaultReach(self._faults, self._cutting.lasting_ns)
-        # A broker waits for its slave or its disk by deployment; elsewhere no load makes it say that it waited in vain.
+        # Only a broker deployed to wait for its slave or disk can report, under load, that it waited in vain.
         self._waits = entry.topology.endswith("-sync") or entry.topology.endswith("-sync-flush")
         self._is_hasty = entry.settings.send_msg_timeout_ms < LEISURELY_MS
         self._timeout_ns = entry.settings.send_msg_timeout_ms * 1_000_000
@@ -101,7 +102,6 @@ class Causes:
         *,
         is_asynchronous: bool = False,
     ) -> Cause:
-        """Of an attempt that did not end in SEND_OK."""
         if error is None:
             return self._of_status(broker, start_ns) if is_stored_with_reserve(status) else Cause.UNTOLD
         if error == REFUSED:
@@ -118,16 +118,16 @@ class Causes:
 
     def of_no_attempt(self, error: str | None, end_ns: int) -> Cause:
         """
-        Of a send that failed before its client tried anything.
+        The cause of a send that failed before its first attempt.
 
-        A fault may have taken its route, or its broker's address, and neither need come back with the heal.
+        Any earlier fault may have removed the route or the broker's address, and the heal need not restore them.
         """
         if any(fault.inject_ns < end_ns for fault in self._faults):
             return Cause.FAULT
         return Cause.MACHINE if error in SLOW else Cause.NONE
 
     def _of_status(self, broker: str, start_ns: int) -> Cause:
-        """A slave that was cut off comes back when it likes, so a fault of the pair counts until the case is over."""
+        """A fault of the pair counts until the end of the case: a slave that was cut off may reconnect at any time."""
         pair = (fault for fault in self._faults if may_meet(master_of(fault.node), broker))
         telling = (fault for fault in pair if fault.kind not in (FaultKind.READ_ONLY, FaultKind.FLOW_CONTROL))
         if any(fault.inject_ns < start_ns + self._timeout_ns for fault in telling):
@@ -137,23 +137,19 @@ class Causes:
     def _of_code(self, broker: str, start_ns: int, end_ns: int, code: int | None) -> Cause:
         here = [fault for fault in self._faults if may_meet(master_of(fault.node), broker)]
         if code is not None and code >= SERVERS_FAULT:
-            # Whatever the broker behind it did comes as one of a few codes.
+            # A proxy reports every failure of its broker with one of a few codes.
             return Cause.FAULT if self._any.meets(start_ns, end_ns, broker) else Cause.MACHINE
         if code in CROWDED_CODES:
             return Cause.FAULT if self._any.meets(start_ns, end_ns, broker) else Cause.MACHINE
         begun = [fault.kind for fault in here if fault.inject_ns < end_ns]
-        # A broker that was killed starts without its topics and its slave; a read-only one forbids writing until all know better.
+        # A killed broker restarts without its topics and its slave; refusals of a read-only one may outlast the fault.
         if any(kind is FaultKind.KILL or kind in OF_SLAVES for kind in begun):
             return Cause.FAULT
         is_read_only = code == NO_PERMISSION and any(kind is FaultKind.READ_ONLY for kind in begun)
         return Cause.FAULT if is_read_only else Cause.NONE
 
     def _note_closings(self, attempts: pa.Table, *, timeouts_close: bool) -> None:
-        """
-        Gather when connections were closed by requests whose end has a known cause.
-
-        A client that loses its connections without a cause must not excuse one loss by the next.
-        """
+        """Record closings by requests with a known cause; others would let a client excuse each loss by the previous one."""
         closing = [*LOST, *SLOW, UNSEEN_END] if timeouts_close else [*LOST]
         failed = attempts.filter(pc.is_in(attempts.column("error"), pa.array(closing)))
         names = ("end_ns", "start_ns", "thread", "broker", "error")
@@ -164,7 +160,7 @@ class Causes:
                 self._closed[broker].append((end_ns, thread))
 
     def _may_be_torn(self, thread: int, broker: str, start_ns: int, end_ns: int) -> bool:
-        """As ``TornConnections.may_have_torn``, of closings that have a cause; another thread's may be told a little later."""
+        """``TornConnections.may_have_torn`` for closings with a known cause; other threads may report TOLD_LATE_NS later."""
         moments = self._closed.get(broker, [])
         if self._is_hasty and bisect_left(moments, (end_ns,)):
             return True

@@ -1,11 +1,9 @@
 """
-Which attempts needed no new connection, and how late the machine let things be: what an attempt that outlasted its timeout has for an excuse.
+Excuses for an attempt that outlasted its timeout: it had to connect first, or the machine was slow.
 
-A client has one connection to each broker, whichever thread uses it. A broker that has answered over it, and to which
-nothing has closed it since, is not connected to again, so the seconds that connecting may take are not granted. How late a
-timeout may be noticed on a busy machine is read off the other arm, which ran on it at the same time.
-
-In: attempts of both arms, faults. Out: whether an attempt that took too long is excused.
+A client's threads share one connection to each broker. After an answer, and until something closes it, an attempt gets
+no extra time for connecting. How late a busy machine notices a timeout is measured on the other arm, which ran at the
+same time.
 """
 
 from collections.abc import Iterable
@@ -21,12 +19,15 @@ from rocketdiff.core.tables.fault import CLOSE_NO_CONNECTION, FaultRecord
 from rocketdiff.oracle.producer.durations import BUSY_MS, CONNECTING_MS, Outlasted
 
 IDLE_NS = 60_000_000_000
-"""Clients and brokers close what was idle for 120 s; half of it, because the broker's own look at it comes at intervals."""
+"""
+Half of the 120 s after which clients and brokers close an idle connection, because the broker checks at intervals.
+"""
 
 SPREAD = 3
 """
-How much later than the other arm's latest timeout one may be noticed: both are the largest of a few delays of one machine. Of
-five exponential delays each, one maximum is beyond three times the other in 7 cases of 100; and it counts only beyond BUSY_MS.
+How many times later than the other arm's latest timeout one may be noticed, if beyond BUSY_MS. Both are the largest of
+a few delays of one machine: of five exponential delays each, one maximum exceeds three times the other in 7 cases of
+100.
 """
 
 _TIMEOUT = "RemotingTimeoutException"
@@ -50,9 +51,9 @@ class HeldConnections:
 
     def is_held(self, broker: str, start_ns: int, end_ns: int) -> bool:
         """
-        Whether an attempt on a broker found its client's connection open.
+        True if an attempt on a broker found its client's connection open.
 
-        A timeout just before the last answer counts as a cut: closing is left to another thread, which may be late.
+        A timeout just before the last answer counts as a close: another thread closes, and may be late.
         """
         answered = self._answered.get(broker, np.empty(0))
         before = int(answered.searchsorted(start_ns, side="right"))
@@ -76,7 +77,6 @@ class Excuses:
     late_ms: int = 0
 
     def cover(self, found: Outlasted, broker: str, start_ns: int, end_ns: int) -> bool:
-        """Whether an attempt may have lasted so long on this machine, with a connection to be made or without."""
         slack_ms = max(BUSY_MS, min(SPREAD * self.late_ms, found.timeout_ms))
         if found.may_connect and not self.held.is_held(broker, start_ns, end_ns):
             slack_ms += CONNECTING_MS
@@ -84,7 +84,7 @@ class Excuses:
 
 
 def latest_timeout_ms(attempts: pa.Table | None, timeout_ms: int) -> int:
-    """How much longer than a send may take the longest timed out attempt of an arm took, in ms; 0 without one."""
+    """By how many ms an arm's longest timed-out attempt exceeded the timeout; 0 without one."""
     if attempts is None:
         return 0
     timed_out = attempts.filter(pc.is_in(attempts.column("error"), pa.array([_TIMEOUT])))
@@ -93,6 +93,5 @@ def latest_timeout_ms(attempts: pa.Table | None, timeout_ms: int) -> int:
 
 
 def _ends(attempts: pa.Table, broker: str) -> np.ndarray:
-    """Ends of the attempts on one broker, in ns and in order."""
     here = attempts.filter(pc.is_in(attempts.column("broker"), pa.array([broker])))
     return np.sort(here.column("end_ns").to_numpy())

@@ -1,9 +1,4 @@
-"""
-How far a fault reaches: from its first doubtful instant to its heal, and as long after it as what it met may still last.
-
-In: the faults of a case. Out: whether something that ran from one instant to another may have been affected by one
-(``FaultReach``); and the number of the fault period that may have touched a send, none in calm (``FaultPeriods``).
-"""
+"""The time in which a fault may affect requests: from its first doubtful instant until the requests it met are over."""
 
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
@@ -16,18 +11,18 @@ from rocketdiff.core.tables.topology import may_meet
 
 _SCAN_NS = 3_000_000_000
 """
-How much later than its timeout an asynchronous request is found to be over: a second of grace, a second from scan to scan,
-a second before the first. As long as a connection may take to fail, too.
+How late an asynchronous request may be found timed out: 1 s of grace, 1 s between scans, 1 s before the first scan. A
+connection may take as long to fail.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class FaultReach:
     """
-    The faults and the span of time one thing under their influence may last, in ns.
+    Faults, and the time (ns) that one operation affected by them may last.
 
-    Bounds both ways: what began longer after a heal has nothing to do with the fault, and what was only given up long
-    after it should have been over does not meet the faults of that time.
+    An operation is unaffected by faults healed longer than this before its start, and by faults injected longer than
+    this after it, when it should have been over.
     """
 
     faults: tuple[FaultRecord, ...]
@@ -35,17 +30,17 @@ class FaultReach:
 
     @classmethod
     def of_attempts(cls, faults: Iterable[FaultRecord], settings: ClientSettings) -> Self:
-        """Of faults that may end a request without an answer, for one attempt."""
+        """For one attempt: faults that may end a request without an answer."""
         return cls(tuple(fault for fault in faults if fault.kind not in COST_NO_CONNECTION), _attempt_ns(settings))
 
     @classmethod
     def of_sends(cls, faults: Iterable[FaultRecord], settings: ClientSettings) -> Self:
-        """Of all faults, for an asynchronous send with all its retries."""
+        """For an asynchronous send with all its retries: all faults."""
         attempts = 1 + settings.retry_times_when_send_async_failed
         return cls(tuple(faults), attempts * _attempt_ns(settings))
 
     def meets(self, start_ns: int, end_ns: int, broker: str | None = None) -> bool:
-        """Whether it may have been under the influence of a fault; broker: of one of this broker."""
+        """True if a fault (of this broker, if given) may have affected the interval."""
         until_ns = min(end_ns, start_ns + self.lasting_ns)
         since_ns = start_ns - self.lasting_ns
         for fault in self.faults:
@@ -62,11 +57,10 @@ def _attempt_ns(settings: ClientSettings) -> int:
 @dataclass(frozen=True, slots=True)
 class FaultPeriods:
     """
-    Periods of faults of any kind that overlap, which are one cause and so one unit of counting.
+    Periods of overlapping faults of any kind: one cause each, and so one unit of counting.
 
-    spans: from the first injection to the last heal, None if never healed.
-
-    lasting_ns: how long a send may last, and so how long after a heal one is not in calm.
+    spans: first injection to last heal, None if never healed. lasting_ns: how long a send may last; calm begins that
+    long after a heal.
     """
 
     spans: tuple[tuple[int, int | None], ...]
@@ -78,7 +72,6 @@ class FaultPeriods:
 
     @classmethod
     def of(cls, faults: Sequence[FaultRecord], settings: ClientSettings) -> Self:
-        """In order of time."""
         spans: list[tuple[int, int | None]] = []
         for fault in sorted(faults, key=lambda fault: fault.inject_ns):
             if spans and (spans[-1][1] is None or fault.inject_ns < spans[-1][1]):
@@ -91,7 +84,7 @@ class FaultPeriods:
         return cls(tuple(spans), attempts * FaultReach.of_attempts(faults, settings).lasting_ns)
 
     def at(self, start_ns: int, end_ns: int) -> int | None:
-        """Number of the last period that may have touched a send; None in calm."""
+        """Number of the last period that may have affected a send; None in calm."""
         number = bisect_left(self._begins_ns, end_ns) - 1
         if number < 0:
             return None

@@ -1,8 +1,4 @@
-"""
-What the brokers hold of every send, read after everything was healed: the truth "ok" and "unknown" are settled against.
-
-In: a send and the table ``stored`` of its arm. Out: the copies of its message, and what that makes of the send.
-"""
+"""Add what the brokers hold of each send, read after all faults are healed: the ground truth for "ok" and "unknown"."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -19,7 +15,7 @@ from rocketdiff.traces.sealed_file import integers
 
 @dataclass(frozen=True, slots=True)
 class Stray:
-    """Where a message of nobody's lies, and when it was stored."""
+    """Place and store time of a message that belongs to no planned send."""
 
     broker: str
     queue_id: int
@@ -28,20 +24,20 @@ class Stray:
 
 
 FEW = 65_536
-"""Messages that are made objects all at once, which costs a tenth of one by one: some 30 MB. Of more, each when it is asked for."""
+"""Up to this many messages become objects at once: about 30 MB, at a tenth of the cost of one by one."""
 
 _CARRIED = ("flag", "properties", "body_digest", "sys_flag")
 
 
 class StoredCopies:
     """
-    The table ``stored`` of one arm, by send; ``foreign`` counts rows whose id is nobody's or unreadable.
+    The table ``stored`` of one arm, by send. ``foreign`` counts rows whose id is unknown or unreadable.
 
-    planned: how many sends there are, numbered from 0; an id with another number is nobody's. None: any number will do.
+    planned: number of planned sends, numbered from 0; rows with another number are foreign. None accepts any number.
     """
 
     def __init__(self, stored: pa.Table, planned: int | None = None) -> None:
-        numbers = stored.column("send").to_numpy()  # null is not a number, and compares as false
+        numbers = stored.column("send").to_numpy()  # null becomes NaN, which compares as false
         is_ours = (numbers >= 0) & (planned is None or numbers < planned)
         ours = stored.filter(pa.array(is_ours))
         self._strays = stored.filter(pa.array(~is_ours))
@@ -60,12 +56,11 @@ class StoredCopies:
         self._of_send = self._all() if self._rows.size <= FEW else None
 
     def strays(self) -> Iterator[Stray]:
-        """Messages in the arm's topic that no send of the plan is behind, by broker, queue and offset."""
         columns = self._strays.select(["broker", "queue_id", "queue_offset", "store_timestamp_ms"]).to_pylist()
         return (Stray(**row) for row in columns)
 
     def of(self, send: int) -> tuple[Copy, ...]:
-        """Copies of one send, by broker, queue and offset as they were sealed."""
+        """Copies of one send, in sealed order (broker, queue, offset)."""
         if self._of_send is not None:
             return self._of_send.get(send, ())
         first = int(self._sends.searchsorted(send, side="left"))
@@ -73,7 +68,6 @@ class StoredCopies:
         return tuple(self._copy(int(row)) for row in self._rows[first:last])
 
     def _all(self) -> dict[int, tuple[Copy, ...]]:
-        """Copies of every send."""
         numbers = [values[self._rows].tolist() for values in self._numbers]
         brokers = [self._brokers[code] for code in self._broker_codes[self._rows].tolist()]
         carried = [values_of(column.take(self._rows).combine_chunks()) for column in self._carried]
@@ -93,7 +87,7 @@ class StoredCopies:
 def reconciled(
     sends: Iterable[SendView], stored: StoredCopies | None, scheduled: StoredCopies | None = None
 ) -> Iterator[SendView]:
-    """Every send with what is stored of it; a delayed message is stored once it is kept back."""
+    """Add copies and fate to every send; a delayed message counts as stored once its broker keeps it back."""
     for send in sends:
         if stored is None:
             yield send
@@ -111,7 +105,7 @@ def reconciled(
 
 
 def fate_of(succeeded: bool, is_stored: bool) -> Fate:
-    """Four fates from two facts."""
+    """The fate of a message, from the end of its send and from what is stored."""
     if succeeded:
         return Fate.STORED if is_stored else Fate.LOST
     return Fate.GHOST if is_stored else Fate.ABSENT

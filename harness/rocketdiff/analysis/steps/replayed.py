@@ -1,10 +1,9 @@
 """
-Every send judged against the rules of one release.
+Judge every send by the rules of one release.
 
-In: an arm's sends in context, by (thread, send). Out: the same with the oracle's judgement. The oracle keeps the set of hidden
-states that explain a thread, so a thread must come whole and in order, which the reader has checked. Threads that share a fault
-table, and asynchronous sends, whose queues the client's own threads choose, are judged together, which takes the whole arm into
-memory; all others stream.
+The oracle keeps the set of hidden states that explain a thread, so a thread must be complete and in order (checked by
+the reader). Sends of threads that share a fault table, and asynchronous sends, whose queues the client's own threads
+choose, are judged together, with the whole arm in memory. All others stream.
 """
 
 from collections.abc import Iterable, Iterator
@@ -23,7 +22,7 @@ from rocketdiff.oracle.producer.replay import Replay
 
 
 def replayed(sends: Iterable[SendView], rules: ArmRules | None) -> Iterator[SendView]:
-    """Every send with its judgement."""
+    """Add the oracle's judgement to every send; without rules, return the sends unchanged."""
     if rules is None:
         return iter(sends)
     judged = _together(sends, rules) if rules.shared or rules.asynchronous else _by_thread(sends, rules)
@@ -31,18 +30,18 @@ def replayed(sends: Iterable[SendView], rules: ArmRules | None) -> Iterator[Send
 
 
 def called(sends: Iterable[SendView], settings: ClientSettings) -> Iterator[SendView]:
-    """Every send of a client that speaks gRPC with its judgement."""
+    """Add a judgement to every send of a gRPC client."""
     for send in sends:
         yield send if send.row is None else send.judged(judge_calls(send.row, settings))
 
 
 def forgiven(sends: Iterable[SendView], torn: TornConnections, excuses: Excuses) -> Iterator[SendView]:
     """
-    Drop differences that the circumstances excuse; the send's next difference, if any, takes the place of one.
+    Drop differences that the circumstances excuse; the send's next unexcused difference, if any, takes the place.
 
-    Excused are: a timeout that came too early, if the request's connection may have been closed under it; a one-way call that
-    took long, if its broker was well or a connection may have had to be made; an attempt that outlasted its timeout, if the
-    machine made the other arm late as well or the client was connecting.
+    Excused are: a timeout that came too early, if the connection may have been closed; a slow one-way call, if its
+    broker was healthy or the client may have had to connect; an attempt that outlasted its timeout, if the other arm
+    was late too or the client was connecting.
     """
     for send in sends:
         judgement = send.judgement

@@ -1,7 +1,7 @@
 """
-Which rules a case is judged by: those of the baseline's release, for both arms.
+Select the rules for both arms of a case: those of the baseline's release.
 
-A candidate of another kind (C++, Go) is held against the same rules: what it does otherwise is what a user notices.
+They hold for a C++ or Go candidate too, because a user notices where it deviates.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -30,7 +30,7 @@ from rocketdiff.traces.journal import CLIENT
 from rocketdiff.traces.schema import TableName
 
 _CLIENTS_OWN_THREAD = -2
-"""Asynchronous requests of every thread of the application are in flight together: any of them may tear another's connection."""
+"""Matches no thread, as ``causes._BETWEEN_CLIENTS``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +38,8 @@ class ArmRules:
     """
     The rules for one arm.
 
-    shared: its threads share a fault table, so their sends must be judged together; otherwise one thread after another.
-    asynchronous: so must sends that threads of the client's hand over.
+    shared: its threads share a fault table. asynchronous: the client's own threads send. In both cases all sends must
+    be judged together, otherwise thread by thread.
     """
 
     trace: CaseTrace
@@ -49,7 +49,6 @@ class ArmRules:
     asynchronous: bool = False
 
     def fresh(self) -> Replay:
-        """A replay that has seen nothing yet."""
         attempts = self.trace.tables.get((TableName.ATTEMPTS, self.arm))
         witnessed = attempts is not None and attempts.num_rows > 0
         settings, routes = self.trace.entry.settings, self.trace.routes(self.arm)
@@ -57,12 +56,12 @@ class ArmRules:
 
     @property
     def choosers_told(self) -> bool:
-        """Whether the witness tells which thread of the client's chose; on the wire nobody sees it."""
+        """True if the witness reports which thread of the client chose; the wire does not show it."""
         summary = self.trace.entry.arms.get(self.arm)
         return summary is None or summary.witness == CLIENT
 
     def sending(self) -> Sending | None:
-        """What decides on what can be known of this arm; None when nothing was sent. A case has one mode and one call."""
+        """What determines how much can be known of this arm; None if nothing was sent. A case has one mode and one call."""
         sends = self.trace.tables.get((TableName.SENDS, self.arm))
         if sends is None or not sends.num_rows:
             return None
@@ -75,16 +74,13 @@ class ArmRules:
 
     @property
     def causes_told(self) -> bool:
-        """Whether the arm's client can tell the cause of an exception."""
         return tells_causes(self.trace, self.arm)
 
     def torn_connections(self) -> TornConnections:
-        """When this arm's connections were closed, as far as its own trace shows it."""
         attempts = self.trace.tables.get((TableName.ATTEMPTS, self.arm))
         return TornConnections(attempts, self.trace.faults, Tearing.of(self.fresh().dialect.remoting))
 
     def excuses(self) -> Excuses:
-        """What attempts of this arm that took too long may have waited for: a connection, or the machine."""
         attempts = {arm: self.trace.tables.get((TableName.ATTEMPTS, arm)) for arm in Arm}
         others = (table for arm, table in attempts.items() if arm is not self.arm)
         timeout_ms = self.trace.entry.settings.send_msg_timeout_ms
@@ -92,17 +88,17 @@ class ArmRules:
         return Excuses(HeldConnections(attempts[self.arm], self.trace.faults), late_ms)
 
     def judge_together(self, sends: Iterable[Send]) -> Iterator[SendJudgement]:
-        """Judgements of all sends of the arm, in order of their start."""
+        """Judge all sends of the arm, in order of their start."""
         if self.asynchronous:
             return judge_asynchronous(self.fresh(), sends, self._troubled(), choosers_told=self.choosers_told)
         return self.fresh().judge_all(sends)
 
     def _troubled(self) -> Troubled:
         """
-        Whether a request's broker was faulty around then, or another request's end may have torn its connection.
+        Predicate: the request's broker may have been faulty, or another request's end may have torn its connection.
 
-        Of any broker (None) it is asked for requests that nobody saw, because there was no connection or no address: a broker
-        that is paused keeps both (the kernel accepts for it).
+        The broker is None for a request that no witness saw because it had no connection or address. A paused broker
+        keeps both (the kernel accepts for it), so only faults that close connections count.
         """
         reach = FaultReach.of_attempts(self.trace.faults, self.trace.entry.settings)
         cutting = FaultReach.of_attempts(
@@ -123,9 +119,10 @@ class ArmRules:
 @dataclass(frozen=True, slots=True)
 class Rulebook:
     """
-    Rules for both arms of a case; missing: why there are none, empty when there are. habits: of the baseline's release.
+    Rules for both arms of a case.
 
-    may_leave_open: whether a request that ended so may leave a connection open (LateClose of the rules); None: nobody knows.
+    missing: why there are none; empty if there are. habits: of the baseline's release. may_leave_open: whether a
+    request with this error may leave a connection open (``LateClose`` of the rules); None if unknown.
     """
 
     rules: dict[Arm, ArmRules]
@@ -135,13 +132,13 @@ class Rulebook:
     may_leave_open: Callable[[str | None], bool] | None = None
 
     def causes(self, trace: CaseTrace, arm: Arm) -> Causes:
-        """What is known of the failures of an arm; without rules, a timeout may cost a connection."""
+        """Causes of an arm's failures; without rules, a timeout may close a connection."""
         attempts = trace.tables.get((TableName.ATTEMPTS, arm))
         return Causes(attempts, trace.faults, trace.entry, timeouts_close=self.timeouts_close)
 
 
 def rulebook_for(trace: CaseTrace) -> Rulebook:
-    """The rules of the baseline's release, or the reason why nobody knows them."""
+    """The rules of the baseline's release, or the reason why they are unknown."""
     baseline = SubjectId.parse(trace.subjects[Arm.BASELINE])
     if topology_named(trace.entry.topology).has_proxies:
         return Rulebook({}, timeouts_close=False)  # see oracle.grpc_attempts
@@ -165,9 +162,9 @@ def rulebook_for(trace: CaseTrace) -> Rulebook:
 
 def tells_causes(trace: CaseTrace, arm: Arm) -> bool:
     """
-    Whether an arm's client says that it tells causes of exceptions; Java's driver and the reference always have.
+    True if an arm's client declares that it reports causes of exceptions; Java's driver and the reference always do.
 
-    The exceptions of some languages' clients have none, which is no difference.
+    A client in a language without causes does not differ by that.
     """
     summary = trace.entry.arms.get(arm)
     is_said = summary is not None and CAUSES in summary.capabilities
@@ -175,7 +172,7 @@ def tells_causes(trace: CaseTrace, arm: Arm) -> bool:
 
 
 def is_asynchronous(trace: CaseTrace) -> bool:
-    """Whether a case's sends are; it has one mode."""
+    """True if the sends of a case are asynchronous; a case has one mode."""
     tables = (trace.tables.get((TableName.SENDS, arm)) for arm in Arm)
     first = next((table.column("mode")[0].as_py() for table in tables if table is not None and table.num_rows), None)
     return first == SendMode.ASYNC

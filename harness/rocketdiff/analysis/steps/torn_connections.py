@@ -1,16 +1,15 @@
 """
-Requests that ended early because another request's end closed the connection under them.
+Requests that ended early because the end of another request closed their connection.
 
-Java closes the connection of a request that timed out (from 4.9.1 on; a broken one in every release), and every other request
-on it ends at once, with RemotingSendRequestException. Now and then with RemotingTimeoutException, long before its timeout:
-the sender's own thread marks its request as sent (NettyRemotingAbstract.invokeSyncImpl, the listener added after the write)
-when the closing thread has already marked it as failed. That takes a sender that was not let run between two lines, which on
-a busy machine happens; seen in 4.9.5 and 5.1.0 by control arms at a load of 16 and more.
+Java closes the connection of a request that timed out (from 4.9.1; a broken connection in every release), and every
+other request on it ends at once with RemotingSendRequestException. Sometimes it ends with RemotingTimeoutException,
+long before its timeout: the sender's thread marks it as sent (NettyRemotingAbstract.invokeSyncImpl, the listener added
+after the write) after the closing thread has marked it as failed. That needs a preemption between two lines, as on a
+busy machine: seen in control arms of 4.9.5 and 5.1.0 at a load of 16 and more.
 
-A thread's own earlier request is a reason only for what ends at once: seen in 5.3.3, a request that met the connection its
-thread had just closed, and failed within 3 ms. Nothing is in a release whose pending requests outlive their connection (before 4.3.0).
-
-In: attempts of one arm. Out: whether a connection to an attempt's broker may have been closed under it.
+An earlier request of the same thread explains only an immediate end: in 5.3.3 a request met the connection that its
+thread had just closed, and failed within 3 ms. Before 4.3.0 pending requests outlive their connection, so nothing is
+torn.
 """
 
 from bisect import bisect_left
@@ -24,25 +23,27 @@ from rocketdiff.core.tables.fault import CLOSE_NO_CONNECTION, FaultRecord
 from rocketdiff.oracle.producer.durations import Tearing
 
 CLOSING_EVERYWHERE = ("RemotingSendRequestException", "RemotingConnectException")
-"""Ends of a request after which its connection is closed, or was found closed, in every release."""
+"""Ends of a request whose connection is then closed, or was found closed, in every release."""
 
 CLOSING = ("RemotingTimeoutException", *CLOSING_EVERYWHERE)
-"""The same where a timeout closes, too."""
+"""The same for releases where a timeout closes the connection too."""
 
 AT_ONCE_NS = 20_000_000
-"""How soon after its thread's last request a torn one is over."""
+"""How soon a torn request ends after the previous request of its own thread."""
 
 _NO_THREAD = -1
 
 LATE_NS = 1_000_000_000
-"""How much later the others may be told: closing is left to a thread of its own, and a busy machine lets that one wait."""
+"""
+How long after a request's end its connection may be closed: a separate thread closes it, and may wait on a busy
+machine.
+"""
 
 
 class TornConnections:
-    """When connections to each broker were closed, as far as the attempts of an arm and the faults of its case show it."""
+    """When connections to each broker were closed, as far as attempts and faults show it."""
 
     def __init__(self, attempts: pa.Table | None, faults: Iterable[FaultRecord], tearing: Tearing) -> None:
-        """attempts: the sealed table, of which only the few rows that failed are turned into Python."""
         faults = tuple(faults)
         self._closed: defaultdict[str, list[tuple[int, int]]] = defaultdict(list)
         self._cut_off = {fault.node for fault in faults if fault.kind not in CLOSE_NO_CONNECTION}
@@ -60,14 +61,14 @@ class TornConnections:
             moments.sort()
 
     def are_kept(self, broker: str) -> bool:
-        """Whether no fault of the case closed connections to a broker, so that a call need not have made one."""
+        """True if no fault of the case closed connections to a broker, so that a call did not have to reconnect."""
         return broker not in self._cut_off
 
     def may_have_torn(self, thread: int, broker: str, start_ns: int, end_ns: int) -> bool:
         """
-        Whether a fault of the broker closed its connections shortly before or during this request of a thread.
+        True if a fault of the broker, or another request's end, closed the connection shortly before or during this one.
 
-        Or another request, by its end; one of the same thread only just before.
+        The end of a request of the same thread counts only from AT_ONCE_NS before this one's end.
         """
         moments = self._closed.get(broker, [])
         first, last = bisect_left(moments, (start_ns - LATE_NS,)), bisect_left(moments, (end_ns,))

@@ -1,1 +1,1 @@
-"""Questions about the case itself: did both programs keep to the line protocol, is it worth judging."""
+"""Checks of the case itself: the line protocol, and whether the case can be judged."""

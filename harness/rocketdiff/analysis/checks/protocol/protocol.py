@@ -1,8 +1,8 @@
 """
-Did each subject keep to the line protocol: every planned send answered, once, in its own thread, and an orderly end?
+Did each subject keep to the line protocol: every planned send answered once, in its own thread, then an orderly end?
 
-Looked at: what the journal of each arm turned out to hold when it was sealed. A subject that dies, stalls, or answers
-twice is a result of the case; it never stops the run. Its troubles are told in the words of the trace's own reader.
+Examines each arm's sealed journal. A subject that dies, stalls or answers twice is a result of the case and never stops
+the run. Troubles keep the words of the trace reader.
 """
 
 import re
@@ -19,15 +19,15 @@ NAME = "protocol"
 FAILED = "protocol.failed"
 STALLED = "protocol.stalled"
 BEFORE_SENDS = ("warm-up:", "setup:")
-"""Stages of a subject's life before it is ready, as it says itself when it gives up."""
+"""Prefixes of a subject's failure message before it is ready."""
 
 BEFORE_GO = ("hello within", "ready within")
-"""What the runner waits for before it lets a subject send (``subjects.subject_process``)."""
+"""What the runner waits for before a subject may send (``subjects.subject_process``)."""
 
 NAMES_A_TIMEOUT = re.compile(r"timed?[ -]?out|RemotingConnectException|no route", re.IGNORECASE)
 """
-How a client says that time ran out before it was ready: itself, as a connection that did not come about in its 3 s, or as a
-route that no name server told it in time. Anything else is its own doing, unless the other one was not ready either.
+Failures of a client that ran out of time before it was ready: its own timeout, a connection not made within its 3 s, or
+no route from a name server. Others are its own doing, unless the other client was not ready either.
 """
 
 INCOMPLETE = "protocol.incomplete"
@@ -41,11 +41,11 @@ SIGNATURE_OF_TROUBLE = {
     "impossible times": "protocol.impossible-times",
     "which the client did not tell": NOT_TOLD,
 }
-"""Part of a trouble's sentence (``traces.arm_tables``, ``traces.journal``) to the signature; any other is a bad line."""
+"""Part of a trouble's text (``traces.arm_tables``, ``traces.journal``) to its signature; others are bad lines."""
 
 
 def evaluate(facts: CaseFacts) -> Evidence:
-    """In: facts of one case. Out: evidence with one divergence for each way an arm broke the protocol."""
+    """Return evidence with one divergence for each way an arm broke the protocol."""
     arms = facts.entry.arms
     found = tuple(divergence for arm in Arm if arm in arms for divergence in _broken(facts, arm, arms[arm]))
     evidence = facts.evidence(
@@ -68,7 +68,7 @@ def evaluate(facts: CaseFacts) -> Evidence:
 
 
 def _unready(facts: CaseFacts) -> dict[Arm, str]:
-    """Arms that were never ready, and why; one that failed by itself while the other was ready is a result."""
+    """Arms that were never ready, and why. If only one failed, and by itself, that is a result and left out."""
     reasons = {arm: reason for arm in Arm if (reason := _never_ready(facts, arm))}
     both = len(reasons) == len(Arm)
     return {arm: reason for arm, reason in reasons.items() if both or _ran_out_of_time(facts, arm)}
@@ -81,9 +81,9 @@ def _ran_out_of_time(facts: CaseFacts, arm: Arm) -> bool:
 
 def _never_ready(facts: CaseFacts, arm: Arm) -> str:
     """
-    Why a subject never came as far as its first send; empty when it did, or when it died.
+    Why a subject never reached its first send; empty if it did, or if it died.
 
-    Nothing was compared then, and a machine that is too busy to start two clients shows nothing about either.
+    Nothing was compared then: a machine too busy to start two clients shows nothing about either.
     """
     breach = facts.entry.breaches.get(arm)
     if breach is None or breach.signature not in (FAILED, STALLED):
@@ -94,7 +94,7 @@ def _never_ready(facts: CaseFacts, arm: Arm) -> str:
 
 
 def _broken(facts: CaseFacts, arm: Arm, summary: ArmSummary) -> Iterator[Divergence]:
-    """The breach the runner saw, of which everything missing is a consequence; else what is missing; and troubles."""
+    """The breach the runner saw, which explains all that is missing; else what is missing. Then the troubles."""
     subject, breach = facts.subjects[arm], facts.entry.breaches.get(arm)
     troubles = tuple(_troubles(subject, summary))
     if breach is not None:
@@ -108,14 +108,14 @@ def _broken(facts: CaseFacts, arm: Arm, summary: ArmSummary) -> Iterator[Diverge
 
 
 def _troubles(subject: str, summary: ArmSummary) -> Iterator[Divergence]:
-    """Troubles by kind; those beyond the ones told in words count with the first kind."""
+    """Troubles by signature; those without a text count with the first signature."""
     by_signature: dict[str, list[str]] = {}
     for trouble in summary.troubles:
         signature = next((name for end, name in SIGNATURE_OF_TROUBLE.items() if end in trouble), BAD_LINE)
         by_signature.setdefault(signature, []).append(trouble)
-    untold = summary.trouble_count - len(summary.troubles)
+    without_text = summary.trouble_count - len(summary.troubles)
     for place, (signature, sentences) in enumerate(by_signature.items()):
-        count = len(sentences) + (untold if place == 0 else 0)
+        count = len(sentences) + (without_text if place == 0 else 0)
         is_hidden = signature == NOT_TOLD
         expected = "every request told as an attempt" if is_hidden else "every line a record that fits the plan"
         yield _divergence(signature, subject, count, expected, sentences[0])

@@ -1,8 +1,8 @@
 """
-Is the case worth judging: did it come to its end, did every guard hold, did every fault take effect and end?
+Can the case be judged: is it complete, did every guard hold, did every fault take effect and end?
 
-Looked at: the guards measured by the runner (``run.json``), the proofs of the faults, and whether both arms were given
-the same queues. A broken guard is no statement about a client; it only keeps the case from passing.
+Examines the runner's guards (``run.json``) and the faults' proofs. A broken guard says nothing about a client; it only
+keeps the case from passing.
 """
 
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ NAME = VALIDITY
 
 
 def evaluate(facts: CaseFacts) -> Evidence:
-    """In: facts of one case. Out: INVALID evidence naming every guard that broke, else decisive."""
+    """Return INVALID evidence that names every broken guard and unproven fault, else decisive."""
     broken = tuple(_broken(facts))
     measures = tuple(Measure(name, float(value), _unit_of(name), 1) for name, value in facts.entry.measured.items())
     standing = Standing.INVALID if broken else Standing.DECISIVE
@@ -41,5 +41,5 @@ _UNITS = {"ns": "ns", "ms": "ms", "per_s": "1/s", "s": "s"}
 
 
 def _unit_of(name: str) -> str:
-    """Unit a measured number has in its name, as in ``start_spread_ns`` or ``late_ns_baseline``."""
+    """Unit in a number's name, as in ``start_spread_ns`` or ``late_ns_baseline``."""
     return next((unit for word, unit in _UNITS.items() if f"_{word}_" in f"_{name}_"), "count")

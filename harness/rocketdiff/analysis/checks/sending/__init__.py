@@ -1,1 +1,1 @@
-"""Questions about how messages are sent: queues, attempts, ends, times, connections."""
+"""Checks of how messages are sent: queues, attempts, ends, times, connections."""

@@ -1,1 +1,1 @@
-"""Questions about what the brokers hold."""
+"""Checks of what the brokers hold."""

@@ -1,9 +1,9 @@
 """
-Acknowledgements that came before the message was stored, of which part of ``loss`` is made.
+Acknowledgements that came before the message was stored; a part of the check ``loss``.
 
-A broker stamps a message before it answers, so a call that returned a place had its message there. Looked at: the copy at the
-place that the result names, of messages that are not delayed. A broker's clock may be another machine's: how far it is ahead
-at the most, every acknowledged send of the baseline bounds, which was not stored before it began; the least bound counts.
+A broker stamps a message before it answers. Examines the copy at the place that the result names; delayed messages are
+left out. A broker's clock may be another machine's. Every acknowledged send of the baseline bounds how far that clock
+is ahead, because its message was not stored before the call began; the smallest bound counts.
 """
 
 from collections.abc import Iterator
@@ -15,20 +15,20 @@ from rocketdiff.traces.manifest import ClockAnchor
 
 EARLY_MS = 100.0
 """
-More than this before its message is stored, an answer was no answer. Clocks are read to the millisecond and slip by five in a
-sound case; a call that was answered 20 ms before is still a busy machine's doing.
+An answer this long before the store time is premature. Clocks are read to 1 ms and slip by 5 ms in a sound case; even
+20 ms can come from a busy machine.
 """
 
 
 class Acknowledged:
-    """When what a call acknowledged was stored. Sees the sends of both arms in order; what the baseline shows of a broker's clock holds for both."""
+    """Checks store times. Sees both arms' sends in order; the clock bounds from the baseline hold for both."""
 
     def __init__(self, clock: ClockAnchor | None) -> None:
         self._clock = clock
         self._ahead_ms: dict[str, float] = {}
 
     def of(self, side: SendView) -> Iterator[tuple[Copy, float]]:
-        """The copy that a result names, and by how many ms it was stored too late for it; nothing where it was not."""
+        """Yield the copy that a result names, and by how many ms it was stored too late."""
         row, copy = side.row, _named(side)
         if row is None or copy is None or self._clock is None:
             return
@@ -41,7 +41,7 @@ class Acknowledged:
                 yield copy, late_ms
 
     def tell_clock(self, broker: str, ahead_ms: float) -> None:
-        """What sends that are not shown to ``of`` say of a broker's clock: it is ahead by so much at the most."""
+        """Bound how far a broker's clock is ahead, from sends not passed to ``of``."""
         self._ahead_ms[broker] = min(ahead_ms, self._ahead_ms.get(broker, ahead_ms))
 
     def _wall_ms(self, at_ns: int) -> float:

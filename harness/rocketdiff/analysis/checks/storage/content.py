@@ -1,11 +1,11 @@
 """
-Does a stored message carry what the application gave its client, and beyond it what the other client's carries?
+Does a stored message carry what the application gave its client, and otherwise the same as the other client's?
 
-Looked at: the stored copies of every send, in its topic or, while it is delayed, as its broker keeps it back. Each copy must have
-exactly what the plan asked for (keys, tags, properties, body). What clients and brokers add must have the same names in the first
-copies of both arms, and the same values except those that are new with every message; flag and system flag must be equal, too:
-consumers and tools see all of it. Also exact: a message's UNIQ_KEY belongs to no other message and is the same in all its copies,
-and the message was born while its call lasted.
+Examines the stored copies of every send, in its topic or, while delayed, as its broker keeps it back. Each must have
+exactly the planned keys, tags, properties and body. What clients and brokers add must have the same names in the first
+copies of both arms, and the same values unless new in every message; flag and system flag must be equal too: consumers
+and tools see them all. Also exact: a message's UNIQ_KEY is its own and the same in all its copies, and it was born
+during its call.
 """
 
 from collections.abc import Iterator, Sequence
@@ -27,17 +27,17 @@ BORN_EARLY, BORN_LATE = "content.born-before-its-call", "content.born-after-its-
 UNIQ_KEY = "UNIQ_KEY"
 
 NEW_EACH_TIME = frozenset({UNIQ_KEY, ID_PROPERTY, "REAL_TOPIC", "REAL_QID", "BORN_TIMESTAMP", "PGROUP"})
-"""Properties whose values differ from message to message, or from topic to topic; the last two are a proxy's, which names the topic as the group."""
+"""Properties that differ by message or topic. The last two are a proxy's, which uses the topic as group."""
 
 CLOCK_MS = 10
 """
-How far outside its call a message may seem to be born. The guard ``clock-steady`` lets the wall clock slip 5 ms against the
-monotonic one, and three readings are rounded to a millisecond each; a busy machine lengthens the call, not this.
+How far outside its call a message's birth may lie: the guard ``clock-steady`` lets the wall clock slip 5 ms against the
+monotonic one, and three readings are rounded to 1 ms each. A busy machine lengthens the call, not this.
 """
 
 
 class Content(CaseObserver):
-    """Counts copies looked at; notes what the plan wants and a copy lacks, and what only one arm's copy has."""
+    """Counts copies; notes deviations from the plan, and the candidate's from the baseline."""
 
     def __init__(self, context: CaseContext) -> None:
         super().__init__(context)
@@ -45,7 +45,6 @@ class Content(CaseObserver):
         self._sends_of_keys: dict[tuple[Arm, str], int] = {}
 
     def observe(self, send: AlignedSend) -> None:
-        """Look at both sides, each by itself and then against the other."""
         for side in send.sides:
             if side.row is None or not (_telling(side.copies) or _telling(side.kept)):
                 continue
@@ -57,7 +56,7 @@ class Content(CaseObserver):
         baseline, candidate = send.baseline, send.candidate
         if baseline is None or candidate is None or candidate.row is None:
             return
-        # Like with like: what a broker keeps back has properties that it takes off when it delivers.
+        # Compare like with like: the broker removes properties of a kept-back message when it delivers it.
         for ours, theirs in ((baseline.copies, candidate.copies), (baseline.kept, candidate.kept)):
             expected, seen = _telling(ours), _telling(theirs)
             if expected is not None and seen is not None:
@@ -65,7 +64,6 @@ class Content(CaseObserver):
                 return
 
     def _hold_against_plan(self, send: AlignedSend, side: SendView, copies: Sequence[Copy]) -> None:
-        """Note every way in which a copy is not as planned, once a send."""
         noted: set[str] = set()
         for copy in copies:
             for signature, expected, observed in self._held_against_plan(side, copy):
@@ -74,7 +72,7 @@ class Content(CaseObserver):
                     self._note(signature, send, side, expected, observed)
 
     def _held_against_plan(self, side: SendView, copy: Copy) -> Iterator[tuple[str, str, str]]:
-        """Signature, expected and observed of everything that the plan wants of a message and its copy does not have."""
+        """Yield signature, expected and observed of everything planned that the copy lacks."""
         assert side.row is not None
         found = copy.carried()
         for name, value in named(side.row.properties).items():
@@ -92,7 +90,7 @@ class Content(CaseObserver):
         return copy.body_digest == body_digest(padded(identity, body_bytes))
 
     def _require_own_key(self, send: AlignedSend, side: SendView, copies: Sequence[Copy]) -> None:
-        """No other send of the arm has this message's key, and all copies of one message share theirs: by it they are told to be one."""
+        """The key identifies a message: no other send of the arm has it, and all its copies share it."""
         keys = [key for key in dict.fromkeys(copy.carried().get(UNIQ_KEY) for copy in copies) if key is not None]
         if len(keys) > 1:
             self._note(KEY_CHANGED, send, side, "one UNIQ_KEY, whichever attempt", " and ".join(map(repr, keys)))
@@ -103,7 +101,7 @@ class Content(CaseObserver):
                 return
 
     def _require_born_in_call(self, send: AlignedSend, side: SendView, copies: Sequence[Copy]) -> None:
-        """A message is born when its request is made: not before the call, and not after its last attempt."""
+        """A message is born with its request: not before the call, and not after its last attempt."""
         if self._clock is None or side.row is None:
             return
         last_ns = max(side.row.end_ns, *(attempt.end_ns for attempt in side.attempts), 0)
@@ -147,7 +145,7 @@ class Content(CaseObserver):
 
 
 def evaluate(facts: CaseFacts) -> Evidence:
-    """In: facts of one case. Out: evidence with the number of copies looked at."""
+    """Return evidence with the number of sends examined."""
     looked = {arm: facts.n(NAME, "copy", arm=str(arm)) for arm in Arm}
     standing, reason = unread(facts) or standing_with(facts, looked, "no stored message of {} tells what it carries")
     measures = counted(facts, "messages-compared", NAME, "copy")
@@ -155,5 +153,5 @@ def evaluate(facts: CaseFacts) -> Evidence:
 
 
 def _telling(copies: Sequence[Copy] | None) -> Copy | None:
-    """The first copy, if it tells what it carries; traces before schema 1.2 do not."""
+    """The first copy, unless the trace lacks what it carries (before schema 1.2)."""
     return copies[0] if copies and copies[0].properties is not None else None

@@ -1,10 +1,10 @@
 """
-Was a delayed message kept back by its broker under the level asked for, and delivered, but not before its time?
+Was a delayed message kept back by its broker under the requested level, and delivered, but not early?
 
-Looked at: every acknowledged send with a delay level, against what the brokers kept back (their topic of delayed messages:
-level, queue and topic it is for, time of storing) and against the topic itself. Delivery is waited for up to level 3 (10 s);
-a longer delay is judged by what is kept back alone. A message delivered early is one that was stored in its topic sooner
-after it was kept back than its level says. How late is the broker's doing, and measured only.
+Examines the copies of acknowledged sends with a delay level, in SCHEDULE_TOPIC_XXXX (level, target queue and topic,
+store time) and in their own topic. A run waits for deliveries up to level 3 (10 s); of longer delays only the kept-back
+copy is judged. A delivery is early if the two store times are closer than the delay. Lateness is the broker's doing,
+and only measured.
 """
 
 from rocketdiff.analysis.checks.case_facts import CaseFacts, counted, standing_with
@@ -25,19 +25,18 @@ NOT_DELIVERED = "delay.not-delivered"
 EARLY = "delay.delivered-early"
 ELSEWHERE = "delay.delivered-to-another-queue"
 LATENESS = "delay.lateness"
-"""Where deliveries are tallied; their totals are milliseconds."""
+"""Tally of deliveries; its totals are milliseconds."""
 
 CLOCK_MS = 5
-"""What a wall clock that is being disciplined may have slipped between two readings (the guard ``clock-steady`` sees more)."""
+"""Possible slip of a disciplined wall clock between two readings; the guard ``clock-steady`` detects more."""
 
 _MS_PER_S = 1_000
 
 
 class Delay(CaseObserver):
-    """Counts delayed messages; notes one kept back otherwise than asked, or delivered otherwise than its level says."""
+    """Counts delayed messages; notes violations of their level."""
 
     def observe(self, send: AlignedSend) -> None:
-        """Read both sides."""
         for side in send.sides:
             row = side.row
             if row is None or not row.delay_level or side.copies is None or row.outcome is not Outcome.OK:
@@ -52,10 +51,10 @@ class Delay(CaseObserver):
             self._look_at_delivery(send, side, row.delay_level)
 
     def _look_at_kept(self, send: AlignedSend, side: SendView, kept: Copy, level: int) -> None:
-        told = kept.carried().get(DELAY)
-        if kept.queue_id != level - 1 or told != str(level):
+        delay = kept.carried().get(DELAY)
+        if kept.queue_id != level - 1 or delay != str(level):
             self._note(
-                OTHER_LEVEL, send, side, f"kept back under level {level}", f"level {kept.queue_id + 1}, DELAY {told}"
+                OTHER_LEVEL, send, side, f"kept back under level {level}", f"level {kept.queue_id + 1}, DELAY {delay}"
             )
 
     def _look_at_delivery(self, send: AlignedSend, side: SendView, level: int) -> None:
@@ -89,7 +88,7 @@ class Delay(CaseObserver):
 
 
 def evaluate(facts: CaseFacts) -> Evidence:
-    """In: facts of one case. Out: evidence with how many delayed messages were delivered, and how late on average."""
+    """Return evidence with deliveries and their mean lateness."""
     seen = {arm: facts.n(NAME, "message", arm=str(arm)) for arm in Arm}
     standing, reason = unread(facts) or standing_with(facts, seen, "no delayed message of {} was acknowledged")
     measures = counted(facts, "delivered", LATENESS, "delivered")
@@ -101,7 +100,7 @@ def evaluate(facts: CaseFacts) -> Evidence:
 
 
 def _due_at(kept: Copy) -> tuple[str, str | None]:
-    """Broker and queue to which a kept message is to be delivered; a message that was sent again is kept more than once."""
+    """Target broker and queue of a kept-back copy. A message that was sent again is kept back more than once."""
     return kept.broker, kept.carried().get("REAL_QID")
 
 

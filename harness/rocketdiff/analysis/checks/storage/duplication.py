@@ -1,11 +1,11 @@
 """
-Is a message stored as often as its client can account for, and only where its client sent it?
+Is a message stored at most as often as its client's attempts explain, and only where its client sent it?
 
-Looked at: every send against all queues. Each attempt may leave one copy in its queue (a timed-out one is stored when the
-broker is resumed) unless it certainly failed, so several copies after several attempts are counted for both arms and are
-no divergence; a copy in a queue beyond the number of such attempts there, or in a queue no attempt went to, is. Where
-releases confuse answers (asynchronous sends to 4.6.1, near a fault) a broker's refusal may have been another message's, and
-then such an attempt may have left its copy, too; no more than that is due to confusion: requests are seen as they are written.
+Examines every send against all queues. Each attempt may leave one copy in its queue (a timed-out one is stored when the
+broker is resumed) unless it certainly failed, so several copies after several attempts are only counted. A divergence
+is a queue with more copies than such attempts, or with a copy but no attempt. Where releases confuse answers
+(asynchronous sends up to 4.6.1, near a fault), a refusal may belong to another message, so a refused attempt may have
+left a copy too. Confusion explains nothing else, because requests are seen as they are written.
 """
 
 from collections import Counter
@@ -28,7 +28,9 @@ TOO_MANY = "duplication.stored-more-than-attempted"
 ELSEWHERE = "duplication.stored-elsewhere-than-claimed"
 
 REFUSED = "duplication.refused"
-"""Tally of messages stored by attempts that their client believes refused, by an answer that may be another message's."""
+"""
+Tally of messages stored by attempts that their client believes refused, by an answer that may be another message's.
+"""
 
 
 class Duplication(CaseObserver):
@@ -39,14 +41,13 @@ class Duplication(CaseObserver):
         self._is_proxied = topology_named(context.entry.topology).has_proxies
 
     def observe(self, send: AlignedSend) -> None:
-        """Read both sides."""
         for side in send.sides:
             if not side.copies:
                 continue
             self._collector.count(NAME, str(side.arm), str(side.phase), "message")
             if len(side.copies) > 1:
                 self._collector.count(NAME, str(side.arm), str(side.phase), "stored-twice")
-            # Without a witness of the attempts nothing is known about their number and places.
+            # Without a witness, the number and places of the attempts are unknown.
             if side.attempts:
                 self._account(send, side)
 
@@ -85,7 +86,7 @@ class Duplication(CaseObserver):
             self._collector.differ(NAME, ELSEWHERE, send, side, expected=expected, observed=observed)
 
     def _account_in_all(self, send: AlignedSend, side: SendView) -> None:
-        """Behind a proxy, which chooses the queue, copies are counted wherever they are."""
+        """Behind a proxy, which chooses the queue, count copies over all queues."""
         copies, attempts = side.copies or (), side.attempts
         may_hold = sum(not self._certainly_failed(side, attempt) for attempt in attempts)
         is_half_seen = side.row is not None and side.row.route == UNSEEN_ROUTE
@@ -97,10 +98,10 @@ class Duplication(CaseObserver):
 
     def _certainly_failed(self, side: SendView, attempt: Attempt) -> bool:
         """
-        Whether an attempt left nothing behind.
+        True if an attempt certainly left no copy.
 
-        Hooks tell of an asynchronous send's last attempt what its callback says. A retry that found no connection is not
-        seen at all, so that may be said of an attempt before it, which was written; not where no retry was left.
+        Hooks report the callback's error for an asynchronous send's last attempt. A retry without a connection is not
+        reported, so its error may appear on the attempt before it, which was written; unless no retry was left.
         """
         retries = self._context.entry.settings.retry_times_when_send_async_failed
         is_asynchronous = side.row is not None and side.row.mode is SendMode.ASYNC
@@ -109,7 +110,7 @@ class Duplication(CaseObserver):
 
 
 def _answered_at(copy: Copy, attempts: Sequence[Attempt]) -> bool:
-    """Whether a copy is where an attempt was that succeeded, so that it is accounted for whatever the others did."""
+    """True if a successful attempt explains the copy, regardless of the other attempts."""
     return any(
         attempt.outcome is Outcome.OK and (attempt.broker, attempt.queue_id) == (copy.broker, copy.queue_id)
         for attempt in attempts
@@ -117,7 +118,6 @@ def _answered_at(copy: Copy, attempts: Sequence[Attempt]) -> bool:
 
 
 def _was_refused(attempt: Attempt) -> bool:
-    """Whether a broker's answer, and nothing else, says that it was not stored."""
     return attempt.outcome is Outcome.FAILED and attempt.reason is Reason.BROKER
 
 
@@ -126,7 +126,7 @@ def _copies(count: int, place: tuple[str, int]) -> str:
 
 
 def evaluate(facts: CaseFacts) -> Evidence:
-    """In: facts of one case. Out: evidence with the number of messages stored more than once in each arm."""
+    """Return evidence with the number of messages stored more than once."""
     accounted = {arm: facts.n(NAME, "accounted", arm=str(arm)) for arm in Arm}
     without = "no stored message of {} has a witnessed attempt to account for it"
     standing, reason = unread(facts) or standing_with(facts, accounted, without)

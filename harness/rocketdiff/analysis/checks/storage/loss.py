@@ -1,11 +1,11 @@
 """
 Is every acknowledged message in the queues, undamaged, after everything was healed, and nothing else?
 
-Looked at: every send against all queues read to their end, and whether it was stored when its call returned. A message that is
-stored although its send did not succeed (a ghost) is no loss and no fault of the client, because a paused broker stores what was
-buffered; ghosts are counted. A one-way message is not acknowledged; it is missed only if the cluster had no fault until well
-after its call, or if the only faults were pauses of other brokers. A delayed message counts as stored as soon as a broker keeps
-it back. The topic belongs to the arm alone, so everything else in it is its client's doing.
+Examines all queues, read to their end, and whether a message was stored when its call returned. A message that is
+stored although its send did not succeed (a ghost) is only counted: a paused broker stores what was buffered. A one-way
+message is not acknowledged; it must be stored only if the cluster had no fault until well after its call, or if only
+other brokers were paused. A delayed message counts as stored once a broker keeps it back. The topic belongs to the arm
+alone, so its client causes everything else in it.
 """
 
 from collections.abc import Iterable
@@ -32,17 +32,17 @@ DAMAGED = "loss.body-damaged"
 EARLY = "loss.stored-after-its-acknowledgement"
 STRAY = "loss.stray-message"
 UNDER_WAY_NS = 1_000_000_000
-"""A one-way message may still be on its way so long after its call, on a busy machine; a fault in that time may cost it."""
+"""How long after its call a one-way message may be in transit on a busy machine, and be lost by a fault."""
 
 LATE_MS = 20.0
 """
-A copy is late when it was stored more than this after its call had ended: the one instant known on both clocks is read to
-a millisecond and wall clocks are slewed while a case runs; a copy that waited for a resumed broker is hundreds late.
+A copy stored more than this after its call ended is late. The one instant known on both clocks is read to 1 ms, and
+wall clocks are slewed during a case; a copy that waited for a resumed broker is hundreds of ms late.
 """
 
 
 class Loss(CaseObserver):
-    """Counts the fate of every message; notes lost and damaged ones."""
+    """Counts the fate of every message; notes lost, damaged and prematurely acknowledged ones."""
 
     def __init__(self, context: CaseContext) -> None:
         super().__init__(context)
@@ -53,7 +53,6 @@ class Loss(CaseObserver):
         self._first_fault_ns = min((fault.inject_ns for fault in self._faults), default=None)
 
     def observe(self, send: AlignedSend) -> None:
-        """Read both sides."""
         for side in send.sides:
             if side.copies is None or side.fate is None:
                 continue
@@ -71,7 +70,6 @@ class Loss(CaseObserver):
                 self._note(DAMAGED, send, side, "the body that was sent", f"another body at {places}")
 
     def tell_clock(self, broker: str, ahead_ms: float) -> None:
-        """What sends of the baseline that are not observed say of a broker's clock."""
         self._acknowledged.tell_clock(broker, ahead_ms)
 
     def _observe_acknowledgement(self, send: AlignedSend, side: SendView) -> None:
@@ -81,7 +79,6 @@ class Loss(CaseObserver):
             self._note(EARLY, send, side, expected, f"stored at {place} {late_ms:.0f} ms after the call had ended")
 
     def _observe_oneway(self, send: AlignedSend, side: SendView) -> None:
-        """Such a message is not acknowledged; where nothing was wrong with the cluster it must be stored all the same."""
         is_stored = side.fate is Fate.GHOST
         self._collector.count(NAME, str(side.arm), str(side.phase), ONEWAY_STORED if is_stored else ONEWAY_ABSENT)
         if side.row is None or side.row.error is not None or not self._was_well(side, side.row.end_ns):
@@ -92,9 +89,10 @@ class Loss(CaseObserver):
 
     def _was_well(self, side: SendView, ended_ns: int) -> bool:
         """
-        Whether the call was over well before anything happened to the cluster, or went to a broker to which nothing did.
+        True if the call ended well before the first fault, or if only other brokers were paused.
 
-        A paused broker leaves the others the machine; one that is killed takes it when it starts, and they may drop what they cannot store.
+        A paused broker leaves its CPU time to the others. A killed one takes it when it restarts, and the others may
+        drop messages.
         """
         if self._first_fault_ns is None or ended_ns < self._first_fault_ns - UNDER_WAY_NS:
             return True
@@ -103,7 +101,6 @@ class Loss(CaseObserver):
         return bool(brokers) and others
 
     def _late(self, side: SendView) -> int:
-        """Copies the broker stored after the call had ended, by the one instant known on both clocks."""
         if self._clock is None or side.row is None or side.row.delay_level:
             return 0
         ended_ms = self._clock.wall_ms + (side.row.end_ns - self._clock.monotonic_ns) / NS_PER_MS
@@ -114,7 +111,7 @@ class Loss(CaseObserver):
 
 
 def note_strays(arm: Arm, strays: Iterable[Stray], context: CaseContext) -> None:
-    """Note every message in an arm's topic that carries the id of no planned send."""
+    """Note every message in an arm's topic without the id of a planned send."""
     clock = context.entry.clock
     for stray in strays:
         since_ms = 0 if clock is None else stray.store_timestamp_ms - clock.wall_ms
@@ -136,7 +133,7 @@ def note_strays(arm: Arm, strays: Iterable[Stray], context: CaseContext) -> None
 
 
 def evaluate(facts: CaseFacts) -> Evidence:
-    """In: facts of one case. Out: evidence with ghosts, late copies and foreign messages of each arm."""
+    """Return evidence with ghosts, late copies and foreign messages of each arm."""
     acknowledged = {arm: facts.n(NAME, Fate.STORED, Fate.LOST, arm=str(arm)) for arm in Arm}
     standing, reason = unread(facts) or (Standing.DECISIVE, "")
     one_way = {arm: facts.n(NAME, ONEWAY_STORED, ONEWAY_ABSENT, arm=str(arm)) for arm in Arm}
@@ -161,7 +158,7 @@ def evaluate(facts: CaseFacts) -> Evidence:
 
 
 def unread(facts: CaseFacts) -> tuple[Standing, str] | None:
-    """The standing of a case whose queues were not read back; without that witness nothing can be said."""
+    """INDECISIVE if an arm's queues were not read back, else None."""
     for arm in Arm:
         if facts.n("unread", arm=str(arm)):
             return Standing.INDECISIVE, f"what the brokers hold of {facts.subjects[arm]} was not read back"

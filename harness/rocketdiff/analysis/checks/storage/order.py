@@ -1,10 +1,10 @@
 """
-Do messages of one key lie in their queue in the order in which they were sent?
+Are messages of one key stored in their queue in the order in which they were sent?
 
-Looked at: acknowledged synchronous sends that name their queue, by a queue number or a selector's argument (the key), as
-the brokers hold them. Such a send begins when the one before it in its thread has been acknowledged, so messages of one
-thread, key and queue must rise in offset with the send. A send that was not acknowledged may be stored later by a broker
-that was paused, and is left out. Messages of a group (clients that speak gRPC) are looked at likewise, and lie in one queue. Exact, never statistical; the brokers are the witness.
+Examines acknowledged synchronous sends that name their queue, by number or by a selector's argument (the key). Such a
+send begins after the previous one of its thread was acknowledged, so for one thread, key and queue the offset must rise
+with the send. An unacknowledged send is left out, because a paused broker may store it later. Messages of a group (gRPC
+clients) must also lie in one queue. Exact, never statistical; the brokers are the witness.
 """
 
 from dataclasses import dataclass
@@ -30,14 +30,12 @@ Lane = tuple[str, int, int, str, int]
 
 @dataclass(frozen=True, slots=True)
 class _Last:
-    """The last message of a lane: its send, and the first of its copies."""
-
     send: int
     queue_offset: int
 
 
 class Order(CaseObserver):
-    """Follows each lane; notes a message that lies before one that was acknowledged before it was sent."""
+    """Follows each lane; notes a message stored before one acknowledged before it was sent."""
 
     def __init__(self, context: CaseContext) -> None:
         super().__init__(context)
@@ -46,7 +44,6 @@ class Order(CaseObserver):
         self._is_route_whole = not any(fault.kind in KILLS for fault in context.times.faults)
 
     def observe(self, send: AlignedSend) -> None:
-        """Look at both sides; sends come by thread and number."""
         for side in send.sides:
             row = side.row
             if row is None or row.mode is not SendMode.SYNC or row.outcome is not Outcome.OK or row.delay_level:
@@ -58,12 +55,12 @@ class Order(CaseObserver):
                 self._require_one_queue(send, side, row.argument)
 
     def tell(self, side: SendView, copy: Copy, last: tuple[int, int]) -> None:
-        """The last message before this copy in its lane, which was not observed: its send and offset."""
+        """Set the last message (send, offset) before this copy in its lane, if not observed."""
         if side.row is not None:
             self._keep_highest(_lane(side, side.row.argument, copy), _Last(*last))
 
     def _require_one_queue(self, send: AlignedSend, side: SendView, group: int) -> None:
-        """A proxy gives all messages of a group to one queue while its route stays: a second one means a message without its group."""
+        """A proxy gives a group one queue while its route stays; a second queue means a message without its group."""
         for copy in (side.copies or ())[:1]:
             first = self._queue_of_group.setdefault((side.arm, group), (copy.broker, copy.queue_id))
             if first != (copy.broker, copy.queue_id):
@@ -95,7 +92,7 @@ class Order(CaseObserver):
 
 
 def evaluate(facts: CaseFacts) -> Evidence:
-    """In: facts of one case. Out: evidence with the number of neighbours of one key that were compared."""
+    """Return evidence with the number of compared neighbours of one key."""
     pairs = {arm: facts.n(NAME, "pair", arm=str(arm)) for arm in Arm}
     standing, reason = unread(facts) or standing_with(facts, pairs, "no two messages of one key of {} share a queue")
     measures = counted(facts, "neighbours-compared", NAME, "pair")
@@ -107,7 +104,7 @@ def _lane(side: SendView, key: int, copy: Copy) -> Lane:
 
 
 def _first_in_each_queue(side: SendView) -> tuple[Copy, ...]:
-    """The first copy of a message in each queue that holds it; a second is duplication's business."""
+    """The first copy in each queue; further ones are left to ``duplication``."""
     first: dict[tuple[str, int], Copy] = {}
     for copy in side.copies or ():
         first.setdefault((copy.broker, copy.queue_id), copy)

@@ -1,9 +1,9 @@
 """
-How long did a client keep away from a broker after an attempt there failed?
+How long did a client stay away from a broker after an attempt there failed?
 
-Looked at: the attempts of each thread of each arm. From the end of a failed attempt to the next attempt on the same
-broker; a thread that never went back was away until its last attempt at least. It is a measure beside the avoidance
-check, in the words of an operator (600 s against 10 s); what was legal is decided by the replay.
+Measured from the end of a failed attempt to the same thread's next attempt on that broker; without one, at least to the
+thread's last attempt. A measure beside the check ``avoidance``, in an operator's terms (600 s against 10 s); the replay
+decides what was legal.
 """
 
 from dataclasses import dataclass, field
@@ -18,19 +18,19 @@ from rocketdiff.core.sends.records import NS_PER_MS
 RETURNED = "returned"
 STAYED_AWAY = "stayed-away"
 NAME = "avoidance.absence"
-"""Where the tallies are kept; their totals are milliseconds."""
+"""The tally; its totals are milliseconds."""
 
 
 @dataclass(slots=True)
 class Absences:
-    """Follows every thread of both arms; ``failed`` holds the end of the last failed attempt by thread and broker."""
+    """Follows every thread. failed: end of the last failed attempt, by arm, thread and broker."""
 
     collector: FactCollector
     failed: dict[tuple[str, int, str], int] = field(default_factory=dict)
     latest: dict[tuple[str, int], int] = field(default_factory=dict)
 
     def observe(self, side: SendView) -> None:
-        """Take note of the attempts of one send; a retry within it is no return."""
+        """Record the attempts of one send; a retry within it is no return."""
         arm = str(side.arm)
         failed_here: dict[tuple[str, int, str], int] = {}
         for attempt in side.attempts:
@@ -45,7 +45,7 @@ class Absences:
         self.failed |= failed_here
 
     def remark(self, side: SendView, attempt: int | None) -> str:
-        """How long after its last failure a broker is used again; for a sentence about a send not seen yet."""
+        """Words for the time since the last failed attempt on a broker used again; call before ``observe``."""
         tried = next((made for made in side.attempts if made.attempt == attempt), None)
         if tried is None:
             return ""
@@ -55,14 +55,13 @@ class Absences:
         return f", {(tried.start_ns - failed_ns) / 1e9:,.1f} s after its last failed attempt there"
 
     def finish(self) -> None:
-        """Whoever is still away was so until the last attempt at least."""
         for (arm, thread, _), failed_ns in self.failed.items():
             away_ms = max(0, self.latest[arm, thread] - failed_ns) / NS_PER_MS
             self.collector.count(NAME, arm, "calm", STAYED_AWAY, total=away_ms)
 
 
 def absence_measures(facts: CaseFacts) -> tuple[Measure, ...]:
-    """Mean absence of each arm in ms: of those that returned, and, as a lower bound, of those that never did."""
+    """Mean absence of each arm in ms; for threads that never returned, a lower bound."""
     measures = []
     for arm in Arm:
         for key, name in ((RETURNED, "away-until-return"), (STAYED_AWAY, "away-at-least")):

@@ -1,8 +1,8 @@
 """
-Did the client make as many attempts as the rules say, no more and no fewer?
+Did the client make exactly as many attempts as the rules require?
 
-Looked at: every send. Relevant are attempts that failed, or were stored with another status than SEND_OK (was there
-another one, and should there have been?), and attempts after the first, of sends the rules could judge; the measures count
+Examines every send. Relevant are attempts that failed or were stored with a status other than SEND_OK (was there
+another, and should there have been?), and attempts after the first, of sends the rules could judge; the measures count
 all. Exact, never statistical.
 """
 
@@ -31,7 +31,6 @@ class Attempts(CaseObserver):
     """Counts failed attempts and retries; notes a retry too many or too few."""
 
     def observe(self, send: AlignedSend) -> None:
-        """Read both sides."""
         note_differences(NAME, send, self._collector)
         for side in send.sides:
             bound = judged_before(side)
@@ -60,7 +59,7 @@ def _situations(attempt: Attempt) -> Iterator[str]:
 
 
 def evaluate(facts: CaseFacts) -> Evidence:
-    """In: facts of one case. Out: evidence with failed attempts and retries of each arm."""
+    """Return evidence with each arm's failed attempts and retries."""
     measures = (
         *counted(facts, "failed-attempts", SEEN, "failed"),
         *counted(facts, "not-store-ok", SEEN, "not-store-ok"),

@@ -1,8 +1,8 @@
 """
-Did the client keep away from a broker exactly as long as its fault table says?
+Did the client avoid a broker exactly as long as its fault table requires?
 
-Looked at: choices made while some hidden state that explains the trace avoided a broker. Without fault latency the
-client keeps no table and the question does not arise.
+Examines choices made while a hidden state that explains the trace avoided a broker. Without fault latency the client
+keeps no table, and the check does not apply.
 """
 
 from collections.abc import Iterable
@@ -19,14 +19,13 @@ NAME = "avoidance"
 
 
 class Avoidance(CaseObserver):
-    """Counts decisions made under avoidance; notes use of an avoided broker, and absence from an available one."""
+    """Counts decisions under avoidance; notes use of an avoided broker, and absence from an available one."""
 
     def __init__(self, context: CaseContext) -> None:
         super().__init__(context)
         self._absences = Absences(context.collector)
 
     def observe(self, send: AlignedSend) -> None:
-        """Read both sides."""
         note_differences(NAME, send, self._collector, self._absences.remark)
         for side in send.sides:
             self._absences.observe(side)
@@ -40,16 +39,15 @@ class Avoidance(CaseObserver):
                     self._collector.count(f"{NAME}.legal", str(side.arm), phase, "decision", total=legal)
 
     def tell_last_attempts(self, arm: Arm, starts_ns: Iterable[tuple[int, int]]) -> None:
-        """When the last attempt of each thread began, where not every send is observed."""
+        """Set when each thread's last attempt began, if not every send is observed."""
         self._absences.latest |= {(str(arm), thread): start_ns for thread, start_ns in starts_ns}
 
     def finish(self) -> None:
-        """Threads that never went back to a broker are counted now."""
         self._absences.finish()
 
 
 def evaluate(facts: CaseFacts) -> Evidence:
-    """In: facts of one case. Out: evidence; not applicable without fault latency or where nothing was avoided."""
+    """Return evidence; not applicable without fault latency or if nothing was avoided."""
     if not facts.entry.settings.send_latency_fault_enable:
         return facts.evidence(NAME, Standing.NOT_APPLICABLE, "fault latency is off: the client keeps no fault table")
     if facts.faults and not facts.n("blocked") and not facts.n(NAME, "decision"):

@@ -1,12 +1,12 @@
 """
-Was the callback of every asynchronous send called, and called once?
+Was the callback of every asynchronous send called exactly once?
 
-Looked at: every asynchronous send and how often its callback was called within the limit (``callback_limit_ms``: every
-attempt with its timeout and the seconds in which a client looks for timeouts). Releases that the rules say lose a callback
-(4.0.0, a given queue after a failure; to 4.6.1 whenever requests are made again, because two have one number) or call it
-twice (5.3.0 to 5.3.3, a connection that came too late) are held to these rules, both arms to those of the baseline, and
-only where a fault may have caused it or the first callback says so. Exact, but for how many callbacks faults may cost: a
-candidate that lost far more of them than the baseline did is not cleared.
+Counts calls within the limit ``callback_limit_ms``, which covers every attempt with its timeout and the seconds in
+which a client scans for timeouts. By rule some releases lose a callback (4.0.0: a given queue after a failure; up to
+4.6.1: whenever requests are repeated, because two share an opaque) or call it twice (5.3.0 to 5.3.3: a connection that
+came too late). Both arms are held to the rules of the baseline's release, and such calls are allowed only where a fault
+may be the cause or the first callback names it. Exact, except that a candidate that lost far more callbacks to faults
+than the baseline is not cleared.
 """
 
 from collections.abc import Mapping
@@ -25,33 +25,31 @@ NEVER = "callbacks.never-called"
 TWICE = "callbacks.called-more-than-once"
 
 EXCUSED = "callbacks.excused"
-"""Tally of callbacks that were not called although the rules only say that they need not be."""
+"""Tally of missing callbacks that the rules allow."""
 
 EXCUSED_BOUND = 0.05
 """
-Share of the candidate's sends whose callbacks may be lost by rule, or twice the baseline's share if that is more: the rules
-say that a callback can be lost, and not which, so beyond what the baseline shows to be usual nobody knows.
+Share of the candidate's callbacks that may be lost by rule, or twice the baseline's share if that is more. The rules
+say that a callback can be lost, not which, so only the baseline shows what is usual.
 """
 
 _TOO_LATE = "RemotingTooMuchRequestException"
-"""What the first callback of a send names where the connection came too late."""
 
 
 class Callbacks(CaseObserver):
-    """Counts callbacks; notes a send that had none, or more than one."""
+    """Counts callbacks; notes a send with none, or more than one."""
 
     def __init__(self, context: CaseContext) -> None:
         super().__init__(context)
         self._habits = context.habits
 
     def observe(self, send: AlignedSend) -> None:
-        """Read both sides."""
         for side in send.sides:
             if side.row is not None and side.row.callbacks is not None:
                 self._count(send, side, side.row, side.row.callbacks)
 
     def _count(self, send: AlignedSend, side: SendView, row: Send, callbacks: int) -> None:
-        is_given_up = row.error == NEVER_CALLED_BACK  # calls after the limit are counted, but nobody waits for them
+        is_given_up = row.error == NEVER_CALLED_BACK  # calls after the limit are counted, but not waited for
         key = "never" if is_given_up else {0: "never", 1: "once"}.get(callbacks, "more")
         self._collector.count(NAME, str(side.arm), str(side.phase), key)
         if key == "never":
@@ -68,7 +66,7 @@ class Callbacks(CaseObserver):
 
 
 def evaluate(facts: CaseFacts) -> Evidence:
-    """In: facts of one case. Out: evidence with the number of callbacks of each arm."""
+    """Return evidence with the number of callbacks of each arm."""
     seen = {arm: facts.n(NAME, arm=str(arm)) for arm in Arm}
     standing, reason = standing_with(facts, seen, "no asynchronous send of {} was told")
     excused = {arm: facts.n(EXCUSED, arm=str(arm)) for arm in Arm}
@@ -93,6 +91,5 @@ def _came_too_late(row: Send) -> bool:
 
 
 def _is_too_much(excused: Mapping[Arm, int], seen: Mapping[Arm, int]) -> bool:
-    """Whether more of the candidate's callbacks are excused than anybody can vouch for."""
     share = {arm: excused[arm] / seen[arm] for arm in Arm}
     return share[Arm.CANDIDATE] > max(EXCUSED_BOUND, 2 * share[Arm.BASELINE])

@@ -1,8 +1,8 @@
 """
-Did a failed send fail with the exception, cause and code that the rules say, and a stored one return the status they say?
+Did a failed send end with the exception, cause and code that the rules require, and a stored one with the right status?
 
-Looked at: every send; relevant are those that did not succeed, or were stored with another status than SEND_OK, and that
-the rules could judge to their end; the measures count all. Exact, never statistical.
+Relevant are sends that failed or were stored with a status other than SEND_OK, and that the rules could judge to their
+end; the measures count all. Exact, never statistical.
 """
 
 import math
@@ -25,14 +25,13 @@ from rocketdiff.core.sends.records import Send
 
 NAME = "error-kind"
 SEEN = "error-kind.seen"
-"""Tally of all sends that failed or were not stored as promised, judged or not."""
+"""Tally of all sends that failed or were stored with a reserve, judged or not."""
 
 
 class ErrorKind(CaseObserver):
     """Counts such sends by exception or status; notes a wrong one."""
 
     def observe(self, send: AlignedSend) -> None:
-        """Read both sides."""
         note_differences(NAME, send, self._collector)
         for side in send.sides:
             if side.row is not None and not _went_well(side.row):
@@ -40,7 +39,7 @@ class ErrorKind(CaseObserver):
                     seen = side.row.error or side.row.status or "none"
                     self._collector.count(tally, str(side.arm), str(side.phase), seen)
                 if judged_before(side) == math.inf:
-                    # Which exception ends a send may depend on the instant a connection breaks; that one does, does not.
+                    # Which exception ends a send may depend on when a connection breaks; that the send fails does not.
                     note_met(NAME, side, self._collector, "failed" if side.row.error else str(side.row.status))
 
 
@@ -49,7 +48,7 @@ def _went_well(row: Send) -> bool:
 
 
 def evaluate(facts: CaseFacts) -> Evidence:
-    """In: facts of one case. Out: evidence with the number of such sends by exception class or status, and arm."""
+    """Return evidence with the number of such sends, by exception or status."""
     measures = tuple(
         Measure(f"{error} {arm}", facts.n(SEEN, error, arm=str(arm)), "count", facts.n("sends", arm=str(arm)))
         for arm in Arm

@@ -1,10 +1,10 @@
 """
-Did each client make of the route the publish list that the rules say: every queue once, by broker name and queue id?
+Did each client build the publish list that the rules require: every queue once, by broker name and queue id?
 
-Looked at: the first list each arm reported, before anything happened to the cluster. Turns are taken along this list, and
-every choice is judged by the list its own client reported; so a list that lacks a broker, or has another order, would
-explain itself. Where ``run.json`` names no brokers, the baseline's list is what the candidate's is held against. An arm
-that reported no list is not asked. A difference belongs to the check ``queue-choice``; it is about no single send.
+Examines the first list each arm reported, before any fault. Every choice is judged by the list its own client reported,
+so a list without a broker, or in another order, would explain itself. If ``run.json`` names no brokers, the candidate's
+list is compared with the baseline's. An arm without a list is skipped. Differences belong to the check ``queue-choice``
+and to no single send.
 """
 
 from collections.abc import Iterable
@@ -22,7 +22,7 @@ PublishList = tuple[tuple[str, int], ...]
 
 
 def compare_publish_lists(trace: CaseTrace, collector: FactCollector) -> None:
-    """Note every arm whose first list is not the one it should be; of the baseline that is for the rules to explain."""
+    """Note every arm whose first list is wrong; the baseline's signature blames the rules."""
     firsts = {arm: first for arm in Arm if (first := _first_list(trace, arm)) is not None}
     expected = _full_list(trace) or firsts.get(Arm.BASELINE)
     for arm, first in firsts.items():
@@ -36,7 +36,7 @@ def _first_list(trace: CaseTrace, arm: Arm) -> PublishList | None:
 
 
 def _full_list(trace: CaseTrace) -> PublishList:
-    """All queues of the topic; empty when the brokers were not recorded."""
+    """All queues of the topic; empty if the brokers were not recorded."""
     entry = trace.entry
     return tuple((broker, queue) for broker in sorted(entry.brokers) for queue in range(entry.queues_per_broker))
 
@@ -58,6 +58,6 @@ def _difference(arm: Arm, expected: PublishList, observed: PublishList, *, at_ns
 
 
 def _in_words(queues: Iterable[tuple[str, int]]) -> str:
-    """Queues in their order, as in ``broker-a 0 1 2 3, broker-b 0 1 2 3``."""
+    """Queues in order, as in ``broker-a 0 1 2 3, broker-b 0 1 2 3``."""
     groups = ((broker, [queue for _, queue in group]) for broker, group in groupby(queues, key=lambda queue: queue[0]))
     return ", ".join(f"{broker} {' '.join(map(str, numbers))}" for broker, numbers in groups) or "empty"

@@ -1,9 +1,9 @@
 """
-Did the client choose, at every attempt, a queue that the rules allow, and is the message where the client says it is?
+Did the client choose, at every attempt, a queue that the rules allow, and is the message where the client reports it?
 
-Looked at: every choice among more than one queue, against the queues that some surviving hidden state would have taken; the
-publish list itself (``publish_lists``); and for every acknowledged send the queue and offset in its result against what the
-brokers hold. These are two witnesses of one fact, so a disagreement is an error of one of them, never a tolerance.
+Examines every choice among several queues, against those that a surviving hidden state would have taken; the publish
+list (``publish_lists``); and the queue and offset that each acknowledged send returned, against what the brokers hold.
+These two witness one fact, so a disagreement is an error of one of them, never a tolerance.
 """
 
 from rocketdiff.analysis.checks.case_facts import CaseFacts
@@ -21,10 +21,9 @@ Claim = tuple[str | None, int | None, int]
 
 
 class QueueChoice(CaseObserver):
-    """Counts decisions with their legal share; notes illegal queues and results that point to the wrong place."""
+    """Counts decisions with their legal share; notes illegal queues and results with a wrong place."""
 
     def observe(self, send: AlignedSend) -> None:
-        """Read both sides."""
         note_differences(NAME, send, self._collector)
         for side in send.sides:
             self._count(side)
@@ -50,7 +49,7 @@ class QueueChoice(CaseObserver):
             return  # the result may be another message's
         claimed = (row.broker, row.queue_id, row.queue_offset)
         if row.delay_level:
-            # The offset of a delayed message's result is its place among those of its level.
+            # The result of a delayed message has its offset in the queue of its level.
             claimed = (row.broker, row.delay_level - 1, row.queue_offset)
         found = [(copy.broker, copy.queue_id, copy.queue_offset) for copy in (side.kept or side.copies or ())]
         if not any(_agree(claimed, place) for place in found):
@@ -65,13 +64,13 @@ class QueueChoice(CaseObserver):
 
 
 def evaluate(facts: CaseFacts) -> Evidence:
-    """In: facts of one case. Out: evidence with the mean share of legal queues."""
+    """Return evidence with the mean share of legal queues."""
     return judged_evidence(facts, NAME, "decision", never="no client had more than one queue to choose from")
 
 
 def _agree(claimed: Claim, place: Claim) -> bool:
-    """Where a result names a part of the place, it is that; the results of some clients name no queue."""
-    return all(said is None or said == seen for said, seen in zip(claimed, place, strict=True))
+    """True if the result names no other place; the results of some clients name no queue."""
+    return all(part is None or part == seen for part, seen in zip(claimed, place, strict=True))
 
 
 def _place(place: Claim) -> str:

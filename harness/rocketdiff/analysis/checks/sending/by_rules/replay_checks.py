@@ -1,4 +1,4 @@
-"""What the four checks that rest on the replay share: noting a difference, and whether there were rules at all."""
+"""Shared by the four checks based on the replay: noting differences, and whether the rules applied."""
 
 import math
 from collections.abc import Callable
@@ -15,14 +15,14 @@ from rocketdiff.core.tables.fault import NOT_MET_BY_SENDS
 from rocketdiff.oracle.producer.judgement import DifferenceKind
 
 RULES = "rules"
-"""Tally of what could be judged at all, and why not."""
+"""Tally of sends that could be judged, and reasons for the others."""
 
 JUDGED = "judged"
 UNAVAILABLE = "unavailable: "
 
 
 Remark = Callable[[SendView, int | None], str]
-"""What a check adds to the sentence about what was seen, given the side and the attempt."""
+"""Text that a check appends to ``observed``."""
 
 
 def note_differences(
@@ -31,8 +31,8 @@ def note_differences(
     """
     Note each side's difference of the kind this check asks about.
 
-    Both arms are replayed against the baseline's release: where that does not even explain the baseline, the rules are
-    wrong about it, and the signature says so.
+    Both arms are replayed against the baseline's release. If that does not explain even the baseline, the rules are
+    wrong: signature ``rules/…``.
     """
     for side in send.sides:
         judgement = side.judgement
@@ -58,22 +58,22 @@ KIND_OF_CHECK = {"queue-choice": "queue", "avoidance": "avoidance", "attempts": 
 
 UNDECIDED_BOUND = 0.05
 """
-Share of sends the oracle may have to leave open (a route it was never told of, too many hidden states): one in twenty is
-what a route change or two costs; more, and a client could be wrong most of the time without being seen.
+Share of sends the oracle may leave open (unreported route, too many hidden states). A route change or two cost one in
+twenty; with more, a client could be wrong most of the time unnoticed.
 """
 
 
 def is_judged(side: SendView) -> bool:
-    """Whether the rules said anything about a send; one they could not judge shows nothing by having no difference."""
+    """True if the rules could judge a send; otherwise its lack of a difference shows nothing."""
     judgement = side.judgement
     return judgement is not None and judgement.undecided is None
 
 
 def judged_before(side: SendView) -> float:
     """
-    Attempts of a send with a smaller number were held against the rules to their end; infinity when all were, and its result too.
+    Attempts with a smaller number were judged to their end; infinity if all were, and the result too.
 
-    A wrong queue or a wrong attempt ends what the rules can say about a send; what came after it shows nothing.
+    After a wrong queue or attempt the rules say nothing more about a send.
     """
     if not is_judged(side):
         return 0
@@ -85,7 +85,7 @@ def judged_before(side: SendView) -> float:
 
 
 def why_unjudged(facts: CaseFacts) -> tuple[Standing, str] | None:
-    """The standing of a case that the rules could not judge, with the reason; None when they could."""
+    """Standing and reason of a case that the rules could not judge; else None."""
     for arm in Arm:
         for key in facts.keys(RULES, str(arm)):
             if key.startswith(UNAVAILABLE):
@@ -106,12 +106,12 @@ def judged_evidence(
     facts: CaseFacts, check: str, *keys: str, never: str, measures: tuple[Measure, ...] = ()
 ) -> Evidence:
     """
-    Evidence of a check that counted its relevant observations under ``keys``, their total being legal shares.
+    Evidence of a check that counted its relevant observations under ``keys``, with legal shares as totals.
 
-    The candidate must have made one, and the set of legal queues must have excluded something; ``never`` is said when
-    neither arm did. That only one arm met a situation may be luck (a connection reset or merely closed, the phase of a
-    pause), and is then worth ``should``; beyond luck it is an open question that gates. A share that was never counted (no
-    choice among queues) is not asked for.
+    The candidate must have made one, and the legal queues must have excluded something, if shares were counted at all
+    (there was a choice among queues). ``never`` is the reason if neither arm made one. A situation that one arm alone
+    met may be luck (a connection reset or merely closed, the phase of a pause), worth ``should``; beyond luck it is an
+    open question that gates.
     """
     unjudged = why_unjudged(facts)
     if unjudged is not None:
@@ -121,7 +121,7 @@ def judged_evidence(
     share = max(shares, default=None)
     standing, reason, severity = Standing.DECISIVE, "", Severity.MUST
     if facts.divergences.get(check):
-        pass  # What was found is certain, however much or little else there was to judge.
+        pass  # A divergence is certain, however little else could be judged.
     elif lopsided := _met_by_one_only(facts, check):
         standing, reason = Standing.INDECISIVE, lopsided
     elif not any(made.values()):
@@ -140,28 +140,27 @@ def judged_evidence(
 
 LUCK_BOUND = 0.001
 """
-Chance below which a situation that one arm met and the other never is no luck: with as many sends in each arm, eleven to
-nil. A run asks some fifty such questions, and sends of one spell share their cause, so the usual 5 % would be far too much.
+Probability below which a situation that one arm alone met is no luck: eleven to none with equal numbers of sends. A run
+asks about fifty such questions, and sends of one spell share their cause, so 5 % would be far too much.
 """
 
 
 def note_met(check: str, side: SendView, collector: FactCollector, situation: str) -> None:
-    """Count that a send came into a situation that the check asks about, once a send; the other arm may never have."""
+    """Count that a send met a situation, once per send; the other arm may never have met it."""
     collector.count(f"{check}.met", str(side.arm), str(side.phase), situation)
 
 
 def chance_of_one_arm_only(met: int, opportunities: int, others: int) -> float:
     """
-    Fisher's exact test, two-sided, of ``met`` among an arm's ``opportunities`` against none among the other's ``others``.
+    Two-sided Fisher test: ``met`` among an arm's ``opportunities`` against none among the other's ``others``.
 
-    That all fall into this arm has the chance C(opportunities, met) / C(opportunities + others, met).
+    All fall into this arm with probability C(opportunities, met) / C(opportunities + others, met).
     """
     here, there = (math.comb(mine, met) / math.comb(opportunities + others, met) for mine in (opportunities, others))
     return min(1.0, here + (there if there <= here else 0.0))
 
 
 def _met_by_one_only(facts: CaseFacts, check: str) -> str:
-    """A situation that one arm met too often, and the other never, for luck to explain it, in words; else empty."""
     name = f"{check}.met"
     for situation in dict.fromkeys(key for arm in Arm for key in facts.keys(name, str(arm))):
         met = {arm: facts.n(name, situation, arm=str(arm)) for arm in Arm}
@@ -182,9 +181,9 @@ def _met_by_one_only(facts: CaseFacts, check: str) -> str:
 
 def or_missed(facts: CaseFacts, evidence: Evidence) -> Evidence:
     """
-    The evidence, unless its question did not arise only because every faulty broker was missed by both arms.
+    Evidence that did not apply only because both arms missed every faulty broker becomes INDECISIVE, ``should``.
 
-    That is luck of the schedule, not a case without faults; it is shown and worth ``should``.
+    That is luck of the schedule, not a case without faults.
     """
     is_broker_faulty = any(fault.kind not in NOT_MET_BY_SENDS for fault in facts.faults)
     if evidence.standing is not Standing.NOT_APPLICABLE or evidence.divergences:

@@ -1,10 +1,10 @@
 """
-Does every thread start its rotation at a random queue of its own, as the rules say (ThreadLocalIndex of every release)?
+Does every thread start its rotation at a random queue of its own, as the rules require (ThreadLocalIndex of every release)?
 
-Looked at: the first queue that each thread of an arm was given by its client, before any fault. A single start shows nothing,
-because every queue is legal. So starts are counted over all cases with the commonest number of brokers and queues: how many fell on
-the same queue, the same broker, the same queue number, and on the queue at which another thread of the case started. What chance
-does not explain belongs to the check ``queue-choice``. Asynchronous sends are left out, because the client's own threads choose.
+Examines the first queue that each thread's client chose, before any fault. Every queue is legal, so starts are counted
+over all cases with the most common number of brokers and queues: how many fell on the same queue, broker, queue number,
+and on the queue where another thread of the case started. What chance does not explain belongs to the check
+``queue-choice``. Asynchronous sends are left out, because the client's own threads choose.
 """
 
 from collections import Counter, defaultdict
@@ -23,19 +23,22 @@ from rocketdiff.core.sends.plan import SendKind, SendMode
 
 STARTS, TOGETHER = "queue-choice.starts", "queue-choice.starts-together"
 """
-Tallies by layout: ``2x4/broker-a/3``, the place of a start; and of starts beside another thread's, ``2x4`` and, where both are
-at one place, ``2x4/together``.
+Tallies by layout: ``2x4/broker-a/3``, the place of a start; ``2x4``, starts beside another thread's; ``2x4/together``,
+those at the same place.
 """
 
 LUCK = 0.001
-"""What all starts on one place must be rarer than, or nobody is asked: more than this a run may not be wrong by (``verdict.counts``)."""
+"""
+All starts on one place must be less likely than this, or the comparison is skipped: a run's error budget
+(``verdict.counts``).
+"""
 
 Layout = tuple[int, int]
-"""Brokers, and queues of each."""
+"""Number of brokers, and of queues on each."""
 
 
 class StartPositions(CaseObserver):
-    """Notes where each thread of both arms began."""
+    """Counts where each thread of both arms began."""
 
     def __init__(self, context: CaseContext, trace: CaseTrace) -> None:
         super().__init__(context)
@@ -44,13 +47,12 @@ class StartPositions(CaseObserver):
         self._begun: dict[Arm, dict[int, tuple[str, int] | None]] = {arm: {} for arm in Arm}
 
     def observe(self, send: AlignedSend) -> None:
-        """Read both sides."""
         for side in send.sides:
             if side.row is not None and side.thread not in self._begun[side.arm]:
                 self._begun[side.arm][side.thread] = self._start(side)
 
     def finish(self) -> None:
-        """Count the starts, and those at the place of another thread's."""
+        """Count the starts, and those at the place of the first thread's."""
         if self._layout is None:
             return
         brokers, queues = self._layout
@@ -74,7 +76,7 @@ class StartPositions(CaseObserver):
 
 
 def _layout(trace: CaseTrace) -> Layout | None:
-    """That of the first list of the baseline; None where there was none, or brokers have unequal numbers of queues."""
+    """Layout of the baseline's first list; None without a list, or if brokers differ in their number of queues."""
     routes = trace.routes(Arm.BASELINE)
     if not routes or not routes[min(routes)]:
         return None
@@ -83,7 +85,7 @@ def _layout(trace: CaseTrace) -> Layout | None:
 
 
 def pooled(cases: Sequence[CaseFacts]) -> tuple[Evidence, ...]:
-    """In: facts of all cases. Out: where starts fell over the sound ones; nothing where so few could show nothing."""
+    """Return where starts fell over all sound cases; empty where too few could show anything."""
     pools = pools_by_pair(cases, lambda _facts: True)
     return tuple(evidence for pair, pool in pools.items() for evidence in _pool(pair, pool))
 
@@ -106,7 +108,6 @@ def _could_tell(count: Concentration) -> bool:
 
 
 def _concentrations(pool: Sequence[CaseFacts]) -> Iterator[Concentration]:
-    """Of the cases with the layout in which the candidate began most often."""
     starts = {arm: _starts(pool, arm) for arm in Arm}
     if not starts[Arm.CANDIDATE]:
         return
@@ -132,7 +133,6 @@ def _concentration(name: str, fallen: Mapping[Arm, Counter[str]], chance: float,
 
 
 def _starts(pool: Sequence[CaseFacts], arm: Arm) -> dict[str, Counter[str]]:
-    """By layout, how many starts fell on each place."""
     found: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for facts in pool:
         for key in facts.keys(STARTS, str(arm)):
@@ -142,7 +142,6 @@ def _starts(pool: Sequence[CaseFacts], arm: Arm) -> dict[str, Counter[str]]:
 
 
 def _of(places: Counter[str], part: str) -> Counter[str]:
-    """Places by their broker alone, by their queue's number alone, or as they are."""
     if not part:
         return places
     fallen: Counter[str] = Counter()
@@ -162,7 +161,7 @@ TOGETHER_AT = "the place of the first thread of the case"
 
 
 def _most(fallen: Counter[str]) -> tuple[str, int]:
-    """The place of most starts; of threads it is not the most that counts, but those that are together."""
+    """The place of most starts; for threads, the number that started together."""
     if TOGETHER_AT in fallen:
         return TOGETHER_AT, fallen[TOGETHER_AT]
     return fallen.most_common(1)[0] if fallen else ("", 0)

@@ -1,17 +1,16 @@
 """
-How long until a thread that ran into a paused broker succeeds elsewhere: the same in both arms?
+How long until a thread that met a paused broker succeeds elsewhere: the same in both arms?
 
-A thread's failover begins with its first blocked attempt of an outage and ends with its next successful send.
-FAILOVER: that send succeeded on another broker while the pause lasted. RESUMED: the pause ended first, a competing
-cause (a client that merely waits must not look recovered). OPEN: the case ended first. An arm has failed over when its
-slowest thread has; its ending is the worst of its threads.
+A thread's failover runs from its first blocked attempt of an outage to its next successful send. FAILOVER: that send
+succeeded on another broker during the pause. RESUMED: the pause ended first, a competing cause (a client that merely
+waits must not look recovered). OPEN: the case ended first. An arm fails over with its slowest thread; its ending is the
+worst of its threads'.
 
-Two samples. ``failover-time`` is what a user feels, but how many attempts run into the broker depends, with plain
-rotation, on where the counter stood: it is pictured and given as restricted means. The one that is judged,
-``failover-time-per-timeout``, is the time spent inside sends for every timeout's worth of waiting for the paused broker:
-it is free of that luck and of the plan's pace, and grows with whatever a client does besides waiting (sleeps, looks up
-routes, tries in vain). How often and how long it waits are the questions of ``attempts`` and ``timing``. Only calls that
-leave the choice to the client count: an explicit queue has none.
+``failover-time`` is what a user feels. With plain rotation the number of attempts on the broker depends on where the
+counter stood, so it is only plotted and given as restricted means. ``failover-time-per-timeout`` is judged: the time
+spent inside sends per timeout spent waiting for the paused broker. It is free of that luck and of the plan's pace, and
+grows with everything a client does besides waiting (sleeps, route look-ups, futile attempts). ``attempts`` and
+``timing`` check how often and how long it waits. Only calls that let the client choose the queue count.
 """
 
 from collections.abc import Sequence
@@ -55,8 +54,8 @@ PER_TIMEOUT = Question(
 
 LEAST_WAIT = 0.5
 """
-Share of a timeout a thread must have waited for its failover to be judged: a refused or reset connection ends an attempt
-within milliseconds, and then the time of everything else would be divided by next to nothing.
+Share of a timeout that an arm's threads must have waited for a quotient: a refused or reset connection ends an attempt
+within milliseconds, and everything else would be divided by almost nothing.
 """
 
 _WORST_FIRST = (Ending.OPEN, Ending.RESUMED, Ending.FAILOVER)
@@ -64,8 +63,6 @@ _WORST_FIRST = (Ending.OPEN, Ending.RESUMED, Ending.FAILOVER)
 
 @dataclass(slots=True)
 class _Failover:
-    """One thread's way out of one outage so far."""
-
     outage: Outage
     began_ns: int
     ended_ns: int
@@ -89,13 +86,11 @@ class FailoverTime(CaseObserver):
         self._ended: dict[tuple[str, int], dict[int, _Ended]] = {}
 
     def observe(self, send: AlignedSend) -> None:
-        """Read both sides."""
         for side in send.sides:
             if side.row is not None and side.row.kind in (SendKind.PLAIN, SendKind.BATCH):
                 self._follow(side)
 
     def finish(self) -> None:
-        """Whatever is still open was never seen to end; then one value for each arm, outage and sample."""
         for (arm, thread), failover in self._open.items():
             self._close(arm, thread, failover, Ending.OPEN)
         for (arm, episode), by_thread in self._ended.items():
@@ -133,12 +128,12 @@ class FailoverTime(CaseObserver):
         return self._context.times.outage_of(context.hit) if context.blocked and context.hit is not None else None
 
     def _close(self, arm: str, thread: int, failover: _Failover, ending: Ending) -> None:
-        """Only a thread's first failover of an outage counts: with plain rotation it soon runs into the broker again."""
+        """Keep a thread's first failover of an outage: with plain rotation it soon meets the broker again."""
         self._ended.setdefault((arm, failover.outage.episode), {}).setdefault(thread, _Ended(failover, ending))
 
 
 def _how(outage: Outage, side: SendView) -> Ending:
-    """Success while the outage lasted and not on a broker that had been resumed is a failover."""
+    """FAILOVER if the send succeeded during the outage, on a broker that had not been resumed."""
     last = side.attempts[-1]
     resumed = any(
         pause.node == last.broker and pause.heal_ns is not None and last.end_ns >= pause.heal_ns
@@ -149,12 +144,12 @@ def _how(outage: Outage, side: SendView) -> Ending:
 
 
 def evaluate(facts: CaseFacts) -> Evidence:
-    """In: facts of one case. Out: evidence with one sample of paired outages, for information; the pool gates."""
+    """Return evidence of paired outages, for information; the pool gates."""
     return case_evidence(facts, PER_TIMEOUT)
 
 
 def pooled(cases: Sequence[CaseFacts]) -> tuple[Evidence, ...]:
-    """In: facts of all cases. Out: one evidence a pool, which gates, with restricted mean failover times."""
+    """Return one gating evidence per pool, with restricted mean failover times."""
     return tuple(
         pooled_evidence(name, pool, PER_TIMEOUT, restricted_means(pooled_pairs(pool, WHOLE)))
         for name, pool in pools_of(cases, NAME).items()
@@ -162,14 +157,14 @@ def pooled(cases: Sequence[CaseFacts]) -> tuple[Evidence, ...]:
 
 
 def durations_of(pairs: Sequence[EpisodePair], arm: Arm) -> tuple[tuple[float, ...], tuple[bool, ...]]:
-    """An arm's failover times in ms, and whether each ended in a failover (else it is censored where it ended)."""
+    """An arm's failover times in ms, and whether each ended in a failover (else it is censored there)."""
     seen = (seen_of(pair, arm) for pair in pairs)
     met = [(value_ns / NS_PER_MS, ended is Ending.FAILOVER) for value_ns, ended in seen if value_ns is not None]
     return tuple(value for value, _ in met), tuple(observed for _, observed in met)
 
 
 def restricted_means(pairs: Sequence[EpisodePair]) -> tuple[Measure, ...]:
-    """Restricted mean failover time of each arm up to the same horizon: the shorter of the two longest observations."""
+    """Restricted mean failover time of each arm, up to the shorter of the two longest observations."""
     by_arm = {arm: durations_of(pairs, arm) for arm in Arm}
     if not all(durations for durations, _ in by_arm.values()):
         return ()

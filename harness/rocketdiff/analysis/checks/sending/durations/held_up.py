@@ -1,10 +1,10 @@
 """
-Do calls that only hand a message over return as soon in both arms?
+Do calls that do not wait for a broker return as soon in both arms?
 
-Looked at: one-way calls, and asynchronous ones up to their return, each against the same planned call of the other arm, which
-ran beside it. Neither waits for a broker, so both are over in a millisecond or a few, and a call is held up where it took
-HELD_UP_MS more than its counterpart. A machine that lets nobody run holds up either arm's; the question is whether it is the
-candidate's far more often. A sign test answers it, and the answer gates as one of the check ``attempts``.
+Compares one-way calls, and asynchronous ones up to their return, with the same planned call of the other arm, made at
+the same time. Both take a few milliseconds; a call that took HELD_UP_MS more is held up. A stalled machine holds up
+either arm's calls, so a sign test decides whether the candidate's are held up far more often. It gates as part of the
+check ``attempts``.
 """
 
 from math import comb
@@ -19,23 +19,20 @@ from rocketdiff.core.sends.records import NS_PER_MS
 HELD_UP = "attempts.call-held-up"
 
 HELD_UP_MS = 100
-"""
-What a call must take longer than its counterpart. A thread that is ready to run waits some tens of ms for one of two cores
-at a load of 10; a call that waits for anything else but its turn waits longer.
-"""
+"""At a load of 10, a runnable thread waits some tens of ms for one of two cores; a longer wait has another cause."""
 
 SHARE = 0.1
-"""Share of the calls that must be held up: an application notices a call in ten, and a pause for garbage is no call in ten."""
+"""Least share of calls held up: an application notices one in ten, and garbage collection holds up fewer."""
 
 ERROR_BUDGET = 1e-6
 """
-How improbable so uneven a split must be if either arm were held up as easily: a run asks it once a case, so a million cases
-alarm once.
+Bound on the probability of such a split if both arms were held up alike. A run tests once per case: one false alarm in
+a million cases.
 """
 
 
 class HeldUp(CaseObserver):
-    """Counts calls that took much longer in one arm than in the other; notes the candidate's, if they are too many."""
+    """Counts calls held up in one arm only; notes the candidate's if they are too many."""
 
     def __init__(self, context: CaseContext) -> None:
         super().__init__(context)
@@ -45,7 +42,6 @@ class HeldUp(CaseObserver):
         self._longest: tuple[float, AlignedSend, SendView] | None = None
 
     def observe(self, send: AlignedSend) -> None:
-        """Both sides of one call."""
         if send.baseline is None or send.candidate is None:
             return
         usual_ms, took_ms = call_ms(send.baseline), call_ms(send.candidate)
@@ -59,7 +55,6 @@ class HeldUp(CaseObserver):
                 self._longest = took_ms, send, send.candidate
 
     def finish(self) -> None:
-        """One difference for the case, told by its longest call."""
         if self._longest is None or self._held_up < SHARE * self._pairs:
             return
         if tail(self._held_up, self._held_up + self._quicker) > ERROR_BUDGET:
@@ -79,7 +74,7 @@ class HeldUp(CaseObserver):
 
 
 def call_ms(side: SendView) -> float | None:
-    """How long a call that waits for no answer kept its thread; None for others, and for those that threw."""
+    """How long (ms) a call that waits for no answer kept its thread; None for others and for calls that threw."""
     row = side.row
     if row is None:
         return None
@@ -91,5 +86,5 @@ def call_ms(side: SendView) -> float | None:
 
 
 def tail(heads: int, tosses: int) -> float:
-    """Probability of so many heads or more of a fair coin, from the exact sum."""
+    """Exact probability of at least so many heads of a fair coin."""
     return sum(comb(tosses, k) for k in range(heads, tosses + 1)) / (1 << tosses)

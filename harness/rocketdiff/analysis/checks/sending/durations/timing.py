@@ -1,11 +1,10 @@
 """
 How long is the application held up by a send whose first attempt went to a paused broker: the same in both arms?
 
-Looked at: sends whose first attempt was blocked and began at least one send timeout before the end of the pause, so that
-the end cannot cut the wait short (a shorter wait would measure when the send began, not what the client does). One value
-an arm and outage: the upper median over its sends, because a client that has just closed a connection after a
-timeout may see its next attempt fail at once (seen in Java). Such a send is never the first of its outage, so it does not
-decide one. Statistical; the unit is the outage.
+Examines sends whose first attempt was blocked and began at least one send timeout before the pause ended; otherwise the
+wait would measure when the send began, not what the client does. One value per arm and outage: the upper median,
+because a client that has just closed a connection after a timeout may see its next attempt fail at once (seen in Java).
+Such a send is never the first of its outage, so it does not decide one. Statistical; the unit is the outage.
 """
 
 from collections import defaultdict
@@ -35,7 +34,7 @@ BLOCKED_SEND = Question(
 
 
 class Timing(CaseObserver):
-    """Gathers the durations of fully blocked sends by arm and outage."""
+    """Gathers the durations of fully blocked sends, by arm and outage."""
 
     def __init__(self, context: CaseContext) -> None:
         super().__init__(context)
@@ -43,14 +42,12 @@ class Timing(CaseObserver):
         self._durations: defaultdict[tuple[str, int], list[int]] = defaultdict(list)
 
     def observe(self, send: AlignedSend) -> None:
-        """Read both sides."""
         for side in send.sides:
             outage = self._blocking_outage(side)
             if outage is not None and side.row is not None:
                 self._durations[str(side.arm), outage.episode].append(side.row.end_ns - side.row.start_ns)
 
     def finish(self) -> None:
-        """One value for each arm and outage."""
         for (arm, episode), durations in self._durations.items():
             usual_ns = float(median_high(durations))
             self._context.collector.note(
@@ -58,7 +55,6 @@ class Timing(CaseObserver):
             )
 
     def _blocking_outage(self, side: SendView) -> Outage | None:
-        """The outage whose pause the first attempt ran into with a whole timeout left of it."""
         if not side.contexts or not side.contexts[0].blocked:
             return None
         pause, attempt = side.contexts[0].hit, side.attempts[0]
@@ -68,10 +64,10 @@ class Timing(CaseObserver):
 
 
 def evaluate(facts: CaseFacts) -> Evidence:
-    """In: facts of one case. Out: evidence with one sample of paired outages, for information; the pool gates."""
+    """Return evidence of paired outages, for information; the pool gates."""
     return case_evidence(facts, BLOCKED_SEND)
 
 
 def pooled(cases: Sequence[CaseFacts]) -> tuple[Evidence, ...]:
-    """In: facts of all cases. Out: one evidence a pool, which gates."""
+    """Return one gating evidence per pool."""
     return tuple(pooled_evidence(name, pool, BLOCKED_SEND) for name, pool in pools_of(cases, NAME).items())

@@ -1,10 +1,10 @@
 """
 Connections that a client leaves open at rest, the most it holds at once, and those it makes anew without a fault.
 
-Looked at: how many TCP connections each client's processes hold to each server, seen from outside (``run.json``,
-``connections``). A client of RocketMQ has one to an address, for all its threads, and no more at rest than before its first
-send. From 5.3.1 on a close that comes late throws its connection's successor away, which stays open (``LateClose`` of the
-rules); how often that happens among threads is luck, but every time takes a request that failed, and those are counted.
+Examines each client's TCP connections to each server, seen from outside (``run.json``, ``connections``). A RocketMQ
+client has one per address for all threads, and no more at rest than before its first send. From 5.3.1 on a late close
+evicts the connection's successor, which stays open (``LateClose`` of the rules). How often that happens is luck, but
+each time takes a failed request, and those are counted.
 """
 
 from collections import Counter
@@ -20,48 +20,52 @@ from rocketdiff.core.events import Arm
 from rocketdiff.core.tables.fault import KILLS, FaultKind
 
 LEFT_OPEN, AT_ONCE, MADE_ANEW = "connections-left-open", "connections-at-once", "connections-made-anew"
-"""After ``outcomes.`` and before the kind of server."""
+"""Parts of a signature, after ``outcomes.`` and before the kind of server."""
 
 BY_RULE = "outcomes.connections"
-"""Tally of what the rules of the release are known to let stay open: failed attempts that may each cost one, by broker."""
+"""Tally of failed attempts that may each leave a connection open by rule, by broker."""
 
 NEVER, AFTER_REFUSALS, AT_TIMES = "known: never", "known: after refusals", "known: at times"
-"""When the rules of the release let a connection stay open, of a request that failed; nothing is counted where nobody knows."""
+"""When a failed request may leave a connection open by the release's rules; not counted without known rules."""
 
 _TIMEOUT_AND_REFUSAL = ("RemotingTimeoutException", "RemotingConnectException")
 
 _REFUSING = KILLS | {FaultKind.WIRE_RESET}
-"""Faults in which a heartbeat finds nobody to connect to."""
+"""Faults under which a heartbeat cannot connect."""
 
 SPARE = 1
-"""A connection to a server that is luck in one case, as where two threads raced for it; over the cases of a run it is counted."""
+"""
+Connections to a server that are luck in one case (two threads raced to connect); over a run's cases they are counted.
+"""
 
 SPARE_AT_ONCE = 2
-"""The same of any moment: one that is just being closed is there beside the next. In 80 arms of real clients none had one (2026-11-22)."""
+"""
+The same at any moment: a connection that is being closed beside the next. None of 80 arms of real clients had one
+(2026-11-22).
+"""
 
 A_FAILURE = 2
-"""Connections that a failed attempt may cost by rule: its own, and that of the heartbeat which greets each new one."""
+"""Connections that a failed attempt may leave open: its own, and that of the heartbeat sent on each new one."""
 
 HEARTBEATS = 2
-"""Requests besides sends that a case's broker may fail by itself: a heartbeat every 30 s, and the greeting of the first one."""
+"""Other requests that may fail at a broker: a heartbeat every 30 s, and the first one on a connection."""
 
 LUCK = 5
-"""Connections to a server made anew in calm that are luck: time that is up on a crowded machine costs one each."""
+"""New connections to a server in calm that are luck: a timeout on a crowded machine costs one each."""
 
 
 Held = Callable[[CaseFacts, Arm], Counter[str] | None]
-"""Connections of an arm by server; None where nobody could see."""
+"""Connections of an arm by server; None if not observed."""
 
 
 class LeftByRule(CaseObserver):
-    """Counts the attempts whose failure may leave a connection open by the rules of the release; None: nobody knows them."""
+    """Counts failed attempts that may leave a connection open by the release's rules; counts nothing if those are unknown."""
 
     def __init__(self, context: CaseContext, may_leave_open: Callable[[str | None], bool] | None) -> None:
         super().__init__(context)
         self._may_leave_open = may_leave_open
 
     def observe(self, send: AlignedSend) -> None:
-        """Read both sides."""
         if self._may_leave_open is None:
             return
         for side in send.sides:
@@ -70,7 +74,6 @@ class LeftByRule(CaseObserver):
                     self._collector.count(BY_RULE, str(side.arm), "", attempt.broker)
 
     def finish(self) -> None:
-        """Say what is known."""
         if self._may_leave_open is not None:
             after_timeouts, after_refusals = map(self._may_leave_open, _TIMEOUT_AND_REFUSAL)
             known = AT_TIMES if after_timeouts else AFTER_REFUSALS if after_refusals else NEVER
@@ -79,9 +82,9 @@ class LeftByRule(CaseObserver):
 
 def divergences_of(facts: CaseFacts) -> tuple[Divergence, ...]:
     """
-    What the candidate holds, or makes anew, beyond what rules and luck explain, by kind of server.
+    Connections the candidate holds, or makes anew, beyond what rules and luck explain, by kind of server.
 
-    Nothing where either client was not seen to the end or broke off; of what is held, nor where no rules are known.
+    Empty if a client was not observed to the end or broke off. What is held is judged only with known rules.
     """
     if facts.entry.breaches:
         return ()
@@ -89,7 +92,7 @@ def divergences_of(facts: CaseFacts) -> tuple[Divergence, ...]:
 
 
 def measures_of(facts: CaseFacts) -> Iterator[Measure]:
-    """Connections to all servers that each arm held at rest, where that was seen."""
+    """Connections to all servers that each arm held at rest, if observed."""
     for arm in Arm:
         held = _at_rest(facts, arm)
         if held is not None:
@@ -97,7 +100,7 @@ def measures_of(facts: CaseFacts) -> Iterator[Measure]:
 
 
 def paired(pool: Iterable[CaseFacts]) -> Iterator[PairedCounts]:
-    """In how many cases either arm was left with more than the other, of those in which no rule explains any."""
+    """In how many cases each arm was left with more than the other, of cases where no rule explains any."""
     more = dict.fromkeys(Arm, 0)
     for facts in pool:
         grown = {arm: _grown(facts, arm, _at_rest(facts, arm)) for arm in Arm}
@@ -112,17 +115,16 @@ def paired(pool: Iterable[CaseFacts]) -> Iterator[PairedCounts]:
 
 
 def _too_many(facts: CaseFacts) -> Iterator[Divergence]:
-    """Held at rest; and of servers to which none is left open, held at any moment."""
     if not _are_rules_known(facts):
         return
     left = _beyond(facts, _at_rest, SPARE)
     yield from _told(facts, LEFT_OPEN, left, "rest", "at rest, when every fault was over,")
-    most = {server: one for server, one in _beyond(facts, _at_most, SPARE_AT_ONCE).items() if server not in left}
+    most = {server: counts for server, counts in _beyond(facts, _at_most, SPARE_AT_ONCE).items() if server not in left}
     yield from _told(facts, AT_ONCE, most, "any", "at any moment")
 
 
 def _beyond(facts: CaseFacts, held_by: Held, spare: int) -> dict[str, tuple[int, int, int]]:
-    """By server, the candidate's connections, how many of them are new, and how many may be; only where more are."""
+    """By server with too many: the candidate's connections, new ones, and allowed new ones."""
     held = held_by(facts, Arm.CANDIDATE)
     baseline, candidate = (_grown(facts, arm, held_by(facts, arm)) for arm in (Arm.BASELINE, Arm.CANDIDATE))
     if held is None or baseline is None or candidate is None:
@@ -151,7 +153,7 @@ def _told(
 
 
 def _limit(facts: CaseFacts, server: str, limit: int) -> int | None:
-    """How many more connections to a server are no leak of the candidate's; None: any number may be the rules' doing."""
+    """How many new connections to a server are no leak; None for any number."""
     if facts.n(BY_RULE, NEVER):
         return limit
     if not facts.n(BY_RULE, AFTER_REFUSALS) or any(fault.kind in _REFUSING for fault in facts.faults):
@@ -201,7 +203,7 @@ def _are_rules_known(facts: CaseFacts) -> bool:
 
 
 def _grown(facts: CaseFacts, arm: Arm, held: Counter[str] | None) -> Counter[str] | None:
-    """By server, connections beyond those before the first send, of which one is everybody's right."""
+    """By server, connections beyond those before the first send; one is always allowed."""
     samples = facts.entry.connections.get(arm, ())
     if held is None or not samples or samples[0].held is None:
         return None
@@ -210,7 +212,7 @@ def _grown(facts: CaseFacts, arm: Arm, held: Counter[str] | None) -> Counter[str
 
 
 def _at_rest(facts: CaseFacts, arm: Arm) -> Counter[str] | None:
-    """By server, the fewest that any look at rest saw: what is only being closed is not left open."""
+    """By server, the fewest in any sample at rest, because one that is being closed is not left open."""
     looks = [sample.held for sample in facts.entry.connections.get(arm, ()) if sample.is_at_rest]
     seen = [Counter(look) for look in looks if look is not None]
     if not seen or len(seen) < len(looks):
@@ -222,7 +224,6 @@ def _at_rest(facts: CaseFacts, arm: Arm) -> Counter[str] | None:
 
 
 def _at_most(facts: CaseFacts, arm: Arm) -> Counter[str] | None:
-    """By server, the most that any look saw."""
     looks = [sample.held for sample in facts.entry.connections.get(arm, ())]
     most: Counter[str] = Counter()
     for seen in looks:

@@ -1,18 +1,19 @@
 """
-Do the application's messages get through as the other client's do: as many, as surely, and acknowledged truthfully?
+Do the application's messages get through as often and as safely as the other client's, with truthful acknowledgements?
 
-Asked of every case, about every send of both arms. Three questions:
+Three questions about every send of every case:
 
-1. Exact, of one arm: an attempt that failed, or was stored with a reserve, without a known cause (``steps.causes``); and an
-   acknowledgement by a broker that was stopped or gone from before the request until after the answer, or one without reserve
-   while the slave that the broker waits for was.
+1. Exact, of one arm: an attempt that failed or was stored with a reserve without a known cause (``steps.causes``); an
+   acknowledgement by a broker that was stopped or gone from before the request until after the answer; a SEND_OK while the
+   slave that the broker waits for was.
 2. Compared, over sends that both arms made: in how many moments of calm, and in how many fault periods, one arm had more sends
-   that failed, were stored twice, stored with a reserve, or held up (``slower_sends``); in calm also lost one-way messages.
-3. Compared: how often a situation that a fault causes ended badly in each arm.
+   that failed, were stored twice or with a reserve, or were held up (``slower_sends``); in calm also sends that succeeded after
+   a failed attempt, and lost one-way messages.
+3. Compared: how often a situation caused by a fault ended badly.
 
-Timeouts and SYSTEM_BUSY are never an exact difference, because a crowded machine causes them; where the baseline itself has many
-of them in calm, the case shows nothing. Nor is a baseline that is held up in calm, because there is nothing to wait for: where that
-are many sends, and more than the candidate's, only what is exact is answered.
+Timeouts and SYSTEM_BUSY are never an exact difference, because a crowded machine causes them; with many of the
+baseline's in calm, the case is invalid. Nothing holds up a send in calm: if many of the baseline's are, and more than
+the candidate's, the case is indecisive.
 """
 
 from collections import defaultdict
@@ -37,41 +38,44 @@ STOPPED = "outcomes.acknowledged-by-a-stopped-broker"
 WITHOUT_SLAVE = "outcomes.acknowledged-without-its-slave"
 
 MORE = "outcomes.more"
-"""Tally of units of time in which an arm had more of something than the other."""
+"""Tally of time units in which an arm had more than the other."""
 
 MET, ENDED = "outcomes.met", "outcomes.ended"
-"""Tallies of a situation, and of its end."""
+"""Tallies of a situation, and of its bad end."""
 
 CROWDED = "outcomes.crowded"
-"""Tally of sends in calm that the machine failed."""
+"""Tally of sends in calm, failed by the machine or not."""
 
 CALM, FAULTS = "calm", "faults"
 
 MOMENT_NS = 500_000_000
 """
-A machine that stands still for a moment fails all sends that are under way, which is one cause and not many. Such a moment
-lasts a few hundred milliseconds; one of half a second and more breaks the guard ``awake-machine``.
+Sends that fail while the machine stalls share one cause and count once. A stall lasts a few hundred ms; above a second
+it breaks the guard ``awake-machine``.
 """
 
 APART_NS = 50_000_000
-"""Sends due so far from the last that failed fail by themselves, where those between got through; together they are one moment."""
+"""Sends due this long after the last failed one fail independently: those in between got through."""
 
 FAILED, TWICE, RESERVED, RETRIED = "failed", "stored-twice", "stored-with-a-reserve", "failed-at-first"
 UNSTORED, HELD_UP = "sent-one-way-and-not-stored", "held-up"
 COMPARED = {CALM: (FAILED, TWICE, RESERVED, RETRIED, UNSTORED, HELD_UP), FAULTS: (FAILED, TWICE, RESERVED, HELD_UP)}
-"""How many attempts a fault costs depends on where a counter stands, and on threads that tear each other's connections; in calm none does."""
+"""
+Retries count in calm only, where there should be none: how many a fault costs depends on the rotation counter, and on
+threads that tear each other's connections.
+"""
 
 AFTER_FAILURE, RESERVE = "failed/after-a-failed-attempt", "reserved/while-a-broker-waits"
 
 STOPS = OF_PROXIES | {FaultKind.PAUSE, FaultKind.KILL}
-"""While one lasts the server answers nothing."""
+"""Faults under which the server answers nothing."""
 
 SETTLED_NS = 50_000_000
-"""A process that is stopped may have a thread that runs to the end of its turn; on a crowded machine that takes milliseconds."""
+"""A thread of a stopped process may finish its time slice: milliseconds on a crowded machine."""
 
 
 class Outcomes(CaseObserver):
-    """Notes failures without a cause and acknowledgements that cannot be; counts what befell each arm, by unit of time."""
+    """Notes unexplained failures and impossible acknowledgements; counts what happened to each arm, by time unit."""
 
     def __init__(self, context: CaseContext, causes: Mapping[Arm, Causes]) -> None:
         super().__init__(context)
@@ -94,7 +98,6 @@ class Outcomes(CaseObserver):
         self._calm: defaultdict[tuple[str, Arm], list[int]] = defaultdict(list)
 
     def observe(self, send: AlignedSend) -> None:
-        """Look at both sides, then at the two together."""
         for side in send.sides:
             if side.row is not None and side.row.route != UNSEEN_ROUTE:
                 self._require_cause(send, side, side.row)
@@ -104,7 +107,6 @@ class Outcomes(CaseObserver):
         self._compare(send)
 
     def finish(self) -> None:
-        """Who had more: period by period, and in moments of calm."""
         for (name, _), seen in self._units.items():
             if seen[Arm.BASELINE] != seen[Arm.CANDIDATE]:
                 self._collector.count(MORE, str(max(seen, key=lambda arm: seen[arm])), FAULTS, name)
@@ -133,7 +135,7 @@ class Outcomes(CaseObserver):
                 return
 
     def _causes_of(self, side: SendView, row: Send) -> Iterator[tuple[Cause, int | None, str]]:
-        """Of every attempt that did not end in SEND_OK, and of a send without any that failed: cause, number, end."""
+        """Cause, number and end of each attempt not ended in SEND_OK, and of a failed send without any."""
         causes = self._causes[side.arm]
         if not row.attempts and row.error is not None:
             thrown = class_of(row.error)
@@ -157,12 +159,11 @@ class Outcomes(CaseObserver):
                 yield cause, attempt.attempt, _end_of(error, code, attempt.status)
 
     def _require_running(self, send: AlignedSend, side: SendView) -> None:
-        """An acknowledgement needs a broker that runs at some time between the request and the answer."""
         row = side.row
         if row is not None and row.mode is SendMode.ONEWAY:
             return
         if self._context.confuses_answers(side):
-            return  # it may be another message's
+            return  # the answer may be another message's
         for attempt in side.attempts:
             stops = self._stops.get(attempt.broker)
             if stops is None or attempt.status is None or attempt.outcome is not Outcome.OK:
@@ -171,7 +172,7 @@ class Outcomes(CaseObserver):
             if fault is None:
                 continue
             if fault.kind is FaultKind.KILL and any(copy.broker == attempt.broker for copy in side.copies or ()):
-                continue  # somebody else has started it again
+                continue  # restarted by something other than the harness
             word = fault.kind.traits.during
             took_ms = (attempt.end_ns - attempt.start_ns) // 1_000_000
             self._differ(
@@ -185,7 +186,7 @@ class Outcomes(CaseObserver):
             return
 
     def _require_copied(self, send: AlignedSend, side: SendView) -> None:
-        """A broker with one slave, for which it waits, says SEND_OK of nothing that the slave cannot have."""
+        """A broker that waits for its only slave cannot answer SEND_OK without it."""
         if not self._waits_for_slave or self._context.confuses_answers(side):
             return
         for attempt in side.attempts:
@@ -219,7 +220,7 @@ class Outcomes(CaseObserver):
         self._collector.count(ENDED, arm, FAULTS, name, n=int(has_ended))
 
     def _compare(self, send: AlignedSend) -> None:
-        """What befell a send that both arms made; in calm only what befell one of them alone counts."""
+        """Count what happened to a send that both arms made; in calm only what happened to one alone."""
         rows = {side.arm: side.row for side in send.sides if side.row is not None}
         if len(rows) < len(Arm):
             return
@@ -248,7 +249,6 @@ class Outcomes(CaseObserver):
 
 
 def _moments(due: Sequence[int]) -> int:
-    """How many separate moments sends due then make up."""
     last = began = -MOMENT_NS
     moments = 0
     for due_ns in sorted(due):
@@ -266,7 +266,7 @@ def _end_of(error: str | None, code: int | None, status: str | None) -> str:
 
 
 def _ended_so(other: SendView | None, attempt: int | None, end: str) -> bool:
-    """Whether the other arm's attempt at the same message ended alike: then it is the message (too long, say) that is refused."""
+    """True if the other arm's attempt ended alike: then the message is refused (too long, say)."""
     if other is None or other.row is None:
         return False
     if attempt is None:
@@ -275,13 +275,12 @@ def _ended_so(other: SendView | None, attempt: int | None, end: str) -> bool:
 
 
 def _was_down(fault: FaultRecord, attempt: Attempt) -> bool:
-    """Whether a fault of an attempt's broker had stopped it before the request, and until after the answer."""
     is_begun = attempt.start_ns >= fault.injected_ns + SETTLED_NS
     return is_begun and (fault.heal_ns is None or attempt.end_ns <= fault.heal_ns)
 
 
 def _keeps_waiting(fault: FaultRecord, attempt: Attempt) -> bool:
-    """Whether an attempt was made while its broker waited for a slave, or a disk, in vain."""
+    """True if the attempt's broker waited in vain for a slave, or a disk, during all of the attempt."""
     if master_of(fault.node) != attempt.broker:
         return False
     is_shown = fault.proven_ns is not None and attempt.start_ns >= fault.proven_ns

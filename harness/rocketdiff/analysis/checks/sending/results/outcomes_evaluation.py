@@ -1,4 +1,4 @@
-"""The evidence that the counts of ``outcomes`` give, of one case and of all cases together; the verdict decides which differ."""
+"""Evidence from the counts of ``outcomes``, per case and pooled; the verdict decides which differ."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -28,36 +28,36 @@ SITUATIONS = {
     AFTER_FAILURE: ("where the first attempt met a fault and failed", "failed"),
     RESERVE: ("at a broker whose slave or disk was at fault", "were told so"),
 }
-"""How a compared share is named before the kind of its fault; the situation, and the end, in words."""
+"""Name of a compared share, without the kind of its fault, to words for the situation and its end."""
 
 FAR_APART = 0.5
 """
-By how much two shares have to differ before they are compared. Sends of one period share their cause, so that such shares scatter
-more than the test knows; all against less than half, or none against more, is no scatter.
+Least difference of compared shares. Sends of one fault period share their cause, so shares scatter more than the test
+assumes; all against less than half, or none against more than half, is no scatter.
 """
 
 MANY = 0.25
 """
-Share of one client's sends in calm that nothing crowded explains where the other, at the same time and on the same brokers, has none
-at all: moments do not fill a quarter of a case, so that no count of moments is needed.
+Share of one client's sends in calm that load cannot explain if the other, at the same time and on the same brokers, has
+none. Stalls do not fill a quarter of a case, so moments need not be counted.
 """
 
 A_CALL_IN_TEN = 0.1
 """
-Share of an arm's sends in calm that must be held up before moments of it count: an application notices one in ten, and what garbage
-collection, classes loaded late and a crowded machine hold up of one client alone is far less.
+Share of an arm's sends in calm that must be held up before moments count. An application notices one in ten; garbage
+collection, late class loading and load hold up far fewer of one client alone.
 """
 
 CROWDED_SHARE = 0.01
 CROWDED_LEAST = 2
 """
-Share of the baseline's sends in calm that the machine may fail, and how many are luck whatever their share: a machine that fails
-more than one in a hundred of a client that does nothing wrong fails any other's, too, and nobody could tell them apart.
+Share of the baseline's sends in calm that the machine may fail, and the number that is luck at any share. A machine
+that fails over one in a hundred of a correct client fails any other's too, indistinguishably.
 """
 
 
 def evaluate(facts: CaseFacts) -> Evidence:
-    """In: facts of one case. Out: evidence with exact differences, and counts for the run's family."""
+    """Return evidence with exact differences, and counts for the run's family of tests."""
     measures = tuple(
         measure
         for what in COMPARED[CALM]
@@ -75,7 +75,7 @@ def evaluate(facts: CaseFacts) -> Evidence:
 
 
 def _is_hasty(facts: CaseFacts) -> bool:
-    """Whether timeouts are so short that the speed of this machine decides what fails: then only what is exact is asked."""
+    """True if timeouts are so short that this machine's speed decides what fails: only exact questions are asked."""
     return facts.entry.settings.send_msg_timeout_ms < LEISURELY_MS
 
 
@@ -99,22 +99,18 @@ def _held_up_in_calm(pool: Sequence[CaseFacts], arm: Arm) -> int:
 
 
 def _is_baseline_slower(pool: Sequence[CaseFacts]) -> bool:
-    """
-    Whether more of the baseline's sends in calm were held up than of the candidate's.
-
-    No client has anything to wait for in calm, so a baseline that waits was not let run: that says nothing of the candidate.
-    """
+    """True if more of the baseline's sends in calm were held up: it was not scheduled, which shows nothing of the candidate."""
     return _held_up_in_calm(pool, Arm.BASELINE) > _held_up_in_calm(pool, Arm.CANDIDATE)
 
 
 def pooled(cases: Sequence[CaseFacts]) -> tuple[Evidence, ...]:
-    """In: facts of all cases. Out: the counts of all sound ones together, if there is anything to compare."""
+    """Return the counts of all sound cases together, if there are any."""
     pools = pools_by_pair(cases, lambda facts: not _is_hasty(facts) and _standing(facts, 1)[0] is Standing.DECISIVE)
     return tuple(evidence for pair, pool in pools.items() for evidence in _pool(pair, pool))
 
 
 MINIMUM_UNITS = 11
-"""Fewer units in which the arms differ decide nothing: ten to none has p = 0.002, more than a run may be wrong by."""
+"""Fewer units that differ decide nothing: ten to none has p = 0.002, above a run's error budget."""
 
 
 def _pool(pair: str, pool: Sequence[CaseFacts]) -> Iterator[Evidence]:
@@ -140,14 +136,14 @@ def _paired(pool: Sequence[CaseFacts]) -> Iterator[PairedCounts]:
 
 
 def _is_noticed(pool: Sequence[CaseFacts], moments: Sequence[int]) -> bool:
-    """Whether the candidate was held up in calm as often as an application notices, and not the baseline more."""
+    """True if the candidate was held up in calm often enough to be noticed, and the baseline not more."""
     sends = sum(facts.n(NAME, "sends", arm=str(Arm.CANDIDATE), phase=CALM) for facts in pool)
     is_slower = _is_baseline_slower(pool) or moments[0] > moments[1]
     return not is_slower and _held_up_in_calm(pool, Arm.CANDIDATE) >= A_CALL_IN_TEN * sends > 0
 
 
 def _shares(facts: CaseFacts) -> Iterator[ComparedShares]:
-    """Situations that both arms met, of which one arm's ended all alike and the other's mostly otherwise."""
+    """Situations that both arms met, and that ended all alike in one arm and mostly otherwise in the other."""
     yield from _calm_shares(facts)
     for name in facts.keys(MET, str(Arm.BASELINE)):
         met = (facts.n(MET, name, arm=str(Arm.BASELINE)), facts.n(MET, name, arm=str(Arm.CANDIDATE)))
@@ -161,7 +157,7 @@ def _shares(facts: CaseFacts) -> Iterator[ComparedShares]:
 
 
 def _calm_shares(facts: CaseFacts) -> Iterator[ComparedShares]:
-    """What befell many of one arm's sends in calm, and none of the other's; a baseline held up is the machine's doing."""
+    """What happened to many of one arm's sends in calm and none of the other's; sends of the baseline held up do not count."""
     met = (facts.n(NAME, "sends", arm="baseline", phase=CALM), facts.n(NAME, "sends", arm="candidate", phase=CALM))
     for what in COMPARED[CALM] if all(met) else ():
         befell = (facts.n(NAME, what, arm="baseline", phase=CALM), facts.n(NAME, what, arm="candidate", phase=CALM))

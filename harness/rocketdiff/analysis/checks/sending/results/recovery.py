@@ -1,10 +1,10 @@
 """
-Does a client that speaks gRPC get messages through again once a proxy is back, or to another proxy that is there?
+Does a gRPC client get messages through again once a proxy is back, or through another proxy?
 
-Looked at: the longest time in which no send of an arm succeeded, from when a proxy was shown to answer again, or from when one was
-killed for good beside another, to the end of the arm's last send. gRPC connects anew by a published backoff (doc/connection-backoff.md): 1 s,
-each wait 1.6 times the last, 20 per cent earlier or later. How long after its proxy's return a client tries again is therefore luck, but
-it is not longer than that luck can be. Exact, and part of the check ``outcomes``; the times themselves are measures of it.
+Examines an arm's longest time without a successful send. The time starts when a proxy was shown to answer again, or
+when one was killed for good while another remained, and ends with the arm's last send. gRPC reconnects with a published
+backoff (doc/connection-backoff.md): 1 s, each wait 1.6 times the last, 20 per cent earlier or later. So the time of the
+next try is luck, but bounded. Exact, and part of the check ``outcomes``; the times are measures of it.
 """
 
 from collections.abc import Iterator
@@ -28,19 +28,17 @@ WITHOUT_SUCCESS = "outcomes.without-success"
 """Tally of the longest times without a success; its totals are milliseconds."""
 
 FIRST_WAIT_NS = 1_200_000_000
-"""The first wait of the backoff, a second, and its jitter."""
+"""First wait of the backoff: one second plus 20 per cent of jitter."""
 
 OF_THE_TIME_AWAY = 0.9
 """
-The wait that follows, as a share of the time since the connection was lost: after n waits of 0.8 x 1.6^k s the next is at most
-1.2 x 1.6^n s, which is 0.9 times their sum and 1.2 s.
+The next wait as a share of the time since the connection was lost: after n waits of 0.8 x 1.6^k s it is at most 1.2 x
+1.6^n s, which is 0.9 times their sum plus 1.2 s.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class _Ended:
-    """A send that returned."""
-
     end_ns: int
     is_ok: bool
     send: AlignedSend
@@ -48,8 +46,6 @@ class _Ended:
 
 @dataclass(frozen=True, slots=True)
 class _Gap:
-    """A time without a success, and the send that ended it, or was the last one."""
-
     lasted_ns: int
     is_open: bool
     send: AlignedSend
@@ -65,13 +61,12 @@ class Recovery(CaseObserver):
         self._ended: dict[Arm, list[_Ended]] = {arm: [] for arm in Arm}
 
     def observe(self, send: AlignedSend) -> None:
-        """Both sides, if they came to this send."""
         for side in send.sides if self._faults else ():
             if side.row is not None and side.row.mode is not SendMode.ONEWAY:
                 self._ended[side.arm].append(_Ended(side.row.end_ns, side.row.outcome is Outcome.OK, send))
 
     def finish(self) -> None:
-        """One difference a fault at most, told by the send that got through at last."""
+        """Note at most one difference per fault, at the send that ended the gap."""
         for ended in self._ended.values():
             ended.sort(key=lambda one: one.end_ns)
         for fault in self._faults:
@@ -107,7 +102,7 @@ class Recovery(CaseObserver):
         )
 
     def _reachable_from(self, fault: FaultRecord) -> int | None:
-        """Since when a client can reach a proxy again that this fault took from it; None if it never can, or nobody knows."""
+        """When a client can reach a proxy again after this fault; None if never or unknown."""
         if fault.heal_ns is not None:
             return fault.heal_proven_ns
         proxies = topology_named(self._context.entry.topology).proxy_names
@@ -115,19 +110,18 @@ class Recovery(CaseObserver):
 
 
 def _longest(ended: list[_Ended], from_ns: int) -> _Gap | None:
-    """In the order of their ends; None if nothing ended afterwards."""
     last_ns, longest = from_ns, None
-    later = [one for one in ended if one.end_ns > from_ns]
-    for one in later:
-        if one.is_ok or one is later[-1]:
-            gap = _Gap(one.end_ns - last_ns, not one.is_ok, one.send)
+    later = [send for send in ended if send.end_ns > from_ns]
+    for send in later:
+        if send.is_ok or send is later[-1]:
+            gap = _Gap(send.end_ns - last_ns, not send.is_ok, send.send)
             longest = gap if longest is None or gap.lasted_ns > longest.lasted_ns else longest
-            last_ns = one.end_ns
+            last_ns = send.end_ns
     return longest
 
 
 def recovery_measures(facts: CaseFacts) -> Iterator[Measure]:
-    """The longest time without a success of each arm, in ms, by kind of fault."""
+    """Each arm's longest time without a success, in ms, by kind of fault."""
     for kind in facts.keys(WITHOUT_SUCCESS, str(Arm.BASELINE)):
         for arm in Arm:
             mean_ms = facts.mean(WITHOUT_SUCCESS, kind, arm=str(arm))

@@ -1,10 +1,10 @@
 """
-Which arm's send of a message was held up: both succeeded at the first attempt, one of them far later than the other.
+Which arm's send of a message was held up: both succeeded at the first attempt, one far later than the other.
 
-Both ran beside each other on the same brokers, so a machine or a broker that stands still holds up both. Beside a fault
-only sends to brokers that it does not touch are asked: what holds those up is their own client, which lets a thread wait
-for another that is blocked. Real clients do so at times (4.x while it connects), and any may collect garbage; so one
-occurrence tells nothing, and ``outcomes`` counts fault periods.
+Both ran at the same time on the same brokers, so a stalled machine or broker holds up both. During a fault only sends
+to unaffected brokers are examined: their own client holds them up, when a thread waits for a blocked one. Real clients
+do so at times (4.x while it connects), and any may collect garbage, so one occurrence shows nothing, and ``outcomes``
+counts fault periods.
 """
 
 from collections.abc import Mapping
@@ -21,16 +21,12 @@ from rocketdiff.core.tables.fault import FaultKind
 from rocketdiff.core.tables.topology import master_of
 
 HELD_UP_NS = 250_000_000
-"""What a send that succeeded at once takes longer than the other arm's: the bound of ``lateness-*``."""
+"""How much longer than the other arm's a send must take: the bound of the guard ``on-schedule-*``."""
 
 
 @dataclass(frozen=True, slots=True)
 class SlowerSends:
-    """
-    The question with the faults of a case at hand.
-
-    brokers: what may touch a broker, under its master's name. clients: faults that any send may have to do with.
-    """
+    """Compares sends. brokers: faults by the broker's master. clients: faults that may affect any send."""
 
     context: CaseContext
     brokers: FaultReach
@@ -48,18 +44,17 @@ class SlowerSends:
         )
 
     def held_up(self, send: AlignedSend, rows: Mapping[Arm, Send], *, is_calm: bool) -> list[Arm]:
-        """The arm whose send was held up, if one was; one-way calls are the business of ``held_up``."""
+        """The arm whose send was held up, if any; one-way calls are left to the module ``held_up``."""
         if not all(_succeeded_at_once(row) for row in rows.values()):
             return []
         if not is_calm and not all(self._is_beside(row) for row in rows.values()):
             return []
         if not is_calm and any(self.context.confuses_answers(side) for side in send.sides):
-            return []  # it may be another message's
+            return []  # the answer may be another message's
         took_ns = {arm: row.end_ns - row.start_ns for arm, row in rows.items()}
         return [arm for arm in Arm if took_ns[arm] - min(took_ns.values()) > HELD_UP_NS]
 
     def _is_beside(self, row: Send) -> bool:
-        """Whether no fault touches the brokers of a send from its start to its end."""
         brokers = {attempt.broker for attempt in row.attempts}
         touched = any(self.brokers.meets(row.start_ns, row.end_ns, broker) for broker in brokers)
         return bool(brokers) and not touched and not self.clients.meets(row.start_ns, row.end_ns)
