@@ -25,7 +25,7 @@ from rocketdiff.core.topology import Topology, letter_of
 # Empty commit logs, queues and logs of one node; a run of the full suite also stays below this size.
 SPACE_TO_START_BYTES = 64 * 1024 * 1024
 
-# The next commit log file. A broker that cannot write a mapped page returns errors that are no test of a client.
+# The next commit log file. A broker that cannot write a mapped page returns errors that no client should get.
 SPACE_TO_CONTINUE_BYTES = 16 * 1024 * 1024
 
 # Above 90 % a broker answers every send with SERVICE_NOT_AVAILABLE (DefaultMessageStore.CleanCommitLogService). One percent

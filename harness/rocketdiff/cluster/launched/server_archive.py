@@ -24,7 +24,7 @@ _TOPOLOGY = topology_named("one-master")
 
 
 def with_class_archive(installation: Installation) -> Installation:
-    """Return the installation with its archive. It is made now if an earlier command used the installation and left no archive."""
+    """Return the installation with its archive, made now if an earlier command used the installation and left none."""
     archive = archive_of(start_of(installation), lambda file, folder: train(installation, file, folder))
     return replace(installation, class_archive=archive)
 

@@ -8,13 +8,13 @@ from rocketdiff.cluster.operations.conditions import await_condition
 from rocketdiff.core.errors import ClusterError, UsageError
 from rocketmq_reference.connections.channels import Channels
 
-# Registration takes a few ms; a broker that could not reach its name server retries after 10 to 30 s.
+# Registration takes a few ms; a broker that did not reach its name server retries after 10 to 30 s.
 _ROUTE_TIMEOUT_S = 40.0
 
 
 def queues_by_broker(queues_per_broker: int | Mapping[str, int], brokers: tuple[Node, ...]) -> dict[str, int]:
     """
-    Queues wanted on each broker, by name, from one number for all or one number per letter.
+    Return the queues wanted on each broker, by name, from one number for all or one per letter.
 
     Raises UsageError for a letter without a broker and for less than one queue.
     """
@@ -39,7 +39,7 @@ def create_everywhere(
     ordered: bool = False,
 ) -> None:
     """
-    Creates a topic on the brokers in ``wanted`` and waits until every name server has exactly that route.
+    Create a topic on the brokers in ``wanted`` and wait until every name server has exactly that route.
 
     Raises ClusterError.
     """
@@ -56,7 +56,7 @@ def await_route(
     channels: Channels, name_servers: tuple[Node, ...], topic: str, wanted: Mapping[str, int], timeout_s: float
 ) -> None:
     """
-    Waits until the route at every name server has exactly these queues.
+    Wait until the route at every name server has exactly these queues.
 
     Raises ClusterError.
     """
@@ -72,7 +72,7 @@ def delete_everywhere(
     channels: Channels, name_servers: tuple[Node, ...], brokers: tuple[Node, ...], topic: str
 ) -> None:
     """
-    Deletes a topic on all brokers, then at all name servers. Idempotent.
+    Delete a topic on all brokers, then at all name servers. Idempotent.
 
     Raises ClusterError.
     """
