@@ -136,11 +136,7 @@ def sweep(engine: Engine) -> SweepResult:
 
 
 def remove_run(engine: Engine, run: str) -> None:
-    """
-    Remove everything of one run, running or not.
-
-    Raises EnvironmentMissing if the engine does not answer, ClusterError if it refuses.
-    """
+    """Remove everything of one run, running or not. Raises as sweep."""
     _remove(engine.containers(run), engine.networks(run))
 
 

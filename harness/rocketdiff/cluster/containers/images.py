@@ -201,11 +201,7 @@ def _id_of(engine: Engine, name: str) -> str | None:
 
 
 def make_images(releases: Sequence[str]) -> None:
-    """
-    Build missing images and print all names.
-
-    Raises as image_for.
-    """
+    """Build missing images and print all names. Raises as image_for."""
     with closing(Engine.connect()) as engine:
         for release in releases:
             image = image_for(engine, release)

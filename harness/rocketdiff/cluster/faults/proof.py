@@ -1,8 +1,8 @@
 """
 Proofs that a fault took effect and that it is over: a probe gets no answer, is refused, or is answered.
 
-The state of a process shows that it cannot run; the probe shows that clients notice. All times are nanoseconds of the monotonic
-clock.
+The state of a process shows that it cannot run; the probe shows that clients notice. Functions return the time when the proof
+was certain, in nanoseconds of the monotonic clock, or raise FaultNotProven.
 """
 
 import time
@@ -44,11 +44,7 @@ _PROBES: dict[Role, Callable[[str, int, str, Security], None]] = {
 
 
 def prove_silence(node: Node, for_s: float | None) -> int:
-    """
-    Send a probe that must not be answered; return the time when this was certain.
-
-    for_s: duration of the fault; the proof takes at most half of it. Raises FaultNotProven.
-    """
+    """Send a probe that must not be answered. for_s: duration of the fault; the proof takes at most half of it."""
     timeout_ms = SILENCE_MS if for_s is None else min(SILENCE_MS, int(for_s * 1000 * _SHARE_OF_A_PAUSE))
     try:
         _PROBES[node.role](node.address, max(timeout_ms, _SHORTEST_SILENCE_MS), node.probe_topic, node.security)
@@ -60,11 +56,7 @@ def prove_silence(node: Node, for_s: float | None) -> int:
 
 
 def prove_refusal(node: Node) -> int:
-    """
-    Send a probe whose connection must be refused; return the time when this was certain.
-
-    Raises FaultNotProven.
-    """
+    """Send a probe whose connection must be refused."""
     try:
         _PROBES[node.role](node.address, SILENCE_MS, node.probe_topic, node.security)
     except RemotingConnectException:
@@ -76,9 +68,9 @@ def prove_refusal(node: Node) -> int:
 
 def prove_copied(cluster: Cluster, slave: Node) -> int:
     """
-    Store a message on the master; return the time when it is on its slave.
+    Store a message on the master and wait for it on its slave.
 
-    If the master has a fault itself, the slave must only answer. Raises FaultNotProven.
+    If the master has a fault itself, the slave must only answer.
     """
     master = node_named(cluster, master_of(slave.name))
     if cluster.state(master.name) is not NodeState.RUNNING:
@@ -100,11 +92,7 @@ def _missing_copy(channels: Channels, master: Node, slave: Node) -> str | None:
 
 
 def prove_answer(node: Node) -> int:
-    """
-    Send a probe that must be answered; return the time of the answer.
-
-    Raises FaultNotProven.
-    """
+    """Send a probe that must be answered."""
     try:
         _PROBES[node.role](node.address, ANSWER_TIMEOUT_MS, node.probe_topic, node.security)
     except RemotingException as error:

@@ -4,7 +4,7 @@ A broker loses its write permission (``brokerPermission=4``, as an operator take
 It registers at once: the routes of all its topics lose the permission, and clients leave it at their next poll. A client with
 an older route still sends, and the broker still stores. It refuses only sends to ordered topics, with NO_PERMISSION
 (AbstractSendMessageProcessor.msgCheck, 4.9.7 and 5.3.3), so the proof uses an ordered topic. Brokers before 5.1.0 ignore that
-attribute of a created topic; then the proof is the setting as the broker reports it.
+attribute of a created topic; then the proof is the reported setting. Both functions raise UnprovenFault.
 """
 
 import time
@@ -31,7 +31,7 @@ def inject(cluster: Cluster, spec: FaultSpec) -> FaultRecord:
     """
     Remove the permission; proven by NO_PERMISSION for a probe and by every name server's route.
 
-    Raises UnprovenFault, and UsageError for a node that is no broker.
+    Raises UsageError for a node that is no broker.
     """
     node = node_named(cluster, cluster.topology.broker_named(spec.node))
 
@@ -46,11 +46,7 @@ def inject(cluster: Cluster, spec: FaultSpec) -> FaultRecord:
 
 
 def heal(cluster: Cluster, record: FaultRecord) -> FaultRecord:
-    """
-    Restore the permission; proven by a stored probe and by every name server's route.
-
-    Raises UnprovenFault.
-    """
+    """Restore the permission; proven by a stored probe and by every name server's route."""
     node = node_named(cluster, record.node)
     settings = {"brokerPermission": admin.READ_AND_WRITE}
 

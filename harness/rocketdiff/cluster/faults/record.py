@@ -34,11 +34,7 @@ class UnprovenFault(FaultNotProven):
 
 
 def injected(spec: FaultSpec, node_name: str, act: Callable[[], Span], prove: Callable[[], int]) -> FaultRecord:
-    """
-    Inject a fault and prove it.
-
-    Raises UnprovenFault.
-    """
+    """Inject a fault and prove it. Raises UnprovenFault."""
     span = _span_so_far()
     try:
         span = act()
@@ -49,11 +45,7 @@ def injected(spec: FaultSpec, node_name: str, act: Callable[[], Span], prove: Ca
 
 
 def healed(record: FaultRecord, act: Callable[[], Span], prove: Callable[[], int]) -> FaultRecord:
-    """
-    Heal a fault and prove it; return the record with its healing.
-
-    Raises UnprovenFault.
-    """
+    """Heal a fault and prove it; return the record with its healing. Raises UnprovenFault."""
     span = _span_so_far()
     try:
         span = act()

@@ -56,11 +56,7 @@ def on_channels(node: Node, step: Callable[[Channels], object]) -> Callable[[], 
 
 
 def changed(act: Callable[[], int]) -> Span:
-    """
-    Return the times of a change of settings.
-
-    Raises ClusterError, as every action on a cluster.
-    """
+    """Return the times of a change of settings. Raises ClusterError, as every action on a cluster."""
     begin_ns = time.monotonic_ns()
     try:
         return Span(begin_ns, act())
@@ -69,11 +65,7 @@ def changed(act: Callable[[], int]) -> Span:
 
 
 def answered_with(channels: Channels, node: Node, code: int, topic: str) -> None:
-    """
-    Send a message that must be refused with that response code.
-
-    Raises FaultNotProven.
-    """
+    """Send a message that must be refused with that response code. Raises FaultNotProven."""
     try:
         stored = admin.send_probe(channels, node.address, 0, _BODY, topic)
     except MQBrokerException as error:
@@ -84,11 +76,7 @@ def answered_with(channels: Channels, node: Node, code: int, topic: str) -> None
 
 
 def stored_again(channels: Channels, node: Node, topic: str) -> None:
-    """
-    Send a message that must be stored.
-
-    Raises FaultNotProven.
-    """
+    """Send a message that must be stored. Raises FaultNotProven."""
     try:
         admin.send_probe(channels, node.address, 0, _BODY, topic)
     except MQBrokerException as error:
@@ -96,11 +84,7 @@ def stored_again(channels: Channels, node: Node, topic: str) -> None:
 
 
 def _answered_with_status(channels: Channels, node: Node, status: SendStatus) -> None:
-    """
-    Send messages until one is stored with that status; a race may give one or two of them another status.
-
-    Raises FaultNotProven.
-    """
+    """Send messages until one is stored with that status; a race may give one or two of them another status."""
     seen = [admin.send_probe(channels, node.address, 0, _BODY).status]
     while seen[-1] is not status and len(seen) < _TRIES:
         seen.append(admin.send_probe(channels, node.address, 0, _BODY).status)

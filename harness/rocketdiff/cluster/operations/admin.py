@@ -127,7 +127,7 @@ def registered_members(channels: Channels, name_server_address: str) -> dict[tup
 
 
 def runtime_info(channels: Channels, broker_address: str) -> dict[str, str]:
-    """A broker's runtime info, such as the length of its send queue."""
+    """A broker's figures, such as the length of its send queue."""
     return answers.parse_table(channels.invoke(broker_address, requests.get_runtime_info(), REQUEST_TIMEOUT_MS))
 
 
@@ -180,10 +180,9 @@ def send_probe(
 
 def probe_broker(address: str, timeout_ms: int, topic: str = PROBE_TOPIC, security: Security = OPEN) -> None:
     """
-    Send a broker a cheap request on a new connection; return after any answer.
+    Send a broker a cheap request on a new connection; return after any answer. Raises RemotingExceptions.
 
-    A request for an offset stores nothing, so it is harmless if a paused broker serves it later. Raises
-    RemotingTimeoutException and the other RemotingExceptions.
+    A request for an offset stores nothing, so it is harmless if a paused broker serves it later.
     """
     _probe(address, requests.get_max_offset(topic, 0), timeout_ms, security)
 

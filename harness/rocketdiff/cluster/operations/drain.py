@@ -50,9 +50,9 @@ def await_drained(
     """
     Wait until late writes to these topics have ended; every node must run.
 
-    before: result of an earlier drain, after the sends of clients that still lived; if nothing has changed, it is only
-    confirmed. Raises ClusterError after ``timeout_s`` seconds, with what still changed, and EnvironmentMissing if the cluster's
-    machine has failed, because what is stored is then worthless.
+    before: an earlier result, from after the clients' sends but before their exit; if nothing has changed since, one check
+    confirms it. Raises ClusterError after ``timeout_s`` seconds, with what still changed, and EnvironmentMissing if the
+    cluster's machine has failed, because what is stored is then worthless.
     """
     cluster.require_sound()
     topics = tuple(topics)

@@ -34,7 +34,7 @@ _HINT = "look at the logs; a machine that is busy, or has less than 1 GiB of mem
 
 class Readiness:
     """
-    The steps for one cluster.
+    The steps for one cluster; each raises ClusterError at the deadline.
 
     check_servers: called at every poll; raises if a server has ended, because waiting is then pointless. log_tails: returns the
     last log lines of all servers, for error messages.
@@ -58,11 +58,7 @@ class Readiness:
         self._await_each(self._name_servers, "to answer", self._ask_name_server)
 
     def await_brokers(self, brokers: tuple[Node, ...]) -> None:
-        """
-        Wait until these brokers answer, are registered everywhere, and store and return messages.
-
-        Raises ClusterError.
-        """
+        """Wait until these brokers answer, are registered everywhere, and store and return messages."""
         self._await_each(brokers, "to answer", self._ask_broker)
         see_brokers = partial(self._see_brokers, brokers)
         self._await_each(self._name_servers, "to know all brokers", see_brokers, _REGISTRATION_POLL_S)
@@ -75,7 +71,7 @@ class Readiness:
         """
         Wait until these slaves answer, are registered everywhere, and hold what their masters store now.
 
-        Slaves whose master is not among ``masters`` need not have caught up. Raises ClusterError.
+        Slaves whose master is not among ``masters`` need not have caught up.
         """
         self._await_each(slaves, "to answer", self._ask_broker)
         see_slaves = partial(self._see_slaves, slaves)
@@ -86,22 +82,12 @@ class Readiness:
             self._await_each(mine, f"to hold what {master.name} stores", see_copy)
 
     def await_topics(self, brokers: tuple[Node, ...], topics: Mapping[str, Mapping[str, int]]) -> None:
-        """
-        Wait until every name server has the queues of these topics on these brokers. topics: queues by broker name.
-
-        Raises ClusterError.
-        """
+        """Wait until every name server has the queues of these topics on these brokers. topics: queues by broker name."""
         see_topics = partial(self._see_topics, {node.name for node in brokers}, topics)
         self._await_each(self._name_servers, "to have all topics again", see_topics)
 
     def await_proxies(self, endpoints: Mapping[str, str], topics: Mapping[str, Mapping[str, int]]) -> None:
-        """
-        Wait until these proxies have all queues of these topics.
-
-        endpoints: ``host:port`` by name. topics: queues by broker name.
-
-        Raises ClusterError.
-        """
+        """Wait until these proxies have all queues of these topics. endpoints: ``host:port`` by name."""
         for name, address in endpoints.items():
             for topic, wanted in topics.items():
                 await_condition(
