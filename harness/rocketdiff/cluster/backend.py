@@ -20,8 +20,7 @@ class Backend(Protocol):
     """
 
     @property
-    def name(self) -> str:
-        ...
+    def name(self) -> str: ...
 
     @property
     def title(self) -> str:
@@ -29,17 +28,14 @@ class Backend(Protocol):
         ...
 
     @property
-    def security_file(self) -> str | None:
-        ...
+    def security_file(self) -> str | None: ...
 
     @property
-    def demands(self) -> tuple[str, ...]:
-        """What the servers require of a client (``core.security``)."""
-        ...
+    def demands(self) -> tuple[str, ...]: ...
 
     @property
     def server_release(self) -> str:
-        """Release of name servers and brokers; empty until ``fetched`` if only the brokers know it."""
+        """Empty until ``fetched`` if only the brokers know it."""
         ...
 
     @property
@@ -52,8 +48,7 @@ class Backend(Protocol):
         ...
 
     @property
-    def topic_prefix(self) -> str:
-        ...
+    def topic_prefix(self) -> str: ...
 
     def why_not(self, topology: Topology, faults: Sequence[FaultSpec], *, delayed: bool) -> str | None:
         """
@@ -64,26 +59,23 @@ class Backend(Protocol):
         ...
 
     def refused(self, scenario: str, reason: str) -> UsageError:
-        """Return the error for a scenario that the user named and the backend cannot run. reason: from ``why_not``."""
+        """The error for a scenario that the user named; reason: from ``why_not``."""
         ...
 
-    def brokers(self, topology: Topology) -> tuple[str, ...]:
-        ...
+    def brokers(self, topology: Topology) -> tuple[str, ...]: ...
 
-    def named(self, topology: Topology, faults: Sequence[FaultSpec]) -> tuple[FaultSpec, ...]:
-        """The faults of a scenario with this backend's node names."""
-        ...
+    def named(self, topology: Topology, faults: Sequence[FaultSpec]) -> tuple[FaultSpec, ...]: ...
 
     def introduction(self) -> Iterator[str]:
-        """Lines that describe the cluster, for a dry run."""
+        """Lines for a dry run."""
         ...
 
     def planned_commands(self, fault: FaultSpec) -> tuple[str, ...]:
-        """The owner's commands that a fault would run, with their times, for a dry run. fault: from ``named``."""
+        """The owner's commands for a fault from ``named``, with their times, for a dry run."""
         ...
 
     def ending(self) -> str:
-        """The state in which a run leaves everything, for a dry run."""
+        """The final state, for a dry run."""
         ...
 
     def fetched(self, progress: ProgressListener | None = None) -> Self:

@@ -67,16 +67,13 @@ class Cluster(Protocol):
     """
 
     @property
-    def topology(self) -> Topology:
-        ...
+    def topology(self) -> Topology: ...
 
     @property
-    def server_release(self) -> str:
-        ...
+    def server_release(self) -> str: ...
 
     @property
-    def name_servers(self) -> tuple[Node, ...]:
-        ...
+    def name_servers(self) -> tuple[Node, ...]: ...
 
     @property
     def brokers(self) -> tuple[Node, ...]:
@@ -84,27 +81,23 @@ class Cluster(Protocol):
         ...
 
     @property
-    def slaves(self) -> tuple[Node, ...]:
-        """The slaves, by their masters."""
-        ...
+    def slaves(self) -> tuple[Node, ...]: ...
 
     @property
     def proxies(self) -> tuple[Node, ...]:
-        """The proxies with a node of their own; address: of their gRPC port."""
+        """Proxies with a node of their own; address: of the gRPC port."""
         ...
 
     @property
-    def name_server_addresses(self) -> tuple[str, ...]:
-        ...
+    def name_server_addresses(self) -> tuple[str, ...]: ...
 
     @property
     def grpc_endpoints(self) -> Mapping[str, str]:
-        """``host:port`` for gRPC clients, by the node that serves there; empty in a topology without proxies."""
+        """``host:port`` for gRPC clients, by the node that serves there."""
         ...
 
     @property
-    def topic_prefix(self) -> str:
-        ...
+    def topic_prefix(self) -> str: ...
 
     def create_topic(self, name: str, queues_per_broker: int | Mapping[str, int], *, ordered: bool = False) -> None:
         """
@@ -134,11 +127,9 @@ class Cluster(Protocol):
         """Start a node that is gone, with its old address and data; return when it serves and is registered everywhere."""
         ...
 
-    def state(self, node_name: str) -> NodeState:
-        ...
+    def state(self, node_name: str) -> NodeState: ...
 
-    def heal_all(self) -> None:
-        ...
+    def heal_all(self) -> None: ...
 
     def require_sound(self) -> None:
         """
@@ -152,24 +143,21 @@ class Cluster(Protocol):
         """Bytes and connections from clients that a node has not accepted yet; None if the backend cannot see them."""
         ...
 
-    def log_tail(self, node_name: str, lines: int = 20) -> tuple[str, ...]:
-        ...
+    def log_tail(self, node_name: str, lines: int = 20) -> tuple[str, ...]: ...
 
     def collect_evidence(self, folder: Path) -> None:
-        """Copy logs, settings and state of every node into a folder, one folder per node."""
+        """Copy logs, settings and state into a folder, one folder per node."""
         ...
 
     def close(self) -> None:
         """End all nodes, paused ones too, and remove the stores; keep logs and settings. A second call does nothing."""
         ...
 
-    def __enter__(self) -> Self:
-        ...
+    def __enter__(self) -> Self: ...
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        ...
+    ) -> None: ...
 
 
 def nodes_of(cluster: Cluster) -> tuple[Node, ...]:
@@ -183,12 +171,12 @@ def security_of(cluster: Cluster) -> Security:
 
 
 def node_named(cluster: Cluster, name: str) -> Node:
-    """Return the current values of a node. Raises UsageError for an unknown name."""
+    """Return the current values of a node; UsageError for an unknown name."""
     return by_name({node.name: node for node in nodes_of(cluster)}, name)
 
 
 def by_name(nodes: Mapping[str, _Entry], name: str) -> _Entry:
-    """Return the entry of a node. Raises UsageError for an unknown name."""
+    """Return the entry of a node; UsageError for an unknown name."""
     if name not in nodes:
         raise UsageError("a node of this cluster", seen=repr(name), hint="one of " + ", ".join(nodes))
     return nodes[name]

@@ -108,7 +108,6 @@ class SecurityAsked:
 
     @property
     def demands(self) -> tuple[str, ...]:
-        """Capabilities that a client needs."""
         return (ACL,) * self.has_account + (TLS,) * self.has_tls
 
     @property

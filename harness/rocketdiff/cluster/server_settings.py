@@ -143,7 +143,9 @@ def logging_settings(secrets: Sequence[str] = ()) -> str:
     message = "%m%n"
     if secrets:
         # A dot matches any character, so only letters and digits need no escape in the regular expression.
-        patterns = "|".join("".join(character if character.isalnum() else "." for character in secret) for secret in secrets)
+        patterns = "|".join(
+            "".join(character if character.isalnum() else "." for character in secret) for secret in secrets
+        )
         message = f"%replace(%m %ex){{'{patterns}','...'}}%nopex%n"
     return f"""<configuration>
   <appender name="STDOUT" class="ch.qos.logback.core.ConsoleAppender">

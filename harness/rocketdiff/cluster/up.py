@@ -144,11 +144,7 @@ def _refuse_second() -> None:
 
 
 def _sweep() -> None:
-    """
-    Remove what clusters left that did not start or whose owner was killed.
-
-    Raises EnvironmentMissing if these are containers and no engine answers.
-    """
+    """Remove what clusters left that did not start or whose owner was killed."""
     for folder in _home().glob("up-*"):
         owner = folder.name.removeprefix("up-")
         # Other names are not made by serve().
@@ -190,7 +186,6 @@ def _state_of(cluster: Cluster, folder: Path, backend: str) -> UpState:
 
 
 def _written() -> UpState | None:
-    """Content of the state file, whether or not its owner lives."""
     try:
         fields: dict[str, Any] = json.loads(_state_file().read_text())
         return UpState(**{**fields, "name_servers": tuple(fields["name_servers"])})

@@ -57,7 +57,6 @@ class Containers(LaunchedServers):
         )
 
     def fetched(self, progress: ProgressListener | None = None) -> Self:
-        """Check that the engine answers; build or pull the image."""
         from rocketdiff.cluster.containers.launch import fetch_image  # noqa: PLC0415  # as above
 
         fetch_image(self.server_release, progress)

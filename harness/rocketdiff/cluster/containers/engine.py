@@ -66,11 +66,7 @@ class Engine:
 
     @classmethod
     def connect(cls) -> Self:
-        """
-        Connect to the engine that the environment names, as testcontainers finds it.
-
-        Raises EnvironmentMissing if none answers.
-        """
+        """Connect to the engine that testcontainers finds in the environment; EnvironmentMissing if none answers."""
         where = get_docker_host() or _DEFAULT_SOCKET
         try:
             _knock(where)
@@ -86,16 +82,11 @@ class Engine:
         return cls(client, f"{platform} {version['Version']}", group, storage_here(where, info))
 
     def ping(self) -> None:
-        """Raise EnvironmentMissing unless the engine still answers."""
         with engine_errors("the container engine to answer"):
             self.client.ping()
 
     def require_disk_space(self, nodes: int, bytes_each: int) -> None:
-        """
-        Check the engine's disk, because stores are inside the containers. Does nothing if it is not on this host.
-
-        Raises EnvironmentMissing, as node_slot.require_disk_space.
-        """
+        """Check the engine's disk, because stores are inside the containers. Does nothing if it is on another host."""
         if self.storage is None:
             return
         try:

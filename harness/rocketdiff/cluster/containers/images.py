@@ -176,7 +176,7 @@ def _base(engine: Engine) -> tuple[str, str]:
 
 
 def _pulled(engine: Engine, name: str, variable: str) -> str:
-    """Return the id of an image that the user named, pulled if the engine does not have it."""
+    """Return the image's id."""
     found = _id_of(engine, name)
     if found is not None:
         return found

@@ -137,7 +137,6 @@ class ContainerServers:
         return Span(begin_ns, time.monotonic_ns())
 
     def state(self, name: str) -> NodeState:
-        """State as the engine reports it. Raises EnvironmentMissing if it does not answer."""
         server = self._server(name)
         if server.container is None:
             return NodeState.GONE
@@ -182,11 +181,7 @@ class ContainerServers:
                 )
 
     def unread_bytes(self, name: str) -> int | None:
-        """
-        Pending bytes and connections in the host's kernel and inside the container's network.
-
-        None if the container's network is not visible from here.
-        """
+        """In the host's kernel and inside the container's network; None if that is not visible from here."""
         server = self._server(name)
         outside = unread_bytes(server.slot.client_ports)
         if self._deployment.network_mode is NetworkMode.HOST or server.container is None:
@@ -212,7 +207,7 @@ class ContainerServers:
 
     def end(self) -> None:
         """
-        Keep logs and settings, then remove every container, paused ones too, and the network, and release the ports.
+        Keep logs and settings, then remove all containers and the network, and release the ports.
 
         If the engine no longer answers, ``cleanup.sweep`` removes the containers later.
         """

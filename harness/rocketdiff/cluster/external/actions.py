@@ -3,7 +3,7 @@ Actions on the nodes of an existing cluster: the owner's commands, each with an 
 
 ``disrupt`` (pause, kill) writes the undo entry, then the command's process group, and only then lets the command run. So after
 a killed run the log shows what to undo and which command may still be running. ``restore`` (resume, restart) completes the undo
-entry when the node *answers* a probe, whatever the command's exit code was.
+entry when the node *answers* a probe, for any exit code of the command.
 """
 
 import json
@@ -34,7 +34,7 @@ ANSWER_WITHIN_S = {Verb.RESUME: 10.0, Verb.RESTART: 60.0}
 """A resumed broker first stores queued requests; a restarted one first loads its store."""
 
 _PROBE_INTERVAL_S = 1.0
-"""Each probe is a connection to the owner's broker. Answers are mostly delayed by a network that recovers within seconds, or not."""
+"""Each probe is a connection to the owner's broker. Answers are mostly delayed by a network that recovers within seconds."""
 
 # The state command may be ssh; a shorter interval would only queue commands.
 _STATE_POLL_S = 0.1
@@ -80,7 +80,6 @@ class CommandResult:
 
     @property
     def seen(self) -> str:
-        """Exit status and output of a failure, in one sentence."""
         took_s = (self.end_ns - self.begin_ns) / 1e9
         how = f"exit code {self.exit_code}" if self.exit_code is not None else f"no end after {took_s:.1f} s, killed"
         text = " ".join((self.error.strip() or self.output.strip()).split())
@@ -202,7 +201,7 @@ class NodeActions:
         return Span(result.begin_ns, end_ns)
 
     def _await_refusal(self, node: Node) -> int | None:
-        """Return when a killed node refused a connection; None after a command's timeout, which the fault's proof then reports."""
+        """Return when a killed node refused a connection; None after a command's timeout, reported later by the fault's proof."""
         deadline = time.monotonic() + self._described.command_timeout_s
         while time.monotonic() < deadline:
             with suppress(FaultNotProven):
@@ -211,7 +210,7 @@ class NodeActions:
         return None
 
     def _await_state(self, node: DescribedNode, wanted: NodeState) -> int | None:
-        """Return when the state command reported the wanted state; None without a state command."""
+        """Return when the state command reported the state; None without a state command."""
         command = node.commands.get(Verb.STATE)
         if command is None:
             return None
@@ -274,7 +273,7 @@ def stays_up(entry: RestoreNode) -> bool:
     """
     True if a killed node answers for as long as a command may take.
 
-    One probe is not enough: a successful kill command may start a slow shutdown.
+    One probe is not enough: a successful kill command may only begin a slow shutdown.
     """
     return answers(entry, 0.0, entry.timeout_s)
 
@@ -355,7 +354,7 @@ def run_command(
 
 
 def _release(process: "subprocess.Popen[bytes]", on_group: Callable[[int], object]) -> int:
-    """Report the process group, then let the command run. Returns the time before it could."""
+    """Report the process group, then let the command run. Returns the time just before."""
     assert process.stdin is not None
     begin_ns = time.monotonic_ns()
     try:

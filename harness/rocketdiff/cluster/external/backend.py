@@ -81,7 +81,6 @@ class External:
 
     @property
     def title(self) -> str:
-        """With the name in the file."""
         secured = "" if self.asked is None else f", with {self.asked.title}"
         return f"{NAME} ({self.described.name}){secured}"
 
@@ -124,7 +123,6 @@ class External:
         )
 
     def brokers(self, topology: Topology) -> tuple[str, ...]:
-        """Their real names."""
         return named_topology(topology, self.described).broker_names
 
     def named(self, topology: Topology, faults: Sequence[FaultSpec]) -> tuple[FaultSpec, ...]:
@@ -132,7 +130,6 @@ class External:
         return tuple(replace(fault, node=_node_name(fault, here)) for fault in faults)
 
     def introduction(self) -> Iterator[str]:
-        """Nodes, the witness of a pause of each, and the probe topic."""
         described = self.described
         release = self.server_release or "as its brokers say"
         yield f"cluster {described.name} of {described.origin}, RocketMQ {release}; commands run in {described.folder}"
@@ -144,7 +141,6 @@ class External:
         yield f"topic {described.topic_prefix}-probe-<random>, 4 queues on each broker used of {names}: one message in each"
 
     def planned_commands(self, fault: FaultSpec) -> tuple[str, ...]:
-        """Two lines, one per command; one line for a fault on the wire."""
         if fault.kind in ON_THE_WIRE:
             return ("by a relay on this machine; the cluster is not touched",)
         action = _ACTIONS[fault.kind]

@@ -111,7 +111,7 @@ def _restore(
 
 
 def _kill(action: ActionStarted) -> None:
-    """Kill the process group of a command if it is still the same process, so that it cannot pause a node that is being resumed."""
+    """Kill a command's process group if it is still the same process, so that it cannot pause a node that is being resumed."""
     with suppress(ProcessLookupError, PermissionError):  # a hidden or protected process is not ours
         if started_ticks(action.group) == action.started_ticks:
             os.killpg(action.group, signal.SIGKILL)
@@ -192,7 +192,7 @@ class Guardian:
         return self._process.pid
 
     def close(self) -> None:
-        """End it, after the run has executed its undo log with as many tries as the guardian. A second call does nothing."""
+        """End it after the run's own undo. A second call does nothing."""
         self._process.kill()
         self._process.wait()
         if self._process.stdin is not None:

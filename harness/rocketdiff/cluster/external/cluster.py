@@ -64,12 +64,10 @@ class ExternalCluster:
 
     @property
     def topology(self) -> NamedTopology:
-        """With the owner's broker names."""
         return self._inspected.topology
 
     @property
     def server_release(self) -> str:
-        """From the file, or as the brokers report it."""
         return self._inspected.server_release
 
     @property
@@ -100,7 +98,6 @@ class ExternalCluster:
 
     @property
     def proxies(self) -> tuple[Node, ...]:
-        """Empty: a cluster file describes none."""
         return ()
 
     @property
@@ -116,7 +113,7 @@ class ExternalCluster:
         return self._inspected.described.topic_prefix
 
     def create_topic(self, name: str, queues_per_broker: int | Mapping[str, int], *, ordered: bool = False) -> None:
-        """As Cluster.create_topic. Refuses a name without the prefix, and an existing topic."""
+        """Refuses a name without the prefix, and an existing topic."""
         if not name.startswith(f"{self.topic_prefix}-"):
             raise UsageError(f"a topic that begins with {self.topic_prefix}-", seen=name)
         wanted = topics.queues_by_broker(queues_per_broker, self.brokers)
@@ -131,7 +128,7 @@ class ExternalCluster:
         self._topics[name] = wanted
 
     def delete_topic(self, name: str) -> None:
-        """As Cluster.delete_topic. Does nothing for a topic that this run has not created."""
+        """Does nothing for a topic that this run has not created."""
         if name not in self._topics:
             return
         entry = self._undo_entry(name)
@@ -146,11 +143,11 @@ class ExternalCluster:
         return self._actions.disrupt(node_named(self, node_name), Verb.PAUSE)
 
     def resume(self, node_name: str) -> Span:
-        """Run the owner's command; return when the node answers."""
+        """Return when the node answers."""
         return self._actions.restore(node_named(self, node_name), Verb.RESUME)
 
     def kill(self, node_name: str) -> Span:
-        """Run the owner's command; return when connections are refused."""
+        """Return when connections are refused."""
         return self._actions.disrupt(node_named(self, node_name), Verb.KILL)
 
     def restart(self, node_name: str) -> Span:
@@ -169,7 +166,7 @@ class ExternalCluster:
         return self._restart(node)
 
     def state(self, node_name: str) -> NodeState:
-        """The state after our last action: the state command runs after actions, not several times per second."""
+        """The state after our last action: the state command runs only after actions."""
         return self._actions.state(node_named(self, node_name).name)
 
     def heal_all(self) -> None:
@@ -196,12 +193,11 @@ class ExternalCluster:
                 )
 
     def unread_bytes(self, node_name: str) -> int | None:
-        """Always None: only the kernel of the broker's machine knows it."""
+        """Only the kernel of the broker's machine knows it."""
         node_named(self, node_name)
         return None
 
     def log_tail(self, node_name: str, lines: int = 20) -> tuple[str, ...]:
-        """Logs stay with the owner."""
         node_named(self, node_name)
         return ("its log is its owner's",)[:lines]
 

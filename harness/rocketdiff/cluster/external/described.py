@@ -36,7 +36,6 @@ class OwnersCommand:
 
     @property
     def shown(self) -> str:
-        """As typed by hand."""
         if self.words[:2] == ("/bin/sh", "-c") and len(self.words) == 3:
             return self.words[2]
         return shlex.join(self.words)
@@ -58,7 +57,6 @@ class DescribedNode:
     commands: dict[Verb, OwnersCommand]
 
     def lacks(self, verb: Verb) -> str | None:
-        """The missing command for an action, in words, or None."""
         return None if verb in self.commands else f"no {verb} command of {self.name}"
 
     @property

@@ -175,7 +175,7 @@ class UndoLog:
         self._write(ActionSucceeded(entry.key))
 
     def unfinished_action(self, entry: UndoEntry) -> ActionStarted | None:
-        """The pause or kill command if it is not known to have succeeded, so that it may still take effect; else None."""
+        """The pause or kill command, if it may still take effect because its success is not known; else None."""
         with self._lock:
             return self._actions.get(entry.key)
 

@@ -94,7 +94,6 @@ class NodeSchedule:
         self.error: BaseException | None = None
 
     def run(self, notify: FaultListener) -> None:
-        """Inject and heal the faults in sequence until ``stop`` is set."""
         try:
             for spec in self._specs:
                 self._sleep_until(self._origin_ns + round(spec.at_s * _NS_PER_S))
@@ -166,7 +165,6 @@ class ScheduleThread:
         self._thread.start()
 
     def stop(self) -> None:
-        """Begin no further fault and end the active ones."""
         self._stop.set()
 
     def join(self) -> ScheduleOutcome:

@@ -19,7 +19,6 @@ class LaunchedServers:
 
     @property
     def name(self) -> str:
-        """A backend with several spellings overrides it."""
         return "processes"
 
     @property

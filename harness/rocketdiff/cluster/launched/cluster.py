@@ -70,15 +70,10 @@ class LaunchedCluster:
 
     @property
     def topic_prefix(self) -> str:
-        """Constant: the cluster has no other users."""
         return "rocketdiff"
 
     def launch_and_await_ready(self, timeout_s: float = READY_TIMEOUT_S) -> None:
-        """
-        Start all servers at once, proxies when the brokers serve, and prove that the cluster serves.
-
-        Raises ServerEnded and ClusterError.
-        """
+        """Start all servers at once, proxies when the brokers serve, and prove readiness. Raises ServerEnded and ClusterError."""
         readiness = self._readiness(self.name_servers, lambda: self._servers.launched, timeout_s)
         proxies = {node.name for node in self.proxies}
         for name in self._servers.names:
@@ -110,7 +105,6 @@ class LaunchedCluster:
         return self._servers.go_on(node_name)
 
     def kill(self, node_name: str) -> Span:
-        """Return when the node is gone and its ports are closed."""
         return self._servers.kill(node_name)
 
     def restart(self, node_name: str) -> Span:
@@ -188,7 +182,6 @@ class LaunchedCluster:
         return {admin.PROBE_TOPIC: {node.name: admin.PROBE_QUEUES for node in self.brokers}}
 
     def _running(self, nodes: tuple[Node, ...], broker: str | None) -> tuple[Node, ...]:
-        """The running nodes of one broker name, or of all."""
         return tuple(
             node
             for node in nodes

@@ -79,7 +79,7 @@ class NodeSlot:
 
     @property
     def secret_settings(self) -> Path:
-        """The settings with the secrets of access control, which the server then reads; exists only with access control."""
+        """Settings with secrets, which the server reads instead; exists only with access control."""
         return self.folder / "conf" / "server.properties"
 
     @property

@@ -42,16 +42,14 @@ class ServerSecurity:
 
     @property
     def is_mutual(self) -> bool:
-        """True if servers require client certificates."""
         return self.client.tls is not None and self.client.tls.certificate is not None
 
     @property
     def is_open(self) -> bool:
-        """True without access control and TLS."""
         return self.client == OPEN
 
     def broker_settings(self) -> dict[str, object]:
-        """Additional settings of a broker, with secrets."""
+        """With secrets."""
         account = self.client.account
         if account is None:
             return {}
@@ -97,7 +95,6 @@ class ServerSecurity:
                 private_file(path, text)
 
     def take_back(self) -> None:
-        """Remove the client files, because a key is among them."""
         for folder in self.scratch:
             shutil.rmtree(folder, ignore_errors=True)
 
@@ -108,7 +105,6 @@ class ServerSecurity:
         return () if tls is None or tls.ca is None else (tls.ca.parent,)
 
     def hidden(self, text: str) -> str:
-        """The text without secrets, for kept files."""
         return hidden(text, self.client.secrets)
 
     def logging(self) -> str:

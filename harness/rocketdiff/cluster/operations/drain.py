@@ -97,7 +97,6 @@ def queue_ends(cluster: Cluster, channels: Channels, topics: Iterable[str]) -> Q
 
 
 def _pending(cluster: Cluster, channels: Channels) -> str | None:
-    """What a broker has not stored or not read yet, in words, or None."""
     for node in cluster.brokers:
         unread = cluster.unread_bytes(node.name)
         if unread:

@@ -30,7 +30,7 @@ class ServerProcess:
                 signal.pidfd_send_signal(self._descriptor, number)
 
     def await_end(self, timeout_s: float) -> bool:
-        """Wait up to ``timeout_s``; return whether the process has ended."""
+        """True if the process has ended within ``timeout_s``."""
         if self._descriptor is None:
             return True
         poll = select.poll()
@@ -61,7 +61,7 @@ class ServerProcess:
         return tuple(states)
 
     def release(self) -> None:
-        """Close the descriptor after the end of the process. A second call does nothing."""
+        """A second call does nothing."""
         if self._descriptor is not None:
             os.close(self._descriptor)
             self._descriptor = None

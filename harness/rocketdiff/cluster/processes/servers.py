@@ -136,7 +136,6 @@ class ProcessServers:
             return ()
 
     def require_sound(self) -> None:
-        """Check that the disk has space for each broker's next commit log file."""
         brokers = sum(slot.role in (Role.BROKER, Role.SLAVE) for slot in self.slots)
         require_disk_space(self._folder, brokers, SPACE_TO_CONTINUE_BYTES)
 

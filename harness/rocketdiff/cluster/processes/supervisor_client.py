@@ -77,19 +77,11 @@ class SupervisorClient:
         return ServerProcess(answer["pid"])
 
     def stop(self, pid: int) -> Span:
-        """
-        Stop a server; return when the kernel reports all its threads as stopped.
-
-        Raises ClusterError if it has ended or does not stop.
-        """
+        """Return when the kernel reports all threads as stopped. Raises ClusterError if the server has ended or does not stop."""
         return self._signalled("stop", pid)
 
     def go_on(self, pid: int) -> Span:
-        """
-        Continue a stopped server; return when the kernel reports it as running.
-
-        Raises ClusterError if it has ended or was not stopped.
-        """
+        """Return when the kernel reports the server as running. Raises ClusterError if it has ended or was not stopped."""
         return self._signalled("continue", pid)
 
     def await_exit(self, pid: int, timeout_s: float) -> int | None:
