@@ -1,1 +1,1 @@
-"""Real name servers and brokers: shapes, backends, readiness by proof, faults with proof, reading what was stored."""
+"""Real name servers and brokers: topologies, backends, proven readiness, proven faults, and reading of stored messages."""

@@ -1,4 +1,4 @@
-"""How requests and connections of ours are made where servers want them signed or encrypted, and what a refusal means."""
+"""Signed and encrypted connections to servers, and the meaning of a refusal."""
 
 import socket
 import ssl
@@ -14,14 +14,14 @@ from rocketmq_reference.remoting.errors import MQBrokerException, MQClientExcept
 from rocketmq_reference.remoting.signing import Credentials
 
 HANDSHAKE_TIMEOUT_S = 5.0
-"""A broker answers within some ms; a paused one never."""
+"""A running broker answers within a few ms; a paused one never answers."""
 
 _ACL_1_EXCEPTION = "AclException"
 
 
-@lru_cache(maxsize=16)  # of a run there is one, and one of each relay
+@lru_cache(maxsize=16)  # one per run, and one per relay
 def access_of(security: Security) -> Access:
-    """OSError for files that TLS cannot use."""
+    """Return the reference client's access values for a security. Raises OSError for files that TLS cannot use."""
     if security == OPEN:
         return access.OPEN
     account, tls = security.account, security.tls
@@ -32,14 +32,14 @@ def access_of(security: Security) -> Access:
 
 
 def channels_to(security: Security, connect_timeout_ms: int | None = None) -> Channels:
-    """Connections to servers that want that; connect_timeout_ms: None for a client's own."""
+    """Return connections that sign and encrypt as the servers require. connect_timeout_ms: None for the client's default."""
     if connect_timeout_ms is None:
         return Channels(access_of(security))
     return Channels(access_of(security), connect_timeout_ms=connect_timeout_ms)
 
 
 def is_denied(error: BaseException | None) -> bool:
-    """Whether a broker refused a request by access control: ACL 2 has a code for it, ACL 1 names its exception in the remark."""
+    """True if access control refused the request: ACL 2 has a code for it, ACL 1 names its exception in the remark."""
     if not isinstance(error, MQBrokerException | MQClientException):
         return False
     return error.code == ResponseCode.NO_PERMISSION or (
@@ -48,14 +48,18 @@ def is_denied(error: BaseException | None) -> bool:
 
 
 def remedy(error: BaseException, security: Security, file: str) -> str:
-    """What to try where a server refused a request or hung up; empty where access is not the matter. file: the security file, if any."""
+    """
+    Return what to try after a server refused a request or closed the connection; empty if security is not the cause.
+
+    file: the security file, if any.
+    """
     if is_denied(error):
         if security.account is None:
             return "--security FILE with an account, because the brokers have access control"
         return (
             f"the account in {file}, and what it is allowed to (rights of {security.account.access_key} on the brokers)"
         )
-    if isinstance(error, RemotingSendRequestException):  # it hung up
+    if isinstance(error, RemotingSendRequestException):  # the server closed the connection
         if security.tls is None:
             return "--security FILE with tls, if the servers speak TLS only"
         if security.tls.certificate is None:
@@ -66,9 +70,9 @@ def remedy(error: BaseException, security: Security, file: str) -> str:
 
 def require_tls(name: str, address: str, security: Security, file: str) -> None:
     """
-    Shakes hands with a server and goes; does nothing without TLS, or where nobody listens, which its first request tells.
+    Do a TLS handshake with a server and close the connection. Does nothing without TLS, or if nothing listens there.
 
-    Raises ClusterError for a certificate that is not trusted or has expired, and for a server that speaks no TLS.
+    Raises ClusterError for a certificate that is not trusted or has expired, and for a server that does not speak TLS.
     """
     tls = access_of(security).tls
     if tls is None:

@@ -1,7 +1,7 @@
 """
 The interface of a running cluster, which every backend implements, and its values.
 
-Names of nodes are those that clients see: ``broker-a``, ``name-server-1``. Actions return when the backend has seen their effect;
+Node names are those that clients see: ``broker-a``, ``name-server-1``. An action returns when the backend has seen its effect;
 ``faults`` proves that clients notice it.
 """
 
@@ -23,7 +23,7 @@ _Entry = TypeVar("_Entry")
 
 
 class NodeState(StrEnum):
-    """State of a node's process, as the operating system or the container engine reports it."""
+    """State of a node's process as the operating system or the container engine reports it."""
 
     RUNNING = "running"
     PAUSED = "paused"
@@ -32,7 +32,7 @@ class NodeState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """An action took effect between these two times of the monotonic clock, in nanoseconds."""
+    """The interval in which an action took effect, in nanoseconds of the monotonic clock."""
 
     begin_ns: int
     end_ns: int
@@ -44,8 +44,8 @@ class Node:
     One server of a cluster.
 
     letter: ``a`` for a broker, ``a-slave-1`` for a slave, ``1`` for a name server or a proxy. address: ``host:port`` for clients.
-    pid: of its process, None if that does not run or is not on this host. probe_topic: topic of the requests of a probe.
-    security: how it wants to be asked.
+    pid: None if the process does not run or is not on this host. probe_topic: used by probe requests. security: what its
+    connections require.
     """
 
     role: Role
@@ -62,24 +62,18 @@ class Cluster(Protocol):
     """
     A running RocketMQ cluster.
 
-    Methods that name a node raise UsageError for an unknown one and ClusterError if the action had no effect in time.
+    Methods that take a node name raise UsageError for an unknown one and ClusterError if the action had no effect in time.
     They may be called from any thread, but two actions on one node must not overlap.
     """
 
     @property
-    def topology(self) -> Topology:
-        """The requested topology."""
-        ...
+    def topology(self) -> Topology: ...
 
     @property
-    def server_release(self) -> str:
-        """Release of name servers and brokers."""
-        ...
+    def server_release(self) -> str: ...
 
     @property
-    def name_servers(self) -> tuple[Node, ...]:
-        """The name servers, in order."""
-        ...
+    def name_servers(self) -> tuple[Node, ...]: ...
 
     @property
     def brokers(self) -> tuple[Node, ...]:
@@ -87,103 +81,83 @@ class Cluster(Protocol):
         ...
 
     @property
-    def slaves(self) -> tuple[Node, ...]:
-        """The slaves, by their masters; empty in a topology without slaves."""
-        ...
+    def slaves(self) -> tuple[Node, ...]: ...
 
     @property
     def proxies(self) -> tuple[Node, ...]:
-        """The proxies that are nodes of their own, by number; their address is that of their gRPC port."""
+        """Proxies with a node of their own; address: of the gRPC port."""
         ...
 
     @property
-    def name_server_addresses(self) -> tuple[str, ...]:
-        """For clients."""
-        ...
+    def name_server_addresses(self) -> tuple[str, ...]: ...
 
     @property
     def grpc_endpoints(self) -> Mapping[str, str]:
-        """For clients that speak gRPC: ``host:port`` by the node that serves there; empty in a topology without proxies."""
+        """``host:port`` for gRPC clients, by the node that serves there."""
         ...
 
     @property
-    def topic_prefix(self) -> str:
-        """Prefix of the names of all topics that are created here."""
-        ...
+    def topic_prefix(self) -> str: ...
 
     def create_topic(self, name: str, queues_per_broker: int | Mapping[str, int], *, ordered: bool = False) -> None:
         """
-        Creates a topic on every broker, or on those whose letter is given; returns when every name server has the route.
+        Create a topic on every broker, or on those whose letter is given; return when every name server has the route.
 
-        ordered: marked as ordered on the brokers; a read-only broker refuses sends to ordered topics only.
+        ordered: mark the topic as ordered on the brokers; a read-only broker refuses sends to ordered topics only.
         """
         ...
 
     def delete_topic(self, name: str) -> None:
-        """Deletes a topic from brokers and name servers. Idempotent."""
+        """Delete a topic from brokers and name servers. Idempotent."""
         ...
 
     def pause(self, node_name: str) -> Span:
-        """Pauses a node; its kernel still accepts connections and bytes. Returns when it is seen to be paused."""
+        """Return when the node is seen paused. The kernel still accepts connections and bytes for it."""
         ...
 
     def resume(self, node_name: str) -> Span:
-        """Resumes a paused node. Returns when it is seen to run."""
+        """Return when the node is seen running."""
         ...
 
     def kill(self, node_name: str) -> Span:
-        """Kills a node. Returns when its process is gone."""
+        """Return when the process is gone."""
         ...
 
     def restart(self, node_name: str) -> Span:
-        """Starts a node that is gone, with its old address and data. Returns when it serves and is registered everywhere."""
+        """Start a node that is gone, with its old address and data; return when it serves and is registered everywhere."""
         ...
 
-    def state(self, node_name: str) -> NodeState:
-        """State of the node now."""
-        ...
+    def state(self, node_name: str) -> NodeState: ...
 
-    def heal_all(self) -> None:
-        """Resumes paused nodes and restarts killed ones."""
-        ...
+    def heal_all(self) -> None: ...
 
     def require_sound(self) -> None:
         """
-        Checks that the machine of the nodes has not failed, for instance by a full disk, on which brokers answer wrongly.
+        Check that the machine of the nodes has not failed, for instance by a full disk, on which brokers give wrong responses.
 
-        Raises EnvironmentMissing; what was measured since the last successful check is worthless.
+        Raises EnvironmentMissing; measurements since the last successful check are then worthless.
         """
         ...
 
     def unread_bytes(self, node_name: str) -> int | None:
-        """
-        Bytes and connections from clients that a node has not accepted yet.
-
-        None if the backend cannot see that.
-        """
+        """Bytes and connections from clients that a node has not accepted yet; None if the backend cannot see them."""
         ...
 
-    def log_tail(self, node_name: str, lines: int = 20) -> tuple[str, ...]:
-        """Last lines of a node's log; empty if there is none."""
-        ...
+    def log_tail(self, node_name: str, lines: int = 20) -> tuple[str, ...]: ...
 
     def collect_evidence(self, folder: Path) -> None:
-        """Copies logs, settings and state of every node into a folder, one folder per node."""
+        """Copy logs, settings and state into a folder, one folder per node."""
         ...
 
     def close(self) -> None:
-        """Ends everything, paused nodes too, and removes the stores; logs and settings stay. A second call does nothing."""
+        """End all nodes, paused ones too, and remove the stores; keep logs and settings. A second call does nothing."""
         ...
 
-    def __enter__(self) -> Self:
-        """Returns the cluster itself."""
-        ...
+    def __enter__(self) -> Self: ...
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Closes the cluster."""
-        ...
+    ) -> None: ...
 
 
 def nodes_of(cluster: Cluster) -> tuple[Node, ...]:
@@ -192,17 +166,17 @@ def nodes_of(cluster: Cluster) -> tuple[Node, ...]:
 
 
 def security_of(cluster: Cluster) -> Security:
-    """How the servers of a cluster want to be asked; all of them alike."""
+    """What connections to the servers of a cluster require; the same for all of them."""
     return cluster.name_servers[0].security
 
 
 def node_named(cluster: Cluster, name: str) -> Node:
-    """The node of that name as it is now; UsageError for an unknown name."""
+    """Return the current values of a node; UsageError for an unknown name."""
     return by_name({node.name: node for node in nodes_of(cluster)}, name)
 
 
 def by_name(nodes: Mapping[str, _Entry], name: str) -> _Entry:
-    """The entry of a node; UsageError for an unknown name."""
+    """Return the entry of a node; UsageError for an unknown name."""
     if name not in nodes:
         raise UsageError("a node of this cluster", seen=repr(name), hint="one of " + ", ".join(nodes))
     return nodes[name]

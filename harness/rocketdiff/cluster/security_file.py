@@ -1,9 +1,9 @@
 """
 The security file, version 1: its format, its JSON Schema, and the reader.
 
-``python -m rocketdiff.cluster.security_file > fixtures/schema/security-1.json`` writes the published schema; a test refuses a stale one.
-Rules that need two fields are not in the schema. No secret stands in the file itself, so that it can be shown and shared, and no
-message about it shows one: it names files that have one each.
+``python -m rocketdiff.cluster.security_file > fixtures/schema/security-1.json`` writes the published schema; a test fails for a
+stale one. Rules on two fields are not in the schema. The file only names files with one secret each, and error messages show no
+secret, so it can be shared.
 """
 
 import stat
@@ -26,9 +26,9 @@ from rocketdiff.documents.yaml_source import Location, parse_yaml, read_text
 FORM = "--security security.yaml"
 FORMAT = 1
 MADE = "made"
-"""What a run makes for itself, for servers that it starts: an account, certificates."""
+"""Account or certificates that a run makes for the servers it starts."""
 MADE_MUTUAL = "made-mutual"
-"""The same for TLS, and certificates for clients, which such servers ask for."""
+"""As MADE, for TLS whose servers require client certificates; the run makes those too."""
 
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
 
@@ -36,7 +36,7 @@ AccessKey = Annotated[str, Field(pattern=r"^[!-~]{1,256}$", description="name of
 PathText = Annotated[str, Field(min_length=1, description="of a file, relative to the folder of this one")]
 
 _SECRET_BYTES = 4_096
-"""Longer than any key that a server takes."""
+"""Longer than any key that a server accepts."""
 
 
 class AccountPart(Part):
@@ -48,7 +48,7 @@ class AccountPart(Part):
 
 
 class TlsPart(Part):
-    """PEM files for TLS: who must have signed a server's certificate, and the client's own certificate and key, if it needs one."""
+    """PEM files for TLS: the authority of the server certificates; the client's certificate and key if servers require them."""
 
     ca: PathText | None = None
     any_certificate: Annotated[bool, Field(description="instead of ca: whoever signed it, RocketMQ's own default")] = (
@@ -60,7 +60,11 @@ class TlsPart(Part):
 
 
 class SecurityFile(Part):
-    """How a cluster wants to be asked. ``made``: by a run, for the servers that it starts; ``made-mutual``: for their clients too."""
+    """
+    Access control and TLS of a cluster.
+
+    ``made``: by the run, for servers that it starts. ``made-mutual``: also client certificates.
+    """
 
     format: Literal[1]
     account: Literal["made"] | AccountPart | None = None
@@ -82,10 +86,10 @@ WORDS = Words(
 @dataclass(frozen=True, slots=True)
 class SecurityAsked:
     """
-    A security file.
+    A security file as read.
 
-    origin: as the user named it. given: what it says. makes_account, makes_tls: whether a run makes an account or certificates.
-    is_mutual: whether the servers that it starts ask clients for a certificate.
+    origin: path as the user wrote it. given: its values. makes_account, makes_tls: whether a run makes the account or the
+    certificates. is_mutual: whether the servers that a run starts require client certificates.
     """
 
     origin: str
@@ -96,36 +100,32 @@ class SecurityAsked:
 
     @property
     def has_account(self) -> bool:
-        """Whether requests are signed."""
         return self.makes_account or self.given.account is not None
 
     @property
     def has_tls(self) -> bool:
-        """Whether connections are encrypted."""
         return self.makes_tls or self.given.tls is not None
 
     @property
     def demands(self) -> tuple[str, ...]:
-        """Capabilities that a client needs."""
         return (ACL,) * self.has_account + (TLS,) * self.has_tls
 
     @property
     def title(self) -> str:
-        """For reports."""
         tls = "mutual TLS" if self.is_mutual else "TLS"
         return " and ".join(["access control"] * self.has_account + [tls] * self.has_tls)
 
 
 def schema() -> bytes:
-    """JSON Schema of security files of this version."""
+    """JSON Schema of this version of the security file."""
     return published_schema(SecurityFile, f"security:{FORMAT}").encode()
 
 
 def read(path: Path) -> SecurityAsked:
     """
-    Reads and checks a security file and the files that it names.
+    Read and check a security file and the files that it names.
 
-    UsageError names the file, the line and what was expected there.
+    Raises UsageError with the file, the line and what was expected there.
     """
     source = parse_yaml(read_text(path, "security file", hint=FORM), str(path))
     data, place = source.data, source.place
@@ -138,22 +138,22 @@ def read(path: Path) -> SecurityAsked:
 
 @cache
 def security_in(path: str) -> Security:
-    """What a security file says, which an undo log names; OPEN for an empty path. Raises UsageError."""
+    """Return the security in a file that an undo log names; OPEN for an empty path. Raises UsageError."""
     return read(Path(path)).given if path else OPEN
 
 
 def write(security: Security, folder: Path) -> Path:
-    """Writes the file that says this, for clients of a cluster of ours, with secrets in files beside it. Raises OSError."""
+    """Write a security file, with secrets in files beside it, for clients of a cluster that we started. Raises OSError."""
     account, tls = security.account, security.tls
-    said: dict[str, dict[str, str]] = {}
+    parts: dict[str, dict[str, str]] = {}
     if account is not None:
         secret = private_file(folder / "secret-key", f"{account.secret_key}\n")
-        said["account"] = {"access_key": account.access_key, "secret_key_file": secret.name}
+        parts["account"] = {"access_key": account.access_key, "secret_key_file": secret.name}
     if tls is not None:
         files = {"ca": tls.ca, "certificate": tls.certificate, "key": tls.key}
-        said["tls"] = {name: str(path) for name, path in files.items() if path is not None}
+        parts["tls"] = {name: str(path) for name, path in files.items() if path is not None}
     path = folder / "security.yaml"
-    path.write_text(yaml.safe_dump({"format": FORMAT, **said}, sort_keys=False))
+    path.write_text(yaml.safe_dump({"format": FORMAT, **parts}, sort_keys=False))
     return path
 
 
@@ -165,7 +165,6 @@ class _Reader:
     place: Place
 
     def asked(self, origin: str, file: SecurityFile) -> SecurityAsked:
-        """All that the file says."""
         if file.account is None and file.tls is None:
             raise refused(self.place, (), expected="account, tls or both", seen="neither", hint="leave --security out")
         account = self._account(file.account) if isinstance(file.account, AccountPart) else None
@@ -234,7 +233,7 @@ class _Reader:
                 secret = file.read(_SECRET_BYTES).rstrip(b"\r\n").decode("ascii")
         except (OSError, ValueError):
             secret = ""
-        if not secret or not all("!" <= one <= "~" for one in secret):
+        if not secret or not all("!" <= character <= "~" for character in secret):
             raise refused(self.place, location, expected=f"one line of visible ASCII in {text}", seen="something else")
         return secret
 

@@ -1,9 +1,9 @@
 """
 Settings files of name servers and brokers: differences from RocketMQ's defaults, each with its reason.
 
-What clients can notice stays at its default, except for what a topology defines: topics are created on first send (TBW102),
-fast failure answers late requests with SYSTEM_BUSY, registration is every 30 s, expiry after 120 s, and the cluster is
-named DefaultCluster. A release ignores settings that it does not know, so one file fits all.
+Settings that clients can notice keep their defaults, except what a topology defines: topics are created on first send (TBW102),
+fast failure answers late requests with SYSTEM_BUSY, brokers register every 30 s and expire after 120 s, and the cluster is
+DefaultCluster. A release ignores settings that it does not know, so one file fits all releases.
 """
 
 import json
@@ -18,19 +18,19 @@ _MIB = 1024 * 1024
 
 SLAVE_TIMEOUT_MS = 500
 """
-How long a SYNC_MASTER waits for its slave; 4.9.7 looks once a second only.
+How long a SYNC_MASTER waits for its slave; 4.9.7 checks only once a second.
 
-3 s by default, as long as a producer waits by default: which of the two ends first would be chance.
+The default is 3 s, the same as a producer's default timeout, so which of the two ends first would be chance.
 """
 
 
 def name_server_settings(port: int, folder: Path) -> str:
-    """Settings of a name server that keeps its own files in ``folder``."""
+    """Settings of a name server; its own files are in ``folder``."""
     return properties_text(
         {
             "listenPort": port,
             "bindAddress": LOOPBACK,
-            "kvConfigPath": folder / "kvConfig.json",  # by default in the user's home
+            "kvConfigPath": folder / "kvConfig.json",  # default: the user's home
         }
     )
 
@@ -43,13 +43,13 @@ def broker_settings(
     store: Path,
     more: Mapping[str, object] = MappingProxyType({}),
 ) -> str:
-    """Settings of a topology's master or slave of that node name, with its data in ``store``, and more."""
+    """Settings of the topology's master or slave ``name``, with its data in ``store``. more: additional settings."""
     return properties_text(
         {
             **role_settings(topology, name),
             "namesrvAddr": ";".join(name_servers),
             "listenPort": port,
-            # By default the address of some network card; clients and slaves connect to these.
+            # Default: the address of a network interface. Clients connect to brokerIP1, slaves to brokerIP2.
             "brokerIP1": LOOPBACK,
             "brokerIP2": LOOPBACK,
             "bindAddress": LOOPBACK,
@@ -64,7 +64,7 @@ def broker_settings(
 
 
 def proxy_settings(name: str, grpc_port: int, name_servers: Sequence[str], *, is_local: bool) -> str:
-    """Settings of a proxy; is_local: of mode LOCAL, in the process of its broker."""
+    """Settings of a proxy. is_local: mode LOCAL, in its broker's process."""
     settings = {
         "proxyName": name,
         "rocketMQClusterName": "DefaultCluster",
@@ -72,19 +72,19 @@ def proxy_settings(name: str, grpc_port: int, name_servers: Sequence[str], *, is
         "grpcServerPort": grpc_port,
         "localServeAddr": LOOPBACK,
         "proxyMode": "LOCAL" if is_local else "CLUSTER",
-        # By default routes name the proxy's own port, so that clients would walk past a relay, and two proxies on one host look alike.
-        # Mode LOCAL ignores it: proxy_java's SameAddress does it there.
+        # By default routes name the proxy's own port: clients would bypass a relay, and two proxies on one host would be
+        # indistinguishable. Mode LOCAL ignores this setting; proxy_java's SameAddress replaces it there.
         "useEndpointPortFromRequest": True,
-        # By default a message with a group is refused unless its topic was made for such messages.
+        # By default a message with a message group is refused unless its topic was created as FIFO.
         "enableTopicMessageTypeCheck": False,
-        # Logs the stacks of all threads every minute.
+        # Default: log the stacks of all threads every minute.
         "enablePrintJstack": False,
     }
     return json.dumps(settings, indent=2) + "\n"
 
 
 def role_settings(topology: Topology, name: str) -> dict[str, object]:
-    """Who a broker is among the others, and what it waits for before it acknowledges; the same for every backend."""
+    """Name, role, replication and flush settings of a broker; the same for every backend."""
     broker_id = broker_id_of(name)
     settings: dict[str, object] = {"brokerName": master_of(name), "brokerId": broker_id}
     if broker_id != MASTER_ID:
@@ -98,35 +98,35 @@ def role_settings(topology: Topology, name: str) -> dict[str, object]:
 
 _DOUBLE_WRITE: dict[str, object] = {
     "brokerRole": "SYNC_MASTER",
-    # From 5.0.0 on a SYNC_MASTER waits for so many copies, itself included, and its default of 1 waits for no slave at
-    # all (CommitLog.handleHA); 4.x knows no such setting and always waits for one.
+    # Since 5.0.0 a SYNC_MASTER waits for this number of copies, its own included; the default of 1 waits for no slave
+    # (CommitLog.handleHA). 4.x has no such setting and always waits for one slave.
     "inSyncReplicas": 2,
     "slaveTimeout": SLAVE_TIMEOUT_MS,
 }
 
 _SMALL_FILES: dict[str, object] = {
-    # 1 GiB by default, two of them at once; 16 MiB still holds the largest message (4 MiB) several times.
+    # Default: 1 GiB, two files at once. 16 MiB still holds several messages of the largest size (4 MiB).
     "mappedFileSizeCommitLog": 16 * _MIB,
-    # 6 MB a queue by default; a file for 50,000 messages of 20 bytes' entry each.
+    # Default: 6 MB per queue. This file holds 50,000 messages at 20 bytes per entry.
     "mappedFileSizeConsumeQueue": 50_000 * 20,
-    # The index of keys takes 420 MB by default.
+    # The key index takes 420 MB by default.
     "maxHashSlotNum": 50_000,
     "maxIndexNum": 200_000,
 }
 
 _QUIET: dict[str, object] = {
-    # Delayed messages to the second: 100 MB of files and three threads that no producer test uses.
+    # Delayed messages at a precise time: 100 MB of files and three threads that no producer test uses.
     "timerWheelEnable": "false",
-    # TransactionMetricsFlushService spins on one core from start until this much time has passed (3 s in 5.3.3, 10 s
-    # in 5.5.0), then waits for as long; seen by taking thread times. A fifth of a second of it is bearable.
+    # TransactionMetricsFlushService spins on one core for this interval after the start (default 3 s in 5.3.3, 10 s in
+    # 5.5.0; seen in thread times), then waits for as long. 200 ms are acceptable.
     "transactionMetricFlushInterval": 200,
-    # On a disk over 85 % full a broker would delete messages that are still to be read.
+    # On a disk more than 85 % full a broker would delete messages that are not read yet.
     "cleanFileForciblyEnable": "false",
 }
 
 _READING: dict[str, object] = {
-    # 32 messages and 256 KiB a pull by default, whatever the reader asks for; reading all queues back takes far fewer
-    # requests so. Consumers ask for 32 themselves.
+    # Default: at most 32 messages and 256 KiB per pull, even if the reader requests more. Higher limits need far fewer
+    # requests to read all queues. Consumers request 32 themselves.
     "maxTransferCountOnMessageInMemory": 4_096,
     "maxTransferBytesOnMessageInMemory": 4 * _MIB,
     "maxTransferCountOnMessageInDisk": 4_096,
@@ -136,14 +136,16 @@ _READING: dict[str, object] = {
 
 def logging_settings(secrets: Sequence[str] = ()) -> str:
     """
-    Logback file for both kinds of server: one log, on stdout, which the backend keeps as a file.
+    Logback file for all servers: one log, on stdout, which the backend keeps as a file.
 
-    secrets: are replaced by dots in messages; the traces of exceptions then stand in the same line, so that none is missed.
+    secrets: replaced by dots in messages. Stack traces are then put into the message's line, so that the replacement covers them.
     """
     message = "%m%n"
     if secrets:
-        # Letters and digits stand for themselves in a regular expression, a dot for every other character.
-        patterns = "|".join("".join(one if one.isalnum() else "." for one in secret) for secret in secrets)
+        # A dot matches any character, so only letters and digits need no escape in the regular expression.
+        patterns = "|".join(
+            "".join(character if character.isalnum() else "." for character in secret) for secret in secrets
+        )
         message = f"%replace(%m %ex){{'{patterns}','...'}}%nopex%n"
     return f"""<configuration>
   <appender name="STDOUT" class="ch.qos.logback.core.ConsoleAppender">
@@ -155,7 +157,7 @@ def logging_settings(secrets: Sequence[str] = ()) -> str:
 
 
 def properties_text(settings: Mapping[str, object]) -> str:
-    """Java properties, one line a setting: read as Latin-1, so whatever is not visible ASCII is written as an escape."""
+    """Java properties, one setting per line. Read as Latin-1, so every character that is not visible ASCII is escaped."""
     return "".join(f"{name}={''.join(map(_property_character, str(value)))}\n" for name, value in settings.items())
 
 

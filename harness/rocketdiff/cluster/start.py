@@ -1,4 +1,4 @@
-"""The only parser of ``--cluster``, and a short way to a running cluster."""
+"""The only parser of ``--cluster``, and the shortest way to a running cluster."""
 
 from pathlib import Path
 
@@ -21,10 +21,9 @@ FORMS = ("processes", "containers", "containers:host", "external:FILE")
 
 def backend_named(written: str, server_release: str = DEFAULT_RELEASE, security: Path | None = None) -> Backend:
     """
-    Parses a value of ``--cluster``; server_release: of ``--server``; security: of ``--security``.
+    Parse a value of ``--cluster``, with those of ``--server`` and ``--security``. Downloads nothing and connects to nothing.
 
-    Raises UsageError for an unknown backend, a release without servers, or an invalid cluster or security file. Downloads nothing and
-    connects to nothing.
+    Raises UsageError for an unknown backend, a release without servers, or an invalid cluster or security file.
     """
     asked = None if security is None else security_file.read(security)
     name, colon, argument = written.partition(":")
@@ -42,9 +41,9 @@ def own_backend_named(
     written: str, server_release: str = DEFAULT_RELEASE, security: Path | None = None, *, hint: str
 ) -> Backend:
     """
-    The same for commands that cannot use an existing cluster; hint: what to do instead.
+    As backend_named, for commands that cannot use an existing cluster. hint: what to do instead.
 
-    Raises UsageError also for an existing cluster, before reading its file: several users at once would confuse each other's pauses.
+    Also raises UsageError for an existing cluster, before reading its file: pauses by several users would interfere.
     """
     if written.partition(":")[0] == EXTERNAL:
         raise UsageError("a backend that starts clusters", seen=repr(written), hint=hint)
@@ -63,9 +62,9 @@ def start_cluster(
     progress: ProgressListener | None = None,
 ) -> Cluster:
     """
-    Starts a cluster by the names of its backend and topology; see Backend.start. security: a security file.
+    Start a cluster by the names of its backend and topology; see Backend.start. security: a security file.
 
-    Raises UsageError also for unknown names, for an existing cluster, and for servers that cannot be secured so.
+    Also raises UsageError for unknown names, for an existing cluster, and for servers that do not support this security.
     """
     hint = "run and compare take --cluster external:cluster.yaml"
     own, wanted = own_backend_named(backend, server_release, security, hint=hint), topology_named(topology)

@@ -2,7 +2,7 @@
 A local RocketMQ: ``rocketdiff cluster up`` and ``down``.
 
 One cluster at a time, owned by the process that runs serve(). A state file in the cache folder has its process id and the
-addresses of its name servers. A state file whose process is gone is stale and ignored.
+addresses of its name servers; it is ignored if the process is gone.
 """
 
 import contextlib
@@ -29,17 +29,17 @@ from rocketdiff.process.liveness import is_there, started_ticks
 from rocketdiff.releases.cache import cache_dir
 from rocketdiff.releases.progress import ProgressListener
 
-# Ending the servers takes a fraction of a second; this long only if the disk is slow to delete the stores.
+# Ending the servers takes a fraction of a second, but deleting the stores may be slow.
 _DOWN_TIMEOUT_S = 15.0
 
-# A supervisor notices its owner's end at once and kills the servers; this long only if the machine is very busy.
+# A supervisor kills the servers as soon as its owner ends; this long only on a very busy machine.
 _LAST_MOMENTS_S = 5.0
 _REMOVE_POLL_S = 0.02
 
 
 @dataclass(frozen=True, slots=True)
 class UpState:
-    """A cluster that serve() runs: its owner, its addresses, its files. security: the security file for its clients; empty if anybody may ask."""
+    """A cluster that serve() runs. security: security file for its clients; empty if none is needed."""
 
     pid: int
     started_ticks: int
@@ -64,13 +64,13 @@ def serve(
     security: Path | None = None,
 ) -> None:
     """
-    Starts a cluster, calls ``announce`` with its state, and keeps it until ``stop`` is set or an exception (Ctrl-C) comes.
+    Start a cluster, call ``announce`` with its state, and keep it until ``stop`` is set or an exception (Ctrl-C) is raised.
 
-    All its files are removed at the end; if it does not start they stay until the next start, because of the logs. Raises
-    UsageError if one is up already, and what start_cluster raises.
+    All its files are removed at the end; after a failed start they stay until the next start, for their logs. Raises UsageError
+    if a cluster is up already, and what start_cluster raises.
     """
     _refuse_second()
-    with contextlib.suppress(EnvironmentMissing):  # without an engine only containers cannot be started
+    with contextlib.suppress(EnvironmentMissing):  # only the backend containers needs an engine
         _sweep()
     folder = _home() / f"up-{os.getpid()}"
     cluster = start_cluster(
@@ -96,9 +96,9 @@ def serve(
 
 def current() -> UpState | None:
     """
-    The cluster that is up on this machine for this cache folder, None if there is none.
+    Return the cluster that is up on this machine for this cache folder, or None.
 
-    A cache folder belongs to one user: a process that /proc hides is another user's, with the reused id of an owner that is gone.
+    A cache folder belongs to one user. So a process that /proc hides is another user's, with the reused id of a dead owner.
     """
     state = _written()
     return state if state is not None and started_ticks(state.pid) == state.started_ticks else None
@@ -106,7 +106,7 @@ def current() -> UpState | None:
 
 def down() -> UpState | None:
     """
-    Ends the cluster that is up, from another process; None if there is none, and then removes what a killed owner left.
+    End the cluster that is up, from another process. If there is none, remove what a killed owner left and return None.
 
     Raises ClusterError if its owner does not end, EnvironmentMissing if it left containers and no engine answers.
     """
@@ -126,7 +126,7 @@ def down() -> UpState | None:
                 )
         finally:
             os.close(owner)
-    # An owner that did not catch the signal left these; its supervisor has ended servers that are processes.
+    # Left by an owner that did not handle the signal. Its supervisor has ended servers that are processes.
     _remove(Path(state.folder))
     if _written() == state:
         _clear(state)
@@ -144,14 +144,10 @@ def _refuse_second() -> None:
 
 
 def _sweep() -> None:
-    """
-    Removes what clusters left that did not start or whose owner was killed.
-
-    Raises EnvironmentMissing if these are containers and no engine answers.
-    """
+    """Remove what clusters left that did not start or whose owner was killed."""
     for folder in _home().glob("up-*"):
         owner = folder.name.removeprefix("up-")
-        # Other folders are not ours.
+        # Other names are not made by serve().
         if owner.isascii() and owner.isdecimal() and not is_there(int(owner[:10])):
             shutil.rmtree(folder, ignore_errors=True)
     stale = _written()
@@ -160,14 +156,14 @@ def _sweep() -> None:
 
 
 def _clear(state: UpState) -> None:
-    """Removes containers, which no supervisor ends, and then the state file: as long as it exists, containers may exist too."""
-    with contextlib.suppress(UsageError):  # an unknown backend, in a file that was edited
+    """Remove containers, which no supervisor ends, then the state file: while it exists, containers may exist too."""
+    with contextlib.suppress(UsageError):  # unknown backend in an edited file
         backend_named(state.backend).sweep()
     _forget(state.pid)
 
 
 def _remove(folder: Path) -> None:
-    """Removes a folder that ending servers may still write to."""
+    """Remove a folder that ending servers may still write to."""
     deadline = time.monotonic() + _LAST_MOMENTS_S
     while folder.exists() and time.monotonic() < deadline:
         shutil.rmtree(folder, ignore_errors=True)
@@ -175,7 +171,7 @@ def _remove(folder: Path) -> None:
 
 
 def _state_of(cluster: Cluster, folder: Path, backend: str) -> UpState:
-    asked_so = security_of(cluster)
+    security = security_of(cluster)
     return UpState(
         pid=os.getpid(),
         started_ticks=started_ticks(os.getpid()) or 0,
@@ -185,12 +181,11 @@ def _state_of(cluster: Cluster, folder: Path, backend: str) -> UpState:
         brokers={node.name: node.address for node in cluster.brokers},
         folder=str(folder),
         backend=backend,
-        security="" if asked_so == OPEN else str(security_file.write(asked_so, folder)),
+        security="" if security == OPEN else str(security_file.write(security, folder)),
     )
 
 
 def _written() -> UpState | None:
-    """The content of the state file, whether its owner lives or not."""
     try:
         fields: dict[str, Any] = json.loads(_state_file().read_text())
         return UpState(**{**fields, "name_servers": tuple(fields["name_servers"])})
@@ -205,7 +200,6 @@ def _write(state: UpState) -> None:
 
 
 def _forget(pid: int) -> None:
-    """Removes the state file if it is that process's."""
     with contextlib.suppress(OSError, ValueError, AttributeError, RecursionError):
         if json.loads(_state_file().read_text()).get("pid") == pid:
             _state_file().unlink()

@@ -1,1 +1,1 @@
-"""The backend whose servers are containers, through testcontainers: any release, on any engine that speaks Docker's API."""
+"""The backend with servers in containers, through testcontainers: any release, on any engine with Docker's API."""

@@ -1,4 +1,8 @@
-"""``--cluster containers``: the same servers in containers. The engine's client takes half a second to import, so it is imported only when used."""
+"""
+``--cluster containers``: servers in containers.
+
+The engine's client takes half a second to import, so it is imported only when used.
+"""
 
 from collections.abc import Sequence
 from contextlib import closing
@@ -30,9 +34,9 @@ class Containers(LaunchedServers):
     @classmethod
     def of(cls, server_release: str, argument: str, asked: SecurityAsked | None = None) -> Self:
         """
-        argument: what follows ``containers:``. Does not connect to an engine.
+        argument: the text after ``containers:``. Does not connect to an engine.
 
-        Raises UsageError for an unknown network mode, a release without servers, a security file of an existing cluster.
+        Raises UsageError for an unknown network mode, a release without servers, or a security file of an existing cluster.
         """
         from rocketdiff.cluster.containers.images import require_release  # noqa: PLC0415  # as above
 
@@ -44,17 +48,15 @@ class Containers(LaunchedServers):
 
     @property
     def name(self) -> str:
-        """As it was written."""
         return self.written
 
     def why_not(self, topology: Topology, _faults: Sequence[FaultSpec], *, delayed: bool) -> str | None:  # noqa: ARG002 - as Backend
-        """Mode bridge does not support slaves; slaves of 4.x sign nothing."""
+        """Mode bridge does not support slaves; slaves of 4.x do not sign requests."""
         return networking.why_not(self.network_mode, topology) or security.why_not(
             self.asked, self.server_release, topology
         )
 
     def fetched(self, progress: ProgressListener | None = None) -> Self:
-        """Checks that the engine answers; builds or pulls the image."""
         from rocketdiff.cluster.containers.launch import fetch_image  # noqa: PLC0415  # as above
 
         fetch_image(self.server_release, progress)
@@ -86,7 +88,6 @@ class Containers(LaunchedServers):
         )
 
     def sweep(self) -> None:
-        """Removes containers and networks whose owner is gone."""
         from rocketdiff.cluster.containers.cleanup import sweep  # noqa: PLC0415  # as above
         from rocketdiff.cluster.containers.engine import Engine  # noqa: PLC0415  # as above
 

@@ -1,10 +1,11 @@
 """
-Removal of what killed runners left: containers and networks whose owner is gone, never those of a living run.
+Removal of containers and networks whose owner was killed, never those of a living run.
 
-Done before every start with this backend, by ``rocketdiff cluster down`` (of ``cluster up``) and by ``rocketdiff doctor --clean``.
+Done before every start with this backend, by ``rocketdiff cluster down`` (of ``cluster up``) and by ``rocketdiff doctor
+--clean``.
 
-Every container and network has labels that name its owner: process id and start time of the runner, boot and machine, and
-process id namespace, because one engine may serve several of each. What this process cannot decide is UNKNOWN and stays.
+Labels name the owner: process id and start time of the runner, boot, machine and process id namespace, because one engine may
+serve several of each. An owner that this process cannot decide is UNKNOWN; its containers stay.
 """
 
 import os
@@ -38,7 +39,7 @@ class OwnerState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """The process that started a cluster. boot, pid_space, machine: where its process id is valid."""
+    """The process that started a cluster. boot, pid_space, machine: the scope of its process id."""
 
     pid: int
     started_ticks: int
@@ -48,13 +49,12 @@ class Owner:
 
     @classmethod
     def here(cls) -> Self:
-        """This process."""
         pid = os.getpid()
         return cls(pid, started_ticks(pid) or 0, _read(_BOOT), _PID_SPACE.readlink().name, _read(_MACHINE))
 
     @classmethod
     def from_labels(cls, labels: Mapping[str, str]) -> Self | None:
-        """The owner in a container's labels; None if they are incomplete."""
+        """None if the labels are incomplete."""
         values = [labels.get(LABEL_PREFIX + name) for name in _FIELDS]
         pid, ticks, *places = values
         if not (pid and ticks and pid.isdigit() and ticks.isdigit()) or None in places:
@@ -62,7 +62,6 @@ class Owner:
         return cls(int(pid), int(ticks), *(place or "" for place in places))
 
     def labels(self) -> dict[str, str]:
-        """For a container."""
         values = (self.pid, self.started_ticks, self.boot, self.pid_space, self.machine)
         return {LABEL_PREFIX + name: str(value) for name, value in zip(_FIELDS, values, strict=True)}
 
@@ -79,11 +78,11 @@ def owner_state(
     has: Callable[[int], bool] = is_there,
 ) -> OwnerState:
     """
-    Whether an owner lives, as far as this process can decide.
+    Return whether an owner lives, as far as this process can decide.
 
-    is_running: whether the container runs. Containers do not survive a reboot, so a stopped one of an earlier boot of this
-    machine has no owner, while a running one belongs to another machine with the same engine (UNKNOWN). UNKNOWN too: an owner
-    whose process is hidden in /proc because it is another user's; its start time cannot be compared.
+    is_running: whether the container runs. Containers do not survive a reboot. So a stopped container of an earlier boot of
+    this machine has no owner, and a running one belongs to another machine with the same engine (UNKNOWN). Also UNKNOWN: an
+    owner whose process /proc hides because it is another user's; its start time cannot be compared.
     """
     if owner is None:
         return OwnerState.UNKNOWN
@@ -103,7 +102,7 @@ _RUNNING = ("running", "paused", "restarting")
 
 @dataclass(frozen=True, slots=True)
 class SweepResult:
-    """Names of what was removed, and of containers that were left because nobody here can decide whether their owner lives."""
+    """Names. left: containers whose owner is UNKNOWN."""
 
     removed: tuple[str, ...]
     left: tuple[str, ...]
@@ -111,9 +110,9 @@ class SweepResult:
 
 def sweep(engine: Engine) -> SweepResult:
     """
-    Removes every container and network of ours whose owner is gone.
+    Remove all our containers and networks whose owner is gone.
 
-    Raises EnvironmentMissing if the engine stops answering, ClusterError if it refuses to remove one.
+    Raises EnvironmentMissing if the engine stops answering, ClusterError if it refuses a removal.
     """
     here = Owner.here()
     states = [
@@ -121,7 +120,7 @@ def sweep(engine: Engine) -> SweepResult:
         for container in engine.containers()
     ]
     gone = [container for container, state in states if state is OwnerState.GONE]
-    # A network does not run; it stays as long as a container of its run does.
+    # A network has no running state; it stays as long as a container of its run.
     in_use = {container.labels.get(RUN_LABEL) for container, state in states if state is not OwnerState.GONE}
     gone_networks = []
     for network in engine.networks():
@@ -137,16 +136,12 @@ def sweep(engine: Engine) -> SweepResult:
 
 
 def remove_run(engine: Engine, run: str) -> None:
-    """
-    Removes everything of one run, running or not.
-
-    Raises EnvironmentMissing if the engine does not answer, ClusterError if it refuses.
-    """
+    """Remove everything of one run, running or not. Raises as sweep."""
     _remove(engine.containers(run), engine.networks(run))
 
 
 def _remove(containers: Iterable[Container], networks: Iterable[Any]) -> None:
-    """Containers in parallel, because each takes the engine a quarter of a second; then their networks."""
+    """Remove containers in parallel, because each takes the engine a quarter of a second; then their networks."""
     containers = list(containers)
     if containers:
         with ThreadPoolExecutor(len(containers)) as pool:
@@ -161,7 +156,7 @@ def _remove_container(container: Container) -> None:
         with engine_errors(f"container {container.name} to be removed"), suppress(NotFound):
             container.remove(force=True, v=True)
     except ClusterError as error:
-        # Another process is removing it at the same time.
+        # another process is removing it
         if "already in progress" not in error.seen:
             raise
 

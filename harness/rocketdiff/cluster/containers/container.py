@@ -1,4 +1,4 @@
-"""One server's container: how testcontainers starts it, with our ports, labels and files, and what is read out of it."""
+"""One server's container: its start through testcontainers, its log, settings and unread bytes."""
 
 import io
 import tarfile
@@ -30,14 +30,14 @@ NODE_LABEL = f"{LABEL_PREFIX}node"
 _PROC = Path("/proc")
 
 _PORT_TAKEN = ("port is already allocated", "address already in use", "bind: ")
-"""In the words of Docker and Podman."""
+"""Messages of Docker and Podman."""
 
 _SETTING_RYUK = threading.Lock()
 
 
 @dataclass(frozen=True, slots=True)
 class Deployment:
-    """What all containers of a cluster have in common. network: None in mode host. labels: owner and run."""
+    """Values common to all containers of a cluster. network: None in mode host. labels: owner and run."""
 
     engine: Engine
     image: ServerImage
@@ -52,7 +52,7 @@ class ServerContainer(DockerContainer):
 
     def __init__(self, deployment: Deployment, plan: ServerPlan, node: str) -> None:
         super().__init__(deployment.image.name, docker_client_kw={"timeout": TIMEOUT_S})
-        self.image = deployment.image.name  # without testcontainers' prefix for images of public registries
+        self.image = deployment.image.name  # without testcontainers' prefix for public registries
         self.with_name(f"rocketdiff-{deployment.run}-{node}").with_envs(**plan.environment)
         if plan.command:
             self.with_command(list(plan.command))
@@ -61,17 +61,16 @@ class ServerContainer(DockerContainer):
             shared["cgroup_parent"] = deployment.engine.cgroup_parent
         if deployment.network is None:
             shared["network_mode"] = "host"
-            shared["network"] = None  # else testcontainers looks for one
+            shared["network"] = None  # otherwise testcontainers looks for one
         else:
             self.with_network(deployment.network).with_network_aliases(node)
         self.with_kwargs(**shared)
-        # An address and a port: testcontainers passes to the engine's client what it is given here.
+        # Address and port: testcontainers passes this value on to the engine's client unchanged.
         self.ports = {f"{port}/tcp": (LOOPBACK, port) for port in plan.ports}  # type: ignore[misc]
         for path, text in plan.files.items():
             self.with_copy_into_container(text.encode(), path)
 
     def launch(self) -> Container:
-        """Creates and starts it."""
         with _without_reaper():
             self.start()
         return self.get_wrapped_container()
@@ -80,9 +79,9 @@ class ServerContainer(DockerContainer):
 @contextmanager
 def _without_reaper() -> Iterator[None]:
     """
-    Without testcontainers' reaper container: its image cannot be pulled everywhere, and ``cleanup`` does its work.
+    Disable testcontainers' reaper: its image cannot be pulled everywhere, and ``cleanup`` does its work.
 
-    The setting is global in the process; it is restored for other users of testcontainers.
+    The setting is global in the process, so it is restored afterwards.
     """
     with _SETTING_RYUK:
         before = testcontainers_config.ryuk_disabled
@@ -94,7 +93,7 @@ def _without_reaper() -> Iterator[None]:
 
 
 def port_taken(name: str, error: ClusterError) -> ServerEnded | None:
-    """The error for an engine that could not publish a port, so that other ports are chosen; None for any other refusal."""
+    """Return the error for a port that the engine could not publish, so that other ports are chosen; None for any other error."""
     if not any(sign in error.seen.lower() for sign in _PORT_TAKEN):
         return None
     return ServerEnded(name, None, (f"{error.seen} (Address already in use)",))
@@ -102,7 +101,7 @@ def port_taken(name: str, error: ClusterError) -> ServerEnded | None:
 
 def read_log(container: Container, lines: int | None = None) -> str:
     """
-    The log of a server and its JVM, the last lines or all. It outlives the process.
+    Return the log of a server and its JVM, all or the last lines. It outlives the process.
 
     Raises ClusterError if the engine keeps no logs, EnvironmentMissing if it does not answer.
     """
@@ -113,7 +112,7 @@ def read_log(container: Container, lines: int | None = None) -> str:
 
 def read_settings(container: Container) -> str | None:
     """
-    The settings file as it is now, with all settings in effect, which a broker writes into it; None if there is none.
+    Return the current settings file, into which a broker writes all settings in effect; None if there is none.
 
     Raises EnvironmentMissing if the engine does not answer.
     """
@@ -130,9 +129,9 @@ def read_settings(container: Container) -> str | None:
 
 def keep_evidence(slot: NodeSlot, container: Container, security: ServerSecurity = UNSECURED) -> None:
     """
-    Copies log and settings as they are now into the node's folder, without secrets.
+    Copy current log and settings into the node's folder, without secrets.
 
-    What the engine does not return, or the disk does not take, is left out, so that the cluster is closed completely.
+    Skips what the engine does not return or the disk does not accept, so that the cluster is still closed completely.
     """
     with suppress(HarnessError, OSError):
         log, settings = read_log(container), read_settings(container)
@@ -143,11 +142,11 @@ def keep_evidence(slot: NodeSlot, container: Container, security: ServerSecurity
 
 def unread_inside(pid: int, container_id: str, ports: Collection[int], proc: Path = _PROC) -> int | None:
     """
-    Bytes and connections that wait in a container's own network, seen through its first process.
+    Bytes and connections pending in a container's own network, read through its first process.
 
     None if that process is not on this host or not in the running container. An engine on another host reports a process id of
-    that host, which may be any process here; so the process must be in the container's control group. That is checked last,
-    because a process that is in the container now was in it before.
+    that host, which may be any process here; so the process must be in the container's control group. This is checked last: a
+    process that is in the container now was in it before.
     """
     if pid <= 0:
         return None

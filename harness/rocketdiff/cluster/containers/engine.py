@@ -1,8 +1,8 @@
 """
-The container engine: its connection, our containers and networks in it, its disk, and its errors as ours.
+The container engine: its connection, our containers and networks, its disk, and its errors as ours.
 
-An engine that stops answering is EnvironmentMissing wherever it is noticed: what was measured on its containers is worthless,
-because their state is unknown. An engine that answers and refuses is a ClusterError.
+An engine that stops answering is EnvironmentMissing everywhere: the state of its containers is unknown, so measurements on them
+are worthless. An engine that answers and refuses is a ClusterError.
 """
 
 import socket
@@ -21,18 +21,18 @@ from testcontainers.core.docker_client import DockerClient, get_docker_host
 from rocketdiff.cluster.launched.node_slot import require_disk_space
 from rocketdiff.core.errors import ClusterError, EnvironmentMissing
 
-# Starting a container takes half a second, building an image has a timeout of its own. An engine that hangs must not block a run.
+# Starting a container takes half a second; building an image has its own timeout. A hanging engine must not block a run.
 TIMEOUT_S = 30
 
-# By default all containers together get as much of the processor as one other session of the machine, which starves brokers
-# as soon as anything else runs. At the top each gets as much as a server of the backend ``processes``, a session of its own.
-# (With the driver systemd this cannot be said so; there they share a slice.)
+# By default all containers together get the CPU share of one other session, which starves brokers when anything else runs. At
+# the top each gets the share of a session, as a server of the backend ``processes`` does. (The driver systemd does not accept
+# this group; there they share a slice.)
 _TOP_GROUP = "/"
 
 LABEL_PREFIX = "org.rocketdiff."
 
 RUN_LABEL = f"{LABEL_PREFIX}run"
-"""One value per cluster; every container and network of ours has it."""
+"""Label of all our containers and networks; its value is unique per cluster."""
 
 _UNIX = "unix://"
 _DEFAULT_SOCKET = f"{_UNIX}/var/run/docker.sock"
@@ -55,7 +55,7 @@ class Engine:
     """
     A connection to an engine that answered.
 
-    cgroup_parent: control group of the containers; None for the engine's default. storage: folder of this host in which the
+    cgroup_parent: control group of the containers; None for the engine's default. storage: folder on this host in which the
     engine keeps containers; None if they are not on this host.
     """
 
@@ -66,11 +66,7 @@ class Engine:
 
     @classmethod
     def connect(cls) -> Self:
-        """
-        Connects to the engine that the environment names, as testcontainers finds it.
-
-        Raises EnvironmentMissing if none answers.
-        """
+        """Connect to the engine that testcontainers finds in the environment; EnvironmentMissing if none answers."""
         where = get_docker_host() or _DEFAULT_SOCKET
         try:
             _knock(where)
@@ -86,16 +82,11 @@ class Engine:
         return cls(client, f"{platform} {version['Version']}", group, storage_here(where, info))
 
     def ping(self) -> None:
-        """Raises EnvironmentMissing unless the engine still answers."""
         with engine_errors("the container engine to answer"):
             self.client.ping()
 
     def require_disk_space(self, nodes: int, bytes_each: int) -> None:
-        """
-        Checks the disk on which the engine keeps containers, because stores are inside them. Does nothing if it is not on this host.
-
-        Raises EnvironmentMissing, as node_slot.require_disk_space does.
-        """
+        """Check the engine's disk, because stores are inside the containers. Does nothing if it is on another host."""
         if self.storage is None:
             return
         try:
@@ -110,19 +101,17 @@ class Engine:
         return found
 
     def networks(self, run: str | None = None) -> list[Any]:
-        """Our networks, of one run or of all."""
         with engine_errors("the container engine to list networks"):
             found: list[Any] = self.client.networks.list(filters=_of(run))
         return found
 
     def close(self) -> None:
-        """Closes the connection."""
         self.client.close()
 
 
 @contextmanager
 def engine_errors(expected: str, hint: str = "") -> Iterator[None]:
-    """Turns the engine's errors into ours: EnvironmentMissing if it does not answer, ClusterError if it refuses."""
+    """Convert the engine's errors into ours: EnvironmentMissing if it does not answer, ClusterError if it refuses."""
     try:
         yield
     except APIError as error:
@@ -134,17 +123,17 @@ def engine_errors(expected: str, hint: str = "") -> Iterator[None]:
 
 
 def storage_here(address: str, info: Mapping[str, Any]) -> Path | None:
-    """The folder that an engine reports as its own, if it is on this host: the engine is reached by a local socket, and the folder exists."""
+    """Return the folder that an engine reports as its own; None unless the engine has a local socket and the folder exists."""
     folder = Path(str(info.get("DockerRootDir") or ""))
     if not address.startswith(_UNIX) or not folder.is_absolute():
         return None
-    with suppress(OSError):  # a folder without permission
+    with suppress(OSError):  # no permission
         return folder if folder.is_dir() else None
     return None
 
 
 def _knock(address: str) -> None:
-    """Raises OSError if nobody listens. The engine's client would notice too, but leave a socket open."""
+    """Raise OSError if nothing listens. The engine's client would notice too, but leave a socket open."""
     if address.startswith(_UNIX):
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as knock:
             knock.settimeout(TIMEOUT_S)
@@ -156,7 +145,7 @@ def _of(run: str | None) -> dict[str, str]:
 
 
 def _in_words(error: Exception) -> str:
-    """The innermost cause: the engine's client wraps a refused connection four times."""
+    """Return the innermost cause: the engine's client wraps a refused connection four times."""
     passed: set[int] = set()  # a chain may be circular
     while id(error) not in passed:
         passed.add(id(error))

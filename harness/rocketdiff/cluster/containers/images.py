@@ -1,11 +1,11 @@
 """
-The image of the servers of a release: built here from a base with Java and the locked jars, or one that the user names.
+The image of the servers of a release: built from a base with Java and the locked jars, or named by the user.
 
-A built image is tagged with a digest of everything in it, so that one that exists is the right one and is not built again.
-The base comes from docker/base.sh (`make image`), or ROCKETDIFF_BASE_IMAGE names any image with Java.
+The tag of a built image has a digest of its content, so an existing image is never built again. The base comes from
+docker/base.sh (`make image`), or is any image with Java in ROCKETDIFF_BASE_IMAGE.
 
-``make image`` runs this module for the releases given, 5.3.3 if none is, and also tags each as ``rocketdiff/server:RELEASE``, for
-those who start one by hand (docker/compose.yaml).
+``make image`` runs this module for the given releases (default 5.3.3) and also tags each as ``rocketdiff/server:RELEASE``, for
+manual use (docker/compose.yaml).
 """
 
 import hashlib
@@ -42,7 +42,7 @@ REPOSITORY = "rocketdiff/server"
 _DOCKERFILE = "docker/Dockerfile"
 _INSIDE = PurePosixPath("/opt/rocketmq")
 
-# Sending 100 MB of jars to the engine and storing them as a layer takes 3 to 6 s; ten times that on a busy machine.
+# Sending 100 MB of jars to the engine and storing them as a layer takes 3 to 6 s, ten times that on a busy machine.
 _BUILD_TIMEOUT_S = 300
 
 _BASE_HINT = (
@@ -66,7 +66,7 @@ class ServerImage:
 
 def image_for(engine: Engine, release: str, listener: ProgressListener | None = None) -> ServerImage:
     """
-    The image for servers of that release, built if the engine does not have it.
+    Return the image for servers of that release, built if the engine does not have it.
 
     Raises UsageError for an unknown release, EnvironmentMissing without the image, the base or the jars.
     """
@@ -86,13 +86,13 @@ def image_for(engine: Engine, release: str, listener: ProgressListener | None = 
 
 
 def require_release(release: str) -> None:
-    """UsageError for a release without server jars, unless the user names an image. Does not connect to an engine."""
+    """Raise UsageError for a release without server jars, unless the user names an image. Does not connect to an engine."""
     if not os.environ.get(IMAGE_VARIABLE):
         require_server(release)
 
 
 def look_for_base(engine: Engine) -> tuple[str, bool]:
-    """The base image in words, and whether the engine has it. Fetches nothing."""
+    """Return the base image in words, and whether the engine has it. Fetches nothing."""
     image = os.environ.get(IMAGE_VARIABLE)
     if image:
         return f"not needed: {IMAGE_VARIABLE} is {image}", True
@@ -102,7 +102,7 @@ def look_for_base(engine: Engine) -> tuple[str, bool]:
 
 
 def digest_of(dockerfile: str, base_id: str, jars: Sequence[Artifact], launcher: str) -> str:
-    """Digest of everything in a built image. launcher: name of its folder, which is a digest too."""
+    """Digest of a built image's content. launcher: name of its folder, which is a digest too."""
     parts = (dockerfile, base_id, launcher, *(jar.sha256 for jar in jars))
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
 
@@ -113,11 +113,11 @@ def inside_class_path(jars: Sequence[Artifact]) -> tuple[str, ...]:
 
 
 def context_of(dockerfile: str, jars: Sequence[Artifact], paths: Sequence[Path], launcher: Path) -> IO[bytes]:
-    """The build context as a tar in a temporary file: Dockerfile, class path, launcher, jars; no times, no owners."""
+    """The build context as a tar in a temporary file, without times and owners."""
     file = tempfile.TemporaryFile()  # noqa: SIM115  # closed by _build
     with tarfile.open(fileobj=file, mode="w") as tar:
         _add_text(tar, "Dockerfile", dockerfile)
-        # In the form that `java @file` reads, for those who run the image by hand.
+        # The format of `java @file`, for manual use of the image.
         _add_text(tar, "class-path", f"-cp\n{':'.join(inside_class_path(jars))}\n")
         for source in sorted(launcher.rglob("*.class")):
             tar.add(source, f"loopback/{source.relative_to(launcher)}", filter=_plain)
@@ -164,7 +164,7 @@ def _foreign(engine: Engine, name: str, release: str) -> ServerImage:
 
 
 def _base(engine: Engine) -> tuple[str, str]:
-    """Name and id of the base image. Only one that the user named is pulled."""
+    """Return name and id of the base image. An image is pulled only if the user named it."""
     named = os.environ.get(BASE_VARIABLE)
     if named:
         return named, _pulled(engine, named, BASE_VARIABLE)
@@ -176,7 +176,7 @@ def _base(engine: Engine) -> tuple[str, str]:
 
 
 def _pulled(engine: Engine, name: str, variable: str) -> str:
-    """Id of an image that the user named, pulled if the engine does not have it."""
+    """Return the image's id."""
     found = _id_of(engine, name)
     if found is not None:
         return found
@@ -201,11 +201,7 @@ def _id_of(engine: Engine, name: str) -> str | None:
 
 
 def make_images(releases: Sequence[str]) -> None:
-    """
-    Builds missing images and prints the names of all.
-
-    Raises as image_for.
-    """
+    """Build missing images and print all names. Raises as image_for."""
     with closing(Engine.connect()) as engine:
         for release in releases:
             image = image_for(engine, release)

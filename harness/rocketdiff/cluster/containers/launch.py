@@ -1,4 +1,4 @@
-"""Starting a cluster of containers: engine, cleanup, image, ports, network; with other ports if one was taken."""
+"""Start of a cluster of containers: engine, cleanup, image, ports, network; again with other ports if one was taken."""
 
 import json
 import secrets
@@ -41,9 +41,9 @@ def start_containers(
     asked: SecurityAsked | None = None,
 ) -> LaunchedCluster:
     """
-    Starts a cluster of containers and proves that it serves; logs and settings end up in ``folder``.
+    Start a cluster of containers and prove that it serves; logs and settings are kept in ``folder``.
 
-    Containers that killed runs left are removed first. Raises UsageError (topology, folder in use), EnvironmentMissing (no engine,
+    First removes containers that killed runs left. Raises UsageError (topology, folder in use), EnvironmentMissing (no engine,
     no image, disk full, folder not writable) and ClusterError (not ready in time).
     """
     require_topology(mode, topology)
@@ -60,7 +60,7 @@ def start_containers(
 
 def fetch_image(server_release: str, listener: ProgressListener | None = None) -> None:
     """
-    Checks that the engine answers, and builds or pulls the image.
+    Check that the engine answers, and build or pull the image.
 
     Raises UsageError (release), EnvironmentMissing (no engine, no image).
     """
@@ -76,7 +76,6 @@ def _set_up(
     name_server_port: int | None,
     security: ServerSecurity,
 ) -> LaunchedCluster:
-    """Everything up to the first container."""
     slots = reserve_slots(topology, folder, name_server_port)
     network: Network | None = None
     try:
@@ -89,7 +88,7 @@ def _set_up(
         network = _network(run, labels) if mode is NetworkMode.BRIDGE else None
         deployment = Deployment(Engine.connect(), image, mode, network, labels, run)
         servers = ContainerServers(deployment, planned, security)
-        # Stays with logs and settings: the containers they came from are removed.
+        # kept with logs and settings, because the containers are removed
         (folder / "containers.json").write_text(json.dumps(servers.facts(), indent=2) + "\n")
     except BaseException as error:
         _release(slots, network)
@@ -107,7 +106,7 @@ def _network(run: str, labels: dict[str, str]) -> Network:
 
 
 def _release(slots: list[NodeSlot], network: Network | None) -> None:
-    """Ports and network. An engine that does not answer must not hide the first error; the network is then removed later."""
+    """An engine that does not answer must not hide the first error; the network is then removed later."""
     for slot in slots:
         slot.reserved.release()
     if network is not None:

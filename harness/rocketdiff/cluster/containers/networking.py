@@ -1,15 +1,15 @@
 """
-How the containers of a cluster reach each other and are reached: network modes, the topologies they support, and the plan of each container.
+Networks of containers: the modes, the topologies they support, and the plan of each container.
 
-bridge: the containers have a network of their own, in which they address each other by node name. The port of each is published
-on loopback under the same number, and advertised with 127.0.0.1. It works wherever the engine runs. The engine's forwarder is
-between client and broker: it costs some 0.1 ms a request, and while a restarted server does not listen yet a connection to it is
-accepted and closed instead of refused.
+bridge: the containers have their own network, in which they address each other by node name. Each client port is published on
+loopback under the same number and advertised with 127.0.0.1. It works wherever the engine runs. The engine's forwarder between
+client and broker costs about 0.1 ms per request. While a restarted server does not listen yet, the forwarder accepts and closes
+a connection instead of refusing it.
 
-host: the servers share this host's network and listen on loopback only, exactly as with the backend ``processes``. It needs an
-engine on this very Linux.
+host: the servers share this host's network and listen on loopback only, as with the backend ``processes``. It needs an engine
+on this Linux host.
 
-Nothing here connects to an engine or imports its client, so that selection can ask what is supported.
+Nothing here connects to an engine or imports its client, so that selection can check what is supported.
 """
 
 from collections.abc import Mapping, Sequence
@@ -38,7 +38,7 @@ HOME = PurePosixPath("/var/lib/rocketdiff")
 
 SETTINGS = HOME / "server.properties"
 
-_EVERYWHERE = "0.0.0.0"  # noqa: S104  # inside a container of its own network; only loopback ports are published
+_EVERYWHERE = "0.0.0.0"  # noqa: S104  # inside the containers' network; only loopback ports are published
 
 
 class NetworkMode(StrEnum):
@@ -50,7 +50,7 @@ class NetworkMode(StrEnum):
 
 def network_mode_named(text: str) -> NetworkMode:
     """
-    The mode written after ``containers:``; bridge if nothing is.
+    Return the mode written after ``containers:``; bridge if empty.
 
     Raises UsageError for an unknown mode.
     """
@@ -62,7 +62,7 @@ def network_mode_named(text: str) -> NetworkMode:
 
 
 def why_not(mode: NetworkMode, topology: Topology) -> str | None:
-    """Why a topology cannot work in a mode, and what to use instead; None if it can."""
+    """Return why a mode does not support a topology, and an alternative; None if it does."""
     if topology.has_proxies:
         return "the image has no proxy; use --cluster processes"
     if mode is NetworkMode.HOST or not topology.slaves_per_master:
@@ -75,7 +75,7 @@ def why_not(mode: NetworkMode, topology: Topology) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class ServerPlan:
-    """What a server's container is made of: files by their path in it, command, environment, ports to publish."""
+    """The parts of a server's container. files: by path inside it. ports: to publish."""
 
     files: Mapping[str, str]
     command: tuple[str, ...]
@@ -84,22 +84,14 @@ class ServerPlan:
 
 
 def require_topology(mode: NetworkMode, topology: Topology) -> None:
-    """
-    Checks that the mode supports the topology.
-
-    Raises UsageError.
-    """
+    """Raise UsageError if the mode does not support the topology."""
     reason = why_not(mode, topology)
     if reason is not None:
         raise UsageError(f"a topology that containers wired by {mode} can have", seen=topology.name, hint=reason)
 
 
 def require_image(mode: NetworkMode, image: "ServerImage") -> None:
-    """
-    Checks that the image may run in the mode.
-
-    Raises UsageError.
-    """
+    """Raise UsageError if the image must not run in the mode."""
     if mode is NetworkMode.HOST and image.is_foreign:
         raise UsageError(
             "an image of ours for --cluster containers:host",
@@ -116,13 +108,13 @@ def plan_server(
     image: "ServerImage",
     security: ServerSecurity = UNSECURED,
 ) -> ServerPlan:
-    """The plan of one server's container; its secrets are in files inside it, none in command or environment."""
+    """Return the plan of one server's container. Secrets are only in its files, not in command or environment."""
     flags = security.flags(HOME)
     return ServerPlan(
         files=_files(settings_of(mode, topology, slot, slots, security), security),
         command=_command(mode, slot.role, image, flags),
         environment={"JAVA_OPT_EXT": " ".join((*_FOREIGN_FLAGS, *flags))} if image.is_foreign else {},
-        # Replication stays inside the network.
+        # Replication ports stay inside the network.
         ports=slot.client_ports if mode is NetworkMode.BRIDGE else (),
     )
 
@@ -134,7 +126,7 @@ def settings_of(
     slots: Sequence[NodeSlot],
     security: ServerSecurity = UNSECURED,
 ) -> str:
-    """A server's settings: those of the backend processes; for a bridge the differences follow, because the last line counts."""
+    """Settings as for the backend processes; a bridge's differences are appended, because the last line takes effect."""
     home = Path(HOME)
     name_servers = [_address(mode, other) for other in slots if other.role is Role.NAME_SERVER]
     if slot.role is Role.NAME_SERVER:
@@ -155,11 +147,11 @@ def _address(mode: NetworkMode, slot: NodeSlot) -> str:
 
 
 def _files(settings: str, security: ServerSecurity) -> dict[str, str]:
-    # 5.x reads the file that a flag names; 4.9.x looks for one name per kind of server in its home.
+    # 5.x reads the file that a flag names; 4.9.x reads a fixed name per kind of server in its home.
     logging = {
         f"conf/{name}": security.logging() for name in ("logback.xml", "logback_namesrv.xml", "logback_broker.xml")
     }
-    # A folder is made by putting a file into it.
+    # A file creates its folder.
     files = {SETTINGS.name: settings, "tmp/.keep": "", **logging, **security.files(HOME)}
     return {str(HOME / name): text for name, text in files.items()}
 
@@ -169,12 +161,12 @@ def _command(mode: NetworkMode, role: Role, image: "ServerImage", flags: Sequenc
         return ("sh", _SCRIPTS[role], "-c", str(SETTINGS))
     java = Installation(image.release, Path("java"), tuple(Path(path) for path in image.class_path))
     words = java_command(java, role, Path(HOME), flags)
-    # The launcher makes "any address" mean loopback; in a bridge, servers must be reachable from outside their container.
+    # The launcher binds the wildcard address to loopback; in a bridge, servers must be reachable from outside the container.
     return tuple(words if mode is NetworkMode.HOST else (word for word in words if word != LAUNCHER_CLASS))
 
 
 _SCRIPTS = {Role.NAME_SERVER: "mqnamesrv", Role.BROKER: "mqbroker", Role.SLAVE: "mqbroker"}
-"""Start scripts of the official image. They use the image's Java, with its flags and ours after them."""
+"""Start scripts of the official image. They use the image's Java, with its flags and then ours."""
 
 _FOREIGN_FLAGS = (
     "-Xms128m",

@@ -1,4 +1,4 @@
-"""The containers of one cluster by node name: started, paused, unpaused, killed and inspected through the engine."""
+"""The containers of one cluster by node name, controlled and inspected through the engine."""
 
 import threading
 import time
@@ -28,12 +28,12 @@ from rocketdiff.cluster.launched.server_set import SEARCHED_LINES, copy_evidence
 from rocketdiff.cluster.launched.sockets import unread_bytes
 from rocketdiff.core.errors import ClusterError, EnvironmentMissing
 
-# A killed container is gone when the engine has removed its network, which takes 0.1 to 0.5 s.
+# A killed container is gone when the engine has removed its network: 0.1 to 0.5 s.
 _EXIT_TIMEOUT_S = 15.0
 _EXIT_POLL_S = 0.005
 
 _STATES = {"running": NodeState.RUNNING, "paused": NodeState.PAUSED}
-"""By the engine's word for a container's state; every other word means that no process runs."""
+"""By the engine's state of a container; in every other state no process runs."""
 
 
 @dataclass(slots=True)
@@ -41,7 +41,7 @@ class _Server:
     """
     A node's slot, and its container after the first start.
 
-    started_at: the engine's time of the last start by us; another time shows a start by somebody else.
+    started_at: the engine's time of our last start; a different time shows an external restart.
     """
 
     slot: NodeSlot
@@ -53,7 +53,7 @@ class _Server:
 
 
 class ContainerServers:
-    """A ServerSet (see server_set) of containers; safe for threads that act on different nodes."""
+    """A ServerSet (see server_set) of containers. Threads may act on different nodes."""
 
     def __init__(
         self,
@@ -67,39 +67,32 @@ class ContainerServers:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Every node, name servers first, slaves last."""
         return tuple(self._servers)
 
     @property
     def launched(self) -> tuple[str, ...]:
-        """Nodes that have been started at least once."""
         return tuple(name for name, server in self._servers.items() if server.container is not None)
 
     def role(self, name: str) -> Role:
-        """
-        Kind of a node.
-
-        Raises UsageError for an unknown name.
-        """
         return self._server(name).slot.role
 
     def nodes(self, role: Role) -> tuple[Node, ...]:
-        """Nodes of a kind, without process ids: the engine may be on another host."""
+        """Without process ids: the engine may be on another host."""
         slots = (server.slot for server in self._servers.values())
-        asked_so = self._security.client
+        client = self._security.client
         return tuple(
-            Node(slot.role, slot.letter, slot.name, slot.address, None, security=asked_so)
+            Node(slot.role, slot.letter, slot.name, slot.address, None, security=client)
             for slot in slots
             if slot.role is role
         )
 
     def grpc_endpoints(self) -> Mapping[str, str]:
-        """There are no proxies in containers."""
+        """Empty: there are no proxies in containers."""
         return {}
 
     def launch(self, name: str) -> None:
         """
-        Starts a node's container, or restarts it with its files. It does not serve yet when this returns.
+        Start a node's container, or restart it with its files. Returns before it serves.
 
         Raises ClusterError if it runs already, ServerEnded with ``port_taken`` if another program uses one of its ports.
         """
@@ -121,77 +114,55 @@ class ContainerServers:
         server.started_at = str(self._inspect(server)["StartedAt"])
 
     def stop(self, name: str) -> Span:
-        """
-        Pauses the container; returns when the engine reports it as paused.
-
-        Raises ClusterError.
-        """
         return self._to(name, NodeState.PAUSED, lambda container: container.pause())
 
     def go_on(self, name: str) -> Span:
-        """
-        Unpauses the container; returns when the engine reports it as running.
-
-        Raises ClusterError.
-        """
         return self._to(name, NodeState.RUNNING, lambda container: container.unpause())
 
     def kill(self, name: str) -> Span:
-        """
-        Sends SIGKILL to the container, paused or not; returns when it is gone and its ports are free.
-
-        Raises ClusterError.
-        """
+        """Send SIGKILL to the container, paused or not; return when it is gone and its ports are free."""
         server = self._server(name)
         container = self._living(name)
         begin_ns = time.monotonic_ns()
         with engine_errors(f"the container of {name} to be killed"):
             if self.state(name) is NodeState.PAUSED:
-                container.unpause()  # older engines refuse to kill what is paused
+                container.unpause()  # older engines refuse to kill a paused container
             container.kill()
         deadline = time.monotonic() + _EXIT_TIMEOUT_S
         while self.state(name) is not NodeState.GONE:
             if time.monotonic() > deadline:
                 raise ClusterError(f"{name} to end within {_EXIT_TIMEOUT_S:g} s of SIGKILL", seen="it still runs")
             time.sleep(_EXIT_POLL_S)
-        server.is_killed = True  # only now: if a kill failed, a later end is not by us
+        server.is_killed = True  # only now: after a failed kill, a later end has another cause
         return Span(begin_ns, time.monotonic_ns())
 
     def state(self, name: str) -> NodeState:
-        """
-        State of the container as the engine reports it.
-
-        Raises EnvironmentMissing if the engine does not answer.
-        """
         server = self._server(name)
         if server.container is None:
             return NodeState.GONE
         return _STATES.get(str(self._inspect(server)["Status"]), NodeState.GONE)
 
     def raise_if_ended(self, names: Iterable[str]) -> None:
-        """Raises ServerEnded for the first of these that has ended."""
         for name in names:
             if self.state(name) is NodeState.GONE:
                 raise server_ended(self, name)
 
     def exit_status(self, name: str) -> int | None:
-        """Last exit code; None while the container runs, or before its first start."""
         server = self._server(name)
         if server.container is None or self.state(name) is not NodeState.GONE:
             return None
         return int(self._inspect(server)["ExitCode"])
 
     def log_tail(self, name: str, lines: int) -> tuple[str, ...]:
-        """Last lines of a container's log; empty if there is none."""
         container = self._server(name).container
         if container is None:
             return ()
-        # Twice as many, because last_words leaves some out.
+        # twice as many, because last_words drops some
         return last_words(read_log(container, 2 * lines + SEARCHED_LINES).splitlines(), lines)
 
     def require_sound(self) -> None:
         """
-        Checks that the engine answers and has disk space, and that every container runs since we started it, unless we killed it.
+        Check that the engine answers and has disk space, and that every container runs since our start, unless we killed it.
 
         Raises EnvironmentMissing.
         """
@@ -210,11 +181,7 @@ class ContainerServers:
                 )
 
     def unread_bytes(self, name: str) -> int | None:
-        """
-        Bytes and connections that wait for the node: in the kernel of the host, and inside the container's network.
-
-        None if the container's network is not visible from here.
-        """
+        """In the host's kernel and inside the container's network; None if that is not visible from here."""
         server = self._server(name)
         outside = unread_bytes(server.slot.client_ports)
         if self._deployment.network_mode is NetworkMode.HOST or server.container is None:
@@ -223,7 +190,6 @@ class ContainerServers:
         return None if inside is None else outside + inside
 
     def facts(self) -> Mapping[str, object]:
-        """Engine, image and network mode, for evidence."""
         deployment = self._deployment
         return {
             "backend": "containers",
@@ -234,7 +200,6 @@ class ContainerServers:
         }
 
     def collect(self, facts: Mapping[str, object], folder: Path) -> None:
-        """Copies logs and settings from the containers into the nodes' folders, and from there into ``folder``."""
         for server in self._servers.values():
             if server.container is not None:
                 keep_evidence(server.slot, server.container, self._security)
@@ -242,9 +207,9 @@ class ContainerServers:
 
     def end(self) -> None:
         """
-        Keeps logs and settings, then removes every container, paused ones too, and the network, and releases the ports.
+        Keep logs and settings, then remove all containers and the network, and release the ports.
 
-        If the engine does not answer any more, ``cleanup.sweep`` removes the containers later.
+        If the engine no longer answers, ``cleanup.sweep`` removes the containers later.
         """
         try:
             try:
@@ -268,7 +233,6 @@ class ContainerServers:
         return by_name(self._servers, name)
 
     def _inspect(self, server: _Server) -> Mapping[str, Any]:
-        """The state of a container as the engine reports it now."""
         assert server.container is not None
         with server.lock, engine_errors(f"the engine to tell what {server.slot.name} does", LEFT_HINT):
             server.container.reload()

@@ -1,1 +1,1 @@
-"""An existing cluster: inspected, never started; only the owner's commands are run on it, and it is left as it was found."""
+"""An existing cluster: inspected, changed only by its owner's commands and by topics, and left as it was found."""

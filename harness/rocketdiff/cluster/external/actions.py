@@ -1,9 +1,9 @@
 """
-Actions on the nodes of an existing cluster: the owner's commands, run with an undo entry and with a proof of their effect.
+Actions on the nodes of an existing cluster: the owner's commands, each with an undo entry and a proof of its effect.
 
-Theory of operation. ``disrupt`` (pause, kill): the undo entry is written first, then the command's process group, and only then
-does the command run; so whoever comes after a killed run knows what to undo and which command may still be on its way.
-``restore`` (resume, restart): the undo entry is done when the node *answers* a probe, whatever the command's exit code was.
+``disrupt`` (pause, kill) writes the undo entry, then the command's process group, and only then lets the command run. So after
+a killed run the log shows what to undo and which command may still be running. ``restore`` (resume, restart) completes the undo
+entry when the node *answers* a probe, for any exit code of the command.
 """
 
 import json
@@ -31,19 +31,19 @@ from rocketdiff.core.errors import ClusterError, FaultNotProven
 from rocketdiff.process.liveness import started_ticks
 
 ANSWER_WITHIN_S = {Verb.RESUME: 10.0, Verb.RESTART: 60.0}
-"""A resumed broker first stores what has piled up; a restarted one first loads its store."""
+"""A resumed broker first stores queued requests; a restarted one first loads its store."""
 
 _PROBE_INTERVAL_S = 1.0
-"""Each probe is a connection to the owner's broker. What delays an answer is mostly a network that recovers within seconds, or not at all."""
+"""Each probe is a connection to the owner's broker. Answers are mostly delayed by a network that recovers within seconds."""
 
-# The state command may be ssh: a shorter interval would only queue commands.
+# The state command may be ssh; a shorter interval would only queue commands.
 _STATE_POLL_S = 0.1
 
-# Each poll is a connection to a dying broker: a JVM is gone some ten ms after SIGKILL.
+# Each poll is a connection to a dying broker; a JVM is gone about ten ms after SIGKILL.
 _REFUSAL_POLL_S = 0.02
 
 _NOT_REACHED = (None, 126, 127, 255)
-"""Exit codes of a state command that did not reach the node: timeout, no such program (twice), ssh without connection."""
+"""Exit codes of a state command that did not reach the node: timeout, no such program (two codes), ssh without connection."""
 
 _LEADS_TO = {
     Verb.PAUSE: NodeState.PAUSED,
@@ -53,16 +53,16 @@ _LEADS_TO = {
 }
 
 _KEPT_CHARACTERS = 2_000
-"""Of a command's output: the last words give the reason."""
+"""The end of a command's output gives the reason."""
 
 _WAITING_SHELL = ("/bin/sh", "-c", 'read -r _ && exec "$@" </dev/null', "sh")
-"""Reads one line, then becomes the command that follows, in the same process. Without a line it ends."""
+"""Reads one line, then execs the command that follows in the same process. Without a line it ends."""
 
 
 @dataclass(frozen=True, slots=True)
 class CommandResult:
     """
-    A command that was run, with its times on the monotonic clock.
+    A finished command, with its times on the monotonic clock.
 
     exit_code: negative for a signal, None if it did not end in time.
     """
@@ -76,27 +76,25 @@ class CommandResult:
 
     @property
     def succeeded(self) -> bool:
-        """Whether it ended by itself with 0."""
         return self.exit_code == 0
 
     @property
     def seen(self) -> str:
-        """How it failed, in one sentence with its own words."""
         took_s = (self.end_ns - self.begin_ns) / 1e9
         how = f"exit code {self.exit_code}" if self.exit_code is not None else f"no end after {took_s:.1f} s, killed"
-        said = " ".join((self.error.strip() or self.output.strip()).split())
-        return f"{how}: {said}" if said else f"{how}, and it said nothing"
+        text = " ".join((self.error.strip() or self.output.strip()).split())
+        return f"{how}: {text}" if text else f"{how}, and it said nothing"
 
 
 class CommandLog:
-    """``commands.ndjson`` of a run: every command that was run, with times, exit code and output. Safe for threads."""
+    """``commands.ndjson`` of a run: one line per command, with times, exit code and output. Thread-safe."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._lock = threading.Lock()
 
     def write(self, node: str, verb: Verb, result: CommandResult, witness: str) -> None:
-        """Writes one line. witness: what proves the effect of the command."""
+        """witness: what proves the effect of the command."""
         line = {
             "node": node,
             "verb": verb.value,
@@ -114,7 +112,7 @@ class CommandLog:
 
 
 class NodeActions:
-    """The actions of one run. Safe for threads, as long as two actions on one node do not overlap."""
+    """The actions of one run. Thread-safe if two actions on one node do not overlap."""
 
     def __init__(self, described: DescribedCluster, undo_log: UndoLog, log: CommandLog) -> None:
         self._described = described
@@ -129,7 +127,7 @@ class NodeActions:
 
     def disrupt(self, node: Node, verb: Verb) -> Span:
         """
-        Pauses or kills a node. The undo entry is written before, and stays also if the command seems to have failed.
+        Pause or kill a node. The undo entry is written before, and stays even if the command seems to have failed.
 
         Raises ClusterError if there is no such command, if it fails or hangs, or if the state command denies its effect.
         """
@@ -148,14 +146,14 @@ class NodeActions:
 
     def restore(self, node: Node, verb: Verb) -> Span:
         """
-        Resumes or restarts a node; done when it answers.
+        Resume or restart a node; return when it answers. Raises ClusterError.
 
-        The exit code does not decide: a resume that fails because nothing is paused does no harm, and one that succeeds while the
-        node stays silent has done nothing. Raises ClusterError.
+        The exit code does not decide: a resume that fails because nothing is paused is harmless, and one that exits with 0
+        while the node stays silent had no effect.
         """
         entry = self._undo_entry(node, verb)
         result = self._run(node, verb, self._command(node, verb))
-        # A pause or kill that did not succeed may still take effect, at the latest when its command would have been killed.
+        # A pause or kill that did not succeed may still take effect, at the latest at its command's timeout.
         steady_s = 0.0 if self._undo_log.unfinished_action(entry) is None else entry.timeout_s
         if not answers(entry, ANSWER_WITHIN_S[verb] if result.succeeded else 0.0, steady_s):
             raise _failed(node, verb, result)
@@ -165,9 +163,9 @@ class NodeActions:
 
     def is_up_already(self, node: Node) -> bool:
         """
-        Whether a node that was to be killed answers before its restart; then its undo entry is done.
+        True if a killed node answers before its restart; its undo entry is then completed.
 
-        Its kill failed, or a supervisor restarted it first. The restart command must not run on it.
+        Its kill failed, or a supervisor restarted it. The restart command must not run on it.
         """
         entry = self._undo_entry(node, Verb.RESTART)
         if not stays_up(entry):
@@ -191,10 +189,10 @@ class NodeActions:
 
     def _effect(self, node: Node, verb: Verb, result: CommandResult) -> Span:
         """
-        From the begin of the command to its end, or to when the state command confirmed its effect.
+        Return the span from the start of the command to its end, or to the state command's confirmation.
 
-        A kill lasts until connections are refused: ``kill -9`` and ``systemctl kill`` only send a signal, and ps reports a process
-        as gone (Z) when its first thread has ended, while others still hold its port.
+        A kill lasts until connections are refused: ``kill -9`` and ``systemctl kill`` only send a signal, and ps reports a
+        process as gone (Z) when its first thread has ended, while others still hold its port.
         """
         end_ns = self._await_state(self._nodes[node.name], _LEADS_TO[verb]) or result.end_ns
         if verb is Verb.KILL:
@@ -203,7 +201,7 @@ class NodeActions:
         return Span(result.begin_ns, end_ns)
 
     def _await_refusal(self, node: Node) -> int | None:
-        """When a killed node refused a connection; None if it did not within a command's timeout, which the fault's proof reports."""
+        """Return when a killed node refused a connection; None after a command's timeout, reported later by the fault's proof."""
         deadline = time.monotonic() + self._described.command_timeout_s
         while time.monotonic() < deadline:
             with suppress(FaultNotProven):
@@ -212,7 +210,7 @@ class NodeActions:
         return None
 
     def _await_state(self, node: DescribedNode, wanted: NodeState) -> int | None:
-        """When the state command reported the wanted state; None without a state command."""
+        """Return when the state command reported the state; None without a state command."""
         command = node.commands.get(Verb.STATE)
         if command is None:
             return None
@@ -222,7 +220,7 @@ class NodeActions:
             result = run_command(command, self._described.folder, timeout_s)
             self._log.write(node.name, Verb.STATE, result, node.witness)
             state = parse_state(result.output)
-            # For a node that is gone, ps and docker fail and print nothing; so does a command that never reached the node.
+            # For a node that is gone, ps and docker fail without output, as does a command that never reached the node.
             failed = not result.succeeded and state is not wanted
             if state is None or result.exit_code in _NOT_REACHED or failed:
                 return f"{result.seen} ({STATE_WORDS})"
@@ -254,9 +252,9 @@ def _failed(node: Node, verb: Verb, result: CommandResult) -> ClusterError:
 
 def answers(entry: RestoreNode, within_s: float, steady_s: float = 0.0) -> bool:
     """
-    Whether the node answers a probe within ``within_s``, and then every probe for ``steady_s``.
+    True if the node answers a probe within ``within_s``, and then every probe for ``steady_s``.
 
-    steady_s: for a pause or kill that may still take effect; a command over ssh that was given up here continues there.
+    steady_s: for a pause or kill that may still take effect; a command over ssh that was killed here continues there.
     """
     deadline = time.monotonic() + within_s
     while not _answers_now(entry):
@@ -273,9 +271,9 @@ def answers(entry: RestoreNode, within_s: float, steady_s: float = 0.0) -> bool:
 
 def stays_up(entry: RestoreNode) -> bool:
     """
-    Whether a node that was to be killed answers for as long as a command may take.
+    True if a killed node answers for as long as a command may take.
 
-    One probe is not enough: a kill command may have succeeded and be followed by a slow shutdown.
+    One probe is not enough: a successful kill command may only begin a slow shutdown.
     """
     return answers(entry, 0.0, entry.timeout_s)
 
@@ -300,7 +298,7 @@ _STATES = {
     "inactive": NodeState.GONE,
     "failed": NodeState.GONE,
 }
-"""docker's words, systemd's, and the plain ones."""
+"""Words of docker and systemd, and plain ones."""
 
 _PS = re.compile(r"[RSDITtZX][<NLsl+]*")
 """The column ``stat`` of ps: a letter for the state, then flags."""
@@ -312,7 +310,7 @@ STATE_WORDS = f"one of {', '.join(_STATES)}, or a state as ps writes it (S, T â€
 
 def parse_state(output: str) -> NodeState | None:
     """
-    The state that the first word of a state command's output means; None for an unknown word.
+    Return the state that the first word of a state command's output means; None for an unknown word.
 
     No output means GONE: ps prints nothing for a process that does not exist.
     """
@@ -328,11 +326,11 @@ def run_command(
     command: OwnersCommand, folder: Path, timeout_s: float, on_group: Callable[[int], object] | None = None
 ) -> CommandResult:
     """
-    Runs a command in ``folder`` and waits for its end, at most ``timeout_s``; then it is killed with everything it started.
+    Run a command in ``folder``; after ``timeout_s`` kill it with everything it started.
 
-    It has no terminal and no input, so that a password prompt fails; and a session of its own, so that Ctrl-C does not end a
-    resume half-way. Its output goes to files, because a restarted server may continue to write after the command has ended.
-    on_group: called with the process group before the command does anything; if this process dies by then, the command never runs.
+    It has no terminal and no input, so a password prompt fails. It has its own session, so Ctrl-C does not interrupt a resume.
+    Its output goes to files, because a restarted server may still write after the command has ended. on_group: called with the
+    process group before the command runs; if this process dies by then, the command never runs.
     """
     with closing(_output_file()) as output, closing(_output_file()) as error:
         begin_ns = time.monotonic_ns()
@@ -346,7 +344,7 @@ def run_command(
                 start_new_session=True,
             )
         except OSError as problem:
-            # 127 is a shell's exit code for a program that does not exist.
+            # 127: a shell's exit code for a missing program
             reason = f"{problem.strerror}: {command.words[0]}"
             return CommandResult(command.shown, begin_ns, time.monotonic_ns(), 127, "", reason)
         if on_group is not None:
@@ -356,22 +354,22 @@ def run_command(
 
 
 def _release(process: "subprocess.Popen[bytes]", on_group: Callable[[int], object]) -> int:
-    """Reports the process group, then lets the command run. Returns the time before it could."""
+    """Report the process group, then let the command run. Returns the time just before."""
     assert process.stdin is not None
     begin_ns = time.monotonic_ns()
     try:
-        with suppress(BrokenPipeError), process.stdin as awaited:
+        with suppress(BrokenPipeError), process.stdin as stdin:
             on_group(process.pid)
             begin_ns = time.monotonic_ns()
-            awaited.write(b"\n")
+            stdin.write(b"\n")
     except BaseException:
-        process.wait()  # it has read no line, so it ends
+        process.wait()  # without a line it ends
         raise
     return begin_ns
 
 
 def _exit_code(process: "subprocess.Popen[bytes]", timeout_s: float) -> int | None:
-    """Waits on the process's descriptor, which is ready at once, whereas Popen.wait polls every 50 ms."""
+    """Wait on the pidfd, which is ready at once; Popen.wait polls every 50 ms."""
     descriptor = os.pidfd_open(process.pid)
     try:
         poll = select.poll()

@@ -1,4 +1,4 @@
-"""``--cluster external:FILE``: an existing cluster, described by its owner: names of the nodes, and commands that may be run on them."""
+"""``--cluster external:FILE``: an existing cluster described by its owner: names of its nodes, and commands for them."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -33,15 +33,15 @@ _ACTIONS = {
     for kind in FaultKind
     if kind.traits.means in _VERBS and kind.traits.role is not Role.SLAVE
 }
-"""Fault kinds that an owner can give commands for. Other kinds would change settings of the owner's brokers."""
+"""Fault kinds for which an owner can give commands. Other kinds would change settings of the owner's brokers."""
 
 
 @dataclass(frozen=True, slots=True)
 class External:
     """
-    An existing cluster; see Backend for the meaning of each method.
+    An existing cluster; methods as in Backend.
 
-    file: path as the user wrote it. server_release: from the file, or as the brokers reported it; empty until they are asked.
+    file: path as the user wrote it. server_release: from the file or reported by the brokers; empty until they are asked.
     """
 
     file: str
@@ -52,9 +52,9 @@ class External:
     @classmethod
     def of(cls, file: str, server_release: str, asked: SecurityAsked | None = None) -> Self:
         """
-        file: what follows ``external:``. server_release: of ``--server``; its default cannot be distinguished from no option.
+        file: the text after ``external:``. server_release: of ``--server``; its default is indistinguishable from no option.
 
-        Raises UsageError for an invalid file (with its line), and for a release, because the cluster has one already.
+        Raises UsageError for an invalid file (with its line), and for a release, because the cluster already has one.
         """
         if not file:
             raise UsageError("a cluster file", seen=f"--cluster {NAME}", hint=FORM)
@@ -77,41 +77,35 @@ class External:
 
     @property
     def name(self) -> str:
-        """With the file."""
         return f"{NAME}:{self.file}"
 
     @property
     def title(self) -> str:
-        """With the name that the file gives it."""
         secured = "" if self.asked is None else f", with {self.asked.title}"
         return f"{NAME} ({self.described.name}){secured}"
 
     @property
     def security_file(self) -> str | None:
-        """As the user named it."""
         return None if self.asked is None else self.asked.origin
 
     @property
     def demands(self) -> tuple[str, ...]:
-        """By the security file."""
         return () if self.asked is None else self.asked.demands
 
     @property
     def is_shared(self) -> bool:
-        """It existed before the run, and remains."""
         return True
 
     @property
     def topic_prefix(self) -> str:
-        """The owner's choice."""
         return self.described.topic_prefix
 
     def why_not(self, topology: Topology, faults: Sequence[FaultSpec], *, delayed: bool) -> str | None:
         """
-        It may lack a node or a command for a fault, and delayed messages are not supported.
+        The cluster may lack a node or a command for a fault; delayed messages are not supported.
 
-        Brokers keep a delayed message in a topic that all users of a cluster share. To find those of a run, the messages of all users
-        would have to be read, and they would remain there after their own topic is deleted.
+        Brokers keep delayed messages in a topic that all users share. To find a run's messages, those of all users would have
+        to be read, and they would remain after their own topic is deleted.
         """
         if delayed:
             return "delayed messages are kept among everybody's, in a topic that is not ours to read or to clean"
@@ -122,7 +116,6 @@ class External:
         return next(filter(None, (self._lacking(fault, here) for fault in faults)), None)
 
     def refused(self, scenario: str, reason: str) -> UsageError:
-        """Names the file, which lacks something."""
         return UsageError(
             f"everything that {scenario} does to the cluster spelled out in {self.described.origin}",
             seen=reason,
@@ -130,16 +123,13 @@ class External:
         )
 
     def brokers(self, topology: Topology) -> tuple[str, ...]:
-        """Their real names."""
         return named_topology(topology, self.described).broker_names
 
     def named(self, topology: Topology, faults: Sequence[FaultSpec]) -> tuple[FaultSpec, ...]:
-        """With the real names of the nodes."""
         here = named_topology(topology, self.described)
         return tuple(replace(fault, node=_node_name(fault, here)) for fault in faults)
 
     def introduction(self) -> Iterator[str]:
-        """Nodes, the witness of a pause of each, and the probe topic."""
         described = self.described
         release = self.server_release or "as its brokers say"
         yield f"cluster {described.name} of {described.origin}, RocketMQ {release}; commands run in {described.folder}"
@@ -151,7 +141,6 @@ class External:
         yield f"topic {described.topic_prefix}-probe-<random>, 4 queues on each broker used of {names}: one message in each"
 
     def planned_commands(self, fault: FaultSpec) -> tuple[str, ...]:
-        """Two lines, one per command; one line for a fault on the wire."""
         if fault.kind in ON_THE_WIRE:
             return ("by a relay on this machine; the cluster is not touched",)
         action = _ACTIONS[fault.kind]
@@ -161,14 +150,13 @@ class External:
         return (f"at {fault.at_s:g} s: {begin}", f"{until}: {end}")
 
     def ending(self) -> str:
-        """As the run found it."""
         topics = f"({self.topic_prefix}-…)"
         return (
             f"in the end: whatever is paused or down is resumed or restarted, and the topics above {topics} are deleted"
         )
 
     def fetched(self, _progress: ProgressListener | None = None) -> Self:
-        """Asks the brokers for their release, after pending undo actions of earlier runs are done."""
+        """Ask the brokers for their release, after pending undo actions of earlier runs."""
         return replace(self, server_release=clean_and_inspect(self.described)[0])
 
     def start(
@@ -176,15 +164,15 @@ class External:
         topology: Topology,
         folder: Path,
         *,
-        name_server_port: int | None = None,  # noqa: ARG002 - it has its ports
-        timeout_s: float = READY_TIMEOUT_S,  # noqa: ARG002 - it is up
+        name_server_port: int | None = None,  # noqa: ARG002 - its ports are fixed
+        timeout_s: float = READY_TIMEOUT_S,  # noqa: ARG002 - it runs already
         progress: ProgressListener | None = None,  # noqa: ARG002 - nothing is fetched
     ) -> Cluster:
-        """Connects and proves that the cluster serves; close() leaves it as it was found."""
+        """Connect and prove that the cluster serves; close() leaves it as it was found."""
         return connect(self.described, topology, folder)
 
     def sweep(self) -> None:
-        """Nothing to do: pending undo actions are on disk, and the next run performs them (``connect``)."""
+        """Does nothing: pending undo actions are on disk, and the next run performs them (``connect``)."""
 
     def _lacking(self, fault: FaultSpec, here: NamedTopology) -> str | None:
         if fault.kind in ON_THE_WIRE:

@@ -1,11 +1,11 @@
 """
-Performing the undo log: nodes are resumed or restarted, then topics are deleted.
+Execution of the undo log: nodes are resumed or restarted, then topics are deleted.
 
-When: at the end of a run (``ExternalCluster.close``); after a killed run by its guardian, a process that waits for the run's end;
-at the next start on the cluster (``connect``); by ``rocketdiff cluster clean``.
+At the end of a run (``ExternalCluster.close``), after a killed run by its guardian process, at the next start on the cluster
+(``connect``), and by ``rocketdiff cluster clean``.
 
 ``python -m rocketdiff.cluster.external.cleanup UNDO_LOG`` is the guardian. It waits for the end of its stdin, which the kernel
-closes when the run dies in any way, and undoes what is pending then. A run that ends normally has undone everything itself.
+closes when the run dies, and undoes the pending entries. A run that ends normally leaves none.
 """
 
 import os
@@ -41,14 +41,14 @@ from rocketmq_reference.remoting.errors import RemotingException
 
 _TRIES = 3
 _RETRY_INTERVAL_S = 1.0
-"""A resume mostly fails because of a network that recovers within seconds, or not at all."""
+"""A resume mostly fails because of a network that recovers within seconds, or not."""
 
 CommandListener = Callable[[str, Verb, CommandResult, str], None]
-"""Called for every command that was run: node, verb, result, and its effect in words."""
+"""Called for every command: node, verb, result, and effect in words."""
 
 
 def undo_all(log: UndoLog, on_command: CommandListener = lambda *_: None) -> tuple[str, ...]:
-    """Undoes all pending entries. Returns a sentence for each that could not be undone; it stays pending."""
+    """Undo all pending entries. Return a sentence for each that could not be undone; it stays pending."""
     if log.damage:
         return (str(unreadable_log(log.path, log.damage)),)
     if not log.pending:
@@ -74,9 +74,9 @@ def undo_all(log: UndoLog, on_command: CommandListener = lambda *_: None) -> tup
 
 def delete_everywhere(entry: DeleteTopic, channels: Channels, unreachable: set[str]) -> str | None:
     """
-    Deletes a topic at every server, also after one of them failed. Returns None, or why it is not deleted everywhere.
+    Delete a topic at every server, even after a failure. Return None, or why it is not deleted everywhere.
 
-    unreachable: addresses that did not answer before; they are skipped, and others that do not answer are added.
+    unreachable: addresses that did not answer before and are skipped; others that do not answer are added.
     """
     problems = []
     for delete, addresses in ((admin.delete_topic, entry.brokers), (admin.forget_topic, entry.name_servers)):
@@ -88,7 +88,7 @@ def delete_everywhere(entry: DeleteTopic, channels: Channels, unreachable: set[s
                 delete(channels, address, entry.name)
             except admin.ADMIN_ERRORS as error:
                 problems.append(f"{address}: {error}")
-                if isinstance(error, RemotingException):  # any other error is an answer
+                if isinstance(error, RemotingException):  # other errors are answers
                     unreachable.add(address)
     return f"topic {entry.name} is left over: {'; '.join(problems)}" if problems else None
 
@@ -97,10 +97,10 @@ def _restore(
     entry: RestoreNode, on_command: CommandListener, unreachable: set[str], unfinished: ActionStarted | None
 ) -> str | None:
     """
-    Resumes or restarts a node. Returns None, or why it failed and the command to run by hand.
+    Resume or restart a node. Return None, or why it failed and the command to run by hand.
 
-    unfinished: the pause or kill command if it is not known to have succeeded. It is killed first, and since it may have taken
-    effect somewhere else the node must then answer for as long as a command may take.
+    unfinished: the pause or kill command if it is not known to have succeeded. It is killed first. It may have taken effect
+    elsewhere, so the node must then answer for as long as a command may take.
     """
     if unfinished is not None:
         _kill(unfinished)
@@ -111,17 +111,17 @@ def _restore(
 
 
 def _kill(action: ActionStarted) -> None:
-    """Kills the process group of a command, if it is still the same process: it must not pause a node that is being resumed."""
-    with suppress(ProcessLookupError, PermissionError):  # a process that is hidden, or may not be killed, is not ours
+    """Kill a command's process group if it is still the same process, so that it cannot pause a node that is being resumed."""
+    with suppress(ProcessLookupError, PermissionError):  # a hidden or protected process is not ours
         if started_ticks(action.group) == action.started_ticks:
             os.killpg(action.group, signal.SIGKILL)
 
 
 def _run_until_up(entry: RestoreNode, on_command: CommandListener, steady_s: float) -> str | None:
     """
-    Runs the resume or restart command until the node answers.
+    Run the resume or restart command until the node answers.
 
-    A node that answers is not restarted: its kill failed, or somebody else restarted it. Resuming a running node is harmless.
+    A node that answers is not restarted: its kill failed, or it was restarted externally. Resuming a running node is harmless.
     """
     verb = Verb(entry.verb)
     if verb is Verb.RESTART and stays_up(entry):
@@ -142,9 +142,9 @@ def _run_until_up(entry: RestoreNode, on_command: CommandListener, steady_s: flo
 
 def clean(say: Callable[[str], object]) -> None:
     """
-    ``rocketdiff cluster clean``: performs the undo logs of all killed runs, on any cluster; ``say`` gets a line per entry.
+    ``rocketdiff cluster clean``: undo the logs of all killed runs, on any cluster. say: gets a line per entry.
 
-    Leaves the logs of living runs alone. Raises ClusterError for what cannot be undone; it stays in the log.
+    Skips logs of living runs. Raises ClusterError for what cannot be undone; it stays in the log.
     """
     problems: list[str] = []
     undone = 0
@@ -164,7 +164,7 @@ def clean(say: Callable[[str], object]) -> None:
 
 
 def _clean(log: UndoLog, say: Callable[[str], object], problems: list[str]) -> int:
-    """The number of entries that were undone; problems are appended."""
+    """Return the number of undone entries; append problems."""
     where = f"cluster {log.run.cluster}" if log.run is not None else "an unknown cluster"
     before = log.pending
     problems += undo_all(log)
@@ -175,10 +175,10 @@ def _clean(log: UndoLog, say: Callable[[str], object], problems: list[str]) -> i
 
 
 class Guardian:
-    """The guardian process of a run, as the run sees it."""
+    """A run's handle of its guardian process."""
 
     def __init__(self, log: Path) -> None:
-        """Starts it, in a session of its own, where Ctrl-C does not reach it."""
+        """Start it in its own session, so that Ctrl-C does not reach it."""
         self._process = subprocess.Popen(
             [sys.executable, "-m", "rocketdiff.cluster.external.cleanup", str(log)],
             stdin=subprocess.PIPE,
@@ -189,11 +189,10 @@ class Guardian:
 
     @property
     def pid(self) -> int:
-        """Process id."""
         return self._process.pid
 
     def close(self) -> None:
-        """Ends it, after the run has performed its undo log, or has tried as often as the guardian would. A second call does nothing."""
+        """End it after the run's own undo. A second call does nothing."""
         self._process.kill()
         self._process.wait()
         if self._process.stdin is not None:
@@ -201,7 +200,7 @@ class Guardian:
 
 
 def main(path: Path) -> int:
-    """The guardian: waits for the end of the run, then undoes what is pending; prints what fails on stderr."""
+    """Wait for the end of the run, then undo what is pending; print failures on stderr."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     while os.read(sys.stdin.fileno(), 4_096):
@@ -212,7 +211,7 @@ def main(path: Path) -> int:
     problems = undo_all(log)
     log.close()
     for problem in problems:
-        print(f"rocketdiff: {problem}", file=sys.stderr)  # noqa: T201 - the run is gone, nobody else reports it
+        print(f"rocketdiff: {problem}", file=sys.stderr)  # noqa: T201 - the run is gone and cannot report it
     return 1 if problems else 0
 
 

@@ -1,8 +1,8 @@
 """
 An existing cluster as a Cluster: only topics with its prefix are created, and only the owner's commands are run.
 
-Every topic and action is in the undo log before it is done (``undo_log``). The state of a node is what its state command reports;
-without one it is the state after our last action, and the probe of ``faults`` is the only proof.
+Every topic and action is in the undo log first (``undo_log``). The state of a node is its state command's report; without the
+command it is the state after our last action, and the probe of ``faults`` is the only proof.
 """
 
 import json
@@ -25,13 +25,13 @@ from rocketdiff.cluster.operations import admin, topics
 from rocketdiff.core.errors import ClusterError, UsageError
 from rocketmq_reference.remoting.errors import MQBrokerException
 
-# The same time as for a restarted broker of a cluster that we start.
+# As for a restarted broker of a cluster that we start.
 _SERVE_AGAIN_S = 60.0
 
 
 @dataclass(frozen=True, slots=True)
 class InspectedCluster:
-    """The cluster before a run: its description, the topology it provides, its release, and its brokers by name."""
+    """The cluster before a run: description, topology, release, and brokers by name."""
 
     described: DescribedCluster
     topology: NamedTopology
@@ -41,7 +41,7 @@ class InspectedCluster:
 
 
 class ExternalCluster:
-    """A Cluster (see interface) that ``connect`` has made. folder: for the command log and evidence."""
+    """A Cluster (see interface) made by ``connect``. folder: for the command log and evidence."""
 
     def __init__(self, inspected: InspectedCluster, folder: Path, undo_log: UndoLog) -> None:
         self._inspected = inspected
@@ -56,22 +56,18 @@ class ExternalCluster:
         self._is_closed = False
 
     def __repr__(self) -> str:
-        """For failed assertions."""
         return f"<RocketMQ {self.server_release}, {self.topology.name}, at {';'.join(self.name_server_addresses)}>"
 
     @property
     def described(self) -> DescribedCluster:
-        """As its file has it."""
         return self._inspected.described
 
     @property
     def topology(self) -> NamedTopology:
-        """The requested topology, with the owner's broker names."""
         return self._inspected.topology
 
     @property
     def server_release(self) -> str:
-        """From the file, or as the brokers report it."""
         return self._inspected.server_release
 
     @property
@@ -81,7 +77,6 @@ class ExternalCluster:
 
     @property
     def brokers(self) -> tuple[Node, ...]:
-        """The masters, by letter."""
         names = zip(self.topology.broker_letters, self.topology.given_names, strict=True)
         return tuple(
             Node(
@@ -98,31 +93,27 @@ class ExternalCluster:
 
     @property
     def slaves(self) -> tuple[Node, ...]:
-        """Always empty: slaves of the cluster are not used."""
+        """Always empty: the cluster's slaves are not used."""
         return ()
 
     @property
     def proxies(self) -> tuple[Node, ...]:
-        """A cluster file describes none."""
         return ()
 
     @property
     def grpc_endpoints(self) -> Mapping[str, str]:
-        """A cluster file describes none."""
         return {}
 
     @property
     def name_server_addresses(self) -> tuple[str, ...]:
-        """For clients."""
         return tuple(node.address for node in self.name_servers)
 
     @property
     def topic_prefix(self) -> str:
-        """From the file."""
         return self._inspected.described.topic_prefix
 
     def create_topic(self, name: str, queues_per_broker: int | Mapping[str, int], *, ordered: bool = False) -> None:
-        """As Cluster.create_topic. Refuses a name without the prefix, and a topic that exists already."""
+        """Refuses a name without the prefix, and an existing topic."""
         if not name.startswith(f"{self.topic_prefix}-"):
             raise UsageError(f"a topic that begins with {self.topic_prefix}-", seen=name)
         wanted = topics.queues_by_broker(queues_per_broker, self.brokers)
@@ -137,7 +128,7 @@ class ExternalCluster:
         self._topics[name] = wanted
 
     def delete_topic(self, name: str) -> None:
-        """As Cluster.delete_topic. Does nothing for a topic that this run has not created."""
+        """Does nothing for a topic that this run has not created."""
         if name not in self._topics:
             return
         entry = self._undo_entry(name)
@@ -148,22 +139,22 @@ class ExternalCluster:
         self._topics.pop(name)
 
     def pause(self, node_name: str) -> Span:
-        """Runs the owner's pause command; returns when it has succeeded and the state command, if any, confirms it."""
+        """Return when the owner's command has succeeded and the state command, if any, confirms it."""
         return self._actions.disrupt(node_named(self, node_name), Verb.PAUSE)
 
     def resume(self, node_name: str) -> Span:
-        """Runs the owner's resume command; returns when the node answers."""
+        """Return when the node answers."""
         return self._actions.restore(node_named(self, node_name), Verb.RESUME)
 
     def kill(self, node_name: str) -> Span:
-        """Runs the owner's kill command; returns when connections are refused."""
+        """Return when connections are refused."""
         return self._actions.disrupt(node_named(self, node_name), Verb.KILL)
 
     def restart(self, node_name: str) -> Span:
         """
-        Runs the owner's restart command; returns when the broker answers and its topics are in the routes again.
+        Run the owner's command; return when the broker answers and its topics are in the routes again.
 
-        Raises ClusterError, and runs nothing, if the node answers already: it was not down for as long as planned.
+        Raises ClusterError, and runs nothing, if the node answers already: it was not down as long as planned.
         """
         node = node_named(self, node_name)
         if self._is_up_already(node):
@@ -175,11 +166,11 @@ class ExternalCluster:
         return self._restart(node)
 
     def state(self, node_name: str) -> NodeState:
-        """The state after our last action: the state command runs after actions, not several times a second."""
+        """The state after our last action: the state command runs only after actions."""
         return self._actions.state(node_named(self, node_name).name)
 
     def heal_all(self) -> None:
-        """Resumes and restarts every node in the undo log, also after one of them failed."""
+        """Resume and restart every node in the undo log, even after a failure."""
         problems = []
         for entry in self._undo_log.pending:
             if isinstance(entry, RestoreNode):
@@ -191,7 +182,7 @@ class ExternalCluster:
             raise ClusterError("every node to be as it was found", seen="; ".join(problems))
 
     def require_sound(self) -> None:
-        """Checks that nobody else has restarted a broker: its effect could not be attributed to a client."""
+        """Check that no broker was restarted externally, because the effect could not be attributed to a client."""
         for node in self.brokers:
             now, before = self._boot_time(node), self._boot_times[node.name]
             if now != before:
@@ -202,17 +193,16 @@ class ExternalCluster:
                 )
 
     def unread_bytes(self, node_name: str) -> int | None:
-        """Always None: only the kernel of the broker's machine knows it."""
+        """Only the kernel of the broker's machine knows it."""
         node_named(self, node_name)
         return None
 
     def log_tail(self, node_name: str, lines: int = 20) -> tuple[str, ...]:
-        """Logs stay with the owner."""
         node_named(self, node_name)
         return ("its log is its owner's",)[:lines]
 
     def collect_evidence(self, folder: Path) -> None:
-        """Writes ``nodes.json`` and the settings of every broker as it reported them; logs stay with the owner."""
+        """Write ``nodes.json`` and the reported settings of every broker; logs stay with the owner."""
         states = {node.name: self.state(node.name) for node in nodes_of(self)}
         described = self._inspected.described.nodes
         brokers = self._inspected.brokers
@@ -227,9 +217,9 @@ class ExternalCluster:
 
     def close(self) -> None:
         """
-        Performs the undo log: resumes, restarts and deletes. A second call does nothing.
+        Execute the undo log: resume, restart and delete. A second call does nothing.
 
-        Raises ClusterError, with the commands to run by hand, if something cannot be undone; it stays in the log.
+        Raises ClusterError, with the commands to run by hand, for what cannot be undone; it stays in the log.
         """
         with self._closing:
             if self._is_closed:
@@ -265,7 +255,7 @@ class ExternalCluster:
     def _restart(self, node: Node) -> Span:
         begin_ns = self._actions.restore(node, Verb.RESTART).begin_ns
         self._boot_times[node.name] = self._boot_time(node)
-        # A paused name server does not answer, and learns of the broker when it is resumed.
+        # A paused name server does not answer; it gets the broker's registration after the resume.
         name_servers = tuple(server for server in self.name_servers if self.state(server.name) is NodeState.RUNNING)
         for topic, wanted in self._topics.items():
             topics.await_route(self._channels, name_servers, topic, wanted, _SERVE_AGAIN_S)
@@ -274,13 +264,13 @@ class ExternalCluster:
     def _is_up_already(self, node: Node) -> bool:
         is_up = self._actions.is_up_already(node)
         if is_up:
-            # The unexpected restart is reported once; the next case accepts the broker as it is.
+            # The unexpected restart is reported once; the next case accepts the broker.
             self._boot_times[node.name] = self._boot_time(node)
         return is_up
 
     @property
     def _all_name_servers(self) -> tuple[Node, ...]:
-        """All name servers of the file: a topic must be deleted from each."""
+        """All name servers of the file, because a topic must be deleted from each."""
         described, topic = self._inspected.described, self._inspected.probe_topic
         return tuple(
             Node(Role.NAME_SERVER, node.letter, node.name, node.address, None, topic, described.security)
@@ -288,7 +278,7 @@ class ExternalCluster:
         )
 
     def _not_created(self, name: str, error: ClusterError) -> ClusterError:
-        """With a remedy where the account may not create topics; what the first broker refuses so need not be undone."""
+        """Add a remedy if the account may not create topics. A refusal by the first broker leaves nothing to undo."""
         cause = error.__cause__
         if (
             isinstance(cause, MQBrokerException)
@@ -304,7 +294,7 @@ class ExternalCluster:
         return DeleteTopic(name, brokers, self._inspected.described.name_server_addresses)
 
     def _require_new(self, name: str) -> None:
-        """A topic that exists already belongs to somebody, and would be deleted at the end."""
+        """An existing topic has another owner, and would be deleted at the end."""
         for node in self._all_name_servers:
             try:
                 is_there = admin.route(self._channels, node.address, name) is not None

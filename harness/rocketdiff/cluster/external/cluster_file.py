@@ -2,7 +2,7 @@
 The cluster file, version 1: its format, its JSON Schema, and the reader that returns a DescribedCluster.
 
 ``python -m rocketdiff.cluster.external.cluster_file > fixtures/schema/cluster-1.json`` writes the published schema; a test
-refuses a stale one. Rules that need two fields are not in the schema: ``_require_letters``, ``_require_unique``, ``_commands``.
+fails for a stale one. Rules on two fields are not in the schema: ``_require_letters``, ``_require_unique``, ``_commands``.
 """
 
 import sys
@@ -19,14 +19,14 @@ from rocketdiff.documents.refusal import Place, Words, read_part, refused, requi
 from rocketdiff.documents.yaml_source import Location, parse_yaml, read_text
 
 FORM = "--cluster external:cluster.yaml"
-"""How the option is written."""
+"""An example of the option."""
 
 FORMAT = 1
 _LAST_PORT = 65_535
 
 Text = Annotated[str, Field(min_length=1)]
 CommandText = Text | Annotated[list[Text], Field(min_length=1)]
-"""A string is a line for ``sh -c``, a list a program and its arguments, run without a shell."""
+"""A string is a line for ``sh -c``, a list a program and its arguments without a shell."""
 
 Letter = Annotated[str, Field(pattern=r"^[a-z]$")]
 Address = Annotated[str, Field(pattern=r"^[A-Za-z0-9._-]+:[0-9]{1,5}$", description="host:port")]
@@ -42,7 +42,7 @@ Seconds = Annotated[float, Field(gt=0, le=600)]
 
 
 class NameServerPart(Part):
-    """A name server and what may be done to it; without commands nothing is."""
+    """A name server and the commands that may be run on it."""
 
     address: Address
     pause: CommandText | None = None
@@ -51,7 +51,7 @@ class NameServerPart(Part):
 
 
 class BrokerPart(Part):
-    """A master broker by its brokerName, and what may be done to it; without commands nothing is."""
+    """A master broker by its brokerName, and the commands that may be run on it."""
 
     name: Text
     pause: CommandText | None = None
@@ -62,7 +62,7 @@ class BrokerPart(Part):
 
 
 class ClusterFile(Part):
-    """One cluster. brokers: by the letter that scenarios call them by, from a on."""
+    """One cluster. brokers: by the letter that scenarios use, from a."""
 
     format: Literal[1]
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
@@ -90,12 +90,12 @@ WORDS = Words(
 
 
 def schema() -> bytes:
-    """JSON Schema of cluster files of this version."""
+    """JSON Schema of this version of the cluster file."""
     return published_schema(ClusterFile, f"cluster:{FORMAT}").encode()
 
 
 def read(path: Path) -> DescribedCluster:
-    """Reads and checks one cluster file. UsageError names the file, the line and what was expected there."""
+    """Read and check a cluster file. Raises UsageError with the file, the line and what was expected there."""
     source = parse_yaml(read_text(path, "cluster file", hint=FORM), str(path))
     data, place = source.data, source.place
     require_format(data, place, FORMAT, what="cluster file", holds="format, name, name_servers and brokers")
@@ -115,7 +115,7 @@ def read(path: Path) -> DescribedCluster:
 
 
 def _require_letters(file: ClusterFile, place: Place) -> None:
-    """Scenarios name brokers from a on; a gap would leave a letter without a broker."""
+    """Scenarios name brokers from a; a gap would leave a letter without a broker."""
     letters = sorted(file.brokers)
     expected = [chr(ord("a") + number) for number in range(len(letters))]
     if letters != expected:
@@ -161,7 +161,7 @@ def _broker(part: BrokerPart, letter: str, place: Place) -> DescribedNode:
 def _commands(
     part: NameServerPart | BrokerPart, verbs: Iterable[Verb], location: Location, place: Place
 ) -> dict[Verb, OwnersCommand]:
-    """The commands given. An action and its undo are both given or neither, and differ."""
+    """Return the given commands. An action and its undo are given together or not at all, and differ."""
     given = {verb: OwnersCommand.of(text) for verb in verbs if (text := getattr(part, verb)) is not None}
     for action, undo in UNDONE_BY.items():
         if (action in given) != (undo in given):

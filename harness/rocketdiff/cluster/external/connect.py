@@ -1,9 +1,8 @@
 """
 From a cluster file to a cluster that is proven to serve.
 
-First the undo logs of killed runs on this cluster are performed. Then the cluster is inspected. Then a probe topic is created on
-the brokers that the topology uses, and a message is stored in each of its queues and read back. Nothing else is written to the
-cluster before the first case.
+First the undo logs of killed runs on this cluster are executed, then the cluster is inspected. Then a probe topic is created on
+the brokers of the topology, and a message is stored in each queue and read back. Nothing else is written before the first case.
 """
 
 import secrets
@@ -24,21 +23,21 @@ from rocketdiff.core.errors import ClusterError, EnvironmentMissing
 from rocketdiff.core.tables.topology import Topology
 from rocketmq_reference.connections.channels import Channels
 
-# The guardian of a killed run needs at most this long. A living run needs longer and is reported.
+# The guardian of a killed run needs at most this long; a living run takes longer and is reported.
 _OTHERS_END_WITHIN_S = 15.0
 
-# A check whether a run lives holds the lock of its log for a moment; a run that starts holds its own.
+# A check whether a run lives briefly holds the lock of its log; a starting run holds its own.
 _NEWCOMERS_END_WITHIN_S = 1.0
 
-# A broker puts a stored message into its queue a moment later.
+# A broker enters a stored message into its queue asynchronously.
 _QUEUED_WITHIN_S = 10.0
 
 
 def connect(described: DescribedCluster, shape: Topology, folder: Path) -> ExternalCluster:
     """
-    Inspects the cluster and proves that it serves; close() leaves it as it was found.
+    Inspect the cluster and prove that it serves; close() leaves it as it was found.
 
-    Raises UsageError (it cannot provide the topology), EnvironmentMissing (too far away, folder not writable) and
+    Raises UsageError (it cannot provide the topology), EnvironmentMissing (too slow to reach, folder not writable) and
     ClusterError (a server does not answer or does not serve).
     """
     topology = named_topology(shape, described)
@@ -51,7 +50,7 @@ def connect(described: DescribedCluster, shape: Topology, folder: Path) -> Exter
         raise EnvironmentMissing(f"to write to {error.filename}", seen=error.strerror or str(error)) from error
     cluster = ExternalCluster(InspectedCluster(described, topology, release, brokers, probe_topic), folder, undo_log)
     try:
-        # Two runs that start at once have both seen no other. Now that both have a log, each sees the other's.
+        # Two runs that start at the same time have not seen each other. Now both have a log, and each sees the other's.
         _await_alone(described, _NEWCOMERS_END_WITHIN_S, besides=undo_log.path)
         cluster.collect_evidence(folder)
         _prove(cluster, probe_topic)
@@ -67,11 +66,11 @@ def _run_of(described: DescribedCluster, folder: Path) -> LoggedRun:
 
 def clean_and_inspect(described: DescribedCluster) -> tuple[str, Mapping[str, BrokerInfo]]:
     """
-    The release of a cluster and its brokers by name, after the undo logs of killed runs were performed.
+    Execute the undo logs of killed runs; return the cluster's release and its brokers by name.
 
     Raises ClusterError and EnvironmentMissing.
     """
-    undo_killed_runs(described)  # a broker that is still paused could not answer
+    undo_killed_runs(described)  # a paused broker would not answer
     with channels_to(described.security) as channels:
         brokers = inspect_brokers(channels, described)
         return release_of(described, brokers), {broker.described.name: broker for broker in brokers}
@@ -79,15 +78,15 @@ def clean_and_inspect(described: DescribedCluster) -> tuple[str, Mapping[str, Br
 
 def undo_killed_runs(described: DescribedCluster) -> None:
     """
-    Performs the undo logs of killed runs on this cluster, which is recognized by its name servers.
+    Execute the undo logs of killed runs on this cluster, which is recognized by its name servers.
 
-    Raises ClusterError for what cannot be undone, because a cluster that is not in its owner's state must not be measured; and
-    for another living run of this user on this machine, because each would take the other's pauses for its own.
+    Raises ClusterError for what cannot be undone, because a cluster that is not in its owner's state must not be measured; also
+    for another living run of this user on this machine, because the pauses of both would be mixed up.
     """
     _await_alone(described, _OTHERS_END_WITHIN_S)
     for log in abandoned_logs():
         run = log.run
-        # A damaged log may be about any cluster.
+        # A damaged log may belong to any cluster.
         if (run is None and log.damage) or (run is not None and _is_of(run, described)):
             problems = undo_all(log)
             if problems:
@@ -96,7 +95,7 @@ def undo_killed_runs(described: DescribedCluster) -> None:
                     seen="; ".join(problems),
                     hint="do that, then: rocketdiff cluster clean",
                 )
-    # The log of a run that was killed meanwhile is locked by its guardian, so it was not among the abandoned ones.
+    # If a run was killed meanwhile, its guardian locks its log, so it was not among the abandoned logs.
     _await_alone(described, _OTHERS_END_WITHIN_S)
 
 

@@ -1,4 +1,4 @@
-"""An existing cluster as its cluster file describes it: typed values, and its topology with the owner's broker names."""
+"""An existing cluster as its cluster file describes it, and its topology with the owner's broker names."""
 
 import shlex
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from rocketdiff.core.tables.topology import Role, Topology, broker_name
 
 
 class Verb(StrEnum):
-    """An action on a node that the owner can give a command for."""
+    """An action on a node for which the owner can give a command."""
 
     PAUSE = "pause"
     RESUME = "resume"
@@ -26,18 +26,16 @@ UNDONE_BY = {Verb.PAUSE: Verb.RESUME, Verb.KILL: Verb.RESTART}
 
 @dataclass(frozen=True, slots=True)
 class OwnersCommand:
-    """A program and its arguments. A shell line is stored as the arguments of a shell."""
+    """A program and its arguments; a shell line is stored as arguments of ``sh -c``."""
 
     words: tuple[str, ...]
 
     @classmethod
     def of(cls, given: str | list[str]) -> "OwnersCommand":
-        """From the cluster file: a string is a line for ``sh -c``, a list a program with its arguments."""
         return cls(("/bin/sh", "-c", given) if isinstance(given, str) else tuple(given))
 
     @property
     def shown(self) -> str:
-        """As a person would type it."""
         if self.words[:2] == ("/bin/sh", "-c") and len(self.words) == 3:
             return self.words[2]
         return shlex.join(self.words)
@@ -48,8 +46,8 @@ class DescribedNode:
     """
     A node and the commands that may be run on it.
 
-    letter: ``a`` for a broker, ``1`` for a name server. name: brokerName, or ``name-server-1``. address: of a name server;
-    empty for a broker, whose address comes from the name servers.
+    letter: ``a`` for a broker, ``1`` for a name server. name: brokerName, or ``name-server-1``. address: empty for a broker,
+    whose address comes from the name servers.
     """
 
     role: Role
@@ -59,12 +57,11 @@ class DescribedNode:
     commands: dict[Verb, OwnersCommand]
 
     def lacks(self, verb: Verb) -> str | None:
-        """The command that is missing for an action, in words; None if there is one."""
         return None if verb in self.commands else f"no {verb} command of {self.name}"
 
     @property
     def witness(self) -> str:
-        """What proves that the node is paused, in words for records."""
+        """What proves that the node is paused, for records."""
         return "state command and probe" if Verb.STATE in self.commands else "probe alone"
 
 
@@ -73,8 +70,8 @@ class DescribedCluster:
     """
     One cluster file.
 
-    origin: the file as the user named it. folder: of the file; commands run in it. server_release: None if the brokers
-    shall be asked. security: how the servers want to be asked; it stands in a file of its own, security_file, empty for none.
+    origin: path as the user wrote it. folder: of the file; commands run in it. server_release: None to ask the brokers.
+    security: what the servers require, from the file security_file (empty if there is none).
     """
 
     name: str
@@ -90,31 +87,28 @@ class DescribedCluster:
 
     @property
     def nodes(self) -> dict[str, DescribedNode]:
-        """All nodes of the file, by name."""
         return {node.name: node for node in (*self.name_servers, *self.brokers)}
 
     @property
     def name_server_addresses(self) -> tuple[str, ...]:
-        """Of all name servers in the file."""
         return tuple(node.address for node in self.name_servers)
 
 
 @dataclass(frozen=True, slots=True)
 class NamedTopology(Topology):
-    """A Topology whose brokers have the owner's names: broker a of a scenario may be ``prod-mq-7``. given_names: by letter."""
+    """A Topology with the owner's broker names: a scenario's broker a may be ``prod-mq-7``. given_names: by letter."""
 
     given_names: tuple[str, ...] = ()
 
     @property
     def broker_names(self) -> tuple[str, ...]:
-        """Names as clients see them, by letter."""
         return self.given_names
 
     def broker_named(self, text: str) -> str:
         """
-        Real name of a broker written as a letter, as ``broker-a`` or as its real name.
+        Return the real name of a broker written as a letter, as ``broker-a`` or as its real name. Raises UsageError.
 
-        A cluster file in which one text could mean two brokers is refused. Raises UsageError for any other text.
+        The reader refuses a cluster file in which one text could mean two brokers.
         """
         for letter, name in zip(self.broker_letters, self.given_names, strict=True):
             if text in (letter, broker_name(letter), name):
@@ -125,7 +119,7 @@ class NamedTopology(Topology):
 
 def named_topology(topology: Topology, described: DescribedCluster) -> NamedTopology:
     """
-    The topology on a described cluster: the first brokers by letter, the first name servers.
+    Return the topology on a described cluster: the first brokers by letter, the first name servers.
 
     Raises UsageError, with what is missing, if the cluster cannot provide the topology.
     """
@@ -138,7 +132,7 @@ def named_topology(topology: Topology, described: DescribedCluster) -> NamedTopo
 
 
 def why_not(topology: Topology, described: DescribedCluster) -> str | None:
-    """Why a described cluster cannot provide a topology; None if it can."""
+    """Return why a described cluster cannot provide a topology; None if it can."""
     if topology.has_proxies:
         return "a cluster file describes no proxies; use --cluster processes"
     if topology != Topology(topology.name, topology.broker_letters, topology.name_server_count):

@@ -1,4 +1,4 @@
-"""Inspection of an existing cluster without changing anything: addresses, releases and settings of its brokers, and whether they answer quickly enough."""
+"""Read-only inspection of an existing cluster: addresses, releases, settings and response times of its brokers."""
 
 import re
 import time
@@ -17,14 +17,18 @@ from rocketmq_reference.remoting.errors import MQBrokerException
 
 _TRIES = 60
 _BETWEEN_TRIES_S = 0.1
-"""Each is a connection of its own to the owner's broker. Together six seconds: a busy machine may be slow for a whole one."""
+"""
+Each try is a new connection to the owner's broker.
+
+All take at least 6 s, because a busy machine may be slow for a whole second.
+"""
 
 _RUNTIME_INFO_WITHIN_S = 5.0
 _RUNTIME_INFO_POLL_S = 0.1
-"""A 5.x broker that was just started answers SYSTEM_ERROR to this request for half a second (seen with 5.3.3)."""
+"""A 5.x broker answers SYSTEM_ERROR to this request for half a second after its start (seen with 5.3.3)."""
 
 SLOWEST_ANSWER_MS = SILENCE_MS / 4
-"""A quarter of the silence that counts as a pause. Slower answers could be taken for one."""
+"""A quarter of the silence that proves a pause. Slower answers could be mistaken for a pause."""
 
 _SECRET = re.compile(r"password|secret|credential|accesskey|token|authenticationuser", re.IGNORECASE)
 
@@ -36,8 +40,8 @@ class BrokerInfo:
     """
     A broker as it answered.
 
-    release: of RocketMQ, such as 5.3.3. booted: start time of its store as it reports it; a change shows a restart by somebody
-    else. answer_ms: the shortest of a few answers, so that it measures the network, not load. settings: without secrets.
+    release: of RocketMQ, such as 5.3.3. booted: the reported start time of its store; a change shows an external restart.
+    answer_ms: the shortest of a few, so that it measures the network, not load. settings: without secrets.
     """
 
     described: DescribedNode
@@ -50,10 +54,10 @@ class BrokerInfo:
 
 def inspect_brokers(channels: Channels, described: DescribedCluster) -> tuple[BrokerInfo, ...]:
     """
-    Asks all name servers and brokers of the file.
+    Query all name servers and brokers of the file.
 
     Raises ClusterError for one that does not answer, is not registered under that name or has two addresses, and
-    EnvironmentMissing for one that answers so slowly that a pause could not be told from the network.
+    EnvironmentMissing for one that is so slow that a pause would be indistinguishable from the network.
     """
     known = {address: _registered(channels, described, address) for address in described.name_server_addresses}
     return tuple(_inspect(channels, described, node, _address(described, node, known)) for node in described.brokers)
@@ -61,7 +65,7 @@ def inspect_brokers(channels: Channels, described: DescribedCluster) -> tuple[Br
 
 def release_of(described: DescribedCluster, brokers: tuple[BrokerInfo, ...]) -> str:
     """
-    The release given in the file, else the one that all brokers report.
+    Return the release in the file, else the one that all brokers report.
 
     Raises ClusterError if the file gives none and the brokers report different ones.
     """
@@ -82,7 +86,7 @@ def boot_time(channels: Channels, address: str) -> str:
 
 
 def _runtime_info(channels: Channels, address: str) -> dict[str, str]:
-    """As admin.runtime_info, repeated while a broker answers with an error; one that does not answer is not waited for."""
+    """As admin.runtime_info, retried after an error response, but not after no response."""
     deadline = time.monotonic() + _RUNTIME_INFO_WITHIN_S
     while True:
         try:
@@ -104,7 +108,7 @@ def _registered(channels: Channels, described: DescribedCluster, address: str) -
 
 
 def _address(described: DescribedCluster, node: DescribedNode, known: Mapping[str, Mapping[str, str]]) -> str:
-    """A broker's address, which must be the same at all name servers."""
+    """Return a broker's address, which must be the same at all name servers."""
     found = {name_server: brokers.get(node.name) for name_server, brokers in known.items()}
     addresses = set(found.values())
     if None in addresses:
@@ -151,7 +155,7 @@ def _ask(request: Callable[[], _Answer], expected: str, hint: str, described: De
 
 
 def remedy_for(error: BaseException, described: DescribedCluster) -> str:
-    """What to try where a server refused a request or hung up, because of who asked or how."""
+    """Return what to try if access control or TLS caused the error; otherwise empty."""
     return remedy(error, described.security, described.security_file)
 
 
@@ -159,7 +163,7 @@ def _answer_ms(address: str, security: Security) -> float:
     """
     Shortest time of a connection and an answer, as in the probe of a pause. Brokers answer this name server request too.
 
-    Repeated until one is quick enough: a busy machine is slow now and then, a distant one always.
+    Repeated until one is fast enough: a busy machine is slow now and then, a distant one always.
     """
     shortest_ms = float("inf")
     for _ in range(_TRIES):
@@ -173,12 +177,12 @@ def _answer_ms(address: str, security: Security) -> float:
 
 
 def _release(version: str) -> str:
-    """``5.3.3`` from ``V5_3_3``; any other text is returned as it is."""
+    """Return ``5.3.3`` for ``V5_3_3``, any other text unchanged."""
     match = re.match(r"V(\d+)_(\d+)_(\d+)", version)
     return ".".join(match.groups()) if match else version
 
 
 def _settings(channels: Channels, address: str) -> dict[str, str]:
-    """A broker's configuration; values that could be secrets are not kept in memory either."""
+    """A broker's configuration; possible secrets are not even kept in memory."""
     settings = admin.broker_settings(channels, address).items()
     return {name: "(left out)" if value and _SECRET.search(name) else value for name, value in settings}

@@ -1,11 +1,11 @@
 """
-The undo log of a run on an existing cluster: topics to delete, nodes to resume or restart.
+Write-ahead log of undo actions on an existing cluster: topics to delete, nodes to resume or restart.
 
-An entry is written and fsynced before the run does the action, and marked as done after the undo. There is one file per run,
-in the cache folder. The run locks it for its lifetime, so that others recognize the log of a killed run: the kernel released its
-lock. Entries hold addresses and commands, so that undoing needs no cluster file.
+An entry is fsynced before its action, and marked as done after the undo. Each run has one file in the cache folder and locks it
+for its lifetime; the kernel releases the lock of a killed run, so that its log is recognized. Entries hold addresses and
+commands, so undoing needs no cluster file.
 
-The format is stable: a later version cleans up after a run of an earlier one.
+The format is stable: a later version cleans up after an earlier one.
 """
 
 import contextlib
@@ -34,7 +34,6 @@ class DeleteTopic(msgspec.Struct, frozen=True, tag="topic"):
 
     @property
     def key(self) -> str:
-        """Identifies the entry in the log."""
         return f"topic {self.name}"
 
 
@@ -42,7 +41,8 @@ class RestoreNode(msgspec.Struct, frozen=True, tag="action"):
     """
     A node that the run pauses or kills, and the command that resumes or restarts it.
 
-    verb: resume or restart. words: the command. address, probe_topic, security_file: for the probe that proves that the node is back.
+    verb: resume or restart. words: the command. address, probe_topic, security_file: for the probe that proves the node is
+    back.
     """
 
     node: str
@@ -57,12 +57,15 @@ class RestoreNode(msgspec.Struct, frozen=True, tag="action"):
 
     @property
     def key(self) -> str:
-        """Identifies the entry in the log."""
         return f"{self.verb} {self.node}"
 
 
 class ActionStarted(msgspec.Struct, frozen=True, tag="begun"):
-    """The pause or kill command of an entry was started. started_ticks: tells its process from a later one with the same id."""
+    """
+    The pause or kill command of an entry was started.
+
+    started_ticks: distinguishes its process from a later one with the same id.
+    """
 
     key: str
     group: int
@@ -83,9 +86,9 @@ class Undone(msgspec.Struct, frozen=True, tag="paid"):
 
 class LoggedRun(msgspec.Struct, frozen=True, tag="owner"):
     """
-    First line: the run that the log is of.
+    First line: the run that owns the log.
 
-    run_folder: for messages. security_file: how the servers want to be asked; empty for unsigned and in plain.
+    run_folder: for messages. security_file: what the servers require; empty without access control and TLS.
     """
 
     cluster: str
@@ -98,20 +101,20 @@ UndoEntry = DeleteTopic | RestoreNode
 Line = LoggedRun | UndoEntry | ActionStarted | ActionSucceeded | Undone
 
 _UNREADABLE = (msgspec.MsgspecError, ValueError, RecursionError)
-"""What decoding can raise; the last two for what is not UTF-8, numbers of thousands of digits, and nesting."""
+"""Decoding errors; the last two for text that is not UTF-8, numbers of thousands of digits, and deep nesting."""
 
 _CUT_OFF = "Input data was truncated"
-"""msgspec's message for the beginning of a line. Zeros after a power cut and other damage give other messages."""
+"""msgspec's message for an incomplete line. Zeros after a power failure and other damage give other messages."""
 
 _LINE = msgspec.json.Decoder(LoggedRun | DeleteTopic | RestoreNode | ActionStarted | ActionSucceeded | Undone)
 
 
 class UndoLog:
     """
-    The undo log of one run, living or killed. Safe for threads. The file is locked until close().
+    The undo log of one run, living or killed. Thread-safe. The file is locked until close().
 
-    damage: why the file cannot be read to its end; empty if it can. From a damaged log nothing is undone, because a lost line may
-    have marked an entry as done; the file stays.
+    damage: why the file is not fully readable; empty if it is. Nothing is undone from a damaged log, which stays: a lost line
+    may have marked an entry as done.
     """
 
     def __init__(self, path: Path, descriptor: int) -> None:
@@ -124,7 +127,7 @@ class UndoLog:
         self.run: LoggedRun | None = None
         self.damage = ""
         *complete, partial = self._file.read().split(b"\n")
-        # The next line must not be appended to a partial one.
+        # The next line must not continue a partial one.
         self._separator = b"\n" if partial else b""
         self._read([*complete, *([partial] if partial else [])])
 
@@ -133,7 +136,7 @@ class UndoLog:
             try:
                 self._apply(_LINE.decode(line))
             except _UNREADABLE as problem:
-                # A kill may cut a line off; the action it was about had not started yet.
+                # A kill may cut a line off; its action had not started yet.
                 if str(problem) != _CUT_OFF or not line:
                     self.damage = f"line {number} cannot be read"
                     return
@@ -142,11 +145,10 @@ class UndoLog:
 
     @classmethod
     def create(cls, run: LoggedRun) -> "UndoLog":
-        """A new file, locked."""
         folder = logs_folder()
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         path = folder / f"{run.cluster}-{os.getpid()}-{uuid.uuid4().hex[:8]}{_SUFFIX}"
-        # Renamed only when it is locked and has its first line: others see it so, or not at all.
+        # Rename only after the lock and the first line, so that other runs never see an incomplete file.
         draft = path.with_suffix(".draft")
         log = cls(path, os.open(draft, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
         fcntl.flock(log._file, fcntl.LOCK_EX)
@@ -156,34 +158,32 @@ class UndoLog:
 
     @property
     def pending(self) -> tuple[UndoEntry, ...]:
-        """Entries that are not undone yet: nodes before topics, because a paused broker deletes nothing."""
+        """Entries not undone yet: nodes before topics, because a paused broker deletes nothing."""
         with self._lock:
             entries = tuple(self._pending.values())
         return tuple(sorted(entries, key=lambda entry: isinstance(entry, DeleteTopic)))
 
     def record(self, entry: UndoEntry) -> None:
-        """Writes an entry before its action; returns when the entry would survive a crash of the machine."""
+        """Write an entry before its action; return when it would survive a crash of the machine."""
         self._write(entry)
 
     def action_started(self, entry: RestoreNode, group: int, started_ticks: int) -> None:
-        """Writes the process group of a pause or kill command before the command does anything."""
+        """Write the process group of a pause or kill command before it runs."""
         self._write(ActionStarted(entry.key, group, started_ticks))
 
     def action_succeeded(self, entry: RestoreNode) -> None:
-        """That command succeeded."""
         self._write(ActionSucceeded(entry.key))
 
     def unfinished_action(self, entry: UndoEntry) -> ActionStarted | None:
-        """The pause or kill command if it is not known to have succeeded, so that it may still take effect; else None."""
+        """The pause or kill command, if it may still take effect because its success is not known; else None."""
         with self._lock:
             return self._actions.get(entry.key)
 
     def done(self, entry: UndoEntry) -> None:
-        """Marks an entry as undone."""
         self._write(Undone(entry.key))
 
     def close(self) -> None:
-        """Releases the file, and removes it unless entries are pending or it is damaged. A second call does nothing."""
+        """Release the file; remove it unless entries are pending or it is damaged. A second call does nothing."""
         if self._file.closed:
             return
         if not self._pending and not self.damage:
@@ -220,7 +220,7 @@ def logs_folder() -> Path:
 
 def abandoned_logs() -> Iterator[UndoLog]:
     """
-    The logs of runs that were killed, one after the other; each is locked while the caller has it.
+    Yield the logs of killed runs; each is locked while the caller has it.
 
     Raises ClusterError, after the others, for one that cannot be opened.
     """
@@ -241,7 +241,7 @@ def abandoned_logs() -> Iterator[UndoLog]:
 
 
 def active_runs(besides: Path | None = None) -> Iterator[LoggedRun]:
-    """Runs whose logs are locked: living ones, and killed ones whose guardian is at work. besides: a log to leave out."""
+    """Yield runs whose logs are locked: living ones, and killed ones whose guardian works. besides: a log to skip."""
     for path in sorted(set(logs_folder().glob(f"*{_SUFFIX}")) - {besides}):
         with contextlib.suppress(ClusterError):
             log = take_over(path, wait=False)
@@ -256,7 +256,7 @@ def active_runs(besides: Path | None = None) -> Iterator[LoggedRun]:
 
 def take_over(path: Path, *, wait: bool) -> UndoLog | None:
     """
-    The log in a file, locked; None if the file is gone, or if somebody else has the lock. wait: wait for the lock.
+    Return the log in a file, locked; None if the file is gone or another process has the lock. wait: wait for the lock.
 
     Raises ClusterError for a file that cannot be opened.
     """
@@ -277,7 +277,7 @@ def take_over(path: Path, *, wait: bool) -> UndoLog | None:
 
 
 def unreadable_log(path: Path, seen: str) -> ClusterError:
-    """The error for a log of which nobody can tell what is pending."""
+    """Return the error for a log whose pending entries are unknown."""
     return ClusterError(
         f"a readable undo log {path}",
         seen=seen,

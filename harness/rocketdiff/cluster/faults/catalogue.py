@@ -1,4 +1,4 @@
-"""Every kind of fault that is done to the cluster itself, and how; those on the wire are done by the relays of a case."""
+"""Every kind of fault on the cluster itself, with its implementation; relays do the faults on the wire."""
 
 from collections.abc import Mapping
 

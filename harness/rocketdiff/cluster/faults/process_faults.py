@@ -1,22 +1,22 @@
 """
-Faults of a process: it is paused (stopped, resumed later) or killed (and restarted later).
+Faults of a process: paused (stopped, resumed later) or killed (and restarted later).
 
-A paused broker: its kernel still accepts connections and bytes, but nothing answers. After the resume the queued requests are read
-and stored: sends that a client reported as failed may appear then.
+Paused broker: its kernel still accepts connections and bytes, but nothing answers. After the resume it reads and stores the
+queued requests: sends that a client reported as failed may then appear.
 
-A paused name server: clients keep their routes, get no new ones, and wait for its answers. Brokers continue; their registrations
-wait in its socket.
+Paused name server: clients keep their routes, get no new ones, and wait for its responses. Registrations of brokers wait in its
+socket.
 
-A paused slave: its master continues and keeps the connection. A SYNC_MASTER answers sends after ``slaveTimeout`` with
-FLUSH_SLAVE_TIMEOUT, and the message is stored; an ASYNC_MASTER answers as usual.
+Paused slave: its master keeps the connection. A SYNC_MASTER answers sends after ``slaveTimeout`` with FLUSH_SLAVE_TIMEOUT, and
+the message is stored; an ASYNC_MASTER answers as usual.
 
-A killed broker: connections are reset or closed, its port refuses new ones. Name servers remove it from the routes at once,
-because its connection to them closes. Its data stays; healing restarts it at the same address, and ``healed_ns`` is the time when
-it served and all name servers had its topics.
+Killed broker: connections are reset or closed, new ones refused. Name servers remove it from the routes at once, because its
+connection to them closes. Its data stays; healing restarts it at the same address. ``healed_ns`` is the time when it served and
+all name servers had its topics.
 
-A killed slave: its master loses the replication connection. A SYNC_MASTER of 4.x then answers SLAVE_NOT_AVAILABLE at once; one of
-5.x waits for ``slaveTimeout`` and answers FLUSH_SLAVE_TIMEOUT. The message is stored in both cases. The healing of a slave is
-proven when it holds again what its master stores.
+Killed slave: its master loses the replication connection. A SYNC_MASTER of 4.x then answers SLAVE_NOT_AVAILABLE at once; one of
+5.x answers FLUSH_SLAVE_TIMEOUT after ``slaveTimeout``. The message is stored in both cases. Healing is proven when the slave
+holds again what its master stores.
 """
 
 from collections.abc import Callable
@@ -31,7 +31,7 @@ from rocketdiff.core.tables.topology import Role
 
 @dataclass(frozen=True, slots=True)
 class _Means:
-    """How a process is paused or killed, how that is undone, and its proof."""
+    """The injection, healing and proof of a pause or kill."""
 
     act: Callable[[Cluster, str], Span]
     undo: Callable[[Cluster, str], Span]

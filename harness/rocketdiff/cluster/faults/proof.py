@@ -1,8 +1,8 @@
 """
-Proofs that a fault took effect, and that it is over: a request that gets no answer, is refused, or is answered.
+Proofs that a fault took effect and that it is over: a probe gets no answer, is refused, or is answered.
 
-The state of a process shows that it cannot run; the request shows that clients notice. All times are nanoseconds of the
-monotonic clock.
+The state of a process shows that it cannot run; the probe shows that clients notice. Functions return the time when the proof
+was certain, in nanoseconds of the monotonic clock, or raise FaultNotProven.
 """
 
 import time
@@ -19,20 +19,20 @@ from rocketdiff.core.tables.topology import master_of
 from rocketmq_reference.connections.channels import Channels
 from rocketmq_reference.remoting.errors import RemotingConnectException, RemotingException, RemotingTimeoutException
 
-# A running server answers a probe within 1 to 5 ms. Twenty times that counts as no answer, and still fits into most pauses.
+# A running server answers a probe within 1 to 5 ms. Twenty times that counts as no answer and fits into most pauses.
 SILENCE_MS = 100
 
-# Pauses may be as short as 70 ms; a proof may take half of the pause, so that it still ends on time.
+# A pause may be as short as 70 ms. Its proof may take half of it, so that the pause ends on time.
 _SHARE_OF_A_PAUSE = 0.5
 _SHORTEST_SILENCE_MS = 10
 
-# After a pause a broker first stores queued requests; that takes a few hundred ms, not seconds.
+# After a pause a broker first stores queued requests, which takes a few hundred ms.
 ANSWER_TIMEOUT_MS = 5_000
 
 # A slave that has lost its master reconnects every 5 s (HAClient); a busy machine may need a second try.
 COPIED_TIMEOUT_S = 15.0
 
-# Every poll stores a message on the master, and a master that refuses does so at once.
+# Each poll stores a message on the master; a master that refuses it answers at once.
 _COPIED_POLL_S = 0.05
 
 _PROBES: dict[Role, Callable[[str, int, str, Security], None]] = {
@@ -44,11 +44,7 @@ _PROBES: dict[Role, Callable[[str, int, str, Security], None]] = {
 
 
 def prove_silence(node: Node, for_s: float | None) -> int:
-    """
-    Sends a probe that must not be answered; returns the time when this was certain.
-
-    for_s: duration of the fault; the proof takes at most half of it. Raises FaultNotProven.
-    """
+    """Send a probe that must not be answered. for_s: duration of the fault; the proof takes at most half of it."""
     timeout_ms = SILENCE_MS if for_s is None else min(SILENCE_MS, int(for_s * 1000 * _SHARE_OF_A_PAUSE))
     try:
         _PROBES[node.role](node.address, max(timeout_ms, _SHORTEST_SILENCE_MS), node.probe_topic, node.security)
@@ -60,11 +56,7 @@ def prove_silence(node: Node, for_s: float | None) -> int:
 
 
 def prove_refusal(node: Node) -> int:
-    """
-    Sends a probe whose connection must be refused; returns the time when this was certain.
-
-    Raises FaultNotProven.
-    """
+    """Send a probe whose connection must be refused."""
     try:
         _PROBES[node.role](node.address, SILENCE_MS, node.probe_topic, node.security)
     except RemotingConnectException:
@@ -76,9 +68,9 @@ def prove_refusal(node: Node) -> int:
 
 def prove_copied(cluster: Cluster, slave: Node) -> int:
     """
-    Stores a message on the master that must appear on its slave; returns the time when it was there.
+    Store a message on the master and wait for it on its slave.
 
-    If the master has a fault itself, the slave must only answer. Raises FaultNotProven.
+    If the master has a fault itself, the slave must only answer.
     """
     master = node_named(cluster, master_of(slave.name))
     if cluster.state(master.name) is not NodeState.RUNNING:
@@ -100,11 +92,7 @@ def _missing_copy(channels: Channels, master: Node, slave: Node) -> str | None:
 
 
 def prove_answer(node: Node) -> int:
-    """
-    Sends a probe that must be answered; returns the time of the answer.
-
-    Raises FaultNotProven.
-    """
+    """Send a probe that must be answered."""
     try:
         _PROBES[node.role](node.address, ANSWER_TIMEOUT_MS, node.probe_topic, node.security)
     except RemotingException as error:

@@ -1,10 +1,10 @@
 """
 A broker loses its write permission (``brokerPermission=4``, as an operator takes it out of service), and gets it back.
 
-It registers at once: the routes of all its topics lose the permission, and clients leave it at their next poll. A client with an
-older route still sends, and the broker still stores: it refuses only sends to ordered topics, with NO_PERMISSION
-(AbstractSendMessageProcessor.msgCheck, 4.9.7 and 5.3.3). An ordered topic is the proof here. Before 5.1.0 brokers ignore that
-attribute of a created topic; then the proof is the setting as the broker reports it.
+It registers at once: the routes of all its topics lose the permission, and clients leave it at their next poll. A client with
+an older route still sends, and the broker still stores. It refuses only sends to ordered topics, with NO_PERMISSION
+(AbstractSendMessageProcessor.msgCheck, 4.9.7 and 5.3.3), so the proof uses an ordered topic. Brokers before 5.1.0 ignore that
+attribute of a created topic; then the proof is the reported setting. Both functions raise UnprovenFault.
 """
 
 import time
@@ -22,16 +22,16 @@ ORDERED_PROBE_TOPIC = "rocketdiff-probe-ordered"
 
 _FIRST_WITH_ORDERED = (5, 1, 0)
 
-# A registration with a name server takes a few ms; it was sent before the broker answered that its setting is changed.
+# A registration takes a few ms; it was sent before the broker confirmed the changed setting.
 _ROUTE_TIMEOUT_S = 2.0
 _POLL_S = 0.01
 
 
 def inject(cluster: Cluster, spec: FaultSpec) -> FaultRecord:
     """
-    Removes the permission; proven by NO_PERMISSION for a probe and by every name server's route.
+    Remove the permission; proven by NO_PERMISSION for a probe and by every name server's route.
 
-    Raises UnprovenFault, and UsageError for a node that is no broker.
+    Raises UsageError for a node that is no broker.
     """
     node = node_named(cluster, cluster.topology.broker_named(spec.node))
 
@@ -46,11 +46,7 @@ def inject(cluster: Cluster, spec: FaultSpec) -> FaultRecord:
 
 
 def heal(cluster: Cluster, record: FaultRecord) -> FaultRecord:
-    """
-    Restores the permission; proven by a stored probe and by every name server's route.
-
-    Raises UnprovenFault.
-    """
+    """Restore the permission; proven by a stored probe and by every name server's route."""
     node = node_named(cluster, record.node)
     settings = {"brokerPermission": admin.READ_AND_WRITE}
 
@@ -64,13 +60,13 @@ def heal(cluster: Cluster, record: FaultRecord) -> FaultRecord:
 
 
 def _forbid(channels: Channels, node: Node) -> None:
-    # First, because a new topic is registered with the permission that the broker has then.
+    # Create the topic first: a new topic is registered with the broker's current permission.
     admin.create_topic(channels, node.address, ORDERED_PROBE_TOPIC, 1, ordered=True)
     admin.update_settings(channels, node.address, {"brokerPermission": admin.READ_ONLY})
 
 
 def _keeps_ordered(server_release: str) -> bool:
-    """Whether a broker keeps the attribute ``ordered`` of a created topic (#5861)."""
+    """True if a broker keeps the attribute ``ordered`` of a created topic (#5861)."""
     numbers = server_release.partition("-")[0].split(".")
     return tuple(int(number) for number in numbers if number.isdigit()) >= _FIRST_WITH_ORDERED
 

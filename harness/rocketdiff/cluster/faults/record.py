@@ -21,11 +21,11 @@ class Fault:
     heal: Callable[[Cluster, FaultRecord], FaultRecord]
 
 
-_CAUSES = (FaultNotProven, ClusterError)  # no effect on clients, or none on the process
+_CAUSES = (FaultNotProven, ClusterError)  # no effect on clients; no effect on the process
 
 
 class UnprovenFault(FaultNotProven):
-    """A fault, or its healing, that was not proven. record: what is known, without the proof."""
+    """A fault or healing that was not proven. record: what is known, without the proof."""
 
     def __init__(self, record: FaultRecord, cause: FaultNotProven | ClusterError) -> None:
         hint = cause.hint or "run the case again when the machine is less busy"
@@ -34,11 +34,7 @@ class UnprovenFault(FaultNotProven):
 
 
 def injected(spec: FaultSpec, node_name: str, act: Callable[[], Span], prove: Callable[[], int]) -> FaultRecord:
-    """
-    Injects a fault and proves it.
-
-    Raises UnprovenFault.
-    """
+    """Inject a fault and prove it. Raises UnprovenFault."""
     span = _span_so_far()
     try:
         span = act()
@@ -49,11 +45,7 @@ def injected(spec: FaultSpec, node_name: str, act: Callable[[], Span], prove: Ca
 
 
 def healed(record: FaultRecord, act: Callable[[], Span], prove: Callable[[], int]) -> FaultRecord:
-    """
-    Heals a fault and proves it; returns the record with its healing.
-
-    Raises UnprovenFault.
-    """
+    """Heal a fault and prove it; return the record with its healing. Raises UnprovenFault."""
     span = _span_so_far()
     try:
         span = act()
@@ -64,7 +56,7 @@ def healed(record: FaultRecord, act: Callable[[], Span], prove: Callable[[], int
 
 
 def _span_so_far() -> Span:
-    """The times of an action that has not returned its own."""
+    """Times for an action that raised before it returned its own."""
     now_ns = time.monotonic_ns()
     return Span(now_ns, now_ns)
 

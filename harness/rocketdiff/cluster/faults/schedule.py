@@ -1,9 +1,9 @@
 """
-Faults at their times: one thread per node, so that faults of different nodes may overlap and those of one node cannot.
+Faults at their times: one thread per node, so that faults overlap on different nodes but never on one node.
 
-A fault begins at its time, or when the one before it on the same node is proven to be over. Its duration counts from when it was
-certainly in effect. A fault without an end lasts until ``stop``. When the schedule is over every node runs and answers, or is
-among the problems of the outcome.
+A fault begins at its time, or when the previous one on the same node is proven to be over. Its duration counts from when it was
+certainly in effect. A fault without an end lasts until ``stop``. After the schedule every node runs and answers, or is among
+the problems of the outcome.
 """
 
 import threading
@@ -20,7 +20,7 @@ from rocketdiff.core.tables.fault import BY_SETTING, KILLS, FaultKind, FaultReco
 from rocketdiff.core.tables.topology import Topology
 
 FaultListener = Callable[[FaultRecord], None]
-"""Called twice for every fault, at its begin and at its end."""
+"""Called at the begin and at the end of every fault."""
 
 _NS_PER_S = 1_000_000_000
 
@@ -46,10 +46,10 @@ def run_schedule(
     faults: Mapping[FaultKind, Fault] = FAULTS,
 ) -> ScheduleOutcome:
     """
-    Runs the faults relative to ``origin_ns`` on the monotonic clock; returns when all are healed.
+    Run the faults relative to ``origin_ns`` on the monotonic clock; return when all are healed.
 
-    on_event: called at the begin and end of every fault, one call at a time, from other threads. When ``stop`` is set no further
-    fault begins and active ones end. Raises UsageError, before anything is done, for a node that is not in the topology.
+    on_event: called from other threads, one call at a time. When ``stop`` is set, no further fault begins and active ones end.
+    Raises UsageError before the first action for a node that is not in the topology.
     """
     by_node = _by_node(cluster.topology, specs)
     nodes = [NodeSchedule(cluster, of_node, origin_ns, stop, faults) for of_node in by_node.values()]
@@ -74,7 +74,7 @@ def run_schedule(
 
 
 class NodeSchedule:
-    """The faults of one node, one after the other. Run by a thread of its own; ``records``, ``problems`` and ``error`` are complete when run() has returned."""
+    """The faults of one node, in sequence, for one thread. ``records``, ``problems`` and ``error`` are complete after run()."""
 
     def __init__(
         self,
@@ -94,7 +94,6 @@ class NodeSchedule:
         self.error: BaseException | None = None
 
     def run(self, notify: FaultListener) -> None:
-        """Injects and heals the faults, one after the other, until ``stop`` is set."""
         try:
             for spec in self._specs:
                 self._sleep_until(self._origin_ns + round(spec.at_s * _NS_PER_S))
@@ -103,7 +102,7 @@ class NodeSchedule:
                 self._do(spec, notify)
         except BaseException as error:  # noqa: BLE001  # raised by the schedule, because this is a thread
             self.error = error
-            self._stop.set()  # the schedule has failed; the threads of other nodes must not wait forever
+            self._stop.set()  # otherwise the threads of other nodes would wait forever
 
     def _do(self, spec: FaultSpec, notify: FaultListener) -> None:
         fault = self._faults[spec.kind]
@@ -116,15 +115,15 @@ class NodeSchedule:
             self._sleep_until(record.injected_ns + round(spec.for_s * _NS_PER_S))
         healed = self._proven(lambda: fault.heal(self._cluster, record))
         if spec.kind in BY_SETTING and healed.heal_proven_ns is None:
-            # The end of the schedule heals processes but no settings: the next case must not start with this one.
+            # The end of the schedule heals processes, not settings. The next case must not start with this setting.
             self._require_undone(self._proven(lambda: fault.heal(self._cluster, record)))
         if spec.kind in KILLS and spec.for_s is None:
-            return  # such a kill has no end within the case; the restart only heals the cluster
+            return  # this kill has no end within the case; the restart only heals the cluster
         self.records[-1] = healed
         notify(healed)
 
     def _require_undone(self, healed: FaultRecord) -> None:
-        """Raises ClusterError, which ends the use of the cluster, for a setting that may still be there."""
+        """Raise ClusterError, which ends the use of the cluster, for a setting that may still be in effect."""
         if healed.heal_proven_ns is None:
             raise ClusterError(
                 f"the end of {healed.kind} on {healed.node} to be shown, at the second try at least",
@@ -140,14 +139,13 @@ class NodeSchedule:
             return error.record
 
     def _sleep_until(self, due_ns: int) -> None:
-        """Sleeps until a time of the monotonic clock, or until ``stop`` is set."""
         remaining_ns = due_ns - time.monotonic_ns()
         if remaining_ns > 0:
             self._stop.wait(remaining_ns / _NS_PER_S)
 
 
 class ScheduleThread:
-    """A schedule in a thread of its own. stop() may be called at any time and more than once."""
+    """A schedule in its own thread. stop() may be called at any time and more than once."""
 
     def __init__(
         self,
@@ -157,7 +155,7 @@ class ScheduleThread:
         on_event: FaultListener,
         faults: Mapping[FaultKind, Fault] = FAULTS,
     ) -> None:
-        """Starts it. Check the node names before: join() raises the UsageError for an unknown one."""
+        """Start the schedule. Check the node names before: join() raises the UsageError for an unknown one."""
         self._stop = threading.Event()
         self._outcome: ScheduleOutcome | None = None
         self._error: BaseException | None = None
@@ -167,11 +165,10 @@ class ScheduleThread:
         self._thread.start()
 
     def stop(self) -> None:
-        """Begins no further fault and ends the active ones."""
         self._stop.set()
 
     def join(self) -> ScheduleOutcome:
-        """Waits until all is healed; raises what the schedule or a listener raised."""
+        """Wait until all is healed; raise what the schedule or a listener raised."""
         self._thread.join()
         if self._error is not None:
             raise self._error
@@ -193,7 +190,7 @@ class ScheduleThread:
 
 
 def heal_all_proven(cluster: Cluster) -> list[FaultNotProven]:
-    """Resumes and restarts nodes and probes all; a problem for each node that does not answer."""
+    """Resume and restart nodes and probe all; return a problem for each node that does not answer."""
     try:
         cluster.heal_all()
     except ClusterError as error:

@@ -1,17 +1,16 @@
 """
-Faults by a setting of a running broker: the setting is changed, and the answer to a send proves its effect.
+Faults by a changed setting of a running broker; the answer to a send proves the effect.
 
-Flow control: every send is answered SYSTEM_BUSY ([REJECTREQUEST]) at once and nothing is stored. A broker does so if its pool of
-buffers for messages is empty (SendMessageProcessor.rejectRequest). If ``transientStorePoolEnable`` is switched on in a running
-broker the pool has no buffers, so the fault lasts exactly until the setting is switched off. Other requests are answered as usual.
-Read in 4.9.7 and 5.3.3.
+Flow control: every send is answered SYSTEM_BUSY ([REJECTREQUEST]) at once and nothing is stored; other requests are answered as
+usual. A broker does so while its pool of message buffers is empty (SendMessageProcessor.rejectRequest). If
+``transientStorePoolEnable`` is switched on in a running broker the pool has no buffers, so the fault lasts exactly until the
+setting is switched off. Read in 4.9.7 and 5.3.3.
 
-Flush timeout: a broker with SYNC_FLUSH gives the disk no time, so that sends are stored and answered FLUSH_DISK_TIMEOUT. Its
-timeout (``syncFlushTimeout``) is made negative. The thread that checks deadlines gets a message before the flush thread does, so
-it is nearly always first; sometimes the flush is first and a send is answered SEND_OK (0 to 6 of 150 seen). A broker with
-ASYNC_FLUSH never shows this fault.
+Flush timeout: sends to a broker with SYNC_FLUSH are stored and answered FLUSH_DISK_TIMEOUT, because its ``syncFlushTimeout`` is
+negative. The thread that checks deadlines gets a message before the flush thread, so it is nearly always first; sometimes the
+flush is first and a send is answered SEND_OK (0 to 6 of 150 seen). A broker with ASYNC_FLUSH never shows this fault.
 
-The fault read-only has a file of its own, ``read_only``, because name servers are involved.
+The fault read-only is in ``read_only``, because it involves name servers.
 """
 
 import time
@@ -30,19 +29,19 @@ from rocketmq_reference.remoting.codes import ResponseCode
 from rocketmq_reference.remoting.errors import MQBrokerException
 
 Proof = Callable[[Channels, Node], None]
-"""Returns if a send is answered as it must be; raises FaultNotProven."""
+"""Returns if a send is answered as required; otherwise raises FaultNotProven."""
 
 _BODY = b"a probe of a fault"
 
-# At most one send in ten does not get the status of the fault; five in a row are no accident.
+# At most one send in ten does not get the fault's status; five in a row are no accident.
 _TRIES = 5
 
 
 def on_channels(node: Node, step: Callable[[Channels], object]) -> Callable[[], int]:
     """
-    Runs the step on connections of its own, made as the node wants them; the result returns the time when it was over.
+    Return a function that runs the step on new connections to the node and returns the time of its end.
 
-    It raises FaultNotProven if a broker or a name server does not answer.
+    The function raises FaultNotProven if a broker or a name server does not answer.
     """
 
     def run() -> int:
@@ -57,11 +56,7 @@ def on_channels(node: Node, step: Callable[[Channels], object]) -> Callable[[], 
 
 
 def changed(act: Callable[[], int]) -> Span:
-    """
-    The times of a change of settings.
-
-    Raises ClusterError, as every action on a cluster.
-    """
+    """Return the times of a change of settings. Raises ClusterError, as every action on a cluster."""
     begin_ns = time.monotonic_ns()
     try:
         return Span(begin_ns, act())
@@ -70,11 +65,7 @@ def changed(act: Callable[[], int]) -> Span:
 
 
 def answered_with(channels: Channels, node: Node, code: int, topic: str) -> None:
-    """
-    Sends a message that must be refused with that response code.
-
-    Raises FaultNotProven.
-    """
+    """Send a message that must be refused with that response code. Raises FaultNotProven."""
     try:
         stored = admin.send_probe(channels, node.address, 0, _BODY, topic)
     except MQBrokerException as error:
@@ -85,11 +76,7 @@ def answered_with(channels: Channels, node: Node, code: int, topic: str) -> None
 
 
 def stored_again(channels: Channels, node: Node, topic: str) -> None:
-    """
-    Sends a message that must be stored.
-
-    Raises FaultNotProven.
-    """
+    """Send a message that must be stored. Raises FaultNotProven."""
     try:
         admin.send_probe(channels, node.address, 0, _BODY, topic)
     except MQBrokerException as error:
@@ -97,11 +84,7 @@ def stored_again(channels: Channels, node: Node, topic: str) -> None:
 
 
 def _answered_with_status(channels: Channels, node: Node, status: SendStatus) -> None:
-    """
-    Sends messages until one is stored with that status; a race may give one or two another one.
-
-    Raises FaultNotProven.
-    """
+    """Send messages until one is stored with that status; a race may give one or two of them another status."""
     seen = [admin.send_probe(channels, node.address, 0, _BODY).status]
     while seen[-1] is not status and len(seen) < _TRIES:
         seen.append(admin.send_probe(channels, node.address, 0, _BODY).status)
@@ -111,7 +94,7 @@ def _answered_with_status(channels: Channels, node: Node, status: SendStatus) ->
 
 @dataclass(frozen=True, slots=True)
 class _Setting:
-    """A setting of a broker, its values during the fault and after healing, and the proof of each."""
+    """A broker setting, its values during the fault and after healing, and the proof of each."""
 
     name: str
     faulty: str | int
@@ -135,7 +118,6 @@ def _fault(setting: _Setting) -> Fault:
 
 
 def _steps(node: Node, name: str, value: str | int, prove: Proof) -> tuple[Callable[[], Span], Callable[[], int]]:
-    """The change of the setting, and its proof."""
     act = on_channels(node, lambda channels: admin.update_settings(channels, node.address, {name: value}))
     return lambda: changed(act), on_channels(node, lambda channels: prove(channels, node))
 

@@ -1,1 +1,1 @@
-"""What the backends share that start servers: processes and containers."""
+"""The common part of the backends that start servers: processes and containers."""

@@ -12,62 +12,52 @@ from rocketdiff.core.tables.topology import Topology
 
 @dataclass(frozen=True, slots=True)
 class LaunchedServers:
-    """Servers of one release that exist only during a run; see Backend for the meaning of each method."""
+    """Servers of one release that exist only during a run; methods as in Backend."""
 
     server_release: str = DEFAULT_RELEASE
     asked: SecurityAsked | None = None
 
     @property
     def name(self) -> str:
-        """A backend with more than one spelling overrides it."""
         return "processes"
 
     @property
     def title(self) -> str:
-        """The name has no path."""
         return self.name if self.asked is None else f"{self.name}, with {self.asked.title}"
 
     @property
     def security_file(self) -> str | None:
-        """As the user named it."""
         return None if self.asked is None else self.asked.origin
 
     @property
     def demands(self) -> tuple[str, ...]:
-        """By the security file."""
         return () if self.asked is None else self.asked.demands
 
     @property
     def is_shared(self) -> bool:
-        """There are no other users."""
         return False
 
     @property
     def topic_prefix(self) -> str:
-        """As LaunchedCluster's."""
         return "rocketdiff"
 
     def refused(self, scenario: str, reason: str) -> UsageError:
-        """Names the backend."""
         return UsageError(f"scenarios that --cluster {self.name} can run", seen=scenario, hint=reason)
 
     def brokers(self, topology: Topology) -> tuple[str, ...]:
-        """The names of the topology."""
         return topology.broker_names
 
     def named(self, _topology: Topology, faults: Sequence[FaultSpec]) -> tuple[FaultSpec, ...]:
-        """Scenarios use the same names."""
+        """Unchanged: scenarios use the same names."""
         return tuple(faults)
 
     def introduction(self) -> Iterator[str]:
-        """One line."""
         secured = "" if self.asked is None else f" with {self.asked.title}"
         yield f"clusters of RocketMQ {self.server_release}{secured} would be started, one for each topology"
 
     def planned_commands(self, _fault: FaultSpec) -> tuple[str, ...]:
-        """None: faults are signals and calls of the engine."""
+        """Empty: faults are signals and calls of the engine."""
         return ()
 
     def ending(self) -> str:
-        """Nothing remains."""
         return "in the end: everything that was started is stopped"

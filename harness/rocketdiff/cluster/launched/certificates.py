@@ -1,4 +1,4 @@
-"""Certificates for the servers that we start and for relays, made by the JDK's keytool; they are in no file that outlives its use."""
+"""Certificates for servers that we start and for relays, made by the JDK's keytool. No file of them outlives its use."""
 
 import os
 import subprocess
@@ -30,7 +30,7 @@ _END = "-----END "
 
 @dataclass(frozen=True, slots=True)
 class Certificates:
-    """PEM texts: of the authority that is to be trusted, of a server on 127.0.0.1, the server's key, of a client, and the client's key."""
+    """PEM texts: the trusted authority; certificate and key of a server on 127.0.0.1; certificate and key of a client."""
 
     authority: str
     certificate: str
@@ -42,7 +42,7 @@ class Certificates:
 @cache
 def certificates(start: str = "-1H", days: int = 30) -> Certificates:
     """
-    Certificates of this process; start: of the server's validity, as keytool takes it.
+    Return the certificates of this process. start: of the server certificate's validity, in keytool's format.
 
     Raises EnvironmentMissing if the JDK cannot make them.
     """
@@ -76,7 +76,6 @@ def certificates(start: str = "-1H", days: int = 30) -> Certificates:
 
 
 def _texts(pem: str) -> list[str]:
-    """The texts one by one, each with its last line."""
     texts, lines = [], []
     for line in pem.splitlines():
         lines.append(line)

@@ -1,4 +1,4 @@
-"""A cluster whose servers we start ourselves, as processes of this host or in containers."""
+"""A cluster whose servers we start, as processes on this host or in containers."""
 
 import threading
 import time
@@ -14,11 +14,11 @@ from rocketdiff.cluster.operations import admin, topics
 from rocketdiff.cluster.operations.readiness import READY_TIMEOUT_S, Readiness
 from rocketdiff.core.tables.topology import Topology, master_of
 
-# Enough to see what a server did, short enough for a terminal.
+# Enough to see the cause, short enough for a terminal.
 _TAIL_LINES = 8
 
 _TRIES = 3
-"""A second or two pass between our check of a port and the server's bind. Losing that race three times is no accident."""
+"""One or two seconds pass between our check of a port and the server's bind. Losing that race three times is no accident."""
 
 
 class LaunchedCluster:
@@ -34,60 +34,46 @@ class LaunchedCluster:
         self._is_closed = False
 
     def __repr__(self) -> str:
-        """For failed assertions."""
         return f"<RocketMQ {self.server_release}, {self.topology.name}, at {';'.join(self.name_server_addresses)}>"
 
     @property
     def topology(self) -> Topology:
-        """The requested topology."""
         return self._topology
 
     @property
     def server_release(self) -> str:
-        """Release of name servers and brokers."""
         return self._server_release
 
     @property
     def name_servers(self) -> tuple[Node, ...]:
-        """The name servers, in order."""
         return self._servers.nodes(Role.NAME_SERVER)
 
     @property
     def brokers(self) -> tuple[Node, ...]:
-        """The masters, by letter."""
         return self._servers.nodes(Role.BROKER)
 
     @property
     def slaves(self) -> tuple[Node, ...]:
-        """The slaves, by their masters."""
         return self._servers.nodes(Role.SLAVE)
 
     @property
     def proxies(self) -> tuple[Node, ...]:
-        """The proxies that are nodes of their own."""
         return self._servers.nodes(Role.PROXY)
 
     @property
     def grpc_endpoints(self) -> Mapping[str, str]:
-        """As Cluster.grpc_endpoints."""
         return self._servers.grpc_endpoints()
 
     @property
     def name_server_addresses(self) -> tuple[str, ...]:
-        """For clients."""
         return tuple(node.address for node in self.name_servers)
 
     @property
     def topic_prefix(self) -> str:
-        """Always the same: the cluster has no other users."""
         return "rocketdiff"
 
     def launch_and_await_ready(self, timeout_s: float = READY_TIMEOUT_S) -> None:
-        """
-        Starts all servers at once, proxies when the brokers serve, and proves that the cluster serves.
-
-        Raises ServerEnded and ClusterError.
-        """
+        """Start all servers at once, proxies when the brokers serve, and prove readiness. Raises ServerEnded and ClusterError."""
         readiness = self._readiness(self.name_servers, lambda: self._servers.launched, timeout_s)
         proxies = {node.name for node in self.proxies}
         for name in self._servers.names:
@@ -97,12 +83,11 @@ class LaunchedCluster:
         readiness.await_brokers(self.brokers)
         readiness.await_slaves(self.slaves, self.brokers)
         for name in self._servers.names:
-            if name in proxies:  # it makes a topic on the brokers when it starts
+            if name in proxies:  # a proxy creates a topic on the brokers at its start
                 self._servers.launch(name)
         readiness.await_proxies(self.grpc_endpoints, self._probe_topic)
 
     def create_topic(self, name: str, queues_per_broker: int | Mapping[str, int], *, ordered: bool = False) -> None:
-        """As Cluster.create_topic."""
         wanted = topics.queues_by_broker(queues_per_broker, self.brokers)
         topics.create_everywhere(self._channels, self.name_servers, self.brokers, name, wanted, ordered=ordered)
         self._topics[name] = wanted
@@ -110,31 +95,27 @@ class LaunchedCluster:
         readiness.await_proxies(self._running_endpoints(), {name: wanted})
 
     def delete_topic(self, name: str) -> None:
-        """As Cluster.delete_topic."""
         topics.delete_everywhere(self._channels, self.name_servers, self.brokers, name)
         self._topics.pop(name, None)
 
     def pause(self, node_name: str) -> Span:
-        """Pauses a node; returns when it is seen to be paused."""
         return self._servers.stop(node_name)
 
     def resume(self, node_name: str) -> Span:
-        """Resumes a node; returns when it is seen to run."""
         return self._servers.go_on(node_name)
 
     def kill(self, node_name: str) -> Span:
-        """Kills a node; returns when it is gone and its ports are closed."""
         return self._servers.kill(node_name)
 
     def restart(self, node_name: str) -> Span:
         """
-        Starts a node that is gone, in its slot.
+        Start a node that is gone, in its slot.
 
-        Returns when it serves, its topics are in the routes again, and slaves have caught up with their masters.
+        Return when it serves, its topics are in the routes again, and slaves have caught up with their masters.
         """
         begin_ns = time.monotonic_ns()
         self._servers.launch(node_name)
-        # A paused name server does not answer, and learns of the broker when it is resumed.
+        # A paused name server does not answer; it gets the broker's registration after the resume.
         name_servers = tuple(node for node in self.name_servers if self.state(node.name) is NodeState.RUNNING)
         readiness = self._readiness(name_servers, lambda: (node_name,), READY_TIMEOUT_S)
         readiness.await_name_servers()
@@ -152,11 +133,10 @@ class LaunchedCluster:
         return Span(begin_ns, time.monotonic_ns())
 
     def state(self, node_name: str) -> NodeState:
-        """State of the node now."""
         return self._servers.state(node_name)
 
     def heal_all(self) -> None:
-        """Resumes paused nodes, then restarts killed ones, name servers first."""
+        """Resume paused nodes, then restart killed ones, name servers first."""
         names = self._servers.names
         for name in names:
             if self.state(name) is NodeState.PAUSED:
@@ -166,23 +146,18 @@ class LaunchedCluster:
                 self.restart(name)
 
     def require_sound(self) -> None:
-        """As Cluster.require_sound."""
         self._servers.require_sound()
 
     def unread_bytes(self, node_name: str) -> int | None:
-        """As Cluster.unread_bytes."""
         return self._servers.unread_bytes(node_name)
 
     def log_tail(self, node_name: str, lines: int = 20) -> tuple[str, ...]:
-        """Last lines of the log of a node and its JVM."""
         return self._servers.log_tail(node_name, lines)
 
     def collect_evidence(self, folder: Path) -> None:
-        """As Cluster.collect_evidence."""
         self._servers.collect(self._facts(), folder)
 
     def close(self) -> None:
-        """Ends every server, paused ones too, removes the stores, releases the ports."""
         with self._closing:
             if self._is_closed:
                 return
@@ -199,7 +174,7 @@ class LaunchedCluster:
         self.close()
 
     def _running_endpoints(self) -> Mapping[str, str]:
-        """A paused proxy does not answer, and asks for the route when it is resumed."""
+        """A paused proxy does not answer; it requests the route after the resume."""
         return {name: at for name, at in self.grpc_endpoints.items() if self.state(name) is NodeState.RUNNING}
 
     @property
@@ -207,7 +182,6 @@ class LaunchedCluster:
         return {admin.PROBE_TOPIC: {node.name: admin.PROBE_QUEUES for node in self.brokers}}
 
     def _running(self, nodes: tuple[Node, ...], broker: str | None) -> tuple[Node, ...]:
-        """The running ones, of one broker name or of all."""
         return tuple(
             node
             for node in nodes
@@ -226,7 +200,6 @@ class LaunchedCluster:
         return "\n".join(f"{name}: {line}" for name in self._servers.names for line in self.log_tail(name, _TAIL_LINES))
 
     def _facts(self) -> dict[str, object]:
-        """Facts about the nodes now, for evidence."""
         nodes = {
             node.name: {
                 "address": node.address,
@@ -242,9 +215,11 @@ class LaunchedCluster:
 
 def first_ready(set_up: Callable[[], LaunchedCluster], timeout_s: float) -> LaunchedCluster:
     """
-    A cluster that is proven to serve. It is set up again with other ports if one was taken meanwhile; failed ones are closed.
+    Return a cluster that is proven to serve.
 
-    Raises ServerEnded (a server ended by itself, or the third choice of ports was taken too) and what launching raises.
+    It is set up again with other ports if one was taken meanwhile; failed ones are closed.
+
+    Raises ServerEnded (a server ended by itself, or the third choice of ports was taken too) and the errors of the launch.
     """
     for tries_left in reversed(range(_TRIES)):
         cluster = set_up()

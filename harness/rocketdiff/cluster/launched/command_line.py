@@ -25,36 +25,37 @@ MAIN_CLASS = {
 }
 
 FLAGS = (
-    # A gigabyte or more by default; enough for thousands of messages a second.
+    # Default: 1 GB or more. This is enough for thousands of messages per second.
     "-Xms128m",
     "-Xmx256m",
-    # On two cores with three or four JVMs the simplest collector and compiler start fastest and disturb least.
+    # On two cores with three or four JVMs, the simplest collector and compiler start fastest and disturb least.
     "-XX:+UseSerialGC",
     "-XX:TieredStopAtLevel=1",
-    # A shared file in /tmp that a killed JVM leaves behind.
+    # A killed JVM leaves its performance data file in /tmp.
     "-XX:-UsePerfData",
-    # Packages that RocketMQ accesses on Java 17 (its own start scripts are for Java 8).
+    # Packages that RocketMQ accesses on Java 17 (its start scripts are for Java 8).
     "--add-opens=java.base/sun.nio.ch=ALL-UNNAMED",
     "--add-opens=java.base/java.nio=ALL-UNNAMED",
     "--add-exports=java.base/jdk.internal.ref=ALL-UNNAMED",
-    # Our launcher Loopback accesses it, so that no port is open to the network.
+    # For our launcher Loopback, which keeps ports closed to the network.
     "--add-opens=java.base/java.net=ALL-UNNAMED",
-    # All addresses are IPv4, so that /proc/net/tcp shows all sockets.
+    # IPv4 only, so that /proc/net/tcp shows all sockets.
     "-Djava.net.preferIPv4Stack=true",
-    # At start a server generates an RSA key and certificate, twice: 2 to 6 s of a core (measured). A flag after it says where there is TLS.
+    # Otherwise a server generates an RSA key and certificate twice at its start: 2 to 6 s of a core. A later flag turns TLS on.
     "-Dtls.server.mode=disabled",
 )
 
-# Environment variables that would change a JVM or a server unnoticed.
+# Environment variables that would silently change a JVM or a server.
 _UNWANTED = {"JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS", "JDK_JAVA_OPTIONS", "CLASSPATH", "NAMESRV_ADDR", "ROCKETMQ_HOME"}
 
 
 @dataclass(frozen=True, slots=True)
 class Installation:
     """
-    A server release on this machine: its class path, our launcher first, and the Java that runs it.
+    A server release on this machine: its class path, our launcher first, and its Java.
 
-    class_archive: made by `server_archive.py`; None: the JVM loads every class by itself. proxy_class_path: empty where no proxy was asked for.
+    class_archive: made by `server_archive.py`; None: the JVM loads every class itself. proxy_class_path: empty unless
+    requested.
     """
 
     release: str
@@ -66,14 +67,14 @@ class Installation:
 
 def installed(release: str, listener: ProgressListener | None = None, *, with_proxy: bool = False) -> Installation:
     """
-    Finds or fetches everything that a server of that release needs, and its proxy if asked for.
+    Find or fetch everything that a server of that release needs, and optionally its proxy.
 
     Raises UsageError for an unknown release, EnvironmentMissing without Java or jars.
     """
     java = find_java(listener)
     launcher = jar_of(compiled("loopback", resource(LAUNCHER_SOURCES), (), java))
     jars = (launcher, *server_class_path(release, listener))
-    # Without links: a class archive names its jars, and a cache folder of links to another may be gone tomorrow.
+    # Resolve links: a class archive records the paths of its jars, and a cache folder of links may be removed.
     proxy = _proxy_class_path(release, launcher, java, listener) if with_proxy else ()
     return Installation(release, java.java, tuple(jar.resolve() for jar in jars), proxy_class_path=proxy)
 
@@ -89,9 +90,9 @@ def java_command(
     installation: Installation, role: Role, folder: Path, extra: Sequence[str] = (), settings: Path | None = None
 ) -> list[str]:
     """
-    Command line of a server whose folder holds its settings and ``conf/``; nothing is written outside it.
+    Command line of a server whose folder holds its settings and ``conf/``; it writes nothing outside. Contains no secret.
 
-    settings: None for ``server.properties``. No word of it is secret.
+    settings: None for ``server.properties``.
     """
     main = [MAIN_CLASS[role], "-c", str(settings or folder / "server.properties")]
     archive = archive_flags(installation.class_archive)
@@ -99,7 +100,7 @@ def java_command(
 
 
 def proxy_command(installation: Installation, folder: Path) -> list[str]:
-    """Command line of a proxy whose folder holds ``proxy.json``, and of mode LOCAL also its broker's ``server.properties``."""
+    """Command line of a proxy. folder: holds ``proxy.json`` and, in mode LOCAL, the broker's ``server.properties``."""
     main = [PROXY_CLASS, "-pc", str(folder / "proxy.json"), "-bc", str(folder / "server.properties")]
     return [
         *_jvm(installation.java, folder, [f"-DRMQ_PROXY_HOME={folder}"]),
@@ -125,7 +126,7 @@ def _launched(class_path: Sequence[Path], main: Sequence[str]) -> list[str]:
 
 
 def environment(inherited: Mapping[str, str]) -> dict[str, str]:
-    """The runner's environment without variables that would change a server unnoticed."""
+    """The runner's environment without variables that would silently change a server."""
     kept = {name: value for name, value in inherited.items() if name not in _UNWANTED}
-    # Where the locale is C, Java takes every letter of a path that is not ASCII for a question mark.
+    # With locale C, Java reads every non-ASCII letter of a path as a question mark.
     return kept | {"LC_ALL": "C.UTF-8"}

@@ -22,20 +22,20 @@ from rocketdiff.core.errors import EnvironmentMissing, UsageError
 from rocketdiff.core.files import private_file, require_nameable
 from rocketdiff.core.tables.topology import Topology, letter_of
 
-# Empty commit logs, queues and logs of one node; a run of the full suite stays below it as well.
+# Empty commit logs, queues and logs of one node; a run of the full suite also stays below this size.
 SPACE_TO_START_BYTES = 64 * 1024 * 1024
 
-# The next commit log file. A broker that cannot write a mapped page answers with errors that no client should get.
+# The next commit log file. A broker that cannot write a mapped page returns errors that no client should get.
 SPACE_TO_CONTINUE_BYTES = 16 * 1024 * 1024
 
-# Above 90 % a broker answers every send with SERVICE_NOT_AVAILABLE (DefaultMessageStore.CleanCommitLogService); one
-# percent less, because the disk fills a little until then.
+# Above 90 % a broker answers every send with SERVICE_NOT_AVAILABLE (DefaultMessageStore.CleanCommitLogService). One percent
+# less, because a run writes to the disk.
 _FULLEST = 0.89
 
 
 @dataclass(frozen=True, slots=True)
 class NodeSlot:
-    """Name, ports and folder of one node; is_proxy: it serves gRPC, as a proxy or as a broker of mode LOCAL."""
+    """Name, ports and folder of one node. is_proxy: it serves gRPC, as a proxy or as a broker in mode LOCAL."""
 
     role: Role
     letter: str
@@ -46,17 +46,15 @@ class NodeSlot:
 
     @property
     def port(self) -> int:
-        """Port that clients use."""
         return self.reserved.port
 
     @property
     def address(self) -> str:
-        """``host:port`` for clients."""
         return f"{LOOPBACK}:{self.port}"
 
     @property
     def client_ports(self) -> tuple[int, ...]:
-        """Ports that clients connect to: a broker has a second one for old clients."""
+        """A broker has a second port, for old clients."""
         if self.role in (Role.NAME_SERVER, Role.PROXY):
             return (self.port,)
         ports = (self.port - 2, self.port)
@@ -64,32 +62,28 @@ class NodeSlot:
 
     @property
     def grpc_port(self) -> int:
-        """Port of clients that speak gRPC, of a slot that is a proxy."""
+        """For a slot with is_proxy."""
         return self.port if self.role is Role.PROXY else self.port + LOCAL_PROXY_OFFSET
 
     @property
     def grpc_address(self) -> str:
-        """``host:port`` for clients that speak gRPC."""
         return f"{LOOPBACK}:{self.grpc_port}"
 
     @property
     def log(self) -> Path:
-        """Output of the server and its JVM."""
         return self.folder / "server.log"
 
     @property
     def settings(self) -> Path:
-        """The server's settings file."""
         return self.folder / "server.properties"
 
     @property
     def secret_settings(self) -> Path:
-        """The same with the secrets of access control, which the server reads; only where there is any."""
+        """Settings with secrets, which the server reads instead; exists only with access control."""
         return self.folder / "conf" / "server.properties"
 
     @property
     def store(self) -> Path:
-        """A broker's data."""
         return self.folder / "store"
 
     @property
@@ -100,9 +94,9 @@ class NodeSlot:
 
 def take_folder(folder: Path, topology: Topology) -> None:
     """
-    Creates a cluster's folder, and checks that it has no files of another cluster.
+    Create a cluster's folder, and check that it has no files of another cluster.
 
-    Raises EnvironmentMissing for a folder that cannot be made or read, UsageError for one in use.
+    Raises EnvironmentMissing for a folder that cannot be created or read, UsageError for one in use.
     """
     require_nameable(folder, "a cluster's folder")
     try:
@@ -116,9 +110,9 @@ def take_folder(folder: Path, topology: Topology) -> None:
 
 def reserve_slots(topology: Topology, folder: Path, name_server_port: int | None) -> list[NodeSlot]:
     """
-    Reserves ports for all nodes, name servers first, proxies last.
+    Reserve ports for all nodes, name servers first, proxies last.
 
-    name_server_port: port of the first name server if the user fixed it. Raises as reserve_free and reserve_given do.
+    name_server_port: of the first name server, if the user fixed it. Raises as reserve_free and reserve_given.
     """
     slots: list[NodeSlot] = []
     try:
@@ -147,7 +141,7 @@ def prepare(
     slot: NodeSlot, topology: Topology, name_servers: Sequence[str], security: ServerSecurity = UNSECURED
 ) -> None:
     """
-    Writes the settings of a server into its folder; secrets into files that end with it.
+    Write the settings of a server into its folder; secrets into files that are removed with it.
 
     Raises OSError; see unwritable.
     """
@@ -166,29 +160,29 @@ def prepare(
         slot.settings.write_text(security.hidden(text))
     for name, text in security.files(slot.folder).items():
         private_file(slot.folder / name, text)
-    # 5.x reads the file that a flag names; 4.9.x looks for one name per kind of server in its home.
+    # 5.x reads the file that a flag names; 4.9.x reads a fixed name per kind of server in its home.
     for name in ("logback.xml", "logback_namesrv.xml", "logback_broker.xml"):
         private_file(slot.folder / "conf" / name, security.logging())
 
 
 def keep_settings(slot: NodeSlot, security: ServerSecurity) -> None:
-    """Copies what a broker has written into its secret settings to those that stay, without the secrets."""
+    """Copy the secret settings, as the broker has rewritten them, to the file that is kept, without secrets."""
     with contextlib.suppress(FileNotFoundError):
         slot.settings.write_text(security.hidden(slot.secret_settings.read_text()))
 
 
 def clear(slot: NodeSlot) -> None:
-    """Removes the store and temporary files; logs and settings stay."""
+    """Remove the store and temporary files; keep logs and settings."""
     for folder in slot.scratch:
         shutil.rmtree(folder, ignore_errors=True)
 
 
 def require_disk_space(folder: Path, nodes: int, bytes_each: int = SPACE_TO_START_BYTES) -> None:
     """
-    Checks the disk of ``folder`` for a number of nodes.
+    Check the disk of ``folder`` for a number of nodes.
 
-    Raises EnvironmentMissing for too little space, for a disk so full that brokers would refuse to write, and for one that cannot
-    be examined.
+    Raises EnvironmentMissing for too little space, for a disk so full that brokers would refuse to write, and for one that
+    cannot be examined.
     """
     try:
         usage = shutil.disk_usage(folder)
@@ -210,7 +204,7 @@ def require_disk_space(folder: Path, nodes: int, bytes_each: int = SPACE_TO_STAR
 
 
 def unwritable(folder: Path, error: OSError) -> EnvironmentMissing:
-    """The error for a folder that the cluster's files cannot be written to."""
+    """Return the error for a folder that is not writable."""
     return EnvironmentMissing(
         f"to be able to write the cluster's files to {folder}",
         seen=error.strerror or str(error),

@@ -1,8 +1,8 @@
 """
 Free ports for servers on this host, reserved against other runs.
 
-A port is reserved by binding an abstract Unix socket with its number as name: only one process per network namespace can have it,
-and the kernel releases it when that process ends in any way.
+A port is reserved by binding an abstract Unix socket named after its number: only one process per network namespace can hold
+it, and the kernel releases it when that process ends.
 """
 
 import contextlib
@@ -13,44 +13,44 @@ from dataclasses import dataclass
 
 from rocketdiff.core.errors import EnvironmentMissing, UsageError
 
-# Below the kernel's range for outgoing connections (32768 and up by default), which could take a port between our check
-# and the server's start; above the ports of well-known servers.
+# Below the kernel's range for outgoing connections (by default from 32768), which could take a port between our check and
+# the server's start; above the ports of well-known servers.
 _LOWEST, _HIGHEST = 20_000, 32_700
 
-# Some ports of the range are taken on any machine; a machine where this many draws in a row fail has another problem.
+# Some ports are taken on any machine; if this many draws in a row fail, the machine has another problem.
 _DRAWS = 500
 
 _LAST_PORT = 65_535
 
 NAME_SERVER_PORTS = (0,)
-"""A name server uses its port only."""
+"""A name server uses only its port."""
 
 BROKER_PORTS = (-2, 0, 1)
-"""A broker uses its port, the one two below (VIP channel) and the one above (replication)."""
+"""A broker uses its port, port - 2 (VIP channel) and port + 1 (replication)."""
 
 LOCAL_PROXY_OFFSET = 2
-"""A broker that is a proxy too serves gRPC on the port two above its own."""
+"""A broker that is also a proxy serves gRPC on port + 2."""
 
 PROXY_PORTS = (0,)
-"""A proxy that we start has its gRPC port only."""
+"""A proxy that we start uses only its gRPC port."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReservedPort:
-    """A port and the others of its server, reserved until release."""
+    """A server's port and its further ports, reserved until release()."""
 
     port: int
     _claims: tuple[socket.socket, ...]
 
     def release(self) -> None:
-        """Ends the reservation. A second call does nothing."""
+        """A second call does nothing."""
         for claim in self._claims:
             claim.close()
 
 
 def reserve_free(offsets: Iterable[int], draw: Callable[[int, int], int] = random.randint) -> ReservedPort:
     """
-    Reserves a port p such that p plus every offset is free on this host.
+    Reserve a port p such that p plus every offset is free on this host.
 
     Raises EnvironmentMissing if none is found.
     """
@@ -66,16 +66,16 @@ def reserve_free(offsets: Iterable[int], draw: Callable[[int, int], int] = rando
 
 
 def require_port(port: int) -> None:
-    """Raises UsageError for a number that is no port."""
+    """Raise UsageError for a number that is no port."""
     if not 1 <= port <= _LAST_PORT:
         raise UsageError("a port between 1 and 65535", seen=str(port))
 
 
 def reserve_given(port: int, offsets: Iterable[int], what: str) -> ReservedPort:
     """
-    Reserves a port that the user chose, for the server named ``what``.
+    Reserve a port that the user chose. what: name of its server.
 
-    Raises UsageError for a number that is no port, EnvironmentMissing if it, or another port of the server, is not free.
+    Raises UsageError for a number that is no port, EnvironmentMissing if it or another port of the server is not free.
     """
     require_port(port)
     try:
@@ -89,7 +89,7 @@ def reserve_given(port: int, offsets: Iterable[int], what: str) -> ReservedPort:
 
 
 def _reserve(port: int, offsets: tuple[int, ...]) -> ReservedPort:
-    """Reserves all of them or none; raises OSError."""
+    """Reserve all ports or none; raises OSError."""
     with contextlib.ExitStack() as undo:
         claims = []
         for offset in offsets:
@@ -110,8 +110,8 @@ def _claim(port: int) -> socket.socket:
 
 
 def _try_to_bind(port: int) -> None:
-    """Checks that a server could listen there; on every address, because a server on any of them would conflict."""
+    """Check that a server could listen there; on every address, because a server on any address would conflict."""
     with contextlib.closing(socket.socket(socket.AF_INET, socket.SOCK_STREAM)) as trial:
-        # As servers do: without it a port in TIME_WAIT of a server that just ended would count as used.
+        # As servers do. Without it, a port in TIME_WAIT after a server's end would count as used.
         trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        trial.bind(("0.0.0.0", port))  # noqa: S104  # bound for a moment, never listened on
+        trial.bind(("0.0.0.0", port))  # noqa: S104  # bound briefly, never listened on

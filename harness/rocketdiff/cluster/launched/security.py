@@ -1,8 +1,8 @@
 """
 Access control and TLS of the servers that we start: their settings, files and flags, and what their clients need.
 
-ACL 1 (plain_acl.yml) is that of 4.x, ACL 2 (authentication and authorization) that of 5.3 and later. All files with a secret are in a
-server's folder ``conf``, of mode 600, and removed with its store; settings and logs that stay are without.
+ACL 1 (plain_acl.yml) is that of 4.x, ACL 2 (authentication and authorization) that of 5.3 and later. All files with secrets are
+in a server's folder ``conf``, with mode 600, and are removed with its store; settings and logs that are kept have no secrets.
 """
 
 import json
@@ -31,9 +31,9 @@ _AUTH = "org.apache.rocketmq.auth"
 @dataclass(frozen=True, slots=True)
 class ServerSecurity:
     """
-    What servers of one cluster are told. client: what their clients need. certificates: None without TLS.
+    The security of one cluster's servers. client: what their clients need. certificates: None without TLS.
 
-    The account is a super user: authentication of every request and the look-up of its rights are what a client can notice.
+    The account is a super user: the client-visible part is the authentication of every request and the look-up of its rights.
     """
 
     client: Security = OPEN
@@ -42,23 +42,21 @@ class ServerSecurity:
 
     @property
     def is_mutual(self) -> bool:
-        """Whether servers ask clients for a certificate."""
         return self.client.tls is not None and self.client.tls.certificate is not None
 
     @property
     def is_open(self) -> bool:
-        """Whether servers are told nothing."""
         return self.client == OPEN
 
     def broker_settings(self) -> dict[str, object]:
-        """Additional settings of a broker, with secrets."""
+        """With secrets."""
         account = self.client.account
         if account is None:
             return {}
         if self.is_acl_1:
             return {"aclEnable": "true"}
         user = {"username": account.access_key, "password": account.secret_key}
-        # Brokers sign their own requests to each other by the same account.
+        # Brokers sign their requests to each other with the same account.
         inner = {"accessKey": account.access_key, "secretKey": account.secret_key}
         return {
             "authenticationEnabled": "true",
@@ -72,11 +70,11 @@ class ServerSecurity:
         }
 
     def files(self, home: PurePath) -> dict[str, str]:
-        """Files of a server by their path in its home folder."""
+        """Texts of a server's files by path in its home folder."""
         return {f"conf/{name}": text for name, text in {**self._acl_files(), **self._tls_files(home)}.items()}
 
     def flags(self, home: PurePath) -> tuple[str, ...]:
-        """Flags of a server's JVM, which come after all others: the last one counts."""
+        """Flags of a server's JVM. They follow all others, because the last one takes effect."""
         if self.certificates is None:
             return ()
         return (
@@ -87,7 +85,7 @@ class ServerSecurity:
         )
 
     def hand_out(self) -> None:
-        """Writes the files of clients, which its servers need not be up for. Raises OSError."""
+        """Write the client files; the servers need not be up. Raises OSError."""
         made, tls = self.certificates, self.client.tls
         if made is None or tls is None:
             return
@@ -97,22 +95,20 @@ class ServerSecurity:
                 private_file(path, text)
 
     def take_back(self) -> None:
-        """Removes the files of clients: a key is among them."""
         for folder in self.scratch:
             shutil.rmtree(folder, ignore_errors=True)
 
     @property
     def scratch(self) -> tuple[Path, ...]:
-        """The folder of these files."""
+        """The folder of the client files."""
         tls = self.client.tls
         return () if tls is None or tls.ca is None else (tls.ca.parent,)
 
     def hidden(self, text: str) -> str:
-        """The text without secrets, for what stays."""
         return hidden(text, self.client.secrets)
 
     def logging(self) -> str:
-        """Settings of the log, from which secrets are left out: a broker of 4.9.7 logs its plain_acl.yml."""
+        """Log settings that replace secrets: a broker of 4.9.7 logs its plain_acl.yml."""
         return logging_settings(self.client.secrets)
 
     def _acl_files(self) -> dict[str, str]:
@@ -130,7 +126,7 @@ class ServerSecurity:
         settings: dict[str, object] = {
             "tls.server.certPath": conf / "server.pem",
             "tls.server.keyPath": conf / "server.key",
-            # Of the connections of servers to each other.
+            # for connections between servers
             "tls.client.authServer": "true",
             "tls.client.trustCertPath": conf / _AUTHORITY_FILE,
         }
@@ -152,9 +148,9 @@ UNSECURED = ServerSecurity()
 
 def server_security(asked: SecurityAsked | None, release: str, folder: Path) -> ServerSecurity:
     """
-    What servers of a release are told; files of their clients will be in a folder in the cluster's.
+    Return the security of a release's servers. folder: the cluster's; client files will be in a subfolder.
 
-    Raises EnvironmentMissing (the JDK cannot make certificates).
+    Raises EnvironmentMissing if the JDK cannot make certificates.
     """
     if asked is None:
         return UNSECURED
@@ -171,7 +167,7 @@ def server_security(asked: SecurityAsked | None, release: str, folder: Path) -> 
 
 
 def require_possible(asked: SecurityAsked | None) -> SecurityAsked | None:
-    """UsageError for a security file that servers of ours cannot be set up by."""
+    """Raise UsageError for a security file that servers of ours cannot use."""
     if asked is not None and asked.given.tls is not None:
         raise UsageError(
             f"tls: made (or made-mutual) in {asked.origin}, because servers that are started get certificates made for the run",
@@ -182,7 +178,7 @@ def require_possible(asked: SecurityAsked | None) -> SecurityAsked | None:
 
 
 def why_not(asked: SecurityAsked | None, release: str, topology: Topology) -> str | None:
-    """What servers of a release lack for a topology; None if they can have it."""
+    """Return what servers of a release lack for a topology; None if they support it."""
     if asked is not None and asked.has_account and release.startswith("4.") and topology.slaves_per_master:
         return f"slaves of {release} do not sign their requests to a master with access control; leave account out, or use 5.x"
     return None

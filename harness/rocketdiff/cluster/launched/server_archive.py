@@ -1,5 +1,5 @@
 """
-The class archive of servers: one serves the name servers and brokers of a release.
+The class archive of servers; one serves the name servers and brokers of a release.
 
 Its training run is a broker without a name server, which ends as soon as it has started.
 """
@@ -24,21 +24,21 @@ _TOPOLOGY = topology_named("one-master")
 
 
 def with_class_archive(installation: Installation) -> Installation:
-    """The installation with its archive, which is made now if an earlier command has used the installation and left none."""
+    """Return the installation with its archive, made now if an earlier command used the installation and left none."""
     archive = archive_of(start_of(installation), lambda file, folder: train(installation, file, folder))
     return replace(installation, class_archive=archive)
 
 
 def start_of(installation: Installation) -> JavaStart:
-    """What the JVM compares before it maps an archive."""
+    """The values that the JVM compares before it maps an archive."""
     return JavaStart(f"server-{installation.release}", installation.java, FLAGS, installation.class_path)
 
 
 def train(installation: Installation, archive: Path, draft: Path) -> str:
-    """Write the archive; nothing else of the run stays, even if this process is killed. Returns how the broker ended."""
+    """Write the archive and return how the broker ended. Nothing else of the run stays, even if this process is killed."""
     folder = draft / "training"
     with _broker_slot(folder) as slot, contextlib.closing(_broker(installation, slot, archive, draft)) as broker:
-        # About 5 s of processor time, of which a busy machine gives little.
+        # Needs about 5 s of CPU time, which takes long on a busy machine.
         has_ended = broker.await_end(READY_TIMEOUT_S)
         how = broker.how_it_ended() if has_ended else f"it had not ended after {READY_TIMEOUT_S:g} s"
         is_complete = has_ended and broker.status() == 0
@@ -51,7 +51,7 @@ def train(installation: Installation, archive: Path, draft: Path) -> str:
 
 @contextlib.contextmanager
 def _broker_slot(folder: Path) -> Iterator[NodeSlot]:
-    """The slot of a broker whose name server is not started; nobody else takes the ports meanwhile."""
+    """The slot of a broker whose name server is not started; its ports stay reserved."""
     slots = reserve_slots(_TOPOLOGY, folder, None)
     try:
         name_servers = [slot.address for slot in slots if slot.role is Role.NAME_SERVER]

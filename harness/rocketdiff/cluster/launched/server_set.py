@@ -1,4 +1,4 @@
-"""The servers of one cluster that a backend starts itself: their interface, which LaunchedCluster uses, and what backends share."""
+"""The servers of one cluster that a backend starts: the interface that LaunchedCluster uses, and what backends share."""
 
 import json
 import shutil
@@ -10,10 +10,10 @@ from typing import Protocol
 from rocketdiff.cluster.interface import Node, NodeState, Role, Span
 from rocketdiff.core.errors import ClusterError
 
-# In logback's messages about its own set-up, which are before and among those of a server.
+# Part of logback's messages about its own set-up, which come before and among a server's messages.
 _LOGBACK = "|-INFO in "
 
-# A server that cannot start logs the reason, and then much more while it shuts down.
+# A server that cannot start logs the reason, then much more during its shutdown.
 SEARCHED_LINES = 100
 _SHOWN_LINES = 12
 
@@ -25,7 +25,7 @@ _PORT_TAKEN = ("Address already in use", "BindException")
 
 
 class ServerEnded(ClusterError):
-    """A server ended by itself. port_taken: because another program uses one of its ports, so that other ports help."""
+    """A server ended by itself. port_taken: another program uses one of its ports, so other ports help."""
 
     def __init__(self, node: str, status: int | None, log: tuple[str, ...]) -> None:
         last = "\n".join(log[-_SHOWN_LINES:]) or "nothing"
@@ -36,96 +36,86 @@ class ServerEnded(ClusterError):
 
 
 class ServerSet(Protocol):
-    """All servers of one cluster by node name; safe for threads that act on different nodes."""
+    """
+    All servers of one cluster by node name. Threads may act on different nodes.
+
+    Methods that take a node name raise UsageError for an unknown one; actions raise ClusterError.
+    """
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Every node, name servers first, slaves last."""
+        """All nodes: name servers, masters, slaves, proxies."""
         ...
 
     @property
-    def launched(self) -> tuple[str, ...]:
-        """Nodes that have been started at least once."""
-        ...
+    def launched(self) -> tuple[str, ...]: ...
 
-    def role(self, name: str) -> Role:
-        """Kind of a node; UsageError for a name that is none."""
-        ...
+    def role(self, name: str) -> Role: ...
 
-    def nodes(self, role: Role) -> tuple[Node, ...]:
-        """Nodes of a kind as they are now."""
-        ...
+    def nodes(self, role: Role) -> tuple[Node, ...]: ...
 
-    def grpc_endpoints(self) -> Mapping[str, str]:
-        """As Cluster.grpc_endpoints."""
-        ...
+    def grpc_endpoints(self) -> Mapping[str, str]: ...
 
     def launch(self, name: str) -> None:
-        """Starts a node that is gone, in its slot. It does not serve yet when this returns."""
+        """Start a node that is gone, in its slot. Returns before it serves. Raises ClusterError if it runs already."""
         ...
 
     def stop(self, name: str) -> Span:
-        """Pauses a node; returns when it is seen to be paused."""
+        """Pause a node; return when it is seen paused."""
         ...
 
     def go_on(self, name: str) -> Span:
-        """Resumes a node; returns when it is seen to run."""
+        """Resume a node; return when it is seen running."""
         ...
 
     def kill(self, name: str) -> Span:
-        """Kills a node; returns when it is gone and its ports are closed."""
+        """Kill a node; return when it is gone and its ports are closed."""
         ...
 
     def state(self, name: str) -> NodeState:
-        """State of a node; GONE before its first start."""
+        """GONE before the first start."""
         ...
 
     def raise_if_ended(self, names: Iterable[str]) -> None:
-        """Raises ServerEnded for the first of these that has ended."""
+        """Raise ServerEnded for the first of these nodes that has ended."""
         ...
 
     def exit_status(self, name: str) -> int | None:
-        """Last exit status; None while the node lives, or before its first start."""
+        """Last exit status; None while the node runs or before its first start."""
         ...
 
-    def log_tail(self, name: str, lines: int) -> tuple[str, ...]:
-        """Last lines of a node's log; empty if there is none."""
-        ...
+    def log_tail(self, name: str, lines: int) -> tuple[str, ...]: ...
 
-    def require_sound(self) -> None:
-        """As Cluster.require_sound."""
-        ...
+    def require_sound(self) -> None: ...
 
-    def unread_bytes(self, name: str) -> int | None:
-        """As Cluster.unread_bytes."""
-        ...
+    def unread_bytes(self, name: str) -> int | None: ...
 
     def facts(self) -> Mapping[str, object]:
-        """Where the servers ran, for evidence."""
+        """For evidence."""
         ...
 
     def collect(self, facts: Mapping[str, object], folder: Path) -> None:
-        """Copies logs and settings of every node into ``folder``, with the facts."""
+        """Copy logs and settings of every node into ``folder``, with the facts."""
         ...
 
     def end(self) -> None:
-        """Ends every server, removes the stores, releases the ports. Called once."""
+        """End every server, remove the stores, release the ports. Called once."""
         ...
 
 
 def server_ended(servers: ServerSet, name: str) -> ServerEnded:
-    """The error for a server that has ended, with its exit status and the end of its log."""
+    """Return the error for a server that has ended, with exit status and end of log."""
     return ServerEnded(name, servers.exit_status(name), servers.log_tail(name, SEARCHED_LINES))
 
 
 def last_words(log: Iterable[str], lines: int) -> tuple[str, ...]:
-    """Last lines of a log without stack frames and logback's messages about its own set-up, which hide the reason."""
+    """Return the last lines of a log without stack frames and logback's messages about its own set-up, which hide the reason."""
     kept = (line.rstrip("\n") for line in log if not line.startswith("\tat ") and _LOGBACK not in line)
     return tuple(deque(kept, maxlen=lines))
 
 
 def copy_evidence(nodes: Iterable[tuple[str, Path]], facts: Mapping[str, object], folder: Path) -> None:
-    """Copies log, settings and JVM error file from each node's folder into ``folder``/NAME, and writes the facts to ``nodes.json``."""
+    """Copy log, settings and JVM error file from each node's folder into ``folder``/NAME; write the facts to ``nodes.json``."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "nodes.json").write_text(json.dumps(facts, indent=2) + "\n")
     for name, source in nodes:

@@ -6,7 +6,7 @@ from pathlib import Path
 _TABLE = Path("/proc/net/tcp")
 _LOCAL, _STATE, _QUEUES = 1, 3, 4
 
-# Established, closed by the client only, listening. Bytes on a connection that the server closed are lost.
+# ESTABLISHED, CLOSE_WAIT (closed by the client only), LISTEN. Bytes on a connection that the server closed are lost.
 _READABLE = {"01", "08", "0A"}
 
 
@@ -14,8 +14,8 @@ def unread_bytes(ports: Collection[int], table: Path = _TABLE) -> int:
     """
     Bytes received on connections to local ``ports`` and not read, plus connections not accepted yet.
 
-    A listening socket's receive queue counts connections. A connection that its client has closed still holds its bytes;
-    this is the important case: they are read, and stored, when the server runs again.
+    A listening socket's receive queue counts connections. A connection that the client has closed still holds its bytes. This
+    is the important case: the server reads and stores them when it runs again.
     """
     total = 0
     for line in table.read_text().splitlines()[1:]:

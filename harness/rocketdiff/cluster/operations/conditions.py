@@ -1,4 +1,4 @@
-"""Waiting for a named condition, with a deadline and with evidence if it does not hold in time."""
+"""Waiting for a named condition, with a deadline and evidence on failure."""
 
 import time
 from collections.abc import Callable
@@ -9,9 +9,9 @@ POLL_INTERVAL_S = 0.005
 _LATE = 1 / 20
 _LATEST_S = 0.1
 """
-What holds at once is seen 5 ms late at most; what takes long, a twentieth of its time, and at most a tenth of a second.
+Polling intervals: 5 ms at first, then 1/20 of the time waited, at most 0.1 s.
 
-Servers that start want the cores that hundreds of polls a second would take.
+Hundreds of polls per second would take the cores that starting servers need.
 """
 
 
@@ -25,9 +25,9 @@ def await_condition(
     poll_interval_s: float = POLL_INTERVAL_S,
 ) -> None:
     """
-    Polls ``observe`` until it returns None, which means that the condition holds; a text is what is missing.
+    Poll ``observe`` until it returns None, which means that the condition holds; a text is what is missing.
 
-    Raises ClusterError after ``timeout_s`` seconds, with what was missing last, the evidence and the hint.
+    Raises ClusterError after ``timeout_s`` seconds, with the last missing text, the evidence and the hint.
     """
     begin = time.monotonic()
     while (missing := observe()) is not None:

@@ -1,9 +1,9 @@
 """
 Waiting until nothing more will be stored: requests that a paused broker had not read are read, stored and in their queues.
 
-Four conditions, together and for some time: the kernel holds no unread bytes for any broker (if the backend can see that;
-connections that their clients have closed count too), no send waits in a broker's thread pool, the queues are not behind the commit
-log, and the ends of all queues do not change.
+Four conditions must hold together for some time: the kernel holds no unread bytes for any broker, also not on connections that
+clients have closed (if the backend can see that); no send waits in a broker's thread pool; the queues are not behind the commit
+log; the ends of all queues do not change.
 """
 
 import time
@@ -17,28 +17,28 @@ from rocketdiff.core.errors import ClusterError
 from rocketmq_reference.connections.channels import Channels
 from rocketmq_reference.remoting.errors import MQBrokerException
 
-# Only a send in a decoder or worker thread, for a few ms, is not seen by the other conditions. Half a second is a hundred
-# times that, and longer than a full collection of a 256 MiB heap.
+# The other conditions miss only a send in a decoder or worker thread, for a few ms. Half a second is a hundred times that,
+# and longer than a full collection of a 256 MiB heap.
 QUIET_S = 0.5
 
 _POLL_S = 0.1
 
-# How long brokers must stay quiet that were quiet before: one more look at all four conditions.
+# Quiet time for brokers that were quiet before: one more check of all four conditions.
 _CONFIRM_S = _POLL_S
 
-# Thousands of sends queued during a long pause are stored within a second or two.
+# Thousands of sends queued during a long pause are stored within one or two seconds.
 DRAIN_TIMEOUT_S = 30.0
 
-# Entries of a broker's runtime info that are zero if nothing is in progress.
+# Entries of a broker's runtime info that are zero when it is idle.
 _PENDING_FIGURES = ("sendThreadPoolQueueSize", "dispatchBehindBytes")
 
 QueueEnds = Mapping[tuple[str, str, int], int]
-"""One past the last offset by topic, broker name and queue."""
+"""One past the last offset, by topic, broker name and queue."""
 
 
 @dataclass(frozen=True, slots=True)
 class Drained:
-    """Ends of all queues when nothing changed any more. took_ns: duration of the wait."""
+    """Ends of all queues after the last change. took_ns: duration of the wait."""
 
     ends: QueueEnds
     took_ns: int
@@ -48,11 +48,11 @@ def await_drained(
     cluster: Cluster, topics: Iterable[str], timeout_s: float = DRAIN_TIMEOUT_S, *, before: Drained | None = None
 ) -> Drained:
     """
-    Waits until late writes to these topics have ended; every node must run.
+    Wait until late writes to these topics have ended; every node must run.
 
-    before: what was seen while clients still lived that had ended their sends; if all is as it was, that is only confirmed.
-    Raises ClusterError after ``timeout_s`` seconds, with what still changed, and EnvironmentMissing if the machine of the cluster
-    has failed, because then what is stored is worthless.
+    before: an earlier result, from after the clients' sends but before their exit; if nothing has changed since, one check
+    confirms it. Raises ClusterError after ``timeout_s`` seconds, with what still changed, and EnvironmentMissing if the
+    cluster's machine has failed, because what is stored is then worthless.
     """
     cluster.require_sound()
     topics = tuple(topics)
@@ -97,7 +97,6 @@ def queue_ends(cluster: Cluster, channels: Channels, topics: Iterable[str]) -> Q
 
 
 def _pending(cluster: Cluster, channels: Channels) -> str | None:
-    """What a broker has not stored or not even read yet, in words; None if there is nothing."""
     for node in cluster.brokers:
         unread = cluster.unread_bytes(node.name)
         if unread:
@@ -109,7 +108,7 @@ def _pending(cluster: Cluster, channels: Channels) -> str | None:
 
 
 def _figures(channels: Channels, node: Node) -> Mapping[str, str]:
-    """Entries that are not zero. A broker that was just started has none for half a second, which counts as not zero."""
+    """Entries that are not zero. A broker has none for half a second after its start, which counts as not zero."""
     try:
         info = admin.runtime_info(channels, node.address)
     except MQBrokerException as error:

@@ -1,4 +1,4 @@
-"""Requests to proxies, over gRPC: the route of a topic as clients get it, and probes of a pause or a kill."""
+"""Requests to proxies over gRPC: the route of a topic as clients get it, and probes of a pause or a kill."""
 
 from collections.abc import Mapping
 
@@ -14,14 +14,14 @@ METADATA = {
     "x-mq-protocol": "v2",
     "x-mq-client-version": "5.1.2",
 }
-"""A proxy answers CLIENT_ID_REQUIRED to a call without these."""
+"""Without these a proxy answers CLIENT_ID_REQUIRED."""
 
 
 def proxy_route(address: str, topic: str, timeout_ms: float = admin.REQUEST_TIMEOUT_MS) -> RouteAnswer:
     """
-    The route of a topic at one proxy.
+    Return the route of a topic at one proxy.
 
-    Raises the remoting exceptions of the other probes: refused, no answer in time, anything else.
+    Raises the remoting exceptions of the other probes: connection refused, timeout, any other failure.
     """
     try:
         return route_answer(unary(address, QUERY_ROUTE, query_route(topic, address), timeout_ms, METADATA))
@@ -34,7 +34,7 @@ def proxy_route(address: str, topic: str, timeout_ms: float = admin.REQUEST_TIME
 
 
 def missing_in_proxy(address: str, topic: str, wanted: Mapping[str, int]) -> str | None:
-    """What a proxy's route lacks of a topic's queues; None when nothing. wanted: queues by broker name."""
+    """Return which of a topic's queues a proxy's route lacks, or None. wanted: queues by broker name."""
     answer = proxy_route(address, topic)
     if answer.code != Code.OK:
         return f"it answers {answer.code}: {answer.text}"
@@ -42,5 +42,5 @@ def missing_in_proxy(address: str, topic: str, wanted: Mapping[str, int]) -> str
 
 
 def probe_proxy(address: str, timeout_ms: int, topic: str, _security: Security) -> None:
-    """Any answer will do; raises as proxy_route. A proxy is never secured."""
+    """Return after any answer; raises as proxy_route. Proxies have no access control or TLS."""
     proxy_route(address, topic, timeout_ms)

@@ -1,10 +1,11 @@
 """
 Proof that a cluster serves: each step is a named condition, all share one deadline.
 
-Name servers answer → brokers answer → every name server knows every broker and its TBW102, without which topics cannot
-be created on first send → the probe topic is on every broker and all its queues are in every name server's route → one
-message per queue is stored and read back. Slaves: they answer, are registered under their ids, and get what their master stores.
-Proxies: they answer with every queue of a topic; only asked once the name servers have them, because a proxy remembers for a while that a topic is not there.
+Name servers answer → brokers answer → every name server knows every broker and its TBW102, which topic creation on first send
+needs → the probe topic is on every broker and all its queues are in every name server's route → one message per queue is stored
+and read back. Slaves: they answer, are registered under their ids, and get what their master stores. Proxies: they answer with
+every queue of a topic; queried only when the name servers have them, because a proxy caches for a while that a topic is
+missing.
 """
 
 import time
@@ -19,13 +20,13 @@ from rocketdiff.core.tables.topology import master_of
 from rocketmq_reference.connections.channels import Channels
 from rocketmq_reference.remoting.requests import DEFAULT_TOPIC
 
-# Five to eight seconds are normal on two cores; a first start from a cold disk on a busy machine takes several times that.
+# 5 to 8 s are normal on two cores; a first start from a cold disk on a busy machine takes several times that.
 READY_TIMEOUT_S = 60.0
 
-# Not shorter, because at each poll a missing broker is made to register, which is work for it.
+# Not shorter, because each poll makes a missing broker register, which is work for it.
 _REGISTRATION_POLL_S = 0.05
 
-# A proxy that has no queues yet asks again after a while; asking it often is work for it.
+# A proxy without queues requests the route again only after a while, and each poll is work for it.
 _PROXY_POLL_S = 0.1
 
 _HINT = "look at the logs; a machine that is busy, or has less than 1 GiB of memory free, may need another try"
@@ -33,10 +34,10 @@ _HINT = "look at the logs; a machine that is busy, or has less than 1 GiB of mem
 
 class Readiness:
     """
-    The steps for one cluster.
+    The steps for one cluster; each raises ClusterError at the deadline.
 
-    check_servers: called at every poll; raises if waiting is pointless, because a server has ended.
-    log_tails: returns the last log lines of all servers, for the message of a failure.
+    check_servers: called at every poll; raises if a server has ended, because waiting is then pointless. log_tails: returns the
+    last log lines of all servers, for error messages.
     """
 
     def __init__(
@@ -54,19 +55,10 @@ class Readiness:
         self._deadline = time.monotonic() + timeout_s
 
     def await_name_servers(self) -> None:
-        """
-        Wait until every name server answers.
-
-        Raises ClusterError.
-        """
         self._await_each(self._name_servers, "to answer", self._ask_name_server)
 
     def await_brokers(self, brokers: tuple[Node, ...]) -> None:
-        """
-        Waits until these brokers answer, are registered everywhere, and store and return messages.
-
-        Raises ClusterError.
-        """
+        """Wait until these brokers answer, are registered everywhere, and store and return messages."""
         self._await_each(brokers, "to answer", self._ask_broker)
         see_brokers = partial(self._see_brokers, brokers)
         self._await_each(self._name_servers, "to know all brokers", see_brokers, _REGISTRATION_POLL_S)
@@ -77,9 +69,9 @@ class Readiness:
 
     def await_slaves(self, slaves: tuple[Node, ...], masters: tuple[Node, ...]) -> None:
         """
-        Waits until these slaves answer, are registered everywhere, and hold what is stored on their masters now.
+        Wait until these slaves answer, are registered everywhere, and hold what their masters store now.
 
-        Slaves whose master is not among ``masters`` need not have caught up. Raises ClusterError.
+        Slaves whose master is not among ``masters`` need not have caught up.
         """
         self._await_each(slaves, "to answer", self._ask_broker)
         see_slaves = partial(self._see_slaves, slaves)
@@ -90,20 +82,12 @@ class Readiness:
             self._await_each(mine, f"to hold what {master.name} stores", see_copy)
 
     def await_topics(self, brokers: tuple[Node, ...], topics: Mapping[str, Mapping[str, int]]) -> None:
-        """
-        Waits until every name server has the queues of these topics on these brokers. topics: queues by broker name.
-
-        Raises ClusterError.
-        """
+        """Wait until every name server has the queues of these topics on these brokers. topics: queues by broker name."""
         see_topics = partial(self._see_topics, {node.name for node in brokers}, topics)
         self._await_each(self._name_servers, "to have all topics again", see_topics)
 
     def await_proxies(self, endpoints: Mapping[str, str], topics: Mapping[str, Mapping[str, int]]) -> None:
-        """
-        Waits until these proxies have all queues of these topics. endpoints: ``host:port`` by name. topics: queues by broker name.
-
-        Raises ClusterError.
-        """
+        """Wait until these proxies have all queues of these topics. endpoints: ``host:port`` by name."""
         for name, address in endpoints.items():
             for topic, wanted in topics.items():
                 await_condition(
@@ -143,7 +127,7 @@ class Readiness:
         admin.registered_brokers(self._channels, node.address)
 
     def _ask_broker(self, node: Node) -> None:
-        # Any answer will do; figures such as its runtime info fail for half a second longer.
+        # Any answer is enough; runtime info, for instance, fails for half a second longer.
         admin.probe_broker(node.address, admin.REQUEST_TIMEOUT_MS, security=node.security)
 
     def _see_brokers(self, brokers: tuple[Node, ...], name_server: Node) -> str | None:
@@ -151,7 +135,7 @@ class Readiness:
         queues = admin.queues_in_route(admin.route(self._channels, name_server.address, DEFAULT_TOPIC))
         missing = [node for node in brokers if known.get(node.name) != node.address or not queues.get(node.name)]
         for node in missing:
-            # A 5.x broker skips its first registration without a word if its connection is not made yet.
+            # A 5.x broker silently skips its first registration if its connection is not established yet.
             admin.register_now(self._channels, node.address)
         names = ", ".join(node.name for node in missing)
         return f"it does not know {names} (knows {known}, {DEFAULT_TOPIC} of {queues})" if missing else None
@@ -185,7 +169,7 @@ class Readiness:
         for queue_id in range(admin.PROBE_QUEUES):
             body = f"{node.name}/{queue_id}/{time.monotonic_ns()}".encode()
             offset = admin.store_probe(self._channels, node.address, queue_id, body)
-            # The broker enters a stored message into its queue a moment later.
+            # The broker enters a stored message into its queue asynchronously.
             while admin.queue_end(self._channels, node.address, admin.PROBE_TOPIC, queue_id) <= offset:
                 if time.monotonic() >= self._deadline:
                     return f"queue {queue_id} does not show the message stored at {offset}"

@@ -1,8 +1,8 @@
 """
-Whether a slave holds what its master stores: a message is stored on the master and awaited on the slave.
+Check that a slave holds what its master stores: a message is stored on the master and awaited on the slave.
 
-A slave learns its master's replication port when it registers with a name server that knows the master; if the slave was first,
-it registers again 30 s later. Here it is made to register whenever it is behind.
+A slave gets its master's replication port when it registers with a name server that knows the master. If the slave was first,
+it registers again only after 30 s; so it is made to register whenever it is behind.
 """
 
 import time
@@ -12,8 +12,8 @@ from rocketdiff.cluster.operations import admin
 from rocketdiff.core.tables.topology import broker_id_of, master_of
 from rocketmq_reference.connections.channels import Channels
 
-# Replication takes a millisecond; a slave that has lost its master reconnects within 5 s (HAClient). Longer than a
-# registration, shorter than the timeouts of all callers, which repeat it.
+# Replication takes a millisecond; a slave that has lost its master reconnects within 5 s (HAClient). This is longer than a
+# registration and shorter than the timeouts of all callers, which retry.
 _COPY_TIMEOUT_S = 0.5
 
 _POLL_S = 0.002
@@ -26,7 +26,7 @@ def identity(node: Node) -> tuple[str, int]:
 
 def missing_copy(channels: Channels, master: Node, slave: Node) -> str | None:
     """
-    Stores one message on the master; None if the slave gets it and the master answers SEND_OK, else what is missing.
+    Store one message on the master; return None if the slave gets it and the master answers SEND_OK, else what is missing.
 
     A SYNC_MASTER answers SEND_OK only after its slave has acknowledged the message.
     """

@@ -13,20 +13,20 @@ from rocketmq_reference.connections.channels import Channels
 from rocketmq_reference.remoting.errors import MQBrokerException, RemotingCommandException
 
 SCHEDULE_TOPIC = "SCHEDULE_TOPIC_XXXX"
-"""Queue n holds the messages of delay level n + 1 permanently; when they are due they are copied to their topic."""
+"""Queue n keeps the messages of delay level n + 1 permanently; due messages are copied to their topic."""
 
 _MARGIN_S = 20.0
-"""Brokers check each level ten times a second; one that is busy with late writes may be seconds behind."""
+"""Brokers check each level ten times per second; one that is busy with late writes may be seconds behind."""
 
 _POLL_S = 0.2
 
 _NO_MESSAGES = frozenset({17, 24})
-"""Response codes of a broker that has no delayed messages yet: no such topic, no such queue."""
+"""Response codes of a broker without delayed messages so far: no such topic, no such queue."""
 
 
 def read_scheduled(cluster: Cluster, topic: str, body_bytes: BodyBytes) -> Iterator[StoredRow]:
     """
-    Every delayed message of a topic, by broker, level and offset, delivered or not; all brokers must run.
+    Yield every delayed message of a topic, by broker, level and offset, delivered or not; all brokers must run.
 
     Raises ClusterError if a broker does not return them.
     """
@@ -41,9 +41,9 @@ def read_scheduled(cluster: Cluster, topic: str, body_bytes: BodyBytes) -> Itera
 
 def await_delivered(cluster: Cluster, topics: Sequence[str], body_bytes: BodyBytes) -> dict[str, tuple[StoredRow, ...]]:
     """
-    The delayed messages of each topic, after those due within AWAITED_S were delivered, or the deadline has passed.
+    Return the delayed messages of each topic after those due within AWAITED_S are delivered, or at the deadline.
 
-    A message that is not delivered by then is no error here: it is missing from what is stored, and judged.
+    A message not delivered by then is no error here: it is missing from the stored messages, and judged.
     """
     kept = {topic: tuple(read_scheduled(cluster, topic, body_bytes)) for topic in topics}
     deadline = time.monotonic() + AWAITED_S + _MARGIN_S

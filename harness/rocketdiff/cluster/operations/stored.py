@@ -1,4 +1,4 @@
-"""Reading what is stored: every message of every queue of a topic."""
+"""Reading of stored messages: every message of every queue of a topic."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -17,9 +17,9 @@ class StoredRow:
     """
     One message as a consumer would get it.
 
-    identity: our id in its property, None if it has none. send: number of its send, None if the id is not of this topic.
-    body_ok: the body equals the planned one byte by byte. Timestamps are wall clock, in milliseconds. properties: all of them as
-    one text (``core.sends.message``). body_digest: of the body as the application gave it.
+    identity: our id in its property, or None. send: number of its send, None if the id is not of this topic. body_ok: the body
+    equals the planned one byte by byte. Timestamps: wall clock, in milliseconds. properties: all of them as one text
+    (``core.message``). body_digest: of the body as the application gave it.
     """
 
     broker: str
@@ -37,12 +37,12 @@ class StoredRow:
 
 
 BodyBytes = Mapping[int, int]
-"""Planned size of the body of every send."""
+"""Planned body size by send."""
 
 
 def read_stored(cluster: Cluster, topic: str, body_bytes: BodyBytes) -> Iterator[StoredRow]:
     """
-    Every message of a topic, by broker, queue and offset; all brokers must run.
+    Yield every message of a topic, by broker, queue and offset; all brokers must run.
 
     Raises ClusterError if a broker does not return them.
     """
@@ -59,7 +59,7 @@ def read_stored(cluster: Cluster, topic: str, body_bytes: BodyBytes) -> Iterator
 
 
 def send_number(identity: str | None, topic: str) -> int | None:
-    """Number of the send in an id ``RUN/TOPIC/SEND`` of this topic, None for anything else."""
+    """Return the number of the send in an id ``RUN/TOPIC/SEND`` of this topic; None for any other text."""
     if identity is None:
         return None
     parts = identity.rsplit("/", 2)
@@ -68,7 +68,7 @@ def send_number(identity: str | None, topic: str) -> int | None:
 
 
 def row_of(broker: str, topic: str, message: StoredMessage, body_bytes: BodyBytes) -> StoredRow:
-    """The row of a message that was read from a queue."""
+    """Return the row of a message that was read from a queue."""
     identity = message.properties.get(ID_PROPERTY)
     send = send_number(identity, topic)
     is_planned = identity is not None and send in body_bytes

@@ -1,4 +1,8 @@
-"""Topics of a whole cluster: created on every broker and seen in every name server's route, or deleted from all."""
+"""
+Topics of a whole cluster: created on every broker and seen in every name server's route, or deleted from all.
+
+Functions on the cluster raise ClusterError.
+"""
 
 from collections.abc import Mapping
 
@@ -8,13 +12,13 @@ from rocketdiff.cluster.operations.conditions import await_condition
 from rocketdiff.core.errors import ClusterError, UsageError
 from rocketmq_reference.connections.channels import Channels
 
-# Registration takes a few ms; a broker that could not reach its name server retries after 10 to 30 s.
+# Registration takes a few ms; a broker that did not reach its name server retries after 10 to 30 s.
 _ROUTE_TIMEOUT_S = 40.0
 
 
 def queues_by_broker(queues_per_broker: int | Mapping[str, int], brokers: tuple[Node, ...]) -> dict[str, int]:
     """
-    Queues wanted on each broker, by name, from one number for all or one number per letter.
+    Return the queues wanted on each broker, by name, from one number for all or one per letter.
 
     Raises UsageError for a letter without a broker and for less than one queue.
     """
@@ -38,11 +42,7 @@ def create_everywhere(
     *,
     ordered: bool = False,
 ) -> None:
-    """
-    Creates a topic on the brokers in ``wanted`` and waits until every name server has exactly that route.
-
-    Raises ClusterError.
-    """
+    """Create a topic on the brokers in ``wanted`` and wait until every name server has exactly that route."""
     for broker in brokers:
         if broker.name in wanted:
             try:
@@ -55,11 +55,7 @@ def create_everywhere(
 def await_route(
     channels: Channels, name_servers: tuple[Node, ...], topic: str, wanted: Mapping[str, int], timeout_s: float
 ) -> None:
-    """
-    Waits until the route at every name server has exactly these queues.
-
-    Raises ClusterError.
-    """
+    """Wait until the route at every name server has exactly these queues."""
     for name_server in name_servers:
         await_condition(
             f"{name_server.name} to have the route of {topic}",
@@ -71,11 +67,7 @@ def await_route(
 def delete_everywhere(
     channels: Channels, name_servers: tuple[Node, ...], brokers: tuple[Node, ...], topic: str
 ) -> None:
-    """
-    Deletes a topic on all brokers, then at all name servers. Idempotent.
-
-    Raises ClusterError.
-    """
+    """Delete a topic on all brokers, then at all name servers. Idempotent."""
     try:
         for broker in brokers:
             admin.delete_topic(channels, broker.address, topic)

@@ -1,1 +1,1 @@
-"""The default backend: servers as JVMs of this host, on loopback, needing no container engine."""
+"""The default backend: servers as JVMs on this host's loopback; needs no container engine."""

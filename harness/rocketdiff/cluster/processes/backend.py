@@ -24,16 +24,20 @@ from rocketdiff.releases.progress import ProgressListener
 
 @dataclass(frozen=True, slots=True)
 class Processes(LaunchedServers):
-    """The default backend; without access control it supports every topology and fault, and a proxy of the releases whose proxy is in the lock."""
+    """
+    The default backend.
+
+    Without access control it supports every topology and fault; proxies, if that of the release is in the lock.
+    """
 
     @classmethod
     def of(cls, server_release: str, asked: SecurityAsked | None = None) -> Self:
-        """UsageError for a release that is not in the catalogue, and for a security file of an existing cluster."""
+        """Raise UsageError for a release that is not in the catalogue, and for a security file of an existing cluster."""
         require_server(server_release)
         return cls(server_release, require_possible(asked))
 
     def why_not(self, topology: Topology, _faults: Sequence[FaultSpec], *, delayed: bool) -> str | None:  # noqa: ARG002 - as Backend
-        """Slaves of 4.x sign nothing; a topology with a proxy needs the proxy of the servers' release, and no access control."""
+        """Slaves of 4.x do not sign requests; proxies need the proxy of the servers' release and no access control."""
         if topology.has_proxies and self.server_release not in locked().proxies:
             return f"there is no proxy of release {self.server_release} in the lock; try --server {', '.join(locked().proxies)}"
         if topology.has_proxies and self.asked is not None:
@@ -41,7 +45,7 @@ class Processes(LaunchedServers):
         return security.why_not(self.asked, self.server_release, topology)
 
     def fetched(self, progress: ProgressListener | None = None) -> Self:
-        """Finds Java, so that a wrong one is told before anything large is downloaded, and downloads the jars of the servers."""
+        """Find Java, so that a wrong one is reported before a large download; then download the server jars."""
         find_java(progress)
         server_class_path(self.server_release, progress)
         return self
@@ -55,7 +59,6 @@ class Processes(LaunchedServers):
         timeout_s: float = READY_TIMEOUT_S,
         progress: ProgressListener | None = None,
     ) -> Cluster:
-        """As Backend.start."""
         if name_server_port is not None:
             require_port(name_server_port)
         installation = installed(self.server_release, progress, with_proxy=topology.has_proxies)
@@ -69,4 +72,4 @@ class Processes(LaunchedServers):
         )
 
     def sweep(self) -> None:
-        """Nothing to do: the supervisor ends the servers when their owner dies."""
+        """Does nothing: the supervisor ends the servers when their owner dies."""

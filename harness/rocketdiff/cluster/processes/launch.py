@@ -1,4 +1,4 @@
-"""Starting a cluster of processes: folder, ports, supervisor; with other ports if one was taken meanwhile."""
+"""Start of a cluster of processes: folder, ports, supervisor; again with other ports if one was taken meanwhile."""
 
 import os
 import shutil
@@ -36,13 +36,13 @@ def start_processes(
     asked: SecurityAsked | None = None,
 ) -> LaunchedCluster:
     """
-    Starts a cluster with its files in ``folder`` and proves that it serves.
+    Start a cluster with its files in ``folder`` and prove that it serves.
 
-    name_server_port: for the first name server; all other ports are chosen. Raises EnvironmentMissing (not Linux, folder
-    not writable, disk full, port taken), UsageError (folder in use), ClusterError (not ready in time).
+    name_server_port: of the first name server; all other ports are drawn. Raises EnvironmentMissing (not Linux, folder not
+    writable, disk full, port taken), UsageError (folder in use), ClusterError (not ready in time).
     """
     _require_linux()
-    # Servers have working folders of their own, in which a relative path would mean something else.
+    # Each server has its own working folder, where a relative path would mean another folder.
     folder = folder.resolve()
     take_folder(folder, topology)
     require_disk_space(folder, len(topology.node_names))
@@ -63,7 +63,6 @@ def _set_up(
     name_server_port: int | None,
     security: ServerSecurity,
 ) -> LaunchedCluster:
-    """Everything up to the first process. Removes what a failed try left."""
     slots = reserve_slots(topology, folder, name_server_port)
     try:
         _prepare_all(slots, topology, security)

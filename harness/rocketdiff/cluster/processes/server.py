@@ -1,4 +1,4 @@
-"""One server process, held by a descriptor, so that a signal never reaches another process with a reused id."""
+"""One server process, addressed by a pidfd, so that a signal never reaches another process with a reused id."""
 
 import contextlib
 import os
@@ -9,12 +9,12 @@ from rocketdiff.cluster.interface import NodeState
 
 _STOPPED = "T"
 
-# The state stands near the beginning; the command name before it has 15 characters at most.
+# The state is near the beginning, after the command name of at most 15 characters.
 _STAT_BYTES = 128
 
 
 class ServerProcess:
-    """A process started by the supervisor; safe for threads."""
+    """A process started by the supervisor; thread-safe."""
 
     def __init__(self, pid: int) -> None:
         self.pid = pid
@@ -24,13 +24,13 @@ class ServerProcess:
             self._descriptor = None  # ended and reaped already
 
     def send(self, number: signal.Signals) -> None:
-        """Sends a signal; does nothing if the process is gone."""
+        """Does nothing if the process is gone."""
         if self._descriptor is not None:
             with contextlib.suppress(ProcessLookupError):
                 signal.pidfd_send_signal(self._descriptor, number)
 
     def await_end(self, timeout_s: float) -> bool:
-        """Waits up to ``timeout_s`` for the end of the process; whether it has ended."""
+        """True if the process has ended within ``timeout_s``."""
         if self._descriptor is None:
             return True
         poll = select.poll()
@@ -39,20 +39,20 @@ class ServerProcess:
 
     @property
     def is_gone(self) -> bool:
-        """Whether the process has ended; asked at every poll, so threads are not looked at."""
+        """True if the process has ended. Used in every poll, so it does not read the threads."""
         return self.await_end(0)
 
     def state(self) -> NodeState:
-        """PAUSED when every thread is stopped; a process of which only some threads are stopped counts as RUNNING."""
+        """PAUSED if every thread is stopped; RUNNING if only some are."""
         if self.is_gone:
             return NodeState.GONE
         states = self.thread_states()
         return NodeState.PAUSED if states and set(states) == {_STOPPED} else NodeState.RUNNING
 
     def thread_states(self) -> tuple[str, ...]:
-        """State letter of every thread as in /proc/PID/task/TID/stat; empty if the process is gone."""
-        # With plain descriptors, for speed: a broker has 150 threads, and the duration of this loop is the uncertainty of
-        # the times of a fault. pathlib takes five times as long.
+        """State letter of every thread (/proc/PID/task/TID/stat); empty if the process is gone."""
+        # Plain descriptors for speed: a broker has 150 threads, and the duration of this loop is the uncertainty of a fault's
+        # times. pathlib takes five times as long.
         states = []
         with contextlib.suppress(FileNotFoundError, ProcessLookupError):
             for task in os.listdir(f"/proc/{self.pid}/task"):  # noqa: PTH208  # see above
@@ -61,7 +61,7 @@ class ServerProcess:
         return tuple(states)
 
     def release(self) -> None:
-        """Closes the descriptor after the end of the process. A second call does nothing."""
+        """A second call does nothing."""
         if self._descriptor is not None:
             os.close(self._descriptor)
             self._descriptor = None
@@ -73,5 +73,5 @@ def _state_letter(path: str) -> str:
         stat = os.read(descriptor, _STAT_BYTES)
     finally:
         os.close(descriptor)
-    # After the command name, which is in brackets and may hold anything, brackets too.
+    # The state follows the command name, which is in parentheses and may contain parentheses itself.
     return chr(stat[stat.rindex(b")") + 2])

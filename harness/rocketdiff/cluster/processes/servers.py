@@ -1,4 +1,4 @@
-"""The processes of one cluster by node name: launched, stopped, continued, killed and inspected."""
+"""The processes of one cluster by node name: started, stopped, continued, killed and inspected."""
 
 import os
 import signal
@@ -23,12 +23,12 @@ from rocketdiff.cluster.processes.server import ServerProcess
 from rocketdiff.cluster.processes.supervisor_client import SupervisorClient
 from rocketdiff.core.errors import ClusterError
 
-# A killed JVM is gone in some ten ms, mostly for releasing memory.
+# A killed JVM is gone in about ten ms, mostly spent releasing memory.
 _EXIT_TIMEOUT_S = 5.0
 
 
 class ProcessServers:
-    """A ServerSet of processes under one supervisor; ``folder`` holds the folders of all slots."""
+    """A ServerSet of processes under one supervisor. folder: holds the folders of all slots."""
 
     def __init__(
         self,
@@ -48,49 +48,29 @@ class ProcessServers:
 
     @property
     def slots(self) -> tuple[NodeSlot, ...]:
-        """All of them, name servers first."""
         return tuple(self._slots.values())
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Every node, name servers first, slaves last."""
         return tuple(self._slots)
 
     @property
     def launched(self) -> tuple[str, ...]:
-        """Nodes that have been started at least once."""
         return tuple(self._processes)
 
     def slot(self, name: str) -> NodeSlot:
-        """
-        The slot of a node.
-
-        Raises UsageError for an unknown name.
-        """
         return by_name(self._slots, name)
 
     def role(self, name: str) -> Role:
-        """
-        Kind of a node.
-
-        Raises UsageError for an unknown name.
-        """
         return self.slot(name).role
 
     def nodes(self, role: Role) -> tuple[Node, ...]:
-        """Nodes of a kind as they are now."""
         return tuple(self._node(slot) for slot in self.slots if slot.role is role)
 
     def grpc_endpoints(self) -> Mapping[str, str]:
-        """As Cluster.grpc_endpoints."""
         return {slot.name: slot.grpc_address for slot in self.slots if slot.is_proxy}
 
     def launch(self, name: str) -> None:
-        """
-        Starts a node's process. It does not serve yet when this returns.
-
-        Raises ClusterError if it lives already.
-        """
         slot = self.slot(name)
         if not self._is_gone(name):
             raise ClusterError(f"{name} to be gone before it is started", seen=f"it is {self.state(name)}")
@@ -104,11 +84,7 @@ class ProcessServers:
             former.release()
 
     def stop(self, name: str) -> Span:
-        """
-        Sends SIGSTOP; returns when the kernel and /proc report every thread as stopped.
-
-        Raises ClusterError.
-        """
+        """Send SIGSTOP; return when the kernel and /proc report every thread as stopped."""
         process = self._living(name)
         if process.state() is NodeState.PAUSED:
             return _now()
@@ -117,11 +93,7 @@ class ProcessServers:
         return span
 
     def go_on(self, name: str) -> Span:
-        """
-        Sends SIGCONT; returns when the kernel and /proc report no thread as stopped.
-
-        Raises ClusterError.
-        """
+        """Send SIGCONT; return when the kernel and /proc report no thread as stopped."""
         process = self._living(name)
         if process.state() is NodeState.RUNNING:
             return _now()
@@ -130,11 +102,7 @@ class ProcessServers:
         return span
 
     def kill(self, name: str) -> Span:
-        """
-        Sends SIGKILL; returns when the process was reaped, so that its ports are closed.
-
-        Raises ClusterError.
-        """
+        """Send SIGKILL; return when the process was reaped, so that its ports are closed."""
         process = self._living(name)
         begin_ns = time.monotonic_ns()
         process.send(signal.SIGKILL)
@@ -144,26 +112,23 @@ class ProcessServers:
         return Span(begin_ns, time.monotonic_ns())
 
     def state(self, name: str) -> NodeState:
-        """State of the process; GONE before its first start."""
         self.slot(name)
         process = self._processes.get(name)
         return NodeState.GONE if process is None else process.state()
 
     def raise_if_ended(self, names: Iterable[str]) -> None:
-        """Raises ServerEnded for the first of these that has ended."""
         for name in names:
             if self._is_gone(name):
                 raise server_ended(self, name)
 
     def exit_status(self, name: str) -> int | None:
-        """Exit status of the last process of a node (negative: the signal); None while it lives, or before its first start."""
+        """Negative for a signal."""
         process = self._processes.get(name)
         if process is None or not process.is_gone:
             return None
         return self._supervisor.await_exit(process.pid, _EXIT_TIMEOUT_S)
 
     def log_tail(self, name: str, lines: int) -> tuple[str, ...]:
-        """Last lines of a node's log; empty if there is none."""
         try:
             with self.slot(name).log.open(errors="replace") as log:
                 return last_words(log, lines)
@@ -171,26 +136,22 @@ class ProcessServers:
             return ()
 
     def require_sound(self) -> None:
-        """Checks that the disk has space for each broker's next commit log file."""
         brokers = sum(slot.role in (Role.BROKER, Role.SLAVE) for slot in self.slots)
         require_disk_space(self._folder, brokers, SPACE_TO_CONTINUE_BYTES)
 
     def unread_bytes(self, name: str) -> int | None:
-        """Bytes and connections that the kernel holds for the node's client ports."""
         return unread_bytes(self.slot(name).client_ports)
 
     def facts(self) -> Mapping[str, object]:
-        """The backend; the rest is in the facts of the nodes."""
         return {"backend": "processes"}
 
     def collect(self, facts: Mapping[str, object], folder: Path) -> None:
-        """Copy logs and settings from the nodes' folders."""
         for slot in self.slots:
             keep_settings(slot, self._security)
         copy_evidence([(slot.name, slot.folder) for slot in self.slots], facts, folder)
 
     def end(self) -> None:
-        """Ends the supervisor and so every process, paused ones too; removes the stores, releases the ports."""
+        """End the supervisor and so every process, paused ones too; remove the stores, release the ports."""
         self._supervisor.close()
         for process in self._processes.values():
             process.release()

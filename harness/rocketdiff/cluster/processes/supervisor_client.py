@@ -1,4 +1,4 @@
-"""The runner's client of the supervisor of one cluster's servers: start, stop, continue, exit statuses, end of all."""
+"""The runner's client of the supervisor of one cluster's servers: start, stop, continue, exit status, end of all."""
 
 import contextlib
 import json
@@ -15,21 +15,21 @@ from rocketdiff.cluster.processes.server import ServerProcess
 from rocketdiff.core.errors import ClusterError, EnvironmentMissing
 from rocketdiff.process.child import SUPERVISOR, Child
 
-# The supervisor answers at once; on a machine so loaded that this takes longer nothing could be measured.
+# The supervisor answers at once. A machine on which this takes longer is too loaded to measure anything.
 _ANSWER_TIMEOUT_S = 10.0
 
-# A killed JVM releases its memory in a few ms.
+# A killed JVM releases its memory within a few ms.
 _END_TIMEOUT_S = 10.0
 
 _HEAR_TIMEOUT_S = 1.0
-"""An answer or an end wakes the listener; it waits for nothing else."""
+"""An answer or an exit wakes the listener; it waits for nothing else."""
 
 
 class SupervisorClient:
-    """Starts servers as children of a supervisor (see process/supervisor.py); safe for threads. close() leaves nothing running."""
+    """Starts servers as children of a supervisor (see process/supervisor.py); thread-safe. close() leaves no process running."""
 
     def __init__(self, log: Path) -> None:
-        """Starts the supervisor; its stderr, normally empty, goes to ``log``."""
+        """Start the supervisor. log: gets its stderr, which is normally empty."""
         self._supervisor = Child(
             [sys.executable, "-I", "-S", str(SUPERVISOR), str(os.getpid()), "serve"],
             stderr=log.open("a+b"),
@@ -46,7 +46,6 @@ class SupervisorClient:
 
     @property
     def pid(self) -> int:
-        """Process id of the supervisor."""
         return self._supervisor.pid
 
     def start(
@@ -59,11 +58,10 @@ class SupervisorClient:
         scratch: Sequence[Path] = (),
     ) -> ServerProcess:
         """
-        Starts a server in a process group of its own; its stdout and stderr are appended to ``output``.
+        Start a server in its own process group. output: gets stdout and stderr, appended.
 
-        scratch: folders that are removed when all servers have been ended, also when the runner was killed.
-
-        Raises EnvironmentMissing if its program cannot be started.
+        scratch: folders that are removed when all servers have ended, even if the runner was killed. Raises EnvironmentMissing
+        if the program cannot be started.
         """
         order: dict[str, object] = {
             "start": name,
@@ -79,32 +77,24 @@ class SupervisorClient:
         return ServerProcess(answer["pid"])
 
     def stop(self, pid: int) -> Span:
-        """
-        Stops a server; returns when the kernel reports that all its threads have stopped.
-
-        Raises ClusterError if it has ended or does not stop.
-        """
+        """Return when the kernel reports all threads as stopped. Raises ClusterError if the server has ended or does not stop."""
         return self._signalled("stop", pid)
 
     def go_on(self, pid: int) -> Span:
-        """
-        Continues a stopped server; returns when the kernel reports that it runs.
-
-        Raises ClusterError if it has ended or was not stopped.
-        """
+        """Return when the kernel reports the server as running. Raises ClusterError if it has ended or was not stopped."""
         return self._signalled("continue", pid)
 
     def await_exit(self, pid: int, timeout_s: float) -> int | None:
-        """Exit status as the supervisor's waitpid gave it (negative: the signal that ended it), None if not in time."""
+        """Exit status from the supervisor's waitpid (negative: signal), or None after the timeout."""
         with self._told:
             self._told.wait_for(lambda: pid in self._statuses or self._is_over, timeout_s)
             return self._statuses.get(pid)
 
     def close(self) -> None:
-        """Ends every server and the supervisor. A second call does nothing."""
+        """End every server and the supervisor. A second call does nothing."""
         self._supervisor.close_input()
         self._supervisor.await_end(_END_TIMEOUT_S)
-        self._supervisor.kill()  # if it still lives; the kernel then kills the servers
+        self._supervisor.kill()  # if it still runs; the kernel then kills the servers
         self._listener.join()
         self._supervisor.close()
 
@@ -147,9 +137,9 @@ class SupervisorClient:
 
     def _lost(self) -> ClusterError:
         how = self._supervisor.how_it_ended(_ANSWER_TIMEOUT_S if self._is_over else 0.0)
-        said = self._supervisor.last_words()
+        last_words = self._supervisor.last_words()
         return ClusterError(
             "the supervisor of the servers to live as long as the cluster",
-            seen=f"{how}: {said}" if said else how,
+            seen=f"{how}: {last_words}" if last_words else how,
             hint="run again; all servers of this cluster have been ended",
         )
