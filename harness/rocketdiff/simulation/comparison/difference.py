@@ -1,7 +1,7 @@
 """
-Two answers to one script, line by line: the first difference, what it is about, and the states in which it arose.
+The first difference between two answers to one script, compared line by line.
 
-Exact: the hosts share the script, the clock and the random tape, so any difference is one of behaviour.
+The comparison is exact: the hosts share script, clock and random tape, so every difference is a difference of behaviour.
 """
 
 from collections.abc import Iterator, Sequence
@@ -14,7 +14,7 @@ from rocketdiff.simulation.comparison.answers import AnswerLine, answer_line
 
 
 class Compared(StrEnum):
-    """What is compared, in the order in which a line is searched: causes come before effects."""
+    """The compared values, in search order: causes before effects."""
 
     ORDER = "order of answers"
     QUEUE = "queue"
@@ -43,11 +43,10 @@ class Compared(StrEnum):
 @dataclass(frozen=True, slots=True)
 class Difference:
     """
-    The first difference of two answers.
+    The first difference of two answers; pairs are (left, right).
 
-    where: the value within its line, as in ``send.attempts[1].timeout_ms``; values, states, lines: of the left and the
-    right side. states: after the step, from the same line (None without a trace, or where a side has no line); before:
-    the state both had after the last line they shared. rules: why, as far as it is known; filled in by ``rules_behind``.
+    where: path of the value in its line, such as ``send.attempts[1].timeout_ms``. states: the states in the differing lines (None without
+    a trace or a line). before: the common state after the last equal line. rules: the known reasons; filled in from ``rules_behind``.
     """
 
     script: str
@@ -64,7 +63,7 @@ class Difference:
 
 
 def first_difference(script: str, left: Sequence[str], right: Sequence[str]) -> Difference | None:
-    """The first line in which two answers differ; None if they are the same."""
+    """Return the first difference, or None if the answers are equal."""
     for number, (one, other) in enumerate(zip_longest(left, right)):
         if one != other:
             before = answer_line(left[number - 1]).state if number else None
@@ -73,7 +72,7 @@ def first_difference(script: str, left: Sequence[str], right: Sequence[str]) -> 
 
 
 def places_of_difference(one: str, other: str) -> frozenset[str]:
-    """Everything in which two lines differ, as ``where`` of a Difference has it."""
+    """Return the paths of all differences between two lines, in the form of ``Difference.where``."""
     left, right = answer_line(one), answer_line(other)
     if _named(left) != _named(right):
         return frozenset({""})
@@ -137,7 +136,7 @@ _OF_STATE = {
 
 
 def _parts(left: AnswerLine, right: AnswerLine) -> Iterator[Part]:
-    """Everything in which two lines about the same thing differ, causes first."""
+    """All differences between two lines of the same kind, causes first."""
     kind, one, other = left.kind, left.content, right.content
     if kind == "send":
         yield from _of_attempts(one.get("attempts") or [], other.get("attempts") or [])
@@ -170,19 +169,18 @@ def _of(fields: dict[str, Compared], left: dict[str, Any], right: dict[str, Any]
 
 
 def _of_faults(one: dict[str, Any], other: dict[str, Any], where: str) -> Iterator[Part]:
-    """The first broker with another item."""
+    """Every broker whose items differ."""
     for broker in sorted({*one, *other}):
         if one.get(broker) != other.get(broker):
             yield Compared.FAULTS, f"{where}.{broker}", (one.get(broker), other.get(broker))
 
 
 def _queue(content: dict[str, Any]) -> str | None:
-    """A queue in words."""
     if "queue_id" not in content:
         return None
     return f"queue {content['queue_id']} of {content.get('broker')}"
 
 
 def _named(line: AnswerLine | None) -> str | None:
-    """The subject of a line; lines with different subjects cannot be compared any further."""
+    """Kind and place of a line; lines that differ here are not compared further."""
     return None if line is None else f"{line.kind} of {line.place}"
