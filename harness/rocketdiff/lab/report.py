@@ -133,7 +133,7 @@ def _run_info(run: SimulatedRun) -> RunInfo:
         started_at=run.began.astimezone(UTC).isoformat(timespec="seconds"),
         took_s=run.took_s,
         machine=this_machine("" if java is None else f"JDK {java.version}"),
-        cases=tuple(_case_info(number, one, run) for number, one in enumerate(run.scenarios, start=1)),
+        cases=tuple(_case_info(number, each, run) for number, each in enumerate(run.scenarios, start=1)),
         reproduce=run.reproduce,
         rocketdiff=__version__,
     )

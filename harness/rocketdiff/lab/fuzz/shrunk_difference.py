@@ -80,7 +80,7 @@ def _sides(found: FuzzDifference, script: NamedScript, host: Host) -> tuple[list
 
 def _words(found: FuzzDifference, script: dict[str, Any], java: list[str], reference: list[str]) -> Iterator[str]:
     """The difference as ``simulate`` prints it; if one side failed, only the two last lines."""
-    one = NamedScript(found.script, parse_script(script, found.script))
+    named = NamedScript(found.script, parse_script(script, found.script))
     try:
         difference = comparison.first_difference(found.script, java, reference)
     except HarnessError:
@@ -88,8 +88,8 @@ def _words(found: FuzzDifference, script: dict[str, Any], java: list[str], refer
         yield f"reference {reference[-1:]}"
         return
     assert difference is not None, "the script was shrunk while the two differed"
-    rules = rules_behind(one, difference, found.release, found.release, list)
-    difference = with_initial_state(one, difference, found.release)
+    rules = rules_behind(named, difference, found.release, found.release, list)
+    difference = with_initial_state(named, difference, found.release)
     yield from difference_lines(
         replace(difference, rules=rules), *(f"{client}:{found.release}" for client in (STANDARD, REFERENCE))
     )

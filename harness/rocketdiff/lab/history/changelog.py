@@ -232,7 +232,7 @@ def _change_lines(change: Change) -> Iterator[str]:
     if change.standard:
         yield f"    matters: {change.standard.about.matters}"
     yield f"    script: {script_file(change) or canonical(change.script.script)}"
-    is_told = before_after(change.difference) in change.sentence
-    yield f"    answer: {f'differs at {change.difference.place}' if is_told else difference_words(change.difference)}"
+    is_known = before_after(change.difference) in change.sentence
+    yield f"    answer: {f'differs at {change.difference.place}' if is_known else difference_words(change.difference)}"
     if change.also:
         yield f"    follows from it: {', '.join(change.also)}"

@@ -63,9 +63,9 @@ def which_departs(script: NamedScript, difference: Difference, left: str, right:
     lines, number = _lines(dialect_of(left), script, view), difference.line
     by_rules = lines[number] if number < len(lines) else None
     base = left.partition("+")[0]
-    for line, one, other in ((difference.lines[0], left, right), (difference.lines[1], right, left)):
+    for line, conforming, departing in ((difference.lines[0], left, right), (difference.lines[1], right, left)):
         if line == by_rules:
-            return (f"{other} departs from the rules of {base}, by which {one} answers",)
+            return (f"{departing} departs from the rules of {base}, by which {conforming} answers",)
     return (f"not known: by the rules of {base} neither of the two answers so",)
 
 

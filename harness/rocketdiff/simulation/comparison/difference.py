@@ -64,10 +64,10 @@ class Difference:
 
 def first_difference(script: str, left: Sequence[str], right: Sequence[str]) -> Difference | None:
     """Return the first difference, or None if the answers are equal."""
-    for number, (one, other) in enumerate(zip_longest(left, right)):
-        if one != other:
+    for number, (left_line, right_line) in enumerate(zip_longest(left, right)):
+        if left_line != right_line:
             before = answer_line(left[number - 1]).state if number else None
-            return _difference(script, number, one, other, before)
+            return _difference(script, number, left_line, right_line, before)
     return None
 
 
@@ -137,14 +137,14 @@ _OF_STATE = {
 
 def _parts(left: AnswerLine, right: AnswerLine) -> Iterator[Part]:
     """All differences between two lines of the same kind, causes first."""
-    kind, one, other = left.kind, left.content, right.content
+    kind, before, after = left.kind, left.content, right.content
     if kind == "send":
-        yield from _of_attempts(one.get("attempts") or [], other.get("attempts") or [])
-        yield from _of(_OF_CALL, one, other, kind)
+        yield from _of_attempts(before.get("attempts") or [], after.get("attempts") or [])
+        yield from _of(_OF_CALL, before, after, kind)
     elif kind == "select":
-        yield from _of(_OF_SELECTION, one, other, kind)
+        yield from _of(_OF_SELECTION, before, after, kind)
     elif kind == "dump":
-        yield from _of(_OF_STATE, one, other, kind)
+        yield from _of(_OF_STATE, before, after, kind)
     yield from _of(_OF_STATE, left.state or {}, right.state or {}, "state")
 
 
@@ -157,15 +157,15 @@ def _of_attempts(one: Sequence[dict[str, Any]], other: Sequence[dict[str, Any]])
 
 def _of(fields: dict[str, Compared], left: dict[str, Any], right: dict[str, Any], where: str) -> Iterator[Part]:
     for name, compared in fields.items():
-        one, other = left.get(name), right.get(name)
-        if one == other:
+        before, after = left.get(name), right.get(name)
+        if before == after:
             continue
         if compared is Compared.QUEUE:
             yield compared, where, (_queue(left), _queue(right))
-        elif compared is Compared.FAULTS and one and other:
-            yield from _of_faults(one, other, f"{where}.{name}")
+        elif compared is Compared.FAULTS and before and after:
+            yield from _of_faults(before, after, f"{where}.{name}")
         else:
-            yield compared, f"{where}.{name}", (one, other)
+            yield compared, f"{where}.{name}", (before, after)
 
 
 def _of_faults(one: dict[str, Any], other: dict[str, Any], where: str) -> Iterator[Part]:

@@ -45,17 +45,17 @@ def known_side(script: StandardScript, golden: Mapping[str, Golden], before: Lin
 
 def before_after(difference: Difference) -> str:
     """Return the difference without its place: ``number of attempts 2 → 1``, ``available_at_ms of a 10000 → 2000``."""
-    one, other = difference.values
-    if isinstance(one, dict) and isinstance(other, dict):
+    left, right = difference.values
+    if isinstance(left, dict) and isinstance(right, dict):
         whose = (
             f" of {difference.where.partition('faults.')[2] or 'the fault table'}"
             if difference.compared is Compared.FAULTS
             else ""
         )
-        names = [each for each in {**one, **other} if one.get(each) != other.get(each)]
-        return ", ".join(f"{each}{whose} {_value(one.get(each))} → {_value(other.get(each))}" for each in names)
-    names_itself = difference.compared is Compared.QUEUE and one is not None and other is not None
-    return f"{'' if names_itself else f'{difference.compared} '}{_value(one)} → {_value(other)}"
+        names = [name for name in {**left, **right} if left.get(name) != right.get(name)]
+        return ", ".join(f"{name}{whose} {_value(left.get(name))} → {_value(right.get(name))}" for name in names)
+    names_itself = difference.compared is Compared.QUEUE and left is not None and right is not None
+    return f"{'' if names_itself else f'{difference.compared} '}{_value(left)} → {_value(right)}"
 
 
 def difference_words(difference: Difference) -> str:
