@@ -1,8 +1,8 @@
 """
 `rocketdiff identify`: finds the releases that explain observed behaviour.
 
-Observations are answer lines, compared with every release's answers to the same scripts, or the sends of a stored run, judged by every
-release's rules.
+Observations are answer lines, compared with every release's answers to the same scripts, or the sends of a stored run,
+judged by every release's rules.
 """
 
 import json
@@ -63,8 +63,9 @@ class Identified:
     """
     The result for one client.
 
-    releases: those that explain everything. telling: number of observations that contradict some release. undecided: observations that
-    could not be judged. unexercised: situations that did not occur. separating: scripts that distinguish the remaining releases.
+    releases: those that explain everything. telling: number of observations that contradict some release. undecided:
+    observations that could not be judged. unexercised: situations that did not occur. separating: scripts that distinguish
+    the remaining releases.
     """
 
     releases: tuple[str, ...]
@@ -129,7 +130,8 @@ def read_observed(text: str, scripts: Sequence[NamedScript]) -> dict[str, Lines]
     """
     Read answer lines, as ``simulate`` prints them, by script.
 
-    The answers of a single script may have another name. UsageError for an invalid line, an unknown script, or a script without answers.
+    The answers of a single script may have another name. UsageError for an invalid line, an unknown script, or a script
+    without answers.
     """
     seen: dict[str, list[dict[str, Any]]] = {}
     for number, line in enumerate(text.splitlines(), start=1):
@@ -181,7 +183,6 @@ def identify(
 
 
 def _contradiction_of_answers(predicted: Mapping[str, Lines], observed: Mapping[str, Lines]) -> Contradiction | None:
-    """The first line in which a release's answers differ from the observed ones."""
     for name, lines in observed.items():
         for number, (expected, seen) in enumerate(zip_longest(predicted[name], lines)):
             if not _is_same(expected, seen):
@@ -419,7 +420,6 @@ def identified_data(found: Identified) -> dict[str, Any]:
 
 
 def _parts(separator: Separator) -> str:
-    """The groups of releases, or their number if there are many."""
     parts = separator.parts
     if len(parts) > MOST_PARTS:
         return f"{sum(map(len, parts))} releases into {len(parts)} groups"

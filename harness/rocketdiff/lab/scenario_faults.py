@@ -1,8 +1,8 @@
 """
 Translates a scenario's faults into timed actions on scripted servers.
 
-A script has no slaves, because they affect clients only through their master's responses. A fault changes the route as name servers
-would, so that a route poll gets the same response as on a cluster.
+A script has no slaves, because they affect clients only through their master's responses. A fault changes the route as name
+servers would, so that a route poll gets the same response as on a cluster.
 """
 
 from collections.abc import Iterator
@@ -36,8 +36,8 @@ def fault_entries(scenario: Scenario, route: tuple[BrokerRoute, ...]) -> Iterato
     """
     Yield the actions on the servers, ordered by time.
 
-    A killed broker leaves the route immediately, because name servers see its connection close, and returns at its restart. A broker with
-    a slave stays in the route, without a master.
+    A killed broker leaves the route immediately, because name servers see its connection close, and returns at its restart.
+    A broker with a slave stays in the route, without a master.
     """
     moments = [(fault.at_s, fault, True) for fault in scenario.faults]
     moments += [(fault.at_s + fault.for_s, fault, False) for fault in scenario.faults if fault.for_s is not None]
@@ -49,8 +49,6 @@ def fault_entries(scenario: Scenario, route: tuple[BrokerRoute, ...]) -> Iterato
 
 @dataclass(slots=True)
 class _Stage:
-    """The state of the servers at one time."""
-
     scenario: Scenario
     route: tuple[BrokerRoute, ...]
     dead: set[str] = field(default_factory=set)

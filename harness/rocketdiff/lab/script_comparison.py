@@ -22,8 +22,7 @@ from rocketmq_reference.dialects import dialect_of
 class Host(Protocol):
     """The used part of the Java host."""
 
-    def run_all(self, jobs: Iterable[Job]) -> Iterator[tuple[Job, list[str]]]:
-        ...
+    def run_all(self, jobs: Iterable[Job]) -> Iterator[tuple[Job, list[str]]]: ...
 
 
 @dataclass(frozen=True, slots=True)

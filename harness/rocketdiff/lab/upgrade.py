@@ -60,8 +60,8 @@ class Item:
     """
     One difference in an operator's words.
 
-    matters: its meaning for an operator. found: where and how often. since: the releases at which the answer changed. refs: upstream
-    issues. show: a command or script that shows it.
+    matters: its meaning for an operator. found: where and how often. since: the releases at which the answer changed. refs:
+    upstream issues. show: a command or script that shows it.
     """
 
     concern: Concern
@@ -87,7 +87,6 @@ class Upgrade:
     runs: tuple[str, ...]
 
     def sections(self) -> Iterator[tuple[str, tuple[Item, ...]]]:
-        """Headings with their items, without empty sections."""
         for concern, heading in HEADINGS.items():
             if items := tuple(item for item in self.items if item.concern is concern):
                 yield heading, items
@@ -126,7 +125,6 @@ def _counts(cluster: DivergenceCluster) -> bool:
 
 
 def _since(change: Change, steps: Way, digests: Mapping[tuple[str, str], str]) -> str:
-    """The releases on the way at which the script's answer changed."""
     name = change.script.name
     turns = [
         edge.after

@@ -122,7 +122,6 @@ def write_page(path: Path, text: str) -> None:
 
 @contextmanager
 def _progress() -> Iterator[Callable[[int, int], None]]:
-    """Show a progress bar on standard error, if that is a terminal."""
     console = Console(stderr=True, emoji=False)
     bar = Progress(
         TextColumn("executing scripts"),

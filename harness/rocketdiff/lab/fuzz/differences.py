@@ -29,8 +29,7 @@ FAILED, RAISED = "failed: ", "raised "
 class Host(Protocol):
     """The used part of the Java host."""
 
-    def finish_all(self, jobs: Iterable[Job]) -> Iterator[Finished]:
-        ...
+    def finish_all(self, jobs: Iterable[Job]) -> Iterator[Finished]: ...
 
 
 @dataclass(frozen=True, slots=True)

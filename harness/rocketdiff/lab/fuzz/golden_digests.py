@@ -1,8 +1,9 @@
 """
 Golden digests of the real classes' answers to random scripts; the answers themselves are too large to store.
 
-``python -m rocketdiff.lab.fuzz.golden_digests`` executes all releases and writes the file. ``--check`` writes nothing. Exit code 1 if
-anything changed. Answers are traced, so that a digest covers counters, publish list and fault table after each step.
+``python -m rocketdiff.lab.fuzz.golden_digests`` executes all releases and writes the file. ``--check`` writes nothing. Exit
+code 1 if anything changed. Answers are traced, so that a digest covers counters, publish list and fault table after each
+step.
 """
 
 import argparse
@@ -37,9 +38,10 @@ ONCE_APART = (
     "fuzz-send-loop-21000090",
 )
 """
-Regression scripts of subtle errors in the reference: which thread wakes when connections end (263); which thread continues when a late
-timer looks for its thread (280); rounds for consumers that wake the client's timer (21000064); a response without a header matched to
-another request (21000238); the empty publish list with its own counters that a first send without a route leaves (21000090).
+Regression scripts of subtle errors in the reference: which thread wakes when connections end (263); which thread continues
+when a late timer looks for its thread (280); rounds for consumers that wake the client's timer (21000064); a response
+without a header matched to another request (21000238); the empty publish list with its own counters that a first send
+without a route leaves (21000090).
 """
 
 _LETTERS = string.ascii_uppercase + string.ascii_lowercase

@@ -91,7 +91,6 @@ class FuzzOutcome:
 
     @property
     def summary(self) -> str:
-        """The machine-readable last line."""
         verdict = "clean" if self.is_clean else f"differs differences={len(self.found)}"
         sends = self.done[Depth.SEND_LOOP] + self.done[Depth.REMOTING]
         decisions = self.done[Depth.SELECTION]
@@ -99,8 +98,6 @@ class FuzzOutcome:
 
 
 class _Checker:
-    """Runs a worker's chunks on its own Java host, which ends with the process."""
-
     def __init__(self, releases: Sequence[str]) -> None:
         self._releases = releases
         self._groups: dict[Depth, tuple[Behaviour, ...]] = {depth: behaviours(releases, depth) for depth in Depth}

@@ -1,8 +1,8 @@
 """
 Shrinks a script while a predicate holds: delta debugging on the script's JSON.
 
-Parts are dropped, numbers lowered, names simplified. A predicate that raises ``UsageError`` (an invalid candidate) counts as false. The
-result is deterministic.
+Parts are dropped, numbers lowered, names simplified. A predicate that raises ``UsageError`` (an invalid candidate) counts as
+false. The result is deterministic.
 """
 
 import json
@@ -46,7 +46,8 @@ def shrink(script: Json, holds: Predicate, *, max_trials: int = 4_000) -> Json:
     """
     Return the smallest script found for which the predicate holds.
 
-    holds: gets a copy that it may change. max_trials: limit of its evaluations. Raises ValueError if it does not hold for ``script``.
+    holds: gets a copy that it may change. max_trials: limit of its evaluations. Raises ValueError if it does not hold for
+    ``script``.
     """
     if not holds(deepcopy(script)):
         raise ValueError("the predicate does not hold of the script that is to be shrunk")
@@ -95,7 +96,6 @@ def _drop_parts(shrinker: Shrinker) -> None:
 
 
 def _unroll_timelines(shrinker: Shrinker) -> None:
-    """Replace a timeline of one entry by its action."""
     for number, step in enumerate(shrinker.best["steps"]):
         entries = step.get("entries")
         if isinstance(entries, list) and len(entries) == 1 and isinstance(entries[0], dict):

@@ -30,7 +30,6 @@ class ShrunkDifference:
     words: tuple[str, ...]
 
     def sentences(self) -> Iterator[str]:
-        """The difference as lines for a terminal."""
         yield f"{SubjectId(STANDARD, self.found.release)} and the reference ({self.found.dialect}) part in {self.found.script}; the smallest script:"
         yield f"  {json.dumps(self.script, ensure_ascii=False)}"
         yield from (f"  {line}" for line in self.words)
@@ -39,7 +38,6 @@ class ShrunkDifference:
         return {"found": asdict(self.found), "script": self.script, "words": self.words}
 
     def save(self, folder: Path) -> Path:
-        """Write the script as a file for ``simulate --script``."""
         folder.mkdir(parents=True, exist_ok=True)
         file = folder / f"{self.found.script}-{self.found.release}.json"
         file.write_text(json.dumps(self.script, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")

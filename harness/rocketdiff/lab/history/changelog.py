@@ -1,8 +1,8 @@
 """
 The changes between two releases, found by executing every release on the way.
 
-A standard script names a change. Where only random scripts show a change, one of them is shrunk. A script that follows others
-(``follows``) is not listed where their change explains its own.
+A standard script names a change. Where only random scripts show a change, one of them is shrunk. A script that follows
+others (``follows``) is not listed where their change explains its own.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -28,8 +28,8 @@ class Change:
     """
     A behaviour that changes at an edge, and a small script that shows it.
 
-    standard: None if only a random script shows the change. also: standard scripts whose change follows from it. known: the words of an
-    answer (``before: …``) if only one of the two has words; else empty.
+    standard: None if only a random script shows the change. also: standard scripts whose change follows from it. known: the
+    words of an answer (``before: …``) if only one of the two has words; else empty.
     """
 
     behaviour: str
@@ -97,7 +97,6 @@ def changelog(executions: Executions, corpus: Corpus, way: Way) -> tuple[EdgeCha
 
 
 def _named(changed: Sequence[NamedScript]) -> tuple[StandardScript, ...]:
-    """The standard scripts whose change no other script's change explains."""
     names = {script.name for script in changed}
     standard = (script for script in changed if isinstance(script, StandardScript))
     return tuple(script for script in standard if not names & set(script.about.follows))

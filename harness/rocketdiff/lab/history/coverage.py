@@ -27,7 +27,6 @@ class Coverage:
 
     @property
     def missing(self) -> tuple[str, ...]:
-        """The situations that never occurred, named by their fields."""
         return tuple(field.name.replace("_", " ") for field in fields(self) if not getattr(self, field.name))
 
 

@@ -1,8 +1,8 @@
 """
 Executes scripts on many releases, with a cache of answer digests.
 
-Only digests are cached, because few answers are ever read. An answer that is needed comes from the golden data with the same digest, or
-from another execution.
+Only digests are cached, because few answers are ever read. An answer that is needed comes from the golden data with the same
+digest, or from another execution.
 """
 
 import hashlib
@@ -25,8 +25,8 @@ class Executions:
     """
     Answers of releases to scripts.
 
-    fingerprint: digest of a release's inputs besides the script (artifacts, host sources). remembered: golden answers by digest.
-    on_progress: called with (done, all) during execution.
+    fingerprint: digest of a release's inputs besides the script (artifacts, host sources). remembered: golden answers by
+    digest. on_progress: called with (done, all) during execution.
     """
 
     runner: Runner
@@ -36,7 +36,6 @@ class Executions:
     on_progress: Callable[[int, int], None] = lambda _done, _all: None
 
     def digests(self, releases: Sequence[str], scripts: Sequence[NamedScript]) -> Mapping[tuple[str, str], str]:
-        """The digests of the answers, by (release, script name)."""
         keys = self._keys((release, script) for script in scripts for release in releases)
         known = self.store.read(keys.values())
         jobs = [
@@ -68,7 +67,6 @@ class Executions:
         return {pair: lines for pair, lines in found.items() if lines is not None} | executed
 
     def _keys(self, pairs: Iterable[tuple[str, NamedScript]]) -> dict[tuple[str, str], str]:
-        """The store's key of each pair."""
         texts: dict[str, str] = {}
         keys: dict[tuple[str, str], str] = {}
         for release, script in pairs:

@@ -1,8 +1,8 @@
 """
 Groups of releases with equal answers to all scripts.
 
-A depth includes the scripts of all shallower depths, because releases that choose queues differently also send differently. A fixed set
-of random scripts finds changes that no standard script shows.
+A depth includes the scripts of all shallower depths, because releases that choose queues differently also send differently.
+A fixed set of random scripts finds changes that no standard script shows.
 """
 
 from collections.abc import Mapping, Sequence

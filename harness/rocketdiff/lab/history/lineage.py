@@ -58,8 +58,8 @@ def way(before: str, after: str) -> Way:
     """
     Return the way from one release to another: back to their common ancestor and forward from there.
 
-    A branch that leaves the way is included as a side branch, as far as its releases lie between the two in release-line order. UsageError
-    for an unknown release.
+    A branch that leaves the way is included as a side branch, as far as its releases lie between the two in release-line
+    order. UsageError for an unknown release.
     """
     back, forward = ancestors(before), ancestors(after)
     common = next(release for release in back if release in forward)

@@ -18,8 +18,8 @@ class AnswerLine:
     """
     An answer line.
 
-    kind: the line's key (select, send, dump; in a trace, any step's key). content: the value under that key. state: the client state
-    after the step, in a trace.
+    kind: the line's key (select, send, dump; in a trace, any step's key). content: the value under that key. state: the
+    client state after the step, in a trace.
     """
 
     step: int

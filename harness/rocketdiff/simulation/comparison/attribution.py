@@ -1,11 +1,12 @@
 """
 Attributes a difference to a rule: the single rule of the other dialect that makes the reference answer like it.
 
-Each field in which the two dialects differ is exchanged alone, and the script runs again. The causes are the fields after whose
-exchange the line agrees with the other side.
+Each field in which the two dialects differ is exchanged alone, and the script runs again. The causes are the fields after
+whose exchange the line agrees with the other side.
 
-If both sides have the same dialect, nothing can be exchanged. Between two builds, the build that departs from the rules is named.
-Between Java classes and their reference, the rules that decide the line are quoted: one of them, or the host, is wrong.
+If both sides have the same dialect, nothing can be exchanged. Between two builds, the build that departs from the rules is
+named. Between Java classes and their reference, the rules that decide the line are quoted: one of them, or the host, is
+wrong.
 """
 
 import re
@@ -30,8 +31,6 @@ _NOT_BEHAVIOUR = {"name", "releases", "parent"}
 
 @dataclass(frozen=True, slots=True)
 class _Exchange:
-    """One field in which two dialects differ, by its path."""
-
     path: tuple[str, ...]
     left: object
     right: object

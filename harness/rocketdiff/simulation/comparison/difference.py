@@ -45,8 +45,9 @@ class Difference:
     """
     The first difference of two answers; pairs are (left, right).
 
-    where: path of the value in its line, such as ``send.attempts[1].timeout_ms``. states: the states in the differing lines (None without
-    a trace or a line). before: the common state after the last equal line. rules: the known reasons; filled in from ``rules_behind``.
+    where: path of the value in its line, such as ``send.attempts[1].timeout_ms``. states: the states in the differing lines
+    (None without a trace or a line). before: the common state after the last equal line. rules: the known reasons; filled in
+    from ``rules_behind``.
     """
 
     script: str
@@ -169,7 +170,6 @@ def _of(fields: dict[str, Compared], left: dict[str, Any], right: dict[str, Any]
 
 
 def _of_faults(one: dict[str, Any], other: dict[str, Any], where: str) -> Iterator[Part]:
-    """Every broker whose items differ."""
     for broker in sorted({*one, *other}):
         if one.get(broker) != other.get(broker):
             yield Compared.FAULTS, f"{where}.{broker}", (one.get(broker), other.get(broker))

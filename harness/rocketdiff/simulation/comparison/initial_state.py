@@ -20,8 +20,8 @@ def with_initial_state(script: NamedScript, difference: Difference, release: str
     """
     Fill in ``before`` if the trace has states but none before the difference.
 
-    The reference runs the preceding steps in the release's dialect and dumps the state. If that fails, the difference is returned
-    unchanged.
+    The reference runs the preceding steps in the release's dialect and dumps the state. If that fails, the difference is
+    returned unchanged.
     """
     if difference.before is not None or not any(difference.states):
         return difference

@@ -34,7 +34,6 @@ def difference_data(difference: Difference) -> dict[str, Any]:
 
 
 def _states(difference: Difference) -> Iterator[tuple[str, str]]:
-    """The common state before, and the differing parts of the states after."""
     if difference.before is not None:
         yield "state before", _json(difference.before)
     left, right = difference.states

@@ -51,7 +51,6 @@ class Remotings(Sends):
         return [{"do": "heartbeat"}]
 
     def timeline(self) -> list[Fields]:
-        """Sends in flight while connections break and brokers pause and resume."""
         rng = self.rng
         entries: list[Fields] = []
         for thread in range(rng.between(1, 3)):

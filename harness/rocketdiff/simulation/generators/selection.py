@@ -70,7 +70,6 @@ class Selections:
         return [self._update(broker, rng.chance(0.35))]
 
     def all_fail(self) -> list[Step]:
-        """Isolate every broker, so that the next selections find none available."""
         return [self._update(name, isolation=True) for name in self.rng.some(self.names, len(self.names))]
 
     def advance(self) -> list[Step]:

@@ -60,7 +60,6 @@ class Sends:
         self.route = random_route(rng, self.names, calm=rng.chance(0.7))
 
     def beginning(self) -> Fields:
-        """All fields of the script except its steps."""
         rng = self.rng
         fields: Fields = {"route": self.route, "settings": random_settings(rng), **start_indexes(rng, self.threads)}
         fields["seed"] = rng.between(0, 2**31)
@@ -71,7 +70,6 @@ class Sends:
         return fields
 
     def answer(self) -> Any:
-        """A broker's answer to one request."""
         rng = self.rng
         kind = rng.weighted({"latency": 4, "status": 2, "code": 3, "slow-status": 1, "slow-code": 1, **self.failures})
         if kind == "latency":

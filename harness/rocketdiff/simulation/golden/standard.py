@@ -1,8 +1,8 @@
 """
 The standard scripts, one behaviour each, with descriptions for operators.
 
-Scripts and descriptions are in separate folders (``fixtures/simulation/scripts`` and ``about``), so that a script runs as it is.
-A description belongs to an answer, which it identifies by a release with that golden answer.
+Scripts and descriptions are in separate folders (``fixtures/simulation/scripts`` and ``about``), so that a script runs as it
+is. A description belongs to an answer, which it identifies by a release with that golden answer.
 """
 
 from collections.abc import Iterable, Mapping
@@ -30,8 +30,8 @@ class About:
     """
     The description of a standard script.
 
-    rows: rows of the behaviour tables that it shows. matters: what a changed answer means for an operator. answers: each answer in
-    words, by the first release that gives it. follows: scripts whose change explains a change of this one.
+    rows: rows of the behaviour tables that it shows. matters: what a changed answer means for an operator. answers: each
+    answer in words, by the first release that gives it. follows: scripts whose change explains a change of this one.
     """
 
     rows: tuple[str, ...]

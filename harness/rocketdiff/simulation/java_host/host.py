@@ -27,8 +27,8 @@ from rocketdiff.simulation.script import Script, depth_of, to_dict
 
 SILENCE_S = 60.0
 """
-Limit of silence. A script of a thousand sends takes about 20 ms, so a host that is silent for a minute of its own CPU time hangs.
-CPU time, because the machine may be overloaded.
+Limit of silence. A script of a thousand sends takes about 20 ms, so a host that is silent for a minute of its own CPU time
+hangs. CPU time, because the machine may be overloaded.
 """
 
 STANDSTILL = 0.01
@@ -101,7 +101,6 @@ class JavaHost:
     """A context manager for one thread. After an error of the host itself, the next run starts a new process."""
 
     def __init__(self, program: HostProgram | None = None, *, silence_s: float = SILENCE_S) -> None:
-        """Start and fetch nothing yet."""
         self._program = program or java_program()
         self._silence_s = silence_s
         self._process: Child | None = None
@@ -117,7 +116,6 @@ class JavaHost:
         return lines
 
     def run_all(self, jobs: Iterable[Job]) -> Iterator[tuple[Job, list[str]]]:
-        """Yield each job with its answer lines, in input order; raises at the first failure."""
         for finished in self.finish_all(jobs):
             if finished.error is not None:
                 raise finished.error
@@ -195,7 +193,6 @@ class JavaHost:
             before_s = now_s
 
     def _exchange(self, wait_s: float) -> bool:
-        """Write and read for up to wait_s; False if neither was possible."""
         if self._process is None:
             raise HarnessError("a Java host that is running", seen="one that was closed")
         try:
@@ -282,7 +279,6 @@ def _run_line(flight: _Flight, script: msgspec.Raw) -> dict[str, Any]:
 
 
 def _error_of(flight: _Flight) -> HarnessError | None:
-    """The error that the host reported, if any, by its kind in the protocol."""
     assert flight.end is not None
     error = flight.end.get("error")
     if error is None:

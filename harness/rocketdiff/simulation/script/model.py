@@ -151,8 +151,8 @@ class Send:
     """
     Sends ``count`` messages one after another; with every_ms the k-th send starts no earlier than k·every_ms.
 
-    timeout_ms None: the call without a timeout. queue and selector exclude each other; a selector picks the queue at selector modulo the
-    number of queues.
+    timeout_ms None: the call without a timeout. queue and selector exclude each other; a selector picks the queue at
+    selector modulo the number of queues.
     """
 
     __pydantic_config__: ClassVar[ConfigDict] = STRICT | {
@@ -188,7 +188,6 @@ class SetWorstIndex:
 
 
 def _each_once(parts: list[DumpPart]) -> tuple[DumpPart, ...]:
-    """The parts in the order of the answer."""
     if len(set(parts)) < len(parts):
         raise rule_broken("each part once")
     return tuple(part for part in DumpPart if part in parts)
@@ -258,8 +257,8 @@ class Script:
     """
     A script of the simulation.
 
-    depth None: the least depth that can run it. start_index: raw counters of threads 0, 1, … before their first pick; a thread without
-    one draws from the tape. expired_wait_extra_ms: delay between the deadline of an expired wait and its end.
+    depth None: the least depth that can run it. start_index: raw counters of threads 0, 1, … before their first pick; a
+    thread without one draws from the tape. expired_wait_extra_ms: delay between the deadline of an expired wait and its end.
     """
 
     __pydantic_config__: ClassVar[ConfigDict] = STRICT

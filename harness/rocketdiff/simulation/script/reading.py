@@ -85,7 +85,6 @@ def _fields_of(part: Any) -> dict[str, Any]:
 
 @cache
 def _written(kind: Any) -> tuple[tuple[str, Any, Callable[[Any], Any]], ...]:
-    """The fields of a part: name, default, and writer of the value."""
     return tuple((each.name, each.default, _FORMS.get(each.name, _plain)) for each in fields(kind))
 
 

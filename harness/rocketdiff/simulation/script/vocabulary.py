@@ -1,8 +1,8 @@
 """
 The vocabulary of scripts: limits, enumerations and settings.
 
-Limits are part of the types, so that the script reader and the published JSON schema share them. Field names and defaults are those
-of the file.
+Limits are part of the types, so that the script reader and the published JSON schema share them. Field names and defaults
+are those of the file.
 """
 
 from collections.abc import Mapping
@@ -66,8 +66,8 @@ class Fault(StrEnum):
     """
     A broker's behaviour instead of an answer.
 
-    timeout: swallow requests. refused: refuse connects and reset open connections. reset, fin: reset, or cleanly close, the connection
-    when a send request arrives. silent: the broker's host has left the network, so that connects hang.
+    timeout: swallow requests. refused: refuse connects and reset open connections. reset, fin: reset, or cleanly close, the
+    connection when a send request arrives. silent: the broker's host has left the network, so that connects hang.
     """
 
     TIMEOUT = "timeout"
@@ -93,7 +93,8 @@ class ScriptSettings(ClientSettings):
     """
     The client's settings under its own names in snake case; an omitted setting keeps the client's default.
 
-    A setting that a release does not have is not set there. vip_channel_enabled None: the release's default, which was true up to 4.5.0.
+    A setting that a release does not have is not set there. vip_channel_enabled None: the release's default, which was true
+    up to 4.5.0.
     """
 
     # In addition to the settings of a scenario:
@@ -119,7 +120,6 @@ DEFAULT_SETTINGS = ScriptSettings()
 
 
 def _settings_part() -> type[Part]:
-    """The pydantic model of the settings in the file."""
     hints = get_type_hints(ScriptSettings, include_extras=True)
     taken = hints | {name: _TAKEN[setting.unit] for name, setting in CLIENT_SETTINGS.items()}
     parts: dict[str, Any] = {each.name: (taken[each.name], each.default) for each in fields(ScriptSettings)}

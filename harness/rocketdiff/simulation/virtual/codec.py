@@ -38,7 +38,8 @@ class Answered:
     """
     A response.
 
-    queue_id: that of the send request; None for any other request. route: the name server's route at the arrival of the response.
+    queue_id: that of the send request; None for any other request. route: the name server's route at the arrival of the
+    response.
     """
 
     code: int
@@ -55,7 +56,8 @@ def response_to(question: Question, code: int, route: TopicRoute | None) -> Answ
     """
     Return the response with this code; route: the name server's route of the script's topic.
 
-    The name server does not know the default topic. A route response can reach a send: up to 4.6.1 an asynchronous retry may get it.
+    The name server does not know the default topic. A route response can reach a send: up to 4.6.1 an asynchronous retry may
+    get it.
     """
     if not isinstance(question, str):
         return Answered(code, question)

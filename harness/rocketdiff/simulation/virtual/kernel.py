@@ -1,8 +1,8 @@
 """
 A discrete-event kernel with virtual time, on which actors wait for signals and deadlines.
 
-An actor is one client thread: a coroutine of `rocketmq_reference.client.effects`. Events of the same millisecond run in the order
-in which they were scheduled. A signal schedules the actors that it wakes at that moment, after everything already due.
+An actor is one client thread: a coroutine of `rocketmq_reference.client.effects`. Events of the same millisecond run in the
+order in which they were scheduled. A signal schedules the actors that it wakes at that moment, after everything already due.
 
 On real machines an expired wait usually ends slightly after its deadline; extra_ms, set by the script, models that delay.
 """
@@ -19,8 +19,8 @@ MAX_EVENTS = 10_000_000
 MAX_SILENT_EVENTS = 1_000_000
 MAX_MS = 100 * 365 * 24 * 3_600_000
 """
-Limits of a script, the same in the Java host: events in total, events between two answers, and a century. No reasonable script
-comes near them. The limit between answers exists because a host that is silent for a minute is killed.
+Limits of a script, the same in the Java host: events in total, events between two answers, and a century. No reasonable
+script comes near them. The limit between answers exists because a host that is silent for a minute is killed.
 """
 
 
@@ -63,11 +63,9 @@ class Kernel:
         self.at(self.now_ms, action)
 
     def every(self, first_ms: int, period_ms: int, action: Action) -> None:
-        """Run an action first_ms from now and then every period_ms."""
         self._every(self.now_ms + first_ms, period_ms, action)
 
     def outside(self, action: Callable[[], Result]) -> Running[Result]:
-        """Call code outside the client, which takes no virtual time."""
         result = action()
         yield from ()
         return result
@@ -92,7 +90,6 @@ class Kernel:
         self._resume(body, answer=None)
 
     def answered(self) -> None:
-        """Note progress: the script has produced an answer line."""
         self._answered = self._events
 
     def give(self, signal: Signal) -> None:
@@ -124,7 +121,6 @@ class Kernel:
 
     @property
     def is_due(self) -> bool:
-        """True if an event is due at the current time."""
         return bool(self._heap) and self._heap[0][0] <= self.now_ms
 
     def turn(self) -> Body:

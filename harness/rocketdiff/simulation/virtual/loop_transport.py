@@ -36,7 +36,6 @@ class LoopTransport:
         return response_to(question, outcome.code, self._servers.name_server.route)
 
     def invoke_one_way(self, address: str, _timeout_ms: int, _question: Question) -> Body:
-        """Write or refuse the request immediately."""
         server = self._server(address)
         if not server.accepts(is_send=True):
             raise RemotingConnectException(address)

@@ -20,17 +20,11 @@ from rocketmq_reference.rules.client.connection_steps import Connection, Request
 class Client(Protocol):
     """The remoting client, as the network calls it."""
 
-    def connected(self, connection: Connection, *, accepted: bool) -> None:
-        """A connect has succeeded or failed."""
-        ...
+    def connected(self, connection: Connection, *, accepted: bool) -> None: ...
 
-    def answered(self, number: int, code: int, answer: Answered) -> None:
-        """The response to a request has arrived."""
-        ...
+    def answered(self, number: int, code: int, answer: Answered) -> None: ...
 
-    def closed(self, connection: Connection, *, reset: bool) -> None:
-        """The server has closed or reset the connection."""
-        ...
+    def closed(self, connection: Connection, *, reset: bool) -> None: ...
 
     def idle(self, connection: Connection) -> None:
         """The connection had no traffic for IDLE_MS."""
@@ -57,7 +51,7 @@ class Network:
         """Do nothing: every event is reported immediately."""
 
     def close(self, connection: Connection) -> None:
-        """Close the client's side."""
+        """The client closes its side."""
         if connection in self._open:
             self._open.remove(connection)
 
@@ -69,7 +63,6 @@ class Network:
         self._server(connection.address).arrive(outcome, is_send=is_send(call.question))
 
     def close_all(self, broker: str, *, reset: bool) -> None:
-        """Close or reset all connections from the broker's side."""
         for connection in [connection for connection in self._open if broker_at(connection.address) == broker]:
             self._kernel.after(0, self._ending(connection, reset=reset))
 
@@ -101,7 +94,6 @@ class Network:
         return lambda: self.end(connection, reset=reset)
 
     def connected(self) -> dict[str, int]:
-        """Return the number of open connections by broker."""
         counts: dict[str, int] = {}
         for connection in self._open:
             if connection.address != NAME_SERVER:
@@ -117,7 +109,7 @@ class Network:
         return is_open
 
     def end(self, connection: Connection, *, reset: bool) -> None:
-        """Close or reset a connection from the server's side."""
+        """The server closes or resets its side."""
         if connection in self._open:
             self._open.remove(connection)
             self.client.closed(connection, reset=reset)

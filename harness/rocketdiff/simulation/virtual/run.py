@@ -19,7 +19,8 @@ def run_reference(
     """
     Return the answer lines of the reference, in a dialect, to a script called ``name``.
 
-    trace: add a line for every step that changes the client, and the state to each line. Raises UsageError for an endless script.
+    trace: add a line for every step that changes the client, and the state to each line. Raises UsageError for an endless
+    script.
     """
     watch = None if observer is None else _watch(observer, lambda: len(session.lines))
     session = Session(dialect, name, script, trace=trace, observer=watch)
@@ -35,5 +36,4 @@ def run_reference(
 
 
 def _watch(observer: LineObserver, line: Callable[[], int]) -> Observer:
-    """Pass events on with the number of the line that they lead to."""
     return lambda event: observer(line(), event)

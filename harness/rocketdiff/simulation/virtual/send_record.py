@@ -31,7 +31,6 @@ class Attempt:
     code: int | None = None
 
     def ended(self, now_ms: int, result: AttemptResult) -> None:
-        """Record the end by a response or an exception."""
         if result.error is None:
             status = result.status or SEND_OK
             self.end(now_ms, "ok" if status == SEND_OK else status)
@@ -85,7 +84,6 @@ class SendRecord:
         return f'"send": {{{_end_text(end)}, "elapsed_ms": {now_ms - self.began_ms}, {self._attempts()}{again}}}'
 
     def pending_text(self) -> str:
-        """Return the text of a send whose callback was never called."""
         return f'"send": {{"result": "pending", {self._attempts()}}}'
 
     def _attempts(self) -> str:

@@ -17,21 +17,17 @@ _AT_ONCE = (Answer(),)
 class Reply(Protocol):
     """Callbacks at the end of a request; a swallowed request calls neither."""
 
-    def answered(self, code: int) -> None:
-        """The response arrives."""
-        ...
+    def answered(self, code: int) -> None: ...
 
-    def broken(self, *, reset: bool) -> None:
-        """The connection is reset or closed instead of a response."""
-        ...
+    def broken(self, *, reset: bool) -> None: ...
 
 
 class Server:
     """
     One scripted server.
 
-    Send requests cycle through its answers; other requests get the current one. A paused server holds requests and responses until
-    it resumes.
+    Send requests cycle through its answers; other requests get the current one. A paused server holds requests and responses
+    until it resumes.
     """
 
     def __init__(self, kernel: Kernel, *, is_name_server: bool = False) -> None:
@@ -51,12 +47,10 @@ class Server:
 
     @property
     def current(self) -> Answer:
-        """The answer for the next send request."""
         return self._answers[self._turn]
 
     @property
     def refuses(self) -> bool:
-        """True if connects are refused now."""
         return self._dead or self.current.fault is Fault.REFUSED
 
     def accepts(self, *, is_send: bool) -> bool:
@@ -68,7 +62,6 @@ class Server:
 
     @property
     def is_silent(self) -> bool:
-        """True if connects hang."""
         return not self._dead and self.current.fault is Fault.SILENT
 
     def hang(self, decide: Callable[[], None]) -> None:
@@ -106,7 +99,8 @@ class Server:
         """
         Receive a request; its answer is chosen when the server reads it, which a paused server does when it resumes.
 
-        For requests other than sends, a fault RESET or FIN is a successful response, and only the name server returns an error code.
+        For requests other than sends, a fault RESET or FIN is a successful response, and only the name server returns an
+        error code.
         """
         if self._paused:
             self._held.append(lambda: self.arrive(reply, is_send=is_send))

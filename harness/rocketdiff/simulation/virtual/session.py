@@ -64,7 +64,6 @@ class Session:
         self._rule = dialect.select_queue if settings.send_latency_fault_enable else dialect.select_plain
 
     def select(self, head: str, select: Select) -> None:
-        """Select a queue by the rule for the settings."""
         selector = self.selector(select.thread)
         try:
             pick = self._rule(selector, select.last_broker, select.reset_index, self.kernel.now_ms)
@@ -83,11 +82,9 @@ class Session:
         return thread
 
     def selector(self, number: int) -> Selector:
-        """Return the selector of a sender thread for the current publish list."""
         return self.memory.selector(self.thread(number), self.memory.published(TOPIC))
 
     def send(self, head: str, send: Send) -> Body:
-        """Do the sends of a step on its thread."""
         began_ms = self.kernel.now_ms
         for number in range(send.count):
             due_ms = began_ms + number * send.every_ms
@@ -170,7 +167,6 @@ class Session:
         self.kernel.run_until(over)
 
     def _send(self, send: Send, record: SendRecord) -> Running[Result | Failure | None]:
-        """A synchronous or one-way send."""
         sender, message, one_way = self.producer.sender, Message(record), send.mode is Mode.ONE_WAY
         try:
             if send.queue is not None:

@@ -41,7 +41,6 @@ def _part(memory: Memory, part: DumpPart, thread: Thread) -> str:
 
 
 def _connections(producer: Producer) -> str:
-    """The number of connections to each connected broker."""
     if producer.connected is None:
         return "{}"
     counts = producer.connected.network.connected()

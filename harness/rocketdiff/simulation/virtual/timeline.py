@@ -10,8 +10,6 @@ _Numbered = tuple[int, Entry]
 
 
 class _Open:
-    """Count of a timeline's unfinished threads and actions."""
-
     def __init__(self, session: Session, count: int) -> None:
         self._session = session
         self._count = count

@@ -24,8 +24,8 @@ class Worker:
     """
     A pool as a single thread, whatever the pool's size in the client; it starts with its first job.
 
-    The first job that is submitted while the thread is idle wakes it with one event; then it runs all submitted jobs. A fixed-rate
-    job catches up on runs that were missed while the thread was busy, as in Java.
+    The first job that is submitted while the thread is idle wakes it with one event; then it runs all submitted jobs. A
+    fixed-rate job catches up on runs that were missed while the thread was busy, as in Java.
     """
 
     __slots__ = ("_body", "_idle", "_kernel", "_later", "_ordered", "_ready", "_thread")
