@@ -29,7 +29,7 @@ class SimulateRequest:
     """
     The user's request.
 
-    suite None: all suites. has_scenarios: scenarios are requested. depth None: each script's own.
+    suite None: all suites. depth None: each script's own.
     """
 
     subjects: tuple[SubjectId, ...]

@@ -163,7 +163,7 @@ def pool(workers: int) -> Iterator[Executor]:
 
 
 def _begin() -> None:
-    """Start a worker: ignore Ctrl-C, which the owner handles for the process group, and end if the owner is killed."""
+    """Ignore Ctrl-C, which the owner handles for the process group, and end if the owner is killed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_owner, daemon=True).start()
 

@@ -86,7 +86,7 @@ def _name(depth: Depth, number: int) -> str:
 
 
 COUNTS: Mapping[Depth, int] = {Depth.SELECTION: 60, Depth.SEND_LOOP: 30, Depth.REMOTING: 15}
-"""Scripts per depth: enough that several distinguish each differing pair of neighbours; all releases take about a minute."""
+"""Scripts per depth: several distinguish each differing pair of neighbours; all releases take about a minute."""
 
 
 @cache

@@ -26,7 +26,7 @@ def _meanings(
 
 
 def change_sentence(script: StandardScript, golden: Mapping[str, Golden], before: Lines, after: Lines) -> str:
-    """Return a sentence on a changed answer. If an answer has no words: what the script shows, before → after."""
+    """Return a sentence on a changed answer; without words for both: what the script shows, before → after."""
     was, now = _meanings(script, golden, before, after)
     if was is not None and now is not None:
         return f"now {now}; before, {was}"

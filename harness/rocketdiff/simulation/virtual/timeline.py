@@ -41,6 +41,7 @@ def run_timeline(session: Session, number: int, timeline: Timeline) -> Body:
     left = _Open(session, len(threads) + len(environment))
     for numbered in environment:
         _schedule(session, where, numbered, began_ms, left)
+    # Order at this instant: the environment, thread 0, then the other threads by number.
     own = threads.pop(0, None)
     kernel.at(began_ms, lambda: _hand_to_others(session, where, threads, began_ms, left))
     yield from kernel.turn()
