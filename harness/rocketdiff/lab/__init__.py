@@ -1,1 +1,1 @@
-"""Questions to the simulation: scenarios in virtual time, fuzzing, and behaviour over releases."""
+"""Uses of the simulation: scenarios in virtual time, fuzzing, behaviour over releases."""

@@ -1,8 +1,8 @@
 """
-`rocketdiff identify`: finds the releases that explain observed behaviour, and how certain that is.
+`rocketdiff identify`: finds the releases that explain observed behaviour.
 
-Observations are answer lines of scripts, compared with every release's own answers to the same scripts, or the sends of a
-stored run, judged by every release's rules.
+Observations are answer lines, compared with every release's answers to the same scripts, or the sends of a stored run,
+judged by every release's rules.
 """
 
 import json
@@ -42,15 +42,15 @@ ERROR_ANSWER = "MQBrokerException"
 NOTHING = "nothing"
 
 Contradiction = tuple[str, str, str]
-"""Where the rules or the answers of a release first differ from an observation, what they expect, and what was observed."""
+"""The place where a release first differs from an observation, the expected value, and the observed value."""
 
 _MOST_BYTES = 1 << 28
-"""Answers to the longest accepted script have some 100 MB."""
+"""Answers to the longest accepted script have about 100 MB."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rejected:
-    """Releases that would have behaved differently: where first, what they would have done, and what was observed."""
+    """Releases with the same contradiction: its place, the expected and the observed value."""
 
     releases: tuple[str, ...]
     where: str
@@ -63,9 +63,9 @@ class Identified:
     """
     The result for one client.
 
-    releases: those that explain everything. telling of observations: how many could distinguish them from the rejected ones.
-    undecided: observations that could not be judged. unexercised: situations that did not occur. separating: scripts that
-    distinguish the remaining releases.
+    releases: those that explain everything. telling: number of observations that contradict some release. undecided:
+    observations that could not be judged. unexercised: situations that did not occur. separating: scripts that distinguish
+    the remaining releases.
     """
 
     releases: tuple[str, ...]
@@ -79,7 +79,7 @@ class Identified:
 
 @dataclass(frozen=True, slots=True)
 class Separator:
-    """A standard script and how it divides the remaining releases."""
+    """A standard script and its partition of the remaining releases."""
 
     script: StandardScript
     parts: tuple[tuple[str, ...], ...]
@@ -87,34 +87,34 @@ class Separator:
 
 @dataclass(frozen=True, slots=True)
 class GoldenAnswers:
-    """The standard scripts and every release's answers to them, to suggest what would distinguish more."""
+    """The standard scripts with every release's answers, from which separators are chosen."""
 
     standard: Sequence[StandardScript]
     golden: Mapping[str, Golden]
 
 
 def require_of_run(scripts: list[str]) -> None:
-    """UsageError for options that apply to answers of scripts only."""
+    """Raise UsageError for options that apply only to answers of scripts."""
     if scripts:
         raise UsageError("--script with a file of answers only", seen="a run directory")
 
 
 def require_of_answers(subject: str | None, arm: str | None, case: str | None) -> None:
-    """UsageError for options that apply to a run directory only."""
+    """Raise UsageError for options that apply only to a run directory."""
     given = [f"--{name}" for name, value in (("subject", subject), ("arm", arm), ("case", case)) if value is not None]
     if given:
         raise UsageError(f"{' '.join(given)} with a run directory only", seen="no run directory")
 
 
 def exit_code(found: Identified) -> ExitCode:
-    """DIVERGES if no release explains it, NOTHING_DECISIVE if no observation distinguishes releases, else CONFORMS."""
+    """Return DIVERGES if no release remains, NOTHING_DECISIVE if none is rejected, else CONFORMS."""
     if not found.releases:
         return ExitCode.DIVERGES
     return ExitCode.CONFORMS if found.rejected else ExitCode.NOTHING_DECISIVE
 
 
 def identify_answers(file: Path, scripts: list[str]) -> Identified:
-    """The releases with these answers; UsageError if the file is not output of simulate."""
+    """Identify the releases with these answers; UsageError if the file is not output of simulate."""
     if not file.exists():
         raise UsageError("a run directory, or a file of answers", seen=f"no {file}", hint="check the path")
     if not scripts:
@@ -128,9 +128,10 @@ def identify_answers(file: Path, scripts: list[str]) -> Identified:
 
 def read_observed(text: str, scripts: Sequence[NamedScript]) -> dict[str, Lines]:
     """
-    Answer lines by script, as ``simulate`` printed them.
+    Read answer lines, as ``simulate`` prints them, by script.
 
-    A single script may have had another name. UsageError for a line that is no answer, or of an unknown script.
+    The answers of a single script may have another name. UsageError for an invalid line, an unknown script, or a script
+    without answers.
     """
     seen: dict[str, list[dict[str, Any]]] = {}
     for number, line in enumerate(text.splitlines(), start=1):
@@ -141,7 +142,7 @@ def read_observed(text: str, scripts: Sequence[NamedScript]) -> dict[str, Lines]
         raise UsageError("answer lines, as rocketdiff simulate prints them", seen="none in the file")
     if len(seen) == len(names) == 1:
         ((name, lines),) = zip(names, seen.values(), strict=True)
-        # It may have come from standard input then.
+        # The script may have been read from standard input.
         seen = {name: [answer | {"script": name} for answer in lines]}
     if unknown := sorted(seen.keys() - names):
         raise UsageError("the --script of every answer", seen=f"answers to {', '.join(unknown)}", hint="add it")
@@ -157,7 +158,7 @@ def identify(
     releases: Sequence[str],
     known: GoldenAnswers,
 ) -> Identified:
-    """The releases whose answers equal the observed ones."""
+    """Identify the releases whose answers equal the observed ones."""
     answers = executed.lines((release, script) for release in releases for script in scripts)
     predicted = {release: {script.name: answers[release, script.name] for script in scripts} for release in releases}
     contradictions = {release: _contradiction_of_answers(predicted[release], observed) for release in releases}
@@ -182,7 +183,6 @@ def identify(
 
 
 def _contradiction_of_answers(predicted: Mapping[str, Lines], observed: Mapping[str, Lines]) -> Contradiction | None:
-    """The first line in which the answers of a release are not those observed."""
     for name, lines in observed.items():
         for number, (expected, seen) in enumerate(zip_longest(predicted[name], lines)):
             if not _is_same(expected, seen):
@@ -191,7 +191,7 @@ def _contradiction_of_answers(predicted: Mapping[str, Lines], observed: Mapping[
 
 
 def _is_same(one: str | None, other: str | None) -> bool:
-    """Whether two lines are equal, ignoring the order of keys."""
+    """True if two lines are equal, ignoring the order of keys."""
     return one == other or (one is not None and other is not None and _meaning(one) == _meaning(other))
 
 
@@ -205,7 +205,7 @@ def _line(lines: Lines, number: int) -> str | None:
 
 
 def _answer(line: str, number: int) -> dict[str, Any] | None:
-    """A line's answer without the state that a trace adds; None for a line with state only."""
+    """A line's answer without the state of a trace; None for a trace line without an answer."""
     try:
         answer = json.loads(line)
         is_answer = "script" in answer and isinstance(answer, dict)
@@ -220,21 +220,20 @@ def _answer(line: str, number: int) -> dict[str, Any] | None:
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """One arm of one case: what was observed, to be judged by the rules of any release."""
+    """The observed sends of one arm of one case."""
 
     case: CaseTrace
     arm: Arm
     sends: tuple[Send, ...]
 
     def judged_by(self, release: str) -> Iterator[SendJudgement]:
-        """Judge every send by the rules of a release."""
         shared = self.case.entry.threads > 1 and self.case.entry.settings.send_latency_fault_enable
         asynchronous = is_asynchronous(self.case)
         return ArmRules(self.case, self.arm, release, shared, asynchronous).judge_together(self.sends)
 
 
 def identify_run(path: Path, subject: str | None, arm: str | None, case: str | None) -> Identified:
-    """The releases whose rules explain an arm of a run, in all its cases or in one."""
+    """Identify the releases whose rules explain an arm of a run, in all its cases or in one."""
     run = RunDirectory.open(path)
     trials = tuple(_trials(run, _arm(run, subject, arm), case))
     contradictions: dict[str, Contradiction | None] = {}
@@ -266,7 +265,7 @@ def _contradiction_of_rules(
     telling: set[tuple[int, int, int]],
     undecided: set[tuple[int, int, int]],
 ) -> Contradiction | None:
-    """The first send that the rules of a release judge otherwise."""
+    """The first send that contradicts a release's rules; adds to ``telling`` and ``undecided``."""
     first: Contradiction | None = None
     for trial in trials:
         for judgement in trial.judged_by(release):
@@ -292,7 +291,7 @@ def _trials(run: RunDirectory, arm: Arm, case: str | None) -> Iterator[Trial]:
 
 
 def _arm(run: RunDirectory, subject: str | None, arm: str | None) -> Arm:
-    """The requested arm; the candidate by default."""
+    """The requested arm; by default the candidate."""
     if arm is not None and arm not in list(Arm):
         raise UsageError("--arm baseline or candidate", seen=arm)
     fitting = [each for each in Arm if arm in (None, each) and subject in (None, run.subject(each))]
@@ -334,7 +333,7 @@ def _rejected(contradictions: Mapping[str, Contradiction | None]) -> tuple[Rejec
 
 
 def separators(releases: Sequence[str], known: GoldenAnswers) -> tuple[Separator, ...]:
-    """A small set of small standard scripts that distinguishes the releases as far as any script does."""
+    """Choose, greedily, small standard scripts that distinguish the releases as far as possible."""
     chosen: list[Separator] = []
     together = [tuple(releases)]
     while splits := [
@@ -362,17 +361,17 @@ def _split(
 
 
 MOST_CHARACTERS = 300
-"""Length of an answer line on a terminal; the JSON form has all of it."""
+"""Length limit of an answer line on a terminal; the JSON form is complete."""
 
 MOST_SEPARATORS = 5
-"""Suggested scripts on a terminal: after these the user asks again; the JSON form has all."""
+"""Most suggested scripts on a terminal; the JSON form has all."""
 
 MOST_PARTS = 4
-"""Groups of releases, and releases of a group, that are listed one by one."""
+"""Most groups, and most releases of a group, that are listed individually."""
 
 
 def identified_lines(found: Identified) -> Iterator[str]:
-    """Lines for a terminal."""
+    """Yield lines for a terminal."""
     if found.releases and not found.rejected:
         yield "behaves like every published release: nothing that was seen tells them apart"
     elif found.releases:
@@ -397,7 +396,7 @@ def identified_lines(found: Identified) -> Iterator[str]:
 
 
 def identified_data(found: Identified) -> dict[str, Any]:
-    """The same as data."""
+    """Return the result as JSON data."""
     return {
         "releases": list(found.releases),
         "telling": found.telling,
@@ -421,7 +420,6 @@ def identified_data(found: Identified) -> dict[str, Any]:
 
 
 def _parts(separator: Separator) -> str:
-    """The groups of releases by first and last; many groups by their number."""
     parts = separator.parts
     if len(parts) > MOST_PARTS:
         return f"{sum(map(len, parts))} releases into {len(parts)} groups"

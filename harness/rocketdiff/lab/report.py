@@ -1,4 +1,4 @@
-"""The report of simulated scenarios: same judge, formats and last line as for a run on a cluster."""
+"""The report of simulated scenarios, with the judge, formats and last line of a cluster run."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -29,12 +29,12 @@ from rocketdiff.simulation.script import to_dict
 from rocketdiff.verdict.judge import RunJudgement, judge
 
 CHECK = "simulation"
-"""The only check: is every answer equal, step by step?"""
+"""The only check: every answer is equal, step by step."""
 
 
 @dataclass(frozen=True, slots=True)
 class SimulatedRun:
-    """A simulated run. results: of the scenarios that have a script. reproduce: the command that repeats it."""
+    """A simulated run. results: one per scenario with a script. reproduce: the command that repeats the run."""
 
     subjects: tuple[SubjectId, SubjectId]
     scenarios: Sequence[Simulated]
@@ -48,9 +48,9 @@ class SimulatedRun:
 
 def report(run: SimulatedRun, out: Path, *, quiet: bool) -> RunJudgement:
     """
-    Judge, write the report and the scripts into a folder of its own below ``out``, and print the summary.
+    Judge the run, write report and scripts into a new folder below ``out``, and print the summary unless quiet.
 
-    quiet: do not print the summary. Raises EnvironmentMissing if the folder cannot be written.
+    Raises EnvironmentMissing if the folder cannot be written.
     """
     info = _run_info(run)
     evidence = tuple(_evidence(run, info.run))
@@ -68,7 +68,6 @@ def report(run: SimulatedRun, out: Path, *, quiet: bool) -> RunJudgement:
 
 
 def _write_scripts(scenarios: Sequence[Simulated], folder: Path) -> None:
-    """Write each script as a file for ``simulate --script``."""
     for simulated in scenarios:
         if simulated.script is not None:
             file = folder / f"{simulated.name}.json"
@@ -79,7 +78,7 @@ def _write_scripts(scenarios: Sequence[Simulated], folder: Path) -> None:
 
 
 def _evidence(run: SimulatedRun, name: str) -> Iterator[Evidence]:
-    """One answer per scenario; what only a cluster can do is not applicable, with the reason."""
+    """One piece of evidence per scenario; a scenario that needs a cluster is not applicable."""
     compared = {result.script.name: result for result in run.results}
     for simulated in run.scenarios:
         case = str(_case(simulated, run))
@@ -133,7 +132,7 @@ def _run_info(run: SimulatedRun) -> RunInfo:
         started_at=run.began.astimezone(UTC).isoformat(timespec="seconds"),
         took_s=run.took_s,
         machine=this_machine("" if java is None else f"JDK {java.version}"),
-        cases=tuple(_case_info(number, one, run) for number, one in enumerate(run.scenarios, start=1)),
+        cases=tuple(_case_info(number, each, run) for number, each in enumerate(run.scenarios, start=1)),
         reproduce=run.reproduce,
         rocketdiff=__version__,
     )
@@ -162,7 +161,7 @@ def _case(simulated: Simulated, run: SimulatedRun) -> CaseId:
 
 
 def _counts(run: SimulatedRun) -> TraceCounts:
-    """Counts of both arms together; nothing is stored in virtual time, and the attempts of equal answers are not counted."""
+    """Counts of both arms together. Virtual time stores no messages, and attempts are not counted."""
     simulated = [each for each in run.scenarios if each.script is not None]
     sends = 2 * sum(each.scenario.sends for each in simulated)
     faults = sum(len(each.scenario.faults) for each in simulated)

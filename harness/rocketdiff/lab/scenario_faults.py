@@ -1,8 +1,8 @@
 """
-Translates a scenario's faults into timed actions on a script's servers.
+Translates a scenario's faults into timed actions on scripted servers.
 
-A script has no slaves: they affect clients only through their master's responses. The route changes with a fault as name servers
-would change it, so that a route poll gets the same answer as on a cluster.
+A script has no slaves, because they affect clients only through their master's responses. A fault changes the route as name
+servers would, so that a route poll gets the same response as on a cluster.
 """
 
 from collections.abc import Iterator
@@ -34,10 +34,10 @@ _READ_ONLY = 4
 
 def fault_entries(scenario: Scenario, route: tuple[BrokerRoute, ...]) -> Iterator[Entry]:
     """
-    The actions on the servers, ordered by time.
+    Yield the actions on the servers, ordered by time.
 
-    A killed broker leaves the route at once, because name servers see its connection close, and returns when it restarts; a
-    broker with a slave stays in the route without a master.
+    A killed broker leaves the route immediately, because name servers see its connection close, and returns at its restart.
+    A broker with a slave stays in the route, without a master.
     """
     moments = [(fault.at_s, fault, True) for fault in scenario.faults]
     moments += [(fault.at_s + fault.for_s, fault, False) for fault in scenario.faults if fault.for_s is not None]
@@ -49,17 +49,15 @@ def fault_entries(scenario: Scenario, route: tuple[BrokerRoute, ...]) -> Iterato
 
 @dataclass(slots=True)
 class _Stage:
-    """The state of the servers at one time."""
-
     scenario: Scenario
     route: tuple[BrokerRoute, ...]
     dead: set[str] = field(default_factory=set)
     read_only: set[str] = field(default_factory=set)
     answers: dict[int, tuple[str, Answer]] = field(default_factory=dict)
-    """By episode: the broker, and its response under that fault."""
+    """By episode: the broker and its response under that fault."""
 
     def actions(self, fault: FaultSpec, *, begins: bool) -> Iterator[Action]:
-        """The actions at the beginning or the end of a fault, as far as clients notice it."""
+        """The client-visible actions at the beginning or end of a fault."""
         match fault.kind:
             case FaultKind.PAUSE:
                 yield Pause(fault.node) if begins else Resume(fault.node)
@@ -77,7 +75,7 @@ class _Stage:
                 yield from self._answers_now(fault, begins=begins)
 
     def _answers_now(self, fault: FaultSpec, *, begins: bool) -> Iterator[Action]:
-        """The broker's responses from then on; other faults of it may still be in effect."""
+        """The broker's new responses; its other faults may still be in effect."""
         answer = self._answer_under(fault)
         if answer is None:
             return
@@ -89,7 +87,7 @@ class _Stage:
         yield BrokerAnswers(broker, (max(standing, key=_refuses, default=Answer()),))
 
     def _answer_under(self, fault: FaultSpec) -> Answer | None:
-        """The response of a broker under a fault; None if the fault does not change responses."""
+        """The broker's response under a fault; None if the fault does not change it."""
         match fault.kind:
             case FaultKind.PAUSE_SLAVE | FaultKind.KILL_SLAVE if TOPOLOGIES[self.scenario.topology].waits_for_slave:
                 return Answer(latency_ms=SLAVE_TIMEOUT_MS, code=int(ResponseCode.FLUSH_SLAVE_TIMEOUT))
@@ -122,5 +120,5 @@ def _enter(names: set[str], name: str, *, begins: bool) -> None:
 
 
 def _refuses(answer: Answer) -> bool:
-    """Whether the fault makes the broker refuse; refusal comes before waiting for disk or slave."""
+    """True for a refusal, which precedes waiting for disk or slave."""
     return answer.code in (ResponseCode.SYSTEM_BUSY, ResponseCode.NO_PERMISSION)

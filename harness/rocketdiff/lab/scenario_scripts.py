@@ -1,7 +1,7 @@
 """
-Translates a scenario and a seed into a script: the same sends as on a cluster, at the same times, and its faults.
+Translates a scenario and a seed into a script with the faults, and with the same sends at the same times as on a cluster.
 
-What only a cluster can show is named, never left out silently; a scenario that cannot be simulated says why.
+Everything that only a cluster can show is reported, with the reason.
 """
 
 from collections.abc import Iterator, Sequence
@@ -22,15 +22,15 @@ from rocketdiff.simulation.script.vocabulary import Depth, Mode, ScriptSettings
 _NS_PER_MS = 1_000_000
 
 EXPIRED_WAIT_EXTRA_MS = 1
-"""On real machines an expired wait ends a little after its deadline; exactly at the deadline is a rare race."""
+"""On real machines an expired wait ends slightly after its deadline; exactly at it is a rare race."""
 
 
 @dataclass(frozen=True, slots=True)
 class Simulated:
     """
-    A scenario as a script; without one, ``live_only`` says what only a cluster can do.
+    A scenario as a script, or ``live_only``, the reason why it needs a cluster.
 
-    checks: the checks that need a cluster. notes: what else the script leaves out.
+    checks: the checks that need a cluster. notes: other omissions of the script.
     """
 
     scenario: Scenario
@@ -41,20 +41,19 @@ class Simulated:
 
     @property
     def name(self) -> str:
-        """The scenario's name is the script's."""
         return self.scenario.name
 
 
 def simulated_scenarios(
     patterns: Sequence[str], suite: str | None, folder: Path | None, seed: int
 ) -> tuple[Simulated, ...]:
-    """The scenarios that `run` would select, as scripts; UsageError if none matches."""
+    """Return the scenarios that `run` would select, as scripts; UsageError if none matches."""
     scenarios = load_all(folder)
     return tuple(simulated(scenario, seed) for scenario in select(scenarios, suite=suite, patterns=patterns))
 
 
 def simulated(scenario: Scenario, seed: int) -> Simulated:
-    """The script of a scenario; the same plan, and so the same sends, as a run on a cluster with that seed."""
+    """Translate a scenario; its plan is that of a cluster run with the same seed."""
     checks = tuple(check for check in scenario.checks if CHECKS[check].cluster_only)
     obstacle = _obstacle(scenario)
     script = None if obstacle else _script(scenario, seed)
@@ -70,7 +69,7 @@ def _script(scenario: Scenario, seed: int) -> Script:
         route=route,
         steps=(Timeline((*faults, *sends)),),
         settings=ScriptSettings(**asdict(scenario.settings)),
-        # A fault is felt through connections: that they break, block and are closed is half of what a client does.
+        # A client notices faults through its connections, which break, block and close.
         depth=Depth.REMOTING if scenario.faults else None,
         seed=seed,
         expired_wait_extra_ms=EXPIRED_WAIT_EXTRA_MS,
@@ -78,7 +77,7 @@ def _script(scenario: Scenario, seed: int) -> Script:
 
 
 def _send_entry(send: PlannedSend, route: Sequence[BrokerRoute], settings: ClientSettings) -> Entry:
-    """One call of the plan; calls with an explicit queue pass the timeout, as in the drivers."""
+    """One planned call; calls with a queue or selector pass the timeout, as in the drivers."""
     queue = selector = timeout_ms = None
     if send.kind is SendKind.QUEUE:
         queue = _queue_at(send.argument, route)
@@ -93,7 +92,7 @@ def _send_entry(send: PlannedSend, route: Sequence[BrokerRoute], settings: Clien
 
 
 def _queue_at(argument: int, route: Sequence[BrokerRoute]) -> QueueOf:
-    """The queue with this number in publish order: by broker, then by queue."""
+    """The queue at this index, modulo their number, ordered by broker and queue id."""
     queues = [(broker.name, queue_id) for broker in route for queue_id in range(broker.queues)]
     return QueueOf(*queues[argument % len(queues)])
 

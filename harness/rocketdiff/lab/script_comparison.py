@@ -1,4 +1,4 @@
-"""Runs scripts on one subject for its answers, or on two for their first difference."""
+"""Runs scripts on subjects, and compares two subjects."""
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
@@ -20,16 +20,14 @@ from rocketmq_reference.dialects import dialect_of
 
 
 class Host(Protocol):
-    """The part of the Java host that this module uses."""
+    """The used part of the Java host."""
 
-    def run_all(self, jobs: Iterable[Job]) -> Iterator[tuple[Job, list[str]]]:
-        """The answer lines of every job, in the order of the jobs."""
-        ...
+    def run_all(self, jobs: Iterable[Job]) -> Iterator[tuple[Job, list[str]]]: ...
 
 
 @dataclass(frozen=True, slots=True)
 class ScriptComparison:
-    """Two subjects' answers to one script: the number of the left one's answers, and the first difference if there is one."""
+    """The number of the left subject's answers to a script, and the first difference, if any."""
 
     script: NamedScript
     answers: int
@@ -37,7 +35,7 @@ class ScriptComparison:
 
 
 def require_simulated(subject: SubjectId) -> None:
-    """UsageError for a subject that cannot be simulated: only Java's classes and the reference's rules run in virtual time."""
+    """Raise UsageError unless the subject is a Java client or the reference; only these run in virtual time."""
     if lab_host_of(subject) is None:
         hint = " or ".join(f"{name}:…" for name, kind in KINDS.items() if kind.lab_host is not None)
         raise UsageError("a subject that runs in virtual time", seen=str(subject), hint=hint)
@@ -48,7 +46,7 @@ def answers(
     subjects: Sequence[SubjectId], scripts: Iterable[NamedScript], host: Host, *, trace: bool
 ) -> Iterator[tuple[NamedScript, list[list[str]]]]:
     """
-    The answers of each subject to each script; the Java host runs ahead while the reference works.
+    Yield each script with the answers of every subject; the Java host runs ahead of the reference.
 
     Raises UsageError for a script that cannot be run.
     """
@@ -75,9 +73,9 @@ def compared(
     subjects: tuple[SubjectId, SubjectId], scripts: Iterable[NamedScript], host: Host, *, states: bool
 ) -> Iterator[ScriptComparison]:
     """
-    The first difference of each script, if there is one.
+    Yield the comparison of each script.
 
-    states: compare the clients' inner states too, step by step, not only what an application can see.
+    states: also compare the clients' inner states after every step.
     """
     left, right = subjects
     view: View = list if states else visible
@@ -92,7 +90,7 @@ def compared(
 
 
 def _are_builds_of_one_dialect(left: SubjectId, right: SubjectId) -> bool:
-    """Whether classes of both are executed that ought to follow the same rules: the reference has no part in their difference."""
+    """True if both subjects are Java classes with one dialect, so that the reference has no part in their difference."""
     in_java = all(lab_host_of(subject) is LabHost.CLASSES for subject in (left, right))
     return in_java and dialect_of(left.release).name == dialect_of(right.release).name
 

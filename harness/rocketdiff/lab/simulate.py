@@ -1,4 +1,4 @@
-"""`rocketdiff simulate`: runs scripts and scenarios in virtual time; prints answers or differences, writes a report."""
+"""`rocketdiff simulate`: runs scripts and scenarios in virtual time."""
 
 import json
 import os
@@ -29,7 +29,7 @@ class SimulateRequest:
     """
     The user's request.
 
-    suite: of scenarios, None for all; has_scenarios: whether scenarios are requested. depth None: the script's own.
+    suite None: all suites. depth None: each script's own.
     """
 
     subjects: tuple[SubjectId, ...]
@@ -50,7 +50,7 @@ def execute(request: SimulateRequest) -> int:
     """
     Run everything, print, and return the exit code.
 
-    Raises UsageError for a request that cannot be run; a scenario that needs a cluster is named on standard error.
+    Raises UsageError for an invalid request. A scenario that needs a cluster is named on standard error.
     """
     _require_sense(request)
     scenarios = _scenarios(request)
@@ -77,7 +77,7 @@ def _compare(
         _show(result, (left, right), notes.get(result.script.name, ()), as_json=request.as_json)
         results.append(result)
     if request.out is not None:
-        # Here because it brings the renderers of reports, which take a second to import.
+        # Imported here because the report renderers take a second to import.
         from rocketdiff.lab.report import SimulatedRun, report  # noqa: PLC0415
 
         took_s = time.monotonic() - clock
@@ -92,7 +92,7 @@ def _compare(
 
 
 def _require_sense(request: SimulateRequest) -> None:
-    """UsageError for a subject that cannot be simulated, and for an option without effect."""
+    """Raise UsageError for a subject that cannot be simulated and for an option without effect."""
     for subject in request.subjects:
         require_simulated(subject)
     two = len(request.subjects) == 2
@@ -106,7 +106,7 @@ def _require_sense(request: SimulateRequest) -> None:
 
 
 def command_line(request: SimulateRequest) -> str:
-    """The command that repeats it, with every option that decides what is run and compared."""
+    """Return the command that repeats the comparison."""
     words = ["rocketdiff", "simulate", *(word for subject in request.subjects for word in ("--subject", str(subject)))]
     words += [word for file in request.files for word in ("--script", file)]
     if request.has_scenarios:
@@ -136,7 +136,6 @@ def _at_depth(script: NamedScript, depth: str | None) -> NamedScript:
 
 
 def _show(result: ScriptComparison, subjects: Sequence[SubjectId], notes: Sequence[str], *, as_json: bool) -> None:
-    """Print the result of one script."""
     difference, name = result.difference, result.script.name
     left, right = map(str, subjects)
     if as_json:
@@ -160,7 +159,7 @@ def _show(result: ScriptComparison, subjects: Sequence[SubjectId], notes: Sequen
 
 @contextmanager
 def _until_the_pipe_closes() -> Iterator[None]:
-    """Stop quietly when the reader closes the pipe (`| head`)."""
+    """Stop silently when the reader closes the pipe (`| head`)."""
     try:
         yield
         sys.stdout.flush()

@@ -1,7 +1,7 @@
 """
-One page for whoever upgrades: what is different afterwards, found in virtual time and on real brokers, the gravest first.
+The differences between two releases, found in virtual time and on real brokers, gravest first, as one page.
 
-Only the two releases are compared: what changed on the way and was changed back is not told (``changelog`` tells it).
+Only the two releases are compared; changes that were reverted in between are listed by ``changelog`` only.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -52,16 +52,16 @@ _CONCERNS = {
     Compared.ATTEMPT_PORT: Concern.BROKERS,
     Compared.FAULTS: Concern.BROKERS,
 }
-"""By what the first answer that differs is about; all else is a choice of queues."""
+"""Concern by kind of the first difference; any other kind is a choice of queues."""
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
     """
-    One difference, before → after, in an operator's words.
+    One difference in an operator's words.
 
-    matters: what it means for an operator. found: where, and how often. since: release that brought it. refs: upstream's issues.
-    show: a command or a script that shows it.
+    matters: its meaning for an operator. found: where and how often. since: the releases at which the answer changed. refs:
+    upstream issues. show: a command or script that shows it.
     """
 
     concern: Concern
@@ -78,7 +78,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Upgrade:
-    """All differences between two releases, the gravest first. runs: the judged runs they were looked for in."""
+    """All differences between two releases, gravest first. runs: the examined runs."""
 
     before: str
     after: str
@@ -87,14 +87,13 @@ class Upgrade:
     runs: tuple[str, ...]
 
     def sections(self) -> Iterator[tuple[str, tuple[Item, ...]]]:
-        """Headings with their items; none is empty."""
         for concern, heading in HEADINGS.items():
             if items := tuple(item for item in self.items if item.concern is concern):
                 yield heading, items
 
 
 def upgrade(executions: Executions, corpus: Corpus, before: str, after: str, documents: Sequence[Document]) -> Upgrade:
-    """Compares two releases in virtual time, and adds what runs of the two showed; UsageError for a run of others."""
+    """Compare two releases in virtual time and add the findings of their runs; UsageError for a run of other subjects."""
     for document in documents:
         _require_pair(document, before, after)
     net = changelog(executions, corpus, Way((Edge(before, after),)))
@@ -121,12 +120,11 @@ def _require_pair(document: Document, before: str, after: str) -> None:
 
 
 def _counts(cluster: DivergenceCluster) -> bool:
-    """What was seen while the set-up was broken says nothing."""
+    """False for a difference that was observed while the set-up was broken."""
     return cluster.weight is not Weight.VOID
 
 
 def _since(change: Change, steps: Way, digests: Mapping[tuple[str, str], str]) -> str:
-    """Each release on the way at which the script's answer changed."""
     name = change.script.name
     turns = [
         edge.after
@@ -184,14 +182,14 @@ def _seen(cluster: DivergenceCluster, document: Document) -> Item:
 
 
 def headline(found: Upgrade) -> str:
-    """One sentence."""
+    """Return the headline."""
     if not found.items:
         return f"No difference between {found.before} and {found.after} was found"
     return f"From {found.before} to {found.after}: {plural(len(found.items), 'difference')}"
 
 
 def subline(found: Upgrade) -> str:
-    """Where was looked."""
+    """Return a sentence on the sources of the differences."""
     runs = (
         f"and in {plural(len(found.runs), 'run')} on brokers ({', '.join(found.runs)})"
         if found.runs
@@ -206,7 +204,7 @@ def subline(found: Upgrade) -> str:
 
 
 def markdown(found: Upgrade) -> str:
-    """The page as Markdown."""
+    """Render the page as Markdown."""
     return "\n".join(_markdown_lines(found)) + "\n"
 
 
@@ -220,7 +218,7 @@ def _markdown_lines(found: Upgrade) -> Iterator[str]:
 
 
 def rows_of(item: Item) -> tuple[tuple[str, str], ...]:
-    """Labels and texts of an item, those that it has."""
+    """Return the non-empty labels and texts of an item."""
     rows = (
         ("before", item.before),
         ("after", item.after),
@@ -238,7 +236,7 @@ def _cell(text: str) -> str:
 
 
 def html(found: Upgrade) -> str:
-    """The same as one HTML file, which opens without a network."""
+    """Render the page as one self-contained HTML file."""
     environment = Environment(
         loader=PackageLoader("rocketdiff.lab", "templates"), autoescape=True, undefined=StrictUndefined
     )

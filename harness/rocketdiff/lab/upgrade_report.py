@@ -1,4 +1,4 @@
-"""The stages behind bisect, changelog, upgrade and groups, with the hosts and the progress display they need."""
+"""The use cases of bisect, changelog, upgrade and groups, with their hosts and progress display."""
 
 import os
 from collections.abc import Callable, Iterator, Sequence
@@ -32,7 +32,7 @@ from rocketdiff.subjects.registry import KINDS
 
 @contextmanager
 def executions(kind: str = STANDARD, *, fresh: bool = False) -> Iterator[Executions]:
-    """Yields an `Executions` backed by the Java host or the reference. fresh: ignore the digest cache."""
+    """Provide `Executions` on the Java host or the reference. fresh: ignore the digest cache."""
     store = DigestStore(fresh=fresh)
     with _progress() as on_progress:
         host_of_kind = KINDS[kind].lab_host if kind in KINDS else None
@@ -47,12 +47,12 @@ def executions(kind: str = STANDARD, *, fresh: bool = False) -> Iterator[Executi
 
 
 def corpus(depth: Depth) -> Corpus:
-    """All scripts for a depth and those above it."""
+    """Return all scripts of a depth and of shallower ones."""
     return corpus_up_to(depth, load_standard(), load_golden())
 
 
 def changes_between(before: str, after: str, depth: Depth, *, fresh: bool) -> tuple[Way, tuple[EdgeChanges, ...]]:
-    """The way between two releases and the changes on it."""
+    """Return the way between two releases and the changes on it."""
     path = way(before, after)
     if before == after:
         raise UsageError("two releases", seen=f"the same release, {before}")
@@ -63,7 +63,7 @@ def changes_between(before: str, after: str, depth: Depth, *, fresh: bool) -> tu
 def differences_between(
     before: str, after: str, documents: Sequence[Document], depth: Depth, *, fresh: bool
 ) -> Upgrade:
-    """What is different after an upgrade, in virtual time and in judged runs of both releases."""
+    """Return the differences of an upgrade, in virtual time and in judged runs of both releases."""
     if before == after:
         raise UsageError("two releases", seen=f"the same release, {before}")
     for release in (before, after):
@@ -76,9 +76,9 @@ def all_groups(
     depths: Sequence[Depth], builds: Sequence[str] = (), *, fresh: bool
 ) -> tuple[GroupsReport, tuple[RuleRow, ...]]:
     """
-    Groups at every requested depth, the changes between them, and the retry and avoidance rules in one table.
+    Return the groups at every requested depth, the changes between them, and the table of retry and avoidance rules.
 
-    builds: labels of builds that are placed among the published releases; UsageError for what is neither.
+    builds: labels of builds to place among the published releases; UsageError for an unknown label.
     """
     releases = tuple(dict.fromkeys((*client_releases(), *map(require_client, builds))))
     asked = corpus(depths[-1])
@@ -88,7 +88,7 @@ def all_groups(
 
 
 def one_script(file: str | None, scenario: str | None, folder: Path | None, seed: int) -> NamedScript:
-    """The script of a file or of a scenario; UsageError unless exactly one of them is given."""
+    """Load the script of a file or of a scenario; UsageError unless exactly one is given."""
     if (file is None) == (scenario is None):
         raise UsageError("--script FILE or --scenario NAME", seen="both" if file else "neither")
     if file is not None and folder is not None:
@@ -104,7 +104,7 @@ def one_script(file: str | None, scenario: str | None, folder: Path | None, seed
 
 
 def require_writable(path: Path) -> None:
-    """EnvironmentMissing if a page cannot be written there; checked before minutes of work."""
+    """Raise EnvironmentMissing if a page cannot be written there; checked before minutes of work."""
     if path.is_dir():
         raise EnvironmentMissing(f"to be able to write {path}", seen="a folder")
     if not os.access(path.parent, os.W_OK | os.X_OK):
@@ -113,7 +113,7 @@ def require_writable(path: Path) -> None:
 
 
 def write_page(path: Path, text: str) -> None:
-    """Write the page; EnvironmentMissing if that fails."""
+    """Write the page; raise EnvironmentMissing if that fails."""
     try:
         path.write_text(text, "utf-8")
     except OSError as problem:
@@ -122,7 +122,6 @@ def write_page(path: Path, text: str) -> None:
 
 @contextmanager
 def _progress() -> Iterator[Callable[[int, int], None]]:
-    """A progress bar on standard error, if that is a terminal."""
     console = Console(stderr=True, emoji=False)
     bar = Progress(
         TextColumn("executing scripts"),

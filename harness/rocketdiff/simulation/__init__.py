@@ -1,1 +1,1 @@
-"""Virtual time: scripts that the real Java classes and the reference rules run exactly alike, and what is done with their answers."""
+"""Scripts that the real Java classes and the reference rules run in virtual time, and the comparison of their answers."""

@@ -1,1 +1,1 @@
-"""Differential fuzzing: the Java classes and the reference run the same random scripts, compared step by step."""
+"""Differential fuzzing of the Java classes against the reference with random scripts."""

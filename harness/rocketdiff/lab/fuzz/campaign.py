@@ -1,4 +1,4 @@
-"""A fuzz campaign: run it, shrink and print what was found, and say whether it is clean."""
+"""A fuzz campaign: runs it, shrinks and reports its findings."""
 
 import json
 import os
@@ -21,19 +21,19 @@ from rocketdiff.simulation.script import Depth
 from rocketdiff.simulation.script.depths import depth_named
 
 WORKERS = 2
-"""Worker processes; each drives a Java host and runs the reference beside it. More would only compete for two cores."""
+"""Worker processes, each with a Java host and the reference; more would compete for two cores."""
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """Lines to print, and the exit code."""
+    """Text to print and exit code."""
 
     code: ExitCode
     text: str
 
 
 def campaign(releases: tuple[str, ...], effort: Effort, seed: int, save: Path, *, as_json: bool) -> Report:
-    """Fuzz the releases. The summary is the last line; anything found is listed above it, saved, and means DIVERGES."""
+    """Fuzz the releases. Findings are printed, saved, and mean DIVERGES; the summary is the last line."""
     require_effort(effort)
     require_writable(save)
     fetch_simulation(releases)
@@ -49,7 +49,7 @@ def campaign(releases: tuple[str, ...], effort: Effort, seed: int, save: Path, *
 
 
 def read_evidence(outcome: FuzzOutcome) -> list[ShrunkDifference]:
-    """One piece of evidence per dialect and depth with a difference."""
+    """Return a shrunk difference for each dialect and depth that differs."""
     if outcome.is_clean:
         return []
     shown = distinct(outcome.found)
@@ -58,7 +58,7 @@ def read_evidence(outcome: FuzzOutcome) -> list[ShrunkDifference]:
 
 
 def as_data(outcome: FuzzOutcome, found: list[ShrunkDifference]) -> dict[str, object]:
-    """The result for programs; done: decisions or sends of each release."""
+    """Return the result as JSON data; done: decisions or sends of each release."""
     return {
         "clean": outcome.is_clean,
         "summary": outcome.summary,
@@ -70,7 +70,7 @@ def as_data(outcome: FuzzOutcome, found: list[ShrunkDifference]) -> dict[str, ob
 
 
 def require_effort(effort: Effort) -> None:
-    """UsageError for a campaign without work, which could find nothing."""
+    """Raise UsageError for a campaign without work."""
     if not any(effort.of(depth) for depth in effort.depths):
         depths = ", ".join(effort.depths)
         raise UsageError(
@@ -79,7 +79,7 @@ def require_effort(effort: Effort) -> None:
 
 
 def require_writable(folder: Path) -> None:
-    """UsageError if findings could not be saved there; checked before the work."""
+    """Raise UsageError if findings cannot be saved there; checked before the work."""
     existing = next(path for path in (folder, *folder.absolute().parents) if path.exists())
     if not existing.is_dir() or not os.access(existing, os.W_OK | os.X_OK):
         seen = f"{existing}, which is {'not writable' if existing.is_dir() else 'a file'}"
@@ -87,7 +87,7 @@ def require_writable(folder: Path) -> None:
 
 
 def releases_named(text: str) -> tuple[str, ...]:
-    """``all``, or releases separated by commas; UsageError names the nearest to an unknown one."""
+    """Parse ``all`` or comma-separated releases; UsageError with the nearest names for an unknown release."""
     if text == "all":
         return client_releases()
     releases = tuple(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
@@ -100,13 +100,13 @@ def releases_named(text: str) -> tuple[str, ...]:
 
 
 def depths_named(text: str) -> tuple[Depth, ...]:
-    """``all`` or one depth."""
+    """Parse ``all`` or one depth."""
     return tuple(Depth) if text == "all" else (depth_named(text, "all"),)
 
 
 @contextmanager
 def shown_progress(effort: Effort) -> Iterator[Callable[[FuzzOutcome], None]]:
-    """A progress bar on standard error, if that is a terminal: thousands of decisions and sends of each release."""
+    """Show a progress bar of decisions and sends per release on standard error, if that is a terminal."""
     console = Console(stderr=True, emoji=False)
     columns = (
         TextColumn("{task.description}"),

@@ -1,7 +1,7 @@
 """
-Runs one script on the Java classes of many releases and on the reference, and compares every line.
+Compares the answers of many releases' Java classes with the reference's.
 
-Releases whose dialects are equal at a depth are one behaviour: the reference answers once for all of them.
+The reference answers once for all releases whose dialects are equal at a depth.
 """
 
 from collections import deque
@@ -23,20 +23,18 @@ _ONLY_REMOTING = ("asynchronous.", "remoting.")
 _DECIDES_SEND_LOOP = ("remoting.vip_channel", "remoting.name_server_failure_is_illegal_state")
 
 FAILED, RAISED = "failed: ", "raised "
-"""Prefixes of the last line if the Java host could not run a script, and if the reference could not."""
+"""Prefixes of the last line after a failure of the Java host, and of the reference."""
 
 
 class Host(Protocol):
-    """The part of the Java host that this module uses."""
+    """The used part of the Java host."""
 
-    def finish_all(self, jobs: Iterable[Job]) -> Iterator[Finished]:
-        """The result of every job, in order."""
-        ...
+    def finish_all(self, jobs: Iterable[Job]) -> Iterator[Finished]: ...
 
 
 @dataclass(frozen=True, slots=True)
 class Behaviour:
-    """Releases that one dialect represents at some depth."""
+    """Releases that share a dialect at a depth."""
 
     dialect: Dialect
     releases: tuple[str, ...]
@@ -44,7 +42,7 @@ class Behaviour:
 
 @dataclass(frozen=True, slots=True)
 class FuzzDifference:
-    """The first line in which a release and the reference differ; None: that side had no further line."""
+    """The first line in which a release and the reference differ; None: that side has no such line."""
 
     script: str
     release: str
@@ -55,7 +53,7 @@ class FuzzDifference:
 
 
 def behaviours(releases: Iterable[str], depth: Depth) -> tuple[Behaviour, ...]:
-    """The releases grouped by what their dialects do at that depth, in the order of first occurrence."""
+    """Group the releases by their dialects at that depth, in the order of first occurrence."""
     found: dict[tuple[tuple[str, str], ...], list[str]] = {}
     for release in releases:
         found.setdefault(_at_depth(dialect_of(release), depth), []).append(release)
@@ -65,7 +63,7 @@ def behaviours(releases: Iterable[str], depth: Depth) -> tuple[Behaviour, ...]:
 def differences(
     host: Host, scripts: Iterable[tuple[str, Script]], groups: Sequence[Behaviour]
 ) -> Iterator[FuzzDifference]:
-    """All differences, at most one per script and release."""
+    """Yield all differences, at most one per script and release."""
     ahead: deque[tuple[str, Script, Behaviour]] = deque()
 
     def jobs() -> Iterator[Job]:
@@ -84,7 +82,7 @@ def differences(
 
 
 def reference_lines(dialect: Dialect, name: str, script: Script) -> list[str]:
-    """The reference's answers; an exception becomes its last line, and so a difference."""
+    """Return the reference's answers; an exception becomes the only line, and so a difference."""
     try:
         return run_reference(dialect, name, script, trace=True)
     except Exception as error:  # noqa: BLE001 - a fuzzer exists to find these
@@ -98,12 +96,12 @@ def _first_difference(java: Finished, expected: list[str], dialect: Dialect) -> 
 
 
 def spoken_lines(java: Finished) -> list[str]:
-    """The Java host's answers; its error is the last line."""
+    """Return the Java host's answers; an error becomes the last line."""
     return java.lines if java.error is None else [*java.lines, f"{FAILED}{java.error}"]
 
 
 def _at_depth(dialect: Dialect, depth: Depth) -> tuple[tuple[str, str], ...]:
-    """The fields of a dialect that matter at a depth. A missing field would show as differences between releases."""
+    """The dialect fields that matter at a depth. A missing field would show as differences between releases."""
     return tuple((name, value) for name, value in flatten(dialect).items() if _decides(name, depth))
 
 

@@ -1,8 +1,9 @@
 """
-Golden digests of random scripts: answers of the real classes of every release, which are too large to keep as text.
+Golden digests of the real classes' answers to random scripts; the answers themselves are too large to store.
 
-``python -m rocketdiff.lab.fuzz.golden_digests`` executes the classes and writes the file anew; ``--check`` only compares and
-exits 1 on drift. Every answer is traced, so that a digest covers counters, publish list and fault table after each step.
+``python -m rocketdiff.lab.fuzz.golden_digests`` executes all releases and writes the file. ``--check`` writes nothing. Exit
+code 1 if anything changed. Answers are traced, so that a digest covers counters, publish list and fault table after each
+step.
 """
 
 import argparse
@@ -27,7 +28,7 @@ from rocketdiff.simulation.script import Depth, Script, canonical, parse_script
 GOLDEN_DIGESTS = "fixtures/simulation/golden/fuzz/digests.json"
 
 SCRIPTS_OF: Mapping[Depth, int] = {Depth.SELECTION: 48, Depth.SEND_LOOP: 48, Depth.REMOTING: 60}
-"""Numbers of scripts: chosen so that few mutants of the rules survive (``make mutants``), and a check takes seconds."""
+"""Number of scripts: few mutants of the rules survive (``make mutants``), and a check takes seconds."""
 
 ONCE_APART = (
     "fuzz-remoting-263",
@@ -37,20 +38,20 @@ ONCE_APART = (
     "fuzz-send-loop-21000090",
 )
 """
-Further scripts, in which the reference was wrong for a reason that was hard to find: which thread is woken when connections
-end (263), which continues when a late timer looks for its thread (280), rounds for consumers that wake the client's timer
-(21000064), an answer without a header matched to another request (21000238), and the empty list, with counters of its own,
-that a first send without a route leaves behind (21000090).
+Regression scripts of subtle errors in the reference: which thread wakes when connections end (263); which thread continues
+when a late timer looks for its thread (280); rounds for consumers that wake the client's timer (21000064); a response
+without a header matched to another request (21000238); the empty publish list with its own counters that a first send
+without a route leaves (21000090).
 """
 
 _LETTERS = string.ascii_uppercase + string.ascii_lowercase
 _DIGITS = 16
-"""Of sha256 in hexadecimal: 64 bits, enough against chance."""
+"""Hexadecimal digits of sha256: 64 bits, enough against chance collisions."""
 
 
 @dataclass(frozen=True, slots=True)
 class GoldenScript:
-    """A random script by name, a digest of the script itself, and the digest of each release's answer."""
+    """A random script's name and digest, and the digest of each release's answer."""
 
     name: str
     script_digest: str
@@ -58,11 +59,10 @@ class GoldenScript:
 
     @property
     def depth(self) -> Depth:
-        """The depth for which it was generated."""
         return Depth(self.name.removeprefix("fuzz-").rpartition("-")[0])
 
     def script(self) -> Script:
-        """The script, generated again; HarnessError if the generators now make another one."""
+        """Generate the script again; HarnessError if the generators have changed it."""
         script = parse_script(script_of(self.name), self.name)
         if digest_of_script(script) != self.script_digest:
             hint = "the generators changed: python -m rocketdiff.lab.fuzz.golden_digests"
@@ -73,7 +73,7 @@ class GoldenScript:
 
 
 def load_golden_digests(file: Path | None = None) -> tuple[GoldenScript, ...]:
-    """The committed digests."""
+    """Read the committed digests."""
     data = json.loads((file or resource(GOLDEN_DIGESTS)).read_text(encoding="utf-8"))
     releases = list(data["releases"])
     return tuple(
@@ -87,7 +87,7 @@ def load_golden_digests(file: Path | None = None) -> tuple[GoldenScript, ...]:
 
 
 def execute(host: Host, releases: Sequence[str], names: Iterable[str]) -> Iterator[GoldenScript]:
-    """Digests of every release's answers to these scripts; raises a release's error."""
+    """Run the scripts on every release and yield the digests; raises a release's error."""
     scripts = {name: parse_script(script_of(name), name) for name in names}
     jobs = (Job(release, name, script, trace=True) for name, script in scripts.items() for release in releases)
     finished = host.finish_all(jobs)
@@ -98,13 +98,13 @@ def execute(host: Host, releases: Sequence[str], names: Iterable[str]) -> Iterat
 
 
 def corpus() -> Iterator[str]:
-    """The names of all scripts with golden digests."""
+    """Yield the names of all scripts with golden digests."""
     yield from (name_of(depth, number) for depth, scripts in SCRIPTS_OF.items() for number in range(scripts))
     yield from ONCE_APART
 
 
 def drift(committed: Iterable[GoldenScript], executed: Iterable[GoldenScript]) -> Iterator[str]:
-    """One sentence per script that is missing, changed, or has other answers, with the releases."""
+    """Yield a sentence for each missing or changed script, and for each script with changed answers."""
     before = {golden.name: golden for golden in committed}
     today = list(executed)
     yield from (f"{name}: golden digests without a script" for name in before.keys() - {now.name for now in today})
@@ -121,7 +121,7 @@ def drift(committed: Iterable[GoldenScript], executed: Iterable[GoldenScript]) -
 
 
 def stale(file: Path | None = None) -> Iterator[str]:
-    """One sentence per input of the committed digests that has changed since."""
+    """Yield a sentence for each changed input of the committed digests."""
     data = json.loads((file or resource(GOLDEN_DIGESTS)).read_text(encoding="utf-8"))
     if data["java_host_sha256"] != java_host_fingerprint():
         yield "the sources of the Java host changed since"
@@ -132,7 +132,7 @@ def stale(file: Path | None = None) -> Iterator[str]:
 
 
 def class_paths() -> dict[str, str]:
-    """Digest of the jars of every release."""
+    """Return the digest of every release's jars."""
     return {release: artifacts_fingerprint(release) for release in client_releases()}
 
 
@@ -147,7 +147,7 @@ def digest_of_script(script: Script) -> str:
 
 
 def text_of(scripts: Iterable[GoldenScript], releases: Mapping[str, str], made_by: str) -> str:
-    """The file's text: one script per line; the pattern has one letter per release, in their order, and equal letters mean equal answers."""
+    """Return the file's text. A script's pattern has one letter per release, in order; equal letters mean equal answers."""
     head: dict[str, Any] = {
         "format": 1,
         "made_by": "python -m rocketdiff.lab.fuzz.golden_digests",
@@ -177,7 +177,7 @@ def _digest_of_answer(finished: Finished) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Write the file, or compare it with --check; exit 1 if something changed."""
+    """Execute and compare; write unless --check is given. Return 1 if anything changed."""
     parser = argparse.ArgumentParser(prog="python -m rocketdiff.lab.fuzz.golden_digests", description=__doc__)
     parser.add_argument("--check", action="store_true", help="write nothing")
     only_checked = parser.parse_args(arguments).check

@@ -1,4 +1,4 @@
-"""Paths into parsed JSON, and copies of it with one thing changed."""
+"""Paths into parsed JSON, and modified copies of it."""
 
 from collections.abc import Iterator
 from copy import deepcopy
@@ -9,7 +9,7 @@ Path = tuple[str | int, ...]
 
 
 def renamed(value: Any, old: str, new: str) -> Any:
-    """The tree with a text, as key or as value, replaced by another."""
+    """Return a copy with a string replaced, both as key and as value."""
     if isinstance(value, dict):
         return {new if key == old else key: renamed(item, old, new) for key, item in value.items()}
     if isinstance(value, list):
@@ -18,7 +18,7 @@ def renamed(value: Any, old: str, new: str) -> Any:
 
 
 def texts(value: Any) -> Iterator[str]:
-    """Every text value in a tree; keys are not looked at."""
+    """Yield every string value in a tree, not the keys."""
     if isinstance(value, dict):
         for item in value.values():
             yield from texts(item)
@@ -30,7 +30,7 @@ def texts(value: Any) -> Iterator[str]:
 
 
 def paths(value: Any, path: Path = ()) -> Iterator[Path]:
-    """The path of every node of a tree, parents before children."""
+    """Yield the path of every node, parents before children."""
     yield path
     keys = value if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ()
     for key in keys:
@@ -38,7 +38,7 @@ def paths(value: Any, path: Path = ()) -> Iterator[Path]:
 
 
 def exists(value: Any, path: Path) -> bool:
-    """Whether a path still leads somewhere."""
+    """True if the path leads to a node."""
     for key in path:
         if isinstance(value, dict):
             if key not in value:
@@ -50,14 +50,14 @@ def exists(value: Any, path: Path) -> bool:
 
 
 def value_at(value: Any, path: Path) -> Any:
-    """The node at a path that exists."""
+    """Return the node at an existing path."""
     for key in path:
         value = value[key]
     return value
 
 
 def changed(script: Json, path: Path, new: object, *, delete: bool = False) -> Json:
-    """A copy with the node at a path replaced or deleted."""
+    """Return a copy with the node at a path replaced or deleted."""
     candidate = deepcopy(script)
     parent = value_at(candidate, path[:-1])
     if delete:

@@ -1,8 +1,7 @@
 """
-Fuzzing: the requested number of random decisions and sends, each made by the Java classes of every release and by the reference.
+Fuzzing: a budget of random decisions and sends, run by every release's Java classes and by the reference.
 
-The scripts depend on seed and budget alone, not on the machine or the number of workers; a script can be generated again from
-its number.
+Seed and budget alone determine the scripts. A script can be generated again from its number.
 """
 
 import multiprocessing
@@ -28,28 +27,28 @@ Piece = TypeVar("Piece")
 Result = TypeVar("Result")
 
 SCRIPTS_OF_A_SEED = 1_000_000
-"""Numbers of scripts per seed, so that two seeds share none."""
+"""Script numbers per seed, so that two seeds share none."""
 
 REMOTING_SHARE = 0.2
-"""Share of the sends at remoting depth, each of which costs some five times as much as others."""
+"""Share of the sends at remoting depth, which cost about five times as much as others."""
 
 MOST_DIFFERENCES = 5
-"""Stop after this many behaviours with a difference: they most likely have one cause."""
+"""Stop after this many behaviours with a difference; they probably have one cause."""
 
 CHUNK = 8
-"""Scripts per piece of work: enough to keep a host busy, few enough that workers end together."""
+"""Scripts per unit of work: enough to keep a host busy, few enough that workers end together."""
 
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """The budget: selections and updates at selection depth, sends at the other two."""
+    """The budget: decisions (selections and updates) at selection depth, sends at the other two."""
 
     decisions: int = 1_000_000
     sends: int = 100_000
     depths: tuple[Depth, ...] = tuple(Depth)
 
     def of(self, depth: Depth) -> int:
-        """Decisions or sends at a depth; sends are divided between the two depths that send, if both are asked for."""
+        """Decisions or sends at a depth; the two sending depths share the sends if both are requested."""
         if depth not in self.depths:
             return 0
         if depth is Depth.SELECTION:
@@ -62,7 +61,7 @@ class Effort:
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """Numbered scripts of one depth."""
+    """Numbers of scripts of one depth; weight: their decisions or sends."""
 
     depth: Depth
     numbers: tuple[int, ...]
@@ -71,7 +70,7 @@ class Chunk:
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """The result of a chunk."""
+    """A chunk's result."""
 
     chunk: Chunk
     found: tuple[FuzzDifference, ...]
@@ -88,12 +87,10 @@ class FuzzOutcome:
 
     @property
     def is_clean(self) -> bool:
-        """Nothing was found."""
         return not self.found
 
     @property
     def summary(self) -> str:
-        """The line for machines."""
         verdict = "clean" if self.is_clean else f"differs differences={len(self.found)}"
         sends = self.done[Depth.SEND_LOOP] + self.done[Depth.REMOTING]
         decisions = self.done[Depth.SELECTION]
@@ -101,8 +98,6 @@ class FuzzOutcome:
 
 
 class _Checker:
-    """Runs chunks on its own Java host, which ends with the process; one per worker."""
-
     def __init__(self, releases: Sequence[str]) -> None:
         self._releases = releases
         self._groups: dict[Depth, tuple[Behaviour, ...]] = {depth: behaviours(releases, depth) for depth in Depth}
@@ -121,18 +116,17 @@ def _checker(releases: tuple[str, ...]) -> _Checker:
 
 
 def _checked(work: tuple[tuple[str, ...], Chunk]) -> Checked:
-    """What a worker does."""
     releases, chunk = work
     return _checker(releases)(chunk)
 
 
 def name_of(depth: Depth, number: int) -> str:
-    """Name of a random script, from which ``number_of`` makes it again."""
+    """Return the name of a random script, from which ``script_of`` generates it."""
     return f"fuzz-{depth}-{number}"
 
 
 def script_of(name: str) -> dict[str, Any]:
-    """The random script of a name."""
+    """Generate the random script of a name."""
     depth, _, number = name.removeprefix("fuzz-").rpartition("-")
     return generate(depth, int(number))
 
@@ -140,7 +134,7 @@ def script_of(name: str) -> dict[str, Any]:
 def fuzz(
     releases: Sequence[str], effort: Effort, seed: int, workers: int, progress: Callable[[FuzzOutcome], None]
 ) -> FuzzOutcome:
-    """Run the campaign with a number of processes; progress is reported after every chunk."""
+    """Run the campaign in worker processes; progress is called after every chunk."""
     outcome = FuzzOutcome(tuple(releases), seed)
     work = ((outcome.releases, chunk) for chunk in chunks(effort, seed))
     with pool(workers) as executor:
@@ -155,8 +149,8 @@ def fuzz(
 
 @contextmanager
 def pool(workers: int) -> Iterator[Executor]:
-    """A pool of worker processes. None outlives this process, and after an error none finishes its piece."""
-    # Spawned, not forked: a fork would copy the locks of threads that the caller may have.
+    """Provide a pool of worker processes; an error kills them at once, and they end with this process."""
+    # Spawned, because a fork would copy the locks of the caller's threads.
     executor = ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), _begin)
     try:
         yield executor
@@ -169,7 +163,7 @@ def pool(workers: int) -> Iterator[Executor]:
 
 
 def _begin() -> None:
-    """Start of a worker: ignore Ctrl-C, which reaches the whole group and is handled by the owner; end if the owner is killed."""
+    """Ignore Ctrl-C, which the owner handles for the process group, and end if the owner is killed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_owner, daemon=True).start()
 
@@ -184,7 +178,7 @@ def _end_with_owner() -> None:
 def as_they_come(
     executor: Executor, work: Callable[[Piece], Result], pieces: Iterable[Piece], workers: int
 ) -> Iterator[Result]:
-    """Results as they arrive, unordered, one piece per worker at a time; pieces are made when needed. Raises what a worker raised."""
+    """Yield results unordered; pieces are drawn lazily, one per worker at a time. Raises a worker's exception."""
     rest = iter(pieces)
     waiting = {executor.submit(work, piece) for piece in islice(rest, workers)}
     while waiting:
@@ -198,7 +192,7 @@ def as_they_come(
 
 
 def distinct(found: Sequence[FuzzDifference]) -> list[FuzzDifference]:
-    """The first difference of each dialect and depth; the others most likely have the same cause."""
+    """Return the first difference of each dialect and depth; the others probably have the same cause."""
     first: dict[tuple[str, str], FuzzDifference] = {}
     for difference in sorted(found, key=lambda difference: (difference.script, difference.line)):
         first.setdefault((difference.dialect, difference.script.rpartition("-")[0]), difference)
@@ -206,7 +200,7 @@ def distinct(found: Sequence[FuzzDifference]) -> list[FuzzDifference]:
 
 
 def chunks(effort: Effort, seed: int) -> Iterator[Chunk]:
-    """All work in a fixed order, the expensive depth first, so that it is not alone at the end."""
+    """Yield all work in a fixed order, with the expensive depth first to balance the workers."""
     for depth in reversed(Depth):
         left = effort.of(depth)
         number = seed * SCRIPTS_OF_A_SEED
@@ -219,7 +213,7 @@ def chunks(effort: Effort, seed: int) -> Iterator[Chunk]:
 
 
 def weight_of(script: Mapping[str, Any]) -> int:
-    """Decisions of a script at selection depth, sends of another."""
+    """Return the decisions of a script at selection depth, or the sends at another depth."""
     if script["depth"] == Depth.SELECTION:
         return sum(step["do"] in ("select", "update") for step in script["steps"])
     entries = [entry["action"] for step in script["steps"] for entry in step.get("entries", ())]

@@ -1,8 +1,8 @@
 """
-Shrinks a script while a predicate holds: delta debugging over the JSON of a script.
+Shrinks a script while a predicate holds: delta debugging on the script's JSON.
 
-Little here depends on the script format: parts are dropped, numbers lowered, names simplified; a candidate that is no valid
-script (``UsageError`` of the predicate) counts as false. The same script and predicate give the same result.
+Parts are dropped, numbers lowered, names simplified. A predicate that raises ``UsageError`` (an invalid candidate) counts as
+false. The result is deterministic.
 """
 
 import json
@@ -18,7 +18,7 @@ PLAIN_NAMES = "abcdefgh"
 
 
 class Shrinker:
-    """Evaluates the predicate, once per script, and keeps the smallest script for which it held."""
+    """Evaluates the predicate once per script and keeps the smallest accepted script."""
 
     def __init__(self, script: Json, holds: Predicate, max_trials: int) -> None:
         self.best = deepcopy(script)
@@ -27,7 +27,7 @@ class Shrinker:
         self._known = {json.dumps(script)}
 
     def accepts(self, candidate: Json) -> bool:
-        """Whether the predicate holds for a new candidate; if so, it becomes the best one."""
+        """True if the predicate holds for a new candidate, which then becomes the best."""
         text = json.dumps(candidate)
         if text in self._known or self.trials_left <= 0 or not _has_steps(candidate):
             return False
@@ -44,10 +44,10 @@ class Shrinker:
 
 def shrink(script: Json, holds: Predicate, *, max_trials: int = 4_000) -> Json:
     """
-    The smallest script found for which the predicate holds, as it does for ``script``.
+    Return the smallest script found for which the predicate holds.
 
-    holds: gets a copy it may change; UsageError counts as false. max_trials: limit of its evaluations.
-    Raises ValueError if it does not hold for the given script.
+    holds: gets a copy that it may change. max_trials: limit of its evaluations. Raises ValueError if it does not hold for
+    ``script``.
     """
     if not holds(deepcopy(script)):
         raise ValueError("the predicate does not hold of the script that is to be shrunk")
@@ -70,7 +70,7 @@ def _has_steps(candidate: Json) -> bool:
 
 
 def _drop_steps(shrinker: Shrinker) -> None:
-    """Drop runs of steps, halving their length, from the end: what follows a difference goes first."""
+    """Drop runs of steps of halving length, from the end, so that steps after the difference go first."""
     length = len(shrinker.best.get("steps", ()))
     while length >= 1:
         end = len(shrinker.best["steps"])
@@ -83,20 +83,19 @@ def _drop_steps(shrinker: Shrinker) -> None:
 
 
 def _drop_brokers(shrinker: Shrinker) -> None:
-    """Drop one broker at a time, from every route and with all steps that name it."""
+    """Drop one broker at a time, with all steps that name it."""
     for broker in sorted(_broker_names(shrinker.best)):
         shrinker.accepts(_without_broker(shrinker.best, broker))
 
 
 def _drop_parts(shrinker: Shrinker) -> None:
-    """Drop any entry of any list or mapping, the last first, so that remaining paths stay valid."""
+    """Drop entries of lists and mappings, last first, so that the remaining paths stay valid."""
     for path in reversed(list(paths(shrinker.best))):
         if path and exists(shrinker.best, path):
             shrinker.accepts(changed(shrinker.best, path, None, delete=True))
 
 
 def _unroll_timelines(shrinker: Shrinker) -> None:
-    """Replace a timeline of one entry by that entry's step."""
     for number, step in enumerate(shrinker.best["steps"]):
         entries = step.get("entries")
         if isinstance(entries, list) and len(entries) == 1 and isinstance(entries[0], dict):
@@ -106,7 +105,7 @@ def _unroll_timelines(shrinker: Shrinker) -> None:
 
 
 def _lower_numbers(shrinker: Shrinker) -> None:
-    """Lower each number towards zero (bisecting), true to false, a mapping with one number to that number."""
+    """Lower each number towards zero by bisection, set true to false, and unwrap {"queues": n} and lists of one item."""
     for path in list(paths(shrinker.best)):
         if not exists(shrinker.best, path):
             continue
@@ -122,7 +121,7 @@ def _lower_numbers(shrinker: Shrinker) -> None:
 
 
 def _lower(shrinker: Shrinker, path: Path, value: int) -> None:
-    """The smallest magnitude of the same sign for which the predicate holds, if it holds on a range; else some smaller one."""
+    """Bisect to a smaller magnitude of the same sign: the smallest one if the predicate is monotonic."""
     sign = -1 if value < 0 else 1
     low, high = -1, abs(value)
     for guess in (0, 1):
@@ -138,7 +137,7 @@ def _lower(shrinker: Shrinker, path: Path, value: int) -> None:
 
 
 def _simplify_names(shrinker: Shrinker) -> None:
-    """Rename brokers to a, b, c … where the names (their order, their hash) do not matter."""
+    """Rename brokers to a, b, c … where the order and hash of the names do not matter."""
     for broker in sorted(_broker_names(shrinker.best)):
         taken = _broker_names(shrinker.best)
         for plain in PLAIN_NAMES:

@@ -1,4 +1,4 @@
-"""A difference made readable: the smallest script that shows it, its step, both answers and the rule behind them."""
+"""Shrinks and explains a difference found by fuzzing."""
 
 import json
 from collections.abc import Iterator
@@ -23,24 +23,21 @@ GONE = "the difference was not there a second time"
 
 @dataclass(frozen=True, slots=True)
 class ShrunkDifference:
-    """The smallest script and its difference in words; found: the difference in the random script it was shrunk from."""
+    """The smallest script and its difference in words; found: the difference in the original random script."""
 
     found: FuzzDifference
     script: dict[str, Any]
     words: tuple[str, ...]
 
     def sentences(self) -> Iterator[str]:
-        """The difference for people."""
         yield f"{SubjectId(STANDARD, self.found.release)} and the reference ({self.found.dialect}) part in {self.found.script}; the smallest script:"
         yield f"  {json.dumps(self.script, ensure_ascii=False)}"
         yield from (f"  {line}" for line in self.words)
 
     def as_data(self) -> dict[str, Any]:
-        """The evidence for programs."""
         return {"found": asdict(self.found), "script": self.script, "words": self.words}
 
     def save(self, folder: Path) -> Path:
-        """Write the script as a file for ``simulate --script``."""
         folder.mkdir(parents=True, exist_ok=True)
         file = folder / f"{self.found.script}-{self.found.release}.json"
         file.write_text(json.dumps(self.script, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
@@ -48,7 +45,7 @@ class ShrunkDifference:
 
 
 def shrunk_difference(found: FuzzDifference, host: Host) -> ShrunkDifference:
-    """Shrink the script in which the difference was found; a difference that does not occur again is reported as gone."""
+    """Shrink the script of a difference; a difference that does not recur is reported as gone."""
 
     def sides(script: dict[str, Any]) -> tuple[list[str], list[str]]:
         return _sides(found, NamedScript(found.script, parse_script(script, found.script)), host)
@@ -57,13 +54,13 @@ def shrunk_difference(found: FuzzDifference, host: Host) -> ShrunkDifference:
     kind = kind_of(*sides(unshrunk))
     if kind is None:
         return ShrunkDifference(found, unshrunk, (GONE,))
-    # Of the same kind: a script on its way down must not slide from one difference into another.
+    # Require the same kind, so that shrinking does not move to another difference.
     small = to_dict(parse_script(shrink(unshrunk, lambda script: kind_of(*sides(script)) == kind), found.script))
     return ShrunkDifference(found, small, tuple(_words(found, small, *sides(small))))
 
 
 def kind_of(java: list[str], reference: list[str]) -> str | None:
-    """In what two answers differ; None if they are equal, or if both sides refuse the script."""
+    """Return the kind of the difference; None if the answers are equal or both sides refuse the script."""
     failed = [bool(lines) and lines[-1].startswith((FAILED, RAISED)) for lines in (java, reference)]
     if java == reference or all(failed):
         return None
@@ -79,8 +76,8 @@ def _sides(found: FuzzDifference, script: NamedScript, host: Host) -> tuple[list
 
 
 def _words(found: FuzzDifference, script: dict[str, Any], java: list[str], reference: list[str]) -> Iterator[str]:
-    """The difference as ``simulate`` prints it; if one side failed, only the two last lines."""
-    one = NamedScript(found.script, parse_script(script, found.script))
+    """The difference as ``simulate`` prints it, or both last lines if one side failed."""
+    named = NamedScript(found.script, parse_script(script, found.script))
     try:
         difference = comparison.first_difference(found.script, java, reference)
     except HarnessError:
@@ -88,8 +85,8 @@ def _words(found: FuzzDifference, script: dict[str, Any], java: list[str], refer
         yield f"reference {reference[-1:]}"
         return
     assert difference is not None, "the script was shrunk while the two differed"
-    rules = rules_behind(one, difference, found.release, found.release, list)
-    difference = with_initial_state(one, difference, found.release)
+    rules = rules_behind(named, difference, found.release, found.release, list)
+    difference = with_initial_state(named, difference, found.release)
     yield from difference_lines(
         replace(difference, rules=rules), *(f"{client}:{found.release}" for client in (STANDARD, REFERENCE))
     )

@@ -1,1 +1,1 @@
-"""Behaviour over the release lines: where it changes, which releases behave alike, and which release a client behaves like."""
+"""Behaviour over the release lines: changes and groups of equal releases."""

@@ -1,5 +1,5 @@
 """
-Finds the edges of the release lines at which a script's answer changes, and says so for people and for programs.
+Finds the edges of the release lines at which a script's answer changes.
 
 Every edge is tried, because an answer may change back.
 """
@@ -19,7 +19,7 @@ from rocketdiff.simulation.script import NamedScript
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """An edge at which the answer changes, with both answers."""
+    """An edge at which the answer changes."""
 
     edge: Edge
     before: Lines
@@ -28,7 +28,7 @@ class Turn:
 
 
 def edges_between(first: str | None, last: str | None) -> tuple[Edge, ...]:
-    """The way from one release to another; a missing end is the oldest or newest release; without both, every edge of every line."""
+    """Return the edges between two releases, by default the oldest and the newest; without both, every edge of every line."""
     if first is None and last is None:
         return every_edge()
     releases = client_releases()
@@ -36,7 +36,7 @@ def edges_between(first: str | None, last: str | None) -> tuple[Edge, ...]:
 
 
 def bisect(executions: Executions, script: NamedScript, edges: Sequence[Edge]) -> tuple[Turn, ...]:
-    """The edges at which the answer to the script changes, in order."""
+    """Return the edges at which the answer changes, in order."""
     answers = executions.lines((release, script) for release in releases_on(edges))
     turns = []
     for edge in edges:
@@ -48,7 +48,7 @@ def bisect(executions: Executions, script: NamedScript, edges: Sequence[Edge]) -
 
 
 def bisect_lines(script: NamedScript, turns: Sequence[Turn], edges: Sequence[Edge]) -> Iterator[str]:
-    """Lines for a terminal."""
+    """Yield lines for a terminal."""
     yield f"{script.name}: {len(turns) or 'no'} change{'s' * (len(turns) != 1)} at {len(edges)} steps between releases"
     for turn in turns:
         yield f"{turn.edge}, {difference_words(turn.difference)}"
@@ -57,7 +57,7 @@ def bisect_lines(script: NamedScript, turns: Sequence[Turn], edges: Sequence[Edg
 
 
 def bisect_data(script: NamedScript, turns: Sequence[Turn], edges: Sequence[Edge]) -> dict[str, Any]:
-    """The same as data, with both answers whole."""
+    """Return the result as JSON data, with both complete answers."""
     return {
         "script": script.name,
         "edges": [

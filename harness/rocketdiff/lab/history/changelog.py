@@ -1,7 +1,7 @@
 """
-The changes between two releases, found by executing every release on the way; the changelog for people and for programs.
+The changes between two releases, found by executing every release on the way.
 
-A standard script names a change; where only the fixed random scripts show one, one of them is shrunk. A script that follows
+A standard script names a change. Where only random scripts show a change, one of them is shrunk. A script that follows
 others (``follows``) is not listed where their change explains its own.
 """
 
@@ -20,16 +20,16 @@ from rocketdiff.simulation.golden.wording import before_after, change_sentence, 
 from rocketdiff.simulation.script import Depth, NamedScript, canonical, depth_of, parse_script, to_dict
 
 MOST_TRIALS = 1_500
-"""Limit of runs to shrink one random script: some ten seconds; by then it is small, if not the smallest."""
+"""Limit of runs to shrink a random script, about ten seconds; by then the script is small."""
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
     """
-    One behaviour that changes at an edge, and the smallest script that shows it.
+    A behaviour that changes at an edge, and a small script that shows it.
 
-    standard: the standard script, None if only a random one shows the change. also: standard scripts whose change follows from it.
-    known: words of the one answer that has some (``before: …``), where the sentence had to do without; else empty.
+    standard: None if only a random script shows the change. also: standard scripts whose change follows from it. known: the
+    words of an answer (``before: …``) if only one of the two has words; else empty.
     """
 
     behaviour: str
@@ -42,16 +42,15 @@ class Change:
 
     @property
     def depth(self) -> Depth:
-        """The depth at which the change shows."""
         return depth_of(self.script.script)
 
 
 @dataclass(frozen=True, slots=True)
 class EdgeChanges:
     """
-    The changes at one edge; empty if no script shows a difference.
+    The changes at one edge.
 
-    random: number of further random scripts with another answer; their reasons were not examined.
+    random: number of further random scripts with changed answers, whose reasons are not examined.
     """
 
     edge: Edge
@@ -61,7 +60,7 @@ class EdgeChanges:
 
 @dataclass(frozen=True, slots=True)
 class Corpus:
-    """The scripts for every release: standard ones with the golden data their words belong to, and random ones."""
+    """The executed scripts; golden: the answers to which the words of standard scripts belong."""
 
     standard: tuple[StandardScript, ...]
     random: tuple[NamedScript, ...]
@@ -69,12 +68,11 @@ class Corpus:
 
     @property
     def scripts(self) -> tuple[NamedScript, ...]:
-        """All of them."""
         return (*self.standard, *self.random)
 
 
 def changelog(executions: Executions, corpus: Corpus, way: Way) -> tuple[EdgeChanges, ...]:
-    """The edges of the way with their changes, in order."""
+    """Return the edges of the way with their changes, in order."""
     digests = executions.digests(releases_on(way.edges), corpus.scripts)
     changed = {
         edge: tuple(
@@ -99,7 +97,6 @@ def changelog(executions: Executions, corpus: Corpus, way: Way) -> tuple[EdgeCha
 
 
 def _named(changed: Sequence[NamedScript]) -> tuple[StandardScript, ...]:
-    """Standard scripts whose change no other script's change explains."""
     names = {script.name for script in changed}
     standard = (script for script in changed if isinstance(script, StandardScript))
     return tuple(script for script in standard if not names & set(script.about.follows))
@@ -127,7 +124,7 @@ def _change(
 
 
 def _only_random(executions: Executions, edge: Edge, changed: Sequence[NamedScript]) -> tuple[Change, ...]:
-    """The shrunk change that random scripts show at an edge where no standard script shows one."""
+    """A shrunk random script, if no standard script shows a change at the edge."""
     if not changed or any(isinstance(script, StandardScript) for script in changed):
         return ()
     order = list(Depth)
@@ -141,7 +138,7 @@ def _only_random(executions: Executions, edge: Edge, changed: Sequence[NamedScri
 
 
 def smallest(executions: Executions, edge: Edge, script: NamedScript) -> NamedScript:
-    """The smallest script found on which the two releases of an edge still differ."""
+    """Shrink a script while the two releases of an edge differ."""
 
     def tells_apart(candidate: dict[str, object]) -> bool:
         smaller = NamedScript(script.name, parse_script(candidate, script.name))
@@ -158,7 +155,7 @@ def _both(executions: Executions, edge: Edge, script: NamedScript) -> tuple[Line
 
 
 def changelog_lines(way: Way, found: Sequence[EdgeChanges]) -> Iterator[str]:
-    """Lines for a terminal: edges with changes in order, the others in one list at the end."""
+    """Yield lines for a terminal: edges with changes in order, then the unchanged ones in one line."""
     if way.turns_at:
         yield f"neither release comes from the other: back to their common ancestor {way.turns_at}, forward from there"
         yield ""
@@ -175,7 +172,7 @@ def changelog_lines(way: Way, found: Sequence[EdgeChanges]) -> Iterator[str]:
 
 
 def changelog_data(way: Way, found: Sequence[EdgeChanges]) -> dict[str, Any]:
-    """The same as data: ``edges`` with changes, ``unchanged`` the others."""
+    """Return the changelog as JSON data."""
     return {
         "turns_at": way.turns_at,
         "edges": [
@@ -189,7 +186,7 @@ def changelog_data(way: Way, found: Sequence[EdgeChanges]) -> dict[str, Any]:
 
 
 def change_data(change: Change) -> dict[str, Any]:
-    """One change; ``file`` is null for a shrunk random script."""
+    """Return a change as JSON data; ``file`` is null for a shrunk random script."""
     standard = change.standard
     return {
         "behaviour": change.behaviour,
@@ -210,12 +207,12 @@ def change_data(change: Change) -> dict[str, Any]:
 
 
 def random_words(number: int) -> str:
-    """A sentence that further random scripts differ at an edge."""
+    """Return the number of further random scripts that differ, in words."""
     return f"{number} random script{'s differ' if number > 1 else ' differs'} as well"
 
 
 def script_file(change: Change) -> str | None:
-    """The path of the script that shows the change."""
+    """Return the path of the change's standard script, if any."""
     return f"{SCRIPTS}/{change.script.name}.json" if change.standard else None
 
 
@@ -232,7 +229,7 @@ def _change_lines(change: Change) -> Iterator[str]:
     if change.standard:
         yield f"    matters: {change.standard.about.matters}"
     yield f"    script: {script_file(change) or canonical(change.script.script)}"
-    is_told = before_after(change.difference) in change.sentence
-    yield f"    answer: {f'differs at {change.difference.place}' if is_told else difference_words(change.difference)}"
+    is_known = before_after(change.difference) in change.sentence
+    yield f"    answer: {f'differs at {change.difference.place}' if is_known else difference_words(change.difference)}"
     if change.also:
         yield f"    follows from it: {', '.join(change.also)}"

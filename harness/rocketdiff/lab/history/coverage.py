@@ -1,4 +1,4 @@
-"""Coverage of an observation: it can distinguish releases only by situations that occurred."""
+"""Coverage of an observation, which can distinguish releases only by situations that occurred."""
 
 import json
 from collections.abc import Iterable, Iterator
@@ -15,7 +15,7 @@ BROKEN = {"refused", "reset"}
 
 @dataclass(slots=True)
 class Coverage:
-    """Situations that occurred at least once; the field names give the words for those that did not."""
+    """Situations that occurred at least once."""
 
     retry: bool = False
     fault_latency: bool = False
@@ -27,12 +27,11 @@ class Coverage:
 
     @property
     def missing(self) -> tuple[str, ...]:
-        """The situations that never occurred, in words."""
         return tuple(field.name.replace("_", " ") for field in fields(self) if not getattr(self, field.name))
 
 
 def coverage_of(scripts: Iterable[tuple[Script, Lines]]) -> Coverage:
-    """The situations that occurred in scripts and their answers."""
+    """Return the situations that occurred in scripts and their answers."""
     found = Coverage()
     for script, lines in scripts:
         found.fault_latency |= script.settings.send_latency_fault_enable

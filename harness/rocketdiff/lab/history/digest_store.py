@@ -1,4 +1,4 @@
-"""Digests of answers in the cache folder; an unusable cache costs only time."""
+"""Cache of answer digests on disk; an unusable cache costs only time."""
 
 import sqlite3
 from collections.abc import Iterable, Mapping
@@ -11,19 +11,18 @@ _ASKED_AT_ONCE = 500
 """Keys per query; some builds of SQLite accept at most 999."""
 
 _BUSY_S = 10.0
-"""Timeout for another process that holds the file; it writes a few thousand rows at a time."""
+"""Timeout for a lock held by another process, which writes some hundred rows at a time."""
 
 
 class DigestStore:
-    """A mapping from keys to digests on disk, for several processes at once."""
+    """A persistent mapping from keys to digests, shared by processes."""
 
     def __init__(self, file: Path | None = None, *, fresh: bool = False) -> None:
-        """By default the store of the cache folder, which is created by the first write. fresh: ignore stored digests."""
+        """By default, use the store in the cache folder; the first write creates it. fresh: ignore stored digests."""
         self._file = file or cache_dir() / "simulation" / "digests.sqlite"
         self._fresh = fresh
 
     def read(self, keys: Iterable[str]) -> dict[str, str]:
-        """The known digests of these keys."""
         if self._fresh or not self._file.exists():
             return {}
         asked, found = list(keys), dict[str, str]()
@@ -39,14 +38,13 @@ class DigestStore:
         return found
 
     def write(self, digests: Mapping[str, str]) -> None:
-        """Store digests."""
         try:
             self._file.parent.mkdir(parents=True, exist_ok=True)
             with closing(self._opened()) as database, database:
                 database.execute("CREATE TABLE IF NOT EXISTS digests (key TEXT PRIMARY KEY, digest TEXT) WITHOUT ROWID")
                 database.executemany("INSERT OR REPLACE INTO digests VALUES (?, ?)", digests.items())
         except (OSError, sqlite3.Error):
-            return  # a full disk, a read-only or a damaged file: everything is executed again next time
+            return  # a full disk, or a read-only or damaged file: the next run executes everything again
 
     def _opened(self) -> sqlite3.Connection:
         return sqlite3.connect(self._file, timeout=_BUSY_S)

@@ -1,8 +1,8 @@
 """
-Executes scripts on many releases, each pair once; the cache has the digests of earlier answers.
+Executes scripts on many releases, with a cache of answer digests.
 
-Only digests are cached, because few answers are ever read. To read one, the script is executed again, or the golden answer with
-the same digest is used.
+Only digests are cached, because few answers are ever read. An answer that is needed comes from the golden data with the same
+digest, or from another execution.
 """
 
 import hashlib
@@ -17,7 +17,7 @@ from rocketdiff.simulation.virtual import run_reference
 from rocketmq_reference.dialects import dialect_of
 
 _KEPT_AT_ONCE = 500
-"""Digests per write of the store; an interruption loses at most these."""
+"""Digests per write to the store, and so the most that an interruption loses."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,8 +25,8 @@ class Executions:
     """
     Answers of releases to scripts.
 
-    fingerprint: what, besides the script, decides a release's answer (its artifacts, the host's sources). remembered: golden
-    answers by digest. on_progress: called with (done, all) while scripts are executed.
+    fingerprint: digest of a release's inputs besides the script (artifacts, host sources). remembered: golden answers by
+    digest. on_progress: called with (done, all) during execution.
     """
 
     runner: Runner
@@ -36,7 +36,6 @@ class Executions:
     on_progress: Callable[[int, int], None] = lambda _done, _all: None
 
     def digests(self, releases: Sequence[str], scripts: Sequence[NamedScript]) -> Mapping[tuple[str, str], str]:
-        """The digest of each release's answer to each script, by (release, name)."""
         keys = self._keys((release, script) for script in scripts for release in releases)
         known = self.store.read(keys.values())
         jobs = [
@@ -56,7 +55,7 @@ class Executions:
         return {pair: known[key] for pair, key in keys.items()}
 
     def lines(self, wanted: Iterable[tuple[str, NamedScript]]) -> Mapping[tuple[str, str], Lines]:
-        """The answers, by (release, name): executed, unless a golden answer has the known digest."""
+        """The answers, by (release, script name): golden ones if the digest is known, else executed."""
         pairs = {(release, script.name): (release, script) for release, script in wanted}
         keys = self._keys(pairs.values())
         digests = self.store.read(keys.values())
@@ -68,12 +67,11 @@ class Executions:
         return {pair: lines for pair, lines in found.items() if lines is not None} | executed
 
     def _keys(self, pairs: Iterable[tuple[str, NamedScript]]) -> dict[tuple[str, str], str]:
-        """The store's key of each pair; a script is serialised once for all releases."""
         texts: dict[str, str] = {}
         keys: dict[tuple[str, str], str] = {}
         for release, script in pairs:
             if script.name not in texts:
-                # A script that leaves its depth open is run at the least, which the steps decide today.
+                # The depth is part of the key: for a script without one, it depends on the code of depth_of.
                 texts[script.name] = f"{depth_of(script.script)}\0{canonical(script.script)}"
             parts = (self.fingerprint(release), script.name, texts[script.name])
             keys[release, script.name] = hashlib.sha256("\0".join(parts).encode()).hexdigest()
@@ -81,9 +79,8 @@ class Executions:
 
 
 class ReferenceRunner:
-    """Runs jobs one after the other in this process."""
+    """Runs jobs on the reference in this process."""
 
     def run_all(self, jobs: Iterable[Job]) -> Iterator[tuple[Job, list[str]]]:
-        """The answer lines of each job, in the order of the jobs."""
         for job in jobs:
             yield job, run_reference(dialect_of(job.release), job.name, job.script, trace=job.trace)

@@ -1,8 +1,8 @@
 """
 Groups of releases with equal answers to all scripts.
 
-A depth includes all above it: releases that choose queues differently also send differently. The scripts are the standard ones
-and a fixed set of random ones, which finds changes that no standard script shows.
+A depth includes the scripts of all shallower depths, because releases that choose queues differently also send differently.
+A fixed set of random scripts finds changes that no standard script shows.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,7 +19,7 @@ from rocketdiff.simulation.golden.standard import StandardScript, up_to
 from rocketdiff.simulation.script import Depth, NamedScript, depth_of, parse_script
 
 LETTER: Mapping[Depth, str] = {Depth.SELECTION: "S", Depth.SEND_LOOP: "L", Depth.REMOTING: "R"}
-"""First letter of a group's name: selection, loop, remoting."""
+"""First letter of a group's name: Selection, Loop, Remoting."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Grouping:
-    """The groups at one depth, by first release, and the number of scripts."""
+    """The groups at one depth, by first release, and the numbers of scripts."""
 
     depth: Depth
     groups: tuple[Group, ...]
@@ -42,19 +42,19 @@ class Grouping:
 
 @dataclass(frozen=True, slots=True)
 class GroupsReport:
-    """Groups at every requested depth, and the changes at each edge."""
+    """Groups at every requested depth and the changes at each edge."""
 
     groupings: tuple[Grouping, ...]
     edges: tuple[EdgeChanges, ...]
 
 
 def corpus_up_to(depth: Depth, standard: Sequence[StandardScript], golden: Mapping[str, Golden]) -> Corpus:
-    """All scripts for a depth."""
+    """Return all scripts for a depth."""
     return Corpus(up_to(depth, standard), fixed_random_up_to(depth), golden)
 
 
 def grouping(executions: Executions, corpus: Corpus, depth: Depth, releases: Sequence[str]) -> Grouping:
-    """Group the releases by their answers to every script of the corpus."""
+    """Group the releases by their answers to all scripts of the corpus."""
     digests = executions.digests(releases, corpus.scripts)
     alike: dict[tuple[str, ...], list[str]] = {}
     for release in releases:
@@ -67,7 +67,7 @@ def grouping(executions: Executions, corpus: Corpus, depth: Depth, releases: Seq
 def groups_report(
     executions: Executions, corpus: Corpus, depths: Sequence[Depth], releases: Sequence[str]
 ) -> GroupsReport:
-    """Groups at each of the depths and the changes between them; corpus: of the deepest."""
+    """Return the groups at each depth and the changes between them; corpus: that of the deepest depth."""
     groupings = tuple(grouping(executions, _part(corpus, depth), depth, releases) for depth in depths)
     edges = tuple(edge for edge in every_edge(releases) if edge.before in releases)
     return GroupsReport(groupings, changelog(executions, corpus, Way(edges)))
@@ -86,17 +86,17 @@ def _name(depth: Depth, number: int) -> str:
 
 
 COUNTS: Mapping[Depth, int] = {Depth.SELECTION: 60, Depth.SEND_LOOP: 30, Depth.REMOTING: 15}
-"""Scripts per depth: enough that several distinguish each pair of neighbours that differ at all; few enough for a minute over all releases."""
+"""Scripts per depth: several distinguish each differing pair of neighbours; all releases take about a minute."""
 
 
 @cache
 def fixed_random(depth: Depth) -> tuple[NamedScript, ...]:
-    """The random scripts of one depth."""
+    """Return the fixed random scripts of one depth."""
     names = (f"random-{depth}-{seed}" for seed in range(COUNTS[depth]))
     return tuple(NamedScript(name, parse_script(generate(str(depth), seed), name)) for seed, name in enumerate(names))
 
 
 def fixed_random_up_to(depth: Depth) -> tuple[NamedScript, ...]:
-    """Those of a depth and of all below it."""
+    """Return the fixed random scripts of a depth and of all shallower ones."""
     order = list(Depth)
     return tuple(script for each in order[: order.index(depth) + 1] for script in fixed_random(each))

@@ -1,4 +1,4 @@
-"""The graph of releases, a line with branches: an edge is one step of an upgrade; a way leads from any release to any other."""
+"""The graph of releases: a line with branches."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,9 +14,9 @@ from rocketdiff.releases.programs.builds import is_there
 @dataclass(frozen=True, slots=True)
 class Edge:
     """
-    One step between a release and its parent; on a way back ``after`` is the older one.
+    One step between a release and its parent; going backward, ``after`` is the older release.
 
-    side: it is beside a way, on a branch that ended.
+    side: the edge lies beside the way, on a branch that ended.
     """
 
     before: str
@@ -30,9 +30,9 @@ class Edge:
 @dataclass(frozen=True, slots=True)
 class Way:
     """
-    Edges from one release to another, and those of the branches beside it.
+    The edges from one release to another, with the side branches.
 
-    turns_at: the common ancestor at which it turns from backward to forward, if it does.
+    turns_at: the common ancestor at which the way turns from backward to forward, if any.
     """
 
     edges: tuple[Edge, ...]
@@ -40,14 +40,14 @@ class Way:
 
 
 def every_edge(releases: Sequence[str] | None = None) -> tuple[Edge, ...]:
-    """One edge per release of the catalogue (or of ``releases``) and its parent, in release-line order."""
+    """Return the edge from its parent to each release of the catalogue (or of ``releases``), in release-line order."""
     known = client_releases() if releases is None else releases
     pairs = ((parent_of(release), release) for release in known)
     return tuple(Edge(parent, release) for parent, release in pairs if parent is not None)
 
 
 def ancestors(release: str) -> tuple[str, ...]:
-    """The release and its ancestors, the youngest first."""
+    """Return the release and its ancestors, youngest first."""
     found = [require_client(release)]
     while (parent := parent_of(found[-1])) is not None:
         found.append(parent)
@@ -56,10 +56,9 @@ def ancestors(release: str) -> tuple[str, ...]:
 
 def way(before: str, after: str) -> Way:
     """
-    The way from one release to another along the lines.
+    Return the way from one release to another: back to their common ancestor and forward from there.
 
-    From an ancestor it goes forward, from a descendant back; otherwise back to the common ancestor and forward from
-    there. A branch that leaves the way is included beside it, as far as its releases are between the two in release-line
+    A branch that leaves the way is included as a side branch, as far as its releases lie between the two in release-line
     order. UsageError for an unknown release.
     """
     back, forward = ancestors(before), ancestors(after)
@@ -71,7 +70,7 @@ def way(before: str, after: str) -> Way:
 
 
 def _with_branches(steps: Sequence[Edge], before: str, after: str) -> tuple[Edge, ...]:
-    """Each step followed by the branches that leave its target."""
+    """Each step, followed by the branches that leave its target."""
     releases = client_releases()
     first, last = sorted(releases.index(base_of(release)) for release in (before, after))
     left = [release for release in releases[first + 1 : last] if release not in releases_on(steps)]
@@ -83,18 +82,18 @@ def _with_branches(steps: Sequence[Edge], before: str, after: str) -> tuple[Edge
 
 
 def _branches(root: str, left: Sequence[str]) -> list[Edge]:
-    """Edges from a release to its children, and so on."""
+    """Edges from a release to its descendants among ``left``."""
     children = [release for release in left if parent_of(release) == root]
     return [edge for child in children for edge in (Edge(root, child, side=True), *_branches(child, left))]
 
 
 def releases_on(edges: Sequence[Edge]) -> tuple[str, ...]:
-    """Every release an edge touches, in the order of the edges."""
+    """Return the releases of the edges, in order, each once."""
     return tuple(dict.fromkeys(release for edge in edges for release in (edge.before, edge.after)))
 
 
 def require_client(release: str) -> str:
-    """The release; UsageError if no such client was published."""
+    """Return the release; UsageError if no such client exists."""
     if not is_there(release):
         raise UsageError(
             "a release of the Java client", seen=word(release), hint=nearest_releases(release, client_releases())

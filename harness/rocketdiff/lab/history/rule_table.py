@@ -1,4 +1,4 @@
-"""Table of the rules that users ask about most: where retries go and how long a broker is avoided, over all releases."""
+"""Table of the most requested rules over all releases: where retries go and how long a broker is avoided."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ COLUMNS: Mapping[str, str] = {
     "fallback-four-brokers": "Every broker avoided",
     "silent-broker": "Silent broker",
 }
-"""Standard script and column heading for the meaning of its answer."""
+"""Column headings by standard script; a cell is the meaning of the script's answer."""
 
 NO_WORDS = "as no published release"
 
@@ -36,7 +36,7 @@ def rule_rows(
     golden: Mapping[str, Golden],
     releases: Sequence[str],
 ) -> tuple[RuleRow, ...]:
-    """One row per range of consecutive releases with the same behaviour in all columns."""
+    """Return one row per range of consecutive releases with equal cells."""
     by_name = {script.name: script for script in standard}
     scripts = [by_name[name] for name in COLUMNS if name in by_name]
     answers = executions.lines((release, script) for release in releases for script in scripts)

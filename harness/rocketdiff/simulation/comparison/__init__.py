@@ -1,4 +1,4 @@
-"""Two answers to one script: where they first differ, what that is about, and which rule is behind it."""
+"""Comparison of two answers to one script: the first difference, what differs, and the responsible rule."""
 
 from rocketdiff.simulation.comparison.answers import AnswerLine, answer_line, visible
 from rocketdiff.simulation.comparison.attribution import rules_behind

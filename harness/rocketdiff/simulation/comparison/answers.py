@@ -1,4 +1,4 @@
-"""One answer line of a host, parsed: its step, the answer, and in a trace the state."""
+"""Parsed answer lines of a host."""
 
 import json
 from dataclasses import dataclass
@@ -10,15 +10,16 @@ _PLACE = ("script", "step", "at", "n", "callback")
 _STATE = "state"
 
 Place = tuple[int, int, int, int]
-"""Step, entry of a timeline, number of the send and of the callback; 0 where there is only one."""
+"""Step, timeline entry, send number and callback number; 0 where there is only one."""
 
 
 @dataclass(frozen=True, slots=True)
 class AnswerLine:
     """
-    A line; ``kind`` is the key of what it answers (select, send, dump, or in a trace the key of any step).
+    An answer line.
 
-    content: what stands under it. state: the client's state after it, when it was asked to be traced.
+    kind: the line's key (select, send, dump; in a trace, any step's key). content: the value under that key. state: the
+    client state after the step, in a trace.
     """
 
     step: int
@@ -31,7 +32,7 @@ class AnswerLine:
 
     @property
     def place(self) -> str:
-        """In words: ``step 4, entry 2, send 3``."""
+        """The place in words: ``step 4, entry 2, send 3``."""
         parts = [f"step {self.step}"]
         parts += [f"entry {self.at}"] if self.at is not None else []
         parts += [f"send {self.n}"] if self.n is not None else []
@@ -40,7 +41,7 @@ class AnswerLine:
 
 
 def answer_line(text: str) -> AnswerLine:
-    """A parsed line; HarnessError for one that no host may print."""
+    """Parse a line; HarnessError if it is malformed."""
     try:
         data = json.loads(text)
         (kind,) = data.keys() - {*_PLACE, _STATE}
@@ -58,7 +59,7 @@ def answer_line(text: str) -> AnswerLine:
 
 
 def visible(lines: list[str]) -> list[str]:
-    """A trace without what an application cannot see: no states, and no lines for steps that answer nothing."""
+    """Reduce a trace to what an application can see: without states and without lines of steps that have no answer."""
     return [shown for line in lines if (shown := _visible(line)) is not None]
 
 

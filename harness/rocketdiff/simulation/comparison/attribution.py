@@ -1,10 +1,12 @@
 """
-Attributes a difference to a rule: which single rule of the other dialect makes the reference answer like it.
+Attributes a difference to a rule: the single rule of the other dialect that makes the reference answer like it.
 
-Of two dialects every field in which they differ is exchanged alone, and the script is run again: the fields after which the
-line in question is as on the other side are the cause. Where both sides have one dialect there is nothing to exchange. Of two builds of
-classes the one is named that departs from the rules; of classes and the reference that describes them the rules that decide such a line
-are quoted, because one of them, or the host, is wrong.
+Each field in which the two dialects differ is exchanged alone, and the script runs again. The causes are the fields after
+whose exchange the line agrees with the other side.
+
+If both sides have the same dialect, nothing can be exchanged. Between two builds, the build that departs from the rules is
+named. Between Java classes and their reference, the rules that decide the line are quoted: one of them, or the host, is
+wrong.
 """
 
 import re
@@ -22,15 +24,13 @@ from rocketmq_reference.dialects import dialect_of, flatten
 from rocketmq_reference.rules.dialect import Dialect
 
 View = Callable[[list[str]], list[str]]
-"""What is compared of a trace: all of it, or what an application can see."""
+"""The compared part of a trace: all of it, or what an application can see."""
 
 _NOT_BEHAVIOUR = {"name", "releases", "parent"}
 
 
 @dataclass(frozen=True, slots=True)
 class _Exchange:
-    """One field in which two dialects differ, by its path."""
-
     path: tuple[str, ...]
     left: object
     right: object
@@ -40,7 +40,7 @@ class _Exchange:
 
 
 def rules_behind(script: NamedScript, difference: Difference, left: str, right: str, view: View) -> tuple[str, ...]:
-    """Sentences about the rules that are responsible; left and right are releases."""
+    """Return sentences about the responsible rules; left and right are releases."""
     this, that = dialect_of(left), dialect_of(right)
     if this.name == that.name:
         return (*_as_written(left, difference.compared), *_story(script, difference, right))
@@ -58,13 +58,13 @@ def rules_behind(script: NamedScript, difference: Difference, left: str, right: 
 
 
 def which_departs(script: NamedScript, difference: Difference, left: str, right: str, view: View) -> tuple[str, ...]:
-    """Which of two builds of classes with one dialect does not answer as its rules have it; left and right are releases."""
+    """Return a sentence that names the build that departs from its rules; left and right are releases with the same dialect."""
     lines, number = _lines(dialect_of(left), script, view), difference.line
     by_rules = lines[number] if number < len(lines) else None
     base = left.partition("+")[0]
-    for line, one, other in ((difference.lines[0], left, right), (difference.lines[1], right, left)):
+    for line, conforming, departing in ((difference.lines[0], left, right), (difference.lines[1], right, left)):
         if line == by_rules:
-            return (f"{other} departs from the rules of {base}, by which {one} answers",)
+            return (f"{departing} departs from the rules of {base}, by which {conforming} answers",)
     return (f"not known: by the rules of {base} neither of the two answers so",)
 
 
@@ -76,7 +76,7 @@ def _story(script: NamedScript, difference: Difference, release: str) -> Iterato
 
 @dataclass(frozen=True, slots=True)
 class _Question:
-    """A difference between what the reference answers in two dialects."""
+    """A difference between the reference's answers in two dialects."""
 
     script: NamedScript
     difference: Difference
@@ -85,12 +85,11 @@ class _Question:
     theirs: list[str]
 
     def line(self, lines: list[str]) -> str | None:
-        """The line of the difference."""
         number = self.difference.line
         return lines[number] if number < len(lines) else None
 
     def is_settled_by(self, dialect: Dialect) -> bool:
-        """Whether with this dialect the difference is gone, and nothing differs that did not differ before."""
+        """True if this dialect removes the difference and adds no new one."""
         lines, number = _lines(dialect, self.script, self.view), self.difference.line
         seen, wanted, before = self.line(lines), self.line(self.theirs), self.line(self.ours)
         if lines[:number] != self.theirs[:number]:
@@ -105,10 +104,10 @@ class _Question:
 
 
 def _lines(dialect: Dialect, script: NamedScript, view: View) -> list[str]:
-    """What the dialect answers; a mixture of dialects may fail, and then it is no cause."""
+    """The dialect's answer; empty if the run fails, as a mixture of dialects may."""
     try:
         return view(run_reference(dialect, script.name, script.script, trace=True))
-    except Exception:  # noqa: BLE001 - see above
+    except Exception:  # noqa: BLE001 - see the docstring
         return []
 
 
@@ -145,11 +144,11 @@ _DECIDES: dict[Compared, tuple[str, ...]] = {
     Compared.ATTEMPT_PORT: ("remoting.vip_channel",),
     Compared.STATUS: ("loop.",),
 }
-"""Beginnings of the names of the fields that decide it; what is not here is decided by send loop and remoting."""
+"""Prefixes of the deciding fields. Everything else is decided by the send loop and remoting fields."""
 
 
 def _as_written(release: str, compared: Compared) -> Iterator[str]:
-    """The fields that decide it, rules among them by what their docstrings say."""
+    """The deciding fields, with the docstrings that describe them."""
     dialect = dialect_of(release)
     beginnings = _DECIDES.get(compared, ("loop.", "asynchronous.", "remoting."))
     chosen = {name: text for name, text in flatten(dialect).items() if name.startswith(beginnings)}
@@ -160,7 +159,7 @@ def _as_written(release: str, compared: Compared) -> Iterator[str]:
 
 
 def _quoted(dialect: Dialect, name: str) -> str:
-    """What a rule's docstring says, or else what that of its group says about the field; empty if neither does."""
+    """The description of a field: the docstring of its rule, else its sentence in the group's docstring, else empty."""
     *groups, field = name.split(".")
     group = reduce(getattr, groups, dialect)
     rule = getattr(group, field)

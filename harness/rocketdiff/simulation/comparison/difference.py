@@ -1,7 +1,7 @@
 """
-Two answers to one script, line by line: the first difference, what it is about, and the states in which it arose.
+The first difference between two answers to one script, compared line by line.
 
-Exact: the hosts share the script, the clock and the random tape, so any difference is one of behaviour.
+The comparison is exact: the hosts share script, clock and random tape, so every difference is a difference of behaviour.
 """
 
 from collections.abc import Iterator, Sequence
@@ -14,7 +14,7 @@ from rocketdiff.simulation.comparison.answers import AnswerLine, answer_line
 
 
 class Compared(StrEnum):
-    """What is compared, in the order in which a line is searched: causes come before effects."""
+    """The compared values, in search order: causes before effects."""
 
     ORDER = "order of answers"
     QUEUE = "queue"
@@ -43,11 +43,11 @@ class Compared(StrEnum):
 @dataclass(frozen=True, slots=True)
 class Difference:
     """
-    The first difference of two answers.
+    The first difference of two answers; pairs are (left, right).
 
-    where: the value within its line, as in ``send.attempts[1].timeout_ms``; values, states, lines: of the left and the
-    right side. states: after the step, from the same line (None without a trace, or where a side has no line); before:
-    the state both had after the last line they shared. rules: why, as far as it is known; filled in by ``rules_behind``.
+    where: path of the value in its line, such as ``send.attempts[1].timeout_ms``. states: the states in the differing lines
+    (None without a trace or a line). before: the common state after the last equal line. rules: the known reasons; filled in
+    from ``rules_behind``.
     """
 
     script: str
@@ -64,16 +64,16 @@ class Difference:
 
 
 def first_difference(script: str, left: Sequence[str], right: Sequence[str]) -> Difference | None:
-    """The first line in which two answers differ; None if they are the same."""
-    for number, (one, other) in enumerate(zip_longest(left, right)):
-        if one != other:
+    """Return the first difference, or None if the answers are equal."""
+    for number, (left_line, right_line) in enumerate(zip_longest(left, right)):
+        if left_line != right_line:
             before = answer_line(left[number - 1]).state if number else None
-            return _difference(script, number, one, other, before)
+            return _difference(script, number, left_line, right_line, before)
     return None
 
 
 def places_of_difference(one: str, other: str) -> frozenset[str]:
-    """Everything in which two lines differ, as ``where`` of a Difference has it."""
+    """Return the paths of all differences between two lines, in the form of ``Difference.where``."""
     left, right = answer_line(one), answer_line(other)
     if _named(left) != _named(right):
         return frozenset({""})
@@ -137,15 +137,15 @@ _OF_STATE = {
 
 
 def _parts(left: AnswerLine, right: AnswerLine) -> Iterator[Part]:
-    """Everything in which two lines about the same thing differ, causes first."""
-    kind, one, other = left.kind, left.content, right.content
+    """All differences between two lines of the same kind, causes first."""
+    kind, before, after = left.kind, left.content, right.content
     if kind == "send":
-        yield from _of_attempts(one.get("attempts") or [], other.get("attempts") or [])
-        yield from _of(_OF_CALL, one, other, kind)
+        yield from _of_attempts(before.get("attempts") or [], after.get("attempts") or [])
+        yield from _of(_OF_CALL, before, after, kind)
     elif kind == "select":
-        yield from _of(_OF_SELECTION, one, other, kind)
+        yield from _of(_OF_SELECTION, before, after, kind)
     elif kind == "dump":
-        yield from _of(_OF_STATE, one, other, kind)
+        yield from _of(_OF_STATE, before, after, kind)
     yield from _of(_OF_STATE, left.state or {}, right.state or {}, "state")
 
 
@@ -158,31 +158,29 @@ def _of_attempts(one: Sequence[dict[str, Any]], other: Sequence[dict[str, Any]])
 
 def _of(fields: dict[str, Compared], left: dict[str, Any], right: dict[str, Any], where: str) -> Iterator[Part]:
     for name, compared in fields.items():
-        one, other = left.get(name), right.get(name)
-        if one == other:
+        before, after = left.get(name), right.get(name)
+        if before == after:
             continue
         if compared is Compared.QUEUE:
             yield compared, where, (_queue(left), _queue(right))
-        elif compared is Compared.FAULTS and one and other:
-            yield from _of_faults(one, other, f"{where}.{name}")
+        elif compared is Compared.FAULTS and before and after:
+            yield from _of_faults(before, after, f"{where}.{name}")
         else:
-            yield compared, f"{where}.{name}", (one, other)
+            yield compared, f"{where}.{name}", (before, after)
 
 
 def _of_faults(one: dict[str, Any], other: dict[str, Any], where: str) -> Iterator[Part]:
-    """The first broker with another item."""
     for broker in sorted({*one, *other}):
         if one.get(broker) != other.get(broker):
             yield Compared.FAULTS, f"{where}.{broker}", (one.get(broker), other.get(broker))
 
 
 def _queue(content: dict[str, Any]) -> str | None:
-    """A queue in words."""
     if "queue_id" not in content:
         return None
     return f"queue {content['queue_id']} of {content.get('broker')}"
 
 
 def _named(line: AnswerLine | None) -> str | None:
-    """The subject of a line; lines with different subjects cannot be compared any further."""
+    """Kind and place of a line; lines that differ here are not compared further."""
     return None if line is None else f"{line.kind} of {line.place}"

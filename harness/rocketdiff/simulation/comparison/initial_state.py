@@ -1,4 +1,4 @@
-"""The state before an answer that has none before it in the trace: the first answer of a script, or one after a dump."""
+"""The state before an answer where the trace has none: before a script's first answer, or after a dump."""
 
 from dataclasses import replace
 from typing import Any
@@ -18,10 +18,10 @@ _OF_THREAD_0 = (DumpPart.INDEX, DumpPart.WORST_INDEX, *_SHARED)
 
 def with_initial_state(script: NamedScript, difference: Difference, release: str) -> Difference:
     """
-    The difference with its ``before``, where the trace has states but none before it.
+    Fill in ``before`` if the trace has states but none before the difference.
 
-    The reference, in the dialect of that release, does the steps before and is asked for the state; what it cannot do leaves
-    the difference as it is.
+    The reference runs the preceding steps in the release's dialect and dumps the state. If that fails, the difference is
+    returned unchanged.
     """
     if difference.before is not None or not any(difference.states):
         return difference
@@ -41,6 +41,6 @@ def _state_before(named: NamedScript, step: int, release: str) -> dict[str, Any]
 
 
 def _parts(step: Step) -> tuple[DumpPart, ...]:
-    """A dump tells the counters of thread 0; those of another thread would be taken for its own."""
+    """A dump has the counters of thread 0, so they are left out where another thread acts."""
     of_another = isinstance(step, Timeline) or getattr(step, "thread", 0) != 0
     return _SHARED if of_another else _OF_THREAD_0

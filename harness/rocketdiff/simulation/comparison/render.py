@@ -1,4 +1,4 @@
-"""A difference for people, as lines for a terminal, and for programs, as one JSON object."""
+"""Renders a difference as terminal lines and as JSON data."""
 
 import json
 from collections.abc import Iterator
@@ -9,14 +9,14 @@ from rocketdiff.simulation.comparison.answers import answer_line
 from rocketdiff.simulation.comparison.difference import Difference
 
 _SHOWN_CHARACTERS = 600
-"""Length of an answer or of a state; the difference stands before it."""
+"""Longest answer or state that is printed whole; the differing value is printed separately."""
 
 _SHOWN_RULES = 12
-"""A longer list of rules helps little; the JSON form has them all."""
+"""Most rules that are printed; the JSON form has all of them."""
 
 
 def difference_lines(difference: Difference, left: str, right: str) -> Iterator[str]:
-    """What differs, where and why; left and right are the names of the subjects."""
+    """Yield what differs, where and why; left and right are the names of the subjects."""
     where = f" ({difference.where})" if difference.where else ""
     yield f"{difference.script}: differs in the {difference.compared} at {difference.place}{where}"
     rows = [(left, _value(difference.values[0])), (right, _value(difference.values[1])), *_states(difference)]
@@ -29,12 +29,11 @@ def difference_lines(difference: Difference, left: str, right: str) -> Iterator[
 
 
 def difference_data(difference: Difference) -> dict[str, Any]:
-    """The same as plain data; field names are those of Difference."""
+    """Return the difference as plain data, with the field names of Difference."""
     return {field.name: getattr(difference, field.name) for field in fields(difference)}
 
 
 def _states(difference: Difference) -> Iterator[tuple[str, str]]:
-    """The common state before, and the parts of the states after it that differ."""
     if difference.before is not None:
         yield "state before", _json(difference.before)
     left, right = difference.states

@@ -1,4 +1,4 @@
-"""The decisions of the rules that led to one answer of the reference, as lines for a person."""
+"""The rule decisions that led to one answer of the reference, as readable lines."""
 
 from collections.abc import Iterator
 
@@ -12,14 +12,14 @@ from rocketmq_reference.rules.events import Event
 
 _NS_PER_MS = 1_000_000
 _MOST_LINES = 40
-"""Nobody reads a selection that passes a hundred queues."""
+"""Limit of printed lines: a selection may pass a hundred queues."""
 
 
 def story(script: NamedScript, release: str, wanted: AnswerLine) -> tuple[str, ...]:
     """
-    The decisions behind one answer, with the end of each attempt in its place; empty if no rule reported any.
+    Return the decisions behind one answer and the end of each attempt, in order; empty if no rule reported any.
 
-    Sends that are under way at the same time are reported together.
+    Concurrent sends are reported together.
     """
     seen: list[tuple[int, Event]] = []
     lines = run_reference(
@@ -46,7 +46,7 @@ def _matching(lines: list[str], wanted: AnswerLine) -> Iterator[tuple[int, Answe
 
 
 def _as_send(answer: AnswerLine) -> Send:
-    """The send of the answer, as the oracle words it; a selection is a send without attempts."""
+    """The answer as the oracle's Send; a selection becomes a send without attempts."""
     attempts = answer.content.get("attempts", ()) if answer.kind == "send" else ()
     return Send(
         send=0,

@@ -1,4 +1,4 @@
-"""Random scripts: the same depth and seed give the same script whatever the release, the machine and the Python."""
+"""Random scripts; depth and seed determine a script on every release, machine and Python version."""
 
 from collections.abc import Callable
 from typing import Any
@@ -21,7 +21,7 @@ DEPTHS: tuple[str, ...] = tuple(_GENERATORS)
 
 
 def generate(depth: str, seed: int) -> dict[str, Any]:
-    """Script number ``seed`` of a depth, as parsed JSON."""
+    """Return script number ``seed`` of a depth, as parsed JSON."""
     if depth not in _GENERATORS:
         raise UsageError("a depth of the simulation", seen=depth, hint=f"one of {', '.join(DEPTHS)}")
     rng = RandomSource(f"{depth}:{seed}")

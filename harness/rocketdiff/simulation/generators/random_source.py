@@ -1,7 +1,7 @@
 """
-Draws for the generators, built on ``random()`` alone.
+Random draws for the generators.
 
-It is the only method of Python's generator whose sequence is guaranteed for a seed.
+Only ``random()`` is used: the one method of Python's generator whose sequence is guaranteed for a seed.
 """
 
 import random
@@ -12,7 +12,7 @@ Item = TypeVar("Item")
 
 
 class RandomSource:
-    """The seeded source of all random choices of a script."""
+    """The seeded source of a script's random choices."""
 
     def __init__(self, seed: str) -> None:
         self._random = random.Random(seed)
@@ -21,14 +21,14 @@ class RandomSource:
         return self._random.random() < share
 
     def between(self, low: int, high: int) -> int:
-        """A whole number, both ends included."""
+        """Both ends included."""
         return low + int(self._random.random() * (high - low + 1))
 
     def pick(self, items: Sequence[Item]) -> Item:
         return items[int(self._random.random() * len(items))]
 
     def weighted(self, weights: Mapping[Item, int]) -> Item:
-        """A key, with a probability by its weight."""
+        """A key, with probability proportional to its weight."""
         left = self._random.random() * sum(weights.values())
         for item, weight in weights.items():
             left -= weight
@@ -37,7 +37,7 @@ class RandomSource:
         return next(reversed(list(weights)))
 
     def some(self, items: Sequence[Item], number: int) -> list[Item]:
-        """``number`` different items, in random order."""
+        """Up to ``number`` distinct items, in random order."""
         rest = list(items)
         return [rest.pop(int(self._random.random() * len(rest))) for _ in range(min(number, len(rest)))]
 
@@ -45,7 +45,7 @@ class RandomSource:
         return self.between(-(2**31), 2**31 - 1)
 
     def number(self, edges: Sequence[int], high: int) -> int:
-        """Mostly one of the edges, one beside it, or anything from 0 to high."""
+        """An edge (60 %), a neighbour of an edge (20 %), or a number from 0 to high (20 %)."""
         kind = self.between(0, 9)
         if kind < 6:
             return self.pick(edges)

@@ -1,4 +1,4 @@
-"""Random scripts at remoting depth: asynchronous sends, connections that break, paused brokers, background work."""
+"""Random scripts at remoting depth: asynchronous sends, broken connections, paused brokers, background work."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar
@@ -12,7 +12,7 @@ INTERVALS_MS = (1_000, 5_000, 30_000)
 
 
 class Remotings(Sends):
-    """Some thirty steps and sends; each script starts a client and its background work."""
+    """20 to 40 steps: each script starts a client with its background work."""
 
     failures: ClassVar[Mapping[str, int]] = {"timeout": 3, "refused": 2, "reset": 2, "fin": 2}
 
@@ -40,7 +40,7 @@ class Remotings(Sends):
         return [{"do": "send", **self.on_a_thread(self.repeated(self._any_send()))}]
 
     def outage(self) -> list[Fields]:
-        """A fault of a broker; a later step may end it, or none."""
+        """A fault of a broker, which a later step may or may not end."""
         kind = self.rng.weighted({"kill": 3, "restart": 3, "pause": 3, "resume": 3, "close": 2})
         return [{"do": kind, "broker": self.rng.pick(self.names)}]
 
@@ -51,7 +51,6 @@ class Remotings(Sends):
         return [{"do": "heartbeat"}]
 
     def timeline(self) -> list[Fields]:
-        """Sends in flight while connections break and brokers pause and resume."""
         rng = self.rng
         entries: list[Fields] = []
         for thread in range(rng.between(1, 3)):
@@ -93,5 +92,5 @@ class Remotings(Sends):
 
 
 def remoting_script(rng: RandomSource) -> dict[str, Any]:
-    """Sends of every mode through the real connections, with everything that goes on in the background."""
+    """Generate sends of every mode over connections, with background work."""
     return Remotings(rng).script()

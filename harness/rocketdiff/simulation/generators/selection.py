@@ -1,4 +1,4 @@
-"""Random scripts at selection depth: updates, selections and waits around every threshold of every release."""
+"""Random scripts at selection depth: updates, selections and waits around the thresholds of every release."""
 
 from typing import Any
 
@@ -18,14 +18,14 @@ LATENCIES_MS = (
     0, 1, 5, 49, 50, 99, 100, 549, 550, 999, 1_000, 1_799, 1_800, 1_999, 2_000, 2_999, 3_000, 4_999, 5_000, 10_000, 14_999,
     15_000, 30_000, 60_000, 600_000,
 )  # fmt: skip
-"""Thresholds of both penalty tables, and the latency that counts for a failure."""
+"""Thresholds of both penalty tables, and the latencies that a failure counts as."""
 
 WAITS_MS = (1, 100, 500, 1_000, 2_000, 5_000, 6_000, 10_000, 30_000, 60_000, 120_000, 180_000, 600_000)
-"""How long a broker is avoided, in both tables."""
+"""Avoidance durations of both penalty tables, and others."""
 
 
 class Selections:
-    """Writes the steps of one script; remembers only which brokers the route has."""
+    """Generator of one script; its only state is the brokers and the number of threads."""
 
     def __init__(self, rng: RandomSource) -> None:
         self.rng = rng
@@ -70,7 +70,6 @@ class Selections:
         return [self._update(broker, rng.chance(0.35))]
 
     def all_fail(self) -> list[Step]:
-        """Every broker is isolated, so that the next selections find none available."""
         return [self._update(name, isolation=True) for name in self.rng.some(self.names, len(self.names))]
 
     def advance(self) -> list[Step]:
@@ -83,7 +82,7 @@ class Selections:
         return [{"do": "worst_index", **self._on_a_thread({"value": start_value(self.rng)})}]
 
     def new_route(self) -> list[Step]:
-        """The route changes; the client sees it at its next poll, or not at all without one."""
+        """Change the route, mostly with a poll; without one, the client does not see it."""
         rng = self.rng
         route = random_route(rng, rng.some(self.names, rng.between(1, len(self.names))))
         steps: list[Step] = [{"do": "route", "route": None if rng.chance(0.05) else route}]
@@ -106,5 +105,5 @@ class Selections:
 
 
 def selection_script(rng: RandomSource) -> dict[str, Any]:
-    """100–250 steps on a route of one to eight brokers."""
+    """Generate 100 to 250 steps on a route of one to eight brokers."""
     return Selections(rng).script()

@@ -1,4 +1,4 @@
-"""Random scripts at send-loop depth: retries, budgets and error classes of synchronous and one-way sends."""
+"""Random scripts at send-loop depth: retries, timeouts and error classes of synchronous and one-way sends."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar
@@ -12,7 +12,7 @@ NAME_SERVER_ANSWERS = (0, 1, 20, "timeout", "refused", "SYSTEM_ERROR")
 
 
 class SendLoops(Sends):
-    """Some sixty steps, a hundred sends and more."""
+    """40 to 80 steps, with a hundred sends or more."""
 
     failures: ClassVar[Mapping[str, int]] = {"timeout": 3, "refused": 2, "reset": 2}
 
@@ -43,7 +43,7 @@ class SendLoops(Sends):
         return [{"do": "advance", "ms": self.rng.number(WAITS_MS, 100_000)}]
 
     def select(self) -> list[Fields]:
-        """A selection between sends moves the same counters."""
+        """A selection, which moves the same counters as a send."""
         last = {"last_broker": self.rng.pick(self.names)} if self.rng.chance(0.5) else {}
         return [{"do": "select", **self.on_a_thread(last)}]
 
@@ -51,7 +51,7 @@ class SendLoops(Sends):
         return [{"do": "name_server", "answer": self.rng.pick(NAME_SERVER_ANSWERS)}]
 
     def timeline(self) -> list[Fields]:
-        """Threads that send at the same time over one list and one fault table, while brokers change under them."""
+        """Concurrent senders that share a publish list and a fault table, while brokers change."""
         rng = self.rng
         entries: list[Fields] = []
         for thread in range(rng.between(1, 3)):
@@ -63,5 +63,5 @@ class SendLoops(Sends):
 
 
 def send_loop_script(rng: RandomSource) -> dict[str, Any]:
-    """Synchronous and one-way sends through the public calls of the producer."""
+    """Generate synchronous and one-way sends through the producer's public API."""
     return SendLoops(rng).script()

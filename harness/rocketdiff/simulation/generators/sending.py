@@ -1,4 +1,4 @@
-"""What random scripts of the two depths that send have in common: settings, answers and sends."""
+"""Settings, answers and sends shared by the random scripts of the two sending depths."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar
@@ -28,7 +28,7 @@ CAPS_MS = (0, 1, 50, 500, 1_000, 2_999, 3_000)
 
 
 def random_settings(rng: RandomSource) -> Fields:
-    """Client settings; each is left at its default now and then."""
+    """Draw client settings; each is sometimes left at its default."""
     chosen: Fields = {
         "send_latency_fault_enable": rng.chance(0.6),
         "send_msg_timeout_ms": rng.pick(TIMEOUTS_MS),
@@ -48,10 +48,10 @@ def random_settings(rng: RandomSource) -> Fields:
 
 
 class Sends:
-    """The servers and calls of a producer; each depth adds its own."""
+    """Generator base of the two sending depths."""
 
     failures: ClassVar[Mapping[str, int]]
-    """How requests may go wrong at this depth, each with its weight."""
+    """The faults of requests at this depth, with weights."""
 
     def __init__(self, rng: RandomSource) -> None:
         self.rng = rng
@@ -60,7 +60,6 @@ class Sends:
         self.route = random_route(rng, self.names, calm=rng.chance(0.7))
 
     def beginning(self) -> Fields:
-        """All fields of the script but its steps."""
         rng = self.rng
         fields: Fields = {"route": self.route, "settings": random_settings(rng), **start_indexes(rng, self.threads)}
         fields["seed"] = rng.between(0, 2**31)
@@ -71,7 +70,6 @@ class Sends:
         return fields
 
     def answer(self) -> Any:
-        """How a broker answers one request."""
         rng = self.rng
         kind = rng.weighted({"latency": 4, "status": 2, "code": 3, "slow-status": 1, "slow-code": 1, **self.failures})
         if kind == "latency":
@@ -87,7 +85,7 @@ class Sends:
         return kind
 
     def broker(self) -> list[Fields]:
-        """A broker gets other answers, often good ones, so that not everything fails."""
+        """New answers for a broker: often successes, so that not every send fails."""
         rng = self.rng
         answers: Any = rng.pick((0, 1, 7)) if rng.chance(0.3) else self.answer()
         if rng.chance(0.3):
@@ -119,7 +117,7 @@ class Sends:
         return fields
 
     def repeated(self, send: Fields) -> Fields:
-        """The same send several times, at times with a pause between them."""
+        """Repeat the send in half of the cases, sometimes with an interval."""
         rng = self.rng
         if rng.chance(0.5):
             send["count"] = rng.between(2, 6)

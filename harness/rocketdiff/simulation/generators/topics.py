@@ -1,4 +1,4 @@
-"""Routes and start values of counters: what the producer of a random script finds."""
+"""Random routes and initial counter values."""
 
 from typing import Any
 
@@ -9,32 +9,32 @@ INT_MAX, INT_MIN = 2**31 - 1, -(2**31)
 FAMILIES = (
     ("a", "b", "c", "d", "e", "f", "g", "h"),
     ("broker-a", "broker-b", "broker-c", "broker-d", "broker-e", "broker-10", "broker-2", "broker-1"),
-    # Two letters swapped by 31: all four have one hash, so the fault table keeps them in one bucket.
+    # The first four have the same Java hash code ("Aa" and "BB" collide), so the fault table keeps them in one bucket.
     ("AaAa", "BBBB", "AaBB", "BBAa", "z", "b", "a", "A"),
-    # Java sorts by character: punctuation, digits, upper case, underscore, lower case.
+    # Java sorts by UTF-16 code unit: punctuation, digits, upper case, underscore, lower case.
     ("Broker-A", "broker-a", "_b", "B", "0", "~", "!", "a-very-long-name-of-a-broker-0123456789"),
-    # Names whose spread hashes meet in the last bits, or do not, in tables of 32 buckets.
+    # Some spread hashes share their last bits in tables of 32 buckets, others do not.
     ("n1", "n17", "n33", "n49", "n65", "n9", "n10", "n2"),
 )
 
 
 STRANGER = "elsewhere"
-"""A broker that is in the fault table before it is in any route."""
+"""A broker that enters the fault table before it is in any route."""
 
 
 def known_in_the_end(steps: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The steps, and a last one with a route for that broker, as the format demands of every name."""
+    """Append a route with the stranger: the format requires every named broker to be in some route."""
     return [*steps, {"do": "route", "route": {STRANGER: 1}}]
 
 
 def broker_names(rng: RandomSource, most: int) -> list[str]:
-    """One to ``most`` names, in the order in which a name server might list them."""
+    """Draw one to ``most`` names, in the order of a name server's answer."""
     number = min(most, rng.weighted({1: 10, 2: 30, 3: 22, 4: 14, 5: 9, 6: 6, 7: 4, 8: 5}))
     return rng.some(rng.pick(FAMILIES), number)
 
 
 def random_route(rng: RandomSource, names: list[str], *, calm: bool = False) -> dict[str, Any]:
-    """Queues of each broker; unless calm, some are read-only, without a master or without queues."""
+    """Draw the queues of each broker; unless calm, some are read-only, write-only, without a master or without queues."""
     equal = rng.pick((1, 2, 3, 4, 4, 4, 8)) if rng.chance(0.4) else None
     route = {
         name: _broker(rng, equal or rng.weighted({1: 3, 2: 3, 3: 4, 4: 4, 5: 2, 6: 2, 8: 1, 16: 1}), calm)
@@ -58,7 +58,7 @@ def _broker(rng: RandomSource, queues: int, calm: bool) -> Any:
 
 
 def start_value(rng: RandomSource) -> int:
-    """Raw value of a counter: often just before or after an overflow, where the generations differ."""
+    """Draw a raw counter value, often near an overflow, where client generations differ."""
     kind = rng.weighted({"small": 4, "overflow": 4, "minimum": 2, "negative": 1, "any": 2})
     if kind == "small":
         return rng.between(0, 50)
@@ -72,7 +72,7 @@ def start_value(rng: RandomSource) -> int:
 
 
 def start_indexes(rng: RandomSource, threads: int) -> dict[str, Any]:
-    """The field ``start_index`` for that many threads, or nothing: then the tape decides."""
+    """Return the field ``start_index``, or no field, so that the tape decides."""
     if rng.chance(0.3):
         return {}
     values = [start_value(rng) for _ in range(threads)]

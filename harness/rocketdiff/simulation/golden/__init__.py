@@ -1,1 +1,1 @@
-"""Standard scripts, what every release's real classes answer to them, and what the answers mean."""
+"""The standard scripts, the answers of every release's real classes, and their meaning."""

@@ -1,4 +1,4 @@
-"""Answers of scripts, and the interface of what runs scripts."""
+"""Script answers and the interface of script runners."""
 
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
@@ -11,12 +11,12 @@ Lines = tuple[str, ...]
 
 
 class Runner(Protocol):
-    """Runs scripts: the Java host, the reference, or a stand-in in tests."""
+    """A script runner: the Java host, the reference, or a test double."""
 
     def run_all(self, jobs: Iterable[Job]) -> Iterator[tuple[Job, list[str]]]:
-        """The answer lines of every job, in the order of the jobs."""
+        """Yield each job with its answer lines, in input order."""
 
 
 def digest_of(lines: Sequence[str]) -> str:
-    """Digest of an answer."""
+    """SHA-256 of an answer."""
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()

@@ -1,7 +1,7 @@
 """
-Golden data on disk: what the real classes of every release answered to the standard scripts, and by what it was made.
+Golden data on disk: the answers of every release's real classes to the standard scripts, and a manifest of its inputs.
 
-An answer line is kept as the object it is, so that a difference can be read; written out again it is the same text.
+An answer line is stored as a JSON object, so that a diff is readable; serialized again, it is the same text.
 """
 
 import json
@@ -27,24 +27,22 @@ class GoldenGroup:
 
     @property
     def digest(self) -> str:
-        """The answer's digest."""
         return digest_of(self.lines)
 
 
 @dataclass(frozen=True, slots=True)
 class Golden:
-    """One script's answers, groups in the order of their first release."""
+    """One script's answers; groups are in the order of their first release."""
 
     name: str
     groups: tuple[GoldenGroup, ...]
 
     def of(self, release: str) -> GoldenGroup | None:
-        """The group of a release."""
         return next((group for group in self.groups if release in group.releases), None)
 
 
 def grouped(name: str, answers: Mapping[str, Lines]) -> Golden:
-    """Releases with equal answers together; ``answers`` in release-line order."""
+    """Group releases with equal answers; ``answers`` is in release-line order."""
     groups: dict[Lines, list[str]] = {}
     for release, lines in answers.items():
         groups.setdefault(lines, []).append(release)
@@ -53,35 +51,35 @@ def grouped(name: str, answers: Mapping[str, Lines]) -> Golden:
 
 @cache
 def load_golden() -> Mapping[str, Golden]:
-    """What is committed, by script."""
+    """Return the committed golden data, by script."""
     return read_golden(golden_folder())
 
 
 @cache
 def golden_lines() -> Mapping[str, Lines]:
-    """Every golden answer by its digest."""
+    """Return every golden answer by its digest."""
     return {group.digest: group.lines for golden in load_golden().values() for group in golden.groups}
 
 
 def golden_folder() -> Path:
-    """Where it is, also before the first data is written."""
+    """Return the path of the golden folder, which need not exist yet."""
     return resource("fixtures/simulation") / "golden"
 
 
 def read_golden(folder: Path) -> Mapping[str, Golden]:
-    """Every golden file of a folder, by script."""
+    """Read every golden file of a folder, by script."""
     files = sorted(file for file in folder.glob("*.json") if file.name != MANIFEST)
     return {file.stem: _golden(json.loads(file.read_text("utf-8"))) for file in files}
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
-    """What the data was made with; empty without a manifest."""
+    """Read the manifest; empty if the folder has none."""
     file = folder / MANIFEST
     return dict(json.loads(file.read_text("utf-8"))) if file.exists() else {}
 
 
 def write_golden(folder: Path, found: Iterable[Golden], manifest: Mapping[str, Any]) -> None:
-    """Write all files anew and delete those of scripts that are gone."""
+    """Write all files and delete those of removed scripts."""
     texts = {f"{golden.name}.json": golden_text(golden) for golden in found}
     texts[MANIFEST] = json.dumps(manifest, indent=1, ensure_ascii=False) + "\n"
     folder.mkdir(parents=True, exist_ok=True)
@@ -92,7 +90,7 @@ def write_golden(folder: Path, found: Iterable[Golden], manifest: Mapping[str, A
 
 
 def golden_text(golden: Golden) -> str:
-    """The file's text: each answer line on a line of its own, so that a change of one answer is a change of one line."""
+    """Return the file's text, with one answer line per line so that a changed answer is a one-line diff."""
     groups = ",\n".join(f"  {_group_text(group, golden.name)}" for group in golden.groups)
     return f'{{"script": {json.dumps(golden.name)},\n "groups": [\n{groups}\n ]}}\n'
 

@@ -1,4 +1,4 @@
-"""What an answer depends on besides its script, as digests: a release's artifacts, and the sources of the host that ran it."""
+"""Digests of an answer's inputs besides its script: the release's artifacts and the host's sources."""
 
 import hashlib
 from collections.abc import Iterable
@@ -16,7 +16,7 @@ REFERENCE_HOST = ("harness/rocketdiff/simulation/virtual", "reference_impl/rocke
 
 @cache
 def artifacts_fingerprint(release: str) -> str:
-    """Digest of the release's jars in class path order, each by its sha256 in the lock; a build's label has that of its own jar."""
+    """Digest of the jars' sha256 in the lock, in class path order; a build's label already contains its jar's digest."""
     base = base_of(release)
     published = [jar.sha256 for jar in locked().clients[base]]
     return _digest(published if base == release else [*published, release])
@@ -24,18 +24,18 @@ def artifacts_fingerprint(release: str) -> str:
 
 @cache
 def java_host_fingerprint() -> str:
-    """Digest of the Java host's sources, by name and content."""
+    """Digest of the names and contents of the Java host's sources."""
     return sources_fingerprint([resource(folder) for folder in JAVA_HOST], "*.java")
 
 
 @cache
 def reference_fingerprint() -> str:
-    """Digest of the sources of the reference and of the host that runs it."""
+    """Digest of the sources of the reference and its host."""
     return sources_fingerprint([resource(folder) for folder in REFERENCE_HOST], "*.py")
 
 
 def sources_fingerprint(folders: Iterable[Path], pattern: str) -> str:
-    """Digest of all files below the folders that match."""
+    """Digest of all matching files below the folders."""
     return _digest(
         f"{file.relative_to(folder.parent)} {file_fingerprint(file)}"
         for folder in folders
@@ -50,13 +50,13 @@ def file_fingerprint(file: Path) -> str:
 
 @cache
 def java_fingerprint(release: str) -> str:
-    """What an answer of ``java:RELEASE`` depends on."""
+    """Digest of the inputs of ``java:RELEASE`` besides the script."""
     return _digest(["java", artifacts_fingerprint(release), java_host_fingerprint(), file_fingerprint(LOCK_FILE)])
 
 
 @cache
 def python_fingerprint(release: str) -> str:
-    """What an answer of ``python:RELEASE`` depends on."""
+    """Digest of the inputs of ``python:RELEASE`` besides the script."""
     return _digest(["python", release, reference_fingerprint()])
 
 

@@ -1,9 +1,8 @@
 """
-The standard scripts: one behaviour each, with words for an operator.
+The standard scripts, one behaviour each, with descriptions for operators.
 
-Scripts and words are in separate folders (``fixtures/simulation/scripts`` and ``about``), so that a script can be run as
-it is. The words belong to answers, not to releases: each is tied to an answer by naming a release whose golden
-answer it is.
+Scripts and descriptions are in separate folders (``fixtures/simulation/scripts`` and ``about``), so that a script runs as it
+is. A description belongs to an answer, which it identifies by a release with that golden answer.
 """
 
 from collections.abc import Iterable, Mapping
@@ -23,16 +22,16 @@ SCRIPTS = "fixtures/simulation/scripts"
 ABOUT = "fixtures/simulation/about"
 
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-"""The one in C where PyYAML has it: ten times faster."""
+"""The C loader, if PyYAML has it: ten times faster."""
 
 
 @dataclass(frozen=True, slots=True)
 class About:
     """
-    The words for a standard script.
+    The description of a standard script.
 
-    rows: of the behaviour tables it shows. matters: what a change of its answer means for an operator. answers: each
-    answer in words, by the first release that gives it. follows: scripts whose change accounts for a change of this one.
+    rows: rows of the behaviour tables that it shows. matters: what a changed answer means for an operator. answers: each
+    answer in words, by the first release that gives it. follows: scripts whose change explains a change of this one.
     """
 
     rows: tuple[str, ...]
@@ -50,23 +49,22 @@ class StandardScript(NamedScript):
 
     @property
     def depth(self) -> Depth:
-        """The depth it is run at."""
         return depth_of(self.script)
 
     @property
     def size(self) -> tuple[int, int]:
-        """How much there is to read: steps, then characters."""
+        """Number of steps, then number of characters."""
         return len(self.script.steps), len(repr(self.script))
 
 
 @cache
 def load_standard() -> tuple[StandardScript, ...]:
-    """All standard scripts, by depth and name."""
+    """Return all standard scripts, sorted by depth and name."""
     return read_standard(resource(SCRIPTS), resource(ABOUT))
 
 
 def read_standard(scripts: Path, about: Path) -> tuple[StandardScript, ...]:
-    """A set from its two folders; HarnessError when a script has no words or words have no script."""
+    """Read scripts and descriptions; HarnessError if a script or a description has no counterpart."""
     files = {file.stem: file for file in scripts.glob("*.json")}
     words = _read_about(sorted(about.glob("*.yaml")))
     _require_same(set(files), set(words))
@@ -78,7 +76,7 @@ def read_standard(scripts: Path, about: Path) -> tuple[StandardScript, ...]:
 
 
 def up_to(depth: Depth, scripts: Iterable[StandardScript]) -> tuple[StandardScript, ...]:
-    """The scripts that need no more than a depth."""
+    """Return the scripts of this depth and of those below it."""
     order = list(Depth)
     return tuple(script for script in scripts if order.index(script.depth) <= order.index(depth))
 

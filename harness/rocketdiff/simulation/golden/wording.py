@@ -1,4 +1,4 @@
-"""What an answer means to an operator: looked up by the answer among the golden ones, never by its release."""
+"""The meaning of an answer in words, looked up by the answer itself, not by its release."""
 
 import json
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ from rocketdiff.simulation.golden.standard import StandardScript
 
 
 def meaning(script: StandardScript, golden: Golden | None, lines: Lines) -> str | None:
-    """The words for an answer; None for one that no golden data knows."""
+    """Return the words for an answer, or None if it is not a golden answer."""
     groups = golden.groups if golden else ()
     known = next((group for group in groups if group.lines == lines), None)
     if known is None:
@@ -26,7 +26,7 @@ def _meanings(
 
 
 def change_sentence(script: StandardScript, golden: Mapping[str, Golden], before: Lines, after: Lines) -> str:
-    """One sentence on what a change of the answer means; of an answer without words what the script shows, before → after."""
+    """Return a sentence on a changed answer; without words for both: what the script shows, before → after."""
     was, now = _meanings(script, golden, before, after)
     if was is not None and now is not None:
         return f"now {now}; before, {was}"
@@ -36,7 +36,7 @@ def change_sentence(script: StandardScript, golden: Mapping[str, Golden], before
 
 
 def known_side(script: StandardScript, golden: Mapping[str, Golden], before: Lines, after: Lines) -> str:
-    """Where one answer alone has words: ``before: …`` or ``after: …``; else empty."""
+    """Return ``before: …`` or ``after: …`` if exactly one answer has words, else an empty string."""
     was, now = _meanings(script, golden, before, after)
     if (was is None) == (now is None):
         return ""
@@ -44,22 +44,22 @@ def known_side(script: StandardScript, golden: Mapping[str, Golden], before: Lin
 
 
 def before_after(difference: Difference) -> str:
-    """The first difference without its place: ``number of attempts 2 → 1``, ``available_at_ms of a 10000 → 2000``."""
-    one, other = difference.values
-    if isinstance(one, dict) and isinstance(other, dict):
+    """Return the difference without its place: ``number of attempts 2 → 1``, ``available_at_ms of a 10000 → 2000``."""
+    left, right = difference.values
+    if isinstance(left, dict) and isinstance(right, dict):
         whose = (
             f" of {difference.where.partition('faults.')[2] or 'the fault table'}"
             if difference.compared is Compared.FAULTS
             else ""
         )
-        names = [each for each in {**one, **other} if one.get(each) != other.get(each)]
-        return ", ".join(f"{each}{whose} {_value(one.get(each))} → {_value(other.get(each))}" for each in names)
-    names_itself = difference.compared is Compared.QUEUE and one is not None and other is not None
-    return f"{'' if names_itself else f'{difference.compared} '}{_value(one)} → {_value(other)}"
+        names = [name for name in {**left, **right} if left.get(name) != right.get(name)]
+        return ", ".join(f"{name}{whose} {_value(left.get(name))} → {_value(right.get(name))}" for name in names)
+    names_itself = difference.compared is Compared.QUEUE and left is not None and right is not None
+    return f"{'' if names_itself else f'{difference.compared} '}{_value(left)} → {_value(right)}"
 
 
 def difference_words(difference: Difference) -> str:
-    """The first difference of two answers in a line."""
+    """Return the place, the compared value, and both values in one line."""
     before, after = difference.values
     return f"{difference.place}, {difference.compared}: {_value(before)} → {_value(after)}"
 

@@ -1,4 +1,4 @@
-"""The Java host: the real classes of any release in virtual time, one process behind one pipe."""
+"""The Java host: a process that runs the real classes of any release in virtual time."""
 
 from rocketdiff.simulation.java_host.host import Finished, HostProgram, JavaHost, Job, java_program, require_release
 

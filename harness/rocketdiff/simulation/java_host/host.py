@@ -1,9 +1,8 @@
 """
-The Java host as Python sees it: releases and scripts go in, lines of answers come out, many at a time.
+The client of the Java host: sends releases and scripts, receives answer lines.
 
-The process starts when it is first needed and is told of a release when that is first needed. Scripts are handed over
-ahead of their answers (pipelined), so that neither side waits for the other. What the host says is wrong with a script,
-a release or itself becomes one error that names the script.
+The process starts at first use and gets each release at its first use. Scripts are pipelined ahead of their answers, so that
+neither side waits for the other. An error that the host reports becomes one exception that names the script.
 """
 
 import json
@@ -28,28 +27,29 @@ from rocketdiff.simulation.script import Script, depth_of, to_dict
 
 SILENCE_S = 60.0
 """
-A script of a thousand sends takes some 20 ms; one that says nothing for a minute hangs, and would do so for ever. A minute in
-which the host got to compute, for it may be the machine that has no time for it; STANDSTILL: with less of it nothing computes.
+Limit of silence. A script of a thousand sends takes about 20 ms, so a host that is silent for a minute of its own CPU time
+hangs. CPU time, because the machine may be overloaded.
 """
 
 STANDSTILL = 0.01
+"""A host that uses less than this share of the CPU during SILENCE_S is blocked."""
 
 _AHEAD_JOBS = 200
 _AHEAD_BYTES = 1 << 20
-"""How far ahead of the answers scripts are handed over: enough to keep the host busy, little enough to forget."""
+"""Limits of pipelining ahead of the answers: enough to keep the host busy, small enough to ignore in memory."""
 
 _END = b'{"end"'
 
 _END_S = 5.0
-"""A host that has nothing left to do needs some 50 ms to end; only a machine in trouble takes longer, and then it is killed."""
+"""An idle host needs about 50 ms to exit; after this time it is killed."""
 
 _CHANGES_A_JVM = ("JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS", "JDK_JAVA_OPTIONS", "CLASSPATH", "NAMESRV_ADDR")
-"""Variables by which a user's shell would change the host, or the client in it, behind our back."""
+"""Environment variables that would silently change the JVM or the client."""
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One run of a script by a release, at the depth of the script."""
+    """One run of a script on a release, at the script's depth."""
 
     release: str
     name: str
@@ -59,7 +59,7 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """A job and its answer lines; with an error the lines are those before it."""
+    """A job and its answer lines; if it failed, the lines before the error."""
 
     job: Job
     lines: list[str]
@@ -77,7 +77,7 @@ class _Flight:
 
 @dataclass(frozen=True, slots=True)
 class HostProgram:
-    """The command of the host, and the class path of a release."""
+    """The command and class path of the host, and the class path of a release."""
 
     command: Callable[[], Sequence[str]]
     class_path: Callable[[], str]
@@ -85,8 +85,9 @@ class HostProgram:
 
 
 def java_program() -> HostProgram:
-    """The Java host of this package."""
-    # Here because a toy host needs neither a JDK nor the compiled simulator.
+    """Return the Java host of this package."""
+    # Imported here because a toy host needs neither a JDK nor the compiled simulator.
+    from rocketdiff.releases.java_programs import MAIN_CLASS, SIMULATOR_JVM_OPTIONS, simulator_class_path  # noqa: PLC0415
     from rocketdiff.releases.jdk import find_java  # noqa: PLC0415
     from rocketdiff.releases.programs.java_programs import MAIN_CLASS, SIMULATOR_JVM_OPTIONS, simulator_class_path  # noqa: PLC0415
 
@@ -98,33 +99,31 @@ def java_program() -> HostProgram:
 
 
 class JavaHost:
-    """A context manager; for one thread. After an error of the host itself the next run starts a new process."""
+    """A context manager for one thread. After an error of the host itself, the next run starts a new process."""
 
     def __init__(self, program: HostProgram | None = None, *, silence_s: float = SILENCE_S) -> None:
-        """Nothing is started or fetched yet."""
         self._program = program or java_program()
         self._silence_s = silence_s
         self._process: Child | None = None
         self._told: set[str] = set()
         self._flights: deque[_Flight] = deque()
         self._count = 0
-        # The last script and its text: one script is often run by forty releases in a row.
+        # The last script and its text, because forty releases often run the same script in a row.
         self._written: tuple[Script | None, msgspec.Raw] = (None, msgspec.Raw())
 
     def run(self, release: str, name: str, script: Script, *, trace: bool = False) -> list[str]:
-        """The answer lines of one script; raises UsageError or another HarnessError that names the script."""
+        """Return the answer lines of one script; raises UsageError or another HarnessError that names the script."""
         ((_, lines),) = self.run_all([Job(release, name, script, trace)])
         return lines
 
     def run_all(self, jobs: Iterable[Job]) -> Iterator[tuple[Job, list[str]]]:
-        """The answer lines of every job, in the order of the jobs; raises at the first that fails."""
         for finished in self.finish_all(jobs):
             if finished.error is not None:
                 raise finished.error
             yield finished.job, finished.lines
 
     def finish_all(self, jobs: Iterable[Job]) -> Iterator[Finished]:
-        """The result of every job, in order; raises only if the host itself ends."""
+        """Yield the result of every job, in input order; raises only if the host itself fails."""
         waiting: deque[_Flight] = deque()
         for job in jobs:
             waiting.append(self._hand_over(job))
@@ -137,7 +136,7 @@ class JavaHost:
             yield self._finish(waiting.popleft())
 
     def close(self) -> None:
-        """End the process; at once if it is still at work."""
+        """End the process; kill it if jobs are unfinished."""
         process, self._process = self._process, None
         if process is not None:
             if not self._flights:
@@ -183,9 +182,9 @@ class JavaHost:
         return Finished(flight.job, flight.lines, flight.end.get("virtual_ms", 0), _error_of(flight))
 
     def _await_exchange(self) -> None:
-        """The next line; a host that stands still, or computes too long without a line, is lost."""
+        """Await output; raise if the host is blocked or computes too long without a line."""
         process, limit_s = self._started(), self._silence_s
-        if self._exchange(STANDSTILL * limit_s):  # nearly always: a host that answers is not measured
+        if self._exchange(STANDSTILL * limit_s):  # the common case, without measuring CPU time
             return
         began_s = before_s = _processor_s(process)
         while not self._exchange(limit_s):
@@ -195,7 +194,6 @@ class JavaHost:
             before_s = now_s
 
     def _exchange(self, wait_s: float) -> bool:
-        """Write and read what is possible; False if nothing was in that time."""
         if self._process is None:
             raise HarnessError("a Java host that is running", seen="one that was closed")
         try:
@@ -220,7 +218,7 @@ class JavaHost:
         self._flights.popleft()
 
     def _lost(self, seen: str) -> NoReturn:
-        """End an unusable process and raise an error that names the script it was at."""
+        """Kill an unusable process and raise an error that names the current script."""
         assert self._process is not None
         words = self._process.last_words()
         at = (
@@ -234,7 +232,7 @@ class JavaHost:
 
 
 def _start(program: HostProgram) -> Child:
-    """The class path goes into the environment, where no list of processes shows it."""
+    """Start the host, with the class path in the environment to keep it out of process lists."""
     environment = {name: value for name, value in os.environ.items() if name not in _CHANGES_A_JVM}
     if class_path := program.class_path():
         environment["CLASSPATH"] = class_path
@@ -242,7 +240,7 @@ def _start(program: HostProgram) -> Child:
 
 
 def _processor_s(process: Child) -> float:
-    """Processor time that it has used so far, with its supervisor; 0 for one that is gone."""
+    """CPU time of the process and its supervisor so far; 0 if they are gone."""
     try:
         supervisor = psutil.Process(process.pid)
         times = [process.cpu_times() for process in (supervisor, *supervisor.children(recursive=True))]
@@ -252,7 +250,7 @@ def _processor_s(process: Child) -> float:
 
 
 def require_release(release: str) -> None:
-    """UsageError with the nearest names for a release of the Java client that does not exist."""
+    """Raise UsageError with the nearest names if the Java client release does not exist."""
     if not is_there(release):
         known = client_releases()
         close = get_close_matches(release, known, n=3, cutoff=0.4) or (known[-1],)
@@ -282,7 +280,6 @@ def _run_line(flight: _Flight, script: msgspec.Raw) -> dict[str, Any]:
 
 
 def _error_of(flight: _Flight) -> HarnessError | None:
-    """The error that the host reported, if any, by the four kinds of the protocol."""
     assert flight.end is not None
     error = flight.end.get("error")
     if error is None:
@@ -302,7 +299,7 @@ def _error_of(flight: _Flight) -> HarnessError | None:
                 hint="harness/rocketdiff/simulation/java_host/java/README.md says how a call is added",
             )
         case _ if base_of(flight.job.release) != flight.job.release:
-            # A published release never gets here; of a build nobody knows whether its classes fit together.
+            # Published releases never get here, but the classes of a build may not fit together.
             hint = "see whether a class is missing or was compiled for a newer Java; rocketdiff subject check tries it on a broker"
             return UsageError(f"a build whose classes can be run ({at})", seen=message, hint=hint)
         case _:

@@ -1,4 +1,4 @@
-"""Scripts: one format for whatever runs in virtual time, read strictly, written in one canonical form."""
+"""The script format of the simulation: strict reading and one canonical form."""
 
 from rocketdiff.simulation.script.depths import depth_of, least_depth
 from rocketdiff.simulation.script.model import NamedScript, Script, Step

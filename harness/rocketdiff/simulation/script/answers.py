@@ -1,4 +1,4 @@
-"""Answers of servers and routes, and how a script writes them: a latency, a fault, a status or a code; queues by broker."""
+"""Server answers and routes, and their forms in a script: a latency, a fault, a status or a code; queues by broker."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeAlias
@@ -19,10 +19,10 @@ STATUSES = {
 """Send statuses are response codes on the wire."""
 
 CODES = {code.name: code for code in ResponseCode if code not in STATUSES.values()}
-"""Response codes that have a name here; any other is written as a number."""
+"""Named response codes; a script writes any other code as a number."""
 
 MOST_ANSWERS = 10_000
-"""Answers in one list."""
+"""Limit of a list of answers."""
 
 _NAMES = STATUSES | CODES
 _STATUS_NAMES = {int(code): name for name, code in STATUSES.items()}
@@ -32,7 +32,7 @@ _LARGEST_CODE = 2**31 - 1
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """One answer of a server: after latency_ms with a response code (0: success), or a fault instead of an answer."""
+    """One answer of a server: a response code (0: success) after latency_ms, or a fault."""
 
     latency_ms: int = 0
     code: int = 0
@@ -44,11 +44,11 @@ if TYPE_CHECKING:
     CodeName = str
     BrokerReply = str
     NameServerReply = str
-else:  # closed sets out of the tables above
+else:  # literal types of the tables above
     StatusName = Literal[tuple(STATUSES)]
     CodeName = Literal[tuple(_NAMES)]
     BrokerReply = Literal[(*map(str, Fault), *_NAMES)]
-    # With brokers the other faults are also done to connections that are in use.
+    # Only timeout and refused: the other faults act on connections in use, as only brokers do.
     NameServerReply = Literal[(str(Fault.TIMEOUT), str(Fault.REFUSED), *_NAMES)]
 
 
@@ -66,7 +66,7 @@ Number = Annotated[
 
 
 class WrittenAnswer(Part):
-    """An answer with its latency; a code or a status, not both."""
+    """An answer as an object: a latency, and a code or a status."""
 
     model_config = ConfigDict(json_schema_extra={"minProperties": 1, "not": {"required": ["code", "status"]}})
 
@@ -84,7 +84,7 @@ class WrittenAnswer(Part):
 
 
 AnswerForm = int | str | WrittenAnswer
-"""An answer as the file has it: a latency, a name or a number as text, or an object."""
+"""An answer in the file: a latency, a name or number as text, or an object."""
 
 
 def _answer(form: AnswerForm) -> Answer:
@@ -112,16 +112,16 @@ NameServerAnswer = Annotated[Answer, WrittenAs(Ms | NameServerReply | Number | W
 
 
 Data = int | str | dict[str, int | str]
-"""An answer as JSON has it."""
+"""An answer in JSON."""
 
 
 def answers_data(answers: tuple[Answer, ...]) -> Data | list[Data]:
-    """Answers as the script writes them."""
+    """Return answers in the form of the script."""
     return answer_data(answers[0]) if len(answers) == 1 else [answer_data(answer) for answer in answers]
 
 
 def answer_data(answer: Answer) -> Data:
-    """One answer in its shortest form."""
+    """Return one answer in its shortest form."""
     if answer.fault is not None:
         return str(answer.fault)
     if answer.code == ResponseCode.SUCCESS:
@@ -137,7 +137,7 @@ def answer_data(answer: Answer) -> Data:
 
 MOST_BROKERS = 1_000
 MOST_QUEUES = 16_384
-"""Queues of a route over all its brokers: a dump prints all of them."""
+"""Limit of queues in a route, over all brokers, because a dump prints every queue."""
 
 _READ_AND_WRITE = 6
 
@@ -146,7 +146,7 @@ Queues = Annotated[int, Field(ge=0, le=4_096)]
 
 @dataclass(frozen=True, slots=True)
 class BrokerRoute:
-    """A broker in a route; perm as in QueueData (4 read, 2 write); master: it has one that is alive."""
+    """A broker in a route; perm as in QueueData (4 read, 2 write); master: a live master exists."""
 
     name: str
     queues: int
@@ -155,7 +155,7 @@ class BrokerRoute:
 
 
 class WrittenBroker(Part):
-    """A broker with a permission of its own, or without a master."""
+    """A broker with other permissions than read and write, or without a master."""
 
     queues: Queues
     perm: Annotated[int, Field(ge=0, le=7)] = _READ_AND_WRITE
@@ -183,11 +183,11 @@ _Brokers = Annotated[
     Field(json_schema_extra={"minProperties": 1, "maxProperties": MOST_BROKERS, "additionalProperties": False}),
 ]
 Route = Annotated[tuple[BrokerRoute, ...] | None, WrittenAs(_Brokers | None, _route)]
-"""Brokers in the order of the name server's answer; None: it does not know the topic, as if it had no brokers for it."""
+"""Brokers in the order of the name server's answer; None: the name server does not know the topic."""
 
 
 def route_data(route: Route) -> dict[str, Any] | None:
-    """A route as the script writes it; an ordinary broker is the number of its queues."""
+    """Return a route in the form of the script; a default broker is its number of queues."""
     return None if route is None else {broker.name: _broker_data(broker) for broker in route}
 
 

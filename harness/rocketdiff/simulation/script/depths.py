@@ -1,4 +1,4 @@
-"""How much of the client a script needs: the least depth that can run it, and the depth it is run at."""
+"""The least depth that can run a script, and the depth at which it runs."""
 
 from rocketdiff.core.errors import UsageError
 from rocketdiff.documents.refusal import nearest
@@ -24,22 +24,22 @@ _OF_CONNECTIONS = (Fault.FIN, Fault.SILENT)
 
 
 def depth_named(text: str, *besides: str) -> Depth:
-    """The depth of an option --depth; besides: what else the option takes. UsageError for another name."""
+    """Return the depth of an option --depth; UsageError for an unknown name. besides: other values that the option accepts."""
     if text not in list(Depth):
         raise UsageError(f"--depth {', '.join((*besides, *Depth))}", seen=text, hint=nearest(text, (*besides, *Depth)))
     return Depth(text)
 
 
 def least_depth(script: Script) -> Depth:
-    """The least depth at which every step of the script has an effect."""
+    """Return the least depth at which every step has an effect."""
     return max((_needed(step) for step in script.steps), key=_ORDER.index, default=Depth.SELECTION)
 
 
 def depth_of(script: Script) -> Depth:
     """
-    The depth a script is run at: its own, else the least that shows what it is about.
+    Return the depth at which a script runs: its own, else the least.
 
-    With the detector on and something to send that is remoting: below it the detector has nothing to probe.
+    With the detector on and at least one send, that is remoting, because the detector has nothing to probe at lower depths.
     """
     if script.depth is not None:
         return script.depth
@@ -49,7 +49,7 @@ def depth_of(script: Script) -> Depth:
 
 
 def require_deep_enough(script: Script, name: str) -> None:
-    """UsageError when the script asks for a depth at which one of its steps cannot be done."""
+    """Raise UsageError if the script's own depth cannot run one of its steps."""
     if script.depth is None:
         return
     for number, step in enumerate(script.steps):

@@ -1,4 +1,4 @@
-"""Script files by path, or a script on standard input."""
+"""Loads scripts from files or standard input."""
 
 import sys
 from collections import Counter
@@ -18,9 +18,9 @@ SHIPPED = "fixtures/simulation/scripts/"
 
 def load_scripts(paths: Sequence[str]) -> tuple[NamedScript, ...]:
     """
-    Every script, called by its file's name, and where two files have one name by the folders that tell them apart too.
+    Load scripts, each named by its file; files of the same name also get the folders that distinguish them.
 
-    Raises UsageError for a file that cannot be read or is no script, and for one asked for twice.
+    Raises UsageError for an unreadable or invalid file, and for a file that is given twice.
     """
     if paths.count(STANDARD_INPUT) > 1:
         raise UsageError("standard input once", seen=f"{paths.count(STANDARD_INPUT)} times")
@@ -31,7 +31,7 @@ def load_scripts(paths: Sequence[str]) -> tuple[NamedScript, ...]:
 
 
 def _name(file: Path, files: Sequence[Path]) -> str:
-    """As much of the end of a file's path as no other file has; with the suffix if only that is different."""
+    """The shortest end of a file's path that no other file has; with the suffix if only that differs."""
     for longest in range(1, len(file.parts)):
         tail = _tail(file.with_suffix(""), longest)
         if sum(_tail(other.with_suffix(""), longest) == tail for other in files) <= 1:
@@ -44,7 +44,7 @@ def _tail(file: Path, longest: int) -> str:
 
 
 def _shipped(path: str) -> Path | None:
-    """A standard script by its path in the repository, as changelog and identify name it, also where there is no checkout."""
+    """A standard script by its repository path, as changelog and identify print it; also works without a checkout."""
     return locate(path) if path.startswith(SHIPPED) and not Path(path).exists() else None
 
 

@@ -1,7 +1,7 @@
 """
-A script as the file has it and as the two hosts run it: frozen values, one a step, in one closed union.
+The data model of a script, both for the file and for the two hosts: one frozen dataclass per kind of step.
 
-``do`` is the name of a step's kind in the file; what stands in the file in another form says so in its type.
+``do`` is the step's kind in the file. A value with another form in the file is annotated with WrittenAs.
 """
 
 from dataclasses import dataclass, field
@@ -32,7 +32,7 @@ from rocketdiff.simulation.script.vocabulary import (
 
 @dataclass(frozen=True, slots=True)
 class Update:
-    """An attempt is entered in the fault table."""
+    """Records an attempt in the fault table."""
 
     do: Literal["update"] = field(default="update", kw_only=True, repr=False)
     broker: BrokerName
@@ -43,7 +43,7 @@ class Update:
 
 @dataclass(frozen=True, slots=True)
 class Select:
-    """A queue is chosen, as for a first attempt or (last_broker) for a retry."""
+    """Selects a queue as for a first attempt or, with last_broker, for a retry."""
 
     do: Literal["select"] = field(default="select", kw_only=True, repr=False)
     last_broker: BrokerName | None = None
@@ -53,7 +53,7 @@ class Select:
 
 @dataclass(frozen=True, slots=True)
 class Advance:
-    """Time passes; background work that falls due runs."""
+    """Lets time pass and runs the background work that falls due."""
 
     do: Literal["advance"] = field(default="advance", kw_only=True, repr=False)
     ms: Ms
@@ -61,7 +61,7 @@ class Advance:
 
 @dataclass(frozen=True, slots=True)
 class BrokerAnswers:
-    """Sets the answers of a broker; send requests take several answers in turn, round and round."""
+    """Sets the answers of a broker; send requests cycle through several answers."""
 
     do: Literal["broker"] = field(default="broker", kw_only=True, repr=False)
     name: BrokerName
@@ -78,7 +78,7 @@ class NameServerAnswers:
 
 @dataclass(frozen=True, slots=True)
 class RouteChange:
-    """Sets the route of the name server; clients learn it when they ask."""
+    """Sets the route of the name server; the client learns it at its next route request."""
 
     do: Literal["route"] = field(default="route", kw_only=True, repr=False)
     route: Route
@@ -86,14 +86,14 @@ class RouteChange:
 
 @dataclass(frozen=True, slots=True)
 class PollRoutes:
-    """The client's poll of routes runs now."""
+    """Runs the client's route poll now."""
 
     do: Literal["poll_routes"] = field(default="poll_routes", kw_only=True, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Pause:
-    """The broker freezes: connections succeed, bytes are kept, nothing is answered."""
+    """Freezes the broker: connects succeed, requests are held, nothing is answered."""
 
     do: Literal["pause"] = field(default="pause", kw_only=True, repr=False)
     broker: BrokerName
@@ -101,7 +101,7 @@ class Pause:
 
 @dataclass(frozen=True, slots=True)
 class Resume:
-    """The broker goes on and answers all requests it has kept."""
+    """Resumes the broker, which answers all held requests."""
 
     do: Literal["resume"] = field(default="resume", kw_only=True, repr=False)
     broker: BrokerName
@@ -109,7 +109,7 @@ class Resume:
 
 @dataclass(frozen=True, slots=True)
 class Kill:
-    """Connections are reset, new ones refused."""
+    """Kills the broker: its connections are reset, new ones refused."""
 
     do: Literal["kill"] = field(default="kill", kw_only=True, repr=False)
     broker: BrokerName
@@ -117,7 +117,7 @@ class Kill:
 
 @dataclass(frozen=True, slots=True)
 class Restart:
-    """A killed broker is back."""
+    """Restarts a killed broker."""
 
     do: Literal["restart"] = field(default="restart", kw_only=True, repr=False)
     broker: BrokerName
@@ -125,7 +125,7 @@ class Restart:
 
 @dataclass(frozen=True, slots=True)
 class Close:
-    """FIN on every connection to the broker, which stays up."""
+    """Sends FIN on every connection to the broker, which stays up."""
 
     do: Literal["close"] = field(default="close", kw_only=True, repr=False)
     broker: BrokerName
@@ -133,14 +133,14 @@ class Close:
 
 @dataclass(frozen=True, slots=True)
 class Heartbeat:
-    """One round of heartbeats now."""
+    """Runs one round of heartbeats now."""
 
     do: Literal["heartbeat"] = field(default="heartbeat", kw_only=True, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
 class QueueOf:
-    """The queue an application names itself."""
+    """A queue named by the application."""
 
     broker: BrokerName
     queue_id: QueueId
@@ -149,9 +149,10 @@ class QueueOf:
 @dataclass(frozen=True, slots=True)
 class Send:
     """
-    The application sends ``count`` messages, one after the other; with every_ms the k-th starts no earlier than k·every_ms.
+    Sends ``count`` messages one after another; with every_ms the k-th send starts no earlier than k·every_ms.
 
-    timeout_ms None: the call without a timeout. queue, or selector (chosen is argument modulo queues), or neither.
+    timeout_ms None: the call without a timeout. queue and selector exclude each other; a selector picks the queue at
+    selector modulo the number of queues.
     """
 
     __pydantic_config__: ClassVar[ConfigDict] = STRICT | {
@@ -170,7 +171,7 @@ class Send:
 
 @dataclass(frozen=True, slots=True)
 class SetIndex:
-    """The raw counter of a thread is set."""
+    """Sets the raw queue counter of a thread."""
 
     do: Literal["index"] = field(default="index", kw_only=True, repr=False)
     value: Int32
@@ -179,7 +180,7 @@ class SetIndex:
 
 @dataclass(frozen=True, slots=True)
 class SetWorstIndex:
-    """The raw counter of the search for the least bad broker is set."""
+    """Sets the raw counter of the search for the least bad broker."""
 
     do: Literal["worst_index"] = field(default="worst_index", kw_only=True, repr=False)
     value: Int32
@@ -187,7 +188,6 @@ class SetWorstIndex:
 
 
 def _each_once(parts: list[DumpPart]) -> tuple[DumpPart, ...]:
-    """In the order in which they are answered."""
     if len(set(parts)) < len(parts):
         raise rule_broken("each part once")
     return tuple(part for part in DumpPart if part in parts)
@@ -198,7 +198,7 @@ _Parts = Annotated[list[DumpPart], Field(min_length=1, json_schema_extra={"uniqu
 
 @dataclass(frozen=True, slots=True)
 class Dump:
-    """Asks for parts of the state."""
+    """Prints parts of the state."""
 
     do: Literal["dump"] = field(default="dump", kw_only=True, repr=False)
     parts: Annotated[tuple[DumpPart, ...], WrittenAs(_Parts, _each_once)]
@@ -219,12 +219,12 @@ Action = (
     | Heartbeat
     | Send
 )
-"""The actions of a timeline; Send and Select are done by their thread, the others by the environment."""
+"""The actions of a timeline; Send and Select belong to their thread, the others to the environment."""
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One entry of a timeline; at_ms counts from the start of the step."""
+    """A timeline entry; at_ms counts from the start of the step."""
 
     at_ms: Ms
     action: Annotated[Action, Field(discriminator="do")]
@@ -233,9 +233,9 @@ class Entry:
 @dataclass(frozen=True, slots=True)
 class Timeline:
     """
-    Entries that happen at the same time; the step ends when all are done.
+    Concurrent entries; the step ends when all of them are done.
 
-    A thread does its entries in their order, each at its time or as soon as the thread is free.
+    A thread does its entries in order, each at its time or as soon as the thread is free.
     """
 
     do: Literal["timeline"] = field(default="timeline", kw_only=True, repr=False)
@@ -257,8 +257,8 @@ class Script:
     """
     A script of the simulation.
 
-    depth None: the least that can run it. start_index: raw counters of threads 0, 1, … before their first pick; a thread
-    without one draws from the tape. expired_wait_extra_ms: how much later than its deadline a wait ends that expires.
+    depth None: the least depth that can run it. start_index: raw counters of threads 0, 1, … before their first pick; a
+    thread without one draws from the tape. expired_wait_extra_ms: delay between the deadline of an expired wait and its end.
     """
 
     __pydantic_config__: ClassVar[ConfigDict] = STRICT
@@ -276,7 +276,7 @@ class Script:
 
 @dataclass(frozen=True, slots=True)
 class NamedScript:
-    """A script and its name in answers."""
+    """A script and its name in answer lines."""
 
     name: str
     script: Script

@@ -1,4 +1,4 @@
-"""Reads a script from text or JSON data, and writes it in its canonical form."""
+"""Reads scripts from text or parsed JSON, and writes their canonical form."""
 
 import json
 from collections.abc import Callable, Iterator, Mapping
@@ -30,7 +30,7 @@ from rocketdiff.simulation.script.model import (
 from rocketdiff.simulation.script.vocabulary import FORMAT, VISIBLE, Mode
 
 MOST_CHARACTERS = 64_000_000
-"""A script of a hundred thousand steps has some ten million characters."""
+"""A script of a hundred thousand steps has about ten million characters."""
 
 _ANSWER = "a latency in ms, a fault, a send status or a response code"
 
@@ -48,9 +48,9 @@ _WORDS = Words(
 
 def parse_script(script: str | bytes | Mapping[str, Any], name: str) -> Script:
     """
-    A script from its text, or from data that was JSON; ``name`` is what messages and answers call it.
+    Parse a script from text or from parsed JSON; ``name`` is its name in messages and answers.
 
-    Raises UsageError that says in one sentence what is wrong and where.
+    Raises UsageError with the error and its place.
     """
     data = _data(script, name) if isinstance(script, str | bytes) else dict(script)
 
@@ -65,17 +65,17 @@ def parse_script(script: str | bytes | Mapping[str, Any], name: str) -> Script:
 
 
 def canonical(script: Script) -> str:
-    """One line of JSON, equal for all scripts of one meaning: to be kept, compared and digested."""
+    """Return one line of JSON, equal for equivalent scripts, to store, compare and digest."""
     return json.dumps(to_dict(script), ensure_ascii=False, separators=(",", ":"))
 
 
 def to_dict(script: Script) -> dict[str, Any]:
-    """The canonical form: fields in the order of the format, what has its default left out."""
+    """Return the canonical form: fields in the order of the format, without defaults."""
     return _fields_of(script)
 
 
 _ALWAYS_WRITTEN = {"format", "do", "mode"}
-"""The mode of a send is written even if it is the default, because a reader looks for it."""
+"""The mode of a send is written even if it is the default, because readers look for it."""
 
 
 def _fields_of(part: Any) -> dict[str, Any]:
@@ -85,7 +85,6 @@ def _fields_of(part: Any) -> dict[str, Any]:
 
 @cache
 def _written(kind: Any) -> tuple[tuple[str, Any, Callable[[Any], Any]], ...]:
-    """The fields of a part: name, default, and what writes the value."""
     return tuple((each.name, each.default, _FORMS.get(each.name, _plain)) for each in fields(kind))
 
 
@@ -107,7 +106,7 @@ _FORMS: Mapping[str, Callable[[Any], Any]] = {
     "route": route_data,
     "start_index": _indexes,
 }
-"""How fields are written that the file has in another form."""
+"""Writers of the fields that have another form in the file."""
 
 
 def _data(text: str | bytes, name: str) -> object:
@@ -121,12 +120,12 @@ def _data(text: str | bytes, name: str) -> object:
         raise UsageError(
             f"JSON in script {name}", seen=f"{problem.msg} on line {problem.lineno}, column {problem.colno}"
         ) from None
-    except (ValueError, RecursionError) as problem:  # not UTF-8, a number of thousands of digits, or nested too deep
+    except (ValueError, RecursionError) as problem:  # not UTF-8, a number with thousands of digits, or nested too deeply
         raise UsageError(f"JSON in script {name}", seen=" ".join(str(problem).split())) from None
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """JSON itself would let the second of two equal keys win."""
+    """Refuse duplicate keys; plain JSON parsing would keep the last."""
     data = dict(pairs)
     if len(data) < len(pairs):
         names = [name for name, _ in pairs]
@@ -140,7 +139,7 @@ def _no_number(constant: str) -> NoReturn:
 
 
 def _require_format(data: object, place: Place) -> None:
-    """Before any value is looked at: in another format every field may mean something else."""
+    """Check the format first: in another format every field may have another meaning."""
     if not isinstance(data, dict):
         raise refused(place, (), expected="an object", seen=shown(data))
     version = data.get("format")
@@ -156,9 +155,9 @@ def _require_format(data: object, place: Place) -> None:
 
 def _require_consistent(script: Script, place: Place) -> None:
     """
-    Raise UsageError for fields that contradict each other.
+    Raise UsageError for contradictory fields.
 
-    A broker that no route of the script ever holds would look like a calm run.
+    A misspelt broker, which is in no route of the script, would look like a run without faults.
     """
     actions = list(_actions(script))
     routes = [script.route, *(action.route for _, action in actions if isinstance(action, RouteChange))]

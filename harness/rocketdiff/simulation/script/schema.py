@@ -1,7 +1,7 @@
 """
-The published JSON Schema of a script, for editors and for other programs; rules over several fields are not in it.
+The published JSON Schema of a script; it omits most rules that span several fields.
 
-``python -m rocketdiff.simulation.script.schema fixtures/schema/script-1.json`` writes it; a test refuses a stale one.
+``python -m rocketdiff.simulation.script.schema fixtures/schema/script-1.json`` writes it; a test fails if it is stale.
 """
 
 import sys
@@ -13,7 +13,7 @@ from rocketdiff.simulation.script.vocabulary import FORMAT
 
 
 def rendered() -> str:
-    """The schema as it stands in the file."""
+    """Return the text of the schema file."""
     return published_schema(Script, f"script:{FORMAT}", stated=("format", "do"))
 
 

@@ -1,8 +1,8 @@
 """
-The words scripts are written in: limits, closed sets and settings.
+The vocabulary of scripts: limits, enumerations and settings.
 
-Limits stand in the types, so that the reader of scripts and the published JSON schema have them from one place. A field's
-name is its name in the file; a field that is left out has the value it has here.
+Limits are part of the types, so that the script reader and the published JSON schema share them. Field names and defaults
+are those of the file.
 """
 
 from collections.abc import Mapping
@@ -16,10 +16,10 @@ from rocketdiff.core.tables.settings import CLIENT_SETTINGS, ClientSettings, Uni
 from rocketdiff.documents.part import Part, WrittenAs
 
 FORMAT: Literal[1] = 1
-"""Version of the script format; another number is another format and is refused."""
+"""Version of the script format; any other version is refused."""
 
 MOST_STEPS = 100_000
-"""Steps of a script and entries of a timeline; far above what a person writes, far below what fills a memory."""
+"""Limit of steps in a script and of entries in a timeline: far above a hand-written script, far below exhausting memory."""
 
 VISIBLE = r"^[!-~]+$"
 
@@ -40,7 +40,7 @@ Code = Annotated[int, Field(ge=0, le=_INT_MAX)]
 
 
 class Depth(StrEnum):
-    """How much of the client is real; see harness/rocketdiff/simulation/README.md. Declared from the least to the most."""
+    """How much of the client is real, from least to most; see harness/rocketdiff/simulation/README.md."""
 
     SELECTION = "selection"
     SEND_LOOP = "send-loop"
@@ -48,7 +48,7 @@ class Depth(StrEnum):
 
 
 class Mode(StrEnum):
-    """Which of the client's three ways of sending."""
+    """The client's three send modes."""
 
     SYNC = "sync"
     ASYNC = "async"
@@ -56,7 +56,7 @@ class Mode(StrEnum):
 
 
 class Lookup(StrEnum):
-    """When the client learns the route: before step 0 at no cost, or as its first send makes it ask."""
+    """When the client looks up the route: before step 0 at no cost, or at its first send."""
 
     BEFORE = "before"
     AT_FIRST_SEND = "at-first-send"
@@ -64,10 +64,10 @@ class Lookup(StrEnum):
 
 class Fault(StrEnum):
     """
-    What a broker does instead of answering.
+    A broker's behaviour instead of an answer.
 
-    It swallows the request; refuses connections and resets those there are; resets, or cleanly closes, the connection
-    when a request arrives; or its host is gone from the network, so that connecting comes to no end.
+    timeout: swallow requests. refused: refuse connects and reset open connections. reset, fin: reset, or cleanly close, the
+    connection when a send request arrives. silent: the broker's host has left the network, so that connects hang.
     """
 
     TIMEOUT = "timeout"
@@ -78,7 +78,7 @@ class Fault(StrEnum):
 
 
 class DumpPart(StrEnum):
-    """What can be asked about the state, in the order in which it is answered."""
+    """The parts of the state that a dump can contain, in their order."""
 
     INDEX = "index"
     WORST_INDEX = "worst_index"
@@ -91,13 +91,13 @@ class DumpPart(StrEnum):
 @dataclass(frozen=True, slots=True)
 class ScriptSettings(ClientSettings):
     """
-    The client's settings under its own names in snake case; what is left out stays as the client has it.
+    The client's settings under its own names in snake case; an omitted setting keeps the client's default.
 
-    A setting that a release does not know is not set there. vip_channel_enabled None: the release's own default, which
-    was true up to 4.5.0.
+    A setting that a release does not have is not set there. vip_channel_enabled None: the release's default, which was true
+    up to 4.5.0.
     """
 
-    # Besides those of a scenario:
+    # In addition to the settings of a scenario:
     start_detector_enable: bool = False
     detect_timeout_ms: IntMs = 200
     detect_interval_ms: PeriodMs = 2_000
@@ -113,14 +113,13 @@ _TAKEN: Mapping[Unit, Any] = {
     Unit.TIMES: Retries,
     Unit.BYTES: Natural,
 }
-"""What a client takes of each: more than a scenario may state."""
+"""The range that the client accepts for each unit; wider than in a scenario."""
 
 DEFAULT_SETTINGS = ScriptSettings()
-"""Nothing is set."""
+"""No setting is changed."""
 
 
 def _settings_part() -> type[Part]:
-    """The settings as a mapping of the file."""
     hints = get_type_hints(ScriptSettings, include_extras=True)
     taken = hints | {name: _TAKEN[setting.unit] for name, setting in CLIENT_SETTINGS.items()}
     parts: dict[str, Any] = {each.name: (taken[each.name], each.default) for each in fields(ScriptSettings)}

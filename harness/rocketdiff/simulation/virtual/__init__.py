@@ -1,4 +1,4 @@
-"""The Python reference on a script: the client that runs live, in virtual time and among scripted servers."""
+"""The reference's script host: the client code that also runs live, here in virtual time with scripted servers."""
 
 from rocketdiff.simulation.virtual.run import run_reference
 

@@ -1,4 +1,4 @@
-"""The parts of a client put together, as many as a depth needs."""
+"""Assembles a client from the parts that a depth needs."""
 
 from dataclasses import dataclass, fields
 from typing import Any
@@ -23,7 +23,7 @@ from rocketmq_reference.rules.settings import SendSettings
 
 @dataclass(frozen=True, slots=True)
 class RouteDefaults:
-    """What no script sets."""
+    """Settings that a script cannot change."""
 
     create_topic_key: str | None = None
     default_topic_queue_nums: int = 4
@@ -32,7 +32,7 @@ class RouteDefaults:
 
 @dataclass(frozen=True, slots=True)
 class Connected:
-    """What only the depth "remoting" has."""
+    """The parts that exist only at depth "remoting"."""
 
     network: Network
     background: Background
@@ -41,7 +41,7 @@ class Connected:
 
 @dataclass(frozen=True, slots=True)
 class Producer:
-    """A producer that can send."""
+    """The assembled producer."""
 
     routes: Routes
     sender: Sender[Any, Any, Any, Any]
@@ -49,13 +49,13 @@ class Producer:
 
 
 def producer_without_network(memory: Memory, host: VirtualHost, servers: Servers) -> Producer:
-    """For the depths "selection" and "send-loop"."""
+    """Assemble the producer of depths "selection" and "send-loop"."""
     sender = _sender(memory, host, LoopTransport(host, servers))
     return Producer(sender.routes, sender)
 
 
 def producer_with_network(memory: Memory, host: VirtualHost, servers: Servers, settings: ScriptSettings) -> Producer:
-    """For the depth "remoting"; its timers begin now."""
+    """Assemble the producer of depth "remoting" and start its timers."""
     network = Network(host, servers)
     remoting: Remoting[Any, Any] = Remoting(host, memory.dialect.remoting, network)
     network.client = remoting
@@ -69,7 +69,7 @@ def producer_with_network(memory: Memory, host: VirtualHost, servers: Servers, s
 
 
 def send_settings(settings: ScriptSettings) -> SendSettings:
-    """What a script sets, as the rules know it."""
+    """Return a script's settings in the form of the rules."""
     known = {field.name for field in fields(SendSettings)}
     given = {field.name: getattr(settings, field.name) for field in fields(settings) if field.name in known}
     given["added_retry_response_codes"] = frozenset(settings.added_retry_response_codes)

@@ -1,4 +1,4 @@
-"""Requests to scripted servers and their responses: no bytes, only what a script distinguishes."""
+"""Requests to scripted servers and their responses, reduced to what a script can distinguish; nothing is encoded."""
 
 from dataclasses import dataclass
 
@@ -10,24 +10,24 @@ from rocketmq_reference.rules.client.route import TopicRoute
 from rocketmq_reference.rules.producer.attempt import SEND_OK, AttemptResult
 
 TOPIC = "topic"
-"""Its name matters only for the order in which topics are polled."""
+"""The name matters only for the order in which topics are polled."""
 
 NAME_SERVER = "the name server"
 _VIP = " at the port two below"
-"""Names of brokers have no spaces, so no broker has such an address."""
+"""Broker names have no spaces, so neither value can be a broker's address."""
 
 TOPIC_NOT_EXIST = 17
 
 _STATUSES = {0: SEND_OK, 10: "FLUSH_DISK_TIMEOUT", 11: "SLAVE_NOT_AVAILABLE", 12: "FLUSH_SLAVE_TIMEOUT"}
-"""Response codes that are send statuses; any other is an error the broker answered."""
+"""Response codes that are send statuses; any other code is an error response."""
 
 Question = int | str | None
-"""The queue that a send request goes to; the topic whose route is asked for; None for any other request."""
+"""A send request's queue id, a route request's topic, or None for any other request."""
 
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A message of a script: it has only the record of its send."""
+    """A message of a script, with the record of its send instead of a body."""
 
     record: SendRecord
     topic: str = TOPIC
@@ -36,9 +36,10 @@ class Message:
 @dataclass(frozen=True, slots=True)
 class Answered:
     """
-    A response: its code, and for a send the queue of the request.
+    A response.
 
-    queue_id None: the request was no send. route: what the name server knew of the topic when the response arrived.
+    queue_id: that of the send request; None for any other request. route: the name server's route at the arrival of the
+    response.
     """
 
     code: int
@@ -47,15 +48,16 @@ class Answered:
 
 
 def is_send(question: Question) -> bool:
-    """Whether a request is to send a message."""
+    """True if the request sends a message."""
     return isinstance(question, int)
 
 
 def response_to(question: Question, code: int, route: TopicRoute | None) -> Answered:
     """
-    The response to a request whose server answers with this code; route: what the name server knows of the script's topic.
+    Return the response with this code; route: the name server's route of the script's topic.
 
-    It does not know the default topic. What it says matters beyond the one who asked: to 4.6.1 an asynchronous retry may get it.
+    The name server does not know the default topic. A route response can reach a send: up to 4.6.1 an asynchronous retry may
+    get it.
     """
     if not isinstance(question, str):
         return Answered(code, question)
@@ -65,7 +67,7 @@ def response_to(question: Question, code: int, route: TopicRoute | None) -> Answ
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """A message that a broker stored."""
+    """The result of a stored message."""
 
     status: str
     broker: str
@@ -73,17 +75,17 @@ class Result:
 
 
 def vip_address(broker: str) -> str:
-    """The address of a broker's VIP port, two below its own."""
+    """Return the address of a broker's VIP port, two below its own."""
     return broker + _VIP
 
 
 def broker_at(address: str) -> str:
-    """The broker of an address, for either port."""
+    """Return the broker of an address, for either port."""
     return address.removesuffix(_VIP)
 
 
 class ScriptCodec:
-    """The codec of the client for scripts."""
+    """The client's codec for scripts."""
 
     __slots__ = ()
 
@@ -123,7 +125,7 @@ class ScriptCodec:
 
 
 class AttemptRecorder:
-    """Adds the attempts of a send to its record: those whose request reached the remoting client."""
+    """Records the attempts of a send whose request reached the remoting client."""
 
     __slots__ = ("_host",)
 
@@ -143,7 +145,7 @@ class AttemptRecorder:
     def ended(
         self, noted: tuple[SendRecord, Attempt], outcome: Result | Failure | None, answer: Answered | None
     ) -> None:
-        """The code of the response decides before the outcome, since the sender cannot read every response."""
+        """The response code takes precedence over the outcome, because the sender cannot decode every response."""
         _, attempt = noted
         now_ms = self._host.now_ms
         if answer is not None:
@@ -157,7 +159,7 @@ class AttemptRecorder:
 
 
 def end_of(outcome: Result | Failure | None) -> End:
-    """What the application sees of a send; None: a one-way request was written."""
+    """Return the application's view of a send; outcome None: a one-way request was written."""
     if outcome is None:
         return End("ok")
     if isinstance(outcome, FAILURES):

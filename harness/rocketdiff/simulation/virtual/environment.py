@@ -1,4 +1,4 @@
-"""Actions around the client: on servers, on routes, and on the fault table."""
+"""Actions on servers, on routes and on the fault table."""
 
 from rocketdiff.simulation.script.model import (
     Action,
@@ -20,7 +20,7 @@ from rocketmq_reference.client.effects import Body
 
 
 def act(session: Session, head: str, action: Action) -> Body | None:
-    """Do an action; one that takes time is returned as an actor."""
+    """Do an action; return an actor for one that takes time."""
     match action:
         case Update(broker, latency_ms, isolation, reachable):
             now_ms = session.kernel.now_ms
@@ -45,7 +45,7 @@ def act(session: Session, head: str, action: Action) -> Body | None:
 
 
 def _instruct(servers: Servers, action: Action) -> None:
-    """Change a server; the client notices at its next request."""
+    """Change a server; the client notices it at its next request."""
     match action:
         case NameServerAnswers(answer):
             servers.name_server.server.set((answer,))
@@ -62,7 +62,7 @@ def _instruct(servers: Servers, action: Action) -> None:
 
 
 def _poll(session: Session, head: str) -> Body:
-    """Poll routes: at the depth "remoting" as the client's own poll, elsewhere without a started producer."""
+    """Poll routes: at depth "remoting" by the client's own poll, elsewhere without a started producer."""
     connected = session.producer.connected
     if connected is not None:
         yield from connected.background.poll()

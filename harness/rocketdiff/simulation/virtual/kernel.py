@@ -1,10 +1,10 @@
 """
-Virtual time: events in the order of their due time, and actors that wait for them.
+A discrete-event kernel with virtual time, on which actors wait for signals and deadlines.
 
-An actor is one thread of the client: a coroutine of `rocketmq_reference.client.effects`. Events of the same millisecond run in
-the order in which they were scheduled; an actor that a signal wakes is scheduled at that moment, after all that is due already.
+An actor is one client thread: a coroutine of `rocketmq_reference.client.effects`. Events of the same millisecond run in the
+order in which they were scheduled. A signal schedules the actors that it wakes at that moment, after everything already due.
 
-On most machines a wait that expires ends a little after its deadline. Whether it does here is for the script to say (extra_ms).
+On real machines an expired wait usually ends slightly after its deadline; extra_ms, set by the script, models that delay.
 """
 
 import heapq
@@ -19,13 +19,13 @@ MAX_EVENTS = 10_000_000
 MAX_SILENT_EVENTS = 1_000_000
 MAX_MS = 100 * 365 * 24 * 3_600_000
 """
-Limits of a script, the same in the Java host: a century, or a number of events no sensible script comes near, at all or
-from one answer to the next: a host that is silent for a minute is killed.
+Limits of a script, the same in the Java host: events in total, events between two answers, and a century. No reasonable
+script comes near them. The limit between answers exists because a host that is silent for a minute is killed.
 """
 
 
 class _Waiting:
-    """One wait of one actor; over once it has been resumed, by the signal or the deadline, whichever event comes first."""
+    """One wait of one actor; over once the signal or the deadline, whichever event comes first, has resumed the actor."""
 
     __slots__ = ("body", "number", "over", "signal")
 
@@ -37,7 +37,7 @@ class _Waiting:
 
 
 class Kernel:
-    """The clock, and everything that will happen."""
+    """The clock and the event queue."""
 
     __slots__ = ("_answered", "_events", "_extra_ms", "_heap", "_hurried", "_waits", "now_ms")
 
@@ -51,57 +51,53 @@ class Kernel:
         self._hurried: dict[Body, _Waiting | None] = {}
 
     def at(self, due_ms: int, action: Action) -> None:
-        """Run an action at a time; one that lies in the past is now."""
+        """Schedule an action; a time in the past means now."""
         self._events += 1
         heapq.heappush(self._heap, (max(due_ms, self.now_ms), self._events, action))
 
     def after(self, delay_ms: int, action: Action) -> None:
-        """Run an action delay_ms from now."""
         self.at(self.now_ms + delay_ms, action)
 
     def soon(self, action: Action) -> None:
-        """Run an action now, in its turn."""
+        """Schedule an action now, after everything already due."""
         self.at(self.now_ms, action)
 
     def every(self, first_ms: int, period_ms: int, action: Action) -> None:
-        """Run an action first_ms from now and then again and again."""
         self._every(self.now_ms + first_ms, period_ms, action)
 
     def outside(self, action: Callable[[], Result]) -> Running[Result]:
-        """Code that is not the client's takes no time here."""
         result = action()
         yield from ()
         return result
 
     def start(self, body: Body) -> None:
-        """Let an actor begin, now, in its turn."""
+        """Schedule the start of an actor now, after everything already due."""
         self.at(self.now_ms, lambda: self._resume(body, answer=None))
 
     def start_hurried(self, body: Body) -> None:
-        """Start an actor that may be hurried."""
+        """Schedule the start of an actor on which ``hurry`` may be called."""
         self._hurried[body] = None
         self.start(body)
 
     def hurry(self, body: Body) -> None:
-        """An actor whose signal is given, and whose turn has not come, goes on at once."""
+        """Resume an actor immediately if its signal is given but its event has not run yet."""
         waiting = self._hurried[body]
         if waiting is not None and waiting.signal is not None and waiting.signal.given:
             self._end(waiting)
 
     def run(self, body: Body) -> None:
-        """Let an actor begin at once, before anything else that is due."""
+        """Start an actor immediately, before anything else that is due."""
         self._resume(body, answer=None)
 
     def answered(self) -> None:
-        """The script has answered something, so it makes progress."""
         self._answered = self._events
 
     def give(self, signal: Signal) -> None:
-        """Give a signal: everyone who waits for it goes on, now, in turn; once given it stays given."""
+        """Give a signal, which schedules its waiting actors now; it stays given."""
         self.give_together((signal,))
 
     def give_together(self, signals: Iterable[Signal]) -> None:
-        """Give several signals at once: the actor that has waited longest goes on first."""
+        """Give several signals at the same instant; the actor that has waited longest resumes first."""
         waiting: list[_Waiting] = []
         for signal in signals:
             signal.given = True
@@ -112,31 +108,30 @@ class Kernel:
                 self.at(self.now_ms, _wake(self, wait))
 
     def give_at_once(self, signal: Signal) -> None:
-        """Give a signal in an event that is the waking itself: the actors that wait for it go on before anything else."""
+        """Give a signal and resume its waiting actors within the current event, before anything else."""
         signal.given = True
         waiting, signal.waiting = signal.waiting, []
         for wait in waiting:
             self._end(wait)
 
     def run_until(self, signal: Signal) -> None:
-        """Let things happen until the signal is given; what is due then and has not run yet stays due."""
+        """Run events until the signal is given; remaining events of that time stay due."""
         while not signal.given and self._heap:
             self._run_next()
 
     @property
     def is_due(self) -> bool:
-        """Whether anything is left to happen before time passes."""
         return bool(self._heap) and self._heap[0][0] <= self.now_ms
 
     def turn(self) -> Body:
-        """For an actor: let all that is due already go first."""
+        """For an actor: wait until everything already due has run."""
         if self.is_due:
             mine = Signal()
             self.at(self.now_ms, lambda: self.give_at_once(mine))
             yield Wait(mine)
 
     def settle(self) -> Body:
-        """For an actor: let everything happen that can happen without time passing."""
+        """For an actor: wait until no event is due at the current time."""
         while self.is_due:
             yield from self.turn()
 
@@ -177,13 +172,13 @@ class Kernel:
             self.at(wait.until_ms + extra_ms, lambda: self._end(waiting))
 
     def _known(self, wait: Wait) -> bool | None:
-        """The answer to a wait that is over at once, because the signal is given or the time is up."""
+        """The result of a wait that ends immediately, because its signal is given or its deadline has passed; else None."""
         if wait.signal is not None and wait.signal.given:
             return True
         return False if wait.until_ms is not None and wait.until_ms <= self.now_ms else None
 
     def _end(self, waiting: _Waiting) -> None:
-        """The actor goes on; at its deadline with True if the signal has just been given."""
+        """Resume the actor with True if its signal is given, even when the deadline resumes it."""
         if not waiting.over:
             waiting.over = True
             self._resume(waiting.body, answer=waiting.signal is not None and waiting.signal.given)
@@ -194,4 +189,4 @@ def _number(waiting: _Waiting) -> int:
 
 
 def _wake(kernel: Kernel, waiting: _Waiting) -> Action:
-    return lambda: kernel._end(waiting)  # noqa: SLF001 - the kernel's own, kept out of the loop above
+    return lambda: kernel._end(waiting)  # noqa: SLF001 - the kernel's own method, bound outside the loop

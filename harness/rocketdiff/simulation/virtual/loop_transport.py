@@ -1,4 +1,4 @@
-"""Transport of the depth "send-loop": no connections, only answers, latencies and failures."""
+"""Transport at depth "send-loop": responses, latencies and failures without connections."""
 
 from rocketdiff.simulation.virtual.codec import NAME_SERVER, Answered, Question, broker_at, is_send, response_to
 from rocketdiff.simulation.virtual.kernel import Kernel
@@ -14,7 +14,7 @@ from rocketmq_reference.remoting.errors import (
 
 
 class LoopTransport:
-    """The remoting client without connections."""
+    """A remoting client without connections."""
 
     __slots__ = ("_kernel", "_servers")
 
@@ -23,7 +23,7 @@ class LoopTransport:
         self._servers = servers
 
     def invoke(self, address: str, timeout_ms: int, question: Question) -> Running[Answered]:
-        """One request; a response at the deadline is in time. Without time left the request does not wait."""
+        """Send a request. A response exactly at the deadline is in time. With no time left, the request does not wait."""
         server = self._server(address)
         if not server.accepts(is_send=is_send(question)):
             raise RemotingConnectException(address)
@@ -36,7 +36,6 @@ class LoopTransport:
         return response_to(question, outcome.code, self._servers.name_server.route)
 
     def invoke_one_way(self, address: str, _timeout_ms: int, _question: Question) -> Body:
-        """Written at once, or refused at once."""
         server = self._server(address)
         if not server.accepts(is_send=True):
             raise RemotingConnectException(address)
@@ -53,15 +52,13 @@ class LoopTransport:
         *,
         is_retry: bool,
     ) -> Body:
-        """Scripts that send asynchronously run at the depth "remoting"."""
+        """Not implemented: scripts with asynchronous sends run at depth "remoting"."""
         raise NotImplementedError
 
     def reach(self, address: str) -> Body:
-        """There are no connections."""
         raise NotImplementedError
 
     def is_open(self, _address: str) -> bool:
-        """There are no connections."""
         return True
 
     def _server(self, address: str) -> Server:
@@ -71,7 +68,7 @@ class LoopTransport:
 
 
 class _Outcome:
-    """The end of one request; code None at the end: the connection broke."""
+    """The end of one request; code None after the end: the connection broke."""
 
     def __init__(self, kernel: Kernel) -> None:
         self._kernel = kernel
@@ -82,5 +79,5 @@ class _Outcome:
         self.code = code
         self._kernel.give(self.over)
 
-    def broken(self, *, reset: bool) -> None:  # noqa: ARG002 - without connections there is no difference
+    def broken(self, *, reset: bool) -> None:  # noqa: ARG002 - no difference without connections
         self._kernel.give(self.over)

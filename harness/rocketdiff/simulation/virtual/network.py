@@ -1,8 +1,8 @@
 """
-The network between the client and the scripted servers: connections, requests, responses and closes.
+The network between the client and the scripted servers.
 
-What arrives is an event of the client; what follows from it is decided by the connection rules. A server responds on the
-connection of the request, and only while that is open.
+Every arrival is an event of the client; the connection rules decide its consequences. A server responds on the request's
+connection, and only while that is open.
 """
 
 from collections.abc import Callable
@@ -18,27 +18,21 @@ from rocketmq_reference.rules.client.connection_steps import Connection, Request
 
 
 class Client(Protocol):
-    """What the network calls: the remoting client."""
+    """The remoting client, as the network calls it."""
 
-    def connected(self, connection: Connection, *, accepted: bool) -> None:
-        """A connect has its result."""
-        ...
+    def connected(self, connection: Connection, *, accepted: bool) -> None: ...
 
-    def answered(self, number: int, code: int, answer: Answered) -> None:
-        """An answer to the request of that number has arrived."""
-        ...
+    def answered(self, number: int, code: int, answer: Answered) -> None: ...
 
-    def closed(self, connection: Connection, *, reset: bool) -> None:
-        """The server has closed the connection, or reset it."""
-        ...
+    def closed(self, connection: Connection, *, reset: bool) -> None: ...
 
     def idle(self, connection: Connection) -> None:
-        """Nothing was read or written on the connection for IDLE_MS."""
+        """The connection had no traffic for IDLE_MS."""
         ...
 
 
 class Network:
-    """Carries connects, requests, responses and closes; client: the remoting client."""
+    """Transports connects, requests, responses and closes."""
 
     client: Client
 
@@ -49,27 +43,26 @@ class Network:
         self._used_ms: dict[int, int] = {}  # by identity of the connection
 
     def connect(self, connection: Connection, first: Call | None) -> None:
-        """Try to connect; the result is an event."""
+        """Start a connect; its result is an event."""
         sending = first is not None and is_send(first.question)
         self._kernel.after(0, lambda: self._meet(connection, sending=sending))
 
     def look(self, _address: str) -> None:
-        """Nothing to do: every event is reported at once."""
+        """Do nothing: every event is reported immediately."""
 
     def close(self, connection: Connection) -> None:
-        """The client closes."""
+        """The client closes its side."""
         if connection in self._open:
             self._open.remove(connection)
 
     def write(self, request: Request, call: Call) -> None:
-        """A request arrives at its server."""
+        """Deliver a request to its server at once."""
         connection = request.connection
         self._use(connection)
         outcome = _Outcome(self, request, connection, call.question)
         self._server(connection.address).arrive(outcome, is_send=is_send(call.question))
 
     def close_all(self, broker: str, *, reset: bool) -> None:
-        """The broker closes or resets all its connections."""
         for connection in [connection for connection in self._open if broker_at(connection.address) == broker]:
             self._kernel.after(0, self._ending(connection, reset=reset))
 
@@ -101,7 +94,6 @@ class Network:
         return lambda: self.end(connection, reset=reset)
 
     def connected(self) -> dict[str, int]:
-        """How many connections are open, by broker."""
         counts: dict[str, int] = {}
         for connection in self._open:
             if connection.address != NAME_SERVER:
@@ -110,14 +102,14 @@ class Network:
         return counts
 
     def carries(self, connection: Connection) -> bool:
-        """Whether a connection is open, on which something arrives at the client now."""
+        """True if the connection is open; if so, note that it was used."""
         is_open = connection in self._open
         if is_open:
             self._use(connection)
         return is_open
 
     def end(self, connection: Connection, *, reset: bool) -> None:
-        """The server's side is closed or reset."""
+        """The server closes or resets its side."""
         if connection in self._open:
             self._open.remove(connection)
             self.client.closed(connection, reset=reset)
@@ -144,7 +136,7 @@ class Network:
 
 @dataclass(frozen=True, slots=True)
 class _Outcome:
-    """The end of one request, on its connection, while that is open."""
+    """The end of one request; its response is dropped unless the connection is open."""
 
     network: Network
     request: Request

@@ -1,4 +1,4 @@
-"""A script run by the reference."""
+"""Runs a script on the reference."""
 
 from collections.abc import Callable
 
@@ -10,17 +10,17 @@ from rocketmq_reference.rules.dialect import Dialect
 from rocketmq_reference.rules.events import Event, Observer
 
 LineObserver = Callable[[int, Event], None]
-"""Called with the number of the next answer line and the event, when a rule reports one."""
+"""Called with the number of the next answer line and the event that a rule reports."""
 
 
 def run_reference(
     dialect: Dialect, name: str, script: Script, *, trace: bool = False, observer: LineObserver | None = None
 ) -> list[str]:
     """
-    The answer lines of the reference in a dialect to a script called ``name``.
+    Return the answer lines of the reference, in a dialect, to a script called ``name``.
 
-    trace: also a line for every step that changes the client, and the state in each. Raises UsageError for a script that
-    does not come to an end.
+    trace: add a line for every step that changes the client, and the state to each line. Raises UsageError for an endless
+    script.
     """
     watch = None if observer is None else _watch(observer, lambda: len(session.lines))
     session = Session(dialect, name, script, trace=trace, observer=watch)
@@ -36,5 +36,4 @@ def run_reference(
 
 
 def _watch(observer: LineObserver, line: Callable[[], int]) -> Observer:
-    """Adds to an event of the rules the number of the line it leads to."""
     return lambda event: observer(line(), event)

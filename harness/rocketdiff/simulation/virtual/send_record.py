@@ -1,4 +1,4 @@
-"""The record of one send: its attempts, its end, and the text of both in an answer line."""
+"""The record of one send: attempts and result, and their text in an answer line."""
 
 from dataclasses import dataclass, field
 
@@ -12,14 +12,14 @@ _OUTCOMES = {
     "RemotingTooMuchRequestException": "too-much",
     "MQBrokerException": "code",
 }
-"""Outcomes of attempts by exception; any other exception has the name of its class."""
+"""Attempt outcomes by exception; the outcome of any other exception is its class name."""
 
 WRITTEN = "written"
 
 
 @dataclass(slots=True)
 class Attempt:
-    """One request given to the remoting client; broker None: to a name server. outcome None: still under way."""
+    """One request passed to the remoting client. broker None: to a name server. outcome None: still in flight."""
 
     broker: str | None
     queue_id: int
@@ -31,7 +31,6 @@ class Attempt:
     code: int | None = None
 
     def ended(self, now_ms: int, result: AttemptResult) -> None:
-        """It ended with an answer or with an exception."""
         if result.error is None:
             status = result.status or SEND_OK
             self.end(now_ms, "ok" if status == SEND_OK else status)
@@ -41,7 +40,7 @@ class Attempt:
                 self.code = result.code
 
     def end(self, now_ms: int, outcome: str) -> None:
-        """It ended; a second end changes nothing."""
+        """Record the end; only the first call has an effect."""
         if self.outcome is None:
             self.elapsed_ms = now_ms - self.began_ms
             self.outcome = outcome
@@ -58,9 +57,9 @@ class Attempt:
 @dataclass(frozen=True, slots=True)
 class End:
     """
-    What the application sees: a result, or an exception with its code and cause.
+    The application's view of a send: a result, or an exception with its code and cause.
 
-    status None with result "ok" is a one-way send.
+    Result "ok" with status None is a one-way send.
     """
 
     result: str
@@ -74,18 +73,17 @@ class End:
 
 @dataclass(slots=True)
 class SendRecord:
-    """One send, from the call of the application on."""
+    """One send, from the application's call on."""
 
     began_ms: int
     attempts: list[Attempt] = field(default_factory=list)
 
     def send_text(self, end: End, now_ms: int, call: int = 1) -> str:
-        """The send as text; call: 1 for the first call of its callback, 2 for the second, …"""
+        """Return the send as text; call: 1 for the first call of the callback, 2 for the second, …"""
         again = "" if call == 1 else f', "callback": {call}'
         return f'"send": {{{_end_text(end)}, "elapsed_ms": {now_ms - self.began_ms}, {self._attempts()}{again}}}'
 
     def pending_text(self) -> str:
-        """A send whose callback was never called, as text."""
         return f'"send": {{"result": "pending", {self._attempts()}}}'
 
     def _attempts(self) -> str:

@@ -1,4 +1,4 @@
-"""The brokers and the name server of a script: how they respond, and whether they are up."""
+"""The scripted brokers and name server: their responses and their liveness."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -15,23 +15,19 @@ _AT_ONCE = (Answer(),)
 
 
 class Reply(Protocol):
-    """What a server calls at the end of a request; never for a swallowed one."""
+    """Callbacks at the end of a request; a swallowed request calls neither."""
 
-    def answered(self, code: int) -> None:
-        """The response arrives now."""
-        ...
+    def answered(self, code: int) -> None: ...
 
-    def broken(self, *, reset: bool) -> None:
-        """The connection is reset or closed now, instead of a response."""
-        ...
+    def broken(self, *, reset: bool) -> None: ...
 
 
 class Server:
     """
     One scripted server.
 
-    Send requests take its answers in turn, round and round; other requests get the current one. A paused server keeps
-    requests and responses until it resumes.
+    Send requests cycle through its answers; other requests get the current one. A paused server holds requests and responses
+    until it resumes.
     """
 
     def __init__(self, kernel: Kernel, *, is_name_server: bool = False) -> None:
@@ -45,23 +41,20 @@ class Server:
         self._hanging: list[Callable[[], None]] = []
 
     def set(self, answers: tuple[Answer, ...]) -> None:
-        """Set the answers, beginning with the first."""
         self._answers = answers
         self._turn = 0
         self._decide_what_hangs()
 
     @property
     def current(self) -> Answer:
-        """The answer that the next send request would get."""
         return self._answers[self._turn]
 
     @property
     def refuses(self) -> bool:
-        """Whether connects are refused now."""
         return self._dead or self.current.fault is Fault.REFUSED
 
     def accepts(self, *, is_send: bool) -> bool:
-        """Whether a connect is accepted; one that is made for a send uses up a refusal in a list of answers."""
+        """True if a connect is accepted; a connect made for a send consumes a refusal in a list of answers."""
         refuses = self.refuses
         if refuses and is_send and not self._dead:
             self._take()
@@ -69,47 +62,45 @@ class Server:
 
     @property
     def is_silent(self) -> bool:
-        """Whether connects hang."""
         return not self._dead and self.current.fault is Fault.SILENT
 
     def hang(self, decide: Callable[[], None]) -> None:
-        """A connect hangs until the answers change or the server is killed; then it is decided, as an event."""
+        """Let a connect hang until the answers change or the server is killed, which schedules ``decide``."""
         self._hanging.append(decide)
 
     def give_up(self, decide: Callable[[], None]) -> bool:
-        """Give a connect up at its timeout; False if it does not hang any more."""
+        """End a hanging connect at its timeout; False if it no longer hangs."""
         hung = decide in self._hanging
         if hung:
             self._hanging.remove(decide)
         return hung
 
     def pause(self) -> None:
-        """Freeze."""
         self._paused = True
 
     def resume(self) -> None:
-        """Go on: what was kept comes first."""
+        """Resume; held requests and responses come first."""
         self._paused = False
         held, self._held = self._held, []
         for action in held:
             action()
 
     def kill(self) -> None:
-        """The process is gone, with all that was kept."""
+        """Kill the process and drop what it held."""
         self._dead = True
         self._paused = False
         self._held.clear()
         self._decide_what_hangs()
 
     def restart(self) -> None:
-        """The process is back."""
         self._dead = False
 
     def arrive(self, reply: Reply, *, is_send: bool) -> None:
         """
-        A request arrives; its answer is chosen when the server reads it, which a paused one does when it resumes.
+        Receive a request; its answer is chosen when the server reads it, which a paused server does when it resumes.
 
-        Requests that are no sends get neither broken connections nor error codes, except from the name server.
+        For requests other than sends, a fault RESET or FIN is a successful response, and only the name server returns an
+        error code.
         """
         if self._paused:
             self._held.append(lambda: self.arrive(reply, is_send=is_send))
@@ -143,14 +134,14 @@ class Server:
 
 @dataclass(slots=True)
 class NameServer:
-    """The scripted name server and its route of the topic (None: it does not know the topic)."""
+    """The scripted name server and its route of the topic (None: unknown topic)."""
 
     server: Server
     route: TopicRoute | None
 
 
 class Servers:
-    """All servers of a script; a broker without answers of its own responds at once."""
+    """All servers of a script; a broker without scripted answers responds immediately."""
 
     __slots__ = ("_brokers", "_kernel", "name_server")
 
@@ -160,7 +151,6 @@ class Servers:
         self.name_server = NameServer(Server(kernel, is_name_server=True), topic_route(route))
 
     def broker(self, name: str) -> Server:
-        """The broker of that name."""
         broker = self._brokers.get(name)
         if broker is None:
             broker = self._brokers[name] = Server(self._kernel)
@@ -168,7 +158,7 @@ class Servers:
 
 
 def topic_route(route: Route) -> TopicRoute | None:
-    """A script's route as a name server returns it; the address of a broker is its name."""
+    """Return a script's route as a name server does; a broker's address is its name."""
     if route is None:
         return None
     queues = tuple(QueueData(broker.name, broker.queues, broker.queues, broker.perm) for broker in route)

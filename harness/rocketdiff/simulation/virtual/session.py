@@ -1,4 +1,4 @@
-"""One script on the reference: its servers, its client, their clock, and the answer lines."""
+"""One script run on the reference: servers, client, clock and answer lines."""
 
 from collections.abc import Callable
 from contextlib import suppress
@@ -27,12 +27,12 @@ from rocketmq_reference.rules.events import Observer
 from rocketmq_reference.rules.queue_choice.selection import Selector
 
 DRAIN_MS = 120_000
-"""How much longer than its last step a script runs if callbacks are still due; the same in the Java host."""
+"""Time after the last step in which callbacks of asynchronous sends may still arrive; the same in the Java host."""
 
 
 @dataclass(slots=True)
 class _Open:
-    """An asynchronous send: the beginning of its line, and how often its callback was called."""
+    """An asynchronous send: the beginning of its line, and the number of callback calls."""
 
     head: str
     record: SendRecord
@@ -40,7 +40,7 @@ class _Open:
 
 
 class Session:
-    """The state of a script that is running."""
+    """The state of a running script."""
 
     def __init__(
         self, dialect: Dialect, name: str, script: Script, *, trace: bool, observer: Observer | None = None
@@ -64,7 +64,6 @@ class Session:
         self._rule = dialect.select_queue if settings.send_latency_fault_enable else dialect.select_plain
 
     def select(self, head: str, select: Select) -> None:
-        """Choose a queue by the rule for the settings."""
         selector = self.selector(select.thread)
         try:
             pick = self._rule(selector, select.last_broker, select.reset_index, self.kernel.now_ms)
@@ -75,7 +74,7 @@ class Session:
         self.answer(head, f'"select": {answer}', select.thread)
 
     def thread(self, number: int) -> Thread:
-        """A sender thread; the script may give the first raw value of its counter."""
+        """Return a sender thread; the script may set the initial raw value of its counter."""
         thread = self._threads.get(number)
         if thread is None:
             start = self._start_index[number] if number < len(self._start_index) else None
@@ -83,11 +82,9 @@ class Session:
         return thread
 
     def selector(self, number: int) -> Selector:
-        """The selector of a sender thread for the current publish list."""
         return self.memory.selector(self.thread(number), self.memory.published(TOPIC))
 
     def send(self, head: str, send: Send) -> Body:
-        """Do the sends of a step, by its thread."""
         began_ms = self.kernel.now_ms
         for number in range(send.count):
             due_ms = began_ms + number * send.every_ms
@@ -102,7 +99,7 @@ class Session:
                 self.answer(where, record.send_text(end_of(outcome), self.kernel.now_ms), send.thread)
 
     def by_thread(self, head: str, step: Select | Send) -> Body:
-        """Let the thread of a step do it, and wait until it is done; thread 0 is the one that does the steps."""
+        """Let a step's thread do it and wait for its end; thread 0 executes the script."""
         if step.thread == 0:
             yield from self.kernel.turn()
             yield from self.do(head, step)
@@ -117,20 +114,19 @@ class Session:
         yield Wait(done)
 
     def do(self, head: str, step: Select | Send) -> Body:
-        """Do a step of a sender thread."""
         if isinstance(step, Send):
             yield from self.send(head, step)
         else:
             self.select(head, step)
 
     def sender_thread(self, number: int) -> Worker:
-        """A sender thread other than 0; it starts with its first use."""
+        """Return a sender thread other than 0, which starts at its first use."""
         if number not in self._senders:
             self._senders[number] = Worker(self.kernel, self.thread(number))
         return self._senders[number]
 
     def finish(self) -> Body:
-        """The end of a script: wait for callbacks that may be due, and report sends that never had one."""
+        """End the script: wait for outstanding callbacks and report sends without one."""
         if self._asynchronous:
             yield Wait(until_ms=self.kernel.now_ms + DRAIN_MS)
         for send in self._asynchronous:
@@ -138,11 +134,11 @@ class Session:
                 self.answer(send.head, send.record.pending_text(), 0)
 
     def dump(self, head: str, parts: tuple[DumpPart, ...]) -> None:
-        """Answer with the parts of the state that are asked for; counters are those of thread 0."""
+        """Add a line with the requested parts of the state; counters are those of thread 0."""
         self._line(f'{head}"dump": {dump(self.memory, self.kernel, self.producer, parts, self.thread(0))}}}')
 
     def answer(self, head: str, text: str, thread: int | Thread) -> None:
-        """Add an answer line; in a trace with the state of the client after it, as the thread sees it."""
+        """Add an answer line; in a trace, with the client state after it and the thread's counters."""
         seen_by = self.thread(thread) if isinstance(thread, int) else thread
         left = f', "state": {state(self.memory, seen_by)}' if self._trace else ""
         self._line(f"{head}{text}{left}}}")
@@ -152,12 +148,12 @@ class Session:
         self.kernel.answered()
 
     def changed(self, head: str, step: str, thread: int = 0) -> None:
-        """Add a line, in a trace only, for a step without an answer that changes the client."""
+        """In a trace, add a line for a step that changes the client but has no answer."""
         if self._trace:
             self.answer(head, f'"{step}": true', thread)
 
     def run(self, script: Script, play: Callable[[], Body]) -> None:
-        """Look the route up first if the script says so, then run it to its end."""
+        """Run the script to its end, after a route lookup if the script asks for it."""
         over = Signal()
 
         def sender_0() -> Body:
@@ -171,7 +167,6 @@ class Session:
         self.kernel.run_until(over)
 
     def _send(self, send: Send, record: SendRecord) -> Running[Result | Failure | None]:
-        """A synchronous or one-way send, to its end."""
         sender, message, one_way = self.producer.sender, Message(record), send.mode is Mode.ONE_WAY
         try:
             if send.queue is not None:

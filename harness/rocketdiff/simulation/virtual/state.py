@@ -1,4 +1,4 @@
-"""What a script can see of the client's state."""
+"""The client state that a script can observe."""
 
 from collections.abc import Iterable
 
@@ -13,7 +13,7 @@ _TRACED = (DumpPart.INDEX, DumpPart.WORST_INDEX, DumpPart.QUEUES, DumpPart.FAULT
 
 
 def dump(memory: Memory, kernel: Kernel, producer: Producer, parts: Iterable[DumpPart], thread: Thread) -> str:
-    """The parts that are asked for; counters are those of the thread."""
+    """Return the requested parts; counters are those of the thread."""
     texts: dict[DumpPart, str] = {}
     for part in parts:
         if part is DumpPart.CLOCK:
@@ -26,7 +26,7 @@ def dump(memory: Memory, kernel: Kernel, producer: Producer, parts: Iterable[Dum
 
 
 def state(memory: Memory, thread: Thread) -> str:
-    """What a trace tells after each step, of the thread that did it."""
+    """Return the state in a trace line, with the counters of the step's thread."""
     return dump_text({part: _part(memory, part, thread) for part in _TRACED})
 
 
@@ -41,7 +41,6 @@ def _part(memory: Memory, part: DumpPart, thread: Thread) -> str:
 
 
 def _connections(producer: Producer) -> str:
-    """Brokers that are connected, with the number of connections to each."""
     if producer.connected is None:
         return "{}"
     counts = producer.connected.network.connected()

@@ -1,4 +1,4 @@
-"""The steps of a script: what each does to the session."""
+"""Execution of the steps of a script."""
 
 from rocketdiff.simulation.script.model import (
     Advance,
@@ -18,7 +18,7 @@ from rocketmq_reference.client.effects import Body, Wait
 
 
 def do_step(session: Session, number: int, step: Step) -> Body | None:
-    """Do one step, on sender 0; one that takes time, or has to wait its turn, is returned as an actor."""
+    """Do one step on sender 0; return an actor for a step that takes time or has to wait its turn."""
     where = head(session.name, number)
     match step:
         case Select(thread=0) if not session.kernel.is_due:

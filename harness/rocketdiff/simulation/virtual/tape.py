@@ -1,4 +1,4 @@
-"""The random numbers of a script: splitmix64 from its seed, the same sequence that the Java classes draw from."""
+"""The random numbers of a script: splitmix64 from its seed, the same sequence as in the Java host."""
 
 from typing import TypeVar
 
@@ -11,7 +11,7 @@ _SECOND_MIX = 0x94D0_49BB_1331_11EB
 
 
 class ScriptedTape:
-    """A Tape (see rocketmq_reference.rules.tape) whose draws depend on the seed and on how many came before, nothing else."""
+    """A Tape (see rocketmq_reference.rules.tape) that is determined by its seed."""
 
     __slots__ = ("_state",)
 

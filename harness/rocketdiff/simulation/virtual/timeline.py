@@ -1,4 +1,4 @@
-"""A timeline: sender threads and the environment at the same time, in virtual time."""
+"""A timeline: sender threads and environment actions that run concurrently in virtual time."""
 
 from rocketdiff.simulation.script.model import Entry, Select, Send, Timeline
 from rocketdiff.simulation.virtual.environment import act
@@ -10,8 +10,6 @@ _Numbered = tuple[int, Entry]
 
 
 class _Open:
-    """How many threads and actions of a timeline are not at their end."""
-
     def __init__(self, session: Session, count: int) -> None:
         self._session = session
         self._count = count
@@ -25,10 +23,10 @@ class _Open:
 
 def run_timeline(session: Session, number: int, timeline: Timeline) -> Body:
     """
-    Do all entries at their times; a busy thread does its next one as soon as it is free.
+    Do all entries at their times; a busy thread does its next entry as soon as it is free.
 
-    At equal times the environment comes before the threads, and threads by their number. Actions of the environment that
-    take time (a poll, a heartbeat) are not waited for.
+    At equal times the environment comes before the threads, and threads are ordered by number. The step does not wait for
+    environment actions that take time (a poll, a heartbeat).
     """
     kernel = session.kernel
     began_ms = kernel.now_ms
@@ -43,6 +41,7 @@ def run_timeline(session: Session, number: int, timeline: Timeline) -> Body:
     left = _Open(session, len(threads) + len(environment))
     for numbered in environment:
         _schedule(session, where, numbered, began_ms, left)
+    # Order at this instant: the environment, thread 0, then the other threads by number.
     own = threads.pop(0, None)
     kernel.at(began_ms, lambda: _hand_to_others(session, where, threads, began_ms, left))
     yield from kernel.turn()

@@ -1,4 +1,4 @@
-"""A thread of the client: does one job after the other, and timed jobs when they are due."""
+"""A client thread, which runs jobs one after another, and timed jobs when they are due."""
 
 import heapq
 from collections import deque
@@ -12,7 +12,7 @@ from rocketmq_reference.client.memory import Thread
 
 @dataclass(order=True, slots=True)
 class _Task:
-    """A job with a time, done once (period 0) or at a fixed rate."""
+    """A timed job, run once (period 0) or at a fixed rate."""
 
     due_ms: int
     order: int
@@ -22,10 +22,10 @@ class _Task:
 
 class Worker:
     """
-    The one thread of a pool, whatever its size in the client; it starts with its first job.
+    A pool as a single thread, whatever the pool's size in the client; it starts with its first job.
 
-    Jobs submitted while it is idle wake it as one event; then it does all of them. A fixed rate makes up for runs that came
-    due while the thread was busy, as in Java.
+    The first job that is submitted while the thread is idle wakes it with one event; then it runs all submitted jobs. A
+    fixed-rate job catches up on runs that were missed while the thread was busy, as in Java.
     """
 
     __slots__ = ("_body", "_idle", "_kernel", "_later", "_ordered", "_ready", "_thread")
@@ -39,14 +39,14 @@ class Worker:
         self._idle = Signal()
         self._body: Body | None = None
 
-    def submit(self, job: Job, *, together_with: Iterable[Signal] = (), instant: bool = False) -> None:  # noqa: ARG002 - every waking counts here
-        """Do a job after those submitted before; signals given at the same instant wake others together with this thread."""
+    def submit(self, job: Job, *, together_with: Iterable[Signal] = (), instant: bool = False) -> None:  # noqa: ARG002 - the host simulates every wake-up
+        """Queue a job; the given signals wake other threads at the same instant as this one."""
         self._ready.append(job)
         self._ensure_started()
         self._kernel.give_together((self._idle, *together_with))
 
     def schedule(self, due_ms: int, job: Job, period_ms: int = 0) -> None:
-        """Do a job at a time, and then again every period_ms, if that is not 0."""
+        """Run a job at due_ms, and then every period_ms unless that is 0."""
         self._plan(_Task(due_ms, self._ordered, job, period_ms))
 
     def _plan(self, task: _Task) -> None:
@@ -57,7 +57,7 @@ class Worker:
         self._kernel.at(task.due_ms, self._look)
 
     def _look(self) -> None:
-        """A task is due; a thread that is in another one is woken all the same, and checks its wait."""
+        """A task is due. A thread that is running another one is woken too and rechecks its wait."""
         self._kernel.give_at_once(self._idle)
         if self._body is not None:
             self._kernel.hurry(self._body)
@@ -89,10 +89,9 @@ class Worker:
 
 
 class VirtualHost(Kernel):
-    """The kernel with threads for the coroutines of the client."""
+    """The kernel, with threads for the client's coroutines."""
 
     __slots__ = ()
 
     def worker(self, name: str) -> Worker:
-        """A pool, whatever its size in the client, is one thread."""
         return Worker(self, Thread(name))
