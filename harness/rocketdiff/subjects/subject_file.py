@@ -34,7 +34,7 @@ Call = Literal["plain", "queue", "selector", "batch", "group", "async", "oneway"
 
 
 class JavaPart(Part):
-    """A build of the Java client: one of jar, folder, class_path and coordinates. base: the release by whose rules it is judged."""
+    """A build of the Java client: one of jar, folder, class_path, coordinates. base: release by whose rules it is judged."""
 
     jar: Text | None = None
     folder: Text | None = None
