@@ -141,7 +141,6 @@ class Conversation:
         return None
 
     def is_all_answered(self) -> bool:
-        """True if only done is missing."""
         return len(self._answered) == len(self._planned)
 
     def _take_hello(self, hello: Hello) -> None:

@@ -91,7 +91,6 @@ def spelled_out(text: str) -> str:
 
 
 def _parted(spec: str) -> tuple[str, str]:
-    """Return label, empty if there is none, and the rest."""
     match = _LABELLED.fullmatch(spec)
     return (match["label"], match["rest"]) if match else ("", spec)
 
@@ -113,7 +112,7 @@ def _named(text: str) -> Subject:
 
 
 def _meant(text: str) -> str:
-    """Suggest how to name the existing file or folder that the text names; empty if there is none."""
+    """Return a hint how to name an existing file or folder; empty if there is none."""
     path = text.removeprefix(f"{STANDARD}:")
     if Path(path).is_dir():
         return f"a folder of jars: {STANDARD}:{path}/"

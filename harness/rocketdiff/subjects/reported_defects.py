@@ -46,7 +46,6 @@ class ReportedDefect:
 
 
 def _of_failures(kind: DefectKind, sentence: str, checks: tuple[str, ...], change: Change) -> ReportedDefect:
-    """Return a defect that shows at every send with a failed attempt."""
     return ReportedDefect(kind, sentence, checks, change, needs_failure=True, every=1)
 
 
@@ -82,12 +81,10 @@ def _status(status: str | None, *, in_attempts: bool = True, in_results: bool = 
 
 
 def _result(change: Callable[[Send], Send]) -> Change:
-    """Apply the change to calls that returned a result."""
     return lambda record: change(record) if isinstance(record, Send) and record.error is None else record
 
 
 def _raised(change: Callable[[Send], Send]) -> Change:
-    """Apply the change to calls that threw."""
     return lambda record: change(record) if isinstance(record, Send) and record.error is not None else record
 
 

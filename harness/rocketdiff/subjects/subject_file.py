@@ -141,7 +141,6 @@ def read(path: Path) -> DescribedSubject:
 
 
 def _build(file: SubjectFile, folder: Path, place: Place) -> str:
-    """Return the build as written after ``java:``; empty for a program."""
     if (file.command is None) == (file.java is None):
         seen = "neither" if file.command is None else "both"
         raise refused(place, (), expected="one of command (a program) and java (a build of the Java client)", seen=seen)

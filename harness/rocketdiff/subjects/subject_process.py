@@ -42,9 +42,9 @@ class SubjectProcess:
     """
     One running subject; a context manager that ends it in any state.
 
-    on_line: called on the listener thread with every complete line, without its line end, before it is decoded. Secrets of the
-    setup that a client prints are removed from the lines and, on close, from its stderr. has_stopped: after close, True if it
-    exited on the command stop. The await methods raise SubjectBroken at the first violation or at their own deadline.
+    on_line: called on the listener thread with every complete line, without its line end, before decoding. Secrets of the setup
+    are removed from lines and, on close, from stderr. has_stopped: after close, True if it exited on the command stop. The
+    await methods raise SubjectBroken at the first violation or at their deadline.
     """
 
     def __init__(
@@ -83,17 +83,14 @@ class SubjectProcess:
 
     @property
     def broken(self) -> SubjectBroken | None:
-        """The subject's first violation, if any."""
         return self._broken
 
     @property
     def stage(self) -> Stage:
-        """Progress of the conversation."""
         return self._conversation.stage
 
     @property
     def transcript(self) -> Transcript:
-        """All valid records so far."""
         return self._conversation.transcript
 
     @property
@@ -103,7 +100,6 @@ class SubjectProcess:
 
     @property
     def answered(self) -> int:
-        """Number of sends answered so far."""
         return len(self._conversation.transcript.sends)
 
     def await_hello(self, deadline_s: float | None = None) -> Hello:
@@ -128,7 +124,6 @@ class SubjectProcess:
         self._say(b"".join([*encode_plan(plan), encode_setup(setup, plan.threads)]))
 
     def await_ready(self, deadline_s: float | None = None) -> Ready:
-        """Wait until the subject is warm and knows its route."""
         self._await(Stage.READY, deadline_s)
         assert self.transcript.ready is not None
         return self.transcript.ready

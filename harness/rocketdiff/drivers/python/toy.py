@@ -27,7 +27,7 @@ from rocketdiff.subjects.reported_defects import REPORTED_DEFECTS, ReportedDefec
 
 _CLIENT = "toy"
 _RELEASE = "5.3.3"
-"""Dialect of all toys."""
+"""Dialect of all toys: the newest that was read from its source."""
 
 
 class Honest:

@@ -104,5 +104,4 @@ def _end(call: Called) -> tuple[str | None, int | None]:
 
 
 def _was_late(call: Called) -> bool:
-    """Whether the client may have given up before it had the answer."""
     return call.timeout_ns is not None and call.end_ns - call.in_ns >= call.timeout_ns - READ_LATE_NS

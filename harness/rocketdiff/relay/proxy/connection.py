@@ -86,7 +86,6 @@ class Splitter(Protocol):
     """Splits the bytes of one side into the pieces that are forwarded."""
 
     def feed(self, data: bytes) -> Iterable[bytes]:
-        """Return the pieces that are now complete."""
         ...
 
 
@@ -109,7 +108,6 @@ class Side(asyncio.Protocol):
 
     @property
     def is_open(self) -> bool:
-        """True if the connection is established and has not ended."""
         return self._transport is not None and not self.is_over
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -132,7 +130,6 @@ class Side(asyncio.Protocol):
         self.connection.other(self).resume_reading()
 
     def pause_reading(self) -> None:
-        """Stop reading until the other side has room."""
         if self.is_open:
             self.transport.pause_reading()
 

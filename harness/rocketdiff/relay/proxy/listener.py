@@ -1,9 +1,9 @@
 """
 Listening ports of the relay: one per server, open only while that server accepts connections.
 
-Clients distinguish a killed server, which refuses connections at once, from a slow one. So the listener stops listening while
-its server refuses. Meanwhile a second socket, which never listens, keeps the port bound: the kernel refuses connections, as
-on the server's own host, and no other program can take the port.
+Clients distinguish a killed server, which refuses connections at once, from a slow one, so a port closes while its server
+refuses. A second socket, which never listens, keeps the port bound: the kernel refuses connections, and no other program can
+take the port.
 """
 
 import asyncio
@@ -60,11 +60,9 @@ class RelayListener:
 
     @property
     def address(self) -> str:
-        """Address for clients."""
         return f"{LOOPBACK}:{self._holder.getsockname()[1]}"
 
     async def open(self) -> None:
-        """Start listening."""
         if self._server is None:
             listener = listening_socket(self._holder)
             loop = asyncio.get_running_loop()

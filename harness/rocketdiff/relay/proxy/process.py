@@ -74,7 +74,6 @@ class Relay:
         return number
 
     def turn_off(self, number: int) -> None:
-        """Stop applying a switch from the next frame on."""
         self._order(RelayOrder(off=number))
 
     def close(self) -> None:

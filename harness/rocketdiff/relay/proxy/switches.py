@@ -31,7 +31,6 @@ class Switch:
     times: int | None = None
 
     def meets(self, node: str, to: str, info: FrameInfo) -> bool:
-        """True if the switch applies to this frame."""
         is_send = info.identity is not None or info.queue_offset is not None
         return self.node in ("", node) and self.to in ("", to) and (is_send or not self.sends)
 
@@ -51,11 +50,9 @@ class Switchboard:
 
     @property
     def is_idle(self) -> bool:
-        """True if no switch is on."""
         return not self._active
 
     def turn_on(self, switch: Switch) -> int:
-        """Activate a switch; return the number for ``turn_off``."""
         self._count += 1
         self._active[self._count] = _Active(switch, switch.times)
         return self._count

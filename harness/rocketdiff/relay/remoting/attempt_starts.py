@@ -1,8 +1,8 @@
 """
 Attempts of a client that reports only their starts: the reported starts, joined with the ends on the wire.
 
-A hook that selects the queue is called once per attempt but never learns how the attempt ended. The wire shows the ends, but
-not the attempts whose request never reached the relay. Together they show everything:
+A hook that selects the queue sees the start of each attempt but not its end. The wire shows the ends, but not the attempts
+whose request never reached the relay. Together they show everything:
 
     for an attempt of the client, the wire has              the attempt ends
     ------------------------------------------------------  --------------------------------------------------------------
@@ -44,7 +44,7 @@ class _Wire:
     timeout_ns: int
 
     def why_unseen(self, attempt: Attempt, returned: Send | None) -> str | None:
-        """Return the error of an attempt without a request on the wire; None if nothing explains its absence."""
+        """Return the error of an attempt without a request; None if nothing explains the absence."""
         if any(spot.meets(attempt, LOSS_NOTICED_NS) for spot in self.refusals.get(attempt.broker, ())):
             return _REFUSED
         if any(spot.meets(attempt, LOSS_NOTICED_NS) for spot in self.losses.get(attempt.broker, ())):
@@ -88,7 +88,7 @@ def _by_send(attempts: Iterable[Attempt]) -> defaultdict[int, list[Attempt]]:
 def _of_send(
     begun: Sequence[Attempt], seen: Sequence[Attempt], returned: Send | None, wire: _Wire
 ) -> tuple[list[Attempt], str]:
-    """Return the attempts of a send, and a sentence about the disagreement of the witnesses; empty if they agree."""
+    """Return the attempts of a send, and the disagreement of the witnesses in words or an empty string."""
     left, attempts, problem = list(seen), [], ""
     for start, following in pairwise([*begun, None]):
         assert start is not None
@@ -111,7 +111,7 @@ def _of_send(
 
 
 def _is_request_of(start: Attempt, seen: Attempt, limit_ns: int | None) -> bool:
-    """True if the request belongs to the start. The relay may read the last request of a call after the call has returned."""
+    """True if the request belongs to the start; the relay may read it after the call has returned."""
     latest_ns = END_OF_TIME_NS if limit_ns is None else limit_ns + LOSS_NOTICED_NS
     return (start.broker, start.queue_id) == (seen.broker, seen.queue_id) and (
         start.start_ns <= seen.start_ns <= latest_ns
@@ -119,7 +119,7 @@ def _is_request_of(start: Attempt, seen: Attempt, limit_ns: int | None) -> bool:
 
 
 def _ended(start: Attempt, seen: Attempt, limit_ns: int | None, *, goes_on: bool) -> Attempt:
-    """Return the started attempt with the end of its request; a client that starts another attempt has stopped waiting."""
+    """Return the attempt with its end; a client that starts another attempt has stopped waiting."""
     if goes_on and limit_ns is not None and seen.end_ns > limit_ns:
         error = seen.error or _SILENT
         return replace(seen, attempt=start.attempt, start_ns=start.start_ns, end_ns=limit_ns, error=error, status=None)

@@ -20,14 +20,12 @@ arrived. That follows from what the client did next:
 Without a response the earliest of these instants counts, because the client has stopped waiting by then.
 
 Begin and end are the relay's arrival times of request and response. The client is certainly waiting at both, so the attempt
-lies inside the client's own times; the oracle relies on this. The end is not read after forwarding: forwarding takes 0.1 ms,
-and the client can be awake before the relay reads its clock again.
+lies inside the client's own times; the oracle relies on this.
 
 The wire does not show whether the client processed a late response or its timeout first. But a client does not continue after
-a success, and a client that continues because of a response does so at once. So a response counts as too late if it arrived
-in the last 20 ms (CROSSED_NS) before the earliest end of the timeout *and* the client continued at or after that end. The
-same holds if the call failed although the last response reports the message stored. Not decided: a retry whose *request*
-arrives more than UNDERWAY_NS late and then times out looks like an early give-up.
+a success, and continues at once if a response makes it continue. So a response is too late if it arrived in the last 20 ms
+(CROSSED_NS) before the earliest end of the timeout *and* the client continued, or the call failed, at or after that end.
+README.md has what stays undecided.
 
 A refused connection, or a round without a queue, leaves no request on the wire and is no attempt here.
 """
@@ -52,9 +50,8 @@ STATUS_OF_CODE = {
 
 UNDERWAY_NS = 5_000_000
 """
-An attempt that timed out may look this much shorter than its timeout on the wire. The client starts its timeout before the
-request reaches the relay: usually 0.2 ms, more on a busy machine (for a first attempt, at the earliest with the call, whose
-time is reported). A client that adds whole milliseconds also gives up slightly early.
+An attempt that timed out may look this much shorter than its timeout, because the client starts the timeout before the request
+reaches the relay: usually 0.2 ms, more on a busy machine. A client that adds whole milliseconds also gives up slightly early.
 """
 
 LOST, SILENT, REFUSED = "RemotingSendRequestException", "RemotingTimeoutException", "MQBrokerException"
@@ -131,9 +128,8 @@ def _began_ns(exchange: Exchange, returned: Send, timeout_ns: int, following: Pa
     Return the earliest instant, in ns, at which the client can have started the timeout of a first attempt.
 
     Java from 4.3.0 on starts it with the call (sendDefaultImpl). C++ and Java up to 4.2.0 start it with the request, which is
-    later if the client first needed a route or a connection. The wire shows the second kind if the request was sent a whole
-    timeout after the call, or if the client continued after a response that allows it (any but SEND_OK): a client that counts
-    from the call fails at the end of that time.
+    later if the client first needed a route or a connection. It is the second kind if the request was sent a whole timeout
+    after the call, or if the client continued after a response other than SEND_OK: a client of the first kind fails then.
     """
     request, answer = exchange.request, exchange.answer
     goes_on = following is not None and answer is not None and answer.code != ResponseCode.SUCCESS
@@ -146,8 +142,7 @@ def _heeded(exchange: Exchange, limit_ns: int | None, deadline_ns: int | None) -
     Return the response if it arrived while the client was still waiting.
 
     limit_ns: the client had stopped waiting by then (next request or return of the call). deadline_ns: earliest possible end
-    of the timeout of a client that continued or failed; None if it did neither. A client that continues earlier does so
-    because of the response.
+    of the timeout; None for a client that neither continued nor failed.
     """
     answer = exchange.answer
     if answer is None or limit_ns is None:
@@ -159,14 +154,12 @@ def _heeded(exchange: Exchange, limit_ns: int | None, deadline_ns: int | None) -
 
 
 def _answered(answer: Passed) -> tuple[int, str | None, int | None, str | None]:
-    """Return end, error, code and status."""
     status = STATUS_OF_CODE.get(answer.code)  # type: ignore[call-overload]  # int and IntEnum hash alike
     end_ns = answer.let_go_ns
     return (end_ns, REFUSED, answer.code, None) if status is None else (end_ns, None, None, status)
 
 
 def _unanswered(exchange: Exchange, limit_ns: int | None) -> tuple[int, str | None, int | None, str | None]:
-    """Return end, error, code and status of an attempt without a response, or with one that came too late."""
     begin_ns, closed = exchange.request.in_ns, exchange.closed
     # The first instant at which the client has certainly stopped waiting; a send that never returned may have none.
     known = [at_ns for at_ns in (closed.at_ns if closed else None, limit_ns) if at_ns is not None]

@@ -10,8 +10,8 @@ without time left excepted). A reported attempt that is missing on the wire need
     it was written to a connection that was just lost                            _may_be_lost
     a retry of an asynchronous send whose time was up: chosen, not written       _had_no_time_left
 
-An attempt reported with ``UNSEEN_END`` matches any end on the wire. So a hook that hides, invents or misplaces an attempt is
-noticed, although the disagreement does not show which witness is wrong. One kind does: the wire invents no request with our id.
+An attempt reported with ``UNSEEN_END`` matches any end on the wire. A disagreement does not show which witness is wrong, with
+one exception: the wire invents no request with our id.
 """
 
 from collections import Counter, defaultdict
@@ -39,7 +39,7 @@ setting here is longer.
 
 CROSSED_NS = 20_000_000
 """
-A response may reach the relay this long before the client gives up without noticing it. Measured: 1.6 ms, with 4 ms in the
+A response may reach the relay this long before a client that does not notice it gives up. Measured: 1.6 ms, with 4 ms in the
 relay, at a load of 14 on two cores. Waking the client may take as long again.
 """
 
@@ -55,9 +55,8 @@ usually 1 or 2 ms, 55 ms at a load of 19 on two cores. A client whose median is 
 
 TOLD_LATE_NS = 1_000_000_000
 """
-Attempts of an asynchronous send may be reported after its end, within 20 ms by the line protocol. If a call ended this shortly
-before the client's last one, a record may have been in flight when the client was stopped. Fifty times 20 ms allows for a busy
-machine.
+Attempts of an asynchronous send may be reported after its end, within 20 ms by the line protocol, so the records of a call that
+ended this shortly before the last one may be lost. Fifty times 20 ms allows for a busy machine.
 """
 
 Losses = Mapping[str, Sequence[BlindSpot]]
@@ -79,8 +78,8 @@ def other_statuses(reported: Iterable[Attempt], seen: Iterable[Attempt]) -> list
     """
     Return reported attempts whose status differs from the broker's response on the wire, with the status of the response.
 
-    Both witnesses must have the same request, with a response before the reported end. The status is in the bytes that the
-    client received, so the wire is right; any other disagreement leaves open which witness is wrong.
+    Both witnesses must have the same request, with a response before the reported end. The wire is right about the status,
+    because the bytes that the client received contain it.
     """
     on_wire = _by_send(seen)
     others = []
@@ -99,9 +98,8 @@ def not_told(
     """
     Return requests that the client certainly made and did not report, numbered after the last reported attempt of the send.
 
-    Such a request arrived before its call ended. Every reported attempt of the send must match another request on the wire by
-    broker and queue (times and end may differ), so that none of them can be this request reported wrongly. Otherwise it stays
-    open which witness is wrong. sends: calls that ended. unsure: sends to leave out.
+    Such a request arrived before its call ended. Every reported attempt of the send must match another request by broker and
+    queue; otherwise it could be this request, reported wrongly. sends: calls that ended. unsure: sends to leave out.
     """
     ended = {send.send: send for send in sends}
     surely_told_ns = max((send.end_ns for send in ended.values()), default=0) - TOLD_LATE_NS
@@ -188,7 +186,6 @@ def _may_be_lost(reported: Attempt, losses: Losses) -> bool:
 
 
 def _had_no_time_left(reported: Attempt, first: Attempt, timeout_ns: int) -> bool:
-    """True for a retry of an asynchronous send whose time was up: chosen, not written, without a reported end."""
     return reported.error == UNSEEN_END and reported.start_ns >= first.start_ns + timeout_ns - NO_TIME_NS
 
 

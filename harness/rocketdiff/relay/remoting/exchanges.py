@@ -15,8 +15,8 @@ repeats it, in any order. So (connection, opaque) identifies a pending request, 
 
 A response counts here even if the client had stopped waiting; ``attempts.py`` decides whether it had.
 
-Blind spots. While a server's port is shut, the kernel refuses connections without a record, so a send in that time may have
-unseen attempts. The loss of a connection also hides attempts: requests written before the client notices it never arrive.
+Blind spots. While a server's port is shut, refused connections leave no record. After the loss of a connection, requests
+written before the client notices it never arrive. So a send at such a time may have unseen attempts.
 """
 
 from collections import defaultdict
@@ -40,12 +40,10 @@ class Exchange:
 
     @property
     def identity(self) -> str:
-        """``RUN/TOPIC/SEND``."""
         return self.request.identity or ""
 
     @property
     def node(self) -> str:
-        """The receiving broker."""
         return self.request.node
 
 
@@ -84,8 +82,8 @@ def publish_lists_of(records: Iterable[WireRecord], topic: str) -> list[RouteSee
     """
     Return the client's publish lists: one per route response of the topic that differs from the previous one.
 
-    Its time is that of forwarding. Every remoting client builds the same list from a route: writable brokers with a master, by
-    name, each with its queues from 0. The wire cannot show that the client uses the list in this order; that is judged.
+    Every remoting client builds the same list: writable brokers with a master, by name, each with its queues from 0. The wire
+    does not show whether the client uses this order; that is judged.
     """
     asked: set[tuple[int, int]] = set()
     seen: list[RouteSeen] = []

@@ -33,8 +33,8 @@ class FrameSplitter:
     """
     Buffers bytes and returns complete frames, each with its length word.
 
-    A relay must forward what it cannot parse. From the first bytes that are no frame (another protocol, TLS, a length that no
-    server accepts) everything is returned as received, and ``is_lost`` is set.
+    From the first bytes that are no frame (another protocol, TLS, a length that no server accepts) it returns everything as
+    received, because a relay must forward what it cannot parse; ``is_lost`` is then set.
     """
 
     __slots__ = ("_received", "is_lost")
@@ -44,7 +44,6 @@ class FrameSplitter:
         self.is_lost = False
 
     def feed(self, data: bytes) -> list[bytes]:
-        """Return the frames completed by these bytes, or unparsable bytes as received, in order."""
         if self.is_lost:
             return [data]
         received = self._received
@@ -158,9 +157,8 @@ def rerouted(frame: bytes, relays: Mapping[str, str]) -> tuple[bytes, tuple[str,
     """
     Return the frame (with its length word) with known broker addresses replaced by the relay's, and its unknown addresses.
 
-    The body is edited as text, because re-encoding would change fastjson's bare number keys and unknown fields. Name server
-    frames are few (one per poll), so all are searched. A client would connect to an unknown address directly, bypassing the
-    relay; the caller records the address, and the case becomes invalid.
+    The body is edited as text, because re-encoding would change fastjson's bare number keys and unknown fields. A client would
+    connect to an unknown address directly, bypassing the relay; the caller records it, and the case becomes invalid.
     """
     head_end = 2 * _LENGTH_BYTES + (int.from_bytes(frame[_LENGTH_BYTES : 2 * _LENGTH_BYTES], "big") & 0xFFFFFF)
     body = frame[head_end:]

@@ -194,8 +194,8 @@ class WireJournal:
     """
     An append-only file of records; used only by the event loop that forwards frames.
 
-    Memory is bounded by the records between two writes. On a full disk recording stops and forwarding continues, because the
-    client must not be disturbed; ``problem`` has the error for the reply to ``stop``.
+    On a full disk recording stops and forwarding continues, because the client must not be disturbed; ``problem`` has the
+    error for the reply to ``stop``.
     """
 
     def __init__(self, file: Path) -> None:
@@ -206,13 +206,11 @@ class WireJournal:
         self.problem = ""
 
     def put(self, record: WireRecord) -> None:
-        """Add a record for the next flush."""
         self._waiting.append(record)
         if len(self._waiting) >= _MOST_WAITING:
             self.flush()
 
     def flush(self) -> None:
-        """Write all waiting records."""
         if not self._waiting:
             return
         waiting, self._waiting = self._waiting, []
@@ -228,6 +226,5 @@ class WireJournal:
         self.records += len(waiting)
 
     def close(self) -> None:
-        """Flush and close the file."""
         self.flush()
         os.close(self._file)

@@ -21,8 +21,7 @@ CALLS = frozenset(
     {(SendKind.PLAIN, SendMode.SYNC), (SendKind.PLAIN, SendMode.ONEWAY), (SendKind.SELECTOR, SendMode.SYNC)}
 )
 """
-Calls of its Python interface: no explicit queues, no batches, and one selector (the hash of a sharding key) for synchronous
-sends only. Only the native library can send asynchronously.
+Calls of its Python interface: no explicit queues, batches or asynchronous sends, and one selector (the hash of a sharding key).
 """
 
 

@@ -113,7 +113,6 @@ class JavaProgram:
     subject: SubjectId
 
     def launch(self, folder: Path) -> Launch:
-        """Return the driver's main class with the jars of the release."""
         return java_launch(MAIN_CLASS, self.subject.release, folder.resolve())
 
 
@@ -158,7 +157,6 @@ def _refusing_address() -> Iterator[str]:
 
 
 def _hears(driver: Child, word: bytes) -> bool:
-    """True if the driver writes a line with the word before it ends or the time limit passes."""
     deadline = time.monotonic() + _TRAINING_S
     with contextlib.suppress(EOFError):
         while time.monotonic() < deadline:
