@@ -45,14 +45,13 @@ def every_security(_release: str) -> Collection[str]:
 @dataclass(frozen=True, slots=True)
 class Kind:
     """
-    One client; each is defined in its own file in ``kinds``.
+    One client, defined in its own file in ``kinds``.
 
-    name: the part of a subject before the colon. releases: all known releases. program: neither starts nor fetches; raises
-    UsageError for an unknown release. fetch: downloads or compiles what a start needs. has_call: support for a kind of send in
-    a mode, as known before hello; the last argument has the queue counts, because a selector may not support all of them.
-    lab_host: None if the client cannot run in virtual time. attempt_timeout_ms: as in hello, if the client ignores
-    ``send_msg_timeout_ms``. security: which of ``core.security.ACL`` and ``TLS`` a release supports. protocol: of all
-    releases. checksums: sha256 of the files of a release, by name.
+    name: the part of a subject before the colon. program: neither starts nor fetches; raises UsageError for an unknown
+    release. fetch: downloads or compiles what a start needs. has_call: as known before hello; the last argument has the queue
+    counts, because a selector may not support all of them. lab_host: None if the client cannot run in virtual time.
+    attempt_timeout_ms: as in hello, if the client ignores ``send_msg_timeout_ms``. security: ``core.security.ACL`` and ``TLS``
+    as far as supported. checksums: sha256 of the files of a release, by name.
     """
 
     name: str

@@ -49,7 +49,7 @@ class Command:
         return Launch(self.words, clean_environment() | own | {**self.environment}, self.folder)
 
     def checksums(self) -> dict[str, str]:
-        """Return the sha256 of each word that is a file, by name: the program, and a script that it interprets."""
+        """Return the sha256, by name, of each word that is a file: the program, and a script for it."""
         files = (self.folder / word for word in self.words)
         return {file.name: sha256_of(file) for file in files if file.is_file()}
 

@@ -38,7 +38,7 @@ def program_of(subject: SubjectId) -> SubjectProgram:
     """
     Return the program of a subject, without starting or fetching anything.
 
-    Raises UsageError, with the known names, for an unknown client or release.
+    Raises UsageError for an unknown client or release.
     """
     return kind_of(subject).program(subject)
 

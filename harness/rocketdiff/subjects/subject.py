@@ -18,11 +18,11 @@ class Subject:
     """
     One subject of a run.
 
-    id: client and release; every hello must report the same. spec: the text of ``--subject``; resolves to this subject again.
-    kind: of a bundled client; None for a user's program. capabilities: from the hello of a user's program; empty for a bundled
-    client, whose kind has them. attempt_timeout_ms: longest attempt of a client that ignores ``send_msg_timeout_ms``. label:
-    the user's name for it in reports. ledger: file of its declared divergences, from its subject file. rules_given: release
-    whose rules apply to a program as baseline.
+    id: every hello must report the same. spec: the text of ``--subject``; resolves to this subject again. kind: None for a
+    user's program. capabilities: from the hello of a user's program; empty for a bundled client, whose kind has them.
+    attempt_timeout_ms: longest attempt of a client that ignores ``send_msg_timeout_ms``. label: the user's name for it in
+    reports. ledger: declared divergences named by its subject file. rules_given: release whose rules apply to a program as
+    baseline.
     """
 
     id: SubjectId

@@ -49,8 +49,8 @@ class SubjectFile(Part):
 
     command: a program and its arguments. build: the command that builds it, run only with ``--build``. environment: variables
     added to the clean environment of every program. unsupported: calls that hello claims but that are not to be used. ledger:
-    file of its declared divergences. rules: Java release by whose rules both subjects are judged when this program is the
-    baseline; required for a baseline.
+    file of its declared divergences. rules: Java release by whose rules both are judged if this program is the baseline;
+    required then.
     """
 
     format: Literal[1]

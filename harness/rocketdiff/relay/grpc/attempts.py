@@ -35,9 +35,9 @@ _OK, _DEADLINE_EXCEEDED = 0, 4
 
 READ_LATE_NS = 100_000_000
 """
-A response that reaches the relay this shortly before the deadline may still be too late for the client. Measured: 96 ms from
-the relay to the callback of grpc-java, after a pause, with a load of 12 on two cores. The deadline counts from the arrival of
-the request at the relay, which is later than the client's own start.
+A response that reaches the relay this shortly before the deadline may be too late for the client. Measured: 96 ms to the
+callback of grpc-java, after a pause, at a load of 12 on two cores. The deadline counts from the request's arrival at the
+relay, later than the client's own start.
 """
 
 
@@ -47,7 +47,7 @@ def grpc_attempts_of(
     """
     Return one attempt per call with a message of the topic, ordered by send and time.
 
-    sends: the sends that returned; others have attempts too. threads: thread of every planned send.
+    sends: only those that returned; others have attempts too. threads: thread of every planned send.
     """
     tried: dict[int, list[Called]] = defaultdict(list)
     for record in records:

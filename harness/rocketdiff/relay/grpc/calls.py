@@ -1,8 +1,8 @@
 """
 SendMessage calls of one connection, decoded from the bytes of both directions; no I/O.
 
-A call begins when its request is complete at the relay. It ends with the first of: trailers from the proxy, a stream reset by
-client or proxy, the end of the connection. Each message of the call then gives one record.
+A call begins when its request is complete at the relay. Trailers, a stream reset or the end of the connection end it. Each
+message of the call then gives one record.
 """
 
 import re
@@ -31,7 +31,7 @@ class _OpenCall:
 
 
 class CallReader:
-    """Decoder of the calls of one connection; ``feed`` takes the bytes from either side with their time of arrival."""
+    """Decoder of the calls of one connection."""
 
     def __init__(self, connection: int, node: str) -> None:
         self._connection = connection

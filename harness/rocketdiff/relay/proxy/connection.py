@@ -309,8 +309,8 @@ class GrpcConnection(RelayedConnection):
     """
     Connection of a gRPC client: bytes are forwarded unchanged, then decoded into calls.
 
-    The relay does not terminate HTTP/2, so the client sees the proxy's own refusals, silences and resets. Switches have no
-    effect, because dropping a frame would corrupt the header compression of all later frames.
+    So the client sees the proxy's own refusals, silences and resets. Switches have no effect, because dropping a frame would
+    corrupt the header compression of all later frames.
     """
 
     def __init__(self, endpoint: Endpoint, shared: RelayState) -> None:

@@ -26,7 +26,7 @@ _LOWEST, _HIGHEST = 20_000, 32_700
 
 _TRIES = 500
 _PROBE_INTERVAL_S = 0.02
-"""Polling interval while the server refuses; the relay listens again at most this much later than its server."""
+"""Polling interval while the server refuses."""
 
 _PROBES_AFTER_S = (0.0, 0.02, 0.05, 0.1, 0.2, 0.4)
 """Delays before the probes of a server that closed a connection; a process may lose its connections before its port."""
@@ -75,7 +75,7 @@ class RelayListener:
             )
 
     def probe_server(self) -> None:
-        """Probe the server in the background and stop listening while it refuses; no-op while a probe runs."""
+        """Probe the server in the background and stop listening while it refuses."""
         if self._probing is None or self._probing.done():
             self._probing = asyncio.get_running_loop().create_task(self._follow())
 

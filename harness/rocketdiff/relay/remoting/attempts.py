@@ -118,7 +118,7 @@ def _unwaited(exchange: Exchange, returned: Send | None) -> Exchange:
 
 
 def _failed_all_the_same(exchange: Exchange, returned: Send | None) -> bool:
-    """True if the call failed although this response reports the message stored: the client did not get it in time."""
+    """True if the call failed although this response reports the message stored, so it came too late."""
     is_stored = exchange.answer is not None and exchange.answer.code in STATUS_OF_CODE
     return is_stored and returned is not None and returned.error is not None
 

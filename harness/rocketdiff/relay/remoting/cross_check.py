@@ -31,15 +31,14 @@ NO_TIME_NS = 10_000_000
 
 HASTY_NS = 50_000_000
 """
-An attempt that times out faster than this had no time left. At the end of its budget Java starts an attempt with 0 ms, times
-out at once and closes the channel, before or after the request was written. This took 10.4 ms on a busy machine; every timeout
-setting here is longer.
+An attempt that times out faster than this had no time left. At the end of its budget Java starts an attempt with 0 ms and
+closes the channel before or after writing the request: 10.4 ms on a busy machine. All timeout settings here are longer.
 """
 
 
 CROSSED_NS = 20_000_000
 """
-A response may reach the relay this long before a client that does not notice it gives up. Measured: 1.6 ms, with 4 ms in the
+A response that reaches the relay this shortly before the client gives up may go unnoticed. Measured: 1.6 ms, with 4 ms in the
 relay, at a load of 14 on two cores. Waking the client may take as long again.
 """
 

@@ -20,9 +20,7 @@ CLIENT = "cpp"
 CALLS = frozenset(
     {(SendKind.PLAIN, SendMode.SYNC), (SendKind.PLAIN, SendMode.ONEWAY), (SendKind.SELECTOR, SendMode.SYNC)}
 )
-"""
-Calls of its Python interface: no explicit queues, batches or asynchronous sends, and one selector (the hash of a sharding key).
-"""
+"""Calls of its Python interface; the only selector is the hash of a sharding key."""
 
 
 def can_select(queue_count: int) -> bool:
@@ -31,7 +29,7 @@ def can_select(queue_count: int) -> bool:
 
 
 def cpp_program(subject: SubjectId) -> "CppProgram":
-    """Return the program of ``cpp:<release>``; raises UsageError if no registry has the native library of the release."""
+    """Return the program of ``cpp:<release>``; raises UsageError if no registry has its native library."""
     if subject.release not in RELEASES:
         raise UsageError("a release of the C++ client that can be had", seen=str(subject), hint=", ".join(RELEASES))
     return CppProgram(subject)
@@ -45,9 +43,9 @@ class CppProgram:
 
     def launch(self, folder: Path) -> Launch:
         """
-        Build the environment if needed; run the driver in its interpreter, which sees our packages but no others of the runner.
+        Build the environment if needed; its interpreter sees our packages but no others of the runner.
 
-        The log goes to ``folder``; by default the library writes it to the root of the file system.
+        The log goes to ``folder``, not to the root of the file system, the library's default.
         """
         client = cpp_client()
         environment = clean_environment() | {

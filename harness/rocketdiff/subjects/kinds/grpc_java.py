@@ -32,7 +32,7 @@ def releases() -> tuple[str, ...]:
 
 
 def program(subject: SubjectId) -> "GrpcJavaProgram":
-    """Return the program of ``grpc-java:<release>``; raises UsageError for a release that is not in the lock."""
+    """Return the program of ``grpc-java:<release>``; raises UsageError for an unknown release."""
     if subject.release not in releases():
         raise UsageError("a release of the gRPC Java client in the lock", seen=str(subject), hint=", ".join(releases()))
     return GrpcJavaProgram(subject)

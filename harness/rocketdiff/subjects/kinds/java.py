@@ -59,7 +59,7 @@ _TRAINING_S = 60.0
 
 
 def java_program(subject: SubjectId) -> "JavaProgram":
-    """Return the program of ``java:<release>``; raises UsageError for a release that is not in the catalogue."""
+    """Return the program of ``java:<release>``; raises UsageError for an unknown release."""
     if not is_there(subject.release):
         hint = nearest_releases(subject.release, client_releases(), f"{CLIENT}:")
         raise UsageError("a published release of the Java client", seen=str(subject), hint=hint)
@@ -70,7 +70,7 @@ def java_launch(main_class: str, release: str, folder: Path, *arguments: str) ->
     """
     Return how to start a main class of the driver; logs and temporary files stay below ``folder``, an absolute path.
 
-    Compiles the driver and fetches the jars if needed. The JVM uses the class archive of the release if it exists.
+    Compiles the driver and fetches the jars if needed, and uses the class archive of the release if it exists.
     """
     start = java_start(release)
     return _launch(start, release, folder, archive_flags(made_archive(start)), main_class, *arguments)
