@@ -255,7 +255,7 @@ class LeaksConnections(Honest):
 
 
 class LiesAboutStatus(Honest):
-    """Returns SEND_OK for every stored message, whatever its status."""
+    """Returns SEND_OK for every stored message and ignores its status."""
 
     def send(self, send: PlannedSend, message: Any) -> Answer:
         return super().send(send, message)._replace(status="SEND_OK")

@@ -86,6 +86,7 @@ class Splitter(Protocol):
     """Splits the bytes of one side into the pieces that are forwarded."""
 
     def feed(self, data: bytes) -> Iterable[bytes]:
+        """Return the complete pieces."""
         ...
 
 
