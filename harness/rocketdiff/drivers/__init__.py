@@ -1,1 +1,1 @@
-"""Sources of the programs under test, by language."""
+"""Drivers, the programs under test, by language."""

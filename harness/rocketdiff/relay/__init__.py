@@ -1,1 +1,1 @@
-"""A relay on loopback between one client and a cluster: it passes every frame on, and writes down what it saw."""
+"""Loopback relay between one client and a cluster: forwards every frame and records it."""

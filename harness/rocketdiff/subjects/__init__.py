@@ -1,1 +1,1 @@
-"""Clients under test as programs: the line protocol, child processes with deadlines, one file per kind of client."""
+"""Clients under test as programs: rules of the line protocol, child processes with deadlines, kinds of clients."""

@@ -1,4 +1,4 @@
-"""The capabilities in a subject's hello: plans must not need others, and records must agree with them and with the mode of the send."""
+"""Capabilities claimed in hello: what a plan may need and which records a subject may write."""
 
 from collections.abc import Collection, Sequence
 
@@ -9,32 +9,32 @@ from rocketdiff.core.sends.records import ATTEMPT_STARTS, ATTEMPTS, CAUSES, UNSE
 from rocketdiff.core.subject import ClientProtocol
 
 ROUTES = "routes"
-"""The subject reports the publish lists of its client."""
+"""Capability: the subject reports its client's publish lists."""
 
 SETTING = "setting:"
-"""Before the name of a setting that not every release of a client has."""
+"""Prefix of a claim for a setting that not every release of the client has."""
 
 
 def is_offered(capabilities: Collection[str], kind: SendKind, mode: SendMode) -> bool:
-    """Whether a client with these capabilities has this kind of send in this mode."""
+    """True if the capabilities include this kind of send in this mode; the synchronous mode needs no claim."""
     return kind.value in capabilities and (mode is SendMode.SYNC or mode.value in capabilities)
 
 
 def unclaimed(plan: Plan, hello: Hello) -> tuple[str, ...]:
-    """Kinds and modes of the plan's sends that hello does not claim, each once, in order. The synchronous mode needs no claim."""
+    """Return kinds and modes of the plan's sends that hello does not claim, each once, in order."""
     asked = [word for send in plan.sends for word in (send.kind.value, send.mode.value)]
     free = {SendMode.SYNC.value, *hello.capabilities}
     return tuple(word for word in dict.fromkeys(asked) if word not in free)
 
 
 def unknown_claims(claims: Collection[str]) -> tuple[str, ...]:
-    """Claims that this protocol does not know, in their order: of a later one, or misspelt."""
+    """Return claims unknown to this protocol version (newer or misspelt), in their order."""
     known = {*SendKind, *SendMode, ATTEMPTS, ATTEMPT_STARTS, ROUTES, CAUSES, ACL, TLS, ClientProtocol.GRPC}
     return tuple(claim for claim in claims if claim not in known and not claim.startswith(SETTING))
 
 
 def why_not_claimed(plan: Plan, hello: Hello) -> str:
-    """The same as a sentence for a report; empty if everything is claimed."""
+    """Return the unclaimed kinds and modes as a sentence for a report; empty if all are claimed."""
     missing = unclaimed(plan, hello)
     if not missing:
         return ""
@@ -47,18 +47,18 @@ def why_not_claimed(plan: Plan, hello: Hello) -> str:
 
 
 def require_claim(hello: Hello | None, claim: str, what: str) -> None:
-    """Raises SubjectBroken for a kind of record that hello does not claim, because the relay reports it instead."""
+    """Raise SubjectBroken for a kind of record that hello does not claim, because the relay reports it instead."""
     if hello is None or claim not in hello.capabilities:
         expected = f"{claim} among the capabilities of hello, before any is told"
         raise SubjectBroken("protocol.not-claimed", expected=expected, seen=what)
 
 
 def require_attempt_claim(hello: Hello | None, attempt: Attempt, mode: SendMode) -> None:
-    """Raises SubjectBroken for an attempt that hello does not claim, or with an end where beginnings are claimed, or the other way round."""
+    """Raise SubjectBroken for an unclaimed attempt, one with an end if only starts are claimed, or one without if ends are."""
     has_only_begun = (attempt.error, attempt.end_ns) == (UNSEEN_END, attempt.start_ns)
     if hello is None or not hello.tells_starts:
         require_claim(hello, ATTEMPTS, f"attempt {attempt.attempt} of send {attempt.send}")
-        if has_only_begun and mode is not SendMode.ASYNC:  # of an asynchronous one that is what its hook knows
+        if has_only_begun and mode is not SendMode.ASYNC:  # the hook of an asynchronous send may not see the end
             seen = f"attempt {attempt.attempt} of send {attempt.send} without"
             raise SubjectBroken(
                 "protocol.not-claimed", expected=f"an end of each attempt, or {ATTEMPT_STARTS} in hello", seen=seen
@@ -73,9 +73,9 @@ def require_attempt_claim(hello: Hello | None, attempt: Attempt, mode: SendMode)
 
 def require_mode(planned: PlannedSend, send: Send) -> None:
     """
-    Raises SubjectBroken for an answer that does not fit the mode of the send.
+    Raise SubjectBroken for an answer that does not fit the mode of the send.
 
-    Only an asynchronous call has a return time beside the time of its callback; a one-way call has no result.
+    Only an asynchronous call has a return time besides the time of its callback; a one-way call has no result.
     """
     what = f"the answer to send {send.send}"
     if planned.mode is SendMode.ASYNC and send.returned_ns is None:
@@ -87,7 +87,7 @@ def require_mode(planned: PlannedSend, send: Send) -> None:
 
 
 def require_attempts(hello: Hello | None, sends: Sequence[Send], attempts: Sequence[Attempt]) -> None:
-    """Raises SubjectBroken if attempts are claimed but none is reported, though sends were answered with a status."""
+    """Raise SubjectBroken if attempts are claimed but none is reported although sends were answered with a status."""
     answered = sum(send.status is not None for send in sends)
     if hello is not None and {ATTEMPTS, ATTEMPT_STARTS} & {*hello.capabilities} and answered and not attempts:
         expected = "attempts, which hello claims to tell; without the claim the relay tells them"

@@ -1,10 +1,9 @@
 """
-The protocol's state machine: the order of a subject's records, checked record by record. Pure: the clock is a parameter.
+The protocol's state machine: checks the order of a subject's records. Pure: the clock is a parameter.
 
-hello, then (after setup) routes and ready, then (after go) routes, attempts and sends, then done. Within a thread sends
-are answered in the order of the plan, each after its attempts, and each once. Asynchronous sends are answered in any order; only
-of them attempts and callbacks may follow the answer, even after done, because their clients continue until they are shut down.
-Only records that hello claims are allowed.
+hello; after setup routes and ready; after go routes, attempts and sends; then done. Within a thread, sends are answered once,
+in plan order, each after its attempts. Asynchronous sends are answered in any order. Their attempts and callbacks may follow
+the answer, even after done, because the client continues until shutdown.
 """
 
 from dataclasses import dataclass
@@ -38,10 +37,10 @@ from rocketdiff.subjects.limits import Bounds
 WRONG_SUBJECT = "protocol.wrong-subject"
 
 _AHEAD_TOLERANCE_NS = 1_000_000
-"""All processes of a host read one clock, so no time is in the future; some clocks have a resolution of milliseconds."""
+"""All processes of a host share a clock, so no time is in the future; some clocks have a resolution of 1 ms."""
 
 _EARLY_TOLERANCE_NS = 1_000_000
-"""Timers of some clients round to whole milliseconds, down as well as up."""
+"""Timers of some clients round to whole milliseconds, up or down."""
 
 
 class Stage(IntEnum):
@@ -57,7 +56,7 @@ class Stage(IntEnum):
 
 @dataclass(slots=True)
 class _Thread:
-    """One sender thread: its sends in order. first_open: index before which all are answered."""
+    """One sender thread. plan: its sends in order. first_open: index of the first unanswered send."""
 
     plan: list[PlannedSend]
     first_open: int = 0
@@ -73,7 +72,7 @@ class _Thread:
 
 
 class Conversation:
-    """The state of one subject's conversation; ``take`` raises SubjectBroken on a violation."""
+    """State of one subject's conversation; ``take`` raises SubjectBroken on a violation."""
 
     def __init__(self, subject: SubjectId) -> None:
         self.stage = Stage.STARTED
@@ -91,7 +90,7 @@ class Conversation:
         self._limit_ns = 0
 
     def prepared(self, plan: Plan, bounds: Bounds | None = None) -> None:
-        """The runner has sent the plan and the setup."""
+        """Record that the runner has sent plan and setup."""
         self._bounds = bounds or self._bounds
         self._threads = [_Thread([]) for _ in range(plan.threads)]
         for send in plan.sends:
@@ -100,14 +99,14 @@ class Conversation:
         self.stage = Stage.PREPARING
 
     def started(self, start_ns: int, limit_ns: int) -> None:
-        """The runner has sent go. limit_ns: how long a send may take from when it could begin."""
+        """Record that the runner has sent go. limit_ns: longest time of a send from when it could begin."""
         self._start_ns, self._limit_ns = start_ns, limit_ns
         for thread in self._threads:
             thread.progress_ns = start_ns
         self.stage = Stage.RUNNING
 
     def take(self, record: Record, now_ns: int) -> None:
-        """Checks one record against all before it, and keeps it."""
+        """Check one record against all earlier ones and keep it."""
         match record:
             case Hello():
                 self._take_hello(record)
@@ -130,7 +129,7 @@ class Conversation:
                 raise _broken("failed", "the subject to go on", words_of(record))
 
     def overdue(self, now_ns: int) -> SubjectBroken | None:
-        """The violation of the first thread that has been silent for longer than its next send may take; None if there is none."""
+        """Return the violation of the first thread that was silent for longer than its next send may take, or None."""
         for number, thread in enumerate(self._threads):
             send = thread.expected
             if send is None:
@@ -142,7 +141,6 @@ class Conversation:
         return None
 
     def is_all_answered(self) -> bool:
-        """Whether only done is missing."""
         return len(self._answered) == len(self._planned)
 
     def _take_hello(self, hello: Hello) -> None:
@@ -228,7 +226,7 @@ class Conversation:
         self.stage = Stage.DONE
 
     def _open_send(self, number: int, thread_number: int, what: str, if_answered: str) -> _Thread:
-        """The thread of a send that may have records now; SubjectBroken for any other send."""
+        """Return the thread of a send that may have records now; raise SubjectBroken for any other send."""
         planned = self._planned.get(number)
         is_async = planned is not None and planned.mode is SendMode.ASYNC
         may_follow = is_async and if_answered == "attempt-after-send"

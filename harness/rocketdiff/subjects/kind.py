@@ -1,4 +1,4 @@
-"""A kind of client: everything that the harness knows about a client before its hello."""
+"""A kind of client: what the harness knows before hello."""
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
@@ -12,47 +12,46 @@ from rocketdiff.subjects.program import SubjectProgram
 
 
 class LabHost(StrEnum):
-    """What executes a client in virtual time."""
+    """How a client is executed in virtual time."""
 
     CLASSES = "the classes of the release, in a JVM whose time is rewritten"
     RULES = "the rules of the reference"
 
 
 def _nothing(_release: str, _progress: ProgressListener | None) -> None:
-    """Needs nothing."""
+    """Fetch nothing."""
 
 
 def _no_checksums(_release: str) -> dict[str, str]:
-    """Is part of rocketdiff, whose version says it."""
+    """Return none: the client is part of rocketdiff and versioned with it."""
     return {}
 
 
 def _every_call(_release: str, _kind: SendKind, _mode: SendMode, _queue_counts: Collection[int]) -> bool:
-    """Has every call."""
+    """Return True: every call is supported."""
     return True
 
 
 def _open_only(_release: str) -> Collection[str]:
-    """Neither signs nor encrypts."""
+    """Return no security capability."""
     return ()
 
 
 def every_security(_release: str) -> Collection[str]:
-    """Signs and encrypts."""
+    """Return both security capabilities: signing and TLS."""
     return (ACL, TLS)
 
 
 @dataclass(frozen=True, slots=True)
 class Kind:
     """
-    One client; defined in its own file in ``kinds``.
+    One client, defined in its own file in ``kinds``.
 
-    name: the part of a subject before the colon. releases: all known releases. program: starts nothing and fetches nothing; raises
-    UsageError for an unknown release. fetch: downloads or compiles what a start of the release needs. has_call: whether a release
-    has a kind of send in a mode, as far as known before its hello; the last argument has the numbers of queues, because a selector
-    may not support each number. lab_host: None if the client cannot run in virtual time. attempt_timeout_ms: what its hello says, if it
-    does not obey ``send_msg_timeout_ms``. security: which of ``core.security.ACL`` and ``TLS`` a release can. protocol: of all its releases.
-    checksums: sha256 of the files that a release consists of, by their names.
+    name: the part of a subject before the colon. program: neither starts nor fetches; raises UsageError for an unknown
+    release. fetch: downloads or compiles what a start needs. has_call: as known before hello; the last argument has the queue
+    counts, because a selector may not support all of them. lab_host: None if the client cannot run in virtual time.
+    attempt_timeout_ms: as in hello, if the client ignores ``send_msg_timeout_ms``. security: ``core.security.ACL`` and ``TLS``
+    as far as supported. checksums: sha256 of the files of a release, by name.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""How long a subject may take, and how much it may write: deadlines and bounds, each figure with its reason."""
+"""Deadlines and output bounds of a subject, each with its reason."""
 
 from dataclasses import dataclass
 
@@ -11,15 +11,14 @@ MIB = 1 << 20
 @dataclass(frozen=True, slots=True)
 class Deadlines:
     """
-    Seconds; a subject that exceeds one has stalled.
+    In seconds; a subject that exceeds one has stalled.
 
-    hello_s: a JVM sends hello in 0.2 s, a Python program in 0.4 s; there are machines ten times slower, and first starts from a
-    cold disk.
-    ready_s: warm-up takes 1 to 2 s; its sends may each take 5 s on a cluster that is only just up.
-    send_margin_s: what a send may take beyond what its own settings explain (garbage collection, a starved machine).
-    done_s: after the last answer only done is missing; records are flushed within 20 ms.
-    read_s: a subject reads its commands at all times; the pipe holds 64 KiB beyond that.
-    exit_s: the Java driver halts 0.7 s after stop at the latest.
+    hello_s: a JVM needs 0.2 s, a Python program 0.4 s; machines may be ten times slower, and first starts read a cold disk.
+    ready_s: warm-up takes 1 to 2 s; its sends may each take 5 s on a cluster that has just started.
+    send_margin_s: time beyond what the settings explain (garbage collection, an overloaded machine).
+    done_s: only done is missing after the last answer; records are flushed within 20 ms.
+    read_s: a subject reads its commands all the time; the pipe buffers another 64 KiB.
+    exit_s: the Java driver halts at most 0.7 s after stop.
     """
 
     hello_s: float = 30.0
@@ -33,20 +32,20 @@ class Deadlines:
 # Java's fixed limit for a request to a name server (MQClientAPIImpl, all releases).
 _NAME_SERVER_TIMEOUT_S = 3.0
 
-# Asynchronous requests are checked for timeouts every second, and one counts as timed out a second late at the earliest
-# (NettyRemotingAbstract.scanResponseTable, all releases); the third second is the client's first scan after its start.
+# Java scans asynchronous requests for timeouts every second and times them out a second late at the earliest
+# (NettyRemotingAbstract.scanResponseTable, all releases). The third second is the delay of the first scan after the start.
 _SCAN_S = 3.0
 
-# A send without a route asks for its topic and then for the default topic.
+# A send without a route looks up its topic, then the default topic.
 _LOOKUPS_A_SEND = 2
 
 
 def longest_send_s(settings: ClientSettings, name_servers: int, attempt_timeout_ms: int | None = None) -> float:
     """
-    The longest time of a send in any release with these settings, without margin.
+    Return the longest time of a send, in any release, with these settings and without margin.
 
-    Releases before 4.3.0 give every attempt the whole timeout; before the first attempt a route may be looked up, at
-    name servers that are all paused. attempt_timeout_ms: what the client says that an attempt may last.
+    Releases before 4.3.0 give every attempt the whole timeout. The first attempt may need a route lookup while all name
+    servers are paused. attempt_timeout_ms: the client's own, longer timeout of an attempt.
     """
     attempts = 1 + settings.retry_times_when_send_failed
     each_s = max(settings.send_msg_timeout_ms, attempt_timeout_ms or 0) / 1_000
@@ -54,7 +53,7 @@ def longest_send_s(settings: ClientSettings, name_servers: int, attempt_timeout_
 
 
 def longest_callback_s(settings: ClientSettings, name_servers: int, attempt_timeout_ms: int | None = None) -> float:
-    """The same until the callback of an asynchronous send."""
+    """Return the longest time until the callback of an asynchronous send."""
     attempts = 1 + settings.retry_times_when_send_async_failed
     each_s = max(settings.send_msg_timeout_ms, attempt_timeout_ms or 0) / 1_000 + _SCAN_S
     return attempts * each_s + _LOOKUPS_A_SEND * name_servers * _NAME_SERVER_TIMEOUT_S
@@ -63,14 +62,14 @@ def longest_callback_s(settings: ClientSettings, name_servers: int, attempt_time
 @dataclass(frozen=True, slots=True)
 class Bounds:
     """
-    Counts and bytes; a subject that exceeds one has broken the protocol (``too-much``) and is ended.
+    Counts and bytes; a subject that exceeds one breaks the protocol (``too-much``) and is ended.
 
-    attempts_a_send, callbacks_a_send: the C++ client always makes five attempts, an ordered send four; no known client
-    makes twice as many as its settings say. Four times that plus 16 is an endless loop.
-    routes: a client looks up its route at most twice per send, and every 30 s; a thousand is eight hours of polls.
-    route_queues: queues of all routes together. 250 lists of a thousand queues fit, and take 40 MB here.
-    output_bytes: a record takes 250 bytes, with the message of an exception some 600; so 1 KiB each, plus a reserve.
-    stderr_bytes: a stack trace of 5 KB for each of thirteen thousand attempts.
+    attempts_a_send, callbacks_a_send: the C++ client always makes five attempts, four of an ordered send; no known client
+    makes twice as many as configured. Four times that plus 16 is an endless loop.
+    routes: at most two lookups per send and one every 30 s; 1,000 polls are eight hours.
+    route_queues: in all routes together; 250 lists of 1,000 queues take 40 MB here.
+    output_bytes: a record takes 250 bytes, some 600 with the message of an exception; so 1 KiB each, plus a reserve.
+    stderr_bytes: a stack trace of 5 KB for each of 13,000 attempts.
     """
 
     attempts_a_send: int = 28
@@ -82,7 +81,7 @@ class Bounds:
 
 
 def bounds_of(plan: Plan, settings: ClientSettings) -> Bounds:
-    """The bounds for a plan and settings."""
+    """Return the bounds for a plan and settings."""
     tries = 1 + max(0, settings.retry_times_when_send_failed, settings.retry_times_when_send_async_failed)
     least, sends = Bounds(), len(plan.sends)
     most = 4 * tries + 16

@@ -1,4 +1,4 @@
-"""How the program of a client is started."""
+"""Start of a client's program: command line and environment."""
 
 import os
 from collections.abc import Mapping
@@ -22,12 +22,12 @@ _CHANGES_A_CLIENT = (
     "PYTHONTRACEMALLOC",
     "PYTHONDEVMODE",
 )
-"""Environment variables that would change a client unnoticed."""
+"""Environment variables that would silently change a client."""
 
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """Command line and complete environment of one start of a subject. here: where it runs; None for the folder of its own files."""
+    """Command line and complete environment of one start. here: working directory; None for the folder of its files."""
 
     command: tuple[str, ...]
     environment: Mapping[str, str]
@@ -44,13 +44,13 @@ class SubjectProgram(Protocol):
 
     def launch(self, folder: Path) -> Launch:
         """
-        How to start it once. It writes only to stdout, stderr and below ``folder``.
+        Return how to start it once; it writes only to stdout, stderr and below ``folder``.
 
-        Raises EnvironmentMissing if something that it needs cannot be found or fetched.
+        Raises EnvironmentMissing if something it needs cannot be found or fetched.
         """
         ...
 
 
 def clean_environment() -> dict[str, str]:
-    """The runner's environment without variables that would change a client unnoticed."""
+    """Return the runner's environment without variables that would silently change a client."""
     return {name: value for name, value in os.environ.items() if name not in _CHANGES_A_CLIENT}

@@ -1,4 +1,4 @@
-"""All kinds of clients, by name; from the text of ``--subject`` to a subject that can be started."""
+"""All kinds of clients by name; resolves the text of ``--subject`` to a startable subject."""
 
 import re
 from collections.abc import Collection
@@ -20,13 +20,13 @@ from rocketdiff.subjects.subject import Subject
 KINDS = {
     kind.name: kind for kind in (java.KIND, python.KIND, cpp.KIND, *other_languages.KINDS, toy.KIND, grpc_java.KIND)
 }
-"""A client of another language is a row of ``releases.driver_builds``; any other is one file in ``kinds`` and one name in this tuple."""
+"""A client of another language is a row of ``releases.driver_builds``; any other is a file in ``kinds`` and a name here."""
 
 _LABELLED = re.compile(f"(?P<label>{subject_file.LABEL})=(?P<rest>.+)", re.DOTALL)
 
 
 def kind_of(subject: SubjectId) -> Kind:
-    """The kind of a subject's client; UsageError, with the known names, for an unknown one."""
+    """Return the kind of a subject's client; raises UsageError, with the known names, for an unknown one."""
     kind = KINDS.get(subject.client)
     if kind is None:
         hint = ", ".join(f"{name}:…" for name in KINDS) + "; a program of yours: exec:./driver"
@@ -36,15 +36,15 @@ def kind_of(subject: SubjectId) -> Kind:
 
 def program_of(subject: SubjectId) -> SubjectProgram:
     """
-    The program of a subject, without starting or fetching anything.
+    Return the program of a subject, without starting or fetching anything.
 
-    Raises UsageError for a client or release that is not known, naming those that are.
+    Raises UsageError for an unknown client or release.
     """
     return kind_of(subject).program(subject)
 
 
 def published(subject: SubjectId) -> Subject:
-    """A client that comes with rocketdiff; raises UsageError as program_of does."""
+    """Return a bundled client as a subject; raises UsageError like ``program_of``."""
     kind = kind_of(subject)
     own_ms = kind.attempt_timeout_ms
     return Subject(subject, str(subject), kind.program(subject), kind, attempt_timeout_ms=own_ms)
@@ -52,12 +52,12 @@ def published(subject: SubjectId) -> Subject:
 
 def resolved(spec: str) -> Subject:
     """
-    The subject that ``--subject`` names, with ``label=`` before it or not.
+    Return the subject that ``--subject`` names, with or without ``label=``.
 
-    It is a published client or a wrapper of one, a build of the Java client, a program after ``exec:``, or a subject file. A program is
-    asked for its hello.
+    It names a published client or a wrapper of one, a build of the Java client, a program after ``exec:``, or a subject file. A
+    program is started for its hello.
 
-    Raises UsageError for what is none of them, and for a program that does not begin with a hello.
+    Raises UsageError for anything else, and for a program that does not begin with a hello.
     """
     spec = spec.strip()
     label, named = _parted(spec)
@@ -76,13 +76,13 @@ def resolved(spec: str) -> Subject:
 
 
 def file_of(text: str) -> Path | None:
-    """The subject file that a text names, with a label or not; None for any other subject."""
+    """Return the subject file that a text names, with or without a label; None for any other subject."""
     _, named = _parted(text.strip())
     return Path(named) if subject_file.is_subject_file(named) else None
 
 
 def spelled_out(text: str) -> str:
-    """A subject without its label, a wrapper as the client that it ships, a file about a build of the Java client as ``java:`` and that build."""
+    """Drop the label; replace a wrapper by the client it ships, and a file about a Java build by ``java:`` and the build."""
     _, named = _parted(text.strip())
     if subject_file.is_subject_file(named):
         described = subject_file.read(Path(named))
@@ -91,7 +91,6 @@ def spelled_out(text: str) -> str:
 
 
 def _parted(spec: str) -> tuple[str, str]:
-    """Label and the rest; an empty label where there is none."""
     match = _LABELLED.fullmatch(spec)
     return (match["label"], match["rest"]) if match else ("", spec)
 
@@ -113,7 +112,7 @@ def _named(text: str) -> Subject:
 
 
 def _meant(text: str) -> str:
-    """How to name what is there under a text that names no subject; empty for nothing that is there."""
+    """Return a hint how to name an existing file or folder; empty if there is none."""
     path = text.removeprefix(f"{STANDARD}:")
     if Path(path).is_dir():
         return f"a folder of jars: {STANDARD}:{path}/"
@@ -125,7 +124,7 @@ def _meant(text: str) -> str:
 
 
 def _is_needed(spec: str, subject: Subject) -> bool:
-    """Whether the subject's name alone would not name it again."""
+    """True if the spec cannot be derived from the subject's name."""
     return with_client(spec) != str(subject)
 
 
@@ -137,7 +136,7 @@ def _own(spec: str, command: Command) -> Subject:
 
 
 def _narrowed(subject: Subject, described: subject_file.DescribedSubject) -> Subject:
-    """What a file says of a program goes before its hello."""
+    """Apply the subject file, which takes precedence over the program's hello."""
     own_ms = described.attempt_timeout_ms or subject.attempt_timeout_ms
     left = subject.capabilities - described.unsupported
     return replace(subject, capabilities=left, attempt_timeout_ms=own_ms, rules_given=described.rules)
@@ -146,17 +145,17 @@ def _narrowed(subject: Subject, described: subject_file.DescribedSubject) -> Sub
 def offers(
     subject: SubjectId, kind: SendKind, mode: SendMode = SendMode.SYNC, queue_counts: Collection[int] = ()
 ) -> bool:
-    """Whether the subject's client has this kind of send in this mode; True for an unknown client, whose hello decides."""
+    """True if the client has this kind of send in this mode; also for an unknown client, whose hello decides."""
     known = KINDS.get(subject.client)
     return known is None or known.has_call(subject.release, kind, mode, queue_counts)
 
 
 def lab_host_of(subject: SubjectId) -> LabHost | None:
-    """What executes a subject in virtual time; None if nothing does."""
+    """Return how a subject is executed in virtual time; None if it cannot be."""
     known = KINDS.get(subject.client)
     return None if known is None else known.lab_host
 
 
 def known_subjects() -> dict[str, tuple[str, ...]]:
-    """Every subject that can be named: releases (for toys: defects) by client."""
+    """Return all known subjects: releases (for toys: defects) by client."""
     return {name: kind.releases() for name, kind in KINDS.items()}

@@ -1,5 +1,5 @@
 """
-Defects in what a client reports, not in what it does: each changes the records of some sends.
+Defects in what a client reports, not in what it does; each changes the records of some sends.
 
 Each entry of ``REPORTED_DEFECTS`` is a toy (``toy:<name>``) and, in the tests, a defect of the offline bank.
 """
@@ -14,11 +14,11 @@ PERIOD = 10
 _LOST, _TIMEOUT, _BROKER = "RemotingSendRequestException", "RemotingTimeoutException", "MQBrokerException"
 
 Change = Callable[[Attempt | Send], Record | None]
-"""Returns the record that is reported instead; None for none."""
+"""Returns the record to report instead, or None to report none."""
 
 
 class DefectKind(Enum):
-    """What the changed records are about."""
+    """Subject matter of the changed records."""
 
     OUTCOME = "outcome"
     STATUS = "status"
@@ -35,7 +35,7 @@ class DefectKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class ReportedDefect:
-    """One defect. checks: at least one of them must find it. needs_failure: it shows only at sends with a failed attempt."""
+    """One defect. checks: at least one must find it. needs_failure: it shows only at sends with a failed attempt."""
 
     kind: DefectKind
     sentence: str
@@ -46,17 +46,16 @@ class ReportedDefect:
 
 
 def _of_failures(kind: DefectKind, sentence: str, checks: tuple[str, ...], change: Change) -> ReportedDefect:
-    """A defect that shows at every send with a failed attempt."""
     return ReportedDefect(kind, sentence, checks, change, needs_failure=True, every=1)
 
 
 def strikes(send: int) -> bool:
-    """Whether a defect shows at this send: 9, 19, 29, …"""
+    """True for the sends with a defect: 9, 19, 29, …"""
     return send % PERIOD == PERIOD - 1
 
 
 def reported(defect: ReportedDefect, record: Record) -> Record | None:
-    """The record that a client with this defect reports instead of ``record``."""
+    """Return the record that a client with this defect reports instead of ``record``."""
     if isinstance(record, Attempt | Send) and record.send % defect.every == defect.every - 1:
         return defect.change(record)
     return record
@@ -82,12 +81,10 @@ def _status(status: str | None, *, in_attempts: bool = True, in_results: bool = 
 
 
 def _result(change: Callable[[Send], Send]) -> Change:
-    """For calls that returned a result."""
     return lambda record: change(record) if isinstance(record, Send) and record.error is None else record
 
 
 def _raised(change: Callable[[Send], Send]) -> Change:
-    """For calls that threw."""
     return lambda record: change(record) if isinstance(record, Send) and record.error is not None else record
 
 
@@ -112,7 +109,7 @@ def _moved(record: Attempt | Send) -> Record:
 
 
 def _lasting(share: float) -> Callable[[Attempt], Attempt]:
-    """Attempts that timed out are reported with this share of their duration."""
+    """Report failed attempts with this share of their duration."""
 
     def change(record: Attempt) -> Attempt:
         took_ns = round((record.end_ns - record.start_ns) * share)

@@ -1,18 +1,18 @@
 """
-Sharding keys for the C++ client's ordered sends: the key that makes it choose the queue that a plan's argument asks for.
+Sharding keys that make the C++ client's ordered sends choose the queue of a plan's argument.
 
-Its selector is fixed: the hash of the key (``std::hash`` of a string in its C++ library) modulo the number of queues. The key of
-an argument has a hash that equals the argument modulo ``MODULUS``, and so modulo every divisor of it.
+Its selector is the hash of the key (``std::hash`` of a string in its C++ library) modulo the number of queues. The key of an
+argument has a hash congruent to the argument modulo ``MODULUS``, so modulo each of its divisors too.
 """
 
 from collections.abc import Callable
 
 MODULUS = 5_040
-"""Divided by every number of queues up to 10, and by 12, 14, 15, 16, 18, 20, 21 and 24; not by 11 or 13."""
+"""Divisible by 1 to 10, 12, 14, 15, 16, 18, 20, 21 and 24; not by 11 or 13."""
 
 
 class ShardingKeys:
-    """A key for every argument. Making them takes a tenth of a second."""
+    """A key for every argument; the constructor takes 0.1 s."""
 
     def __init__(self, hash_of: Callable[[bytes], int]) -> None:
         """hash_of: the hash function of the selector."""
@@ -24,5 +24,5 @@ class ShardingKeys:
             number += 1
 
     def key_for(self, argument: int) -> str:
-        """The key of an argument; equal arguments have equal keys."""
+        """Return the key of an argument; equal arguments have equal keys."""
         return self._keys[argument % MODULUS]

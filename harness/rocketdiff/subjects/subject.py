@@ -1,4 +1,4 @@
-"""A subject that can be started: what was typed, which client and release it is, and what it can do."""
+"""A startable subject: its spec, client, release and capabilities."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -18,11 +18,11 @@ class Subject:
     """
     One subject of a run.
 
-    spec: what ``--subject`` was given, which names it again. id: client and release; every hello must report the same.
-    kind: of a client that comes with rocketdiff; None for a program of the user's. capabilities: of the hello of a user's program,
-    which says what it can be asked; empty for a shipped client, of which the kind knows that. attempt_timeout_ms: how long one of its
-    attempts may last, if it does not obey ``send_msg_timeout_ms``. label: what the user calls it in reports. ledger: declared divergences
-    of it, that its file names. rules_given: the release by whose rules a program is judged when it is the baseline.
+    id: every hello must report the same. spec: the text of ``--subject``; resolves to this subject again. kind: None for a
+    user's program. capabilities: from the hello of a user's program; empty for a bundled client, whose kind has them.
+    attempt_timeout_ms: longest attempt of a client that ignores ``send_msg_timeout_ms``. label: the user's name for it in
+    reports. ledger: declared divergences named by its subject file. rules_given: release whose rules apply to a program as
+    baseline.
     """
 
     id: SubjectId
@@ -37,34 +37,34 @@ class Subject:
 
     @property
     def rules(self) -> str | None:
-        """The release whose rules hold when it is the baseline; None for a client without any."""
+        """Release whose rules apply when it is the baseline; None for a client without rules."""
         return self.rules_given or self.id.rules
 
     def fetch(self, progress: ProgressListener | None) -> None:
-        """Downloads or compiles what a start needs; raises EnvironmentMissing."""
+        """Download or compile what a start needs; raises EnvironmentMissing."""
         if self.kind is not None:
             self.kind.fetch(self.id.release, progress)
 
     @property
     def protocol(self) -> ClientProtocol:
-        """What it speaks; a user's program that speaks gRPC says so among its capabilities."""
+        """Remoting or gRPC; a user's program claims gRPC among its capabilities."""
         if self.kind is not None:
             return self.kind.protocol
         return ClientProtocol.GRPC if ClientProtocol.GRPC in self.capabilities else ClientProtocol.REMOTING
 
     def offers(self, kind: SendKind, mode: SendMode = SendMode.SYNC, queue_counts: Collection[int] = ()) -> bool:
-        """Whether it has this kind of send in this mode; the last argument has the numbers of queues."""
+        """True if it has this kind of send in this mode, for all these queue counts."""
         if self.kind is not None:
             return self.kind.has_call(self.id.release, kind, mode, queue_counts)
         return is_offered(self.capabilities, kind, mode)
 
     def lacks(self, demands: Collection[str]) -> tuple[str, ...]:
-        """What servers demand (``core.security``) and it cannot do."""
+        """Return the servers' demands (``core.security``) that it does not support."""
         can = self.kind.security(self.id.release) if self.kind is not None else self.capabilities
         return tuple(demand for demand in demands if demand not in can)
 
     def checksums(self) -> dict[str, str]:
-        """The sha256 of the jars or of the executable that will run, by file name."""
+        """Return the sha256 of the jars or the executable, by file name."""
         if self.kind is not None:
             return self.kind.checksums(self.id.release)
         return self.program.command.checksums() if isinstance(self.program, OwnProgram) else {}

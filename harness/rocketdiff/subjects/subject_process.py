@@ -1,9 +1,8 @@
 """
 A subject as a child process: started under a supervisor, read, checked against its deadlines, and ended.
 
-Each subject has a listener thread, which alone reads, journals, checks and notices silence; so two subjects never wait for each
-other, and waiting for one does not hide what the other does. The first violation is kept in ``broken`` and raised by the await
-methods; an error on our side (a full disk) is raised as it is.
+A listener thread per subject reads, journals, checks and detects silence, so two subjects never wait for each other. The first
+violation is kept in ``broken`` and raised by the await methods; an error on our side (a full disk) is raised as it is.
 """
 
 import os
@@ -30,23 +29,22 @@ from rocketdiff.subjects.program import Launch, SubjectProgram
 _STDERR = "stderr.log"
 
 _CHECK_INTERVAL_S = 0.05
-"""Interval of the checks of deadlines."""
+"""Interval between checks of the deadlines."""
 
 _MAX_LINE_BYTES = 1 << 20
-"""A route of thousands of queues fits; a subject that never ends its line must not fill the memory."""
+"""A route of thousands of queues fits; an endless line must not fill the memory."""
 
 _EXIT_AFTER_EOF_S = 2.0
-"""After closing its output a process only has to release memory."""
+"""A process that has closed its output only has to release memory."""
 
 
 class SubjectProcess:
     """
-    One running subject; a context manager that ends it at exit in any state.
+    One running subject; a context manager that ends it in any state.
 
-    on_line: called on the listener thread with every complete line as received, without its end, before it is decoded. Secrets of
-    the setup that a client prints are left out of it, and of its stderr when it is closed.
-    has_stopped: after close, whether it ended by itself when it was told to stop.
-    The await methods raise SubjectBroken as soon as the subject is known to be broken, or at their own deadline.
+    on_line: called on the listener thread with every complete line, without its line end, before decoding. Secrets of the setup
+    are removed from lines and, on close, from stderr. has_stopped: after close, True if it exited on the command stop. The
+    await methods raise SubjectBroken at the first violation or at their deadline.
     """
 
     def __init__(
@@ -58,7 +56,7 @@ class SubjectProcess:
         on_line: Callable[[bytes], None],
         deadlines: Deadlines | None = None,
     ) -> None:
-        """Starts the program in ``folder``; its stderr is ``stderr.log`` there."""
+        """Start the program in ``folder``; its stderr is ``stderr.log`` there."""
         self.arm = arm
         self.subject = program.subject
         self.folder = folder
@@ -80,42 +78,38 @@ class SubjectProcess:
 
     @property
     def pid(self) -> int:
-        """Process id of the supervisor, whose child is the program."""
+        """Process id of the supervisor, the parent of the program."""
         return self._process.pid
 
     @property
     def broken(self) -> SubjectBroken | None:
-        """The subject's first violation, if any."""
         return self._broken
 
     @property
     def stage(self) -> Stage:
-        """Progress of the conversation."""
         return self._conversation.stage
 
     @property
     def transcript(self) -> Transcript:
-        """All valid records so far; grows until done, broken or closed."""
         return self._conversation.transcript
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing more will come: done, broken, or stopped by an error of ours, which await_done raises."""
+        """True if done, broken, or stopped by an error on our side, which ``await_done`` raises."""
         return self._is_lost() or self.stage is Stage.DONE
 
     @property
     def answered(self) -> int:
-        """Number of sends answered so far."""
         return len(self._conversation.transcript.sends)
 
     def await_hello(self, deadline_s: float | None = None) -> Hello:
-        """Waits for the subject's first line. deadline_s: seconds from now; by default the deadline that counts from its start."""
+        """Wait for the first line. deadline_s: from now; by default the deadline counts from the start of the process."""
         self._await(Stage.HELLO, deadline_s)
         assert self.transcript.hello is not None
         return self.transcript.hello
 
     def prepare(self, plan: Plan, setup: SubjectSetup, attempt_timeout_ms: int = 0) -> None:
-        """Sends plan and setup; the subject then warms up. attempt_timeout_ms: of one that does not obey the setting, if hello does not say it."""
+        """Send plan and setup. attempt_timeout_ms: of a client that ignores the setting; 0 for the value in hello."""
         self._secrets = secrets_in(setup.security)
         with self._changed:
             self._bounds = bounds_of(plan, setup.settings)
@@ -130,30 +124,29 @@ class SubjectProcess:
         self._say(b"".join([*encode_plan(plan), encode_setup(setup, plan.threads)]))
 
     def await_ready(self, deadline_s: float | None = None) -> Ready:
-        """Waits until the subject is warm and knows its route."""
         self._await(Stage.READY, deadline_s)
         assert self.transcript.ready is not None
         return self.transcript.ready
 
     def go(self, start_ns: int) -> None:
-        """Starts its sends; offset 0 of the plan is due at ``start_ns`` of the monotonic clock."""
+        """Start the sends; offset 0 of the plan is due at ``start_ns`` of the monotonic clock."""
         with self._changed:
             self._conversation.started(start_ns, int(self._send_limit_s * 1e9))
             self._stage_deadline = max(time.monotonic(), start_ns / 1e9) + self._deadlines.done_s
         self._say(encode_go(start_ns))
 
     def await_done(self, deadline_s: float | None = None) -> Transcript:
-        """Waits until every send is answered. Without ``deadline_s`` the silence of a thread is the limit."""
+        """Wait until every send is answered. Without ``deadline_s`` only the silence of a thread ends the wait."""
         self._await(Stage.DONE, deadline_s)
         return self.transcript
 
     def await_over(self, most_s: float) -> bool:
-        """Waits until ``is_over``, so long at the most; returns it."""
+        """Wait at most ``most_s`` for ``is_over`` and return it."""
         with self._changed:
             return self._changed.wait_for(lambda: self.is_over, most_s)
 
     def close(self) -> None:
-        """Ends the subject: by the command stop if it may still read, then by a kill. A second call does nothing."""
+        """End the subject: by the command stop if it can still read, then by a kill. Idempotent."""
         with self._changed:
             may_read = self._broken is None and self._own_error is None and not self._is_closing
             self._is_closing = True
@@ -204,12 +197,12 @@ class SubjectProcess:
                 if lines is not None:
                     self._receive(lines)
                 elif self._is_closing and self._process.await_end(0):
-                    return  # a process that it started still holds the pipe
+                    return  # a child of the subject still holds the pipe
                 if not self._is_lost():
                     self._check_deadlines()
         except EOFError:
             self._output_ended()
-        except Exception as error:  # noqa: BLE001 - such as a journal that cannot be written; the await methods raise it
+        except Exception as error:  # noqa: BLE001 - such as an unwritable journal; the await methods raise it
             with self._changed:
                 self._own_error = error
                 self._changed.notify_all()
@@ -242,13 +235,13 @@ class SubjectProcess:
         return hidden(text, self._secrets).encode(errors="surrogateescape")
 
     def _clean_stderr(self) -> None:
-        """In place: a process that the client left behind may still write to it."""
+        """Remove secrets in place, because a process left behind by the client may still write to the file."""
         if not self._secrets:
             return
         with (self.folder / _STDERR).open("r+b") as file:
-            said = file.read()
-            clean = self._without_secrets(said)
-            if clean != said:
+            content = file.read()
+            clean = self._without_secrets(content)
+            if clean != content:
                 file.seek(0)
                 file.write(clean)
                 file.truncate()
@@ -298,7 +291,7 @@ class SubjectProcess:
         )
 
     def _break(self, violation: SubjectBroken) -> None:
-        """Keeps the first violation and ends the subject; later output proves nothing."""
+        """Keep the first violation and end the subject; its later output proves nothing."""
         with self._changed:
             if self._broken is None:
                 self._broken = violation
@@ -307,7 +300,7 @@ class SubjectProcess:
 
 
 def _started(launch: Launch, folder: Path) -> Child:
-    """Starts the program in its folder, which is created; EnvironmentMissing if either is impossible."""
+    """Create the folder and start the program there; raises EnvironmentMissing if either fails."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         stderr = (folder / _STDERR).open("a+b")

@@ -1,1 +1,1 @@
-"""Subjects that are Python programs of ours: the reference and the toys."""
+"""Drivers in Python: the reference, the toys, the C++ client and the gRPC Python client."""

@@ -1,4 +1,4 @@
-"""Asynchronous sends under way: the first callback of each is its answer, a second is told too, one that never comes is said."""
+"""Asynchronous sends in flight: reports first, repeated and missing callbacks."""
 
 import threading
 import time
@@ -10,18 +10,18 @@ from rocketdiff.core.sends.records import NEVER_CALLED_BACK, CalledBackAgain, Se
 from rocketdiff.drivers.python.client import Answer, Speak
 
 Told = Callable[[Answer | Exception], None]
-"""What a client's callback tells; may be called by any thread, and more than once."""
+"""Receives the result of a client's callback; may be called from any thread and repeatedly."""
 
 RecordOf = Callable[[int, Answer | None, Exception | None], Send]
-"""The record of a send from when it ended and what it came to."""
+"""Makes the record of a send from end time, answer and error."""
 
 
 @dataclass(slots=True)
 class _Open:
     """
-    One send: returned_ns once the call is back, answer once the callback was called; both are needed to tell it.
+    One send; reported when its call has returned (returned_ns) and its callback was called (answer).
 
-    again: further calls of the callback, to be told after it.
+    again: further calls of the callback, reported after it.
     """
 
     send: PlannedSend
@@ -35,9 +35,9 @@ class _Open:
 
 class AsyncSends:
     """
-    Every asynchronous send of a subject; safe for threads.
+    All asynchronous sends of a subject; thread-safe.
 
-    limit_s: how long after its call a callback is waited for; gave_up: told the send and the time, in ns, where it never came.
+    limit_s: time limit for a callback, from its call. gave_up: called with the send and the time in ns if it never came.
     """
 
     def __init__(self, speak: Speak, limit_s: float, gave_up: Callable[[PlannedSend, int], None]) -> None:
@@ -48,14 +48,14 @@ class AsyncSends:
         self._changed = threading.Condition()
 
     def begin(self, send: PlannedSend, record_of: RecordOf) -> Told:
-        """A call is about to be made; what its callback is told goes to the function returned."""
+        """Register a call that is about to be made; return the function for its callback."""
         opened = _Open(send, record_of, time.monotonic_ns())
         with self._changed:
             self._open[send.send] = opened
         return lambda told: self._called_back(opened, told)
 
     def returned(self, send: PlannedSend, error: Exception | None) -> None:
-        """The call is back; an error it raised is its answer."""
+        """Record the return of the call; an error it raised is its answer."""
         now_ns = time.monotonic_ns()
         with self._changed:
             opened = self._open[send.send]
@@ -65,7 +65,7 @@ class AsyncSends:
             self._tell(opened)
 
     def await_all(self) -> None:
-        """Wait for every callback, each up to its limit; those that never came are told as that."""
+        """Wait for every callback up to its limit; report missing ones as NeverCalledBack."""
         with self._changed:
             for opened in list(self._open.values()):
                 left_s = self._limit_s - (time.monotonic_ns() - opened.called_ns) / 1e9
@@ -91,7 +91,7 @@ class AsyncSends:
             self._tell(opened)
 
     def _tell(self, opened: _Open) -> None:
-        """A callback may overtake the return of its call, and is told after it."""
+        """Report what is complete; a callback may come before its call returns, and is reported after it."""
         if opened.answer is not None and opened.returned_ns is not None and not opened.is_told:
             opened.is_told = True
             self._speak(replace(opened.answer, returned_ns=opened.returned_ns))

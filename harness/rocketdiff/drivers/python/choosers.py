@@ -1,4 +1,4 @@
-"""Which thread of the reference chose the broker of an asynchronous attempt: each thread has a counter of its own."""
+"""The reference thread that chose the broker of an asynchronous attempt; each thread has its own counter."""
 
 import threading
 
@@ -7,14 +7,14 @@ from rocketmq_reference.application import listener as heard
 from rocketmq_reference.application.message import Message
 
 Chosen = tuple[PlannedSend, int, int | None]
-"""The send, the number of the attempt, and the number of the thread that chose; None for the application's own."""
+"""Send, attempt number, and number of the choosing thread; None for the application's own thread."""
 
 Started = tuple[heard.AttemptStarted, int | None]
-"""An attempt as it began, and the number of the thread that chose."""
+"""The start of an attempt, and the number of the choosing thread."""
 
 
 class Choosers:
-    """Asynchronous sends under way by their message, and the client's threads numbered as they are met; safe for threads."""
+    """Asynchronous sends by message, and the client's threads, numbered at first sight; thread-safe."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -23,12 +23,12 @@ class Choosers:
         self._numbers: dict[int, int] = {}
 
     def submitted(self, send: PlannedSend, message: Message) -> None:
-        """The calling thread is about to send a message; it is kept, so that no other can have its identity."""
+        """Register a message that this thread is about to send; keeping it alive makes its ``id()`` unique."""
         with self._lock:
             self._sends[id(message)] = (send, message, threading.get_ident())
 
     def started(self, event: heard.AttemptStarted) -> None:
-        """The running thread has chosen."""
+        """Record the current thread as the chooser."""
         thread = threading.get_ident()
         with self._lock:
             found = self._sends.get(id(event.message))
@@ -38,12 +38,12 @@ class Choosers:
                 self._chosen[id(event.message), event.attempt] = event, number
 
     def is_asynchronous(self, message: Message) -> bool:
-        """Whether a message was submitted."""
+        """True if the message belongs to an asynchronous send."""
         with self._lock:
             return id(message) in self._sends
 
     def of(self, event: heard.AttemptEnded) -> Chosen | None:
-        """Who chose an attempt that has ended; None for one that ends a second time (5.3.0 to 5.3.3)."""
+        """Return the chooser of an ended attempt; None if it ends a second time (5.3.0 to 5.3.3)."""
         with self._lock:
             key = (id(event.message), event.attempt)
             if key not in self._chosen:
@@ -51,7 +51,7 @@ class Choosers:
             return self._sends[key[0]][0], event.attempt, self._chosen.pop(key)[1]
 
     def still_open(self, send: PlannedSend) -> list[Started]:
-        """Attempts of a send that never ended, and from now on never will, in their order."""
+        """Remove and return the attempts of a send that never ended, in their order."""
         with self._lock:
             messages = {key for key, (planned, _, _) in self._sends.items() if planned.send == send.send}
             keys = sorted(key for key in self._chosen if key[0] in messages)

@@ -1,4 +1,4 @@
-"""What a client must offer to be driven by these programs."""
+"""Interface of a client that these drivers run."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol
@@ -8,11 +8,11 @@ from rocketdiff.core.sends.records import Record
 from rocketdiff.protocol.commands import SubjectSetup
 
 Speak = Callable[[Record], None]
-"""Says one record to the runner; returns at once, from any thread."""
+"""Reports one record to the runner; callable from any thread, returns at once."""
 
 
 class Answer(NamedTuple):
-    """What the client's result said; not every client's names a queue."""
+    """The client's result; not every client names a queue."""
 
     status: str
     broker: str | None
@@ -21,38 +21,38 @@ class Answer(NamedTuple):
 
 
 class Client(Protocol):
-    """A client under test, for one setup; it speaks routes and attempts itself, in the thread they happen in."""
+    """A client under test, for one setup; it reports routes and attempts itself, on the thread where they happen."""
 
     def prepare(self) -> None:
-        """Warm up on the warm topic, start the measured producer, look its route up, open its connections."""
+        """Warm up on the warm topic, start the measured producer, look up its route, open its connections."""
         ...
 
     def message(self, send: PlannedSend) -> Any:
-        """The message of a send, made before its time is taken."""
+        """Return the message of a send; called before the start time is read."""
         ...
 
     def route(self) -> int:
-        """Number of the publish list in use, 0 for none; a number is spoken before it is given here."""
+        """Return the number of the publish list in use, already reported; 0 for none."""
         ...
 
     def send(self, send: PlannedSend, message: Any) -> Answer:
-        """The call itself; raises what the client raises."""
+        """Make the call; raises what the client raises."""
         ...
 
     def send_async(self, send: PlannedSend, message: Any, told: Callable[[Answer | Exception], None]) -> None:
-        """The asynchronous call; its callback tells ``told``."""
+        """Make the asynchronous call; its callback calls ``told``."""
         ...
 
     def send_oneway(self, send: PlannedSend, message: Any) -> None:
-        """The call that waits for nothing."""
+        """Make the one-way call."""
         ...
 
     def gave_up(self, send: PlannedSend, now_ns: int) -> None:
-        """The callback of an asynchronous send never came: an attempt that is still open is told, as one whose end nobody saw."""
+        """Report open attempts, with the error UnseenEnd, of an asynchronous send whose callback never came."""
         ...
 
     def shutdown(self) -> None:
-        """End cleanly; may block on a paused broker."""
+        """Shut down cleanly; may block on a paused broker."""
         ...
 
 

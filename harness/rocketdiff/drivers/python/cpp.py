@@ -1,10 +1,9 @@
 """
 The C++ client as a subject: ``python -m rocketdiff.drivers.python.cpp --library …/librocketmq.so``.
 
-Driven through rocketmq-client-python 2.0.0 as an application would. Its interface has neither explicit queues, batches
-nor asynchronous sends; its one selector is the hash of a sharding key, in synchronous sends only. Its results name no queue, and
-nothing shows attempts or routes: hence the capabilities. Of the settings it takes the timeout alone; it makes up to five
-attempts of that length each (four with a sharding key) whatever was asked for.
+It uses rocketmq-client-python 2.0.0 as an application would. This interface has no explicit queues, batches or asynchronous
+sends. Its only selector is the hash of a sharding key, for synchronous sends. It shows no queues, attempts or routes. Its only
+setting is the timeout; it always makes up to five attempts of that length (four with a sharding key).
 """
 
 import argparse
@@ -31,15 +30,15 @@ CAPABILITIES = (str(SendKind.PLAIN), str(SendKind.SELECTOR), str(SendMode.ONEWAY
 
 _CLIENT = "cpp"
 _WARM_SENDS = 50
-"""From queue 0 on in turn: every queue of the topologies here is met several times."""
+"""They go round from queue 0, so that each queue of our topologies gets several."""
 
 _WARM_TIMEOUT_MS = 5_000
-"""A healthy cluster answers well within this; the runner's own deadline for ready is longer."""
+"""A healthy cluster answers much faster; the runner's deadline for ready is longer."""
 
 _WARM_BODY_BYTES = 128
 
 _HASH_SEED = 0xC70F6907
-"""What GCC's C++ library starts every hash of a string with."""
+"""Seed of GCC's C++ library for hashes of strings."""
 
 _STATUS = {
     "OK": "SEND_OK",
@@ -47,15 +46,15 @@ _STATUS = {
     "FLUSH_SLAVE_TIMEOUT": "FLUSH_SLAVE_TIMEOUT",
     "SLAVE_NOT_AVAILABLE": "SLAVE_NOT_AVAILABLE",
 }
-"""Its send statuses under RocketMQ's names."""
+"""RocketMQ's names of its send statuses."""
 
 
 class NotOfferedError(Exception):
-    """A kind of send that this client's interface does not have."""
+    """A kind of send that the client's interface lacks."""
 
 
 class CppClient:
-    """A warm producer and the measured one; they share connections, as Java's do."""
+    """A warm producer and the measured one; like Java's, they share connections."""
 
     def __init__(self, rocketmq: Any, setup: SubjectSetup, _speak: Speak) -> None:
         self._rocketmq = rocketmq
@@ -65,7 +64,7 @@ class CppClient:
         self._measured = self._producer(setup.group, setup.settings.send_msg_timeout_ms)
 
     def prepare(self) -> None:
-        """Warm up and start; the route of the measured topic is looked up by its first send, there is no other way."""
+        """Warm up and start; only the first send can look up the route of the measured topic."""
         self._warm.start()
         for number in range(_WARM_SENDS):
             send = PlannedSend(number, 0, 0, SendKind.PLAIN, 0, _WARM_BODY_BYTES)
@@ -73,15 +72,13 @@ class CppClient:
         self._measured.start()
 
     def message(self, send: PlannedSend) -> Any:
-        """A message with our id in a user property and at the start of its body."""
         return self._message(self._setup.topic, send)
 
     def route(self) -> int:
-        """Never known."""
-        return 0
+        return 0  # unknown
 
     def send(self, send: PlannedSend, message: Any) -> Answer:
-        """One call; the result has status and offset only."""
+        """Send; the result has only status and offset."""
         if send.kind is SendKind.PLAIN:
             result = self._measured.send_sync(message)
         elif send.kind is SendKind.SELECTOR:
@@ -90,21 +87,18 @@ class CppClient:
             raise NotOfferedError(f"{send.kind} sends")
         return Answer(_STATUS[result.status.name], None, None, result.offset)
 
-    def send_async(self, send: PlannedSend, message: Any, told: Told) -> None:  # noqa: ARG002 - refuses whatever it is
-        """Its interface has no such call."""
+    def send_async(self, send: PlannedSend, message: Any, told: Told) -> None:  # noqa: ARG002 - unsupported
         raise NotOfferedError("asynchronous sends")
 
     def send_oneway(self, send: PlannedSend, message: Any) -> None:
-        """One call that waits for nothing."""
         if send.kind is not SendKind.PLAIN:
             raise NotOfferedError(f"one-way {send.kind} sends")
         self._measured.send_oneway(message)
 
     def gave_up(self, send: PlannedSend, now_ns: int) -> None:
-        """No attempts are seen."""
+        """Do nothing: attempts are not visible."""
 
     def shutdown(self) -> None:
-        """End both."""
         self._measured.shutdown()
         self._warm.shutdown()
 
@@ -135,36 +129,36 @@ class CppClient:
 
 def load(library: Path) -> Any:
     """
-    The module ``rocketmq.client`` over exactly this native library.
+    Return the module ``rocketmq.client`` with exactly this native library.
 
-    The package looks for one by name where the system keeps its own; it is loaded by its full path first, and the package
-    is told that path.
+    The package would search the system's libraries by name, so the library is loaded by its full path first and the search
+    returns that path.
     """
     ctypes.CDLL(str(library), mode=ctypes.RTLD_GLOBAL)
-    ctypes.util.find_library = lambda name: str(library)  # noqa: ARG005 - the one it replaces calls it so
+    ctypes.util.find_library = lambda name: str(library)  # noqa: ARG005 - callers pass it by this name
     return importlib.import_module("rocketmq.client")
 
 
 def string_hash() -> Callable[[bytes], int]:
-    """``std::hash`` of a string as the native library's own: it calls this function, with this seed."""
-    hash_bytes = importlib.import_module("rocketmq.ffi").dll._ZSt11_Hash_bytesPKvmm  # noqa: SLF001 - its name in C++'s library
+    """Return ``std::hash`` of a string as the native library computes it: this function with this seed."""
+    hash_bytes = importlib.import_module("rocketmq.ffi").dll._ZSt11_Hash_bytesPKvmm  # noqa: SLF001 - the name in the C++ library
     hash_bytes.restype = ctypes.c_size_t
     hash_bytes.argtypes = [ctypes.c_char_p, ctypes.c_size_t, ctypes.c_size_t]
     return lambda text: int(hash_bytes(text, len(text), _HASH_SEED))
 
 
 def version_of(rocketmq: Any) -> str:
-    """The three numbers the loaded library says of itself (``CPP CORE VERSION: 2.1.0_cvs, …``)."""
+    """Return the three version numbers that the loaded library reports (``CPP CORE VERSION: 2.1.0_cvs, …``)."""
     library = importlib.import_module("rocketmq.ffi").dll
     library.ShowProducerVersion.argtypes = [ctypes.c_void_p]
     library.ShowProducerVersion.restype = ctypes.c_char_p
-    said = library.ShowProducerVersion(rocketmq.Producer("rocketdiff-version")._handle).decode(errors="replace")  # noqa: SLF001 - its interface has no other
-    match = re.search(r"\d+\.\d+\.\d+", said)
-    return match[0] if match else said
+    text = library.ShowProducerVersion(rocketmq.Producer("rocketdiff-version")._handle).decode(errors="replace")  # noqa: SLF001 - no public access
+    match = re.search(r"\d+\.\d+\.\d+", text)
+    return match[0] if match else text
 
 
 def main() -> None:
-    """Run until the runner says stop or is gone."""
+    """Run until the command stop or the end of stdin."""
     parser = argparse.ArgumentParser(description="The C++ client as a subject of rocketdiff.")
     parser.add_argument("--library", required=True, type=Path, help="the native library")
     records = own_stdout()  # before anything native may print

@@ -1,8 +1,8 @@
 """
-The Python client that speaks gRPC as a subject: ``python -m rocketdiff.drivers.python.grpc_python``.
+The gRPC Python client as a subject: ``python -m rocketdiff.drivers.python.grpc_python``.
 
-It runs in an environment of its own, which has rocketmq-python-client (package ``rocketmq``). The client has no setting for the number
-of attempts: it makes three. Its timeout must be a whole number of seconds: with any other it starts, and never finds a route.
+It runs in a virtual environment with rocketmq-python-client (package ``rocketmq``). The client always makes three attempts. Its
+timeout must be a whole number of seconds: with any other it starts but never finds a route.
 """
 
 import importlib
@@ -28,10 +28,10 @@ _WARM_SENDS = 50
 _WARM_TIMEOUT_S = 5
 _WARM_BODY_BYTES = 128
 _TRIES = 5
-"""A first connection, and the client's settings from the proxy, may fail while all else is starting."""
+"""The first connection, or fetching settings from the proxy, may fail while everything else starts."""
 
 ATTEMPT_TIMEOUT_MS = 1_000
-"""The shortest timeout that the client can have."""
+"""The client's shortest timeout."""
 
 _ANSWER = Answer("SEND_OK", None, None, None)
 
@@ -39,7 +39,7 @@ _WORDS = {"DEADLINE_EXCEEDED": ErrorWord.TIMEOUT, "UNAVAILABLE": ErrorWord.CONNE
 
 
 class GrpcPythonClient:
-    """A warm producer, which is ended, and the measured one."""
+    """A warm producer, shut down after the warm-up, and the measured one."""
 
     def __init__(self, rocketmq: Any, setup: SubjectSetup, _speak: Speak) -> None:
         self._rocketmq = rocketmq
@@ -47,7 +47,7 @@ class GrpcPythonClient:
         self._producer: Any = None
 
     def prepare(self) -> None:
-        """Start-up looks the route up and waits for the proxy's settings."""
+        """Warm up and start; start-up looks up the route and waits for the proxy's settings."""
         warm = self._started(self._setup.warm_topic, _WARM_TIMEOUT_S)
         for number in range(_WARM_SENDS):
             send = PlannedSend(number, 0, 0, SendKind.PLAIN, 0, _WARM_BODY_BYTES)
@@ -60,15 +60,13 @@ class GrpcPythonClient:
         self._producer = self._started(self._setup.topic, ceil(self._setup.settings.send_msg_timeout_ms / 1_000))
 
     def message(self, send: PlannedSend) -> Any:
-        """A message with our id in a user property and at the start of its body."""
         return self._message(self._setup.topic, send)
 
     def route(self) -> int:
-        """Never known."""
-        return 0
+        return 0  # unknown
 
     def send(self, _send: PlannedSend, message: Any) -> Answer:
-        """One call; the queue of its receipt is not the one that the proxy chose."""
+        """Send; the queue of the receipt is not the one that the proxy chose."""
         try:
             self._producer.send(message)
         except Exception as error:
@@ -76,7 +74,7 @@ class GrpcPythonClient:
         return _ANSWER
 
     def send_async(self, _send: PlannedSend, message: Any, told: Callable[[Answer | Exception], None]) -> None:
-        """The future's end is the callback."""
+        """Send; the completion of the future is the callback."""
 
         def ended(future: Any) -> None:
             error = future.exception()
@@ -89,14 +87,13 @@ class GrpcPythonClient:
         future.add_done_callback(ended)
 
     def send_oneway(self, send: PlannedSend, message: Any) -> None:
-        """No client that speaks gRPC has such a call."""
+        """Raise NotImplementedError: gRPC clients have no one-way call."""
         raise NotImplementedError("one-way sends")
 
     def gave_up(self, _send: PlannedSend, _now_ns: int) -> None:
-        """No attempts are seen."""
+        """Do nothing: attempts are not visible."""
 
     def shutdown(self) -> None:
-        """End the measured producer."""
         self._producer.shutdown()
 
     def _started(self, topic: str, timeout_s: int) -> Any:
@@ -133,7 +130,7 @@ class GrpcPythonClient:
 
 
 def worded(error: BaseException) -> Exception:
-    """The same error as an exception whose class has the protocol's word for it as its name."""
+    """Wrap an error in an exception whose class name is the protocol's error word."""
     status = getattr(error, "code", None)
     if callable(status):  # of gRPC
         word, code = _WORDS.get(getattr(status(), "name", ""), ErrorWord.OTHER), None
@@ -148,7 +145,7 @@ def worded(error: BaseException) -> Exception:
 
 
 def main() -> None:
-    """Run until the runner says stop or is gone."""
+    """Run until the command stop or the end of stdin."""
     writer = RecordWriter(own_stdout())  # before the client may print
     rocketmq = importlib.import_module("rocketmq")
     run_subject(

@@ -1,4 +1,4 @@
-"""How a message carries our own id: client ids are not stable across retries in every client."""
+"""Our own message id, because not every client keeps its message id across retries."""
 
 from rocketdiff.core.sends.message import ID_PROPERTY, padded
 from rocketdiff.core.sends.plan import PlannedSend
@@ -8,10 +8,10 @@ __all__ = ["ID_PROPERTY", "body_of", "message_id"]
 
 
 def message_id(setup: SubjectSetup, topic: str, send: int) -> str:
-    """``<run>/<topic>/<send>``."""
+    """Return ``<run>/<topic>/<send>``."""
     return f"{setup.run}/{topic}/{send}"
 
 
 def body_of(identity: str, send: PlannedSend) -> bytes:
-    """The id, padded to the planned size; the id alone where that is longer."""
+    """Return the id, padded to the planned size if it is shorter."""
     return padded(identity, send.body_bytes)

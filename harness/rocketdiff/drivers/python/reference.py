@@ -1,8 +1,8 @@
 """
 The reference as a subject: ``python -m rocketdiff.drivers.python.reference --release 5.3.3``.
 
-The warm-up is the Java driver's: a second producer, group ``<group>-warm``, on a topic that nobody judges. The two do
-not share connections here, so the measured one opens its own by a heartbeat.
+The warm-up is the Java driver's: a second producer, group ``<group>-warm``, on a topic that is not judged. The two producers
+share no connections here, so the measured one opens its own by a heartbeat.
 """
 
 import argparse
@@ -43,27 +43,27 @@ __all__ = ["RELEASES", "ReferenceClient", "capabilities_of"]
 
 _CLIENT = "python"
 _WARM_ROUNDS = 2
-"""Every broker's connection is opened by the first round; the second shows it in use."""
+"""The first round opens the connection to every broker, the second uses it."""
 _WARM_PLAIN_SENDS = 50
-"""There is nothing to compile; this many make caches and the brokers' side of the connections warm."""
+"""They warm caches and the brokers' side of the connections; there is no JIT compiler."""
 _WARM_TIMEOUT_MS = 5_000
-"""A healthy cluster answers well within this; the runner's own deadline for ready is longer."""
+"""A healthy cluster answers much faster; the runner's deadline for ready is longer."""
 _WARM_BODY_BYTES = 128
 MODES = tuple(mode.value for mode in SendMode if mode is not SendMode.SYNC)
-"""Modes besides the one that every client has, as capabilities."""
+"""Capabilities for modes other than synchronous."""
 _NO_BATCH = ("4.0.0-incubating",)
 """Releases before MessageBatch."""
 
 
 def capabilities_of(release: str) -> tuple[str, ...]:
-    """What the reference can do as this release; kinds of send, modes, then what it tells, then optional settings."""
+    """Return the capabilities as this release: kinds of send, modes, reported records, security, optional settings."""
     lacking = {SendKind.GROUP, SendKind.BATCH} if release in _NO_BATCH else {SendKind.GROUP}
     kinds = [kind.value for kind in SendKind if kind not in lacking]
     return (*kinds, *MODES, "attempts", "routes", "causes", ACL, TLS, "setting:poll_name_server_interval_ms")
 
 
 def without_failover(release: str) -> Dialect:
-    """The dialect of a release but that a retry goes to the broker that has just failed, for a client with that defect."""
+    """Return a defective dialect of a release: a retry goes to the broker that has just failed."""
 
     def insisting(selector: Selector, last_broker: str | None, reset_index: bool, now_ms: int) -> Pick:
         here = [place for place, queue in enumerate(selector.info.queues) if queue.broker == last_broker]
@@ -73,9 +73,9 @@ def without_failover(release: str) -> Dialect:
 
 
 def access_of(setup: SubjectSetup) -> Access:
-    """How the servers want to be asked; OSError for files that TLS cannot use."""
-    said = setup.security or {}
-    account, tls = said.get("account"), said.get("tls")
+    """Return account and TLS context of the setup; raises OSError for unusable TLS files."""
+    security = setup.security or {}
+    account, tls = security.get("account"), security.get("tls")
     files = {name: Path(path) for name, path in (tls or {}).items() if name != "key_password"}
     return Access(
         None if account is None else Credentials(**account),
@@ -86,14 +86,14 @@ def access_of(setup: SubjectSetup) -> Access:
 
 
 class StartsAtZero(RandomTape):
-    """Starts every counter at zero, for a client with that defect."""
+    """Defective tape: every counter starts at zero."""
 
     def int32(self) -> int:
         return 0
 
 
 class ReferenceClient:
-    """The reference producer, speaking of its attempts and routes."""
+    """The reference producer; reports its attempts and routes."""
 
     def __init__(
         self,
@@ -103,7 +103,7 @@ class ReferenceClient:
         dialect: Dialect | None = None,
         tapes: Callable[[], Tape] = RandomTape,
     ) -> None:
-        """dialect: another one than the release's, tapes: what it draws from; for clients with a defect."""
+        """dialect, tapes: replacements of the release's dialect and random tape, for clients with a defect."""
         dialect = self._dialect = dialect or dialect_of(release)
         self._setup = setup
         self._speak = speak
@@ -117,28 +117,23 @@ class ReferenceClient:
         )
 
     def prepare(self) -> None:
-        """Warm up, start, look the route up, connect."""
         self._warm_up()
         self._producer.start()
-        with contextlib.suppress(MQClientException):  # a topic that its first send is to create has no route yet
+        with contextlib.suppress(MQClientException):  # a topic that its first send creates has no route yet
             self._producer.queues(self._setup.topic)
         self._producer.heartbeat()
 
     def message(self, send: PlannedSend) -> Message:
-        """A message with our id in a user property and at the start of its body."""
         return _message(self._setup, self._setup.topic, send)
 
     def route(self) -> int:
-        """Version of the publish list."""
         return self._producer.route_version(self._setup.topic)
 
     def send(self, send: PlannedSend, message: Any) -> Answer:
-        """One call of the reference's interface."""
         self._current.send, self._current.attempts = send, 0
         return _answer(self._call(send, message))
 
     def send_async(self, send: PlannedSend, message: Any, told: Told) -> None:
-        """One asynchronous call."""
         self._choosers.submitted(send, message)
         callback, producer, timeout_ms = _Callback(told), self._producer, self._settings.send_msg_timeout_ms
         match send.kind:
@@ -152,7 +147,6 @@ class ReferenceClient:
                 raise NotImplementedError("an asynchronous batch")
 
     def send_oneway(self, send: PlannedSend, message: Any) -> None:
-        """One call that waits for nothing."""
         self._current.send, self._current.attempts = send, 0
         match send.kind:
             case SendKind.PLAIN:
@@ -165,15 +159,15 @@ class ReferenceClient:
                 raise NotImplementedError("a one-way batch")
 
     def shutdown(self) -> None:
-        """Say good-bye to the brokers."""
+        """Shut down and unregister from the brokers."""
         self._producer.shutdown()
 
     def attempt_started(self, event: heard.AttemptStarted) -> None:
-        """Nothing is told before an attempt has ended, but who chose is known now."""
+        """Note the chooser, known now; an attempt is reported at its end."""
         self._choosers.started(event)
 
     def attempt_ended(self, event: heard.AttemptEnded) -> None:
-        """Numbered anew: like a hook in Java, this sees no attempt whose broker has no address."""
+        """Report the attempt, renumbered because, like a Java hook, this does not see attempts whose broker has no address."""
         if self._choosers.is_asynchronous(event.message):
             chosen = self._choosers.of(event)
             if chosen is not None:
@@ -184,7 +178,7 @@ class ReferenceClient:
         current.attempts += 1
 
     def gave_up(self, send: PlannedSend, now_ns: int) -> None:
-        """To 4.6.1 two requests may have one number: the earlier one's answer is nobody's, though its message is stored."""
+        """Up to 4.6.1 two requests may share an opaque; the earlier one's response is dropped, though its message is stored."""
         for event, chooser in self._choosers.still_open(send):
             place = event.attempt, event.broker, event.queue_id, event.start_ns
             self._speak(Attempt(send.send, send.thread, *place, now_ns, error=UNSEEN_END, chooser=chooser))
@@ -208,7 +202,7 @@ class ReferenceClient:
         )
 
     def route_changed(self, event: heard.RouteChanged) -> None:
-        """Said before the producer begins to use the list."""
+        """Report the route before the producer uses the list."""
         if event.topic == self._setup.topic:
             self._queues = tuple(sorted(Queue(broker, number) for broker, number in event.queues))
             self._speak(RouteSeen(event.route, event.at_ns, event.queues))
@@ -247,7 +241,7 @@ class ReferenceClient:
 
 
 class _Callback:
-    """What the reference calls back."""
+    """Callback of the reference."""
 
     def __init__(self, told: Told) -> None:
         self._told = told
@@ -260,7 +254,7 @@ class _Callback:
 
 
 def settings_of(setup: SubjectSetup, **changes: int) -> ProducerSettings:
-    """The scenario's settings under the reference's names, which are the same."""
+    """Return the scenario's settings that the reference has; the names are equal."""
     known = {each.name for each in fields(ProducerSettings)}
     named = {each.name: getattr(setup.settings, each.name) for each in fields(setup.settings) if each.name in known}
     return ProducerSettings(**{**named, **changes})
@@ -284,7 +278,7 @@ def _modulo(queues: list[Queue], _message: Message, argument: object) -> Queue:
 
 
 def main() -> None:
-    """Run until the runner says stop or is gone."""
+    """Run until the command stop or the end of stdin."""
     parser = argparse.ArgumentParser(description="The reference producer as a subject of rocketdiff.")
     parser.add_argument("--release", required=True, choices=RELEASES, help="whose dialect to speak")
     release = parser.parse_args().release

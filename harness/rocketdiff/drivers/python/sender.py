@@ -1,7 +1,7 @@
 """
-One sender thread: its own sends, in order, one at a time, none before it is due (closed loop).
+One sender thread: its sends in order, one at a time, none before it is due (closed loop).
 
-An asynchronous call is over for its thread when it returns; what becomes of it is told by ``AsyncSends``.
+The thread continues when an asynchronous call returns; ``AsyncSends`` reports its outcome.
 """
 
 import threading
@@ -14,11 +14,11 @@ from rocketdiff.drivers.python.async_sends import AsyncSends
 from rocketdiff.drivers.python.client import Answer, Client, Speak
 
 _MESSAGE_CHARACTERS = 500
-"""Keeps a line short."""
+"""Longest error message in a record."""
 
 
 class Sender(threading.Thread):
-    """Sends its share of the plan and speaks a record for each."""
+    """Sends its share of the plan and reports each send."""
 
     def __init__(
         self,
@@ -37,7 +37,6 @@ class Sender(threading.Thread):
         self._speak = speak
 
     def run(self) -> None:
-        """Send everything."""
         for send in self._plan:
             _sleep_until(self._start_ns + send.due_ns)
             if send.mode is SendMode.ASYNC:
@@ -54,11 +53,11 @@ class Sender(threading.Thread):
         def record_of(end_ns: int, answer: Answer | None, error: Exception | None) -> Send:
             return _record(send, start_ns, end_ns, answer, error, route, client.route())
 
-        told = self._under_way.begin(send, record_of)
+        callback = self._under_way.begin(send, record_of)
         error: Exception | None = None
         try:
-            client.send_async(send, message, told)
-        except Exception as raised:  # noqa: BLE001 - whatever the client raises is what it did
+            client.send_async(send, message, callback)
+        except Exception as raised:  # noqa: BLE001 - any exception of the client is its result
             error = raised
         self._under_way.returned(send, error)
 
@@ -74,14 +73,14 @@ class Sender(threading.Thread):
                 client.send_oneway(send, message)
             else:
                 answer = client.send(send, message)
-        except Exception as raised:  # noqa: BLE001 - whatever the client raises is what it did
+        except Exception as raised:  # noqa: BLE001 - any exception of the client is its result
             error = raised
         end_ns = time.monotonic_ns()
         self._speak(_record(send, start_ns, end_ns, answer, error, route, client.route()))
 
 
 def code_of(error: BaseException | None) -> int | None:
-    """RocketMQ's response code of an exception; None where it has none, which Java writes as -1."""
+    """Return RocketMQ's response code of an exception; None for no code (-1 in Java)."""
     code = getattr(error, "code", None)
     return int(code) if isinstance(code, int) and code != -1 else None
 
@@ -109,7 +108,7 @@ def _record(
             route=route,
             route_after=route_after,
         )
-    if answer is None:  # of a one-way send, or of one whose callback never came
+    if answer is None:  # a one-way send, or the callback never came
         return Send(send.send, send.thread, start_ns, end_ns, route=route, route_after=route_after)
     return Send(
         send.send,

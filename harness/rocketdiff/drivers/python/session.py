@@ -1,4 +1,4 @@
-"""One run of a subject written in Python: obey commands, prepare, wait for go, send, say done."""
+"""One run of a Python driver: obey commands, prepare, wait for go, send, report done."""
 
 import contextlib
 import os
@@ -18,7 +18,7 @@ from rocketdiff.drivers.python.writer import RecordWriter
 from rocketdiff.protocol.commands import Go, Prepare, Stop, decode_command
 
 _SHUTDOWN_S = 0.7
-"""Unregistering from a paused broker blocks for seconds; nobody waits for it."""
+"""Time limit of the shutdown, because unregistering from a paused broker blocks for seconds."""
 
 _SHOWN_CHARACTERS = 500
 
@@ -31,7 +31,7 @@ def run_subject(
     speak: Speak,
     attempt_timeout_ms: int | None = None,
 ) -> None:
-    """Say hello and obey stdin until stop or its end, then leave the process; never returns."""
+    """Write hello and obey stdin until stop or its end, then exit the process; never returns."""
     writer.start()
     pid, now_ns = os.getpid(), time.monotonic_ns()
     speak(Hello(PROTOCOL, subject.client, subject.release, tuple(capabilities), pid, now_ns, attempt_timeout_ms))
@@ -46,14 +46,14 @@ def run_subject(
 
 
 def own_stdout() -> int:
-    """A descriptor for records alone: whatever else is printed in this process goes to stderr."""
+    """Return a descriptor for records only; all other output of this process goes to stderr."""
     records = os.dup(sys.stdout.fileno())
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     return records
 
 
 def obey(commands: Iterable[bytes], session: "Session") -> None:
-    """Carry out commands, a line each, up to stop or the end; ValueError for one that cannot be obeyed."""
+    """Execute one command per line until stop or the end; raises ValueError for an invalid one."""
     for line in commands:
         match decode_command(line):
             case PlannedSend() as send:
@@ -67,7 +67,7 @@ def obey(commands: Iterable[bytes], session: "Session") -> None:
 
 
 def leave(session: "Session", writer: RecordWriter, status: int) -> None:
-    """Flush, end the client if that takes no longer than a moment, and be gone with this status."""
+    """Flush, shut the client down within the time limit, and exit with this status."""
     writer.flush()
     ending = threading.Thread(target=session.shutdown, daemon=True)
     ending.start()
@@ -76,7 +76,7 @@ def leave(session: "Session", writer: RecordWriter, status: int) -> None:
 
 
 class Session:
-    """Commands come on the reader's thread; the work is done on a thread of its own."""
+    """State of a run; commands arrive on the reader's thread, a separate thread does the work."""
 
     def __init__(self, make_client: ClientFactory, speak: Speak) -> None:
         self._make_client = make_client
@@ -89,24 +89,22 @@ class Session:
         self._told = threading.Event()
 
     def plan(self, send: PlannedSend) -> None:
-        """Take note of one send."""
         _require(self._prepare is None, "plan lines come before setup")
         self._plan.append(send)
 
     def prepare(self, prepare: Prepare) -> None:
-        """Begin to prepare; ready is said when that is done."""
+        """Start preparing in the background; ready is reported at the end."""
         _require(self._prepare is None, "one setup")
         self._prepare = prepare
         threading.Thread(target=self._run, args=(prepare,), name="session", daemon=True).start()
 
     def go(self, start_ns: int) -> None:
-        """Let the senders start."""
         _require(self._is_ready and not self._told.is_set(), "one go, after ready")
         self._start_ns = start_ns
         self._told.set()
 
     def shutdown(self) -> None:
-        """End the client; its last words are nobody's business any more."""
+        """Shut the client down, ignoring errors."""
         if self._client is not None:
             with contextlib.suppress(Exception):
                 self._client.shutdown()
@@ -122,7 +120,7 @@ class Session:
             stage = "sends"
             self._send(client, prepare)
             self._speak(Done(len(self._plan)))
-        except Exception as error:  # noqa: BLE001 - said to the runner, and in full on stderr
+        except Exception as error:  # noqa: BLE001 - reported to the runner, in full on stderr
             traceback.print_exc()
             self._speak(_failed(stage, error))
 

@@ -1,9 +1,8 @@
 """
 Toy subjects: ``python -m rocketdiff.drivers.python.toy --defect drops``.
 
-Each is the reference with one defect, so that a run can be shown to find it. A defect strikes at every tenth send of the
-plan, the fatal ones at the first of these; the rest of the time a toy is as good as the reference. The file is as long as the
-list of them.
+Each is the reference with one defect, to show that a run finds it. Most defects occur at every tenth send of the plan, fatal
+ones at the first of these; otherwise a toy behaves like the reference.
 """
 
 import argparse
@@ -28,11 +27,11 @@ from rocketdiff.subjects.reported_defects import REPORTED_DEFECTS, ReportedDefec
 
 _CLIENT = "toy"
 _RELEASE = "5.3.3"
-"""The newest dialect read from its source."""
+"""Dialect of all toys: the newest that was read from its source."""
 
 
 class Honest:
-    """No defect: what every toy is between its strikes."""
+    """The reference without a defect."""
 
     def __init__(self, setup: SubjectSetup, speak: Speak) -> None:
         self._reference = ReferenceClient(_RELEASE, setup, speak)
@@ -63,7 +62,7 @@ class Honest:
 
 
 class DiesMidSend(Honest):
-    """Is gone in the middle of a send, without a word."""
+    """Kills its own process during a send."""
 
     def send(self, send: PlannedSend, message: Any) -> Answer:
         if strikes(send.send):
@@ -81,7 +80,7 @@ class Stalls(Honest):
 
 
 class SendsTwice(Honest):
-    """Sends some messages a second time, as a client does that retries after an answer it should have believed."""
+    """Sends some messages a second time, like a client that retries after a successful response."""
 
     def __init__(self, setup: SubjectSetup, speak: Speak) -> None:
         self._is_secret = threading.local()
@@ -97,7 +96,7 @@ class SendsTwice(Honest):
 
 
 class Drops(Honest):
-    """Says ok, on the queue of the thread's last answer, for messages that it never sent."""
+    """Reports unsent messages as sent, on the queue of the thread's last answer."""
 
     def __init__(self, setup: SubjectSetup, speak: Speak) -> None:
         super().__init__(setup, speak)
@@ -112,7 +111,7 @@ class Drops(Honest):
 
 
 class IgnoresRetries(Honest):
-    """Gives up after the first failed attempt, whatever was set."""
+    """Gives up after the first failed attempt and ignores the setting."""
 
     def __init__(self, setup: SubjectSetup, speak: Speak) -> None:
         settings = replace(setup.settings, retry_times_when_send_failed=0)
@@ -120,14 +119,14 @@ class IgnoresRetries(Honest):
 
 
 class NeverCallsBack(Honest):
-    """Keeps the end of some asynchronous sends to itself."""
+    """Never calls back for some asynchronous sends."""
 
     def send_async(self, send: PlannedSend, message: Any, told: Told) -> None:
         super().send_async(send, message, (lambda _end: None) if strikes(send.send) else told)
 
 
 class CallsBackTwice(Honest):
-    """Tells the end of some asynchronous sends twice."""
+    """Calls back twice for some asynchronous sends."""
 
     def send_async(self, send: PlannedSend, message: Any, told: Told) -> None:
         def twice(end: Answer | Exception) -> None:
@@ -138,7 +137,7 @@ class CallsBackTwice(Honest):
 
 
 class Reorders(Honest):
-    """Has some messages overtaken by the next: the two change places, and each call answers for the other's message."""
+    """Swaps some messages with the next one; each call reports the result of the other's message."""
 
     def message(self, send: PlannedSend) -> Any:
         pair = send.send | 1
@@ -160,11 +159,11 @@ class ForgetsDelays(Honest):
 
 
 class RemotingSendRequestException(Exception):
-    """A connection that was lost, as a toy says."""
+    """A toy's invented loss of a connection."""
 
 
 class FailsInCalm(Honest):
-    """Loses its connection, as it says, at some sends that it never tries."""
+    """Reports a lost connection for some sends without trying them."""
 
     def send(self, send: PlannedSend, message: Any) -> Answer:
         if strikes(send.send):
@@ -173,7 +172,7 @@ class FailsInCalm(Honest):
 
 
 class LosesAnswers(Honest):
-    """Throws some answers away, says that the connection was lost, and sends the message again."""
+    """Discards some responses, reports the connection as lost and sends the message again."""
 
     def __init__(self, setup: SubjectSetup, speak: Speak) -> None:
         self._try = threading.local()
@@ -198,7 +197,7 @@ class LosesAnswers(Honest):
 
 
 class KeepsNoTimeout(Honest):
-    """Waits thirty times as long as it was told to."""
+    """Waits thirty times its timeout."""
 
     def __init__(self, setup: SubjectSetup, speak: Speak) -> None:
         settings = replace(setup.settings, send_msg_timeout_ms=30 * setup.settings.send_msg_timeout_ms)
@@ -206,7 +205,7 @@ class KeepsNoTimeout(Honest):
 
 
 class Early(Honest):
-    """Waits half as long as it was told to."""
+    """Waits half its timeout."""
 
     def __init__(self, setup: SubjectSetup, speak: Speak) -> None:
         settings = replace(setup.settings, send_msg_timeout_ms=setup.settings.send_msg_timeout_ms // 2)
@@ -214,14 +213,14 @@ class Early(Honest):
 
 
 class AsyncNoFailover(Honest):
-    """Tries again where it has just failed."""
+    """Retries an asynchronous send at the broker that has just failed."""
 
     def __init__(self, setup: SubjectSetup, speak: Speak) -> None:
         self._reference = ReferenceClient(_RELEASE, setup, speak, without_failover(_RELEASE))
 
 
 class OkWithoutAnswer(Honest):
-    """Says ok as soon as a request is written."""
+    """Reports success as soon as a request is written."""
 
     def __init__(self, setup: SubjectSetup, speak: Speak) -> None:
         self._written = threading.local()
@@ -241,7 +240,7 @@ class OkWithoutAnswer(Honest):
 
 
 class LeaksConnections(Honest):
-    """Opens another connection to the name server at some sends, and forgets it, so that it stays open."""
+    """Leaks a connection to the name server at some sends."""
 
     def __init__(self, setup: SubjectSetup, speak: Speak) -> None:
         super().__init__(setup, speak)
@@ -256,7 +255,7 @@ class LeaksConnections(Honest):
 
 
 class LiesAboutStatus(Honest):
-    """Says of whatever is stored with a reserve that it was stored without."""
+    """Returns SEND_OK for every stored message and ignores its status."""
 
     def send(self, send: PlannedSend, message: Any) -> Answer:
         return super().send(send, message)._replace(status="SEND_OK")
@@ -270,7 +269,7 @@ class AlwaysBeginsAtZero(Honest):
 
 
 def telling_send_ok(writer: RecordWriter) -> Speak:
-    """Says SEND_OK of every attempt that was acknowledged."""
+    """Report SEND_OK for every acknowledged attempt."""
 
     def speak(record: Record) -> None:
         if isinstance(record, Attempt) and record.status is not None:
@@ -281,12 +280,12 @@ def telling_send_ok(writer: RecordWriter) -> Speak:
 
 
 def honest_speech(writer: RecordWriter) -> Speak:
-    """Says what there is to say."""
+    """Report records unchanged."""
     return writer.put
 
 
 def answering_twice(writer: RecordWriter) -> Speak:
-    """Says some answers a second time."""
+    """Report some answers twice."""
 
     def speak(record: Record) -> None:
         writer.put(record)
@@ -297,7 +296,7 @@ def answering_twice(writer: RecordWriter) -> Speak:
 
 
 def lying_about_queues(writer: RecordWriter) -> Speak:
-    """Names the next queue of the same broker, in attempts and answers alike."""
+    """Report the next queue of the same broker, in attempts and answers of some sends."""
     queues: dict[str, int] = {}
 
     def speak(record: Record) -> None:
@@ -310,7 +309,7 @@ def lying_about_queues(writer: RecordWriter) -> Speak:
 
 
 def speaking_nonsense(writer: RecordWriter) -> Speak:
-    """Says something that is no record now and then."""
+    """Write a line that is no record after some answers."""
 
     def speak(record: Record) -> None:
         writer.put(record)
@@ -321,7 +320,7 @@ def speaking_nonsense(writer: RecordWriter) -> Speak:
 
 
 def as_if_synchronous(writer: RecordWriter) -> Speak:
-    """Tells some asynchronous sends as a client does that has no such call: without the time at which the call returned."""
+    """Report some asynchronous sends as synchronous: without the return time of the call."""
 
     def speak(record: Record) -> None:
         if isinstance(record, Send) and strikes(record.send):
@@ -332,7 +331,7 @@ def as_if_synchronous(writer: RecordWriter) -> Speak:
 
 
 def without_attempts(writer: RecordWriter) -> Speak:
-    """Tells neither attempts nor routes, as a client without hooks."""
+    """Report neither attempts nor routes, like a client without hooks."""
 
     def speak(record: Record) -> None:
         if isinstance(record, Send):
@@ -344,7 +343,7 @@ def without_attempts(writer: RecordWriter) -> Speak:
 
 
 def misreporting(defect: ReportedDefect) -> Callable[[RecordWriter], Speak]:
-    """Tells some sends otherwise than they were, or not at all."""
+    """Report records with this defect applied."""
 
     def speech(writer: RecordWriter) -> Speak:
         def speak(record: Record) -> None:
@@ -400,11 +399,11 @@ CLAIMS: dict[str, tuple[str, ...]] = {
     "plain-only": ("plain", "attempts", "routes"),
     "no-hooks": tuple(claim for claim in capabilities_of(_RELEASE) if claim not in ("attempts", "routes")),
 }
-"""What hello claims of those that do not claim whatever the reference does."""
+"""Capabilities of toys that do not claim all of the reference's."""
 
 
 def main() -> None:
-    """Run until the runner says stop or is gone."""
+    """Run until the command stop or the end of stdin."""
     parser = argparse.ArgumentParser(description="The reference with a known defect, as a subject of rocketdiff.")
     parser.add_argument("--defect", required=True, choices=tuple(BEHAVIOURS))
     defect = parser.parse_args().defect

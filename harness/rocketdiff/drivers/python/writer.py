@@ -1,4 +1,4 @@
-"""Records written by a thread of their own, so that a sender pays for one append and nothing else."""
+"""Writes records on a separate thread, so that a sender pays only for one append."""
 
 import os
 import threading
@@ -9,11 +9,11 @@ from rocketdiff.core.sends.records import Record
 from rocketdiff.protocol.records import encode_record
 
 _PAUSE_S = 0.01
-"""A crash loses at most this much; the protocol allows 20 ms."""
+"""Interval of writes: a crash loses at most this much; the protocol allows 20 ms."""
 
 
 class RecordWriter:
-    """Writes to one descriptor, in the order of put; safe for threads."""
+    """Writes to one descriptor in the order of ``put``; thread-safe."""
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
@@ -21,20 +21,20 @@ class RecordWriter:
         self._flushing = threading.Lock()
 
     def start(self) -> None:
-        """Begin to write every few milliseconds."""
+        """Start the writer thread."""
         threading.Thread(target=self._run, name="record-writer", daemon=True).start()
 
     def put(self, record: Record | bytes) -> None:
-        """Say a record, or raw bytes; returns at once."""
+        """Queue a record or raw bytes; returns at once."""
         self._waiting.append(record)
 
     def flush(self) -> None:
-        """Write everything put so far; the process ends if nobody listens any more."""
+        """Write everything queued; exit the process if the pipe has no reader."""
         with self._flushing:
             lines = []
             while self._waiting:
-                said = self._waiting.popleft()
-                lines.append(said if isinstance(said, bytes) else encode_record(said))
+                item = self._waiting.popleft()
+                lines.append(item if isinstance(item, bytes) else encode_record(item))
             rest = memoryview(b"".join(lines))
             try:
                 while rest:

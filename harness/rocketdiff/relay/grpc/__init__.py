@@ -1,1 +1,1 @@
-"""What passed on connections of clients that speak gRPC: calls, and the attempts they were; without I/O."""
+"""gRPC traffic seen by the relay: calls, and the attempts derived from them; no I/O."""

@@ -1,23 +1,24 @@
 """
-Attempts of a client that speaks gRPC, derived from the calls that passed the relay; the same records as a hook in the client makes.
+Attempts of a gRPC client, derived from the calls that the relay saw; the same records as from a hook inside the client.
 
-Theory of operation. An attempt is a SendMessage request that arrived at the relay whole. What the client made of it:
+An attempt is a SendMessage request that arrived completely at the relay. Its end:
 
     the wire shows                                            the attempt ends with
     --------------------------------------------------------  ----------------------------------------------------------
     trailers, status OK, a response of code OK                SEND_OK
-    the same, of another code                                 MQBrokerException with that code
-    trailers of DEADLINE_EXCEEDED                             RemotingTimeoutException
-    trailers of any other status                              RemotingSendRequestException: the call failed under way
+    the same, with another code                               MQBrokerException with that code
+    trailers, status DEADLINE_EXCEEDED                        RemotingTimeoutException
+    trailers, any other status                                RemotingSendRequestException: the call failed in transit
     the client resets the stream, or closes the connection    RemotingTimeoutException: its deadline has passed
     the proxy resets the stream, or closes the connection     RemotingSendRequestException
-    nothing until the end of the case                         RemotingTimeoutException at the next attempt, or the end of the call
-    an answer when the deadline was nearly up, and then       RemotingTimeoutException at the next attempt, or the end of the call:
-    another attempt or a failed call                          the answer came too late
+    nothing until the end of the case                         RemotingTimeoutException at the next attempt or the end of the call
+    a response shortly before the deadline, then another      RemotingTimeoutException at the next attempt or the end of the call:
+    attempt or a failed call                                  the response came too late
 
-What never became a request (a connection that was refused, a channel that waits before it connects again) leaves nothing on the wire and is no attempt here.
+A refused connection, or a channel that waits before it reconnects, leaves no request on the wire and is no attempt here.
 
-The broker of an attempt is the node that served gRPC: which broker a proxy tried is not on this wire. Its queue is 0, because the proxy chooses it.
+The broker of an attempt is the node that serves gRPC, because the wire does not show which broker the proxy tried. Its queue
+is 0, because the proxy chooses the queue.
 """
 
 from collections import defaultdict
@@ -30,12 +31,13 @@ from rocketdiff.relay.remoting.attempts import LOST, REFUSED, SILENT
 from rocketdiff.relay.remoting.record import Called, WireRecord
 
 _OK, _DEADLINE_EXCEEDED = 0, 4
-"""Statuses of gRPC."""
+"""gRPC status codes."""
 
 READ_LATE_NS = 100_000_000
 """
-How long before the deadline an answer may be at the relay and still be too late: 96 ms passed from there to a callback of grpc-java's,
-after a pause, with a load of 12 on two cores. The deadline counts from when the request was at the relay, which is later than the client's.
+A response that reaches the relay this shortly before the deadline may be too late for the client. Measured: 96 ms to the
+callback of grpc-java, after a pause, at a load of 12 on two cores. The deadline counts from the request's arrival at the
+relay, later than the client's own start.
 """
 
 
@@ -43,9 +45,9 @@ def grpc_attempts_of(
     records: Iterable[WireRecord], topic: str, sends: Mapping[int, Send], threads: Mapping[int, int]
 ) -> list[Attempt]:
     """
-    One attempt per call with a message of the topic, by send and time; sends that never returned have attempts too.
+    Return one attempt per call with a message of the topic, ordered by send and time.
 
-    sends: those that returned. threads: thread of every planned send.
+    sends: only those that returned; others have attempts too. threads: thread of every planned send.
     """
     tried: dict[int, list[Called]] = defaultdict(list)
     for record in records:
@@ -102,5 +104,4 @@ def _end(call: Called) -> tuple[str | None, int | None]:
 
 
 def _was_late(call: Called) -> bool:
-    """Whether the client may have given up before it had the answer."""
     return call.timeout_ns is not None and call.end_ns - call.in_ns >= call.timeout_ns - READ_LATE_NS

@@ -1,8 +1,8 @@
 """
-SendMessage calls of one connection, read off the bytes of both directions as they pass; without I/O.
+SendMessage calls of one connection, decoded from the bytes of both directions; no I/O.
 
-A call begins when its request is complete at the relay, and ends with the first of: the proxy's trailers, a reset of its stream by
-client or proxy, the end of the connection. One record a message is made at that end.
+A call begins when its request is complete at the relay. Trailers, a stream reset or the end of the connection end it. Each
+message of the call then gives one record.
 """
 
 import re
@@ -16,7 +16,7 @@ from rocketdiff.relay.remoting.record import Called
 CLIENT, SERVER = "client", "server"
 
 ANSWER = "answer"
-"""How a call ended: by its trailers. Otherwise by who gave it up, CLIENT or SERVER, with ``closed`` if the whole connection went."""
+"""The call ended with trailers. Otherwise CLIENT or SERVER ended it, with ``closed`` if the connection was closed."""
 
 _TIMEOUT = re.compile(r"(\d{1,8})([HMSmun])")
 _NS_OF_UNIT = {"H": 3_600 * 10**9, "M": 60 * 10**9, "S": 10**9, "m": 10**6, "u": 10**3, "n": 1}
@@ -31,7 +31,7 @@ class _OpenCall:
 
 
 class CallReader:
-    """The calls of one connection; ``feed`` gets what arrives from either side, with the time of its arrival."""
+    """Decoder of the calls of one connection."""
 
     def __init__(self, connection: int, node: str) -> None:
         self._connection = connection
@@ -41,7 +41,7 @@ class CallReader:
 
     def feed(self, to: str, data: bytes, at_ns: int) -> Iterator[Called]:
         """
-        The calls that these bytes ended. to: the receiver.
+        Yield the calls that these bytes ended. to: receiver of the bytes.
 
         Raises ValueError for bytes that are not gRPC.
         """
@@ -52,7 +52,7 @@ class CallReader:
                 yield from self._from_server(event, at_ns)
 
     def closed(self, by: str, at_ns: int) -> Iterator[Called]:
-        """The calls that the end of the connection ended. by: who closed it first."""
+        """Yield the calls that were open when the connection ended. by: the side that closed it first."""
         for stream in list(self._open):
             yield from self._ended(stream, at_ns, by, closed=True)
 
@@ -118,7 +118,7 @@ def _answer(body: bytes) -> SendAnswer | None:
 
 
 def _timeout_ns(text: str | None) -> int | None:
-    """The ``grpc-timeout`` header, such as 799960u."""
+    """Parse a ``grpc-timeout`` header, such as 799960u."""
     match = _TIMEOUT.fullmatch(text or "")
     return None if match is None else int(match[1]) * _NS_OF_UNIT[match[2]]
 

@@ -1,1 +1,1 @@
-"""The relay as a program: listening, passing bytes on, switches."""
+"""The relay program: listening, forwarding, switches."""

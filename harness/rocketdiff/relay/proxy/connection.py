@@ -1,10 +1,9 @@
 """
-One client connection through the relay: two sockets; every frame received on one is written to the other.
+One client connection through the relay: two sockets; each frame received on one is written to the other.
 
-A frame is forwarded before it is decoded, because decoding takes longer than forwarding; only if a switch is on must the
-frame be decoded first. When a side does not accept bytes, reading from the other side stops: a paused server then blocks the
-client as it would without the relay, and memory stays bounded. The end of one side ends the other in the same way: a FIN
-after everything was written, a reset at once.
+A frame is forwarded before it is decoded, because decoding takes longer; only an active switch needs it decoded first. When
+one side does not accept bytes, reading from the other side stops. So a paused server blocks the client as without the relay,
+and memory stays bounded. The end of one side ends the other in the same way: a FIN after all bytes, a reset at once.
 """
 
 import asyncio
@@ -25,18 +24,18 @@ from rocketdiff.relay.remoting.record import Closed, Connected, Passed, Refused,
 CLIENT, SERVER, RELAY = "client", "server", "relay"
 
 MOST_WAITING_BYTES = 1 << 20
-"""Bytes kept for a side that does not read, or by a delay, before reading from the other side stops; one frame more at most."""
+"""Reading stops when this many bytes wait for a side that does not read, or for a delay; exceeded by at most one frame."""
 
 _RESET = struct.pack("ii", 1, 0)
 
 
 CLOSED_WITHIN_S = 1.0
-"""How long a TLS connection that is being closed waits for the other side's word; a paused server says none."""
+"""Time limit for the other side's TLS close_notify; a paused server sends none."""
 
 
 @dataclass(frozen=True, slots=True)
 class Encryption:
-    """What a relay is to its clients, and what to its servers, where both speak TLS."""
+    """TLS contexts of a relay: as server and as client."""
 
     to_clients: ssl.SSLContext
     to_servers: ssl.SSLContext
@@ -45,9 +44,9 @@ class Encryption:
 @dataclass(slots=True)
 class RelayState:
     """
-    What all connections of a relay share; ``relays`` maps a broker's address to the relay's port for it.
+    State shared by all connections of a relay.
 
-    tls: None where connections are plain.
+    relays: address of the relay by address of the server. tls: None for plain connections.
     """
 
     journal: WireJournal
@@ -72,7 +71,7 @@ class Endpoint(Protocol):
     def reroutes(self) -> bool: ...
 
     def probe_server(self) -> None:
-        """The server closed a connection or refused one: probe whether it still accepts."""
+        """Probe whether the server still accepts connections, after it closed or refused one."""
         ...
 
 
@@ -84,10 +83,10 @@ class _Delayed:
 
 
 class Splitter(Protocol):
-    """Cuts what arrives from one side into the pieces that are forwarded."""
+    """Splits the bytes of one side into the pieces that are forwarded."""
 
     def feed(self, data: bytes) -> Iterable[bytes]:
-        """The pieces that are complete now."""
+        """Return the complete pieces."""
         ...
 
 
@@ -110,7 +109,6 @@ class Side(asyncio.Protocol):
 
     @property
     def is_open(self) -> bool:
-        """Whether the connection is established and has not ended."""
         return self._transport is not None and not self.is_over
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -133,12 +131,11 @@ class Side(asyncio.Protocol):
         self.connection.other(self).resume_reading()
 
     def pause_reading(self) -> None:
-        """Stop reading until the other side has room."""
         if self.is_open:
             self.transport.pause_reading()
 
     def resume_reading(self) -> None:
-        """Read again, unless too much is delayed."""
+        """Resume reading unless too many bytes are delayed."""
         if self.is_open and self.delayed_bytes <= MOST_WAITING_BYTES:
             self.transport.resume_reading()
 
@@ -154,7 +151,7 @@ class Side(asyncio.Protocol):
 
 
 class RelayedConnection:
-    """A client's connection and the one to its server, which is made when the listener accepts the client."""
+    """A client's connection and the connection to its server, opened when the listener accepts the client."""
 
     def __init__(self, endpoint: Endpoint, shared: RelayState) -> None:
         shared.connections += 1
@@ -168,19 +165,17 @@ class RelayedConnection:
 
     @staticmethod
     def splitter() -> Splitter:
-        """A new one for a side."""
         return FrameSplitter()
 
     def other(self, side: Side) -> Side:
-        """The other side."""
         return self.server if side is self.client else self.client
 
     def begin(self) -> None:
-        """The client is connected: connect to its server."""
+        """Connect to the server; called when the client is connected."""
         self._task = asyncio.get_running_loop().create_task(self._connect())
 
     def take(self, side: Side, frame: bytes, in_ns: int) -> None:
-        """Forward and record one complete frame, as the switches say."""
+        """Forward and record one complete frame, subject to the switches."""
         note = None
         if self._endpoint.reroutes and side is self.server:
             frame, unknown = rerouted(frame, self._shared.relays)
@@ -194,7 +189,7 @@ class RelayedConnection:
         self._switched(side, frame, self._passed(side, frame, info, in_ns, note), switch)
 
     def lost(self, side: Side, *, reset: bool) -> None:
-        """One side has ended; end the other too: at once after a reset, otherwise after its delayed frames."""
+        """End the other side after this one: at once after a reset, otherwise after the delayed frames."""
         hung_up_first = not self._is_closed
         by = CLIENT if side is self.client else SERVER
         self._close(by, reset=reset)
@@ -258,7 +253,7 @@ class RelayedConnection:
         asyncio.get_running_loop().call_later(max(0, due_ns - time.monotonic_ns()) / 1e9, self._release, side)
 
     def _release(self, side: Side) -> None:
-        while side.delayed and side.delayed[0].due_ns <= time.monotonic_ns() + 100_000:  # the loop's clock is rounder
+        while side.delayed and side.delayed[0].due_ns <= time.monotonic_ns() + 100_000:  # the loop's clock is coarser
             due = side.delayed.popleft()
             side.delayed_bytes -= len(due.frame)
             record = replace(due.record, released_ns=time.monotonic_ns())
@@ -305,19 +300,18 @@ class RelayedConnection:
 
 
 class _AsItComes:
-    """What arrives is forwarded as it is."""
+    """Splitter that returns the bytes as received."""
 
     def feed(self, data: bytes) -> Iterable[bytes]:
-        """All of it."""
         return (data,)
 
 
 class GrpcConnection(RelayedConnection):
     """
-    The connection of a client that speaks gRPC: bytes pass unchanged, and calls are read off them afterwards.
+    Connection of a gRPC client: bytes are forwarded unchanged, then decoded into calls.
 
-    Nothing of HTTP/2 ends here, so that a client meets the proxy's own refusals, silences and resets. Switches do nothing: a frame that
-    is left out would spoil the headers of all that follow.
+    So the client sees the proxy's own refusals, silences and resets. Switches have no effect, because dropping a frame would
+    corrupt the header compression of all later frames.
     """
 
     def __init__(self, endpoint: Endpoint, shared: RelayState) -> None:
@@ -327,11 +321,10 @@ class GrpcConnection(RelayedConnection):
 
     @staticmethod
     def splitter() -> Splitter:
-        """Nothing is cut."""
         return _AsItComes()
 
     def take(self, side: Side, frame: bytes, in_ns: int) -> None:
-        """Forward first, then read."""
+        """Forward the bytes, then decode them; the first bytes that are not gRPC end the decoding."""
         self._write(side, frame)
         if not self._is_read:
             return

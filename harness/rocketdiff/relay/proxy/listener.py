@@ -1,9 +1,9 @@
 """
-Listening ports of the relay: one per server, open only while that server accepts connections itself.
+Listening ports of the relay: one per server, open only while that server accepts connections.
 
-A killed server refuses connections at once, which clients distinguish from a slow one. So the listener stops listening when its
-server refuses, and listens again when the server accepts. In between a second socket stays bound to the port and never
-listens: the kernel refuses connections, as the server's own host would, and no other program can take the port.
+Clients distinguish a killed server, which refuses connections at once, from a slow one, so a port closes while its server
+refuses. A second socket, which never listens, keeps the port bound: the kernel refuses connections, and no other program can
+take the port.
 """
 
 import asyncio
@@ -19,22 +19,22 @@ from rocketdiff.relay.remoting.record import Opened, Shut
 
 LOOPBACK = "127.0.0.1"
 VIP_OFFSET = -2
-"""Clients before 4.5.0 send to the port two below a broker's, where it listens as well."""
+"""Clients before 4.5.0 send to the VIP port, two below the broker's own port."""
 
 _LOWEST, _HIGHEST = 20_000, 32_700
-"""Below the kernel's range for outgoing connections, as the cluster's own ports."""
+"""Below the kernel's range for outgoing connections, like the cluster's own ports."""
 
 _TRIES = 500
 _PROBE_INTERVAL_S = 0.02
-"""Polling interval while the server refuses: the relay listens again at most this much later than its server."""
+"""Polling interval while the server refuses."""
 
 _PROBES_AFTER_S = (0.0, 0.02, 0.05, 0.1, 0.2, 0.4)
-"""Delays before each probe of a server that closed a connection: a process that ends may lose its connections before its port."""
+"""Delays before the probes of a server that closed a connection; a process may lose its connections before its port."""
 
 
 @dataclass(frozen=True, slots=True)
 class Upstream:
-    """A server behind the relay; ``name`` as in records, ``address`` as ``host:port``; is_grpc: of a node that serves gRPC there."""
+    """A server behind the relay. name: as in records. address: ``host:port``. is_grpc: the address serves gRPC."""
 
     name: str
     address: str
@@ -43,7 +43,7 @@ class Upstream:
 
 
 class RelayListener:
-    """One listening port; it relays every accepted connection."""
+    """One listening port; relays every accepted connection."""
 
     def __init__(self, upstream: Upstream, holder: socket.socket, shared: RelayState, *, is_vip: bool) -> None:
         host, _, port = upstream.address.rpartition(":")
@@ -60,11 +60,9 @@ class RelayListener:
 
     @property
     def address(self) -> str:
-        """Where clients connect."""
         return f"{LOOPBACK}:{self._holder.getsockname()[1]}"
 
     async def open(self) -> None:
-        """Start listening."""
         if self._server is None:
             listener = listening_socket(self._holder)
             loop = asyncio.get_running_loop()
@@ -77,7 +75,7 @@ class RelayListener:
             )
 
     def probe_server(self) -> None:
-        """Probe the server in the background; stop listening while it refuses. A probe that is already running is enough."""
+        """Probe the server in the background and stop listening while it refuses."""
         if self._probing is None or self._probing.done():
             self._probing = asyncio.get_running_loop().create_task(self._follow())
 
@@ -106,7 +104,11 @@ class RelayListener:
 
 
 def listeners_for(upstream: Upstream, shared: RelayState) -> list[RelayListener]:
-    """The listener of a name server, or the two of a broker (its port and its VIP port), on free ports; EnvironmentMissing if there are none."""
+    """
+    Return listeners on free ports: one for a name server, two for a broker (its port and its VIP port).
+
+    Raises EnvironmentMissing if no ports are free.
+    """
     offsets = (0, VIP_OFFSET) if upstream.is_broker else (0,)
     for _ in range(_TRIES):
         port = random.randint(_LOWEST, _HIGHEST)
@@ -127,9 +129,9 @@ def _listeners(upstream: Upstream, shared: RelayState, ports: list[int]) -> list
 
 def bound_socket(port: int) -> socket.socket:
     """
-    A socket bound to a port that is free; OSError if it is not.
+    Return a socket bound to a free port; raises OSError if the port is taken.
 
-    SO_REUSEPORT is set after the bind: two relays that both set it before could get the same port.
+    SO_REUSEPORT is set after the bind, because two relays that set it before could get the same port.
     """
     holder = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     try:
@@ -142,7 +144,7 @@ def bound_socket(port: int) -> socket.socket:
 
 
 def listening_socket(holder: socket.socket) -> socket.socket:
-    """A second socket on the port that ``holder`` keeps bound, to listen with."""
+    """Return a second socket, for listening, on the port that ``holder`` keeps bound."""
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
     listener.bind(holder.getsockname())

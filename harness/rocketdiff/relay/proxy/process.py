@@ -1,4 +1,4 @@
-"""The runner's side of a relay process: start it, get its addresses, turn switches on and off, stop it and check that its records are complete."""
+"""The runner's side of a relay process: start, addresses, switches, stop, check for complete records."""
 
 import sys
 import threading
@@ -17,20 +17,20 @@ from rocketdiff.relay.proxy.program import Configuration, RelayOrder, RelayReply
 from rocketdiff.relay.proxy.switches import Switch
 
 _START_S = 20.0
-"""Start of an interpreter on a machine that is busy starting two clients."""
+"""Limit for starting an interpreter on a machine that is busy starting two clients."""
 
 _ANSWER_S = 10.0
-"""An order is executed between two frames, so this is long."""
+"""Generous: an order is executed between two frames."""
 
 
 class Relay:
-    """A running relay; a context manager. Switches may be turned by several threads."""
+    """A running relay; a context manager. Several threads may turn switches."""
 
     def __init__(self, upstreams: Sequence[Upstream], journal: Path, tls: RelayTls | None = None) -> None:
         """
         Start the process; its stderr, normally empty, goes to ``journal`` with the suffix ``.log``.
 
-        tls: None for plain connections. Its files may go once this returns.
+        tls: None for plain connections. Its files may be deleted after this returns.
         """
         self._upstreams = tuple(upstreams)
         self._is_closed = False
@@ -58,30 +58,29 @@ class Relay:
 
     @property
     def name_servers(self) -> tuple[str, ...]:
-        """Name server addresses to configure the client with, instead of the cluster's own."""
+        """Name server addresses for the client, in place of the cluster's own."""
         return tuple(self.addresses[each.name] for each in self._upstreams if not each.is_broker)
 
     def require_alive(self) -> None:
-        """Raise EnvironmentMissing if the relay has ended by itself: its client's behaviour from then on says nothing about the client."""
+        """Raise EnvironmentMissing if the relay has died: from then on it distorts what its client does."""
         if self._process.await_end(0):
             hint = f"see {self._log.name}"
             raise EnvironmentMissing("the recording relay to outlive its client", seen=self._end(), hint=hint)
 
     def turn_on(self, switch: Switch) -> int:
-        """Apply the switch from the next frame on; returns the number to turn it off with."""
+        """Apply a switch from the next frame on; return the number for ``turn_off``."""
         number = self._order(RelayOrder(on=switch)).switch
         assert number is not None
         return number
 
     def turn_off(self, number: int) -> None:
-        """Stop applying a switch, from the next frame on."""
         self._order(RelayOrder(off=number))
 
     def close(self) -> None:
         """
-        Stop the relay; afterwards every record is in the file. A second call does nothing.
+        Stop the relay; all records are then in the file. Idempotent.
 
-        Raises EnvironmentMissing if it could not write all records, or ended before this call.
+        Raises EnvironmentMissing if the relay could not write all records or died before this call.
         """
         if self._is_closed:
             return

@@ -1,8 +1,8 @@
 """
-The relay as a process of its own: ``python -m rocketdiff.relay.proxy.program``.
+The relay process: ``python -m rocketdiff.relay.proxy.program``.
 
-It reads its configuration, a line, prints its addresses, reads one order per line, answers each with a line, and ends on ``stop`` or at the end of its input.
-It is a process of its own, so that neither the runner's work nor another arm's relay delays a client.
+It reads one line of configuration, prints its addresses, then answers one order per line until ``stop`` or the end of stdin.
+It is a separate process so that neither the runner nor the other arm's relay delays a client.
 """
 
 import asyncio
@@ -24,9 +24,9 @@ from rocketmq_reference.connections.access import tls_context
 
 class RelayTls(msgspec.Struct, frozen=True):
     """
-    Files for TLS; they are read once, before the relay tells its addresses.
+    TLS files, read once before the relay prints its addresses.
 
-    certificate, key: what clients of the relay see. The others are for its servers, as in core.security.Tls.
+    certificate, key: shown to the relay's clients. The others are for its servers, as in core.security.Tls.
     """
 
     certificate: str
@@ -37,7 +37,7 @@ class RelayTls(msgspec.Struct, frozen=True):
     own_key_password: str | None = None
 
     def encryption(self) -> Encryption:
-        """OSError for files that cannot be used."""
+        """Return the TLS contexts; raises OSError for unusable files."""
         to_clients = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         to_clients.load_cert_chain(self.certificate, self.key)
         ca, own, key = (None if each is None else Path(each) for each in (self.ca, self.own_certificate, self.own_key))
@@ -45,7 +45,7 @@ class RelayTls(msgspec.Struct, frozen=True):
 
 
 class Configuration(msgspec.Struct, frozen=True):
-    """What a relay is told first; on its input, because it may hold a password."""
+    """First line of stdin; not in the arguments, because it may hold a password."""
 
     upstreams: tuple[Upstream, ...]
     journal: str
@@ -53,7 +53,7 @@ class Configuration(msgspec.Struct, frozen=True):
 
 
 class RelayOrder(msgspec.Struct, frozen=True):
-    """One order to the relay: turn a switch on, turn one off, or stop."""
+    """One order: turn a switch on or off, or stop."""
 
     on: Switch | None = None
     off: int | None = None
@@ -61,7 +61,7 @@ class RelayOrder(msgspec.Struct, frozen=True):
 
 
 class RelayReply(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One answer of the relay: addresses by node at the start, the number of a switch, at the end the number of records or the write error."""
+    """One reply: addresses by node at the start, the number of a switch, or at the end the record count and any write error."""
 
     addresses: dict[str, str] | None = None
     switch: int | None = None
@@ -110,7 +110,7 @@ async def _keep_flushing(journal: WireJournal) -> None:
 
 
 def send_reply(reply: RelayReply) -> None:
-    """Print one line to the parent, which may have ended."""
+    """Print one line to the parent, which may have exited."""
     with contextlib.suppress(BrokenPipeError):
         os.write(1, msgspec.json.encode(reply) + b"\n")
 
@@ -123,10 +123,10 @@ def main() -> None:
 
 
 def _first_line() -> bytes:
-    """Byte by byte: what follows is for the loop, and must not be in a buffer here."""
+    """Read byte by byte: a buffer would swallow later lines, which the event loop reads."""
     line = bytearray()
-    while (one := os.read(sys.stdin.fileno(), 1)) not in (b"", b"\n"):
-        line += one
+    while (byte := os.read(sys.stdin.fileno(), 1)) not in (b"", b"\n"):
+        line += byte
     return bytes(line)
 
 

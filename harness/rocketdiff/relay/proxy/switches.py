@@ -1,4 +1,4 @@
-"""Switches: rules by which the relay delays or drops frames, or resets their connection."""
+"""Switches: rules to delay or drop frames or to reset their connection."""
 
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -7,7 +7,7 @@ from rocketdiff.relay.remoting.frames import FrameInfo
 
 
 class Action(StrEnum):
-    """DELAY: later frames keep their order behind it. SWALLOW: the frame is dropped. RESET: the connection is reset instead of forwarding the frame."""
+    """DELAY: later frames keep their order. SWALLOW: the frame is dropped. RESET: the connection is reset, the frame dropped."""
 
     DELAY = "delay"
     SWALLOW = "swallow"
@@ -17,10 +17,10 @@ class Action(StrEnum):
 @dataclass(frozen=True, slots=True)
 class Switch:
     """
-    One rule. ``to``: receiver of the frames, ``server`` or ``client``, empty for both. ``node``: empty for any.
+    One rule.
 
-    sends: only send requests (and, towards the client, responses with a queue offset); otherwise every frame.
-    times: number of frames it applies to, None for all until it is turned off.
+    node: empty for any. to: receiver, ``server`` or ``client``; empty for both. sends: only send requests and responses with a
+    queue offset. times: number of frames it applies to; None until it is turned off.
     """
 
     action: Action
@@ -31,7 +31,6 @@ class Switch:
     times: int | None = None
 
     def meets(self, node: str, to: str, info: FrameInfo) -> bool:
-        """Whether the switch applies to this frame."""
         is_send = info.identity is not None or info.queue_offset is not None
         return self.node in ("", node) and self.to in ("", to) and (is_send or not self.sends)
 
@@ -51,11 +50,9 @@ class Switchboard:
 
     @property
     def is_idle(self) -> bool:
-        """Whether no switch is on."""
         return not self._active
 
     def turn_on(self, switch: Switch) -> int:
-        """Activate a switch; returns the number to turn it off with."""
         self._count += 1
         self._active[self._count] = _Active(switch, switch.times)
         return self._count
@@ -65,7 +62,7 @@ class Switchboard:
         self._active.pop(number, None)
 
     def choose(self, node: str, to: str, info: FrameInfo) -> Switch | None:
-        """The switch that applies to this frame, if any; counts as one use of it."""
+        """Return the switch that applies to this frame, if any, and count one use of it."""
         for number, active in self._active.items():
             if active.switch.meets(node, to, info):
                 if active.left is not None:

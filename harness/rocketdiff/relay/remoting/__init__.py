@@ -1,1 +1,1 @@
-"""What passed the relay, as frames of the remoting protocol and as sends and attempts."""
+"""Remoting traffic seen by the relay: frames, records, exchanges and attempts."""

@@ -1,35 +1,33 @@
 """
-Attempts of a client that does not report them, derived from the wire; the same records as a hook in the client makes.
+Attempts of a client that does not report them, derived from the wire; the same records as from a hook inside the client.
 
-Theory of operation. An attempt is a request that arrived at the relay. The wire does not show whether the client was still
-waiting when a response came; that follows from what the client did next:
+An attempt is a request that arrived at the relay. The wire does not show whether the client was still waiting when a response
+arrived. That follows from what the client did next:
 
     the wire shows                                            the attempt ends with
     --------------------------------------------------------  ----------------------------------------------------------
     a response, no further request of this send               the response: its status, or MQBrokerException with its code
-    a response, then a request before the time was up         the response: the client retried because of it
-    a response when the time was nearly up, then a request    the next request, RemotingTimeoutException: it was too late
+    a response, then a request before the timeout             the response: the client retried because of it
+    a response shortly before the timeout, then a request     the next request, RemotingTimeoutException: it was too late
     no response, then a request                               the next request, RemotingTimeoutException
     no response, the call returns                             the return of the call, RemotingTimeoutException
     no response, the client closes the connection             that instant, RemotingTimeoutException: Java and C++ close the
-                                                              connection when the time is up
+                                                              connection at a timeout
     no response, the server or a switch closes it             that instant, RemotingSendRequestException
     a one-way request                                         its arrival, or the return of its call if that is earlier;
                                                               neither error nor status
 
-Without a response the earliest of these instants counts: then the client is *known* to have stopped waiting.
+Without a response the earliest of these instants counts, because the client has stopped waiting by then.
 
-Begin and end are relay times: arrival of the request and arrival of the response. At both instants the client was certainly
-waiting. (The end is not taken after forwarding: that takes 0.1 ms, and a client can be awake before the relay reads its clock
-again.) So the attempt lies inside the client's own times, which the oracle relies on.
+Begin and end are the relay's arrival times of request and response. The client is certainly waiting at both, so the attempt
+lies inside the client's own times; the oracle relies on this.
 
-Response or end of the timeout, which one did the client process first? It is invisible, but a client does not continue
-after a success, and a client that continues because of a response does so at once. Hence a response counts as too late if
-it came in the last 20 ms (CROSSED_NS) before the earliest end of the timeout *and* the client continued no earlier than that
-end; likewise if the call failed although the last response says stored. Not decided: a retry whose *request* arrives more
-than UNDERWAY_NS late and then times out looks as if given up early.
+The wire does not show whether the client processed a late response or its timeout first. But a client does not continue after
+a success, and continues at once if a response makes it continue. So a response is too late if it arrived in the last 20 ms
+(CROSSED_NS) before the earliest end of the timeout *and* the client continued, or the call failed, at or after that end.
+README.md has what stays undecided.
 
-What never became a request (a refused connection, a round without a queue) leaves nothing on the wire and is no attempt here.
+A refused connection, or a round without a queue, leaves no request on the wire and is no attempt here.
 """
 
 from collections import defaultdict
@@ -48,13 +46,12 @@ STATUS_OF_CODE = {
     ResponseCode.SLAVE_NOT_AVAILABLE: "SLAVE_NOT_AVAILABLE",
     ResponseCode.FLUSH_SLAVE_TIMEOUT: "FLUSH_SLAVE_TIMEOUT",
 }
-"""Response codes that mean stored (MQClientAPIImpl.processSendResponse of every release)."""
+"""Response codes of a stored message (MQClientAPIImpl.processSendResponse of every release)."""
 
 UNDERWAY_NS = 5_000_000
 """
-How much shorter than its timeout an attempt that timed out may look on the wire. A client's timeout starts before its request
-arrives: usually 0.2 ms, more on a busy machine (a first attempt's starts after the call, whose time is reported). A client
-that adds whole milliseconds also gives up a little early.
+An attempt that timed out may look this much shorter than its timeout, because the client starts the timeout before the request
+reaches the relay: usually 0.2 ms, more on a busy machine. A client that adds whole milliseconds also gives up slightly early.
 """
 
 LOST, SILENT, REFUSED = "RemotingSendRequestException", "RemotingTimeoutException", "MQBrokerException"
@@ -69,15 +66,15 @@ def attempts_of(
     oneway: Collection[int] = (),
 ) -> list[Attempt]:
     """
-    One attempt per request with a message of the topic, by send and time; sends that never returned have attempts too.
+    Return one attempt per request with a message of the topic, ordered by send and time.
 
-    sends: those that returned. threads: thread of every planned send. timeout_ms: the client's setting. oneway: sends planned as
-    one-way; the C++ client does not set the flag on their requests, so brokers respond to them.
+    sends: the sends that returned; others have attempts too. threads: thread of every planned send. timeout_ms: the client's
+    setting. oneway: sends planned as one-way; the C++ client does not flag their requests, so brokers respond to them.
     """
     timeout_ns = timeout_ms * 1_000_000
     tried: dict[int, list[Exchange]] = defaultdict(list)
     for exchange in exchanges:
-        # The id is RUN/TOPIC/SEND; messages of other runs, of the warm-up topic and of probes are no attempts of this arm.
+        # The id is RUN/TOPIC/SEND. Messages of the warm-up topic and of probes are not attempts of this arm.
         _, named, number = exchange.identity.rsplit("/", 2) if exchange.identity.count("/") > 1 else ("", "", "")
         if named == topic and number.isdecimal() and int(number) in threads:
             is_oneway = exchange.request.oneway or int(number) in oneway
@@ -95,11 +92,11 @@ def _attempts_of_send(
     attempts = []
     for number, exchange in enumerate(made):
         following = made[number + 1].request if number + 1 < len(made) else None
-        # The client has stopped waiting at its next request, or when the call returned; None: the send never returned.
+        # The client has stopped waiting at its next request or when the call returned. None: the send never returned.
         limit_ns = following.in_ns if following else returned.end_ns if returned else None
         request = exchange.request
         began_ns = request.in_ns if number or returned is None else _began_ns(exchange, returned, timeout_ns, following)
-        # Only then can a response have been too late; otherwise the client returned what the response says.
+        # A response can be too late only in these cases; otherwise the client returned what the response says.
         gave_up = following is not None or _failed_all_the_same(exchange, returned)
         answer = _heeded(exchange, limit_ns, began_ns + timeout_ns - UNDERWAY_NS if gave_up else None)
         if request.oneway:
@@ -114,26 +111,25 @@ def _attempts_of_send(
 
 
 def _unwaited(exchange: Exchange, returned: Send | None) -> Exchange:
-    """A one-way request, whatever its flag says. It was sent before its call returned, though the relay may read it later."""
+    """Mark a request as one-way. It was sent before its call returned, although the relay may read it later."""
     request = exchange.request
     made_ns = min(request.in_ns, returned.end_ns) if returned else request.in_ns
     return Exchange(replace(request, oneway=True, in_ns=made_ns))
 
 
 def _failed_all_the_same(exchange: Exchange, returned: Send | None) -> bool:
-    """Whether the call failed although this response says stored: the client did not get it in time."""
+    """True if the call failed although this response reports the message stored, so it came too late."""
     is_stored = exchange.answer is not None and exchange.answer.code in STATUS_OF_CODE
     return is_stored and returned is not None and returned.error is not None
 
 
 def _began_ns(exchange: Exchange, returned: Send, timeout_ns: int, following: Passed | None) -> int:
     """
-    The earliest instant at which the client can have started the timeout of a first attempt, in ns.
+    Return the earliest instant, in ns, at which the client can have started the timeout of a first attempt.
 
-    Java from 4.3.0 on starts it with the call (sendDefaultImpl); C++ and Java up to 4.2.0 with the request, which is later if a
-    route or a connection was needed first. The wire shows the second kind where the request was sent after a whole timeout
-    since the call, or where the client continued after a response that lets clients continue (any but SEND_OK): a client
-    that counts from the call fails when that time is up.
+    Java from 4.3.0 on starts it with the call (sendDefaultImpl). C++ and Java up to 4.2.0 start it with the request, which is
+    later if the client first needed a route or a connection. It is the second kind if the request was sent a whole timeout
+    after the call, or if the client continued after a response other than SEND_OK: a client of the first kind fails then.
     """
     request, answer = exchange.request, exchange.answer
     goes_on = following is not None and answer is not None and answer.code != ResponseCode.SUCCESS
@@ -143,32 +139,29 @@ def _began_ns(exchange: Exchange, returned: Send, timeout_ns: int, following: Pa
 
 def _heeded(exchange: Exchange, limit_ns: int | None, deadline_ns: int | None) -> Passed | None:
     """
-    The response, if it came while the client was still waiting.
+    Return the response if it arrived while the client was still waiting.
 
-    limit_ns: the client had stopped waiting by then (next request or return of the call). deadline_ns: the earliest instant at
-    which the timeout of a client that continued, or failed, can have ended; None for a client that did neither. A client that
-    continues before it does so because of the response.
+    limit_ns: the client had stopped waiting by then (next request or return of the call). deadline_ns: earliest possible end
+    of the timeout; None for a client that neither continued nor failed.
     """
     answer = exchange.answer
     if answer is None or limit_ns is None:
         return answer
-    # Both are needed: a late response alone may still be what the client returned or retried for.
+    # Both conditions are needed: the client may still have returned, or retried, because of a late response.
     waited_on = deadline_ns is not None and limit_ns >= deadline_ns
     has_crossed = deadline_ns is not None and answer.let_go_ns >= deadline_ns - CROSSED_NS
     return None if answer.let_go_ns > limit_ns or (waited_on and has_crossed) else answer
 
 
 def _answered(answer: Passed) -> tuple[int, str | None, int | None, str | None]:
-    """End, error, code and status."""
     status = STATUS_OF_CODE.get(answer.code)  # type: ignore[call-overload]  # int and IntEnum hash alike
     end_ns = answer.let_go_ns
     return (end_ns, REFUSED, answer.code, None) if status is None else (end_ns, None, None, status)
 
 
 def _unanswered(exchange: Exchange, limit_ns: int | None) -> tuple[int, str | None, int | None, str | None]:
-    """The same for an attempt without a response, or whose response came too late."""
     begin_ns, closed = exchange.request.in_ns, exchange.closed
-    # The first instant at which the client is known to have stopped waiting; a send that never returned may have none.
+    # The first instant at which the client has certainly stopped waiting; a send that never returned may have none.
     known = [at_ns for at_ns in (closed.at_ns if closed else None, limit_ns) if at_ns is not None]
     end_ns = max(min(known, default=begin_ns), begin_ns)
     is_lost = closed is not None and closed.by != "client" and closed.at_ns == end_ns

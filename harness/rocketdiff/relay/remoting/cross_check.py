@@ -1,8 +1,8 @@
 """
-Cross-check of two witnesses: the attempts that a client's hook reports against those on the wire.
+Cross-check of two witnesses: the attempts that a client's hook reports and the attempts on the wire.
 
-The wire's attempts of a send must be among the reported ones, in the same order (but for those that had no time), with the same queue and
-end. A reported attempt that the wire does not have needs one of these reasons:
+Each wire attempt of a send must be among the reported ones, with the same queue and end and in the same order (attempts
+without time left excepted). A reported attempt that is missing on the wire needs one of these reasons:
 
     reason                                                                       decided by
     ---------------------------------------------------------------------------  -------------------------
@@ -10,8 +10,8 @@ end. A reported attempt that the wire does not have needs one of these reasons:
     it was written to a connection that was just lost                            _may_be_lost
     a retry of an asynchronous send whose time was up: chosen, not written       _had_no_time_left
 
-For an attempt reported with ``UNSEEN_END`` the wire may have seen any end. So a hook that hides, invents or misplaces an
-attempt is noticed, whichever witness is wrong. Of one kind of disagreement it is known: the wire invents no request with our id.
+An attempt reported with ``UNSEEN_END`` matches any end on the wire. A disagreement does not show which witness is wrong, with
+one exception: the wire invents no request with our id.
 """
 
 from collections import Counter, defaultdict
@@ -24,47 +24,46 @@ from rocketdiff.relay.remoting.exchanges import BlindSpot
 NEVER_LEFT = frozenset(
     {"RemotingTooMuchRequestException", "RemotingConnectException", "RemotingSendRequestException", "MQClientException"}
 )
-"""Time used up to the millisecond, connection refused or lost, message refused: nothing was sent."""
+"""Errors of attempts that sent nothing: no time left, connection refused or lost, message refused."""
 
 NO_TIME_NS = 10_000_000
-"""An attempt that begins this soon before the end of its send's time, or later, has none left."""
+"""An attempt that begins this shortly before the end of its send's time, or later, has no time left."""
 
 HASTY_NS = 50_000_000
 """
-A timeout sooner than this had no time left: at the edge of its budget Java begins an attempt with 0 ms, times out at once and
-closes the channel, before or after the request was written. It took 10.4 ms on a busy machine; no setting here is so short.
+An attempt that times out faster than this had no time left. At the end of its budget Java starts an attempt with 0 ms and
+closes the channel before or after writing the request: 10.4 ms on a busy machine. All timeout settings here are longer.
 """
 
 
 CROSSED_NS = 20_000_000
 """
-A response may be at the relay this long before its client gives up, without the client having noticed it: 1.6 ms were seen,
-with 4 ms in the relay, on a machine with a load of 14 on two cores; waking the client may take as long again.
+A response that reaches the relay this shortly before the client gives up may go unnoticed. Measured: 1.6 ms, with 4 ms in the
+relay, at a load of 14 on two cores. Waking the client may take as long again.
 """
 
 WAITED_LONG_NS = 50_000_000
-"""Responses in calm come sooner than this, so a client that reports one of them as a timeout is still noticed."""
+"""Without faults, responses arrive sooner than this, so a client that reports one of them as a timeout is noticed."""
 
 
 LOSS_NOTICED_NS = 250_000_000
 """
-Longest time between the loss of a connection at the relay and the client's notice of it, and between a request's hook and the
-request's arrival: usually a ms or two, 55 at a load of 19 on two cores. Clients whose median is later than this make their case
-invalid anyway.
+Longest time from the loss of a connection at the relay to the client noticing it, and from a request's hook to its arrival:
+usually 1 or 2 ms, 55 ms at a load of 19 on two cores. A client whose median is later makes its case invalid anyway.
 """
 
 TOLD_LATE_NS = 1_000_000_000
 """
-Attempts of an asynchronous send may be told after its end, within 20 ms by the line protocol; of calls that ended this soon before
-the client's last one, the record may have been under way when the client was stopped. Fifty times that is for a crowded machine.
+Attempts of an asynchronous send may be reported after its end, within 20 ms by the line protocol, so the records of a call that
+ended this shortly before the last one may be lost. Fifty times 20 ms allows for a busy machine.
 """
 
 Losses = Mapping[str, Sequence[BlindSpot]]
-"""By broker: times at which it refused connections or lost one."""
+"""Times at which each broker refused connections or lost one."""
 
 
 def disagreements(reported: Iterable[Attempt], seen: Iterable[Attempt], losses: Losses, timeout_ns: int) -> list[str]:
-    """One sentence per send on which the two witnesses disagree, ordered by send."""
+    """Return one sentence per send on which the witnesses disagree, ordered by send."""
     client, wire = _by_send(reported), _by_send(seen)
     sends = sorted(client.keys() | wire.keys())
     return [
@@ -76,10 +75,10 @@ def disagreements(reported: Iterable[Attempt], seen: Iterable[Attempt], losses: 
 
 def other_statuses(reported: Iterable[Attempt], seen: Iterable[Attempt]) -> list[Attempt]:
     """
-    Reported attempts whose status differs from the broker's response on the wire, with the status of the response.
+    Return reported attempts whose status differs from the broker's response on the wire, with the status of the response.
 
-    Both witnesses must have the same request, with a response before the reported end. A status is in the bytes that the client
-    received, so the wire is right about it; any other disagreement leaves open which witness is wrong.
+    Both witnesses must have the same request, with a response before the reported end. The wire is right about the status,
+    because the bytes that the client received contain it.
     """
     on_wire = _by_send(seen)
     others = []
@@ -96,11 +95,10 @@ def not_told(
     reported: Iterable[Attempt], seen: Iterable[Attempt], sends: Iterable[Send], unsure: Collection[int] = ()
 ) -> list[Attempt]:
     """
-    Requests on the wire that the client certainly made and did not tell, numbered on from the last attempt told of their send.
+    Return requests that the client certainly made and did not report, numbered after the last reported attempt of the send.
 
-    Such a request arrived before its call ended. Every attempt told of the send is a request on the wire, by broker and queue,
-    whatever its times and its end, so that none of them can be this one, misplaced or ended otherwise; anything else leaves
-    open which witness is wrong. sends: calls that ended. unsure: sends to be left out.
+    Such a request arrived before its call ended. Every reported attempt of the send must match another request by broker and
+    queue; otherwise it could be this request, reported wrongly. sends: calls that ended. unsure: sends to leave out.
     """
     ended = {send.send: send for send in sends}
     surely_told_ns = max((send.end_ns for send in ended.values()), default=0) - TOLD_LATE_NS
@@ -114,13 +112,13 @@ def not_told(
 
 
 def _has_told_all(send: Send, surely_told_ns: int) -> bool:
-    """Whether what there was to tell of a call must have come: before a call that waits ends, of others some time after it."""
+    """True if all records of a call must have arrived: at its end if synchronous, otherwise some time later."""
     is_waited_for = send.returned_ns is None
     return is_waited_for or (send.error != NEVER_CALLED_BACK and send.end_ns <= surely_told_ns)
 
 
 def _left_over(told: Sequence[Attempt], requests: Sequence[Attempt], end_ns: int) -> list[Attempt]:
-    """Requests beyond those that were told, the last of each queue; none if something was told that is not among them."""
+    """Return the unreported requests, the last of each queue; none if a reported attempt matches no request."""
     free = Counter((attempt.broker, attempt.queue_id) for attempt in told)
     left = []
     for request in requests:
@@ -151,7 +149,7 @@ def _is_answered_otherwise(reported: Attempt, seen: Attempt) -> bool:
 def _agree(reported: list[Attempt], seen: list[Attempt], losses: Losses, timeout_ns: int) -> bool:
     left = list(seen)
     for attempt in reported:
-        # Requests without time follow each other within a ms, on connections that the relay reads in any order.
+        # Attempts without time follow each other within 1 ms, on connections that the relay reads in any order.
         candidates = left if _is_hasty(attempt) else left[:1]
         found = next((seen for seen in candidates if _is_same(attempt, seen)), None)
         if found is not None:
@@ -175,10 +173,9 @@ def _is_hasty(reported: Attempt) -> bool:
 
 def _may_be_lost(reported: Attempt, losses: Losses) -> bool:
     """
-    Whether a request was written to a connection that was just lost, without an exception.
+    True if the request may have been written to a connection that was just lost, without an exception.
 
-    A one-way request is then lost, a synchronous one ends with a timeout (Java up to 4.9.8), an asynchronous one has no reported
-    end.
+    A one-way request is then lost, a synchronous one times out (Java up to 4.9.8), an asynchronous one has no reported end.
     """
     is_silent = reported.error in (UNSEEN_END, "RemotingTimeoutException") or (
         reported.error is None and reported.status is None
@@ -188,12 +185,11 @@ def _may_be_lost(reported: Attempt, losses: Losses) -> bool:
 
 
 def _had_no_time_left(reported: Attempt, first: Attempt, timeout_ns: int) -> bool:
-    """Whether this is a retry of an asynchronous send whose time was up: chosen, not written, and without a reported end."""
     return reported.error == UNSEEN_END and reported.start_ns >= first.start_ns + timeout_ns - NO_TIME_NS
 
 
 def _is_same(reported: Attempt, seen: Attempt) -> bool:
-    """Whether both are one request with one end: a status must be equal, an error may have another name."""
+    """True if both are one request with one end: the status must be equal, the error may have another name."""
     if not _is_one_request(reported, seen):
         return False
     return reported.status == seen.status or reported.error == UNSEEN_END or _crossed(reported, seen)
@@ -204,7 +200,7 @@ def _is_one_request(reported: Attempt, seen: Attempt) -> bool:
 
 
 def _crossed(reported: Attempt, seen: Attempt) -> bool:
-    """Whether the response arrived at the relay just before a client that had waited long gave up."""
+    """True if the response reached the relay just before the client gave up after a long wait."""
     is_timeout = reported.error == "RemotingTimeoutException" and reported.end_ns - reported.start_ns >= WAITED_LONG_NS
     return is_timeout and seen.end_ns >= reported.end_ns - CROSSED_NS
 

@@ -1,25 +1,22 @@
 """
-What the records of one relay say of a client: its requests with their responses, its publish lists, and blind spots.
+A client's requests with their responses, its publish lists and the blind spots, from the records of one relay.
 
-Theory of operation of the exchanges. Remoting multiplexes requests on a connection: a request carries a number (``opaque``)
-that its client chooses, and the response repeats it, in any order. A connection belongs to one client, so (connection, opaque)
-identifies a pending request, as in the client's own table:
+Exchanges. Remoting multiplexes requests on a connection: the client gives each request a number (``opaque``), and the response
+repeats it, in any order. So (connection, opaque) identifies a pending request, as in the client's own table:
 
     record                          pending request of that key
     ------------------------------  -----------------------------------------------------------------
-    send request with our id        becomes pending; one that is pending already ends without a response: up to 4.6.1 a
-                                    client may use a number twice, and its table then has only the later request
+    send request with our id        becomes pending; an earlier one under the same key ends without a response: up to 4.6.1
+                                    a client may use a number twice, and its table then has only the later request
     response, forwarded             ends with this response
     response, swallowed or reset    stays pending: the client never received it
     closed connection               all pending requests of the connection end without a response
     end of the records              ends without response and without close
 
-A response that came after the client stopped waiting counts here: whether the client was still waiting is decided in
-``attempts.py``.
+A response counts here even if the client had stopped waiting; ``attempts.py`` decides whether it had.
 
-Blind spots. While a server's port is shut, the kernel refuses connections without a record, so a send in that time may have
-had unseen attempts. The loss of a connection is another such time: requests that the client writes before it notices never
-arrive.
+Blind spots. While a server's port is shut, refused connections leave no record. After the loss of a connection, requests
+written before the client notices it never arrive. So a send at such a time may have unseen attempts.
 """
 
 from collections import defaultdict
@@ -35,7 +32,7 @@ END_OF_TIME_NS = (1 << 63) - 1
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """One request; ``answer`` is None without a response, ``closed`` is set if the connection ended before one came."""
+    """One request. answer: None without a response. closed: set if the connection ended before a response."""
 
     request: Passed
     answer: Passed | None = None
@@ -43,17 +40,15 @@ class Exchange:
 
     @property
     def identity(self) -> str:
-        """``RUN/TOPIC/SEND``."""
         return self.request.identity or ""
 
     @property
     def node(self) -> str:
-        """The broker the request was sent to."""
         return self.request.node
 
 
 def exchanges_of(records: Iterable[WireRecord]) -> list[Exchange]:
-    """All send requests with our id, ordered by arrival."""
+    """Return all send requests with our id, ordered by arrival."""
     waiting: dict[tuple[int, int], Passed] = {}
     ended: list[Exchange] = []
     for record in records:
@@ -64,12 +59,12 @@ def exchanges_of(records: Iterable[WireRecord]) -> list[Exchange]:
                     ended.append(Exchange(earlier))
                 waiting[record.connection, record.opaque] = record
             case Passed(to="client", response=True) if record.has_arrived:
-                # Responses to other requests (routes, heartbeats) have no pending send request here.
+                # Responses to other requests (routes, heartbeats) match no pending send request.
                 request = waiting.pop((record.connection, record.opaque), None)
                 if request is not None:
                     ended.append(Exchange(request, record))
             case Closed():
-                # The client fails all of them at once: no later connection can deliver their responses.
+                # No later connection can deliver their responses, so the client fails all of them at once.
                 lost = [key for key in waiting if key[0] == record.connection]
                 ended += [Exchange(waiting.pop(key), closed=record) for key in lost]
             case _:
@@ -79,16 +74,16 @@ def exchanges_of(records: Iterable[WireRecord]) -> list[Exchange]:
 
 
 def past_the_relay(records: Iterable[WireRecord]) -> list[str]:
-    """Notes of frames that lead past the relay or could not be decoded; empty if the records are complete."""
+    """Return the notes of frames that bypass the relay or could not be decoded; empty if the records are complete."""
     return [record.note for record in records if isinstance(record, Passed) and record.note is not None]
 
 
 def publish_lists_of(records: Iterable[WireRecord], topic: str) -> list[RouteSeen]:
     """
-    The client's publish lists: one per route response of the topic that differs from the previous one, at its forwarding.
+    Return the client's publish lists: one per route response of the topic that differs from the previous one.
 
-    Every remoting client builds the same list from a route: writable brokers that have a master, by name, and the queues of each
-    from 0. That the client uses the list in this order is a rule it is judged by; the wire cannot show it.
+    Every remoting client builds the same list: writable brokers with a master, by name, each with its queues from 0. The wire
+    does not show whether the client uses this order; that is judged.
     """
     asked: set[tuple[int, int]] = set()
     seen: list[RouteSeen] = []
@@ -112,23 +107,23 @@ def _append_changed(seen: list[RouteSeen], answer: Passed) -> None:
 
 @dataclass(frozen=True, slots=True)
 class BlindSpot:
-    """Begin and end on the monotonic clock; equal where a client was accepted and its server refused."""
+    """Begin and end on the monotonic clock; equal if the relay accepted a client and the server refused."""
 
     begin_ns: int
     end_ns: int
 
     def meets(self, call: Send | Attempt, within_ns: int = 0) -> bool:
-        """Whether it overlaps a call or an attempt, extended by ``within_ns`` at both ends."""
+        """True if it overlaps a call or an attempt, extended by ``within_ns`` at both ends."""
         return call.start_ns - within_ns <= self.end_ns and self.begin_ns <= call.end_ns + within_ns
 
 
 def blind_spots_of(records: Iterable[WireRecord]) -> list[BlindSpot]:
-    """Ordered by begin; one without an end lasts for ever."""
+    """Return the times at which servers refused connections, ordered by begin; an open one never ends."""
     return sorted((spot for _, spot in _refusing(records)), key=lambda spot: spot.begin_ns)
 
 
 def refusals_of(records: Iterable[WireRecord]) -> dict[str, list[BlindSpot]]:
-    """By server: when it refused connections."""
+    """Return for each server the times at which it refused connections."""
     refusals: defaultdict[str, list[BlindSpot]] = defaultdict(list)
     for node, spot in _refusing(records):
         refusals[node].append(spot)
@@ -136,7 +131,7 @@ def refusals_of(records: Iterable[WireRecord]) -> dict[str, list[BlindSpot]]:
 
 
 def losses_of(records: Sequence[WireRecord]) -> dict[str, list[BlindSpot]]:
-    """By server: when it refused connections, and when a connection was lost that the client did not close."""
+    """Return for each server the times of refused connections and of connections lost, not closed by the client."""
     losses = defaultdict(list, refusals_of(records))
     for record in records:
         if isinstance(record, Closed) and record.by != "client":
@@ -162,10 +157,10 @@ def _refusing(records: Iterable[WireRecord]) -> Iterator[tuple[str, BlindSpot]]:
 
 def with_routes(sends: Iterable[Send], routes: Sequence[RouteSeen], spots: Sequence[BlindSpot]) -> list[Send]:
     """
-    The sends with the number of the publish list before and after the call.
+    Return the sends with the number of the publish list before and after the call.
 
-    The first list also counts for a send that began before the route was requested. A send that overlaps a blind spot gets
-    UNSEEN_ROUTE, which the oracle leaves undecided.
+    The first list also applies to a send that began before the route was requested. A send that overlaps a blind spot gets
+    UNSEEN_ROUTE; the oracle leaves it undecided.
     """
     return [
         replace(send, route=UNSEEN_ROUTE, route_after=UNSEEN_ROUTE)

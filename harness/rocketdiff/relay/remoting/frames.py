@@ -1,8 +1,8 @@
 """
-Remoting frames as the relay needs them, without I/O: cut from a stream of bytes, decoded for the record, given other addresses.
+Remoting frames for the relay, without I/O: splitting a byte stream, decoding for the record, replacing addresses.
 
-A frame travels unchanged, with its length word, except a name server's route response: there broker addresses become the
-relay's.
+Frames are forwarded unchanged with their length word. Only in a name server's route responses do relay addresses replace the
+brokers' addresses.
 """
 
 import re
@@ -18,13 +18,13 @@ from rocketmq_reference.remoting.routes import PERM_WRITE, decode_route
 from rocketmq_reference.remoting.sending import parse_send_fields
 
 ID_PROPERTY = "rocketdiff.id"
-"""User property with a message's id ``RUN/TOPIC/SEND``, which every subject sets."""
+"""User property with the message id ``RUN/TOPIC/SEND``; every subject sets it."""
 
 SEND_CODES = frozenset({RequestCode.SEND_MESSAGE, RequestCode.SEND_MESSAGE_V2, RequestCode.SEND_BATCH_MESSAGE})
 
 _LENGTH_BYTES = 4
 _LEAST_BYTES = 4
-"""A frame has at least the word with its header length."""
+"""The shortest frame: the word with its header length."""
 
 _ADDRESS = re.compile(rb'"(\[?[0-9A-Za-z.:-]+\]?:\d{1,5})"')
 
@@ -33,8 +33,8 @@ class FrameSplitter:
     """
     Buffers bytes and returns complete frames, each with its length word.
 
-    Bytes that are no frame (another protocol, TLS, a length no server accepts) are returned as received, and so is all that
-    follows, because a relay must forward what it cannot parse. ``is_lost`` is set then.
+    From the first bytes that are no frame (another protocol, TLS, a length that no server accepts) it returns everything as
+    received, because a relay must forward what it cannot parse; ``is_lost`` is then set.
     """
 
     __slots__ = ("_received", "is_lost")
@@ -44,12 +44,11 @@ class FrameSplitter:
         self.is_lost = False
 
     def feed(self, data: bytes) -> list[bytes]:
-        """The frames completed by these bytes, or unparsable bytes as received, in order."""
         if self.is_lost:
             return [data]
         received = self._received
         if not received and len(data) >= 2 * _LENGTH_BYTES and _length(data, 0) == len(data) - _LENGTH_BYTES:
-            return [data]  # one whole frame, as nearly always
+            return [data]  # the usual case: exactly one frame
         received += data
         frames: list[bytes] = []
         start = 0
@@ -69,7 +68,7 @@ class FrameSplitter:
         return frames
 
     def rest(self) -> bytes:
-        """The bytes of an unfinished frame."""
+        """Remove and return the bytes of an unfinished frame."""
         rest = bytes(self._received)
         self._received.clear()
         return rest
@@ -81,7 +80,7 @@ def _length(data: bytes | bytearray, at: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class FrameInfo:
-    """What the relay records of a frame, fields as in ``record.Passed``; ``note`` is set for a frame that cannot be decoded."""
+    """Recorded content of a frame; fields as in ``record.Passed``. note: set if the frame cannot be decoded."""
 
     opaque: int = -1
     code: int = -1
@@ -97,7 +96,7 @@ class FrameInfo:
 
 
 def info_of(frame: bytes) -> FrameInfo:
-    """Decode a frame with its length word; a frame that cannot be decoded gives a note, never an error."""
+    """Decode a frame with its length word; an undecodable frame gives a note, never an exception."""
     try:
         command = decode(frame[4:])
         if command.is_response:
@@ -126,7 +125,7 @@ def _response(command: Command) -> FrameInfo:
 
 
 def _writable(body: bytes) -> tuple[tuple[str, int], ...]:
-    """Brokers that have a master and write permission, by name, with their number of write queues."""
+    """Return brokers with a master and write permission, by name, with their number of write queues."""
     route = decode_route(body)
     masters = route.master_addresses()
     writable = (each for each in route.queues if each.perm & PERM_WRITE and each.broker in masters)
@@ -156,10 +155,10 @@ def _number(text: str | None) -> int | None:
 
 def rerouted(frame: bytes, relays: Mapping[str, str]) -> tuple[bytes, tuple[str, ...]]:
     """
-    The frame (with its length word) with every known broker address replaced by the relay's, and the unknown addresses in it.
+    Return the frame (with its length word) with known broker addresses replaced by the relay's, and its unknown addresses.
 
-    The body is edited as text, not parsed and written again, because fastjson's bare number keys and unknown fields must stay as
-    they are. Name server frames are few (one per poll), so every one is searched. A client connects to an unknown address directly, past the relay; the caller records it, and the case becomes invalid.
+    The body is edited as text, because re-encoding would change fastjson's bare number keys and unknown fields. A client would
+    connect to an unknown address directly, bypassing the relay; the caller records it, and the case becomes invalid.
     """
     head_end = 2 * _LENGTH_BYTES + (int.from_bytes(frame[_LENGTH_BYTES : 2 * _LENGTH_BYTES], "big") & 0xFFFFFF)
     body = frame[head_end:]

@@ -1,8 +1,8 @@
 """
-What the relay records: one frozen dataclass per line (NDJSON), in one closed union; the witness is always ``wire``.
+Records of the relay: one frozen dataclass per NDJSON line, in one closed union; the witness is always ``wire``.
 
-All times are nanoseconds of the host's monotonic clock. A record does not say which request a response belongs to:
-``exchanges.py`` matches them by connection and ``opaque``.
+Times are nanoseconds of the host's monotonic clock. ``exchanges.py`` matches responses to requests by connection and
+``opaque``.
 """
 
 import os
@@ -16,15 +16,15 @@ import msgspec
 WITNESS = "wire"
 
 FLUSH_S = 0.01
-"""Interval of writes: a killed relay loses at most this much."""
+"""Interval of writes; a killed relay loses at most this much."""
 
 _MOST_WAITING = 512
-"""Records that trigger a write before its time: some 100 kB."""
+"""This many waiting records (some 100 kB) are written at once."""
 
 
 @dataclass(frozen=True, slots=True)
 class Connected:
-    """A client is connected to a server through the relay; ``vip``: on the port two below the broker's own."""
+    """A client is connected to a server through the relay. vip: on the port two below the broker's own."""
 
     connection: int
     node: str
@@ -34,7 +34,7 @@ class Connected:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """The relay accepted a client, but the server behind it refused."""
+    """The relay accepted a client, but the server refused the connection."""
 
     connection: int
     node: str
@@ -43,7 +43,7 @@ class Refused:
 
 @dataclass(frozen=True, slots=True)
 class Shut:
-    """The server refuses, so the relay's port for it refuses from now on; connection attempts leave no record."""
+    """The server refuses, so its relay port refuses from now on; connection attempts then leave no record."""
 
     node: str
     at_ns: int
@@ -51,7 +51,7 @@ class Shut:
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """The server accepts again, and so does the relay's port for it."""
+    """The server and its relay port accept connections again."""
 
     node: str
     at_ns: int
@@ -59,7 +59,7 @@ class Opened:
 
 @dataclass(frozen=True, slots=True)
 class Closed:
-    """The connection has ended; ``by``: client, server or relay (a switch); ``reset``: by RST, not by FIN."""
+    """The connection has ended. by: client, server or relay (a switch). reset: by RST, not by FIN."""
 
     connection: int
     node: str
@@ -73,12 +73,12 @@ class Passed:
     """
     One frame.
 
-    to: receiver, server or client. in_ns: the relay had its last byte. out_ns: the kernel had accepted all of it for the
-    receiver; None if not at once (the receiver does not read) or never (see ``action``).
+    to: receiver, server or client. in_ns: arrival of its last byte. out_ns: the kernel had accepted all of it for the
+    receiver; None if it did not at once (the receiver does not read) or the frame was not forwarded (see ``action``).
 
-    topic, queue_id, identity (property ``rocketdiff.id``) and unique_key: of a send request; queue_id and queue_offset: of its
-    response. queues: of a route response, writable brokers by name with their number of queues. action: of a switch: delay,
-    swallow or reset. released_ns: end of a delay. note: what was unusual.
+    Send request: topic, queue_id, identity (property ``rocketdiff.id``), unique_key. Its response: queue_id, queue_offset.
+    Route response: queues, the writable brokers by name with their number of queues. action: delay, swallow or reset, by a
+    switch. released_ns: end of a delay. note: anything unusual.
     """
 
     connection: int
@@ -103,23 +103,23 @@ class Passed:
 
     @property
     def has_arrived(self) -> bool:
-        """Whether it was forwarded: not swallowed, and not replaced by a reset."""
+        """True if it was forwarded, neither swallowed nor replaced by a reset."""
         return self.action not in ("swallow", "reset")
 
     @property
     def let_go_ns(self) -> int:
-        """When the relay forwarded it: on arrival, or after its delay."""
+        """Time of forwarding: on arrival, or after its delay."""
         return self.in_ns if self.released_ns is None else self.released_ns
 
 
 @dataclass(frozen=True, slots=True)
 class Called:
     """
-    One message of a SendMessage call of a client that speaks gRPC, which has ended.
+    One message of a completed SendMessage call of a gRPC client.
 
-    in_ns: the relay had the whole request. end_ns, ended_by: the answer was there (``answer``), or ``client`` or ``server`` gave the call
-    up; closed: with its connection. timeout_ns: the deadline that the client stated. grpc_status: of the trailers. code: RocketMQ's, of the
-    response. identity: property ``rocketdiff.id``. unique_key: the message id. group: its message group.
+    in_ns: arrival of the complete request. ended_by: ``answer``, or ``client`` or ``server`` if that side ended the call
+    without one. closed: the whole connection ended. timeout_ns: the deadline in the request. grpc_status: from the trailers.
+    code: RocketMQ's response code. identity: property ``rocketdiff.id``. unique_key: message id. group: message group.
     """
 
     connection: int
@@ -157,7 +157,7 @@ _OBJECT = msgspec.json.Decoder(dict[str, Any])
 
 
 def encode_wire(record: WireRecord) -> bytes:
-    """One line with its line feed; fields that are None or False are left out."""
+    """Return one line with its line feed; fields that are None or False are left out."""
     kind = type(record)
     members: dict[str, object] = {"type": _NAMES[kind], "witness": WITNESS}
     for name in _FIELDS[kind]:
@@ -169,7 +169,7 @@ def encode_wire(record: WireRecord) -> bytes:
 
 def decode_wire(line: bytes) -> WireRecord:
     """
-    The record of one line; unknown members are ignored.
+    Return the record of one line; unknown members are ignored.
 
     Raises msgspec.MsgspecError for a line that is no record.
     """
@@ -181,7 +181,7 @@ def decode_wire(line: bytes) -> WireRecord:
 
 
 def read_wire(file: Path) -> Iterator[WireRecord]:
-    """The records of all complete lines; an unfinished last line is left out, a missing file has none."""
+    """Yield the records of all complete lines; skip an unfinished last line, yield none for a missing file."""
     if not file.exists():
         return
     with file.open("rb") as lines:
@@ -192,10 +192,10 @@ def read_wire(file: Path) -> Iterator[WireRecord]:
 
 class WireJournal:
     """
-    An append-only file of records; used by one thread, the loop that forwards frames.
+    An append-only file of records; used only by the event loop that forwards frames.
 
-    Memory is bounded by what arrives between two writes. On a full disk recording stops and forwarding continues, because the
-    client must not be disturbed; ``problem`` has the error for the answer to ``stop``.
+    On a full disk recording stops and forwarding continues, because the client must not be disturbed; ``problem`` has the
+    error for the reply to ``stop``.
     """
 
     def __init__(self, file: Path) -> None:
@@ -206,13 +206,11 @@ class WireJournal:
         self.problem = ""
 
     def put(self, record: WireRecord) -> None:
-        """Add a record; the next flush writes it."""
         self._waiting.append(record)
         if len(self._waiting) >= _MOST_WAITING:
             self.flush()
 
     def flush(self) -> None:
-        """Write all waiting records."""
         if not self._waiting:
             return
         waiting, self._waiting = self._waiting, []
@@ -228,6 +226,5 @@ class WireJournal:
         self.records += len(waiting)
 
     def close(self) -> None:
-        """Flush and close the file."""
         self.flush()
         os.close(self._file)

@@ -1,1 +1,1 @@
-"""The kinds of clients, one file each: where its releases come from and how it is started."""
+"""Kinds of clients, one file each: releases and start."""

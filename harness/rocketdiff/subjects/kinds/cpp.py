@@ -1,4 +1,4 @@
-"""The C++ client through rocketmq-client-python, in an interpreter and an environment of its own."""
+"""The C++ client, through rocketmq-client-python in a separate virtual environment."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -20,19 +20,16 @@ CLIENT = "cpp"
 CALLS = frozenset(
     {(SendKind.PLAIN, SendMode.SYNC), (SendKind.PLAIN, SendMode.ONEWAY), (SendKind.SELECTOR, SendMode.SYNC)}
 )
-"""
-Calls of its Python interface: no explicit queues, no batches, and one selector, the hash of a sharding key, in synchronous
-sends only. The native library can send asynchronously, its Python interface cannot.
-"""
+"""Calls of its Python interface; the only selector is the hash of a sharding key."""
 
 
 def can_select(queue_count: int) -> bool:
-    """Whether sharding keys can select each of that many queues."""
+    """True if sharding keys can select each of that many queues."""
     return MODULUS % queue_count == 0
 
 
 def cpp_program(subject: SubjectId) -> "CppProgram":
-    """The program of ``cpp:<release>``; UsageError for a release whose native library no registry has."""
+    """Return the program of ``cpp:<release>``; raises UsageError if no registry has its native library."""
     if subject.release not in RELEASES:
         raise UsageError("a release of the C++ client that can be had", seen=str(subject), hint=", ".join(RELEASES))
     return CppProgram(subject)
@@ -46,15 +43,14 @@ class CppProgram:
 
     def launch(self, folder: Path) -> Launch:
         """
-        The driver under the environment's own interpreter, which finds our packages but no others of the runner.
+        Build the environment if needed; its interpreter sees our packages but no others of the runner.
 
-        Its log goes to ``folder`` too; by default the library writes it to the root of the file system. Builds the environment if
-        it is missing.
+        The log goes to ``folder``, not to the root of the file system, the library's default.
         """
         client = cpp_client()
         environment = clean_environment() | {
             "PYTHONPATH": import_path(),
-            "PYTHONFAULTHANDLER": "1",  # a crash in native code names the call it happened in
+            "PYTHONFAULTHANDLER": "1",  # a native crash prints the Python call
             "ROCKETMQ_CLIENT_LOG_DIR": f"{folder.resolve()}/",
             "HOME": str(folder.resolve()),
             "TMPDIR": str(folder.resolve()),
@@ -64,17 +60,17 @@ class CppProgram:
 
 
 def fetch(_release: str, progress: ProgressListener | None) -> None:
-    """Builds the environment with the native library."""
+    """Build the environment with the native library."""
     cpp_client(progress)
 
 
 def has_call(_release: str, kind: SendKind, mode: SendMode, queue_counts: Collection[int]) -> bool:
-    """Only CALLS; selectors only if sharding keys can select every queue."""
+    """True for CALLS; for selectors only if sharding keys can select every queue."""
     return (kind, mode) in CALLS and (kind is not SendKind.SELECTOR or all(map(can_select, queue_counts)))
 
 
 def security(_release: str) -> Collection[str]:
-    """Its Python interface can set an account, and nothing of TLS."""
+    """Return ACL only: the Python interface can set an account, but not TLS."""
     return (ACL,)
 
 

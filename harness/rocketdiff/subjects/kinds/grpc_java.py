@@ -1,4 +1,4 @@
-"""The Java client that speaks gRPC, any release in the lock, through a driver of its own."""
+"""The gRPC Java client: any release in the lock, with its own driver."""
 
 import os
 from collections.abc import Collection
@@ -23,16 +23,16 @@ MAIN_CLASS = "rocketdiff.grpc.Main"
 CALLS = frozenset(
     {(kind, mode) for kind in (SendKind.PLAIN, SendKind.GROUP) for mode in (SendMode.SYNC, SendMode.ASYNC)}
 )
-"""The calls of every gRPC client: a message with a group or without, awaited or with a future."""
+"""Calls of every gRPC client: messages with or without a group, awaited or with a future."""
 
 
 def releases() -> tuple[str, ...]:
-    """Those in the lock."""
+    """Return the releases in the lock."""
     return tuple(locked().grpc_clients)
 
 
 def program(subject: SubjectId) -> "GrpcJavaProgram":
-    """The program of ``grpc-java:<release>``; UsageError for a release that is not in the lock."""
+    """Return the program of ``grpc-java:<release>``; raises UsageError for an unknown release."""
     if subject.release not in releases():
         raise UsageError("a release of the gRPC Java client in the lock", seen=str(subject), hint=", ".join(releases()))
     return GrpcJavaProgram(subject)
@@ -45,7 +45,7 @@ class GrpcJavaProgram:
     subject: SubjectId
 
     def launch(self, folder: Path) -> Launch:
-        """The driver's main class on the client's one jar; it logs below ``folder``."""
+        """Return the driver's main class with the client's jar; logs go below ``folder``."""
         home = folder.resolve()
         command = (
             str(find_java().java),
@@ -62,13 +62,13 @@ class GrpcJavaProgram:
 
 
 def fetch(release: str, progress: ProgressListener | None) -> None:
-    """Downloads the client and compiles the driver."""
+    """Download the client and compile the driver."""
     grpc_client_class_path(release, progress)
     grpc_driver_class_path(release)
 
 
 def has_call(_release: str, kind: SendKind, mode: SendMode, _queue_counts: Collection[int]) -> bool:
-    """Those of every gRPC client."""
+    """True for the calls of every gRPC client."""
     return (kind, mode) in CALLS
 
 

@@ -1,4 +1,4 @@
-"""The Java client, any release: its jars with our one driver."""
+"""The Java client, any release: its jars with our driver."""
 
 import contextlib
 import os
@@ -33,19 +33,19 @@ MAIN_CLASS = "rocketdiff.driver.Main"
 BARE_LOOP_CLASS = "rocketdiff.driver.BareLoop"
 
 WITHOUT_BATCH = ("4.0.0-incubating",)
-"""Releases that have no call for a batch."""
+"""Releases without batches."""
 
 WITHOUT_TLS = ("4.0.0-incubating", "4.1.0-incubating")
-"""Releases that have no TLS."""
+"""Releases without TLS."""
 
 FLAGS = (
-    # The live set of a producer is 15 MB; a fixed small heap keeps two arms, brokers and Spark on one machine.
+    # A producer's live set is 15 MB; a small heap lets two arms, brokers and Spark share one machine.
     "-Xms64m",
     "-Xmx256m",
-    # On two cores the simplest collector and compiler start fastest, and take no core during measurements.
+    # On two cores the simplest collector and compiler start fastest and take no core during measurements.
     "-XX:+UseSerialGC",
     "-XX:TieredStopAtLevel=1",
-    # A shared file in /tmp that a killed JVM leaves behind.
+    # A killed JVM would leave its perf data in /tmp.
     "-XX:-UsePerfData",
     # Netty of releases before 4.9 accesses these packages.
     "--add-opens=java.base/java.nio=ALL-UNNAMED",
@@ -55,11 +55,11 @@ FLAGS = (
 
 
 _TRAINING_S = 60.0
-"""It takes 3 s of processor time, of which a busy machine gives little."""
+"""It takes 3 s of CPU time, longer on a busy machine."""
 
 
 def java_program(subject: SubjectId) -> "JavaProgram":
-    """The program of ``java:<release>``; UsageError for a release that is not in the catalogue."""
+    """Return the program of ``java:<release>``; raises UsageError for an unknown release."""
     if not is_there(subject.release):
         hint = nearest_releases(subject.release, client_releases(), f"{CLIENT}:")
         raise UsageError("a published release of the Java client", seen=str(subject), hint=hint)
@@ -68,17 +68,17 @@ def java_program(subject: SubjectId) -> "JavaProgram":
 
 def java_launch(main_class: str, release: str, folder: Path, *arguments: str) -> Launch:
     """
-    How to start one of the driver's main classes; logs and temporary files stay below ``folder``, an absolute path.
+    Return how to start a main class of the driver; logs and temporary files stay below ``folder``, an absolute path.
 
-    Compiles the driver and fetches the jars if they are missing. The JVM maps the class archive of the release if there is one.
+    Compiles the driver and fetches the jars if needed, and uses the class archive of the release if it exists.
     """
     start = java_start(release)
     return _launch(start, release, folder, archive_flags(made_archive(start)), main_class, *arguments)
 
 
 def java_start(release: str, progress: ProgressListener | None = None) -> JavaStart:
-    """The driver and the jars of the release; fetches and compiles what is missing."""
-    # Without links: a class archive names its jars, and a cache folder of links to another may be gone tomorrow.
+    """Return driver and jars of the release; fetches and compiles what is missing."""
+    # Resolve links: a class archive names its jars, and a linked cache folder may be deleted.
     jars = tuple(jar.resolve() for jar in (jar_of(driver_class_path()), *class_path(release, progress)))
     return JavaStart(f"client-{release}", find_java().java, FLAGS, jars)
 
@@ -93,7 +93,7 @@ def _launch(
         f"-Duser.home={folder}",
         f"-Djava.io.tmpdir={folder}",
         f"-XX:ErrorFile={folder / 'hs_err.log'}",
-        # The first pair of names is read by the 4 line, the second by the 5 line. Warnings of a client are evidence.
+        # Releases 4.x read the first pair of names, 5.x the second. Warnings of a client are evidence.
         f"-Drocketmq.client.logRoot={folder}",
         "-Drocketmq.client.logLevel=WARN",
         f"-Drocketmq.log.root={folder}",
@@ -102,7 +102,7 @@ def _launch(
         main_class,
         *arguments,
     )
-    # In the environment, because the hundred jars of a client would hide everything else in a list of processes.
+    # In the environment, because the hundred jars of a client would clutter process lists.
     return Launch(command, clean_environment() | {"CLASSPATH": os.pathsep.join(map(str, start.class_path))})
 
 
@@ -113,21 +113,20 @@ class JavaProgram:
     subject: SubjectId
 
     def launch(self, folder: Path) -> Launch:
-        """The driver's main class on the jars of the release."""
         return java_launch(MAIN_CLASS, self.subject.release, folder.resolve())
 
 
 def fetch(release: str, progress: ProgressListener | None) -> None:
-    """Downloads the jars of the release and compiles the driver; the second command with them makes their class archive."""
+    """Download the jars, compile the driver; the second command that uses them creates their class archive."""
     start = java_start(release, progress)
     archive_of(start, partial(train, start, release))
 
 
 def train(start: JavaStart, release: str, archive: Path, draft: Path) -> str:
     """
-    Writes the class archive and returns how the driver ended; nothing else of the run stays, even if this process is killed.
+    Write the class archive and return how the driver ended; all other files are removed, even if this process is killed.
 
-    The producer's name server refuses its connection. That loads nearly all classes that sends need, and nothing is sent.
+    The name server refuses the connection. This loads nearly all classes that sends need, without sending anything.
     """
     folder = draft / "training"
     folder.mkdir()
@@ -151,14 +150,13 @@ def train(start: JavaStart, release: str, archive: Path, draft: Path) -> str:
 
 @contextlib.contextmanager
 def _refusing_address() -> Iterator[str]:
-    """An address where nobody listens and nobody else can."""
+    """Yield an address that refuses connections and stays reserved."""
     with contextlib.closing(socket.socket()) as held:
         held.bind(("127.0.0.1", 0))
         yield f"127.0.0.1:{held.getsockname()[1]}"
 
 
 def _hears(driver: Child, word: bytes) -> bool:
-    """Whether the driver writes a line with the word before it ends or time is over."""
     deadline = time.monotonic() + _TRAINING_S
     with contextlib.suppress(EOFError):
         while time.monotonic() < deadline:
@@ -168,12 +166,12 @@ def _hears(driver: Child, word: bytes) -> bool:
 
 
 def has_call(release: str, kind: SendKind, _mode: SendMode, _queue_counts: Collection[int]) -> bool:
-    """Every call, except batches before they existed, and message groups."""
+    """True for every call except message groups, and batches in releases without them."""
     return kind is not SendKind.GROUP and (kind is not SendKind.BATCH or base_of(release) not in WITHOUT_BATCH)
 
 
 def security(release: str) -> Collection[str]:
-    """Every release can be given a hook that signs; TLS exists since 4.2.0."""
+    """Return ACL, because every release accepts a signing hook, and from 4.2.0 on TLS."""
     return (ACL,) if base_of(release) in WITHOUT_TLS else (ACL, TLS)
 
 

@@ -1,4 +1,4 @@
-"""Clients of other languages: each is a driver that is built into the cache, and can do what its hello claims."""
+"""Clients of other languages: each driver is built into the cache and supports what its hello claims."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -24,13 +24,13 @@ from rocketdiff.subjects.program import Launch, clean_environment
 
 @dataclass(frozen=True, slots=True)
 class BuiltProgram:
-    """The driver of one client; builds it if it is missing."""
+    """The driver of one client; built on launch if missing."""
 
     subject: SubjectId
     client: OtherClient
 
     def launch(self, folder: Path) -> Launch:
-        """HOME and TMPDIR are below ``folder``, because many clients write logs to both."""
+        """Set HOME and TMPDIR to ``folder``, because many clients write logs to both."""
         own = {"HOME": str(folder.resolve()), "TMPDIR": str(folder.resolve())}
         command = self.client.command(built_driver(self.client))
         return Launch(command, {**clean_environment(), **self.client.environment, **own})

@@ -1,4 +1,4 @@
-"""Our reference implementation as a subject, with the dialect of any release it knows."""
+"""Our reference implementation as a subject, in the dialect of any known release."""
 
 import sys
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ CLIENT = REFERENCE
 
 
 def python_program(subject: SubjectId) -> "ReferenceProgram":
-    """The program of ``python:<release>``; UsageError for a release without a dialect."""
+    """Return the program of ``python:<release>``; raises UsageError for a release without a dialect."""
     known = known_releases()
     if subject.release not in known:
         raise UsageError(
@@ -28,15 +28,15 @@ def python_program(subject: SubjectId) -> "ReferenceProgram":
 
 
 def known_releases() -> tuple[str, ...]:
-    """Releases in release-line order."""
-    # Imported here because the rest of the runner does not need the reference, which its subject loads in a process of its own.
+    """Return the releases in release-line order."""
+    # Imported here because only the subject's own process needs the rest of the reference.
     from rocketmq_reference.dialects import RELEASES  # noqa: PLC0415
 
     return RELEASES
 
 
 def module_launch(module: str, folder: Path, *arguments: str) -> Launch:
-    """How to start one of our modules with this interpreter and the same import path."""
+    """Return how to start one of our modules with this interpreter and import path."""
     environment = clean_environment()
     packages = import_path()
     inherited = environment.get("PYTHONPATH")
@@ -52,7 +52,6 @@ class ReferenceProgram:
     subject: SubjectId
 
     def launch(self, folder: Path) -> Launch:
-        """Needs no downloads."""
         return module_launch("rocketdiff.drivers.python.reference", folder, "--release", self.subject.release)
 
 

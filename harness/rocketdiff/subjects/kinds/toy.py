@@ -1,4 +1,4 @@
-"""Toy subjects: the reference with one known defect each, which a run must find."""
+"""Toy subjects: the reference with one known defect each; a run must find it."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -44,7 +44,7 @@ DEFECTS = {
 
 
 def toy_program(subject: SubjectId) -> "ToyProgram":
-    """The program of ``toy:<defect>``; UsageError for an unknown defect."""
+    """Return the program of ``toy:<defect>``; raises UsageError for an unknown defect."""
     if subject.release not in DEFECTS:
         raise UsageError("a toy with a known defect", seen=str(subject), hint=", ".join(DEFECTS))
     return ToyProgram(subject)
@@ -57,7 +57,6 @@ class ToyProgram:
     subject: SubjectId
 
     def launch(self, folder: Path) -> Launch:
-        """Needs no downloads."""
         return module_launch("rocketdiff.drivers.python.toy", folder, "--defect", self.subject.release)
 
 

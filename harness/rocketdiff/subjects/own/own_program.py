@@ -1,9 +1,8 @@
 """
 A user's own program as a subject: ``exec:./program --flag``, or the ``command`` of a subject file.
 
-It is started without a shell in the folder in which it was named.
-Its hello says which client and release it is and what it can be asked. The program is started once for that, before anything
-else of a run.
+It runs without a shell, in the folder where it was named. Before the run it is started once for its hello, which names client,
+release and capabilities.
 """
 
 import shlex
@@ -33,42 +32,41 @@ _CHECK_INTERVAL_S = 0.05
 _FLUSH = "hello comes unasked, and each line is flushed (many languages hold back what goes to a pipe)"
 
 _CANNOT_START = "cannot start "
-"""How the supervisor begins its only line about a program that the system refuses to start."""
+"""Start of the supervisor's only line about a program that cannot be started."""
 
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """words: the first an absolute path. folder: where it was named, and where it runs. environment: what its file adds."""
+    """words: the first is an absolute path. folder: where it was named and runs. environment: additions of its subject file."""
 
     words: tuple[str, ...]
     folder: Path
     environment: Mapping[str, str] = field(default_factory=dict)
 
     def launch(self, folder: Path) -> Launch:
-        """As it was given; HOME and TMPDIR are below ``folder``, since many clients write logs to both."""
+        """Return the command with HOME and TMPDIR in ``folder``, because many clients write logs to both."""
         own = {"HOME": str(folder.resolve()), "TMPDIR": str(folder.resolve())}
         return Launch(self.words, clean_environment() | own | {**self.environment}, self.folder)
 
     def checksums(self) -> dict[str, str]:
-        """The sha256 of each word that is a file, by its name: the program, and a script that it interprets."""
+        """Return the sha256, by name, of each word that is a file: the program, and a script for it."""
         files = (self.folder / word for word in self.words)
         return {file.name: sha256_of(file) for file in files if file.is_file()}
 
 
 @dataclass(frozen=True, slots=True)
 class OwnProgram:
-    """A program whose hello said which subject it is."""
+    """A program identified by its hello."""
 
     subject: SubjectId
     command: Command
 
     def launch(self, folder: Path) -> Launch:
-        """The command as it was given."""
         return self.command.launch(folder)
 
 
 def command_of(spec: str, here: Path) -> Command:
-    """What stands after ``exec:``; UsageError if there is no such program."""
+    """Parse the command after ``exec:``; raises UsageError if there is no such program."""
     try:
         words = shlex.split(spec.removeprefix(PREFIX))
     except ValueError as problem:
@@ -81,7 +79,7 @@ def command_of(spec: str, here: Path) -> Command:
 
 
 def found_command(words: tuple[str, ...], here: Path, environment: Mapping[str, str] | None = None) -> Command:
-    """The command of these words; UsageError if there is no such program."""
+    """Return the command of these words; raises UsageError if there is no such program."""
     name = words[0]
     found = str(here / name) if "/" in name else shutil.which(name)
     if found is None or not Path(found).is_file():
@@ -92,9 +90,9 @@ def found_command(words: tuple[str, ...], here: Path, environment: Mapping[str, 
 
 def hello_of(spec: str, command: Command) -> Hello:
     """
-    Starts the program, reads its first line and ends it.
+    Start the program, read its first line and end it.
 
-    Raises UsageError if that is no hello of our protocol, or does not come in time.
+    Raises UsageError if that is no hello of our protocol or comes too late.
     """
     with tempfile.TemporaryDirectory(prefix="rocketdiff-hello-") as folder:
         stderr = (Path(folder) / "stderr.log").open("a+b")
@@ -114,10 +112,10 @@ def hello_of(spec: str, command: Command) -> Hello:
 
 
 def id_of(hello: Hello, shipped: frozenset[str]) -> SubjectId:
-    """Client and release of a hello; UsageError for the name of a client that comes with rocketdiff, or for no name at all."""
-    said = f"{hello.client}:{hello.version}"
+    """Return client and release of a hello; raises UsageError for an invalid name or that of a bundled client."""
+    name = f"{hello.client}:{hello.version}"
     try:
-        subject = SubjectId.parse(said)
+        subject = SubjectId.parse(name)
     except UsageError as problem:
         raise UsageError(
             "in hello a client of small letters, digits and hyphens, and a version of letters, digits, dots, + and -",
@@ -138,7 +136,7 @@ def _hello(child: Child, spec: str, stderr: Path) -> Hello:
     try:
         record = decode_record(line).record
     except SubjectBroken as problem:
-        # What is wrong with a record is worth a sentence; that a line of a log is no JSON is seen.
+        # Explain a wrong JSON record; quote any other line, such as one of a log.
         is_meant_so = line.lstrip().startswith(b"{")
         raise _no_hello(spec, problem.seen if is_meant_so else plain(line.decode(errors="replace"), 200)) from problem
     if not isinstance(record, Hello) or record.protocol != PROTOCOL:

@@ -1,8 +1,8 @@
 """
-Drivers to begin with, one a language: `rocketdiff subject init`.
+Driver skeletons, one per language: `rocketdiff subject init`.
 
-Each is a program of its language under 150 lines that passes `rocketdiff subject check` as it is, with a client that there is; its author
-puts another in its place. What locks the versions is that of the driver that comes with rocketdiff.
+Each has under 150 lines and passes `rocketdiff subject check` unchanged, with an existing client that its author replaces. The
+version locks are copied from the bundled driver of that language.
 """
 
 import shutil
@@ -21,10 +21,10 @@ _DRIVERS = "harness/rocketdiff/drivers"
 @dataclass(frozen=True, slots=True)
 class Skeleton:
     """
-    One language's driver.
+    The driver of one language.
 
-    program: the file to change. locks: files of the driver that comes with rocketdiff. build: commands, in the folder, for a shell. start:
-    the command after ``exec:``.
+    program: file to change. start: command after ``exec:``. build: shell commands, run in the folder. locks: files of the
+    bundled driver.
     """
 
     program: str
@@ -49,7 +49,7 @@ SKELETONS: Mapping[str, Skeleton] = {
 
 
 def skeleton_named(language: str) -> Skeleton:
-    """UsageError, with the languages there are, for any other."""
+    """Return a skeleton; raises UsageError, with the known languages, for an unknown one."""
     found = SKELETONS.get(language)
     if found is None:
         raise UsageError(f"one of {', '.join(SKELETONS)}", seen=plain(language, 50), hint="any other language: exec:")
@@ -57,7 +57,7 @@ def skeleton_named(language: str) -> Skeleton:
 
 
 def write_skeleton(language: str, folder: Path) -> Skeleton:
-    """Puts the files into a folder, which is made; UsageError for one that has files or cannot be written."""
+    """Write the files into a new or empty folder; raises UsageError if it has files or cannot be written."""
     skeleton = skeleton_named(language)
     try:
         if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):

@@ -1,4 +1,4 @@
-"""The build of a subject, as its file describes it: run before the subject is asked who it is (``--build``)."""
+"""The build command of a subject file, run before the subject is started for its hello (``--build``)."""
 
 import contextlib
 import os
@@ -15,9 +15,9 @@ from rocketdiff.subjects.own import subject_file
 
 def build_all(files: Sequence[Path]) -> None:
     """
-    Runs the build commands of subject files, in order, in the folders of the files; their output goes to stderr.
+    Run the build commands of subject files, in order, each in the folder of its file; output goes to stderr.
 
-    Raises UsageError if no file has one, EnvironmentMissing if one fails: then this revision cannot be judged.
+    Raises UsageError if no file has one, EnvironmentMissing if one fails, because then this revision cannot be judged.
     """
     described = [(file, found) for file in files if (found := subject_file.read(file)).build_command]
     if not described:
@@ -30,14 +30,14 @@ def _build(file: Path, command: tuple[str, ...], folder: Path) -> None:
     words = plain(" ".join(command), 200)
     sys.stderr.flush()
     try:
-        # stdout is the verdict's, which other programs read.
+        # stdout is reserved for the verdict, which other programs read.
         process = subprocess.Popen(command, cwd=folder, stdout=sys.stderr.fileno(), start_new_session=True)
     except OSError as error:
         raise EnvironmentMissing(f"to be able to run the build of {file}, {words}", seen=str(error)) from error
     try:
         status = process.wait()
     finally:
-        # Ctrl-C does not reach a session of its own, and a build may leave servers behind.
+        # Ctrl-C does not reach a separate session, and a build may leave servers running.
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
         process.wait()

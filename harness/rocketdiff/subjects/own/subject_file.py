@@ -1,8 +1,8 @@
 """
-The subject file, version 1: what does not fit on a line of ``--subject``.
+The subject file, version 1: a subject description that does not fit into ``--subject``.
 
-``python -m rocketdiff.subjects.own.subject_file > fixtures/schema/subject-1.json`` writes the published schema; a test refuses a stale
-one. Rules over two fields are not in the schema: exactly one of ``command`` and ``java``; what belongs to a program only.
+``python -m rocketdiff.subjects.subject_file > fixtures/schema/subject-1.json`` writes the published schema; a test refuses a
+stale one. Rules that span fields are not in the schema: exactly one of ``command`` and ``java``; fields only for programs.
 """
 
 import sys
@@ -24,17 +24,17 @@ FORM = "--subject ./subject.yaml"
 SUFFIXES = (".yaml", ".yml")
 
 LABEL = r"[A-Za-z][A-Za-z0-9._-]{0,39}"
-"""A label is printed beside a subject's name, in tables too."""
+"""Printed beside a subject's name, in tables too; so it is short."""
 
 Text = Annotated[str, Field(min_length=1)]
 Release = Annotated[str, Field(pattern=r"^[0-9]+\.[0-9]+\.[0-9]+(-[A-Za-z0-9.]+)?$")]
 Variable = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
 Call = Literal["plain", "queue", "selector", "batch", "group", "async", "oneway"]
-"""Kinds of send, and modes besides the synchronous one."""
+"""Kinds of send, and modes except the synchronous one."""
 
 
 class JavaPart(Part):
-    """A build of the Java client: one of jar, folder, class_path and coordinates; base: the release whose rules it is held against."""
+    """A build of the Java client: one of jar, folder, class_path, coordinates. base: release by whose rules it is judged."""
 
     jar: Text | None = None
     folder: Text | None = None
@@ -45,11 +45,12 @@ class JavaPart(Part):
 
 class SubjectFile(Part):
     """
-    One subject. Paths in it are relative to its folder, in which a command runs.
+    One subject. Paths are relative to the folder of the file; commands run there, without a shell.
 
-    command: a program and its arguments, run without a shell. build: likewise, what makes it, only run with ``--build``. environment: added to the clean one that every program gets.
-    unsupported: calls that its hello claims and that it shall not be asked for. ledger: declared divergences of this client. rules: the
-    Java release by whose rules both are judged when this program is the baseline; without it it cannot be one.
+    command: a program and its arguments. build: the command that builds it, run only with ``--build``. environment: variables
+    added to the clean environment of every program. unsupported: calls that hello claims but that are not to be used. ledger:
+    file of its declared divergences. rules: Java release by whose rules both are judged if this program is the baseline;
+    required then.
     """
 
     format: Literal[1]
@@ -86,9 +87,10 @@ _SOURCES = ("jar", "folder", "class_path", "coordinates")
 @dataclass(frozen=True, slots=True)
 class DescribedSubject:
     """
-    What a subject file says. build: of the Java client, as after ``java:``; empty for a program. folder: of the file.
+    Content of a subject file.
 
-    command: of a program, as written. build_command: what makes it; empty for nothing. rules: for when it is the baseline.
+    folder: of the file. build: a build of the Java client, as after ``java:``; empty for a program. command: of a program, as
+    written. build_command: builds the program; may be empty. rules: applied when it is the baseline.
     """
 
     folder: Path
@@ -104,17 +106,17 @@ class DescribedSubject:
 
 
 def is_subject_file(text: str) -> bool:
-    """Whether a subject is named by the path of a file."""
+    """True if the text is the path of a subject file."""
     return text.endswith(SUFFIXES)
 
 
 def schema() -> bytes:
-    """JSON Schema of subject files of this version."""
+    """Return the JSON Schema of this version."""
     return published_schema(SubjectFile, f"subject:{FORMAT}").encode()
 
 
 def read(path: Path) -> DescribedSubject:
-    """Reads and checks one subject file. UsageError names the file, the line and what was expected there."""
+    """Read and check one subject file; a UsageError names file, line and expectation."""
     source = parse_yaml(read_text(path, "subject file", hint=FORM), str(path))
     data, place = source.data, source.place
     require_format(data, place, FORMAT, what="subject file", holds="format, and command or java")
@@ -139,7 +141,6 @@ def read(path: Path) -> DescribedSubject:
 
 
 def _build(file: SubjectFile, folder: Path, place: Place) -> str:
-    """The build as ``java:`` takes it; empty for a program."""
     if (file.command is None) == (file.java is None):
         seen = "neither" if file.command is None else "both"
         raise refused(place, (), expected="one of command (a program) and java (a build of the Java client)", seen=seen)
