@@ -278,7 +278,7 @@ class _Refusal:
 
 
 def _limit(value: object) -> object:
-    """pydantic reports limits of floats as floats: 5.0 is shown as 5."""
+    """Pydantic reports limits of floats as floats: 5.0 is shown as 5."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
@@ -304,7 +304,7 @@ def _below(kind: Any, step: str | int) -> Iterator[Any]:
 
 @cache
 def _labels(part: Any) -> tuple[Any, ...]:
-    """pydantic labels a union member by its class or by a literal of one of its fields."""
+    """Pydantic labels a union member by its class or by a literal of one of its fields."""
     kinds = [choice for kind in _fields_of(part).values() for choice in _choices(kind)]
     return (getattr(part, "__name__", None), *kinds)
 

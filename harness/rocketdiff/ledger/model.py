@@ -113,7 +113,7 @@ class Conditions:
     Conditions of an entry; all must hold.
 
     subject: the client whose behaviour is declared. against: the baseline, if it matters. server: release of the
-    brokers. faults: number of nodes hit, by the names of ``core.fault.FAULT_COUNTS``. settings: the client's settings
+    brokers. faults: number of nodes hit, by the names of ``core.tables.fault.FAULT_COUNTS``. settings: the client's settings
     in the case.
     """
 

@@ -121,7 +121,7 @@ class WorkloadPart(Part):
 
 
 class Fault(Part):
-    """One entry of ``faults``; ``core.fault`` has the kinds."""
+    """One entry of ``faults``; ``core.tables.fault`` has the kinds."""
 
     kind: str
 

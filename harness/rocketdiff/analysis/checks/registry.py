@@ -1,4 +1,4 @@
-"""The evaluation of each check of ``core.checks``, and the evaluations over all cases."""
+"""The evaluation of each check of ``core.tables.checks``, and the evaluations over all cases."""
 
 from collections.abc import Callable, Sequence
 

@@ -19,7 +19,7 @@ class StoredRow:
 
     identity: our id in its property, or None. send: number of its send, None if the id is not of this topic. body_ok: the body
     equals the planned one byte by byte. Timestamps: wall clock, in milliseconds. properties: all of them as one text
-    (``core.message``). body_digest: of the body as the application gave it.
+    (``core.sends.message``). body_digest: of the body as the application gave it.
     """
 
     broker: str

@@ -132,7 +132,7 @@ class Send:
     Not reported by subjects:
     callbacks: number of callback calls of an asynchronous send.
     due_ns (here on the monotonic clock), kind, argument, body_bytes, mode, delay_level: from the plan.
-    properties: planned contents besides our id, as canonical text (``core.message``); None for nothing.
+    properties: planned contents besides our id, as canonical text (``core.sends.message``); None for nothing.
     """
 
     send: int

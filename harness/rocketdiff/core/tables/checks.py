@@ -18,7 +18,7 @@ class Aspect(StrEnum):
 
 
 class Need(StrEnum):
-    """Precondition for a question to arise in a case; ``core.knowable`` has condition and words."""
+    """Precondition for a question to arise in a case; ``core.tables.knowable`` has condition and words."""
 
     FAULT_LATENCY = "the producer avoids slow brokers"
     LOST_BROKER = "a broker is paused or killed"

@@ -133,7 +133,9 @@ class Observation:
         return self.difference is None and self.undecided is None
 
     def as_known(self, after: HiddenState) -> KnownCall:
-        return KnownCall(after, self._legal, {at: (allowed.lo_ms, allowed.hi_ms) for at, allowed in self._allowed.items()})
+        return KnownCall(
+            after, self._legal, {at: (allowed.lo_ms, allowed.hi_ms) for at, allowed in self._allowed.items()}
+        )
 
     def judgement_of(self, known: KnownCall, belief: Belief) -> SendJudgement:
         self._legal = list(known.legal)

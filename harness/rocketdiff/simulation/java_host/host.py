@@ -87,7 +87,6 @@ class HostProgram:
 def java_program() -> HostProgram:
     """Return the Java host of this package."""
     # Imported here because a toy host needs neither a JDK nor the compiled simulator.
-    from rocketdiff.releases.java_programs import MAIN_CLASS, SIMULATOR_JVM_OPTIONS, simulator_class_path  # noqa: PLC0415
     from rocketdiff.releases.jdk import find_java  # noqa: PLC0415
     from rocketdiff.releases.programs.java_programs import MAIN_CLASS, SIMULATOR_JVM_OPTIONS, simulator_class_path  # noqa: PLC0415
 

@@ -120,7 +120,10 @@ def _data(text: str | bytes, name: str) -> object:
         raise UsageError(
             f"JSON in script {name}", seen=f"{problem.msg} on line {problem.lineno}, column {problem.colno}"
         ) from None
-    except (ValueError, RecursionError) as problem:  # not UTF-8, a number with thousands of digits, or nested too deeply
+    except (
+        ValueError,
+        RecursionError,
+    ) as problem:  # not UTF-8, a number with thousands of digits, or nested too deeply
         raise UsageError(f"JSON in script {name}", seen=" ".join(str(problem).split())) from None
 
 
