@@ -1,7 +1,7 @@
 """
 The subject file, version 1: a subject description that does not fit into ``--subject``.
 
-``python -m rocketdiff.subjects.subject_file > fixtures/schema/subject-1.json`` writes the published schema; a test refuses a
+``python -m rocketdiff.subjects.own.subject_file > fixtures/schema/subject-1.json`` writes the published schema; a test refuses a
 stale one. Rules that span fields are not in the schema: exactly one of ``command`` and ``java``; fields only for programs.
 """
 
