@@ -28,8 +28,8 @@ class FaultContext:
     """
     Fault context of one attempt.
 
-    hit: the fault of its broker that may have been in force during part of the attempt. blocked: hit, and no answer arrived before
-    the heal began (an answer in flight may still arrive in the first instant of a fault).
+    hit: the fault of its broker that may have been in force during part of the attempt. blocked: hit, and no answer arrived
+    before the heal began (an answer in flight may still arrive in the first instant of a fault).
     """
 
     phase: Phase

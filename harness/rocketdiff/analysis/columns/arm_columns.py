@@ -26,7 +26,7 @@ Ints = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
 
 SEND_BITS = 40
-"""A view's key is its thread, shifted by this many bits, plus its send number. Larger send numbers exclude a case from columns."""
+"""A view's key is its thread, shifted by this many bits, plus its send number. A case with larger numbers has no columns."""
 
 MISSING = -1
 """Code of a missing word; number of a missing row."""
@@ -84,9 +84,9 @@ class ArmColumns:
     """
     The views of one arm. Arrays have one element per view, valid only for simple views.
 
-    send_row, first_attempt, attempts: its rows, and its number of attempts. place: broker and queue in one number, the same in both
-    arms. Valid for every view: last_place, of its last attempt; ended_well, its call returned without an error. failed: views of all
-    failed attempts, with their brokers.
+    send_row, first_attempt, attempts: its rows, and its number of attempts. place: broker and queue in one number, the same in
+    both arms. Valid for every view: last_place, of its last attempt; ended_well, its call returned without an error. failed:
+    views of all failed attempts, with their brokers.
     """
 
     keys: Ints

@@ -53,7 +53,7 @@ class _Place(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class _CalmArm:
-    """One arm's calm sends. at: numbers of the planned sends, sorted; views: of this arm; phases: codes of their only attempts."""
+    """One arm's calm sends. at: numbers of the planned sends, sorted; views: of this arm; phases: codes, of their attempts."""
 
     arm: Arm
     side: int

@@ -1,8 +1,8 @@
 """
 A case as columns, and which of its planned sends are calm.
 
-A planned send is calm if in both arms it is simple, keeps its turn, met no fault and is stored once where and as its call says, and
-if its durations in the arms differ little. Each check only tallies such a send, and the columns determine the tally.
+A planned send is calm if in both arms it is simple, keeps its turn, met no fault and is stored once where and as its call says,
+and if its durations in the arms differ little. Each check only tallies such a send, and the columns determine the tally.
 All other sends become objects and are observed one by one, in order.
 """
 
@@ -59,8 +59,8 @@ class CaseColumns:
     """
     Both arms, and their views side by side.
 
-    keys: of every planned send that an arm began, sorted. views: by arm, the view of each send, MISSING if that arm never began it.
-    slow: the send must become an object; the replay may add further ones.
+    keys: of every planned send that an arm began, sorted. views: by arm, the view of each send, MISSING if that arm never
+    began it. slow: the send must become an object; the replay may add further ones.
     """
 
     kind: SendKind
@@ -178,9 +178,9 @@ def _earliest_stored(
     columns: ArmColumns, stored: StoredColumns, brokers: int, clock: ClockAnchor | None
 ) -> "np.ndarray[tuple[int], np.dtype[np.float64]]":
     """
-    Return, by broker, a lower bound on every bound of its clock's lead that ``Acknowledged`` can find.
+    Return, by broker, the smallest upper bound of its clock's lead that any copy of a send shows.
 
-    It is the least lead over all copies of sends with a known start.
+    ``Acknowledged`` uses only some of these copies, so it never finds a smaller one.
     """
     least = np.full(brokers + 1, np.inf)
     if clock is not None:

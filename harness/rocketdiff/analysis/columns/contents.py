@@ -3,7 +3,7 @@ Finds stored messages that certainly satisfy ``checks/storage/content``, from th
 
 Properties are canonical JSON. Within an arm they differ between messages only in the value of UNIQ_KEY and the end of our own id.
 So texts of one length are compared byte by byte with a *pattern*: one of the texts, with these two places open. A text that
-fits, and has no quote, escape or control character in the open places, has the same properties as its pattern.
+fits, and has only printable ASCII without quote and backslash in the open places, has the same properties as its pattern.
 """
 
 import hashlib
@@ -234,7 +234,7 @@ class _Texts:
         return texts
 
     def _read_others(self, properties: Any) -> None:
-        """Read the keys of messages that fit no pattern: such a message becomes an object, but a calm one may have the same key."""
+        """Read the keys of messages that fit no pattern. They become objects, but a calm message may have the same key."""
         for row in np.flatnonzero(self.carried == MISSING).tolist():
             key = json.loads(properties[row].as_py() or "{}").get(UNIQ_KEY)
             if isinstance(key, str) and key:
