@@ -121,7 +121,7 @@ class JudgedViews:
         return send if send.row is None else send.judged(self._replay.judge(send.row))
 
     def _catch_up(self, thread: int, view: int) -> None:
-        """Skip the calm calls before a view. With fault latency, replay the last call at each broker: the fault table keeps it."""
+        """Skip the calm calls before a view. With fault latency, replay the last one at each broker: the fault table keeps it."""
         if view - self._at <= 1:
             return
         for last in self._shown(view) if self._is_latency_on else ():

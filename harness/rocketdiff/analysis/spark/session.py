@@ -1,8 +1,8 @@
 """
 Makes Spark sessions; gives the reason for each setting.
 
-The Java home is an argument or ``JAVA_HOME``. Output of the JVM goes into a file of the session, because standard output and error
-belong to the caller. Errors become exceptions.
+The Java home is an argument or ``JAVA_HOME``. Output of the JVM goes into a file of the session, because standard output and
+error belong to the caller. Errors become exceptions.
 """
 
 import atexit
@@ -152,9 +152,10 @@ def prepare(
     """
     Start the next local session with its JVM in a thread, without waiting for it.
 
-    With another master, or if a session exists or is being prepared, only ``first`` is called. first: called while the JVM starts, in
-    the same thread as the rest, so that two threads never import the same module at once. then: called with the session.
-    Raises as ``session``, which also reports a JVM that fails to start; exceptions of first and then are ignored.
+    If the master is not local, or a session exists or is being prepared, only ``first`` is called. first: called while the
+    JVM starts, in the same thread as the rest, so that two threads never import the same module at once. then: called with
+    the session. Raises as ``session``, which also reports a JVM that fails to start; exceptions of first and then are
+    ignored.
     """
     global _process, _preparation  # noqa: PLW0603 - see there
     require_master(master)
