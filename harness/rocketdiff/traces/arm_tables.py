@@ -26,7 +26,7 @@ _TROUBLES_TOLD = 20
 
 
 _DAY_NS = 86_400 * 10**9
-"""Tolerance of plausible times: records lie at most a day after the case's last send is due, and routes a day before its origin."""
+"""Tolerance of plausible times: records lie at most a day after the last send is due, routes at most a day before the origin."""
 
 _EARLY_TOLERANCE_NS = 1_000_000
 """The timers of some clients round to whole milliseconds; the line protocol has the same tolerance."""
