@@ -156,8 +156,6 @@ _OBSERVERS: tuple[tuple[str, Callable[[CaseTrace, CaseContext, Rulebook], CaseOb
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """The checks whose facts a pass must produce; None: all facts."""
-
     checks: Collection[str] | None
 
     @property
@@ -171,7 +169,6 @@ class _Asked:
 
     @property
     def for_the_replay(self) -> bool:
-        """True if the replay by the rules is needed."""
         return any(self.for_facts_of(check) for check in (_OF_NONE, *KIND_OF_CHECK))
 
     def for_facts_of(self, check: str) -> bool:
@@ -187,7 +184,6 @@ def _observe_all(
     *,
     is_replayed: bool,
 ) -> None:
-    """Pass every send to the observers, as an object."""
     baseline, candidate = (_arm(trace, arm, context, rulebook, batch_rows, is_replayed=is_replayed) for arm in Arm)
     for send in aligned(baseline, candidate):
         for observer in observers:
@@ -213,7 +209,6 @@ def _note_limits(trace: CaseTrace, rulebook: Rulebook, collector: FactCollector)
 def _arm(
     trace: CaseTrace, arm: Arm, context: CaseContext, rulebook: Rulebook, batch_rows: int, *, is_replayed: bool
 ) -> Iterator[SendView]:
-    """Run one arm's sends through the single-arm steps."""
     stored = all_stored(trace, arm)
     if stored is None:
         context.collector.count("unread", str(arm), "", "queues")

@@ -50,14 +50,12 @@ class CaseTrace:
 
     @cached_property
     def faults(self) -> tuple[FaultRecord, ...]:
-        """Faults as they happened, ordered by time."""
         table = self.tables.get((TableName.FAULTS, None))
         rows = [] if table is None else table.drop_columns(["case"]).to_pylist()
         records = (FaultRecord(**row | {"kind": FaultKind(row["kind"])}) for row in rows)
         return tuple(sorted(records, key=lambda fault: (fault.inject_ns, fault.node)))
 
     def routes(self, arm: Arm) -> dict[int, tuple[tuple[str, int], ...]]:
-        """Publish lists of an arm, by route number."""
         table = self.tables.get((TableName.ROUTES, arm))
         rows = [] if table is None else table.select(["route", "queues"]).to_pylist()
         return {row["route"]: tuple((queue["broker"], queue["queue_id"]) for queue in row["queues"]) for row in rows}
@@ -111,7 +109,6 @@ def read_case(run: RunDirectory, number: int) -> CaseTrace:
 
 
 def _rows(table: pa.Table, columns: list[str], batch_rows: int) -> Iterator[Row]:
-    """Yield the rows of a table; the first two values are (thread, send)."""
     for batch in table.select(columns).to_batches(max_chunksize=batch_rows):
         yield from zip(*map(values_of, batch.columns), strict=True)
 

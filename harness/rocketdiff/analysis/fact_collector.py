@@ -25,11 +25,9 @@ class FactCollector:
         self._tallies: defaultdict[tuple[str, str, str, str], list[float]] = defaultdict(lambda: [0, 0.0])
 
     def note(self, fact: Fact) -> None:
-        """Store one fact unchanged."""
         self._facts.append(fact)
 
     def count(self, check: str, arm: str, phase: str, key: str, *, n: int = 1, total: float = 0.0) -> None:
-        """Add to a tally."""
         tally = self._tallies[check, arm, phase, key]
         tally[0] += n
         tally[1] += total
@@ -46,7 +44,6 @@ class FactCollector:
         attempt: int | None = None,
         rules: Mapping[str, object] | None = None,
     ) -> None:
-        """Store a difference on one side of a send, with the actions of both arms at that send."""
         sides = (self._shown(Arm.BASELINE, send.baseline), self._shown(Arm.CANDIDATE, send.candidate))
         self.note(
             Difference(
@@ -74,11 +71,9 @@ class FactCollector:
             yield CaseFact(self._run, self._number, Tally(check, arm, phase, key, int(n), total))
 
     def differences(self) -> tuple[Difference, ...]:
-        """Differences stored so far."""
         return tuple(fact for fact in self._facts if isinstance(fact, Difference))
 
     def _shown(self, arm: Arm, side: SendView | None) -> SideExample:
-        """Actions of one arm at a send; empty if the arm never reached it."""
         if side is None:
             return SideExample(str(arm), stored=())
         copies = tuple(StoredAt(copy.broker, copy.queue_id, copy.queue_offset) for copy in side.copies or ())

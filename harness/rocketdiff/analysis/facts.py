@@ -144,7 +144,6 @@ def _struct(kind: type[Any]) -> pa.DataType:
 
 
 def _ddl(kind: pa.DataType) -> str:
-    """Return an Arrow type in Spark's DDL notation."""
     if isinstance(kind, pa.StructType):
         return f"struct<{', '.join(f'{field.name}: {_ddl(field.type)}' for field in kind)}>"
     if isinstance(kind, pa.ListType):

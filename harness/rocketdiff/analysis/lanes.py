@@ -80,7 +80,6 @@ def _windows(
 
 
 def _near(one: Difference, other: Difference) -> bool:
-    """True if the window around one difference shows the other at a distance from its edges."""
     return abs(one.send - other.send) <= REACH_SENDS // 2
 
 

@@ -72,7 +72,6 @@ def _lanes(cases: Sequence[CaseFacts], lanes: Sequence[CaseFact]) -> Iterator[Sw
 
 
 def _marks(facts: CaseFacts, bars: Sequence[LaneBar]) -> Iterator[LaneMark]:
-    """Yield the examples whose send is in a window."""
     seen = {(bar.arm, bar.thread, bar.send) for bar in bars}
     arms = {subject: str(arm) for arm, subject in reversed(list(facts.subjects.items()))}
     for found in facts.divergences.values():
@@ -111,7 +110,6 @@ def _by_step(counts: dict[int, int], width: int, last: int) -> tuple[int, ...]:
 
 
 def _drawn(cases: Sequence[CaseFacts]) -> list[CaseFacts]:
-    """Return the cases that get a swim lane, in plan order."""
     by_signatures = sorted(cases, key=lambda facts: -sum(len(found) for found in facts.divergences.values()))
     chosen = [facts for facts in by_signatures if any(facts.divergences.values())][:CASES_DRAWN]
     for facts in cases:

@@ -72,7 +72,6 @@ class Copy:
     born_timestamp_ms: int | None = None
 
     def carried(self) -> dict[str, str]:
-        """Its properties by name; empty in traces without properties."""
         return named(self.properties)
 
 
@@ -102,7 +101,6 @@ class SendView:
 
     @property
     def order(self) -> tuple[int, int]:
-        """Sort key of the send in a file."""
         return self.thread, self.send
 
     @property

@@ -96,7 +96,6 @@ def _once(
     span: _Span,
     troubles: list[str],
 ) -> list[Told]:
-    """Return the records that fit the plan, the first of each key; the others become troubles."""
     seen: set[object] = set()
     kept: list[Told] = []
     for record in records:
@@ -136,7 +135,6 @@ def _with_mode(told: Attempt, asked: PlannedSend) -> Attempt:
 
 
 def _with_plan(told: Send, asked: PlannedSend, origin_ns: int, attempts: Sequence[Attempt], again: int) -> Send:
-    """Complete a reported send with its plan, its attempts and its number of callbacks."""
     callbacks = again + (told.error != NEVER_CALLED_BACK) if asked.mode is SendMode.ASYNC else None
     return replace(
         told,
@@ -153,7 +151,6 @@ def _with_plan(told: Send, asked: PlannedSend, origin_ns: int, attempts: Sequenc
 
 
 def _route_columns(group: tuple[int, int], told: Sequence[RouteSeen]) -> dict[str, list[object]]:
-    """Return the columns of ``routes`` in schema order."""
     columns: tuple[list[object], ...] = (
         [group[0]] * len(told),
         [group[1]] * len(told),
@@ -172,7 +169,6 @@ def _columns(table: TableName, group: tuple[int, int], records: Sequence[Attempt
 
 
 def _plain(values: list[object]) -> list[object]:
-    """Replace members of string enumerations by their values."""
     if not any(issubclass(kind, StrEnum) for kind in set(map(type, values))):
         return values
     return [value.value if isinstance(value, StrEnum) else value for value in values]

@@ -212,7 +212,6 @@ class RunManifest:
         return source.rules if source else None
 
     def case(self, number: int) -> CaseEntry:
-        """The case with this number; raises TraceError if there is none."""
         for entry in self.cases:
             if entry.number == number:
                 return entry

@@ -123,7 +123,6 @@ class Recorder:
             raise
 
     def close(self) -> None:
-        """Close the file. Idempotent."""
         file, self._file = self._file, None
         if file is not None:
             os.close(file)

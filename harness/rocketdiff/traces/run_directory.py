@@ -92,12 +92,10 @@ class CaseDirectory:
 
     @property
     def entry(self) -> CaseEntry:
-        """Current entry of this case in ``run.json``."""
         return self._run.entry(self.number)
 
     @property
     def run(self) -> str:
-        """Id of the run."""
         return self._run.run
 
     @property
@@ -107,7 +105,6 @@ class CaseDirectory:
 
     @property
     def started(self) -> bool:
-        """True if the plan of this case was recorded."""
         return (self._run.path / plan_file(self.number)).exists()
 
     def begin(self, plan: Plan, *, clock: ClockAnchor, origin_ns: int) -> None:
@@ -126,7 +123,6 @@ class CaseDirectory:
         return Recorder(self._run.path / journal_file(self.number, arm))
 
     def wire_file(self, arm: Arm) -> Path:
-        """Journal of this arm's recording relay."""
         return self._run.path / wire_file(self.number, arm)
 
     def witnessed(self, arm: Arm) -> Recorder:
@@ -175,11 +171,9 @@ class CaseDirectory:
         return self._run.change(self.number, lambda entry: self._with_digests(replace(entry, arms=arms)))
 
     def lost(self, arm: Arm, breach: Breach) -> CaseEntry:
-        """Record a breach of the line protocol."""
         return self._run.change(self.number, lambda entry: replace(entry, breaches=entry.breaches | {arm: breach}))
 
     def guard(self, guard: Guard) -> CaseEntry:
-        """Add a guard measured after this case was complete."""
         return self._run.change(self.number, lambda entry: replace(entry, guards=(*entry.guards, guard)))
 
     def complete(
@@ -196,7 +190,6 @@ class CaseDirectory:
     def abort(
         self, reason: str, *, guards: Sequence[Guard] = (), measured: dict[str, int | float] | None = None
     ) -> CaseEntry:
-        """Declare this case aborted, with the reason."""
         return self._end(CaseStatus.ABORTED, reason, guards, measured or {})
 
     def _end(
@@ -267,7 +260,6 @@ class CaseDirectory:
 
 
 def _introduced(summary: ArmSummary, journal: ArmJournal) -> ArmSummary:
-    """Add the subject's description of itself from its hello, if there was one."""
     hello = journal.hello
     if hello is None:
         return summary
@@ -322,7 +314,6 @@ class RunDirectory:
 
     @property
     def manifest(self) -> RunManifest:
-        """Current content of ``run.json``."""
         return self._manifest
 
     @property
@@ -331,7 +322,6 @@ class RunDirectory:
         return self._manifest.run
 
     def subject(self, arm: Arm) -> str:
-        """``client:release`` of an arm."""
         return self._manifest.subjects[arm]
 
     def entry(self, number: int) -> CaseEntry:
@@ -345,7 +335,6 @@ class RunDirectory:
             return self._cases.setdefault(number, CaseDirectory(self, number))
 
     def cases(self) -> tuple[CaseDirectory, ...]:
-        """All cases, in planned order."""
         return tuple(self.case(entry.number) for entry in self._manifest.cases)
 
     def add(self, make: Callable[[int], CaseEntry]) -> CaseDirectory:
@@ -360,7 +349,6 @@ class RunDirectory:
         return RunDirectory(self.path, replace(self._manifest, cases=(self.entry(number),)), is_part=True)
 
     def change(self, number: int, change: Change) -> CaseEntry:
-        """Replace a case's entry and write ``run.json``."""
         with self._lock:
             changed = change(self.entry(number))
             cases = tuple(changed if entry.number == number else entry for entry in self._manifest.cases)
@@ -368,7 +356,6 @@ class RunDirectory:
             return changed
 
     def end(self, *, wall_ms: int) -> None:
-        """Record the end of the run."""
         with self._lock:
             self._write(replace(self._manifest, ended_wall_ms=wall_ms))
 

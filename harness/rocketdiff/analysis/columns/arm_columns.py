@@ -49,7 +49,6 @@ class Words:
         return self._codes[word]
 
     def codes_of(self, column: Any) -> Ints:
-        """Codes of a column of words; MISSING for null."""
         return by_word(column, self.code, MISSING)
 
 
@@ -112,12 +111,10 @@ class ArmColumns:
 
     @property
     def threads(self) -> Ints:
-        """Thread of each view."""
         return self.keys >> SEND_BITS
 
     @property
     def sends(self) -> Ints:
-        """Send number of each view."""
         return self.keys & ((1 << SEND_BITS) - 1)
 
 
@@ -210,7 +207,6 @@ def _ended_well(sends: pa.Table) -> Mask:
 
 
 def _failed(attempts: pa.Table, brokers: Ints, keys: Ints, attempt_keys: Ints) -> tuple[Ints, Ints]:
-    """Return views and brokers of attempts that ended with an error."""
     rows = np.flatnonzero(~np.broadcast_to(is_null(attempts.column("error")), attempts.num_rows))
     return np.searchsorted(keys, attempt_keys[rows]), brokers[rows]
 
@@ -250,7 +246,6 @@ def _rows_of(keys: Ints, own: Ints) -> Ints:
 
 
 def _taken(values: Ints, rows: Ints, missing: int) -> Ints:
-    """Return the values at rows; ``missing`` for a missing row."""
     if rows.size == values.size and bool((rows == np.arange(rows.size)).all()):
         return values
     return np.append(values, missing)[rows]

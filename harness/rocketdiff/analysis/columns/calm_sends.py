@@ -91,7 +91,6 @@ def add_calm_sends(case: CaseColumns, context: CaseContext, collector: OrderedCo
 
 
 def _count_in_phases(one: _CalmArm, context: CaseContext, collector: OrderedCollector) -> None:
-    """Add the tallies with one count per send and the same key for all sends."""
     late = _stored_late(one, context)
     for code, n, first in counted(one.phases, one.at):
         arm, phase = str(one.arm), str(PHASES[code])
@@ -172,7 +171,6 @@ def _add_shares(
     place: int,
     collector: OrderedCollector,
 ) -> None:
-    """Add shares by time step, to those of the other sends in the same steps."""
     others = [(int(key), *collector.shares((*check, key))) for key in collector.keys_of(*check)]
     sums = added_up(steps, here, shares, others)
     for step, n, first in counted(steps, here):

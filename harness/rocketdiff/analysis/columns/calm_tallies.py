@@ -32,7 +32,6 @@ class OrderedCollector(FactCollector):
         self._shares: defaultdict[Key, list[tuple[int, float]]] = defaultdict(list)
 
     def count(self, check: str, arm: str, phase: str, key: str, *, n: int = 1, total: float = 0.0) -> None:
-        """Add to a tally; each nonzero total is kept with the number of its send."""
         place = check, arm, phase, key
         tally = self._tallies.get(place)
         if tally is None:
@@ -62,7 +61,6 @@ class OrderedCollector(FactCollector):
             tally[1] = total
 
     def sort(self) -> None:
-        """Sort the tallies by first occurrence."""
         ordered = sorted(self._tallies.items(), key=lambda item: self._firsts[item[0]])
         self._tallies.clear()
         self._tallies.update(ordered)

@@ -72,7 +72,6 @@ class CaseColumns:
 
     @property
     def rotates(self) -> bool:
-        """True if the client chooses the queues."""
         return self.kind in ROTATING
 
 
@@ -225,7 +224,6 @@ def _after_trouble(columns: ArmColumns, brokers: int) -> Mask:
 
 
 def _calm(arms: Mapping[Arm, ArmPart], views: Mapping[Arm, Ints], everything: Carried) -> Mask:
-    """True for planned sends that are calm in each arm and alike in both."""
     candidate = arms[Arm.CANDIDATE]
     own = [at(arms[arm].own, views[arm]) & (views[arm] >= 0) for arm in Arm]
     took_ns = [at(arms[arm].columns.end_ns - arms[arm].columns.start_ns, views[arm]) for arm in Arm]

@@ -172,7 +172,6 @@ def _carry_alike(ours: dict[str, str], theirs: dict[str, str], planned: str | No
 
 
 def _as_planned(columns: ArmColumns, carried: Ints, everything: Carried) -> Mask:
-    """True for each copy that has the planned properties."""
     texts = columns.properties_told
     codes = (carried + 1) * len(texts) + columns.properties % len(texts)
 
@@ -187,7 +186,6 @@ def _as_planned(columns: ArmColumns, carried: Ints, everything: Carried) -> Mask
 
 
 def _by_code(codes: Ints, answer: Callable[[int], bool]) -> Mask:
-    """Apply ``answer`` to each distinct code, of which there are few."""
     found = np.flatnonzero(np.bincount(codes)) if int(codes.max(initial=0)) < _MANY else np.unique(codes)
     answers = np.array([answer(code) for code in found.tolist()], dtype=np.bool_)
     return answers[np.searchsorted(found, codes)] if answers.size else np.zeros(0, dtype=np.bool_)
@@ -258,7 +256,6 @@ class _Texts:
                 self._read_block(_matrix(chunk, rows), rows + first, everything)
 
     def _read_block(self, lines: Bytes, rows: Ints, everything: Carried) -> None:
-        """Read texts of one length, one per line."""
         for _ in range(PATTERNS):
             pattern = _pattern(lines[0], everything)
             if pattern is None:
@@ -321,7 +318,6 @@ def _place_of_value(content: bytes, carried: dict[str, str], name: str) -> slice
 
 
 def _hashes(words: Bytes) -> Hashes:
-    """Return a 64-bit hash of each word."""
     width = -(-words.shape[1] // 8) * 8
     wide = np.zeros((words.shape[0], max(width, 8)), dtype=np.uint8)
     wide[:, : words.shape[1]] = words

@@ -32,7 +32,6 @@ class Intervals:
 
     @classmethod
     def of(cls, pairs: Iterable[tuple[int, int | None]]) -> Self:
-        """Join intervals that overlap or touch; None: without an end."""
         joined: list[list[int]] = []
         for begin, end in sorted((begin, FOREVER_NS if end is None else end) for begin, end in pairs):
             if joined and begin <= joined[-1][1]:
@@ -43,14 +42,12 @@ class Intervals:
         return cls(both[:, 0].copy(), both[:, 1].copy())
 
     def hold(self, instants: Ints) -> Mask:
-        """True for each instant that lies in an interval."""
         if not self.begins.size:
             return np.zeros(instants.size, dtype=np.bool_)
         at = np.searchsorted(self.ends, instants, side="right")
         return np.append(self.begins, FOREVER_NS)[at] <= instants
 
     def meet(self, starts: Ints, ends: Ints) -> Mask:
-        """True for each half-open stretch of time that overlaps an interval."""
         if not self.begins.size:
             return np.zeros(starts.size, dtype=np.bool_)
         at = np.searchsorted(self.ends, starts, side="right")

@@ -44,7 +44,6 @@ class JudgedViews:
     def __init__(
         self, trace: CaseTrace, rules: ArmRules, columns: ArmColumns, turns: Turns, times: FaultTimes, *, rotates: bool
     ) -> None:
-        """rotates: the client chooses the queues, so that every call moves the thread's counter."""
         self.replayed = 0
         self._trace = trace
         self._rules = rules
@@ -76,12 +75,10 @@ class JudgedViews:
         return self._excused(found)
 
     def as_expected(self, views: Ints) -> dict[int, SendView]:
-        """Judge views that keep their turn, without the replay."""
         made = zip(views.tolist(), self.of(views), strict=True)
         return {view: send.judged(self._expected(view, send)) for view, send in made}
 
     def of(self, views: Ints) -> Iterator[SendView]:
-        """Make views objects with their fault context."""
         columns, arm = self._columns, self._rules.arm
         rows = columns.send_row[views]
         counts, firsts = columns.attempts[views], columns.first_attempt[views]
@@ -180,7 +177,6 @@ class JudgedViews:
 
 
 def _last_of_each(brokers: Ints, first: int, end: int) -> list[int]:
-    """Return the last view at each broker among views ``first`` to ``end``."""
     first = max(first, 0)
     last = {broker: first + at for at, broker in enumerate(brokers[first:end].tolist())}
     return sorted(last.values())

@@ -60,8 +60,6 @@ def observe_in_columns(
 
 
 class _Rest:
-    """The planned sends that are not calm."""
-
     def __init__(
         self,
         trace: CaseTrace,
@@ -105,7 +103,6 @@ class _Rest:
         return end
 
     def _tell_order(self, send: AlignedSend, place: int, order: Order) -> None:
-        """Pass the messages before a send's copies in their queues."""
         for side in send.sides:
             lanes, view = self._case.arms[side.arm].lanes, int(self._case.views[side.arm][place])
             assert lanes is not None, "the application names the queues"

@@ -40,12 +40,10 @@ class StoredColumns:
     planned: int | None
 
     def only_of(self, sends: Ints) -> StoredCopies:
-        """Copies of these sends only."""
         here = np.flatnonzero(np.isin(self.numbers, sends))
         return StoredCopies(self.table.take(here))
 
     def strays(self) -> StoredCopies:
-        """Messages without a planned send."""
         return StoredCopies(self.table.take(np.flatnonzero(self.numbers == MISSING)), self.planned)
 
 

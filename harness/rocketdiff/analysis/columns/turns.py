@@ -87,5 +87,4 @@ def _positions(places: Ints, seen: Ints) -> Ints:
 
 
 def _sorted_as_words(queues: tuple[tuple[str, int], ...], places: list[int]) -> list[int]:
-    """Return places in the order of their brokers' names and queue numbers."""
     return [place for _, place in sorted(zip(queues, places, strict=True))]

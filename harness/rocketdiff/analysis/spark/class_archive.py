@@ -35,7 +35,6 @@ class ClassArchive:
     written: Path | None
 
     def options(self) -> str:
-        """Flags for SPARK_SUBMIT_OPTS."""
         if self.written is not None:
             return f"{shlex.quote(f'-XX:ArchiveClassesAtExit={self.written}')} -Xlog:cds*=off"
         return shlex.join(archive_flags(self.mapped))

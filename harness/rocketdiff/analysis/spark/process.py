@@ -59,14 +59,12 @@ class SparkProcess:
             return read_int(file), UTF8Deserializer().loads(file)  # type: ignore[no-untyped-call]  # pyspark's own
 
     def has_ended(self, timeout_s: float = 0.0) -> bool:
-        """True if it ended within the timeout."""
         return self._process.await_end(timeout_s)
 
     def how_it_ended(self) -> str:
         return self._process.how_it_ended() if self._process.await_end(0) else "it runs"
 
     def last_words(self) -> str:
-        """End of its log, normally empty."""
         try:
             return self._log.read_text(encoding="utf-8", errors="replace")[-_LAST_WORDS:].strip()
         except OSError:

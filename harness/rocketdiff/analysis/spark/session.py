@@ -83,7 +83,6 @@ def settings(master: str, folder: Path) -> dict[str, str]:
 
 
 def _local_settings(folder: Path) -> dict[str, str]:
-    """Return the settings for a session that lives for seconds on the user's machine."""
     log = folder / "log4j2.properties"
     log.write_text(_QUIET_LOG, encoding="utf-8")
     return {
@@ -322,7 +321,6 @@ def _is_not_of_py4j(record: logging.LogRecord) -> bool:
 
 
 def _gateway(port: int, secret: str) -> Any:
-    """Connect pyspark to a running JVM."""
     variables = {"PYSPARK_GATEWAY_PORT": str(port), "PYSPARK_GATEWAY_SECRET": secret}
     os.environ.update(variables)
     try:
@@ -347,7 +345,6 @@ def _stop_active() -> None:
 
 @atexit.register
 def _finish() -> None:
-    """Let the JVM write its class archive if it must, then end it."""
     with contextlib.suppress(KeyboardInterrupt):
         if _process is not None and _has_served:
             _process.write_archive()
