@@ -1,7 +1,7 @@
 """
-The pass over one case: reads it once, runs all steps and observers, and yields facts. Runs in a Spark task or without Spark.
+The pass over one case: runs all steps and observers in one reading, and yields facts.
 
-Each step maps a stream of sends of one arm: attempts in context → replayed → reconciled. Then the two arms are aligned.
+Steps are streams of one arm's sends: attempts in context → replayed → reconciled. Then the arms are aligned.
 """
 
 import gc
@@ -65,7 +65,7 @@ from rocketdiff.core.topology import topology_named
 from rocketdiff.traces.schema import TableName
 
 PLAIN_REPLAY = "ROCKETDIFF_PLAIN_REPLAY"
-"""Environment variable. If it is 1, every send is judged as an object, which is slower and gives the same facts."""
+"""Environment variable; 1: judge every send as an object, which is slower and gives the same facts."""
 
 
 def judge_case(
@@ -78,9 +78,8 @@ def judge_case(
     """
     Yield the facts of one case.
 
-    plainly: judge every send as an object instead of in columns; the facts are the same. None: ``PLAIN_REPLAY`` decides.
-    wanted: the checks whose facts are needed, None for all facts. Only the work for these checks is done, and their facts equal
-    those of a full pass. Facts of other checks, and facts without a check (counts of sends, bars, faults), may be missing.
+    plainly: use no columns; None: ``PLAIN_REPLAY`` decides. wanted: checks whose facts are needed, None for all facts. The
+    facts of these checks equal those of a full pass; all others (also counts of sends, bars, faults) may be missing.
     """
     asked = _Asked(wanted)
     if asked.nothing:
@@ -112,10 +111,9 @@ def judge_case(
 @contextmanager
 def _earlier_objects_left_alone() -> Iterator[None]:
     """
-    Exclude the objects that exist now from garbage collection until the block ends.
+    Exclude existing objects from garbage collection.
 
-    A pass makes many objects. Each time their number grows by a quarter, a full collection would also scan all imported modules,
-    which takes 50 ms.
+    Otherwise each growth by a quarter would cause a full collection that also scans all imported modules: 50 ms.
     """
     gc.freeze()
     try:
@@ -164,7 +162,7 @@ class _Asked:
 
     @property
     def nothing(self) -> bool:
-        """True if no observer writes any of the facts. Example: line protocol facts, which are in ``run.json``."""
+        """True if no observer writes these facts, for example those of the line protocol, which are in ``run.json``."""
         return not any(self.for_facts_of(check) for check, _ in _OBSERVERS)
 
     @property
@@ -193,7 +191,7 @@ def _observe_all(
 
 
 def _note_limits(trace: CaseTrace, rulebook: Rulebook, collector: FactCollector) -> None:
-    """Tally why there are no rules, and which checks have no answer with these rules or behind a proxy."""
+    """Tally why there are no rules, and which checks have no answer."""
     if topology_named(trace.entry.topology).has_proxies:
         for check in OF_QUEUES:
             collector.count(f"{UNKNOWABLE}{check}", str(Arm.CANDIDATE), "", PROXY_CHOOSES)

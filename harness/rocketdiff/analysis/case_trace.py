@@ -23,7 +23,7 @@ from rocketdiff.traces.run_directory import RunDirectory
 from rocketdiff.traces.schema import SCHEMAS, TableName
 
 BATCH_ROWS = 65_536
-"""Rows converted to Python at a time: about 60 MB of objects, enough to make the fixed cost of a batch negligible."""
+"""Rows converted to Python at a time: about 60 MB of objects; the fixed cost of a batch is negligible."""
 
 TableKey = tuple[TableName, Arm | None]
 Row = tuple[Any, ...]
@@ -33,12 +33,10 @@ Row = tuple[Any, ...]
 @dataclass(frozen=True)
 class CaseTrace:
     """
-    One case: its entry in ``run.json`` and its tables. A missing table means that the data is unknown, not that there was none.
+    One case: its entry in ``run.json`` and its tables. A missing table means unknown data, not none.
 
-    rules_given: the release whose rules the user chose for a baseline without rules of its own. bodies_compared: ``body_ok`` is
-    the result of a comparison byte by byte, so ``body_digest`` is not needed.
-
-    No slots, because ``faults`` is a cached property.
+    rules_given: ``RunManifest.baseline_rules``; bodies_compared: ``RunManifest.bodies_compared``. No slots, because ``faults`` is
+    a cached property.
     """
 
     run: str
@@ -61,19 +59,15 @@ class CaseTrace:
         return {row["route"]: tuple((queue["broker"], queue["queue_id"]) for queue in row["queues"]) for row in rows}
 
     def stored(self, arm: Arm) -> pa.Table | None:
-        """Messages that the brokers hold in an arm's topic; None if it was not read back."""
+        """Messages in an arm's topic; None if it was not read back."""
         return self.tables.get((TableName.STORED, arm))
 
     def scheduled(self, arm: Arm) -> pa.Table | None:
-        """An arm's delayed messages that the brokers hold back or have held back; None if that was not read."""
+        """Delayed messages that brokers hold or held back; None if not read."""
         return self.tables.get((TableName.SCHEDULED, arm))
 
     def sends(self, arm: Arm, batch_rows: int = BATCH_ROWS) -> Iterator[SendView]:
-        """
-        Yield every send of an arm with its attempts, by (thread, send).
-
-        The reader has verified that both tables are sorted by (thread, send).
-        """
+        """Merge both tables into sends with their attempts, by (thread, send); the reader has verified their order."""
         sends = _rows(self._table(TableName.SENDS, arm), _SEND_COLUMNS, batch_rows)
         attempts = _rows(self._table(TableName.ATTEMPTS, arm), _ATTEMPT_COLUMNS, batch_rows)
         send, attempt = next(sends, None), next(attempts, None)
@@ -131,10 +125,7 @@ def _order(row: Row) -> tuple[int, int]:
 
 _ATTEMPT_COLUMNS = ["thread", "send", *(name for name in SCHEMAS[TableName.ATTEMPTS].names[4:] if name != "reason")]
 _SEND_COLUMNS = ["thread", *(name for name in SCHEMAS[TableName.SENDS].names[3:] if name not in ("outcome", "reason"))]
-"""
-Columns to read. Outcome and reason follow from the others, with one exception: only an attempt's outcome shows that a request
-without an answer was one-way.
-"""
+"""Outcome and reason follow from the rest, except that only an attempt's outcome shows a one-way request without an answer."""
 
 
 _KINDS = {str(kind): kind for kind in SendKind}

@@ -1,4 +1,4 @@
-"""Makes evidence from summaries: for each planned check, for unplanned checks with a finding, and for the pooled checks."""
+"""Makes evidence from summaries: planned checks, unplanned checks with a finding, pooled checks."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -82,9 +82,9 @@ def trace_counts(manifests: Sequence[RunManifest], cases: Iterable[CaseFacts]) -
 
 def _answers(facts: CaseFacts) -> Iterable[Evidence]:
     """
-    Yield evidence of each planned check, and of each unplanned check that found a difference (all observers read every send).
+    Yield evidence of each planned check, and of each unplanned check that found a difference.
 
-    The facts already exclude everything unknowable (``core.knowable``), for planned and unplanned checks.
+    The facts already exclude everything unknowable (``core.knowable``).
     """
     planned = dict.fromkeys((*facts.entry.checks, *IMPLICIT))
     for check in planned:

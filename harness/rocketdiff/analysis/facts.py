@@ -43,7 +43,7 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """Count (``n``) and sum (``total``) of something in one phase of one arm."""
+    """Count and sum of something in one phase of one arm."""
 
     check: str
     arm: str

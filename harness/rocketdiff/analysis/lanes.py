@@ -1,7 +1,6 @@
 """
 Chooses the attempts that a report draws one by one: windows around the examples of a case, or around its first fault.
 
-In: the sorted Arrow table of attempts, the faults and the differences of a case. Out: one LaneBar per attempt and window.
 Only the rows of a window become Python objects.
 """
 
@@ -26,16 +25,16 @@ AFTER_NS = 1_500_000_000
 """Time shown before and after the first fault of a case without differences (without a fault: from its origin)."""
 
 REACH_SENDS = 30
-"""Sends of its thread shown before and after an example: about sixty bars per arm, each still wider than its outline."""
+"""Sends of its thread before and after an example: about sixty bars per arm, each still wider than its outline."""
 
 REACH_NS = 5_000_000_000
 """Maximum extent of a window on either side of its example. Otherwise sends that hang would shrink all others."""
 
 WINDOWS = 6
-"""Windows per case. The earliest examples are chosen, because they show the causes; a page has one card per kind anyway."""
+"""Windows per case: the earliest examples, which show the causes; a page has one card per kind anyway."""
 
 BARS = 200
-"""Bars per arm and window, nearest to its middle first. A reader cannot follow more, and the page stays small."""
+"""Bars per arm and window, nearest to its middle first: a reader cannot follow more, and the page stays small."""
 
 _COLUMNS = ["thread", "send", "attempt", "broker", "queue_id", "start_ns", "end_ns", "outcome", "reason"]
 

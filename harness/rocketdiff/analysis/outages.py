@@ -1,9 +1,8 @@
 """
 Counts the outages that both arms met, by situation.
 
-An outage is one opportunity for a rare divergence; overlapping pauses are one outage. Different situations exercise different
-rules: a client with fault latency avoids one slow broker, but cannot avoid all of them. So their counts are never summed.
-Only cases whose set-up held are counted, with their faults as they happened.
+An outage is one opportunity for a rare divergence; overlapping pauses are one outage. Situations exercise different rules (a
+client can avoid one slow broker, but not all), so their counts are never summed. Only sound cases count.
 """
 
 from collections import Counter

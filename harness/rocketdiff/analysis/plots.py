@@ -82,7 +82,7 @@ def _marks(facts: CaseFacts, bars: Sequence[LaneBar]) -> Iterator[LaneMark]:
 
 
 def _overview(facts: CaseFacts) -> Iterator[Overview]:
-    """Yield the attempts of a case over time, by arm and broker. A step is a quarter of a second, or wider in a long case."""
+    """Yield a case's attempts over time, by arm and broker, in steps of a quarter of a second or wider."""
     steps: defaultdict[tuple[str, str], dict[str, dict[int, int]]] = defaultdict(lambda: {STORED: {}, OTHER: {}})
     for (check, arm, ended, key), (n, _) in facts.tallies.items():
         if check == "over-time":
@@ -142,7 +142,7 @@ def _lane_attempt(bar: LaneBar, origin_ns: int) -> LaneAttempt:
 
 
 def _failover(cases: Sequence[CaseFacts]) -> Iterator[FailoverCurve]:
-    """Yield the curve of the judged sample, from the pairs that decide; then that of the whole failover, from every episode."""
+    """Yield the curve of the judged sample, from the pairs that decide; then that of whole failovers, from all episodes."""
     for pool, members in pools_of(cases, failover_time.NAME).items():
         judged = [pair for pair in pooled_pairs(members, failover_time.PER_TIMEOUT) if _both_failed_over(pair)]
         yield from _curves(pool, judged, failover_time.PER_TIMEOUT.sample, judged=True)
@@ -162,7 +162,7 @@ def _curves(pool: str, pairs: Sequence[EpisodePair], sample: str, *, judged: boo
 
 
 def _endings(cases: Sequence[CaseFacts]) -> Iterator[FailoverEndings]:
-    """Yield, for the episodes that both arms met, how often each arm ended them by failover."""
+    """Yield how often each arm ended an episode that both met by failover."""
     for pool, members in pools_of(cases, failover_time.NAME).items():
         pairs = pooled_pairs(members, failover_time.PER_TIMEOUT)
         met = [

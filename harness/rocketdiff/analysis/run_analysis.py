@@ -34,9 +34,8 @@ def analyze(
     """
     Analyse stored runs together; outages are pooled over all of them.
 
-    master: any Spark master, ``local[*]`` by default, ``none`` for this process alone (same evidence). On a cluster the
-    workers must see the run directories under the same paths. java_home: for Spark; default: ``JAVA_HOME`` of the environment.
-    spark: an existing session to use.
+    master: any Spark master (default ``local[*]``), or ``none`` for this process alone; the evidence is the same. Cluster workers
+    must see the run directories under the same paths. java_home: for Spark, default ``JAVA_HOME``. spark: an existing session.
 
     Raises UsageError if no run or the same run twice is given, TraceError for an invalid run directory, EnvironmentMissing
     without a Java.
@@ -53,9 +52,9 @@ def analyze(
 
 def prepare(master: str | None, java_home: Path, first: Callable[[], object], *, is_soon: bool) -> None:
     """
-    Start in a thread what ``analyze`` will need with this master, without waiting for it. Raises the same errors as ``analyze``.
+    Start in a thread what ``analyze`` will need. Raises the same errors.
 
-    first: called first in that thread. is_soon: ``analyze`` follows at once, so the warm-up of Spark is left to it.
+    first: called first in that thread. is_soon: ``analyze`` follows at once, so Spark is not warmed up.
     """
     if master == WITHOUT_SPARK:
         threading.Thread(target=first, name="ahead", daemon=True).start()

@@ -16,7 +16,7 @@ from rocketdiff.oracle.judgement import SendJudgement
 
 
 class Phase(StrEnum):
-    """State of the case when something began; PAUSED covers every kind of fault, from the first instant it may be in force."""
+    """State of the case at an instant; PAUSED covers every kind of fault, from the first instant it may be in force."""
 
     CALM = "calm"
     PAUSED = "paused"
@@ -48,7 +48,7 @@ class Fate(StrEnum):
 
 @lru_cache(maxsize=16)
 def named(properties: str | None) -> dict[str, str]:
-    """Return the properties of a canonical JSON text by name. Do not change the result: it is cached and shared by callers."""
+    """Return the properties of a canonical JSON text by name. The result is cached: do not change it."""
     return dict(json.loads(properties or "{}"))
 
 
@@ -80,11 +80,9 @@ class SendView:
     """
     One planned send of one arm.
 
-    - Trace: row is None if the call never returned (the subject died), although it had begun attempts. attempts are in order.
-    - Context: phase in which the send began, and the fault context of each attempt.
-    - Replay: judgement is None without rules, or if the call never returned.
-    - Reconciliation: copies and fate are None if the queues of the arm were not read back. kept: copies of a delayed message
-      that brokers hold or held back until delivery; their queue_id is the delay level minus one.
+    row: None if the call never returned (the subject died). phase: when the send began. contexts: of each attempt. judgement:
+    None without rules, or without a row. copies, fate: None if the queues were not read back. kept: copies of a delayed
+    message that brokers hold or held back; their queue_id is the delay level minus one.
     """
 
     arm: Arm

@@ -1,8 +1,4 @@
-"""
-Sums the facts of many cases: the result type of the Spark job, and the same sums without Spark.
-
-Both give the same rows in the same order with the same integers.
-"""
+"""Sums the facts of many cases: the result type of the Spark job, and the same sums without Spark, in the same order."""
 
 from collections import defaultdict
 from collections.abc import Iterable
@@ -30,7 +26,7 @@ class Summaries:
     Everything that the driver needs from all cases.
 
     Order: clusters by (run, case, check, signature, arm); tallies by (run, case, check, arm, phase, key); the others by case
-    and a key of their own. The order is the same with and without Spark.
+    and a key of their own.
     """
 
     clusters: tuple[DifferenceCluster, ...]
@@ -64,7 +60,7 @@ def summarise(facts: Iterable[CaseFact]) -> Summaries:
 
 
 def ease(difference: Difference) -> tuple[object, ...]:
-    """Return the sort key of examples: fewest attempts, then earliest. The other members only make the choice unique."""
+    """Return the sort key of examples: fewest attempts, then earliest; the rest only makes the choice unique."""
     attempt = -1 if difference.attempt is None else difference.attempt
     return difference.weight, difference.at_ns, difference.thread, difference.send, attempt, difference.observed
 

@@ -1,8 +1,8 @@
 """
 Makes the rows of an arm's sends, attempts and routes from its journal and its plan.
 
-A second answer to a send, or an answer to a send that was not planned or was planned for another thread, is a trouble and adds
-no row. Planned sends without an answer have no row in ``sends``, but their attempts have rows.
+A second answer to a send, or an answer that contradicts the plan, is a trouble and adds no row. Planned sends without an answer
+have no row in ``sends``, but their attempts have rows.
 """
 
 from collections import Counter, defaultdict
@@ -34,7 +34,7 @@ _EARLY_TOLERANCE_NS = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class _Span:
-    """The plausible times of a case, for journals that are sealed after their machine's monotonic clock was reset."""
+    """Plausible times of a case: a journal may be sealed after the machine's monotonic clock was reset."""
 
     origin_ns: int
     last_ns: int
@@ -44,7 +44,7 @@ class _Span:
         return cls(origin_ns, origin_ns + max((send.due_ns for send in plan), default=0) + _DAY_NS)
 
     def holds(self, told: Attempt | Send, asked: PlannedSend) -> bool:
-        """True if a record begins no earlier than its send is due, and its other times are in order."""
+        """True if a record begins no earlier than its send is due and its times are in order."""
         due_ns = self.origin_ns + asked.due_ns - _EARLY_TOLERANCE_NS
         returned_ns = told.returned_ns if isinstance(told, Send) else None
         return due_ns <= told.start_ns <= told.end_ns <= self.last_ns and (
@@ -162,7 +162,7 @@ def _route_columns(group: tuple[int, int], told: Sequence[RouteSeen]) -> dict[st
 
 
 def _columns(table: TableName, group: tuple[int, int], records: Sequence[Attempt | Send]) -> dict[str, list[object]]:
-    """Return columns in schema order; after case and arm they have the names of the records' fields."""
+    """Return columns in schema order; after case and arm they are the records' fields."""
     case, arm, *named = SCHEMAS[table].names
     columns: dict[str, list[object]] = {case: [group[0]] * len(records), arm: [group[1]] * len(records)}
     return columns | {name: _plain(list(map(attrgetter(name), records))) for name in named}

@@ -1,8 +1,8 @@
 """
 Reads journals: raw lines to records.
 
-A line that is not a record is reported as a trouble and never stops the reader, because the journal of a faulty or crashed
-subject must be sealed too. An unfinished last line, normal after a crash, is ignored.
+A line that is not a record becomes a trouble, because the journal of a faulty subject must be sealed too. An unfinished last
+line, normal after a crash, is ignored.
 """
 
 from collections.abc import Iterable, Iterator
@@ -61,10 +61,9 @@ def read_witnessed_journal(path: Path, witnessed: Path) -> ArmJournal:
     """
     Read the journal of one arm and merge the records of the wire witness.
 
-    A client that reports no attempts, or only their starts, gets the attempts and routes of the witness; of the witness's
-    copies of sends only the route numbers are used. A client that reports attempts is its own witness, except for the status:
-    if the witness saw that attempt's status, it replaces the reported one. Any other attempt of the witness is a request that
-    the client did not report: a trouble.
+    If the client reports no attempts, or only their starts, the witness's attempts, routes and route numbers of sends are used.
+    Otherwise the client is its own witness, but a status that the wire witness saw replaces the reported one, and an attempt that
+    only the wire witness saw is a trouble.
     """
     journal = read_arm_journal(path)
     if journal.hello is not None and journal.hello.tells_starts:
@@ -87,7 +86,7 @@ def read_witnessed_journal(path: Path, witnessed: Path) -> ArmJournal:
 
 
 def with_statuses(told: Iterable[Attempt], seen: Iterable[Attempt]) -> list[Attempt]:
-    """Return the reported attempts; if report and witness both have a status for an attempt, that of the witness is used."""
+    """Return the reported attempts; where report and witness both have a status, that of the witness is used."""
     statuses = {_place_of(attempt): attempt.status for attempt in seen if attempt.status is not None}
     return [
         attempt if attempt.status is None else replace(attempt, status=statuses.get(_place_of(attempt), attempt.status))

@@ -28,8 +28,7 @@ def witnessed_file(case: int, arm: Arm) -> PurePosixPath:
     """
     Return the file with records of the line protocol made from the wire.
 
-    It has all attempts and routes of a client that reports none; else the attempts with another status than reported, or not
-    reported.
+    All attempts and routes if the client reports none; else attempts with another status, or unreported.
     """
     return PurePosixPath(JOURNAL, f"{case:02d}-{arm}-witnessed.ndjson")
 
@@ -40,7 +39,7 @@ def plan_file(case: int) -> PurePosixPath:
 
 
 def fault_journal_file(case: int) -> PurePosixPath:
-    """Return the file of fault records as they became known; the last line of an episode and node is valid."""
+    """Return the file of fault records; the last line of an episode and node counts."""
     return PurePosixPath(JOURNAL, f"{case:02d}-faults.ndjson")
 
 

@@ -61,10 +61,9 @@ class ArmSummary:
     """
     Content of one arm's journal when it was sealed.
 
-    client, version, capabilities: as the subject reported. unanswered: planned sends without an answer. done: the subject
-    reported that every send was answered. failure: its message when it gave up. troubles: lines that are not records, or that
-    contradict the plan or an earlier line (the first few, in words); trouble_count counts all. witness: source of attempts and
-    routes, ``client`` (a hook inside it) or ``wire`` (the recording relay, for a client without a hook).
+    unanswered: planned sends without an answer. done: the subject reported that every send was answered. failure: its message
+    when it gave up. troubles: the first few lines that are not records, or contradict the plan or an earlier line, in words;
+    trouble_count: all. witness: source of attempts and routes, ``client`` (its hook) or ``wire`` (the recording relay).
     """
 
     sends: int
@@ -202,7 +201,7 @@ class RunManifest:
 
     @property
     def bodies_compared(self) -> bool:
-        """True if ``body_ok`` is the result of a comparison byte by byte; earlier runs may have compared only the beginning."""
+        """True if ``body_ok`` compares byte by byte; earlier runs may have compared only the beginning."""
         return minor_of(self.schema) >= BODIES_COMPARED_SINCE
 
     @property
@@ -230,7 +229,7 @@ def stamped(fields: Mapping[str, object]) -> bytes:
 
 
 def _digest_of(fields: Mapping[str, object]) -> str:
-    """Return the digest of all other fields, including those of a newer minor version; independent of order and layout."""
+    """Return the digest of all other fields, also unknown ones; independent of order and layout."""
     rest = {name: value for name, value in fields.items() if name != "digest"}
     return digest_of(msgspec.json.encode(rest, order="sorted"))
 

@@ -88,9 +88,8 @@ def sealed_files(run: RunDirectory, table: TableName) -> tuple[SealedFile, ...]:
     """
     Return every file of a table, ordered by case and arm.
 
-    Raises TraceError if a file belongs to another run or contradicts its name, or if a complete case lacks one: half a case would
-    silently be judged wrongly. Optional are files of aborted cases, and ``stored`` of a case whose guard says that its
-    queues were not read back.
+    Raises TraceError if a file belongs to another run or contradicts its name, or if a complete case lacks one. Optional are
+    files of aborted cases, and ``stored`` if the guard ``read-back`` is broken.
     """
     paths = sorted((run.path / table).glob("*.parquet"))
     for path in paths:
@@ -157,7 +156,7 @@ def read_table(run: RunDirectory, table: TableName, case: int, arm: Arm | None =
 
 
 def _digest(run: RunDirectory, entry: CaseEntry, file: str) -> str | None:
-    """Return the digest of a file in ``run.json``; None is allowed for earlier schema versions and after a crash."""
+    """Return a file's digest in ``run.json``; it may be missing in earlier schema versions and after a crash."""
     digest = entry.files.get(file)
     if digest is None and entry.status is CaseStatus.COMPLETE and run.manifest.has_digests:
         raise TraceError(f"a digest of {file} in run.json", seen="none", hint="the file was added after the run")

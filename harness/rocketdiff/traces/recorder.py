@@ -45,11 +45,7 @@ def writing(path: Path) -> Iterator[None]:
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """
-    Yield a temporary path beside ``path`` and rename it to ``path`` at the end: readers see the old file or the new one.
-
-    If the block fails, the temporary file is removed and the old file stays.
-    """
+    """Yield a temporary path and rename it to ``path`` at the end; if the block fails, the old file stays."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     with writing(path):
         try:
@@ -77,10 +73,10 @@ def digest_of(content: bytes) -> str:
 
 class Recorder:
     """
-    One append-only file of lines, unbuffered: each line is written to the kernel at once.
+    One append-only file of lines, unbuffered, for one writing thread.
 
-    One recorder has one writing thread. After a failed write the file is truncated to its last complete line and further
-    lines are refused, so a full disk leaves a shorter journal, never a corrupt one.
+    After a failed write the file is truncated to its last complete line and further lines are refused, so a full disk leaves a
+    shorter journal, never a corrupt one.
     """
 
     def __init__(self, path: Path) -> None:

@@ -126,11 +126,11 @@ class CaseDirectory:
         return self._run.path / wire_file(self.number, arm)
 
     def witnessed(self, arm: Arm) -> Recorder:
-        """Open the journal of what the wire saw and the client did not report, or reported differently; the caller closes it."""
+        """Open the journal ``layout.witnessed_file``; the caller closes it."""
         return Recorder(self._run.path / witnessed_file(self.number, arm))
 
     def write_fault(self, record: FaultRecord) -> None:
-        """Record what is known of a fault; a later record of the same episode and node replaces it."""
+        """Record a fault; a later record of the same episode and node replaces it."""
         with self._lock:
             if self._faults is None:
                 self._faults = Recorder(self._run.path / fault_journal_file(self.number))
@@ -183,7 +183,7 @@ class CaseDirectory:
         measured: dict[str, int | float] | None = None,
         connections: Mapping[Arm, tuple[ConnectionSample, ...]] | None = None,
     ) -> CaseEntry:
-        """Declare this case complete: all was done as planned and its tables are sealed."""
+        """Declare this case done and its tables sealed."""
         self._run.change(self.number, lambda entry: replace(entry, connections=dict(connections or {})))
         return self._end(CaseStatus.COMPLETE, "", guards, measured or {})
 
@@ -338,14 +338,14 @@ class RunDirectory:
         return tuple(self.case(entry.number) for entry in self._manifest.cases)
 
     def add(self, make: Callable[[int], CaseEntry]) -> CaseDirectory:
-        """Add a planned case, for a runner that receives its cases one by one; ``make`` is called with its number."""
+        """Add a planned case; ``make`` is called with its number."""
         with self._lock:
             entry = make(len(self._manifest.cases) + 1)
             self._write(replace(self._manifest, cases=(*self._manifest.cases, entry)))
         return self.case(entry.number)
 
     def only(self, number: int) -> "RunDirectory":
-        """View of this directory with a single case, for reading it while the run goes on."""
+        """View with a single case, for reading it while the run goes on."""
         return RunDirectory(self.path, replace(self._manifest, cases=(self.entry(number),)), is_part=True)
 
     def change(self, number: int, change: Change) -> CaseEntry:

@@ -19,7 +19,7 @@ DIGESTS_SINCE = 3
 """Minor version from which ``run.json`` has a digest of itself and of every sealed table."""
 
 BODIES_COMPARED_SINCE = 7
-"""Minor version from which ``body_ok`` is certainly the result of a comparison byte by byte, so body digests are not needed."""
+"""Minor version from which ``body_ok`` is certainly compared byte by byte, so body digests are not needed."""
 
 ARM_CODES = {Arm.BASELINE: 0, Arm.CANDIDATE: 1}
 

@@ -26,7 +26,7 @@ Ints = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
 
 SEND_BITS = 40
-"""A view's key is its thread, shifted by this many bits, plus its send number. A case with larger numbers has no columns."""
+"""A view's key is its thread, shifted by this many bits, plus its send number, which must fit."""
 
 MISSING = -1
 """Code of a missing word; number of a missing row."""
@@ -221,7 +221,7 @@ def _went_well(sends: pa.Table) -> Mask:
 
 
 def _was_stored(attempts: pa.Table) -> Mask:
-    """True for a first attempt that was answered SEND_OK; a request without an answer has another outcome."""
+    """True for a first attempt that was answered SEND_OK."""
     stored = is_word(attempts.column("status"), _OK) & is_word(attempts.column("outcome"), Outcome.OK)
     for name in ("error", "code"):
         stored &= is_null(attempts.column(name))
@@ -237,7 +237,7 @@ def _keys(table: pa.Table) -> Ints | None:
 
 
 def _rows_of(keys: Ints, own: Ints) -> Ints:
-    """Return the row of each key, MISSING if the table lacks it. Both arrays are sorted."""
+    """Return the row of each key, or MISSING; both arrays are sorted."""
     if keys is own or np.array_equal(keys, own):
         return np.arange(keys.size, dtype=np.int64)
     rows = np.searchsorted(own, keys)

@@ -1,8 +1,8 @@
 """
 Computes the tallies of calm sends from the columns, as the observers would count them.
 
-``_Place`` is the position of a count among all counts that the observers of one send make, in the order of the observers
-(``case_pass``). It preserves the order of tallies.
+``_Place`` is the position of a count among all counts for one send, in the order of the observers (``case_pass``). It
+preserves the order of tallies.
 """
 
 from dataclasses import dataclass

@@ -1,8 +1,8 @@
 """
-Merges tallies of calm sends with those of the other sends: same counts, sums and order as if every send were an object.
+Merges tallies of calm sends with those of the others, as if every send were an object.
 
-Tallies are ordered by the first occurrence of their key, so each is kept with its *first*: number of the planned send and place
-within it. Shares are summed in the order of the sends, because another order changes the last digits of floating-point sums.
+Tallies are ordered by first occurrence, so each has a *first*: number of the planned send and place within it. Shares are summed
+in the order of the sends, because another order changes the last digits of floating-point sums.
 """
 
 from collections import defaultdict
@@ -43,7 +43,7 @@ class OrderedCollector(FactCollector):
             tally[1] += total
 
     def shares(self, place: Key) -> tuple[Ints, Floats]:
-        """Totals added to a tally so far, with the numbers of their sends: (numbers, totals)."""
+        """(send numbers, totals) added to a tally so far."""
         kept = self._shares.get(place, [])
         return np.array([at for at, _ in kept], dtype=np.int64), np.array(
             [total for _, total in kept], dtype=np.float64
@@ -81,7 +81,7 @@ def counted(codes: Ints, at: Ints) -> list[tuple[int, int, int]]:
 
 
 def added_up(codes: Ints, at: Ints, shares: Floats, more: list[tuple[int, Ints, Floats]]) -> dict[int, float]:
-    """Return the sum of shares by code, added in the order of ``at``; more: (code, at, shares) of sends that were not calm."""
+    """Return sums of shares by code, in the order of ``at``; more: (code, at, shares) of sends that were not calm."""
     if more:
         at_more = np.concatenate([each for _, each, _ in more])
         code_more = np.concatenate([np.full(each.size, code, dtype=np.int64) for code, each, _ in more])

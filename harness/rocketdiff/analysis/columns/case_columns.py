@@ -2,8 +2,8 @@
 A case as columns, and which of its planned sends are calm.
 
 A planned send is calm if in both arms it is simple, keeps its turn, met no fault and is stored once where and as its call says,
-and if its durations in the arms differ little. Each check only tallies such a send, and the columns determine the tally.
-All other sends become objects and are observed one by one, in order.
+and if its durations in the arms differ little. Checks only tally calm sends, and the columns determine the tallies. All other
+sends become objects and are observed in order.
 """
 
 from collections.abc import Mapping
@@ -96,7 +96,7 @@ def case_columns(trace: CaseTrace, rulebook: Rulebook) -> CaseColumns | None:
 
 
 def _kind(trace: CaseTrace, rulebook: Rulebook) -> SendKind | None:
-    """Return the kind of call of a case; None if it has several kinds, or anything but synchronous calls judged by rules."""
+    """Return the only kind of call of a case; None if there are several, or calls that columns cannot judge."""
     leaves_open = rulebook.may_leave_open
     if (
         set(rulebook.rules) != set(Arm)
@@ -123,7 +123,7 @@ def _kind(trace: CaseTrace, rulebook: Rulebook) -> SendKind | None:
 
 
 def _are_times_exact(trace: CaseTrace) -> bool:
-    """True if all times of a case are so near to its clock anchor that floating-point arithmetic on them is exact."""
+    """True if all times are so near to the clock anchor that floating-point arithmetic on them is exact."""
     clock = trace.entry.clock
     if clock is None:
         return True
@@ -198,16 +198,16 @@ def _stored_in_time(
     earliest_ms: "np.ndarray[tuple[int], np.dtype[np.float64]]",
     clock: ClockAnchor,
 ) -> Mask:
-    """True if a message was stored before its answer, whatever is known of the broker's clock at that time."""
+    """True if a message was stored before its answer, for any lead of the broker's clock that ``Acknowledged`` may assume."""
     late_ms = stored.store_ms - wall_ms(clock, columns.end_ns) - earliest_ms[columns.broker]
     return np.asarray(late_ms <= EARLY_MS - ROUNDING_MS)
 
 
 def _after_trouble(columns: ArmColumns, brokers: int) -> Mask:
     """
-    True for views that may end an interval which an earlier view began.
+    True for views that may end an interval of earlier views.
 
-    That is a thread's next send after a failed call (failover), and its next attempt on a broker where one failed (absence).
+    These are a thread's next send after a failed call (failover), and its next attempt on a broker where one failed (absence).
     """
     after = np.zeros(columns.keys.size, dtype=np.bool_)
     threads, (failed, failed_at) = columns.threads, columns.failed
@@ -240,7 +240,7 @@ def _contents_at(contents: Contents, views: Ints) -> Contents:
 
 
 def at(values: Values, views: Ints) -> Values:
-    """Return the values of views, in the order of the planned sends; an arbitrary value for a send that was never begun."""
+    """Return the values of views, by planned send; an arbitrary value for a send that was never begun."""
     return values if values.size == views.size and bool((views == np.arange(views.size)).all()) else values[views]
 
 

@@ -3,7 +3,7 @@ Finds stored messages that certainly satisfy ``checks/storage/content``, from th
 
 Properties are canonical JSON. Within an arm they differ between messages only in the value of UNIQ_KEY and the end of our own id.
 So texts of one length are compared byte by byte with a *pattern*: one of the texts, with these two places open. A text that
-fits, and has only printable ASCII without quote and backslash in the open places, has the same properties as its pattern.
+fits, with only printable ASCII without quote and backslash in the open places, has the properties of its pattern.
 """
 
 import hashlib
@@ -46,7 +46,7 @@ _SPACE, _DELETE = np.uint8(0x20), np.uint8(0x7F)
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """A text with open places; ``carried``: number of its properties, with empty values for the open places."""
+    """A text with open places; ``carried``: number of its property set."""
 
     text: Bytes
     closed: Mask
@@ -56,7 +56,7 @@ class Pattern:
     carried: int
 
     def fits(self, lines: Bytes) -> Mask:
-        """True for lines that equal this text, without a character in the open places that ends or escapes a JSON string."""
+        """True for lines equal to this text, if no character in the open places ends or escapes a JSON string."""
         fits = self._is_closed_alike(lines)
         for place in (self.key, self.open_end):
             if place is not None:
@@ -83,7 +83,7 @@ class Pattern:
 
 @dataclass(slots=True)
 class Carried:
-    """The distinct sets of properties in a case, without the values of open places; numbers are the same in both arms."""
+    """The distinct property sets of both arms of a case, numbered; open places have empty values."""
 
     sets: list[dict[str, str]] = field(default_factory=list)
     numbers: dict[tuple[tuple[str, str], ...], int] = field(default_factory=dict)
@@ -101,8 +101,7 @@ class Contents:
     """
     Arrays by view.
 
-    told: its copy has known properties. sound: they certainly agree with the plan and the call. carried: number of the set of its
-    properties.
+    told: the copy has known properties. sound: they certainly agree with plan and call. carried: number of its property set.
     """
 
     told: Mask
@@ -201,9 +200,9 @@ def _born_in_call(columns: ArmColumns, stored: StoredColumns, clock: ClockAnchor
 @dataclass(slots=True)
 class _Texts:
     """
-    By stored message: the number of its properties, a hash of its UNIQ_KEY, and whether it is sound apart from its key.
+    By stored message: property set, hash of UNIQ_KEY, and whether it is sound apart from its key.
 
-    body_bytes: size of its planned body. digests: of its body; None if not needed.
+    body_bytes: planned size; digests: of bodies, None if not needed.
     """
 
     body_bytes: Ints
@@ -232,7 +231,7 @@ class _Texts:
         return texts
 
     def _read_others(self, properties: Any) -> None:
-        """Read the keys of messages that fit no pattern. They become objects, but a calm message may have the same key."""
+        """Read the keys of messages that fit no pattern, because a calm message may have the same key."""
         for row in np.flatnonzero(self.carried == MISSING).tolist():
             key = json.loads(properties[row].as_py() or "{}").get(UNIQ_KEY)
             if isinstance(key, str) and key:
@@ -283,7 +282,7 @@ class _Texts:
 
 
 def _pattern(text: Bytes, everything: Carried) -> Pattern | None:
-    """Return the pattern of a text; None if it is not a flat ASCII JSON object, or if its open places are ambiguous."""
+    """Return the pattern of a text; None if it is no flat ASCII JSON object or its open places are ambiguous."""
     content = text.tobytes()
     try:
         carried = json.loads(content)
@@ -329,7 +328,7 @@ def _hashes(words: Bytes) -> Hashes:
 
 
 def _body_digests(identities: Bytes, size: int) -> Hashes:
-    """Return the first bytes of the digest of each body of a planned size, as a number."""
+    """Return the first eight bytes of each body's digest as a number."""
     width = max(size, identities.shape[1])
     bodies = np.frombuffer(padded("", width), dtype=np.uint8) * np.ones((identities.shape[0], 1), dtype=np.uint8)
     bodies[:, : identities.shape[1]] = identities
@@ -367,7 +366,7 @@ def _offsets(chunk: Any) -> Ints:
 
 
 def _of_one_length(lengths: Ints) -> Iterator[Ints]:
-    """Yield groups of rows with equally long, non-empty texts: consecutive rows if such runs are long, else sorted by length."""
+    """Yield groups of rows with equally long, non-empty texts; rows are sorted by length only if runs are short."""
     edges = np.flatnonzero(np.diff(lengths)) + 1
     if edges.size * _SHORT < lengths.size:
         rows = np.arange(lengths.size)

@@ -66,11 +66,7 @@ def phase_codes(faults: Iterable[FaultRecord], instants: Ints) -> Ints:
 
 
 def near_faults(faults: Iterable[FaultRecord], brokers: Words, codes: Ints, starts: Ints, ends: Ints) -> Mask:
-    """
-    True for each attempt that ran while a fault of its broker, or of the broker's slave, may have been in force.
-
-    Errs towards True.
-    """
+    """True for each attempt during which a fault of its broker or the broker's slave may have been in force; errs to True."""
     near = np.zeros(starts.size, dtype=np.bool_)
     faults = tuple(faults)
     for code, broker in enumerate(brokers.words):

@@ -1,8 +1,8 @@
 """
 Judges the views that become objects: by the replay, or with the certain result where a view keeps its turn.
 
-The replay of a thread skips stretches of calm by counting their calls. A stretch may be skipped only if the replay knows the
-hidden state at its beginning. Otherwise the views of the stretch are replayed one by one until it does.
+The replay skips stretches of calm by counting their calls. If it does not know the hidden state at the beginning of a stretch,
+the views of the stretch are replayed one by one until it does.
 """
 
 from collections.abc import Iterator
@@ -32,10 +32,7 @@ replayed after it.
 
 
 FEW, MANY = 4, 512
-"""
-Initial and maximum number of views made together where a stretch of calm must be replayed. Usually one view is enough; while a
-broker is avoided, all are needed.
-"""
+"""Initial and maximum batch of calm views to replay: usually one view is enough; while a broker is avoided, all are needed."""
 
 
 class JudgedViews:
@@ -63,9 +60,9 @@ class JudgedViews:
 
     def judged(self, views: Ints) -> dict[int, SendView]:
         """
-        Judge these views and those that must be replayed with them; returns them by number.
+        Judge these views and those that must be replayed with them, by number.
 
-        All views that do not keep their turn must be among the arguments of the calls.
+        No view that misses its turn may be left out.
         """
         found: dict[int, SendView] = {}
         self._near = self._last_before(views)
@@ -130,7 +127,7 @@ class JudgedViews:
         self._replay.pass_over(thread, view - self._at - 1)
 
     def _shown(self, view: int) -> list[int]:
-        """Calm views before this one that the fault table remembers; all of them if they are few or follow each other quickly."""
+        """Calm views that the fault table remembers; all if they are few or follow each other quickly."""
         first, columns = self._at + 1, self._columns
         last = _last_of_each(columns.broker, view - int(self._turns.total[view - 1]), view)
         if last[0] <= first or columns.start_ns[last[0]] - columns.end_ns[self._at] < APART_NS:
@@ -150,7 +147,7 @@ class JudgedViews:
         return dict(zip(chosen.tolist(), self.of(chosen), strict=True))
 
     def _is_lost_after(self, view: int) -> bool:
-        """True if the next view keeps its turn after this one, but the replay does not know the state that this requires."""
+        """True if the next view keeps its turn, but the replay does not know the required state."""
         if view + 1 >= self._turns.keeps.size or not self._turns.keeps[view + 1]:
             return False
         position = int(self._turns.position[view]) if self._rotates else None

@@ -1,8 +1,7 @@
 """
 The pass over a case in columns: sends that are not calm become objects and are observed in order; calm sends are tallied.
 
-Most observers use one planned send at a time. ``Loss``, ``Order`` and ``Avoidance`` keep state from earlier sends; this module
-passes them the part of that state that comes from calm sends.
+``Loss``, ``Order`` and ``Avoidance`` keep state from earlier sends; they receive the part that comes from calm sends.
 """
 
 from collections.abc import Iterator, Sequence
@@ -28,7 +27,7 @@ from rocketdiff.core.events import Arm
 from rocketdiff.traces.schema import TableName
 
 STRETCH = 1 << 20
-"""Planned sends per stretch. It bounds the objects in memory; usually a few per cent of the sends become objects."""
+"""Planned sends per stretch, which bounds the objects in memory; usually a few per cent become objects."""
 
 
 def observe_in_columns(
@@ -41,7 +40,7 @@ def observe_in_columns(
     *,
     is_replayed: bool = True,
 ) -> None:
-    """Pass the sends that are not calm to the observers, and tally the calm ones. is_replayed: an observer needs judgements."""
+    """Pass the sends that are not calm to the observers, tally the calm ones. is_replayed: an observer needs judgements."""
     for arm in Arm:
         stored = case.arms[arm].stored
         collector.count("stored", str(arm), "", "message", n=stored.rows)
@@ -86,7 +85,7 @@ class _Rest:
         }
 
     def observe(self, begin: int, end: int) -> int:
-        """Pass the sends of a stretch that are not calm to the observers; returns the end, which may be later than asked."""
+        """Pass the sends of a stretch that are not calm to the observers; returns its end, which may be later."""
         found, end = self._found(begin, end)
         places = np.flatnonzero(self._case.slow[begin:end]) + begin
         sides = [self._reconciled(arm, found[arm], places) for arm in Arm]
@@ -112,7 +111,7 @@ class _Rest:
                     order.tell(side, copy, before)
 
     def tell_last_attempts(self) -> None:
-        """Pass the start of each thread's last attempt: an absence from a broker that did not end lasted at least until then."""
+        """Pass each thread's last start: an absence that did not end lasted at least until then."""
         for arm, part in self._case.arms.items() if self._avoidance is not None else ():
             assert self._avoidance is not None
             columns = part.columns
@@ -125,7 +124,7 @@ class _Rest:
             )
 
     def _found(self, begin: int, end: int) -> tuple[dict[Arm, dict[int, SendView]], int]:
-        """Judge the views of a stretch; returns them by number, and the end, which further replayed views may have moved."""
+        """Judge the views of a stretch; returns them by number, and the end, which replayed views may have moved."""
         found: dict[Arm, dict[int, SendView]] = {arm: {} for arm in Arm}
         done, case = begin if self._is_replayed else end, self._case
         while done < end:
@@ -162,7 +161,7 @@ class _RunningBound:
 
 
 def _running_bounds(case: CaseColumns, context: CaseContext) -> Iterator[_RunningBound]:
-    """Yield what ``Acknowledged`` would learn from simple sends; it observes the others itself, because they become objects."""
+    """Yield what ``Acknowledged`` would learn from simple sends; it observes the others itself."""
     part, clock = case.arms[Arm.BASELINE], context.entry.clock
     if clock is None:
         return

@@ -1,8 +1,4 @@
-"""
-The lanes that ``Order`` compares, as arrays: messages of one thread and key in one queue that the application names.
-
-In: an arm's views and their stored messages. Out: views whose offset certainly rises, and views with a message before them.
-"""
+"""The lanes that ``Order`` compares, as arrays: messages of one thread and key in one queue."""
 
 from dataclasses import dataclass
 
@@ -20,8 +16,8 @@ class OrderLanes:
     """
     The lanes (thread, key, queue) of one arm.
 
-    By view: rises, its message lies after all earlier messages of its lane; follows, an earlier message of its lane is at home.
-    The other arrays hold the messages at home, sorted by lane and view.
+    By view: rises, its message lies after all earlier ones of its lane; follows, an earlier one of its lane is at home. The other
+    arrays hold the messages at home, sorted by lane and view.
     """
 
     rises: Mask

@@ -1,8 +1,4 @@
-"""
-The stored messages of each view, as arrays; ``StoredCopies`` is the same for a few sends, as objects.
-
-In: the table ``stored`` of an arm and its views. Out: the row of each view's only copy, and whether it agrees with the call.
-"""
+"""The stored messages of each view, as arrays; ``StoredCopies`` is the same for a few sends, as objects."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -48,7 +44,7 @@ class StoredColumns:
 
 
 def stored_columns(stored: pa.Table, columns: ArmColumns, brokers: Words, planned: int | None) -> StoredColumns | None:
-    """Return the stored messages of an arm; None if send numbers are too sparse, or if two threads made a send of one number."""
+    """Return the stored messages of an arm; None if send numbers are too sparse or occur in two threads."""
     numbers = integers_or(stored.column("send"), MISSING)
     is_ours = (numbers >= 0) & (planned is None or numbers < planned)
     numbers = numbers if bool(is_ours.all()) else np.where(is_ours, numbers, MISSING)
@@ -59,7 +55,7 @@ def stored_columns(stored: pa.Table, columns: ArmColumns, brokers: Words, planne
     view_of = np.full(largest + 2, MISSING, dtype=np.int64)
     view_of[sends] = np.arange(sends.size)
     if not np.array_equal(view_of[sends], np.arange(sends.size)):
-        return None  # a send number in two threads
+        return None
     row_of, copies = np.full(largest + 2, MISSING, dtype=np.int64), np.bincount(numbers + 1, minlength=largest + 2)
     row_of[numbers] = np.arange(numbers.size)
     row = np.where(copies[sends + 1] == 1, row_of[sends], MISSING)

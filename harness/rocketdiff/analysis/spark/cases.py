@@ -1,8 +1,7 @@
 """
 Distributes the cases of runs over tasks; a task returns rows of the table ``facts``.
 
-A task has a few whole cases. Their files hold whole groups (verified when read), so both arms are paired, put into fault context,
-replayed and reconciled in the Python worker, and only facts leave it.
+A task has whole cases, so the whole pass runs in its Python worker and only facts leave it.
 """
 
 import heapq
@@ -25,7 +24,7 @@ Batches = Iterator[pa.RecordBatch]
 
 
 def dealt_cases(runs: Sequence[RunDirectory], tasks: int) -> list[tuple[CaseOfRun, ...]]:
-    """Distribute all cases with tables over at most ``tasks`` tasks with similar numbers of sends."""
+    """Distribute all cases with tables over at most ``tasks`` tasks, balanced by sends."""
     sized = [
         (entry.sends_planned, (str(run.path), entry.number))
         for run in runs

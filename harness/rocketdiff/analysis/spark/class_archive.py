@@ -1,8 +1,7 @@
 """
 Class data sharing archive for the JVM of a local session: start and first query take 4 s of CPU time instead of 11 s.
 
-The JVM of the second command with a local session writes it when it exits, after all results are printed. That costs once as much
-as three sessions save.
+The JVM of the second command writes it on exit, after all output. That costs once as much as three sessions save.
 """
 
 import contextlib
@@ -23,7 +22,7 @@ instead of 25 s on a busy machine with two cores. Not set for other masters, whe
 """
 
 _CONFIGURED_BY = ("SPARK_HOME", "SPARK_CONF_DIR", "SPARK_SUBMIT_OPTS")
-"""With these variables the user controls flags and class path, which may then contain folders; an archive supports only jars."""
+"""With these variables the user's class path may contain folders; an archive supports only jars."""
 
 
 @dataclass(frozen=True, slots=True)

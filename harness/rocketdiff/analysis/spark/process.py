@@ -19,7 +19,7 @@ from rocketdiff.process.child import Child
 PREFIX = "rocketdiff-spark-"
 
 _YOUNG_S = 3_600.0
-"""Age from which a folder without a lock file counts as left over by an earlier version; a younger one may just be being made."""
+"""A younger folder without a lock file may just be being made; an older one is a leftover of an earlier version."""
 
 _LOOK_S = 0.05
 _DUMP_S = 60.0
@@ -29,14 +29,10 @@ _LAST_WORDS = 500
 
 
 class SparkProcess:
-    """
-    One JVM with its supervisor (see rocketdiff.process) and a private folder; ``end`` removes all three.
-
-    This process holds a lock on the folder until it dies, so a later process can recognise leftovers.
-    """
+    """One JVM with its supervisor (see rocketdiff.process) and a private folder, which is locked until this process dies."""
 
     def __init__(self, settings: Sequence[tuple[str, str]], folder: Path, archive: ClassArchive | None = None) -> None:
-        """Start the JVM, which is not ready yet on return. folder: from ``take_folder``."""
+        """Start the JVM without waiting. folder: from ``take_folder``."""
         self.folder = folder
         self._archive = archive
         self._log = folder / "jvm.log"

@@ -1,8 +1,7 @@
 """
-Makes Spark sessions; gives the reason for each setting.
+Makes Spark sessions.
 
-The Java home is an argument or ``JAVA_HOME``. Output of the JVM goes into a file of the session, because standard output and
-error belong to the caller. Errors become exceptions.
+Output of the JVM goes into a file of the session, because standard output and error belong to the caller.
 """
 
 import atexit
@@ -35,7 +34,7 @@ from rocketdiff.core.resources import import_path
 LOCAL = "local[*]"
 
 _BROKEN_OFF_S = 2.0
-"""Time to wait for the end of a JVM whose connection broke: the connection breaks before the kernel has removed the process."""
+"""Wait for the end of a JVM whose connection broke: the kernel removes the process later."""
 
 _QUIET_LOG = """\
 rootLogger.level = error
@@ -46,7 +45,7 @@ appender.stderr.target = SYSTEM_ERR
 appender.stderr.layout.type = PatternLayout
 appender.stderr.layout.pattern = %d{HH:mm:ss} %p %c{1}: %m%n
 """
-"""Log configuration without warnings: those that Spark prints on every start are irrelevant to a run."""
+"""Log configuration without warnings: Spark prints irrelevant ones on every start."""
 
 
 def settings(master: str, folder: Path) -> dict[str, str]:
@@ -110,9 +109,8 @@ def session(
 
     Executors of a cluster get this package as an archive; their Python is ``spark.pyspark.python`` if set.
 
-    The JVM serves later sessions of this process. It ends and removes its files before this process exits, or when this
-    process is killed. Raises UsageError for an invalid master; EnvironmentMissing if there is no usable Java, the master does not
-    answer, or the JVM is killed from outside.
+    The JVM serves later sessions of this process and ends with it, even if it is killed. Raises UsageError for an invalid
+    master; EnvironmentMissing if there is no usable Java, the master does not answer, or the JVM is killed from outside.
     """
     require_master(master)
     _require_java(java_home)
@@ -194,7 +192,7 @@ _stopping: threading.Thread | None = None
 """The thread that stops the last session."""
 
 _has_served = False
-"""True after the JVM completed a session: only then has it loaded the classes that belong in the archive."""
+"""True after the JVM completed a session and thus loaded the classes for the archive."""
 
 
 def _prepared(master: str, first: Callable[[], object], then: Callable[[SparkSession], object] | None) -> None:
@@ -206,7 +204,7 @@ def _prepared(master: str, first: Callable[[], object], then: Callable[[SparkSes
 
 
 def _await_preparation(master: str, conf: Mapping[str, str]) -> None:
-    """Wait for a session that is being prepared, and stop it if its master or settings differ from those wanted now."""
+    """Wait for the session in preparation, and stop it if its master or settings are not those wanted."""
     global _preparation  # noqa: PLW0603 - see there
     if _preparation is not None:
         go_on()
@@ -228,11 +226,7 @@ def _set_environment(master: str, conf: Mapping[str, str]) -> None:
 
 
 def _stop_meanwhile(spark: SparkSession) -> None:
-    """
-    Stop a session; a local one in a thread, because that takes a second.
-
-    This is safe: its results have arrived, and its JVM may be killed at any time.
-    """
+    """Stop a session; a local one in a thread, because that takes a second, and its JVM may be killed at any time."""
     global _stopping, _has_served  # noqa: PLW0603 - see there
     if not is_local(str(spark.sparkContext.master)):
         spark.stop()
@@ -301,11 +295,7 @@ def _with_our_code(spark: SparkSession, master: str, folder: Path) -> SparkSessi
 
 
 def _silence(context: SparkContext) -> None:
-    """
-    Suppress the tracebacks of pyspark's accumulator server when the JVM is gone or Ctrl-C interrupts a call.
-
-    They go to standard error, in addition to the exception that reaches us.
-    """
+    """Suppress the tracebacks of pyspark's accumulator server: when the JVM is gone, an exception reaches us anyway."""
     # Set on the instance, because pyspark makes the server itself.
     setattr(context._accumulatorServer, "handle_error", lambda *_: None)  # noqa: B010, SLF001
 

@@ -1,8 +1,4 @@
-"""
-The tables on Spark: facts → differences → clusters; facts → tallies; facts → loose.
-
-Each function states its input and output columns. Only facts are shuffled, and they are few.
-"""
+"""The tables on Spark: facts → differences → clusters; facts → tallies; facts → loose. Only facts are shuffled."""
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - the name every Spark programmer reads at once
