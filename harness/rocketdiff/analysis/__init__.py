@@ -1,1 +1,1 @@
-"""From traces to evidence: what both arms did, whether rules explain it, what brokers stored; on Spark or without."""
+"""Turns the traces of runs into evidence, with or without Spark."""

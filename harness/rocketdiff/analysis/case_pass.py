@@ -1,7 +1,7 @@
 """
-The pass over one case: all steps and all observers in one reading, facts out. It runs in a Spark task or without Spark.
+The pass over one case: runs all steps and observers in one reading, and yields facts.
 
-Steps, each a stream: sends of an arm → attempts in context → replayed → reconciled; then both arms aligned.
+Steps are streams of one arm's sends: attempts in context → replayed → reconciled. Then the arms are aligned.
 """
 
 import gc
@@ -58,7 +58,7 @@ from rocketdiff.core.tables.topology import topology_named
 from rocketdiff.traces.schema import TableName
 
 PLAIN_REPLAY = "ROCKETDIFF_PLAIN_REPLAY"
-"""Environment variable that, set to 1, has every send judged as an object: slower, and the same facts."""
+"""Environment variable; 1: judge every send as an object, which is slower and gives the same facts."""
 
 
 def judge_case(
@@ -69,11 +69,10 @@ def judge_case(
     wanted: Collection[str] | None = None,
 ) -> Iterator[CaseFact]:
     """
-    Every fact of one case.
+    Yield the facts of one case.
 
-    plainly: judge every send as an object, and none in columns, which gives the same facts; None: as the environment says.
-    wanted: checks whose facts alone are needed: only what these need is done, and their facts are those of a whole pass. Facts of
-    other checks, and of none (counts of sends, bars, faults), may then be missing. None: all facts.
+    plainly: use no columns; None: ``PLAIN_REPLAY`` decides. wanted: checks whose facts are needed, None for all facts. The
+    facts of these checks equal those of a full pass; all others (also counts of sends, bars, faults) may be missing.
     """
     asked = _Asked(wanted)
     if asked.nothing:
@@ -105,9 +104,9 @@ def judge_case(
 @contextmanager
 def _earlier_objects_left_alone() -> Iterator[None]:
     """
-    Python's collector looks at objects of this pass only.
+    Exclude existing objects from garbage collection.
 
-    A pass makes many, and with each quarter more of them it would look for cycles in all that was imported, 50 ms a time.
+    Otherwise each growth by a quarter would cause a full collection that also scans all imported modules: 50 ms.
     """
     gc.freeze()
     try:
@@ -121,7 +120,7 @@ def _is_plain(plainly: bool | None) -> bool:
 
 
 _OF_NONE = ""
-"""In the place of the check of an observer of what belongs to none."""
+"""Check name of an observer whose facts belong to no check."""
 
 _OBSERVERS: tuple[tuple[str, Callable[[CaseTrace, CaseContext, Rulebook], CaseObserver]], ...] = (
     (_OF_NONE, lambda _trace, context, _rulebook: Pictures(context)),
@@ -143,13 +142,11 @@ _OBSERVERS: tuple[tuple[str, Callable[[CaseTrace, CaseContext, Rulebook], CaseOb
     (outcomes.NAME, lambda _trace, context, rulebook: LeftByRule(context, rulebook.may_leave_open)),
     (queue_choice.NAME, lambda trace, context, _rulebook: StartPositions(context, trace)),
 )
-"""Every observer with the check whose facts it writes, in the order in which they see a send."""
+"""Each observer with the check whose facts it writes, in the order in which they observe a send."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """What a pass is made for: the facts of some checks, or (None) all facts."""
-
     checks: Collection[str] | None
 
     @property
@@ -158,12 +155,11 @@ class _Asked:
 
     @property
     def nothing(self) -> bool:
-        """Whether no observer writes any of the facts, as those of the line protocol, which are in ``run.json``."""
+        """True if no observer writes these facts, for example those of the line protocol, which are in ``run.json``."""
         return not any(self.for_facts_of(check) for check, _ in _OBSERVERS)
 
     @property
     def for_the_replay(self) -> bool:
-        """Whether the rules are to be asked what they say of each send."""
         return any(self.for_facts_of(check) for check in (_OF_NONE, *KIND_OF_CHECK))
 
     def for_facts_of(self, check: str) -> bool:
@@ -179,7 +175,6 @@ def _observe_all(
     *,
     is_replayed: bool,
 ) -> None:
-    """Let the observers see every send, as an object."""
     baseline, candidate = (_arm(trace, arm, context, rulebook, batch_rows, is_replayed=is_replayed) for arm in Arm)
     for send in aligned(baseline, candidate):
         for observer in observers:
@@ -189,7 +184,7 @@ def _observe_all(
 
 
 def _note_limits(trace: CaseTrace, rulebook: Rulebook, collector: FactCollector) -> None:
-    """Count why there are no rules, and which checks cannot be answered for clients with these rules, or behind a proxy."""
+    """Tally why there are no rules, and which checks have no answer."""
     if topology_named(trace.entry.topology).has_proxies:
         for check in OF_QUEUES:
             collector.count(f"{UNKNOWABLE}{check}", str(Arm.CANDIDATE), "", PROXY_CHOOSES)
@@ -205,7 +200,6 @@ def _note_limits(trace: CaseTrace, rulebook: Rulebook, collector: FactCollector)
 def _arm(
     trace: CaseTrace, arm: Arm, context: CaseContext, rulebook: Rulebook, batch_rows: int, *, is_replayed: bool
 ) -> Iterator[SendView]:
-    """One arm's sends through all steps that look at one arm only."""
     stored = all_stored(trace, arm)
     if stored is None:
         context.collector.count("unread", str(arm), "", "queues")
@@ -227,9 +221,9 @@ def _arm(
 
 def all_stored(trace: CaseTrace, arm: Arm) -> pa.Table | None:
     """
-    What the brokers hold of an arm's topic; None when not all of it was read back.
+    Return the table ``stored`` of an arm; None if the read-back is incomplete.
 
-    Delayed messages need the table ``scheduled`` as well, because a message that still waits would look lost.
+    With delayed messages the table ``scheduled`` is required too, because a message that still waits would look lost.
     """
     sends = trace.tables.get((TableName.SENDS, arm))
     levels = () if sends is None else sends.column("delay_level").drop_null().unique().to_pylist()

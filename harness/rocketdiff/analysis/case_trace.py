@@ -1,7 +1,7 @@
 """
-The tables of one case as they were sealed, and its sends streamed out of them in the order the oracle reads them.
+The sealed tables of one case, and its sends as a stream in the order that the oracle needs.
 
-Columns stay in Arrow; Python rows exist for one batch at a time, so a long case costs the memory of its columns.
+Columns stay in Arrow. Python rows exist for one batch at a time, so a long case needs only the memory of its columns.
 """
 
 from collections.abc import Iterator, Mapping
@@ -23,22 +23,20 @@ from rocketdiff.traces.run_directory import RunDirectory
 from rocketdiff.traces.schema import SCHEMAS, TableName
 
 BATCH_ROWS = 65_536
-"""Rows turned into Python at a time: some 60 MB of objects, and the cost of a batch is long paid for."""
+"""Rows converted to Python at a time: about 60 MB of objects; the fixed cost of a batch is negligible."""
 
 TableKey = tuple[TableName, Arm | None]
 Row = tuple[Any, ...]
-"""Values as Arrow gives them; the reader has checked the columns."""
+"""Values as Arrow returns them; the reader has verified the columns."""
 
 
 @dataclass(frozen=True)
 class CaseTrace:
     """
-    One case: what ``run.json`` says about it and its tables; a missing table is a missing witness, not an empty one.
+    One case: its entry in ``run.json`` and its tables. A missing table means unknown data, not none.
 
-    rules_given: the release whose rules the user gave for a baseline that has none of its own. bodies_compared: ``body_ok`` is
-    the answer of a comparison byte by byte, so that ``body_digest`` need not be asked.
-
-    (No slots: ``faults`` and ``routes`` are made once, when first asked for.)
+    rules_given: ``RunManifest.baseline_rules``; bodies_compared: ``RunManifest.bodies_compared``. No slots, because ``faults`` is
+    a cached property.
     """
 
     run: str
@@ -50,32 +48,26 @@ class CaseTrace:
 
     @cached_property
     def faults(self) -> tuple[FaultRecord, ...]:
-        """Faults as they happened, by time."""
         table = self.tables.get((TableName.FAULTS, None))
         rows = [] if table is None else table.drop_columns(["case"]).to_pylist()
         records = (FaultRecord(**row | {"kind": FaultKind(row["kind"])}) for row in rows)
         return tuple(sorted(records, key=lambda fault: (fault.inject_ns, fault.node)))
 
     def routes(self, arm: Arm) -> dict[int, tuple[tuple[str, int], ...]]:
-        """Publish lists of an arm by their number."""
         table = self.tables.get((TableName.ROUTES, arm))
         rows = [] if table is None else table.select(["route", "queues"]).to_pylist()
         return {row["route"]: tuple((queue["broker"], queue["queue_id"]) for queue in row["queues"]) for row in rows}
 
     def stored(self, arm: Arm) -> pa.Table | None:
-        """What the brokers hold of an arm's topic; None when it was not read back."""
+        """Messages in an arm's topic; None if it was not read back."""
         return self.tables.get((TableName.STORED, arm))
 
     def scheduled(self, arm: Arm) -> pa.Table | None:
-        """What the brokers keep, or have kept, back of an arm's delayed messages; None when that was not read."""
+        """Delayed messages that brokers hold or held back; None if not read."""
         return self.tables.get((TableName.SCHEDULED, arm))
 
     def sends(self, arm: Arm, batch_rows: int = BATCH_ROWS) -> Iterator[SendView]:
-        """
-        Every send of an arm by (thread, send), each with its attempts; state is carried over the edges of batches.
-
-        Both tables rise strictly by (thread, send): the reader has checked it.
-        """
+        """Merge both tables into sends with their attempts, by (thread, send); the reader has verified their order."""
         sends = _rows(self._table(TableName.SENDS, arm), _SEND_COLUMNS, batch_rows)
         attempts = _rows(self._table(TableName.ATTEMPTS, arm), _ATTEMPT_COLUMNS, batch_rows)
         send, attempt = next(sends, None), next(attempts, None)
@@ -99,7 +91,7 @@ def read_case(run: RunDirectory, number: int) -> CaseTrace:
     """
     Read and verify every table that was sealed for a case.
 
-    Raises TraceError when a file is not what it says: a split group would be judged wrongly without a sound.
+    Raises TraceError if a file contradicts its statement: a split group would silently be judged wrongly.
     """
     keys: list[TableKey] = [(TableName.FAULTS, None)]
     keys += [(table, arm) for table in TableName if table is not TableName.FAULTS for arm in Arm]
@@ -111,13 +103,12 @@ def read_case(run: RunDirectory, number: int) -> CaseTrace:
 
 
 def _rows(table: pa.Table, columns: list[str], batch_rows: int) -> Iterator[Row]:
-    """Values of a table row by row, (thread, send) first."""
     for batch in table.select(columns).to_batches(max_chunksize=batch_rows):
         yield from zip(*map(values_of, batch.columns), strict=True)
 
 
 def values_of(column: Any) -> list[Any]:
-    """``to_pylist`` of a column that is not in chunks, at a fraction of its cost for words and integers."""
+    """Return ``to_pylist`` of an unchunked column, at a fraction of its cost for words and integers."""
     if column.null_count == len(column):
         return [None] * len(column)
     if pa.types.is_dictionary(column.type):
@@ -134,7 +125,7 @@ def _order(row: Row) -> tuple[int, int]:
 
 _ATTEMPT_COLUMNS = ["thread", "send", *(name for name in SCHEMAS[TableName.ATTEMPTS].names[4:] if name != "reason")]
 _SEND_COLUMNS = ["thread", *(name for name in SCHEMAS[TableName.SENDS].names[3:] if name not in ("outcome", "reason"))]
-"""What is read: outcome and reason follow from the rest, but that a request without an answer was one-way."""
+"""Outcome and reason follow from the rest, except that only an attempt's outcome shows a one-way request without an answer."""
 
 
 _KINDS = {str(kind): kind for kind in SendKind}

@@ -1,4 +1,4 @@
-"""From sums to evidence: every planned check of every case answered, those that found something, and the pooled ones."""
+"""Makes evidence from summaries: planned checks, unplanned checks with a finding, pooled checks."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -22,7 +22,7 @@ Kind = TypeVar("Kind", EpisodeValue, FaultRecord)
 
 
 def case_facts(manifests: Sequence[RunManifest], summaries: Summaries) -> tuple[CaseFacts, ...]:
-    """Everything known about each planned case of each run, in the order of the runs and their plans."""
+    """Return the facts of each planned case, in the order of the runs and their plans."""
     divergences: defaultdict[CaseKey, defaultdict[str, list[DifferenceCluster]]] = defaultdict(
         lambda: defaultdict(list)
     )
@@ -55,9 +55,9 @@ def case_facts(manifests: Sequence[RunManifest], summaries: Summaries) -> tuple[
 
 def all_evidence(cases: Sequence[CaseFacts]) -> tuple[Evidence, ...]:
     """
-    Evidence for every check of every case, then for the pools.
+    Return the evidence of every check of every case, then of the pools.
 
-    Raises TraceError for a planned check that this program does not know, because no question may be dropped silently.
+    Raises TraceError for a planned check that is unknown here, because no check may be skipped silently.
     """
     return (
         *(answer for facts in cases for answer in _answers(facts)),
@@ -66,7 +66,7 @@ def all_evidence(cases: Sequence[CaseFacts]) -> tuple[Evidence, ...]:
 
 
 def trace_counts(manifests: Sequence[RunManifest], cases: Iterable[CaseFacts]) -> TraceCounts:
-    """How much was read."""
+    """Return how much was read."""
     cases = tuple(cases)
     return TraceCounts(
         runs=len(manifests),
@@ -82,9 +82,9 @@ def trace_counts(manifests: Sequence[RunManifest], cases: Iterable[CaseFacts]) -
 
 def _answers(facts: CaseFacts) -> Iterable[Evidence]:
     """
-    Evidence of every planned check, and of an unplanned one that found a difference, because all observers read every send.
+    Yield evidence of each planned check, and of each unplanned check that found a difference.
 
-    What cannot be known is left out of the facts already (``core.tables.knowable``), whether its check was planned or not.
+    The facts already exclude everything unknowable (``core.knowable``).
     """
     planned = dict.fromkeys((*facts.entry.checks, *IMPLICIT))
     for check in planned:
@@ -101,7 +101,11 @@ def _answers(facts: CaseFacts) -> Iterable[Evidence]:
 
 
 def _as_knowable(facts: CaseFacts, evidence: Evidence) -> Evidence:
-    """NOT_APPLICABLE for a planned check that cannot be answered; the format refuses one, but a run may be older or lack a witness."""
+    """
+    Mark a planned check without an answer as NOT_APPLICABLE.
+
+    The scenario format refuses such a check, but a run may be older or lack a witness.
+    """
     reasons = {why for arm in Arm for why in facts.keys(f"{UNKNOWABLE}{evidence.check}", str(arm))}
     if not reasons or evidence.standing is Standing.INVALID:
         return evidence

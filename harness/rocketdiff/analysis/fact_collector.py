@@ -1,4 +1,4 @@
-"""Collects the facts of one case; counts are added up here, so that few rows leave the pass."""
+"""Collects the facts of one case and sums its counts, so that few rows leave the pass."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
@@ -15,7 +15,7 @@ from rocketdiff.core.sends.records import NS_PER_MS, Attempt
 
 
 class FactCollector:
-    """Facts of one case, in the order they are first seen; ``origin_ns`` is when its first send was due."""
+    """Facts of one case, in the order of their first occurrence; ``origin_ns``: when offset 0 of its plan was due."""
 
     def __init__(self, run: str, number: int, origin_ns: int) -> None:
         self.origin_ns = origin_ns
@@ -25,11 +25,9 @@ class FactCollector:
         self._tallies: defaultdict[tuple[str, str, str, str], list[float]] = defaultdict(lambda: [0, 0.0])
 
     def note(self, fact: Fact) -> None:
-        """Keep one fact as it is."""
         self._facts.append(fact)
 
     def count(self, check: str, arm: str, phase: str, key: str, *, n: int = 1, total: float = 0.0) -> None:
-        """Add to a tally."""
         tally = self._tallies[check, arm, phase, key]
         tally[0] += n
         tally[1] += total
@@ -46,7 +44,6 @@ class FactCollector:
         attempt: int | None = None,
         rules: Mapping[str, object] | None = None,
     ) -> None:
-        """Note a difference of one side of a send, with what both arms did at it."""
         sides = (self._shown(Arm.BASELINE, send.baseline), self._shown(Arm.CANDIDATE, send.candidate))
         self.note(
             Difference(
@@ -67,18 +64,16 @@ class FactCollector:
         )
 
     def facts(self) -> Iterator[CaseFact]:
-        """Everything noted; the tallies last."""
+        """Yield all facts, tallies last."""
         for fact in self._facts:
             yield CaseFact(self._run, self._number, fact)
         for (check, arm, phase, key), (n, total) in self._tallies.items():
             yield CaseFact(self._run, self._number, Tally(check, arm, phase, key, int(n), total))
 
     def differences(self) -> tuple[Difference, ...]:
-        """Every difference noted so far."""
         return tuple(fact for fact in self._facts if isinstance(fact, Difference))
 
     def _shown(self, arm: Arm, side: SendView | None) -> SideExample:
-        """What one arm did; nothing if it never came to this send."""
         if side is None:
             return SideExample(str(arm), stored=())
         copies = tuple(StoredAt(copy.broker, copy.queue_id, copy.queue_offset) for copy in side.copies or ())
@@ -87,7 +82,7 @@ class FactCollector:
 
 
 def lane_attempt(side: SendView, attempt: Attempt, origin_ns: int) -> LaneAttempt:
-    """An attempt as a report shows it, in ms from when the first send of its case was due."""
+    """Return an attempt as a report shows it, in ms from the origin of the case."""
     return LaneAttempt(
         arm=str(side.arm),
         thread=side.thread,

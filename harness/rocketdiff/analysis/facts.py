@@ -1,7 +1,7 @@
 """
-The output of the pass over one case: small rows of six kinds, the only thing that ever crosses into Spark.
+The output of the pass over one case: small rows of six kinds. Spark receives nothing else.
 
-A row of the table ``facts`` has the run, the case's number and exactly one of the six kinds filled in.
+A row of the table ``facts`` has the run, the case number and exactly one non-null column among the six kinds.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -20,10 +20,10 @@ from rocketdiff.core.tables.fault import FaultRecord
 @dataclass(frozen=True, slots=True)
 class Difference:
     """
-    One place where a check found something that the rules, the plan or the other arm do not allow.
+    One violation of the rules or the plan, or one difference from the other arm, found by a check.
 
-    arm: the side it is about. weight: attempts both arms made at that send (the fewer, the easier to follow). at_ns: on
-    the monotonic clock. sides: what each arm did there; none where it is about no send. figures: any JSON values.
+    weight: attempts of both arms at that send (fewer are easier to follow). at_ns: monotonic clock. sides: actions of each arm;
+    empty if no send is concerned. figures: any JSON values.
     """
 
     check: str
@@ -43,7 +43,7 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """How often something was seen (``n``) and what it added up to (``total``), in one phase of one arm."""
+    """Count and sum of something in one phase of one arm."""
 
     check: str
     arm: str
@@ -55,7 +55,7 @@ class Tally:
 
 @dataclass(frozen=True, slots=True)
 class EpisodeValue:
-    """One arm's value (ns) for one outage; n: how many sends or attempts it is made of; ended: an Ending."""
+    """One arm's value (ns) for one outage; n: number of sends or attempts behind it; ended: an Ending."""
 
     check: str
     sample: str
@@ -68,7 +68,7 @@ class EpisodeValue:
 
 @dataclass(frozen=True, slots=True)
 class LaneBar:
-    """One attempt kept for a picture; window: number of the picture among those of its case, from 0."""
+    """One attempt kept for a swim lane; window: number of the picture within its case, from 0."""
 
     arm: str
     thread: int
@@ -85,7 +85,7 @@ class LaneBar:
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    """A TraceError met in a worker; the driver raises it."""
+    """A TraceError from a worker; the driver raises it."""
 
     expected: str
     seen: str
@@ -93,7 +93,7 @@ class Trouble:
 
     @classmethod
     def of(cls, error: TraceError) -> "Trouble":
-        """The parts of an error, because an exception in a worker would reach the user as a traceback."""
+        """Copy the parts of an error. An exception in a worker would reach the user as a traceback."""
         return cls(error.expected, error.seen, error.hint)
 
 
@@ -102,7 +102,7 @@ Fact = Difference | Tally | EpisodeValue | LaneBar | FaultRecord | Trouble
 
 @dataclass(frozen=True, slots=True)
 class CaseFact:
-    """A fact and where it belongs."""
+    """A fact with its run and case number."""
 
     run: str
     number: int
@@ -117,16 +117,16 @@ KINDS: dict[str, type[Fact]] = {
     "fault": FaultRecord,
     "trouble": Trouble,
 }
-"""Column of ``facts`` to the kind of row in it."""
+"""The kind of row in each column of ``facts``."""
 
 
 def columns_of(kind: type[Fact]) -> tuple[str, ...]:
-    """Names of a kind's columns, in order."""
+    """Return the column names of a kind, in order."""
     return tuple(field.name for field in fields(kind))
 
 
 def _arrow(declared: Any) -> pa.DataType:
-    """The Arrow type of a field; a dictionary of any JSON values crosses as JSON text."""
+    """Return the Arrow type of a field; a dictionary of any JSON values becomes JSON text."""
     if get_origin(declared) in (Union, UnionType):
         (declared,) = (argument for argument in get_args(declared) if argument is not NoneType)
     if get_origin(declared) is tuple:
@@ -144,7 +144,6 @@ def _struct(kind: type[Any]) -> pa.DataType:
 
 
 def _ddl(kind: pa.DataType) -> str:
-    """An Arrow type as Spark writes it."""
     if isinstance(kind, pa.StructType):
         return f"struct<{', '.join(f'{field.name}: {_ddl(field.type)}' for field in kind)}>"
     if isinstance(kind, pa.ListType):
@@ -159,16 +158,16 @@ _COLUMN_TYPES: dict[str, pa.DataType] = {
 }
 
 ARROW_SCHEMA = pa.schema(_COLUMN_TYPES)
-"""Schema of ``facts`` in Arrow."""
+"""Arrow schema of ``facts``."""
 
 SPARK_SCHEMA = ", ".join(f"{field.name} {_ddl(field.type)}" for field in ARROW_SCHEMA)
-"""The same schema as Spark writes it."""
+"""The same schema in Spark's DDL notation."""
 
 _COLUMN_OF_KIND = {kind: name for name, kind in KINDS.items()}
 
 
 def batches(facts: Iterable[CaseFact], rows: int = 8_192) -> Iterator[pa.RecordBatch]:
-    """Facts as Arrow batches of at most ``rows`` rows, in their order."""
+    """Yield facts as Arrow batches of at most ``rows`` rows, in order."""
     waiting: list[CaseFact] = []
     for fact in facts:
         waiting.append(fact)
@@ -199,6 +198,6 @@ def _row(fact: Fact) -> dict[str, object]:
 
 
 def difference_of(row: Mapping[str, Any]) -> Difference:
-    """A difference as it comes back out of such a row."""
+    """Return the difference that a row holds."""
     members = {name: row[name] for name in columns_of(Difference)}
     return msgspec.convert(members | {"figures": msgspec.json.decode(row["figures"])}, Difference)

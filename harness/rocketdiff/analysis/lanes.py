@@ -1,8 +1,7 @@
 """
-Which attempts a report draws one by one: windows of a case around its examples, or around its first fault.
+Chooses the attempts that a report draws one by one: windows around the examples of a case, or around its first fault.
 
-In: the case's table of attempts (Arrow, in order), its faults and its differences. Out: one LaneBar an attempt and window. Only the
-rows of a window ever become Python objects.
+Only the rows of a window become Python objects.
 """
 
 from collections.abc import Iterator, Sequence
@@ -23,26 +22,26 @@ from rocketdiff.traces.schema import TableName
 
 BEFORE_NS = 500_000_000
 AFTER_NS = 1_500_000_000
-"""A case without a difference shows this much before and after its first fault (or starts at its first send)."""
+"""Time shown before and after the first fault of a case without differences (without a fault: from its origin)."""
 
 REACH_SENDS = 30
-"""Sends of its thread shown before and after an example: some sixty bars an arm, each still wider than its outline."""
+"""Sends of its thread before and after an example: about sixty bars per arm, each still wider than its outline."""
 
 REACH_NS = 5_000_000_000
-"""An example's window goes no further than this either way, so that sends that hang do not shrink all others."""
+"""Maximum extent of a window on either side of its example. Otherwise sends that hang would shrink all others."""
 
 WINDOWS = 6
-"""Windows a case: the earliest examples, which are its causes; a page shows one card for each kind anyway."""
+"""Windows per case: the earliest examples, which show the causes; a page has one card per kind anyway."""
 
 BARS = 200
-"""Bars an arm and window, those nearest to its middle: the eye takes in no more, and a page stays small."""
+"""Bars per arm and window, nearest to its middle first: a reader cannot follow more, and the page stays small."""
 
 _COLUMNS = ["thread", "send", "attempt", "broker", "queue_id", "start_ns", "end_ns", "outcome", "reason"]
 
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """A stretch of time and the instant it is about."""
+    """A time interval and the instant that it shows."""
 
     start_ns: int
     end_ns: int
@@ -52,7 +51,7 @@ class Window:
 def lane_bars(
     trace: CaseTrace, times: FaultTimes, differences: Sequence[Difference], origin_ns: int
 ) -> Iterator[LaneBar]:
-    """Bars of every window of a case, in the order of the windows."""
+    """Yield the bars of every window of a case, window by window."""
     tables = {arm: trace.tables[key] for arm in Arm if (key := (TableName.ATTEMPTS, arm)) in trace.tables}
     for number, window in enumerate(_windows(tables, times, differences, origin_ns)):
         for arm, table in tables.items():
@@ -60,7 +59,7 @@ def lane_bars(
 
 
 def fault_window(times: FaultTimes, origin_ns: int) -> Window:
-    """Around the first fault, from the first send where there is none."""
+    """Return the window around the first fault; without a fault it begins at the case's origin."""
     if not times.faults:
         return Window(origin_ns, origin_ns + BEFORE_NS + AFTER_NS, origin_ns)
     first = times.faults[0]
@@ -80,12 +79,11 @@ def _windows(
 
 
 def _near(one: Difference, other: Difference) -> bool:
-    """Whether a window about one shows the other well within its edges."""
     return abs(one.send - other.send) <= REACH_SENDS // 2
 
 
 def _examples(differences: Sequence[Difference]) -> list[Difference]:
-    """The example of each kind, as ``summaries`` chooses it, by time."""
+    """Return the example of each kind, chosen as in ``summaries``, ordered by time."""
     best: dict[tuple[str, str, str], Difference] = {}
     for found in differences:
         key = (found.check, found.signature, found.arm)
@@ -94,7 +92,7 @@ def _examples(differences: Sequence[Difference]) -> list[Difference]:
 
 
 def _around(table: pa.Table | None, example: Difference) -> Window | None:
-    """From the first to the last of the neighbours of an example's send; None where its thread made no attempt there."""
+    """Return the window over the neighbours of an example's send; None if its thread made no attempt there."""
     if table is None:
         return None
     send = pc.field("send")
@@ -110,7 +108,7 @@ def _around(table: pa.Table | None, example: Difference) -> Window | None:
 def _bars(table: pa.Table, arm: Arm, number: int, window: Window) -> Iterator[LaneBar]:
     inside = (pc.field("start_ns") <= window.end_ns) & (pc.field("end_ns") >= window.start_ns)
     found = table.select(_COLUMNS).filter(inside)
-    # A first attempt that was stored is what there is most of, and the first to be left out.
+    # Successful first attempts are the most frequent and are left out first.
     is_plain = is_word(found.column("outcome"), Outcome.OK) & (found.column("attempt").to_numpy() == 0)
     away_ns = np.abs(found.column("start_ns").to_numpy() - window.middle_ns)
     chosen: Ints = np.sort(np.lexsort((away_ns, is_plain))[:BARS])

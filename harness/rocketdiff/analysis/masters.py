@@ -1,4 +1,4 @@
-"""What ``--master`` may say, told before anything is started."""
+"""Validates ``--master`` before anything is started."""
 
 import re
 from urllib.parse import urlsplit
@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 from rocketdiff.core.errors import UsageError
 
 WITHOUT_SPARK = "none"
-"""Master that means no Spark at all."""
+"""Value of ``--master`` for an analysis without Spark."""
 
 _COUNT = r"(\*|[1-9][0-9]{0,3})"
 _LOCAL = re.compile(rf"local(\[{_COUNT}(, *[1-9][0-9]{{0,3}})?\])?|local-cluster\[[1-9]\d*, *[1-9]\d*, *[1-9]\d*\]")
@@ -15,7 +15,7 @@ _LOOPBACK = re.compile(r"localhost|127\.[0-9.]+")
 
 
 def require_master(master: str | None) -> None:
-    """UsageError for what is no Spark master; None is the default."""
+    """Raise UsageError unless ``master`` is a Spark master, ``none`` or None (the default)."""
     known = (_LOCAL, _ELSEWHERE)
     if master is None or master == WITHOUT_SPARK or any(form.fullmatch(master) for form in known):
         return
@@ -27,12 +27,12 @@ def require_master(master: str | None) -> None:
 
 
 def is_local(master: str) -> bool:
-    """Everything of Spark runs on this machine, in the driver's JVM."""
+    """True if all of Spark runs on this machine, in the driver's JVM."""
     return _LOCAL.fullmatch(master) is not None and not master.startswith("local-cluster")
 
 
 def is_on_loopback(master: str) -> bool:
-    """The master is reached over loopback, so its workers reach a driver there as well."""
+    """True if the master is reached over loopback, so that its workers can reach a driver there too."""
     if is_local(master) or master.startswith("local-cluster"):
         return True
     if not master.startswith("spark://"):

@@ -1,9 +1,8 @@
 """
-How many outages did both clients run into, by what could be seen in them?
+Counts the outages that both arms met, by situation.
 
-An outage is what a rare divergence has a chance to show in: pauses that overlap are one cause. Outages of different situations
-show different rules (a client that avoids slow brokers leaves a lone one alone, and has nowhere to go when all are silent),
-so they are never added up. Only cases whose set-up held count, and faults as they happened.
+An outage is one opportunity for a rare divergence; overlapping pauses are one outage. Situations exercise different rules (a
+client can avoid one slow broker, but not all), so their counts are never summed. Only sound cases count.
 """
 
 from collections import Counter
@@ -16,11 +15,11 @@ from rocketdiff.core.answers.evidence import SpellCount
 from rocketdiff.core.events import Arm
 
 MET = "spell.met"
-"""Tally of attempts on a paused broker, by the outage's episode."""
+"""Tally of attempts on a paused broker, by episode of the outage."""
 
 
 def outage_counts(cases: Iterable[CaseFacts]) -> tuple[SpellCount, ...]:
-    """Outages that both arms met, by situation, in the order of the situations' names."""
+    """Return the outages that both arms met, by situation, sorted by its name."""
     met: Counter[str] = Counter()
     for facts in cases:
         if not is_sound(facts):

@@ -1,8 +1,8 @@
 """
-What pictures and totals need of every send, counted while it goes by; no question is asked here.
+Counts what pictures and totals need; judges nothing.
 
-Durations are counted in logarithmic buckets two per cent wide, so that quantiles of any number of runs cost a few
-hundred rows and are right to one per cent.
+Durations are counted in logarithmic buckets of 2 % width, so quantiles over any number of runs need a few hundred rows and are
+accurate to 1 %.
 """
 
 from math import floor, log
@@ -17,20 +17,19 @@ from rocketdiff.core.sends.records import Attempt
 
 BUCKET_RATIO = 1.02
 BIN_NS = 250_000_000
-"""Width of a step of what is counted over time: a quarter of a second, a dozen sends at the usual rates."""
+"""Width of a time step: a quarter of a second, about a dozen sends at the usual rates."""
 
 STORED, OTHER = "stored", "other"
 
 
 class Pictures(CaseObserver):
-    """Counts sends, attempts, durations and ambiguity; ``lanes`` keeps single attempts."""
+    """Counts sends, attempts, durations and ambiguity; ``lanes`` chooses single attempts."""
 
     def __init__(self, context: CaseContext) -> None:
         super().__init__(context)
         self._times = context.times
 
     def observe(self, send: AlignedSend) -> None:
-        """Read both sides."""
         for side in send.sides:
             self._count_send(side)
             self._count_ambiguity(side)
@@ -71,10 +70,10 @@ class Pictures(CaseObserver):
 
 
 def bucket_of(duration_ns: int) -> int:
-    """Number of the logarithmic bucket of a duration."""
+    """Return the number of the logarithmic bucket of a duration."""
     return floor(log(max(1, duration_ns)) / log(BUCKET_RATIO))
 
 
 def middle_of(bucket: int) -> float:
-    """Duration in ns that stands for a bucket: its geometric middle."""
+    """Return the geometric middle of a bucket, in ns."""
     return float(BUCKET_RATIO ** (bucket + 0.5))

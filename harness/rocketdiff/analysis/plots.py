@@ -1,4 +1,4 @@
-"""From sums to the finished tables of a report's pictures."""
+"""Makes the tables of a report's pictures from the facts."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -28,19 +28,19 @@ from rocketdiff.core.sends.records import NS_PER_MS
 from rocketdiff.statistics.survival import kaplan_meier
 
 CASES_DRAWN = 8
-"""Swim lanes in a report: the cases with most signatures, then one of each scenario, in the order of the plan."""
+"""Swim lanes in a report: the cases with most signatures, then one case of each other scenario, in plan order."""
 
 CASES_CURVED = 40
-"""Cases whose shares, ambiguity and durations are given one by one; a year of runs has more than anybody reads."""
+"""Cases whose shares, ambiguity and durations are listed. A year of runs has more cases than a reader can use."""
 
 OVERVIEW_STEPS = 240
-"""Steps of a whole case in small: one every four pixels of a page."""
+"""Maximum number of steps of a case overview: one per four pixels of a page."""
 
 SENDS_FOR_P99 = 100
 
 
 def plots_of(cases: Sequence[CaseFacts], lanes: Sequence[CaseFact]) -> Plots:
-    """Every picture."""
+    """Return the tables of every picture."""
     shown = cases[:CASES_CURVED]
     return Plots(
         lanes=tuple(_lanes(cases, lanes)),
@@ -72,7 +72,6 @@ def _lanes(cases: Sequence[CaseFacts], lanes: Sequence[CaseFact]) -> Iterator[Sw
 
 
 def _marks(facts: CaseFacts, bars: Sequence[LaneBar]) -> Iterator[LaneMark]:
-    """The examples whose send is in a window."""
     seen = {(bar.arm, bar.thread, bar.send) for bar in bars}
     arms = {subject: str(arm) for arm, subject in reversed(list(facts.subjects.items()))}
     for found in facts.divergences.values():
@@ -83,7 +82,7 @@ def _marks(facts: CaseFacts, bars: Sequence[LaneBar]) -> Iterator[LaneMark]:
 
 
 def _overview(facts: CaseFacts) -> Iterator[Overview]:
-    """Attempts over the whole case by arm and broker; steps of a quarter of a second, wider in a long case."""
+    """Yield a case's attempts over time, by arm and broker, in steps of a quarter of a second or wider."""
     steps: defaultdict[tuple[str, str], dict[str, dict[int, int]]] = defaultdict(lambda: {STORED: {}, OTHER: {}})
     for (check, arm, ended, key), (n, _) in facts.tallies.items():
         if check == "over-time":
@@ -111,7 +110,6 @@ def _by_step(counts: dict[int, int], width: int, last: int) -> tuple[int, ...]:
 
 
 def _drawn(cases: Sequence[CaseFacts]) -> list[CaseFacts]:
-    """The cases worth a swim lane, in the order of the plan."""
     by_signatures = sorted(cases, key=lambda facts: -sum(len(found) for found in facts.divergences.values()))
     chosen = [facts for facts in by_signatures if any(facts.divergences.values())][:CASES_DRAWN]
     for facts in cases:
@@ -144,7 +142,7 @@ def _lane_attempt(bar: LaneBar, origin_ns: int) -> LaneAttempt:
 
 
 def _failover(cases: Sequence[CaseFacts]) -> Iterator[FailoverCurve]:
-    """What is judged first, of the pairs it is judged by; then what a user feels, of every episode."""
+    """Yield the curve of the judged sample, from the pairs that decide; then that of whole failovers, from all episodes."""
     for pool, members in pools_of(cases, failover_time.NAME).items():
         judged = [pair for pair in pooled_pairs(members, failover_time.PER_TIMEOUT) if _both_failed_over(pair)]
         yield from _curves(pool, judged, failover_time.PER_TIMEOUT.sample, judged=True)
@@ -164,7 +162,7 @@ def _curves(pool: str, pairs: Sequence[EpisodePair], sample: str, *, judged: boo
 
 
 def _endings(cases: Sequence[CaseFacts]) -> Iterator[FailoverEndings]:
-    """Of the episodes that both arms met: how each arm got out."""
+    """Yield how often each arm ended an episode that both met by failover."""
     for pool, members in pools_of(cases, failover_time.NAME).items():
         pairs = pooled_pairs(members, failover_time.PER_TIMEOUT)
         met = [
@@ -226,7 +224,7 @@ def _elapsed(facts: CaseFacts) -> Iterator[ElapsedQuantiles]:
 
 
 def quantile_ms(histogram: dict[int, int], share: float) -> float:
-    """Smallest duration that at least ``share`` of the sends did not exceed, to the width of a bucket."""
+    """Return the smallest duration that at least ``share`` of the sends did not exceed, to the width of a bucket."""
     wanted = share * sum(histogram.values())
     seen = 0
     for bucket, n in sorted(histogram.items()):

@@ -1,4 +1,4 @@
-"""Runs in, evidence out: the whole analysis of one run or of many, on Spark or in this process."""
+"""Analyses one or many runs, on Spark or in this process."""
 
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -32,14 +32,13 @@ def analyze(
     spark: "SparkSession | None" = None,
 ) -> Analysis:
     """
-    Judge stored runs, several at once; outages are pooled over all of them.
+    Analyse stored runs together; outages are pooled over all of them.
 
-    master: any Spark master, ``local[*]`` by default, ``none`` for this process alone (same evidence). On a cluster the
-    workers must see the run directories under the same paths and have this package. java_home: for Spark; default is
-    the environment's. spark: a session that is there already (``session``), started while something else went on.
+    master: any Spark master (default ``local[*]``), or ``none`` for this process alone; the evidence is the same. Cluster workers
+    must see the run directories under the same paths. java_home: for Spark, default ``JAVA_HOME``. spark: an existing session.
 
-    Raises UsageError without a run or with one named twice, TraceError for a directory that is not what it claims to
-    be, EnvironmentMissing without a Java.
+    Raises UsageError if no run or the same run twice is given, TraceError for an invalid run directory, EnvironmentMissing
+    without a Java.
     """
     require_master(master)
     runs = [RunDirectory.open(path.resolve()) for path in run_dirs]
@@ -53,9 +52,9 @@ def analyze(
 
 def prepare(master: str | None, java_home: Path, first: Callable[[], object], *, is_soon: bool) -> None:
     """
-    Start what ``analyze`` will need with this master, and do not wait for it; errors as of ``analyze``.
+    Start in a thread what ``analyze`` will need. Raises the same errors.
 
-    first: done in a thread, before anything else there. is_soon: ``analyze`` follows at once, so the first of everything, which is slow, is left to it.
+    first: called first in that thread. is_soon: ``analyze`` follows at once, so Spark is not warmed up.
     """
     if master == WITHOUT_SPARK:
         threading.Thread(target=first, name="ahead", daemon=True).start()
@@ -67,7 +66,7 @@ def prepare(master: str | None, java_home: Path, first: Callable[[], object], *,
 
 
 def pause(master: str | None) -> None:
-    """Stop the processes that ``prepare`` has started until ``go_on`` or ``analyze``."""
+    """Suspend the processes that ``prepare`` started until ``go_on`` or ``analyze``."""
     if master != WITHOUT_SPARK:
         from rocketdiff.analysis.spark import session  # noqa: PLC0415 - as _on_spark
 
@@ -75,7 +74,7 @@ def pause(master: str | None) -> None:
 
 
 def go_on(master: str | None) -> None:
-    """Let them run again."""
+    """Resume the processes that ``pause`` suspended."""
     if master != WITHOUT_SPARK:
         from rocketdiff.analysis.spark import session  # noqa: PLC0415 - as _on_spark
 
@@ -83,12 +82,12 @@ def go_on(master: str | None) -> None:
 
 
 def analyze_here(run: RunDirectory) -> Analysis:
-    """A run that is open already, or a part of it, in this process."""
+    """Analyse an open run, or a part of one, in this process."""
     return concluded([run], summaries_here([run]))
 
 
 def concluded(runs: Sequence[RunDirectory], summaries: Summaries) -> Analysis:
-    """From sums to evidence, plots and counts."""
+    """Return evidence, plots and counts from summed facts."""
     manifests = [run.manifest for run in runs]
     cases = case_facts(manifests, summaries)
     return Analysis(
@@ -101,7 +100,7 @@ def concluded(runs: Sequence[RunDirectory], summaries: Summaries) -> Analysis:
 def _on_spark(
     runs: Sequence[RunDirectory], master: str | None, java_home: Path | None, spark: "SparkSession | None"
 ) -> Summaries:
-    # Importing Spark takes half a second, which an analysis without it need not spend.
+    # Importing Spark takes half a second. An analysis without Spark saves it.
     from rocketdiff.analysis.spark.distributed import summaries_on_spark  # noqa: PLC0415
     from rocketdiff.analysis.spark.session import session  # noqa: PLC0415
 
@@ -112,7 +111,7 @@ def _on_spark(
 
 
 def summaries_here(runs: Iterable[RunDirectory], *, batch_rows: int = BATCH_ROWS) -> Summaries:
-    """Facts of all runs, judged and added up one case after another."""
+    """Judge the cases of all runs one after another and return the summed facts."""
     return summarise(fact for run in runs for fact in _facts(run, batch_rows))
 
 

@@ -1,7 +1,7 @@
 """
-One send of one arm as the checks see it: what was traced, and what each step has found out about it.
+One send of one arm as the checks see it: the trace and the results of each step.
 
-Every step takes a stream of views and gives the same views with its own fields filled in (``steps``).
+Each step (``steps``) maps a stream of views to the same views with its own fields set.
 """
 
 import json
@@ -16,7 +16,7 @@ from rocketdiff.oracle.producer.judgement import SendJudgement
 
 
 class Phase(StrEnum):
-    """Where the case stood when something began; PAUSED covers every kind of fault, from its first doubtful instant."""
+    """State of the case at an instant; PAUSED covers every kind of fault, from the first instant it may be in force."""
 
     CALM = "calm"
     PAUSED = "paused"
@@ -28,8 +28,8 @@ class FaultContext:
     """
     Fault context of one attempt.
 
-    hit: the fault of its own broker that may have been in force during part of it. blocked: it was hit and got no answer
-    before that fault was being healed (an answer already under way may still arrive in the first instant).
+    hit: the fault of its broker that may have been in force during part of the attempt. blocked: hit, and no answer arrived
+    before the heal began (an answer in flight may still arrive in the first instant of a fault).
     """
 
     phase: Phase
@@ -38,7 +38,7 @@ class FaultContext:
 
 
 class Fate(StrEnum):
-    """What became of a message; GHOST is one that is there although its send did not succeed."""
+    """Fate of a message; GHOST: it is stored although its send did not succeed."""
 
     STORED = "stored"
     LOST = "lost"
@@ -48,16 +48,16 @@ class Fate(StrEnum):
 
 @lru_cache(maxsize=16)
 def named(properties: str | None) -> dict[str, str]:
-    """Properties by name, of canonical text; not to be changed, because several callers are given the same."""
+    """Return the properties of a canonical JSON text by name. The result is cached: do not change it."""
     return dict(json.loads(properties or "{}"))
 
 
 @dataclass(frozen=True, slots=True)
 class Copy:
     """
-    One stored message of a send, in queue order.
+    One stored message of a send.
 
-    properties: all of them as text, body_digest of its body, sys_flag; None in traces before schema 1.2.
+    flag, properties (all of them, as JSON), body_digest and sys_flag are None in traces before schema 1.2.
     """
 
     broker: str
@@ -72,7 +72,6 @@ class Copy:
     born_timestamp_ms: int | None = None
 
     def carried(self) -> dict[str, str]:
-        """Its properties by name; none in traces that do not tell them."""
         return named(self.properties)
 
 
@@ -81,11 +80,9 @@ class SendView:
     """
     One planned send of one arm.
 
-    Traced: row, None when the call never returned (the subject died in it), though it had begun attempts; attempts in
-    order. In context: phase in which it began, and the fault context of each attempt. Replayed: judgement, None where
-    there are no rules to judge by, or it never returned. Reconciled: copies and fate, None where the queues of its arm were
-    not read back; kept: copies of a delayed message that its brokers keep back, or kept until they delivered it, whose queue_id
-    is the delay level less one.
+    row: None if the call never returned (the subject died). phase: when the send began. contexts: of each attempt. judgement:
+    None without rules, or without a row. copies, fate: None if the queues were not read back. kept: copies of a delayed
+    message that brokers hold or held back; their queue_id is the delay level minus one.
     """
 
     arm: Arm
@@ -102,16 +99,14 @@ class SendView:
 
     @property
     def order(self) -> tuple[int, int]:
-        """Place of the send in a file."""
         return self.thread, self.send
 
     @property
     def began_ns(self) -> int:
-        """When the call began, or its first attempt if it never returned."""
+        """Start of the call; of its first attempt if the call never returned."""
         return self.attempts[0].start_ns if self.row is None else self.row.start_ns
 
     def judged(self, judgement: SendJudgement | None) -> "SendView":
-        """The same send with a judgement."""
         return SendView(
             *(self.arm, self.thread, self.send, self.row, self.attempts, self.phase, self.contexts, judgement),
             copies=self.copies,
@@ -120,6 +115,6 @@ class SendView:
         )
 
     def phase_of(self, attempt: int | None) -> Phase:
-        """Phase of one attempt, of the send where there is no such attempt."""
+        """Phase of one attempt; of the send if there is no such attempt."""
         known = attempt is not None and attempt < len(self.contexts)
         return self.contexts[attempt].phase if known and attempt is not None else self.phase

@@ -1,8 +1,4 @@
-"""
-Facts of many cases, added up: what Spark hands back, and the same sums without it for small runs and as a cross-check.
-
-Both give the same rows in the same order, to the last digit of every integer.
-"""
+"""Sums the facts of many cases: the result type of the Spark job, and the same sums without Spark, in the same order."""
 
 from collections import defaultdict
 from collections.abc import Iterable
@@ -16,7 +12,7 @@ CaseKey = tuple[str, int]
 
 @dataclass(frozen=True, slots=True)
 class DifferenceCluster:
-    """All differences of one case, check and arm that share a signature; the example is the easiest one to follow."""
+    """All differences of one case, check and arm with the same signature; the example is the easiest to follow."""
 
     run: str
     number: int
@@ -27,10 +23,10 @@ class DifferenceCluster:
 @dataclass(frozen=True, slots=True)
 class Summaries:
     """
-    Everything the driver needs of all cases.
+    Everything that the driver needs from all cases.
 
-    clusters by (run, case, check, signature, arm); tallies by (run, case, check, arm, phase, key); the others by case,
-    in an order of their own that is the same with and without Spark.
+    Order: clusters by (run, case, check, signature, arm); tallies by (run, case, check, arm, phase, key); the others by case
+    and a key of their own.
     """
 
     clusters: tuple[DifferenceCluster, ...]
@@ -41,7 +37,7 @@ class Summaries:
 
 
 def summarise(facts: Iterable[CaseFact]) -> Summaries:
-    """Add up facts in this process."""
+    """Sum facts in this process."""
     clusters: defaultdict[tuple[str, int, str, str, str], list[Difference]] = defaultdict(list)
     tallies: defaultdict[tuple[str, int, str, str, str, str], list[Tally]] = defaultdict(list)
     loose: list[CaseFact] = []
@@ -64,7 +60,7 @@ def summarise(facts: Iterable[CaseFact]) -> Summaries:
 
 
 def ease(difference: Difference) -> tuple[object, ...]:
-    """Order of examples: fewest attempts to look at, then earliest; the rest only makes the choice unique."""
+    """Return the sort key of examples: fewest attempts, then earliest; the rest only makes the choice unique."""
     attempt = -1 if difference.attempt is None else difference.attempt
     return difference.weight, difference.at_ns, difference.thread, difference.send, attempt, difference.observed
 
@@ -72,7 +68,7 @@ def ease(difference: Difference) -> tuple[object, ...]:
 def in_order(
     clusters: Iterable[DifferenceCluster], tallies: Iterable[CaseFact], loose: Iterable[CaseFact]
 ) -> Summaries:
-    """Sort what was added up, in whatever order it came."""
+    """Return the summed facts sorted."""
     rows = list(loose)
     return Summaries(
         clusters=tuple(sorted(clusters, key=_cluster_key)),

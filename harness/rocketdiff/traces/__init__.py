@@ -1,1 +1,1 @@
-"""A run on disk: the journal written while it happens, the sealed tables, and readers that refuse what they cannot trust."""
+"""A run on disk: the journal, the sealed tables, and readers that refuse damaged or altered data."""

@@ -1,8 +1,8 @@
 """
 Makes the rows of an arm's sends, attempts and routes from its journal and its plan.
 
-A record is taken once: a second answer to a send, an answer to a send that was never planned or was planned for another
-thread, is a trouble and leaves the table as it was. Planned sends without an answer have no row; their attempts do.
+A second answer to a send, or an answer that contradicts the plan, is a trouble and adds no row. Planned sends without an answer
+have no row in ``sends``, but their attempts have rows.
 """
 
 from collections import Counter, defaultdict
@@ -22,19 +22,19 @@ from rocketdiff.traces.schema import ARM_CODES, SCHEMAS, TableName
 Told = TypeVar("Told", Attempt, Send)
 
 _TROUBLES_TOLD = 20
-"""A broken subject can be wrong a million times; twenty sentences are enough to understand how."""
+"""Troubles kept in words. A broken subject can cause a million; twenty are enough to understand the problem."""
 
 
 _DAY_NS = 86_400 * 10**9
-"""No case goes on for a day after its last send was due, nor is anything of it told a day before its first."""
+"""Tolerance of plausible times: records lie at most a day after the last send is due, routes at most a day before the origin."""
 
 _EARLY_TOLERANCE_NS = 1_000_000
-"""As the conversation has it: timers of some clients round to whole milliseconds."""
+"""The timers of some clients round to whole milliseconds; the line protocol has the same tolerance."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Span:
-    """The possible times of a case, for journals that are sealed long after the clock of their machine was reset."""
+    """Plausible times of a case: a journal may be sealed after the machine's monotonic clock was reset."""
 
     origin_ns: int
     last_ns: int
@@ -44,7 +44,7 @@ class _Span:
         return cls(origin_ns, origin_ns + max((send.due_ns for send in plan), default=0) + _DAY_NS)
 
     def holds(self, told: Attempt | Send, asked: PlannedSend) -> bool:
-        """Whether a record begins not before its send was due, ends after that, and returned in between or later."""
+        """True if a record begins no earlier than its send is due and its times are in order."""
         due_ns = self.origin_ns + asked.due_ns - _EARLY_TOLERANCE_NS
         returned_ns = told.returned_ns if isinstance(told, Send) else None
         return due_ns <= told.start_ns <= told.end_ns <= self.last_ns and (
@@ -54,7 +54,7 @@ class _Span:
 
 @dataclass(frozen=True, slots=True)
 class ArmRows:
-    """Columns of the three tables of an arm, unsorted, and what was wrong with its journal."""
+    """Unsorted columns of the three tables of an arm, and the troubles of its journal."""
 
     sends: Mapping[str, Sequence[object]]
     attempts: Mapping[str, Sequence[object]]
@@ -65,7 +65,7 @@ class ArmRows:
 
 
 def arm_rows(case: int, arm: Arm, plan: Sequence[PlannedSend], origin_ns: int, journal: ArmJournal) -> ArmRows:
-    """Rows of one arm of one case; ``origin_ns`` is the monotonic time of the plan's offset 0."""
+    """Return the rows of one arm; ``origin_ns``: monotonic time of the plan's offset 0."""
     planned = {send.send: send for send in plan}
     troubles = list(journal.troubles)
     span = _Span.of(plan, origin_ns)
@@ -96,7 +96,6 @@ def _once(
     span: _Span,
     troubles: list[str],
 ) -> list[Told]:
-    """The records that fit the plan, the first of each key; the others become troubles."""
     seen: set[object] = set()
     kept: list[Told] = []
     for record in records:
@@ -136,7 +135,6 @@ def _with_mode(told: Attempt, asked: PlannedSend) -> Attempt:
 
 
 def _with_plan(told: Send, asked: PlannedSend, origin_ns: int, attempts: Sequence[Attempt], again: int) -> Send:
-    """What was told of a send, with what was asked for and what else was told of it."""
     callbacks = again + (told.error != NEVER_CALLED_BACK) if asked.mode is SendMode.ASYNC else None
     return replace(
         told,
@@ -153,26 +151,24 @@ def _with_plan(told: Send, asked: PlannedSend, origin_ns: int, attempts: Sequenc
 
 
 def _route_columns(group: tuple[int, int], told: Sequence[RouteSeen]) -> dict[str, list[object]]:
-    """Columns of ``routes`` in the order of the schema."""
     columns: tuple[list[object], ...] = (
         [group[0]] * len(told),
         [group[1]] * len(told),
-        [one.route for one in told],
-        [one.at_ns for one in told],
-        [[{"broker": broker, "queue_id": queue} for broker, queue in one.queues] for one in told],
+        [route.route for route in told],
+        [route.at_ns for route in told],
+        [[{"broker": broker, "queue_id": queue} for broker, queue in route.queues] for route in told],
     )
     return dict(zip(SCHEMAS[TableName.ROUTES].names, columns, strict=True))
 
 
 def _columns(table: TableName, group: tuple[int, int], records: Sequence[Attempt | Send]) -> dict[str, list[object]]:
-    """Columns in the order of the schema, which after case and arm are named as the records' fields."""
+    """Return columns in schema order; after case and arm they are the records' fields."""
     case, arm, *named = SCHEMAS[table].names
     columns: dict[str, list[object]] = {case: [group[0]] * len(records), arm: [group[1]] * len(records)}
     return columns | {name: _plain(list(map(attrgetter(name), records))) for name in named}
 
 
 def _plain(values: list[object]) -> list[object]:
-    """Enumerated words as their values."""
-    if not any(issubclass(one, StrEnum) for one in set(map(type, values))):
+    if not any(issubclass(kind, StrEnum) for kind in set(map(type, values))):
         return values
     return [value.value if isinstance(value, StrEnum) else value for value in values]

@@ -1,8 +1,8 @@
 """
-Reading a journal back: raw lines to records, whatever the subject did.
+Reads journals: raw lines to records.
 
-A line that is no record is a trouble to be told, never a reason to stop: the journal of a lying or dying subject must
-seal like any other. Only an unfinished last line is expected, after a crash, and it is left out.
+A line that is not a record becomes a trouble, because the journal of a faulty subject must be sealed too. An unfinished last
+line, normal after a crash, is ignored.
 """
 
 from collections.abc import Iterable, Iterator
@@ -22,21 +22,21 @@ from rocketdiff.protocol.records import decode_record
 from rocketdiff.protocol.transcript import Transcript
 
 CLIENT, WIRE = "client", "wire"
-"""Who saw an arm's attempts and routes."""
+"""Witness of an arm's attempts and routes."""
 
 Kind = TypeVar("Kind")
 
 
 @dataclass(slots=True)
 class ArmJournal(Transcript):
-    """Everything one arm said, and what else is known of it; troubles are sentences. witness: who saw attempts and routes."""
+    """The records of one arm. troubles: in words; witness: of attempts and routes."""
 
     troubles: list[str] = field(default_factory=list)
     witness: str = CLIENT
 
 
 def whole_lines(path: Path) -> Iterator[tuple[int, bytes]]:
-    """Number (from 1) and content of every finished line; a last line without its end is not one."""
+    """Yield number (from 1) and content of every line that has its line end."""
     try:
         with path.open("rb") as file:
             for number, line in enumerate(file, start=1):
@@ -59,15 +59,15 @@ def read_arm_journal(path: Path) -> ArmJournal:
 
 def read_witnessed_journal(path: Path, witnessed: Path) -> ArmJournal:
     """
-    The journal of one arm, and what the wire saw of it where the client itself tells of no attempts, or only of their beginnings.
+    Read the journal of one arm and merge the records of the wire witness.
 
-    Of the witness's copies of its sends only the numbers of routes are taken. A client that does tell is its own witness,
-    except of the status of an answer: that is what the wire saw, where something of an attempt of it was recorded. Any other attempt
-    of the witness is a request that the client did not tell: a trouble.
+    If the client reports no attempts, or only their starts, the witness's attempts, routes and route numbers of sends are used.
+    Otherwise the client is its own witness, but a status that the wire witness saw replaces the reported one, and an attempt that
+    only the wire witness saw is a trouble.
     """
     journal = read_arm_journal(path)
     if journal.hello is not None and journal.hello.tells_starts:
-        journal.attempts = []  # the witness's copies of them have ends
+        journal.attempts = []  # the witness's copies are complete
     if not witnessed.exists():
         return journal
     seen = read_arm_journal(witnessed)
@@ -80,13 +80,13 @@ def read_witnessed_journal(path: Path, witnessed: Path) -> ArmJournal:
     journal.attempts, journal.routes, journal.witness = seen.attempts, seen.routes, WIRE
     journal.troubles += seen.troubles
     routes = {send.send: (send.route, send.route_after) for send in seen.sends}
-    told = ((send, *routes.get(send.send, (0, 0))) for send in journal.sends)
-    journal.sends = [replace(send, route=before, route_after=after) for send, before, after in told]
+    numbered = ((send, *routes.get(send.send, (0, 0))) for send in journal.sends)
+    journal.sends = [replace(send, route=before, route_after=after) for send, before, after in numbered]
     return journal
 
 
 def with_statuses(told: Iterable[Attempt], seen: Iterable[Attempt]) -> list[Attempt]:
-    """What a client told, with the statuses that were seen in place of its own where both have one of the same attempt."""
+    """Return the reported attempts; where report and witness both have a status, that of the witness is used."""
     statuses = {_place_of(attempt): attempt.status for attempt in seen if attempt.status is not None}
     return [
         attempt if attempt.status is None else replace(attempt, status=statuses.get(_place_of(attempt), attempt.status))
@@ -104,7 +104,7 @@ def _place_of(attempt: Attempt) -> tuple[int, int, str, int]:
 
 
 def read_fault_journal(path: Path) -> tuple[FaultRecord, ...]:
-    """The last word on every (episode, node), in that order; a missing file is no faults."""
+    """Return the last record of every (episode, node), sorted; none if the file is missing."""
     latest: dict[tuple[int, str], FaultRecord] = {}
     for number, line in whole_lines(path):
         record = _ours(line, FaultRecord, path, number)
@@ -113,12 +113,12 @@ def read_fault_journal(path: Path) -> tuple[FaultRecord, ...]:
 
 
 def read_plan_file(path: Path) -> tuple[PlannedSend, ...]:
-    """The plan as it was given to both arms; a missing file is no plan."""
+    """Return the plan that both arms received; empty if the file is missing."""
     return tuple(_ours(line, PlannedSend, path, number) for number, line in whole_lines(path))
 
 
 def _ours(line: bytes, kind: type[Kind], path: Path, number: int) -> Kind:
-    """Decode a line this program wrote itself: anything unreadable is damage, not a subject's doing."""
+    """Decode a line that this program wrote: an unreadable one is damage, not a subject's fault."""
     try:
         return msgspec.json.decode(line, type=kind)
     except (msgspec.MsgspecError, ValueError, RecursionError) as problem:

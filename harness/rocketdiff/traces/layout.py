@@ -1,4 +1,4 @@
-"""Names of the files inside a run directory, all relative to it, so that the directory can be moved."""
+"""File names inside a run directory, relative to it, so that it can be moved."""
 
 import re
 from pathlib import Path, PurePosixPath
@@ -15,42 +15,46 @@ _PARQUET_NAME = re.compile(r"(?P<case>\d{2,})(-(?P<arm>baseline|candidate))?\.pa
 
 
 def journal_file(case: int, arm: Arm) -> PurePosixPath:
-    """Raw lines of one subject, in the order they came."""
+    """Return the file with the raw lines of one subject, in the order of arrival."""
     return PurePosixPath(JOURNAL, f"{case:02d}-{arm}.ndjson")
 
 
 def wire_file(case: int, arm: Arm) -> PurePosixPath:
-    """What the recording relay of an arm saw, if it had one."""
+    """Return the journal of an arm's recording relay."""
     return PurePosixPath(JOURNAL, f"{case:02d}-{arm}-wire.ndjson")
 
 
 def witnessed_file(case: int, arm: Arm) -> PurePosixPath:
-    """Attempts and routes of a client that tells of none, or attempts with another status than told or not told at all, as records of the line protocol, made from the wire's."""
+    """
+    Return the file with records of the line protocol made from the wire.
+
+    All attempts and routes if the client reports none; else attempts with another status, or unreported.
+    """
     return PurePosixPath(JOURNAL, f"{case:02d}-{arm}-witnessed.ndjson")
 
 
 def plan_file(case: int) -> PurePosixPath:
-    """The plan both arms were given, one send a line."""
+    """Return the file with the plan that both arms received, one send per line."""
     return PurePosixPath(JOURNAL, f"{case:02d}-plan.ndjson")
 
 
 def fault_journal_file(case: int) -> PurePosixPath:
-    """Fault records as they became known; the last line of an episode and node stands."""
+    """Return the file of fault records; the last line of an episode and node counts."""
     return PurePosixPath(JOURNAL, f"{case:02d}-faults.ndjson")
 
 
 def table_file(table: TableName, case: int, arm: Arm | None) -> PurePosixPath:
-    """One sealed table of one case, of one arm unless the table belongs to the whole case (faults)."""
+    """Return the file of a sealed table; arm is None for a table of the whole case (faults)."""
     return PurePosixPath(table, f"{case:02d}.parquet" if arm is None else f"{case:02d}-{arm}.parquet")
 
 
 def logs_folder(case: int) -> PurePosixPath:
-    """Where the logs of a case's subjects and cluster are collected."""
+    """Return the folder for the logs of a case's subjects and cluster."""
     return PurePosixPath(LOGS, f"{case:02d}")
 
 
 def case_and_arm(path: Path) -> tuple[int, Arm | None]:
-    """Read case number and arm from a sealed file's name; TraceError when it is not such a name."""
+    """Return case number and arm from a sealed file's name; raises TraceError for another name."""
     match = _PARQUET_NAME.fullmatch(path.name)
     if match is None:
         raise TraceError(

@@ -1,8 +1,8 @@
 """
-``run.json``: what was run, on what, and how far it came; the tables are meaningless without it.
+``run.json``: what was run, on what, and how far it came. The tables are meaningless without it.
 
-Every path in it is relative to the run directory. Fields a newer minor version added are ignored when read. ``python -m
-rocketdiff.traces.manifest > fixtures/schema/run-1.json`` writes the published JSON Schema, and a test refuses a stale one.
+Paths in it are relative to the run directory. Fields of a newer minor version are ignored when read. ``python -m
+rocketdiff.traces.manifest > fixtures/schema/run-1.json`` writes the published JSON Schema; a test refuses a stale one.
 """
 
 import json
@@ -28,11 +28,11 @@ from rocketdiff.traces.schema import (
 )
 
 _END_OF_TIME_MS = 253_402_300_800_000
-"""The year 10000, which no calendar here can write."""
+"""The year 10000, beyond the range of ``datetime``."""
 
 
 class CaseStatus(StrEnum):
-    """How far a case came. Only a complete case may be judged to conform."""
+    """Progress of a case. Only a complete case can conform."""
 
     PLANNED = "planned"
     COMPLETE = "complete"
@@ -41,7 +41,7 @@ class CaseStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ClockAnchor:
-    """One instant on both clocks: monotonic nanoseconds, and milliseconds since the epoch."""
+    """One instant on both clocks: monotonic in ns, wall clock in ms since the epoch."""
 
     monotonic_ns: int
     wall_ms: int
@@ -49,7 +49,7 @@ class ClockAnchor:
 
 @dataclass(frozen=True, slots=True)
 class Tolerance:
-    """A margin of a check that the scenario declares: durations are equal when their ratio is within [1/ratio, ratio]."""
+    """A margin of a check, declared by the scenario: durations are equal if their ratio is within [1/ratio, ratio]."""
 
     check: str
     ratio: float
@@ -59,12 +59,11 @@ class Tolerance:
 @dataclass(frozen=True, slots=True)
 class ArmSummary:
     """
-    What the journal of one arm turned out to hold when it was sealed.
+    Content of one arm's journal when it was sealed.
 
-    client, version and capabilities are the subject's own words. unanswered: planned sends without an answer.
-    done: it said that every send was answered. failure: what it said when it gave up. troubles: lines that are no
-    record, or contradict the plan or an earlier line (the first few, in words); trouble_count counts all. witness: who
-    saw the attempts and routes, ``client`` (a hook inside it) or ``wire`` (the recording relay, for a client without).
+    unanswered: planned sends without an answer. done: the subject reported that every send was answered. failure: its message
+    when it gave up. troubles: the first few lines that are not records, or contradict the plan or an earlier line, in words;
+    trouble_count: all. witness: source of attempts and routes, ``client`` (its hook) or ``wire`` (the recording relay).
     """
 
     sends: int
@@ -82,7 +81,7 @@ class ArmSummary:
 
 @dataclass(frozen=True, slots=True)
 class Breach:
-    """How a subject broke the line protocol (``protocol.died``, ``protocol.answered-twice`` …), as the runner saw it."""
+    """A subject's violation of the line protocol (``protocol.died``, ``protocol.answered-twice`` …), as the runner saw it."""
 
     signature: str
     expected: str
@@ -92,11 +91,11 @@ class Breach:
 @dataclass(frozen=True, slots=True)
 class ConnectionSample:
     """
-    TCP connections of one client at ``at_ns`` of the monotonic clock; they stand until the next sample of the arm.
+    TCP connections of one client at ``at_ns`` of the monotonic clock; valid until the next sample of the arm.
 
-    held: how many it holds, by server (``broker-a``, ``broker-a vip``, ``name-server-1``); a server without any is left
-    out. None where nobody could see. opened: those that no earlier sample saw, by server. is_at_rest: every send has
-    ended and every fault is over.
+    held: number of open connections by server (``broker-a``, ``broker-a vip``, ``name-server-1``), without servers that have
+    none; None if it could not be read. opened: connections absent from all earlier samples, by server. is_at_rest: all sends
+    and faults have ended.
     """
 
     at_ns: int
@@ -110,13 +109,13 @@ class CaseEntry:
     """
     One case of the run.
 
-    name: the whole path-shaped name; scenario_text: the scenario file as it was. origin_ns: monotonic time at which
-    offset 0 of the plan was due. guards: conditions that make the case worth judging, as measured. measured: further
-    numbers about the run, their unit in the name (``start_spread_ns``, ``achieved_per_s`` …). reason: why an aborted case
-    was aborted. scenario_file: where it was read, as a report may say it. topics: name of each arm's topic. breaches: arms
-    that broke the line protocol; a result, not an error. files: digest of each sealed table, by its path in the run.
-    connections: what each client held open, sample by sample, since 1.4; empty where nobody looked. attempt_timeout_ms: how long
-    an attempt of one of the clients may last, if longer than the setting, since 1.6; faults last longer for it than the scenario says.
+    name: full, path-shaped. scenario_text: content of the scenario file; scenario_file: its path as a report may show it.
+    origin_ns: monotonic time at which offset 0 of the plan was due. topics: name of each arm's topic. guards: validity
+    conditions as measured. measured: further numbers, with their unit in the name (``start_spread_ns``, ``achieved_per_s``
+    …). reason: why the case was aborted. breaches: violations of the line protocol by arm; a result, not an error. files:
+    digest of each sealed table, by path. connections: samples by arm, since 1.4; empty if none were taken.
+    attempt_timeout_ms: maximum duration of a client's attempts, if longer than the setting, since 1.6; faults then last
+    longer than the scenario says.
     """
 
     number: int
@@ -152,11 +151,11 @@ class CaseEntry:
 @dataclass(frozen=True, slots=True)
 class SubjectSource:
     """
-    What a subject was made of.
+    Origin of a subject.
 
-    spec: what ``--subject`` was given. label: what the user calls it. checksums: sha256 by file name of its jars or its executable;
-    empty for what is part of rocketdiff. attempt_timeout_ms: how long its attempts last, if it does not obey the setting. rules: the release
-    by whose rules a program of the user's is judged as the baseline.
+    spec: value of ``--subject``. label: the user's name for it. checksums: sha256 by file name of its jars or its executable;
+    empty for parts of rocketdiff. attempt_timeout_ms: duration of its attempts, if it ignores the setting. rules: the release
+    whose rules apply to a program of the user as the baseline.
     """
 
     spec: str
@@ -169,13 +168,12 @@ class SubjectSource:
 @dataclass(frozen=True, slots=True)
 class RunManifest:
     """
-    One run: the identity of both subjects, the cluster, the machine, the seed and the cases in their order.
+    One run: subjects, cluster, machine, seed and cases in order.
 
-    subjects: ``client:release`` by arm. reproduce: the command line that repeats the run, seed included.
-    shipped_ledgers: whether the run was held against the ledgers that come with rocketdiff. ended_wall_ms is None while
-    the run goes on, and for ever when it was killed. left_out: (scenario, reason) of what was chosen and could not be asked of
-    these subjects or of this cluster, since 1.5. sources: what the subjects were made of, since 1.6. digest: of everything else in this file, since 1.3; written by
-    ``encode_manifest`` alone.
+    subjects: ``client:release`` by arm. reproduce: the command line that repeats the run, with its seed. shipped_ledgers: the
+    ledgers that come with rocketdiff apply. ended_wall_ms: None while the run goes on, and forever if it was killed. left_out:
+    (scenario, reason) of chosen scenarios that do not apply to these subjects or this cluster, since 1.5. sources: origin of the
+    subjects, since 1.6. digest: of all other fields, since 1.3; set by ``encode_manifest``.
     """
 
     run: str
@@ -198,22 +196,21 @@ class RunManifest:
 
     @property
     def has_digests(self) -> bool:
-        """Whether its program wrote digests; without them nobody can tell whether a run was altered."""
+        """True if the run has digests; without them an alteration cannot be excluded."""
         return minor_of(self.schema) >= DIGESTS_SINCE
 
     @property
     def bodies_compared(self) -> bool:
-        """Whether ``body_ok`` says that a body is the planned one byte by byte; before, it may say only how it begins."""
+        """True if ``body_ok`` compares byte by byte; earlier runs may have compared only the beginning."""
         return minor_of(self.schema) >= BODIES_COMPARED_SINCE
 
     @property
     def baseline_rules(self) -> str | None:
-        """The release whose rules the user gave for a baseline that has none of its own."""
+        """The release whose rules the user chose for a baseline without rules of its own."""
         source = self.sources.get(Arm.BASELINE)
         return source.rules if source else None
 
     def case(self, number: int) -> CaseEntry:
-        """The case with this number; TraceError when there is none."""
         for entry in self.cases:
             if entry.number == number:
                 return entry
@@ -221,24 +218,24 @@ class RunManifest:
 
 
 def encode_manifest(manifest: RunManifest) -> bytes:
-    """JSON for ``run.json``, indented for people."""
+    """Return the content of ``run.json``."""
     return stamped(msgspec.json.decode(msgspec.json.encode(manifest)))
 
 
 def stamped(fields: Mapping[str, object]) -> bytes:
-    """``run.json`` of these fields with their digest."""
+    """Return the content of ``run.json`` for these fields, with their digest, indented."""
     content = msgspec.json.encode({**fields, "digest": _digest_of(fields)})
     return msgspec.json.format(content, indent=1) + b"\n"
 
 
 def _digest_of(fields: Mapping[str, object]) -> str:
-    """Digest of all fields but itself, those of a newer minor version too; their order and layout do not matter."""
+    """Return the digest of all other fields, also unknown ones; independent of order and layout."""
     rest = {name: value for name, value in fields.items() if name != "digest"}
     return digest_of(msgspec.json.encode(rest, order="sorted"))
 
 
 def decode_manifest(content: bytes, *, where: str) -> RunManifest:
-    """Read ``run.json``; TraceError when it is no such thing or of an unknown major version."""
+    """Read ``run.json``; raises TraceError if it is invalid, altered or of an unknown major version."""
     try:
         raw = msgspec.json.decode(content)
         if not isinstance(raw, dict):
@@ -264,7 +261,7 @@ def _no_run(where: str, seen: str) -> TraceError:
 
 
 def _contradictions(manifest: RunManifest) -> Iterator[str]:
-    """What no run can be, though every field is of its type."""
+    """Yield contradictions in a manifest whose fields have valid types."""
     if missing := [arm for arm in Arm if arm not in manifest.subjects]:
         yield f"no subject for {', '.join(missing)}"
     numbers = [entry.number for entry in manifest.cases]
@@ -279,7 +276,7 @@ def _contradictions(manifest: RunManifest) -> Iterator[str]:
 
 
 def schema() -> bytes:
-    """JSON Schema (2020-12) of ``run.json``; fields that a newer minor version added are allowed."""
+    """Return the JSON Schema (2020-12) of ``run.json``; it allows fields of a newer minor version."""
     head = {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": f"urn:rocketdiff:run:{SCHEMA_VERSION}",

@@ -1,4 +1,4 @@
-"""Reading a sealed run: verified tables of one case, and proof that no file and no group is missing or split."""
+"""Reads a sealed run: verified tables of a case, and the check that no file and no group is missing or split."""
 
 import re
 from dataclasses import dataclass
@@ -15,15 +15,15 @@ from rocketdiff.traces.schema import DIGESTS_SINCE, OPTIONAL_TABLES, TableName
 from rocketdiff.traces.sealed_file import REPAIR, FileStatement, read_file_statement, read_sealed
 
 READ_BACK = "read-back"
-"""The guard that held when every queue was read to its end."""
+"""Guard that holds if every queue was read to its end."""
 
 FAULT_GUARD = re.compile(r"fault-(\d+)")
-"""The guard that held when the fault of that episode took effect."""
+"""Guard that holds if the fault of that episode took effect."""
 
 
 @dataclass(frozen=True, slots=True)
 class SealedFile:
-    """One file of a run and what it says it holds."""
+    """One file of a run with its statement."""
 
     path: Path
     statement: FileStatement
@@ -31,9 +31,9 @@ class SealedFile:
 
 def require_whole(run: RunDirectory) -> None:
     """
-    Raise TraceError unless every table of the run is there as it was sealed, with as many rows as ``run.json`` counts.
+    Raise TraceError unless every table of the run exists as sealed, with the number of rows in ``run.json``.
 
-    What is missing would pass for what never happened: a lost row as a send nobody made, a lost fault as calm.
+    Missing data would look like something that never happened: a lost row like a send that was not made, a lost fault like calm.
     """
     for table in TableName:
         for file in sealed_files(run, table):
@@ -70,13 +70,13 @@ def _require_counted(run: RunDirectory, table: TableName, statement: FileStateme
 
 
 def _require_faults(run: RunDirectory, entry: CaseEntry) -> None:
-    """Every episode that a guard says was proven must be in the table."""
+    """Raise TraceError unless every episode with a held guard is in the table."""
     guards = ((FAULT_GUARD.fullmatch(guard.name), guard.held) for guard in entry.guards)
     proven = {int(match[1]) for match, held in guards if match is not None and held}
     if not proven:
         return
-    told = set(read_table(run, TableName.FAULTS, entry.number).column("episode").to_pylist())
-    if lost := sorted(proven - told):
+    found = set(read_table(run, TableName.FAULTS, entry.number).column("episode").to_pylist())
+    if lost := sorted(proven - found):
         raise TraceError(
             f"the faults of case {entry.number} that were proven",
             seen=f"no episode {', '.join(map(str, lost))}",
@@ -86,11 +86,10 @@ def _require_faults(run: RunDirectory, entry: CaseEntry) -> None:
 
 def sealed_files(run: RunDirectory, table: TableName) -> tuple[SealedFile, ...]:
     """
-    Every file of a table, ordered by case and arm.
+    Return every file of a table, ordered by case and arm.
 
-    Raises TraceError when a file belongs to another run, says something else than its name, or when a complete case
-    lacks one: judging half a case would be wrong without a sound. Files of aborted cases are given if they exist, and so
-    is ``stored`` of a case whose guard says that its queues were not read back.
+    Raises TraceError if a file belongs to another run or contradicts its name, or if a complete case lacks one. Optional are
+    files of aborted cases, and ``stored`` if the guard ``read-back`` is broken.
     """
     paths = sorted((run.path / table).glob("*.parquet"))
     for path in paths:
@@ -129,26 +128,26 @@ def _is_required(table: TableName, entry: CaseEntry) -> bool:
 
 
 def _require_own(run: RunDirectory, table: TableName, file: SealedFile) -> None:
-    said = (file.statement.run, file.statement.table, file.statement.case, file.statement.arm)
+    stated = (file.statement.run, file.statement.table, file.statement.case, file.statement.arm)
     named = (run.run, table, *case_and_arm(file.path))
-    if said != named:
+    if stated != named:
         raise TraceError(
             f"run, table, case and arm {named} in {table}/{file.path.name}",
-            seen=str(said),
+            seen=str(stated),
             hint="the file was renamed or copied from another run",
         )
 
 
 def has_table(run: RunDirectory, table: TableName, case: int, arm: Arm | None = None) -> bool:
-    """Whether a table was sealed for a case; after a crash ``stored`` may be missing."""
+    """Return whether a table was sealed for a case; after a crash ``stored`` may be missing."""
     return (run.path / table_file(table, case, arm)).is_file()
 
 
 def read_table(run: RunDirectory, table: TableName, case: int, arm: Arm | None = None) -> pa.Table:
     """
-    One verified table of one case; ``arm`` is required except for ``faults``.
+    Read and verify one table of a case; ``arm`` is required except for ``faults``.
 
-    Raises TraceError when it is missing or is not what it says.
+    Raises TraceError if it is missing or invalid.
     """
     file = table_file(table, case, arm)
     content, statement = read_sealed(run.path / file, _digest(run, run.entry(case), str(file)))
@@ -157,7 +156,7 @@ def read_table(run: RunDirectory, table: TableName, case: int, arm: Arm | None =
 
 
 def _digest(run: RunDirectory, entry: CaseEntry, file: str) -> str | None:
-    """What ``run.json`` has of a file; none is allowed before digests were written, and after a crash."""
+    """Return a file's digest in ``run.json``; it may be missing in earlier schema versions and after a crash."""
     digest = entry.files.get(file)
     if digest is None and entry.status is CaseStatus.COMPLETE and run.manifest.has_digests:
         raise TraceError(f"a digest of {file} in run.json", seen="none", hint="the file was added after the run")

@@ -1,7 +1,7 @@
 """
-The files of a run that are written while it goes on: journals line by line, everything else as a whole or not at all.
+Writes the files of a run: journals line by line, all others atomically.
 
-A full disk is one clear error, and whatever was written before stays readable.
+A full disk raises one clear error; everything written before stays readable.
 """
 
 import errno
@@ -25,7 +25,7 @@ def writing(path: Path) -> Iterator[None]:
     """
     Turn an OSError raised while ``path`` is written into EnvironmentMissing.
 
-    A full disk is named as such; anything else (read-only, no permission, I/O error) is told in the system's words.
+    A full disk has its own message; other errors (read-only, no permission, I/O error) keep the system's text.
     """
     try:
         yield
@@ -45,11 +45,7 @@ def writing(path: Path) -> Iterator[None]:
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """
-    Give a temporary path beside ``path`` and put it in its place at the end: readers see the old file or the new one.
-
-    When the block fails the temporary file is removed and the old file stays.
-    """
+    """Yield a temporary path and rename it to ``path`` at the end; if the block fails, the old file stays."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     with writing(path):
         try:
@@ -63,7 +59,7 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """Replace the content of a file at once, and only report success when the disk has it."""
+    """Replace the content of a file atomically; returns after fsync."""
     with replacing(path) as temporary, temporary.open("wb") as file:
         file.write(content)
         file.flush()
@@ -71,16 +67,16 @@ def write_whole(path: Path, content: bytes) -> None:
 
 
 def digest_of(content: bytes) -> str:
-    """``sha256:…`` of a file's content."""
+    """Return ``sha256:…`` of a file's content."""
     return "sha256:" + hashlib.sha256(content).hexdigest()
 
 
 class Recorder:
     """
-    One append-only file of lines, each handed to the system at once (no buffer of ours to lose).
+    One append-only file of lines, unbuffered, for one writing thread.
 
-    One recorder has one writing thread. After a failed write the file is cut back to its last whole line and every
-    further line is refused, so that a full disk leaves a shorter journal, never a garbled one.
+    After a failed write the file is truncated to its last complete line and further lines are refused, so a full disk leaves a
+    shorter journal, never a corrupt one.
     """
 
     def __init__(self, path: Path) -> None:
@@ -96,7 +92,7 @@ class Recorder:
         """
         Append one line (a trailing line end is optional).
 
-        Raises EnvironmentMissing when the disk does not take it; nothing recorded before is lost.
+        Raises EnvironmentMissing if the write fails; earlier lines are kept.
         """
         if self._broken is not None:
             raise self._broken
@@ -123,7 +119,6 @@ class Recorder:
             raise
 
     def close(self) -> None:
-        """Give the file back; closing twice is fine."""
         file, self._file = self._file, None
         if file is not None:
             os.close(file)
@@ -138,10 +133,10 @@ class Recorder:
 
 
 def encode_plan(plan: Plan) -> bytes:
-    """The plan as a subject is given it, one line a send."""
+    """Return the plan as a subject receives it, one line per send."""
     return b"".join(encode_plan_lines(plan))
 
 
 def plan_digest(plan: Plan) -> str:
-    """``sha256:…`` of the encoded plan: equal digests mean identical sends, times, calls and bodies."""
+    """Return ``sha256:…`` of the encoded plan; equal digests mean identical sends, times, calls and bodies."""
     return digest_of(encode_plan(plan))

@@ -1,10 +1,10 @@
 """
-One run as one directory: made by the runner, moved by anyone, judged again without a cluster.
+One run as one directory, which can be moved and judged again without a cluster.
 
-The journal is appended while things happen; sealing turns it into the tables and can be repeated at any time, also long
-after a crash. ``run.json`` is replaced at once whenever a case ends. Order of calls while a case runs: ``begin``, lines and
-faults as they happen, ``write_stored`` after read-back, ``seal``, then ``complete`` or ``abort``. Whatever is missing after
-a crash is missing from the tables, and reported.
+The journal is appended live. Sealing turns it into the tables and can be repeated, even long after a crash. ``run.json`` is
+replaced atomically at each change. Order of calls while a case runs: ``begin``; lines and faults as they happen;
+``write_stored`` after read-back; ``seal``; ``complete`` or ``abort``. Data lost in a crash is missing from the tables and
+reported.
 """
 
 import threading
@@ -51,7 +51,7 @@ from rocketdiff.traces.sealed_file import Columns, sorted_table, write_sealed
 
 
 class StoredMessage(Protocol):
-    """One message as read back from a queue; ``send`` is None when it is not one of ours or unreadable."""
+    """One message read back from a queue; ``send`` is None if it is not ours or its id is unreadable."""
 
     @property
     def broker(self) -> str: ...
@@ -81,7 +81,7 @@ Change = Callable[[CaseEntry], CaseEntry]
 
 
 class CaseDirectory:
-    """Files of one case; recorders of its two arms may write from different threads."""
+    """Files of one case; the recorders of its arms may write from different threads."""
 
     def __init__(self, run: "RunDirectory", number: int) -> None:
         self._run = run
@@ -92,29 +92,26 @@ class CaseDirectory:
 
     @property
     def entry(self) -> CaseEntry:
-        """What ``run.json`` says about this case now."""
         return self._run.entry(self.number)
 
     @property
     def run(self) -> str:
-        """Id of the run this case belongs to."""
         return self._run.run
 
     @property
     def logs(self) -> Path:
-        """Folder for the logs of this case; made by whoever writes into it."""
+        """Folder for the logs of this case; the writer creates it."""
         return self._run.path / logs_folder(self.number)
 
     @property
     def started(self) -> bool:
-        """Whether the plan of this case was ever recorded."""
         return (self._run.path / plan_file(self.number)).exists()
 
     def begin(self, plan: Plan, *, clock: ClockAnchor, origin_ns: int) -> None:
         """
-        Record the plan and when it starts, before the arms are told to go.
+        Record the plan and its start, before the arms start.
 
-        Raises TraceError when the plan is not the one announced in ``run.json``.
+        Raises TraceError if the plan is not the one announced in ``run.json``.
         """
         content = encode_plan(plan)
         self._require_announced(content)
@@ -126,15 +123,14 @@ class CaseDirectory:
         return Recorder(self._run.path / journal_file(self.number, arm))
 
     def wire_file(self, arm: Arm) -> Path:
-        """Where a recording relay of this arm writes."""
         return self._run.path / wire_file(self.number, arm)
 
     def witnessed(self, arm: Arm) -> Recorder:
-        """Open the journal of what the wire saw and a client did not tell, or told otherwise; the caller closes it."""
+        """Open the journal ``layout.witnessed_file``; the caller closes it."""
         return Recorder(self._run.path / witnessed_file(self.number, arm))
 
     def write_fault(self, record: FaultRecord) -> None:
-        """Record a fault as known now; a later record of the same episode and node replaces it."""
+        """Record a fault; a later record of the same episode and node replaces it."""
         with self._lock:
             if self._faults is None:
                 self._faults = Recorder(self._run.path / fault_journal_file(self.number))
@@ -142,9 +138,9 @@ class CaseDirectory:
 
     def write_stored(self, arm: Arm, rows: Iterable[StoredMessage], *, table: TableName = TableName.STORED) -> int:
         """
-        Seal what the brokers hold of one arm's topic, every queue read to its end; returns how many messages.
+        Seal the messages of one arm's topic, after every queue was read to its end; returns their number.
 
-        table: SCHEDULED for what they kept back of it.
+        table: SCHEDULED for the delayed messages that brokers held back.
         """
         group = (self.number, ARM_CODES[arm])
         columns: dict[str, list[object]] = {name: [] for name in STORED.names}
@@ -159,10 +155,10 @@ class CaseDirectory:
 
     def seal(self) -> CaseEntry:
         """
-        Turn the journal into tables; may be repeated, and works on what a crash left.
+        Turn the journal into tables. May be repeated, and works after a crash.
 
-        Raises TraceError when nothing was started or the plan on disk is not the announced one, EnvironmentMissing when
-        the disk is full.
+        Raises TraceError if the case was not started or the plan on disk is not the announced one, EnvironmentMissing if the disk
+        is full.
         """
         if not self.started:
             raise TraceError(f"a started case {self.number}", seen="no plan in its journal", hint="run the case")
@@ -175,11 +171,9 @@ class CaseDirectory:
         return self._run.change(self.number, lambda entry: self._with_digests(replace(entry, arms=arms)))
 
     def lost(self, arm: Arm, breach: Breach) -> CaseEntry:
-        """Record a breach of the line protocol."""
         return self._run.change(self.number, lambda entry: replace(entry, breaches=entry.breaches | {arm: breach}))
 
     def guard(self, guard: Guard) -> CaseEntry:
-        """Add a condition that was measured after this case was complete."""
         return self._run.change(self.number, lambda entry: replace(entry, guards=(*entry.guards, guard)))
 
     def complete(
@@ -189,14 +183,13 @@ class CaseDirectory:
         measured: dict[str, int | float] | None = None,
         connections: Mapping[Arm, tuple[ConnectionSample, ...]] | None = None,
     ) -> CaseEntry:
-        """Declare that everything planned for this case was done and its tables are sealed."""
+        """Declare this case done and its tables sealed."""
         self._run.change(self.number, lambda entry: replace(entry, connections=dict(connections or {})))
         return self._end(CaseStatus.COMPLETE, "", guards, measured or {})
 
     def abort(
         self, reason: str, *, guards: Sequence[Guard] = (), measured: dict[str, int | float] | None = None
     ) -> CaseEntry:
-        """Declare that this case did not come to its end, and why."""
         return self._end(CaseStatus.ABORTED, reason, guards, measured or {})
 
     def _end(
@@ -230,8 +223,8 @@ class CaseDirectory:
         return columns
 
     def _seal_arm(self, arm: Arm, plan: Sequence[PlannedSend]) -> ArmSummary:
-        told, seen = journal_file(self.number, arm), witnessed_file(self.number, arm)
-        journal = read_witnessed_journal(self._run.path / told, self._run.path / seen)
+        reported, seen = journal_file(self.number, arm), witnessed_file(self.number, arm)
+        journal = read_witnessed_journal(self._run.path / reported, self._run.path / seen)
         rows = arm_rows(self.number, arm, plan, self.entry.origin_ns or 0, journal)
         sends = self._write(TableName.SENDS, rows.sends, arm)
         attempts = self._write(TableName.ATTEMPTS, rows.attempts, arm)
@@ -267,7 +260,6 @@ class CaseDirectory:
 
 
 def _introduced(summary: ArmSummary, journal: ArmJournal) -> ArmSummary:
-    """The summary with the subject's own words about itself, if it ever spoke."""
     hello = journal.hello
     if hello is None:
         return summary
@@ -275,10 +267,10 @@ def _introduced(summary: ArmSummary, journal: ArmJournal) -> ArmSummary:
 
 
 class RunDirectory:
-    """A run on disk and its ``run.json``, kept in step."""
+    """A run on disk, with ``run.json`` in memory and on disk kept in sync."""
 
     def __init__(self, path: Path, manifest: RunManifest, *, is_part: bool = False) -> None:
-        """is_part: the manifest leaves out cases whose files lie here all the same."""
+        """is_part: the directory also has files of cases that the manifest omits."""
         self.path = path
         self.is_part = is_part
         self._manifest = manifest
@@ -290,7 +282,7 @@ class RunDirectory:
         """
         Make ``root/<run id>`` with its ``run.json``.
 
-        Raises UsageError when a run of that id is already there, EnvironmentMissing when the disk refuses.
+        Raises UsageError if that run exists, EnvironmentMissing if the disk is full or not writable.
         """
         path = root / manifest.run
         with writing(path):
@@ -306,9 +298,9 @@ class RunDirectory:
     @classmethod
     def open(cls, path: Path) -> Self:
         """
-        Open a run wherever it lies now.
+        Open a run.
 
-        Raises TraceError when there is no ``run.json``, or one of an unknown major version.
+        Raises TraceError if ``run.json`` is missing, invalid or of an unknown major version.
         """
         try:
             content = (path / MANIFEST).read_bytes()
@@ -322,45 +314,41 @@ class RunDirectory:
 
     @property
     def manifest(self) -> RunManifest:
-        """What ``run.json`` says now."""
         return self._manifest
 
     @property
     def run(self) -> str:
-        """The run's id, which need not be the name of a moved directory."""
+        """Id of the run; a moved directory may have another name."""
         return self._manifest.run
 
     def subject(self, arm: Arm) -> str:
-        """``client:release`` of an arm."""
         return self._manifest.subjects[arm]
 
     def entry(self, number: int) -> CaseEntry:
-        """What ``run.json`` says about a case now; TraceError when there is no such case."""
+        """Current entry of a case; raises TraceError if there is no such case."""
         return self._manifest.case(number)
 
     def case(self, number: int) -> CaseDirectory:
-        """The part of this directory that belongs to a case; the same object every time."""
+        """The directory of a case; always the same object."""
         self.entry(number)
         with self._lock:
             return self._cases.setdefault(number, CaseDirectory(self, number))
 
     def cases(self) -> tuple[CaseDirectory, ...]:
-        """All cases, in the order they were planned."""
         return tuple(self.case(entry.number) for entry in self._manifest.cases)
 
     def add(self, make: Callable[[int], CaseEntry]) -> CaseDirectory:
-        """Add a planned case, for a runner that gets its cases one by one; ``make`` is called with its number."""
+        """Add a planned case; ``make`` is called with its number."""
         with self._lock:
             entry = make(len(self._manifest.cases) + 1)
             self._write(replace(self._manifest, cases=(*self._manifest.cases, entry)))
         return self.case(entry.number)
 
     def only(self, number: int) -> "RunDirectory":
-        """The same directory as if it held this one case, for reading it while the run goes on."""
+        """View with a single case, for reading it while the run goes on."""
         return RunDirectory(self.path, replace(self._manifest, cases=(self.entry(number),)), is_part=True)
 
     def change(self, number: int, change: Change) -> CaseEntry:
-        """Replace a case's entry and write ``run.json`` at once."""
         with self._lock:
             changed = change(self.entry(number))
             cases = tuple(changed if entry.number == number else entry for entry in self._manifest.cases)
@@ -368,16 +356,15 @@ class RunDirectory:
             return changed
 
     def end(self, *, wall_ms: int) -> None:
-        """Record when the runner ended."""
         with self._lock:
             self._write(replace(self._manifest, ended_wall_ms=wall_ms))
 
     def seal(self) -> None:
         """
-        Seal what a runner left behind, however it ended.
+        Seal a run whose runner has ended, normally or by a crash.
 
-        A started case that was never declared complete or aborted gets its tables and is aborted now. One that was declared
-        keeps what was sealed then, one that never started stays planned. Never call it on a run that is still going on.
+        A started case that was not declared complete or aborted gets its tables and becomes aborted. A declared case keeps
+        what was sealed; a case that never started stays planned. Never call it while the run goes on.
         """
         for case in self.cases():
             if case.started and case.entry.status is CaseStatus.PLANNED:

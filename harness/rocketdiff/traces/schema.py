@@ -1,9 +1,9 @@
 """
-Columns of the tables of a run, their units and their order; ``README.md`` beside this file says what each means.
+Columns of the tables of a run, with units and order; ``README.md`` beside this file explains each.
 
-Integers are int64 nanoseconds where a name ends in ``_ns`` (never a timestamp type: Spark refuses nanosecond timestamps)
-and words are dictionary-coded. A minor version only adds columns, nullable ones at the end of a table, and tables that a
-case may lack; a major version changes the meaning of one.
+Columns named ``…_ns`` are int64 nanoseconds, not timestamps, because Spark refuses nanosecond timestamps. Words are
+dictionary-coded. A minor version only adds nullable columns at the end of a table, and tables that a case may lack. A major
+version changes meanings.
 """
 
 from enum import StrEnum
@@ -16,10 +16,10 @@ from rocketdiff.core.events import Arm
 SCHEMA_VERSION = "1.7"
 
 DIGESTS_SINCE = 3
-"""The minor version from which ``run.json`` has a digest of itself and of every sealed table."""
+"""Minor version from which ``run.json`` has a digest of itself and of every sealed table."""
 
 BODIES_COMPARED_SINCE = 7
-"""The minor version from which ``body_ok`` is for certain the answer of a comparison byte by byte, so that no digest need be asked."""
+"""Minor version from which ``body_ok`` is certainly compared byte by byte, so body digests are not needed."""
 
 ARM_CODES = {Arm.BASELINE: 0, Arm.CANDIDATE: 1}
 
@@ -36,7 +36,7 @@ class TableName(StrEnum):
 
 
 OPTIONAL_TABLES = frozenset({TableName.SCHEDULED})
-"""Tables that a complete case may lack: what brokers keep back exists only where messages are delayed."""
+"""Tables that a complete case may lack: ``scheduled`` exists only with delayed messages."""
 
 
 WORD = pa.dictionary(pa.int32(), pa.string())
@@ -153,11 +153,11 @@ SORT_KEYS = {
     TableName.STORED: ("broker", "queue_id", "queue_offset"),
     TableName.SCHEDULED: ("broker", "queue_id", "queue_offset"),
 }
-"""Each table's rows rise strictly by these columns within a file, so a row cannot be there twice."""
+"""Columns by which each table's rows rise strictly within a file, so no row can occur twice."""
 
 
 def completed(table: pa.Table, name: TableName) -> pa.Table:
-    """A table of any minor version with the columns of this one: those it lacks are null, those unknown here are left out."""
+    """Return a table of any minor version with the columns of this version: missing ones are null, unknown ones are dropped."""
     columns = [
         table.column(field.name)
         if field.name in table.column_names or not field.nullable
@@ -168,13 +168,13 @@ def completed(table: pa.Table, name: TableName) -> pa.Table:
 
 
 def minor_of(version: str) -> int:
-    """The minor number of a version that is known."""
+    """Return the minor number of a version whose major number is known."""
     digits = version.partition(".")[2].partition(".")[0]
     return int(digits) if digits.isdecimal() and len(digits) < 4 else 0
 
 
 def require_known_version(version: object, *, where: str) -> None:
-    """Raise TraceError unless ``version`` has the major number this program writes."""
+    """Raise TraceError unless ``version`` has the major number that this program writes."""
     known, _, _ = SCHEMA_VERSION.partition(".")
     if not isinstance(version, str) or version.partition(".")[0] != known:
         raise TraceError(

@@ -1,1 +1,1 @@
-"""Judging in columns: what is certainly calm is judged as arrays, and only the rest becomes objects."""
+"""Judging in columns: sends that are certainly calm are judged as arrays; only the others become objects."""

@@ -1,9 +1,9 @@
 """
 One arm's sends and attempts as arrays, and which of them are simple.
 
-A *view* is a send that the arm began, as ``SendView``: rows of ``sends`` and ``attempts`` joined by (thread, send), in order.
-A view is *simple* if its call returned SEND_OK from its first and only attempt, which went to the queue that the result names.
-Nothing is decided here about a view that is not simple; it becomes an object.
+A *view* is a send that the arm began, as in ``SendView``: rows of ``sends`` and ``attempts`` joined by (thread, send), in order.
+A view is *simple* if its call returned SEND_OK from its only attempt, which went to the queue that the result names.
+Every other view becomes an object.
 """
 
 from collections.abc import Callable
@@ -26,36 +26,34 @@ Ints = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
 
 SEND_BITS = 40
-"""A view's key is its thread above so many bits of its send's number; a case with larger numbers is not judged in columns."""
+"""A view's key is its thread, shifted by this many bits, plus its send number, which must fit."""
 
 MISSING = -1
-"""Code of a word, or row of a table, that is not there."""
+"""Code of a missing word; number of a missing row."""
 
 _OK = "SEND_OK"
 _LARGEST_QUEUE = 65_535
 
 
 class Words:
-    """Words of a case with their codes, the same in all its tables."""
+    """Dictionary of the words of a case; codes are the same in all its tables."""
 
     def __init__(self) -> None:
         self.words: list[str] = []
         self._codes: dict[str, int] = {}
 
     def code(self, word: str) -> int:
-        """The code of a word, a new one if it is new."""
         if word not in self._codes:
             self._codes[word] = len(self.words)
             self.words.append(word)
         return self._codes[word]
 
     def codes_of(self, column: Any) -> Ints:
-        """Codes of a column of words; MISSING where there is none."""
         return by_word(column, self.code, MISSING)
 
 
 def by_word(column: Any, value_of: Callable[[str], int], missing: int) -> Ints:
-    """A column of dictionary-coded words as one integer a word."""
+    """Map a column of dictionary-coded words to integers; ``missing`` for null."""
     parts = []
     for chunk in column.chunks:
         values = [missing if word is None else value_of(word) for word in chunk.dictionary.to_pylist()]
@@ -65,29 +63,29 @@ def by_word(column: Any, value_of: Callable[[str], int], missing: int) -> Ints:
 
 
 def integers_or(column: Any, missing: int) -> Ints:
-    """A column of integers; ``missing`` where there is none."""
+    """Return a column of integers; ``missing`` for null."""
     filled = column.cast(pa.int64()).fill_null(missing) if column.null_count else column
     return np.asarray(filled.to_numpy(), dtype=np.int64)
 
 
 def is_word(column: Any, word: str) -> Mask:
-    """Where a column of words has this one."""
+    """Return where a column has this word."""
     return by_word(column, lambda each: int(each == word), 0).astype(np.bool_)
 
 
 def is_null(column: Any) -> Mask | bool:
-    """Where a column has nothing; True where it has nothing at all, which is the rule."""
+    """Return where a column is null; the scalar True if it is all null, the usual case."""
     return True if column.null_count == len(column) else np.asarray(column.is_null().to_numpy(), dtype=np.bool_)
 
 
 @dataclass(frozen=True, slots=True)
 class ArmColumns:
     """
-    The views of one arm; an array has one element a view, which means something only where the view is simple.
+    The views of one arm. Arrays have one element per view, valid only for simple views.
 
-    send_row, first_attempt, attempts: where its rows are, and how many attempts. place: broker and queue in one number,
-    the same numbers in both arms. Of every view: last_place, that of its last attempt; ended_well, whether its call returned
-    without an error. failed: views of all failed attempts, with their brokers.
+    send_row, first_attempt, attempts: its rows, and its number of attempts. place: broker and queue in one number, the same in
+    both arms. Valid for every view: last_place, of its last attempt; ended_well, its call returned without an error. failed:
+    views of all failed attempts, with their brokers.
     """
 
     keys: Ints
@@ -113,23 +111,21 @@ class ArmColumns:
 
     @property
     def threads(self) -> Ints:
-        """Thread of each view."""
         return self.keys >> SEND_BITS
 
     @property
     def sends(self) -> Ints:
-        """Number of each view's send."""
         return self.keys & ((1 << SEND_BITS) - 1)
 
 
 def place_of(broker: Ints, queue_id: Ints) -> Ints:
-    """Broker and queue in one number; MISSING for a queue with a number that no topic has."""
+    """Combine broker and queue in one number; MISSING for a queue number that no topic has."""
     known = (broker >= 0) & (queue_id >= 0) & (queue_id <= _LARGEST_QUEUE)
     return np.where(known, (broker << 16) | queue_id, MISSING)
 
 
 def arm_columns(trace: CaseTrace, arm: Arm, brokers: Words) -> ArmColumns | None:
-    """An arm's columns; None where rows are not numbered, or not ordered, as those of a sealed run are."""
+    """Return an arm's columns; None if its rows are not numbered and sorted as in a sealed run."""
     sends = trace.tables.get((TableName.SENDS, arm), SCHEMAS[TableName.SENDS].empty_table())
     attempts = trace.tables.get((TableName.ATTEMPTS, arm), SCHEMAS[TableName.ATTEMPTS].empty_table())
     send_keys, attempt_keys = _keys(sends), _keys(attempts)
@@ -168,13 +164,13 @@ def _joined(
     tried_at = brokers.codes_of(attempts.column("broker"))
     places = place_of(tried_at, integers_or(attempts.column("queue_id"), MISSING))
     broker, place = of_attempt(tried_at), of_attempt(places)
-    told = of_send(place_of(brokers.codes_of(sends.column("broker")), integers_or(sends.column("queue_id"), MISSING)))
+    named = of_send(place_of(brokers.codes_of(sends.column("broker")), integers_or(sends.column("queue_id"), MISSING)))
     offset = of_send(integers_or(sends.column("queue_offset"), MISSING))
     texts = Words()
-    well = (send_row >= 0) & (counts == 1) & (place >= 0) & (told == place) & (offset >= 0) & (answered_ns >= tried_ns)
+    well = (send_row >= 0) & (counts == 1) & (place >= 0) & (named == place) & (offset >= 0) & (answered_ns >= tried_ns)
     well &= of_send(_went_well(sends).astype(np.int64)) == 1
     well &= of_attempt(_was_stored(attempts).astype(np.int64)) == 1
-    # A call that took no longer than its machine may be late cannot have outlasted what is left of its timeout.
+    # An attempt that took no longer than the tolerance for a busy machine cannot have outlasted the rest of its timeout.
     well &= (answered_ns - tried_ns) // NS_PER_MS <= BUSY_MS
     return ArmColumns(
         keys=keys,
@@ -201,7 +197,7 @@ def _joined(
 
 
 def longest_wait_ms(columns: ArmColumns) -> Ints:
-    """What a client's clock may show at most between its call and its first attempt, as ``wall_ms`` has it."""
+    """Return the maximum that a client's millisecond clock may show between its call and its first attempt."""
     tried_ns = np.maximum(columns.tried_ns, columns.start_ns)
     return tried_ns // NS_PER_MS + PHASE_MS - columns.start_ns // NS_PER_MS
 
@@ -211,7 +207,6 @@ def _ended_well(sends: pa.Table) -> Mask:
 
 
 def _failed(attempts: pa.Table, brokers: Ints, keys: Ints, attempt_keys: Ints) -> tuple[Ints, Ints]:
-    """Views and brokers of attempts that ended with an error."""
     rows = np.flatnonzero(~np.broadcast_to(is_null(attempts.column("error")), attempts.num_rows))
     return np.searchsorted(keys, attempt_keys[rows]), brokers[rows]
 
@@ -226,7 +221,7 @@ def _went_well(sends: pa.Table) -> Mask:
 
 
 def _was_stored(attempts: pa.Table) -> Mask:
-    """A first attempt that was answered SEND_OK; the outcome of a request without an answer is another."""
+    """True for a first attempt that was answered SEND_OK."""
     stored = is_word(attempts.column("status"), _OK) & is_word(attempts.column("outcome"), Outcome.OK)
     for name in ("error", "code"):
         stored &= is_null(attempts.column(name))
@@ -242,7 +237,7 @@ def _keys(table: pa.Table) -> Ints | None:
 
 
 def _rows_of(keys: Ints, own: Ints) -> Ints:
-    """The row of each key; MISSING where the table has none. Both rise."""
+    """Return the row of each key, or MISSING; both arrays are sorted."""
     if keys is own or np.array_equal(keys, own):
         return np.arange(keys.size, dtype=np.int64)
     rows = np.searchsorted(own, keys)
@@ -251,7 +246,6 @@ def _rows_of(keys: Ints, own: Ints) -> Ints:
 
 
 def _taken(values: Ints, rows: Ints, missing: int) -> Ints:
-    """Values at rows; ``missing`` where there is no row."""
     if rows.size == values.size and bool((rows == np.arange(rows.size)).all()):
         return values
     return np.append(values, missing)[rows]

@@ -1,8 +1,8 @@
 """
-What the checks would tally of calm sends, from the columns; each line of this file is one ``count`` of an observer.
+Computes the tallies of calm sends from the columns, as the observers would count them.
 
-A place within a planned send (``_Place``) is where that count comes among all that the observers of one send make, in the order in
-which they are asked (``case_pass``), so that tallies keep their order.
+``_Place`` is the position of a count among all counts for one send, in the order of the observers (``case_pass``). It
+preserves the order of tallies.
 """
 
 from dataclasses import dataclass
@@ -27,11 +27,11 @@ from rocketdiff.core.events import Arm
 from rocketdiff.core.sends.outcome import Outcome
 
 _SIDES = 10
-"""Distance of the two sides of one observer."""
+"""Distance between the places of the two sides of one observer."""
 
 
 class _Place(IntEnum):
-    """Places of the counts of one planned send; the second side's are ``_SIDES`` further."""
+    """Places of the counts of one planned send; add ``_SIDES`` for the second side."""
 
     SENDS = 0
     ELAPSED = 1
@@ -54,7 +54,7 @@ class _Place(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class _CalmArm:
-    """One arm's calm sends. at: numbers of the planned sends, rising; views: of this arm; phases: codes of their only attempts."""
+    """One arm's calm sends. at: numbers of the planned sends, sorted; views: of this arm; phases: codes, of their attempts."""
 
     arm: Arm
     side: int
@@ -68,22 +68,22 @@ class _CalmArm:
 
 
 def add_calm_sends(case: CaseColumns, context: CaseContext, collector: OrderedCollector) -> None:
-    """Add what is counted of all sends that did not become objects, and bring the tallies in order."""
+    """Add the tallies of all sends that did not become objects, and sort the tallies."""
     calm = np.flatnonzero(~case.slow)
     periods = FaultPeriods.of(context.times.faults, context.entry.settings)
     touched = np.zeros(calm.size, dtype=np.bool_)
     for side, arm in enumerate(Arm):
         part, views = case.arms[arm], at(case.views[arm], calm)
         phases = phase_codes(context.times.faults, part.columns.tried_ns[views])
-        one = _CalmArm(arm, side * _SIDES, part, calm, views, phases)
+        calm_arm = _CalmArm(arm, side * _SIDES, part, calm, views, phases)
         own = in_periods(periods, part.columns.start_ns[views], part.columns.end_ns[views])
         touched |= own
-        _count_in_phases(one, context, collector)
-        _count_pictures(one, case.brokers.words, collector)
-        _count_choices(one, collector)
+        _count_in_phases(calm_arm, context, collector)
+        _count_pictures(calm_arm, case.brokers.words, collector)
+        _count_choices(calm_arm, collector)
         for _, n, first in counted(np.zeros(int((~own).sum()), dtype=np.int64), calm[~own]):
             key = (outcomes.CROWDED, str(arm), outcomes.CALM, "not failed")
-            collector.add(key, n, one.first(first, _Place.CROWDED))
+            collector.add(key, n, calm_arm.first(first, _Place.CROWDED))
     for side, arm in enumerate(Arm):
         for code, n, first in counted(touched.astype(np.int64), calm):
             key = (outcomes.NAME, str(arm), (outcomes.CALM, outcomes.FAULTS)[code], "sends")
@@ -92,7 +92,6 @@ def add_calm_sends(case: CaseColumns, context: CaseContext, collector: OrderedCo
 
 
 def _count_in_phases(one: _CalmArm, context: CaseContext, collector: OrderedCollector) -> None:
-    """What is counted once a send under a key that is the same for all."""
     late = _stored_late(one, context)
     for code, n, first in counted(one.phases, one.at):
         arm, phase = str(one.arm), str(PHASES[code])
@@ -109,8 +108,8 @@ def _count_in_phases(one: _CalmArm, context: CaseContext, collector: OrderedColl
         follows = one.part.lanes.follows[one.views]
         for code, n, first in counted(one.phases[follows], one.at[follows]):
             collector.add((order.NAME, str(one.arm), str(PHASES[code]), "pair"), n, one.first(first, _Place.PAIR))
-    told = one.part.contents.told[one.views]
-    for code, n, first in counted(one.phases[told], one.at[told]):
+    known = one.part.contents.told[one.views]
+    for code, n, first in counted(one.phases[known], one.at[known]):
         collector.add((content.NAME, str(one.arm), str(PHASES[code]), "copy"), n, one.first(first, _Place.COPY))
     for _, n, first in counted(np.zeros(one.at.size, dtype=np.int64), one.at):
         collector.add((RULES, str(one.arm), "", JUDGED), n, one.first(first, _Place.RULES))
@@ -141,7 +140,7 @@ def _count_pictures(one: _CalmArm, brokers: list[str], collector: OrderedCollect
 
 
 def _count_choices(one: _CalmArm, collector: OrderedCollector) -> None:
-    """Of the decisions: each had one legal queue among all."""
+    """Add the tallies of decisions; each decision had one legal queue."""
     arm, total = str(one.arm), one.part.turns.total[one.views]
     shares = 1 / total
     steps = _steps_of(one.part.columns.start_ns[one.views], collector)
@@ -173,7 +172,6 @@ def _add_shares(
     place: int,
     collector: OrderedCollector,
 ) -> None:
-    """Shares by step of time, with those of the other sends in the same steps."""
     others = [(int(key), *collector.shares((*check, key))) for key in collector.keys_of(*check)]
     sums = added_up(steps, here, shares, others)
     for step, n, first in counted(steps, here):
@@ -185,11 +183,11 @@ def _steps_of(instants: Ints, collector: OrderedCollector) -> Ints:
 
 
 _NEAR = 1e-6
-"""How near to the edge of a bucket numpy's logarithm is not trusted to fall on the same side as Python's: some 10⁷ of its errors."""
+"""Distance to a bucket edge within which Python's logarithm is used, because numpy's may differ: about 10⁷ times its error."""
 
 
 def buckets_of(durations_ns: Ints) -> Ints:
-    """``bucket_of`` each duration, to the same last digit."""
+    """Return exactly ``bucket_of`` each duration."""
     exact = np.log(np.maximum(1, durations_ns)) / log(BUCKET_RATIO)
     buckets = np.floor(exact).astype(np.int64)
     near = np.flatnonzero(np.abs(exact - np.rint(exact)) < _NEAR)

@@ -1,8 +1,8 @@
 """
-Tallies of calm sends, added to those of the others so that nothing shows which was which: same counts, same sums, same order.
+Merges tallies of calm sends with those of the others, as if every send were an object.
 
-A tally stands where its key was seen first, so each is kept with its *first*: the number of the planned send, and its place within
-it. Sums of shares are added up send by send, because floating-point numbers added in another order give other last digits.
+Tallies are ordered by first occurrence, so each has a *first*: number of the planned send and place within it. Shares are summed
+in the order of the sends, because another order changes the last digits of floating-point sums.
 """
 
 from collections import defaultdict
@@ -19,11 +19,11 @@ Key = tuple[str, str, str, str]
 Floats = npt.NDArray[np.float64]
 
 BEFORE = -1
-"""In the place of the number of a send: before the first."""
+"""Number of a planned send that means: before the first."""
 
 
 class OrderedCollector(FactCollector):
-    """A collector that knows at which planned send it is: ``at``."""
+    """A collector that knows the current planned send: ``at``."""
 
     def __init__(self, run: str, number: int, origin_ns: int) -> None:
         super().__init__(run, number, origin_ns)
@@ -32,7 +32,6 @@ class OrderedCollector(FactCollector):
         self._shares: defaultdict[Key, list[tuple[int, float]]] = defaultdict(list)
 
     def count(self, check: str, arm: str, phase: str, key: str, *, n: int = 1, total: float = 0.0) -> None:
-        """Add to a tally; what it adds up to is kept with its place."""
         place = check, arm, phase, key
         tally = self._tallies.get(place)
         if tally is None:
@@ -44,18 +43,17 @@ class OrderedCollector(FactCollector):
             tally[1] += total
 
     def shares(self, place: Key) -> tuple[Ints, Floats]:
-        """What was added to a tally so far, with the numbers of the sends."""
+        """(send numbers, totals) added to a tally so far."""
         kept = self._shares.get(place, [])
         return np.array([at for at, _ in kept], dtype=np.int64), np.array(
             [total for _, total in kept], dtype=np.float64
         )
 
     def keys_of(self, check: str, arm: str, phase: str) -> list[str]:
-        """Keys counted so far."""
         return [place[3] for place in self._firsts if place[:3] == (check, arm, phase)]
 
     def add(self, place: Key, n: int, first: tuple[int, int], total: float | None = None) -> None:
-        """Calm sends; total: what the tally adds up to with them."""
+        """Add n calm sends; total: the new sum of the tally."""
         self._firsts[place] = min(first, self._firsts.get(place, first))
         tally = self._tallies[place]
         tally[0] += n
@@ -63,14 +61,13 @@ class OrderedCollector(FactCollector):
             tally[1] = total
 
     def sort(self) -> None:
-        """Bring the tallies in the order in which they were seen first."""
         ordered = sorted(self._tallies.items(), key=lambda item: self._firsts[item[0]])
         self._tallies.clear()
         self._tallies.update(ordered)
 
 
 def counted(codes: Ints, at: Ints) -> list[tuple[int, int, int]]:
-    """Each code with its number and where it was first; ``at`` rises."""
+    """Return each code with its count and its first ``at``; ``at`` is sorted."""
     if not codes.size:
         return []
     if int(codes.max()) > 4 * codes.size + 100_000:
@@ -84,7 +81,7 @@ def counted(codes: Ints, at: Ints) -> list[tuple[int, int, int]]:
 
 
 def added_up(codes: Ints, at: Ints, shares: Floats, more: list[tuple[int, Ints, Floats]]) -> dict[int, float]:
-    """The sum of shares by code, one after another by ``at``; more: (code, at, shares) of sends that were not calm."""
+    """Return sums of shares by code, in the order of ``at``; more: (code, at, shares) of sends that were not calm."""
     if more:
         at_more = np.concatenate([each for _, each, _ in more])
         code_more = np.concatenate([np.full(each.size, code, dtype=np.int64) for code, each, _ in more])

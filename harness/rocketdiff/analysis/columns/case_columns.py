@@ -1,9 +1,9 @@
 """
-A case as columns: which of its planned sends are calm, and the tallies of those that are.
+A case as columns, and which of its planned sends are calm.
 
-A planned send is calm if in both arms it is simple, keeps its turn, met no fault, is stored once where and as its call says, and
-neither arm's took much longer than the other's. Whatever a check would say of such a send is a tally, and known from the columns.
-All others become objects and are observed one by one, in order.
+A planned send is calm if in both arms it is simple, keeps its turn, met no fault and is stored once where and as its call says,
+and if its durations in the arms differ little. Checks only tally calm sends, and the columns determine the tallies. All other
+sends become objects and are observed in order.
 """
 
 from collections.abc import Mapping
@@ -30,13 +30,13 @@ from rocketdiff.traces.manifest import ClockAnchor
 from rocketdiff.traces.schema import TableName
 
 MOST_SLOW = 0.5
-"""Share of sends that become objects above which the columns save nothing."""
+"""Above this share of sends that become objects, the columns save nothing."""
 
 ROUNDING_MS = 1.0
-"""What a bound keeps clear of another: sums of floating-point numbers in another order differ by far less."""
+"""Margin of a bound. Floating-point sums in another order differ by far less."""
 
 _EXACT_NS = 1 << 53
-"""Differences of times that floating-point numbers hold exactly."""
+"""Time differences below this are exact as floating-point numbers."""
 
 
 Values = TypeVar("Values", Ints, Mask)
@@ -44,7 +44,7 @@ Values = TypeVar("Values", Ints, Mask)
 
 @dataclass(frozen=True, slots=True)
 class ArmPart:
-    """All columns of one arm. own: views that are calm as far as their own arm goes; lanes: where the application names the queue."""
+    """All columns of one arm. own: views that are calm in this arm; lanes: only if the application names the queue."""
 
     columns: ArmColumns
     turns: Turns
@@ -59,8 +59,8 @@ class CaseColumns:
     """
     Both arms, and their views side by side.
 
-    keys: of every planned send that an arm began, rising. views: the view of each in either arm, MISSING where it never began it.
-    slow: whether each must become an object; more of them may turn out to.
+    keys: of every planned send that an arm began, sorted. views: by arm, the view of each send, MISSING if that arm never
+    began it. slow: the send must become an object; the replay may add further ones.
     """
 
     kind: SendKind
@@ -72,12 +72,11 @@ class CaseColumns:
 
     @property
     def rotates(self) -> bool:
-        """Whether the client chooses the queues."""
         return self.kind in ROTATING
 
 
 def case_columns(trace: CaseTrace, rulebook: Rulebook) -> CaseColumns | None:
-    """The columns of a case; None where it is not one that can be judged in columns, or too little of it is calm."""
+    """Return the columns of a case; None if it cannot be judged in columns, or if too little of it is calm."""
     kind = _kind(trace, rulebook)
     if kind is None or not _are_times_exact(trace):
         return None
@@ -97,7 +96,7 @@ def case_columns(trace: CaseTrace, rulebook: Rulebook) -> CaseColumns | None:
 
 
 def _kind(trace: CaseTrace, rulebook: Rulebook) -> SendKind | None:
-    """The one kind of call of a case in which nothing but synchronous calls of clients with rules of their own happened."""
+    """Return the only kind of call of a case; None if there are several, or calls that columns cannot judge."""
     leaves_open = rulebook.may_leave_open
     if (
         set(rulebook.rules) != set(Arm)
@@ -124,7 +123,7 @@ def _kind(trace: CaseTrace, rulebook: Rulebook) -> SendKind | None:
 
 
 def _are_times_exact(trace: CaseTrace) -> bool:
-    """Whether the times of a case are so near to its clock's that arithmetic on them is exact."""
+    """True if all times are so near to the clock anchor that floating-point arithmetic on them is exact."""
     clock = trace.entry.clock
     if clock is None:
         return True
@@ -170,14 +169,18 @@ def _parts(
 
 
 def wall_ms(clock: ClockAnchor, at_ns: Ints) -> "np.ndarray[tuple[int], np.dtype[np.float64]]":
-    """The wall clock at instants of the monotonic one."""
+    """Convert instants of the monotonic clock to wall clock."""
     return np.asarray(clock.wall_ms + (at_ns - clock.monotonic_ns) / NS_PER_MS, dtype=np.float64)
 
 
 def _earliest_stored(
     columns: ArmColumns, stored: StoredColumns, brokers: int, clock: ClockAnchor | None
 ) -> "np.ndarray[tuple[int], np.dtype[np.float64]]":
-    """By broker, how little its clock can be ahead by any copy of a send that began: no more than ``Acknowledged`` ever finds."""
+    """
+    Return, by broker, the smallest upper bound of its clock's lead that any copy of a send shows.
+
+    ``Acknowledged`` uses only some of these copies, so it never finds a smaller one.
+    """
     least = np.full(brokers + 1, np.inf)
     if clock is not None:
         here = np.flatnonzero(stored.views >= 0)
@@ -195,17 +198,16 @@ def _stored_in_time(
     earliest_ms: "np.ndarray[tuple[int], np.dtype[np.float64]]",
     clock: ClockAnchor,
 ) -> Mask:
-    """Whether each message was stored before its answer, whatever is known of the broker's clock at that time."""
+    """True if a message was stored before its answer, for any lead of the broker's clock that ``Acknowledged`` may assume."""
     late_ms = stored.store_ms - wall_ms(clock, columns.end_ns) - earliest_ms[columns.broker]
     return np.asarray(late_ms <= EARLY_MS - ROUNDING_MS)
 
 
 def _after_trouble(columns: ArmColumns, brokers: int) -> Mask:
     """
-    Views that may end what one before them began.
+    True for views that may end an interval of earlier views.
 
-    A thread's next send after one that did not return well (a failover), and its next attempt on a broker where one failed (an
-    absence).
+    These are a thread's next send after a failed call (failover), and its next attempt on a broker where one failed (absence).
     """
     after = np.zeros(columns.keys.size, dtype=np.bool_)
     threads, (failed, failed_at) = columns.threads, columns.failed
@@ -222,7 +224,6 @@ def _after_trouble(columns: ArmColumns, brokers: int) -> Mask:
 
 
 def _calm(arms: Mapping[Arm, ArmPart], views: Mapping[Arm, Ints], everything: Carried) -> Mask:
-    """Planned sends that are calm in both arms and between them."""
     candidate = arms[Arm.CANDIDATE]
     own = [at(arms[arm].own, views[arm]) & (views[arm] >= 0) for arm in Arm]
     took_ns = [at(arms[arm].columns.end_ns - arms[arm].columns.start_ns, views[arm]) for arm in Arm]
@@ -239,7 +240,7 @@ def _contents_at(contents: Contents, views: Ints) -> Contents:
 
 
 def at(values: Values, views: Ints) -> Values:
-    """Values of views, in the order of the planned sends; of a send that was never begun, some other view's."""
+    """Return the values of views, by planned send; an arbitrary value for a send that was never begun."""
     return values if values.size == views.size and bool((views == np.arange(views.size)).all()) else values[views]
 
 

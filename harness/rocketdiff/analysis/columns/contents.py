@@ -1,9 +1,9 @@
 """
-Which stored messages certainly carry what ``checks/storage/content`` asks for, found in the text of their properties.
+Finds stored messages that certainly satisfy ``checks/storage/content``, from the text of their properties.
 
-Properties are canonical JSON, and those of one arm differ from message to message in the value of UNIQ_KEY and in the end of our
-own id only. So texts of one length are held, byte by byte, against a *pattern*: one of them with these two places left open. A
-text that fits, and has nothing in the open places that JSON would read as more than itself, says what its pattern says.
+Properties are canonical JSON. Within an arm they differ between messages only in the value of UNIQ_KEY and the end of our own id.
+So texts of one length are compared byte by byte with a *pattern*: one of the texts, with these two places open. A text that
+fits, with only printable ASCII without quote and backslash in the open places, has the properties of its pattern.
 """
 
 import hashlib
@@ -27,26 +27,26 @@ Bytes = npt.NDArray[np.uint8]
 Hashes = npt.NDArray[np.uint64]
 
 PATTERNS = 4
-"""Patterns tried on the texts of one length; what fits none of them becomes an object."""
+"""Patterns tried on the texts of one length; a message that fits none becomes an object."""
 
 _DIGEST_BYTES = 8
 """Bytes of SHA-256 that ``body_digest`` keeps."""
 
 _SHORT = 64
-"""Rows that a stretch of texts of one length has on the average where they need not be brought together."""
+"""Mean length of runs of equally long texts above which the rows are not sorted by length."""
 
 _NO_FLAG = np.iinfo(np.int64).min
 _MANY = 1 << 20
 _BLOCK = 4_096
-"""Texts compared at a time: so many that a processor's own memory holds them."""
+"""Texts compared at a time: few enough for the CPU cache."""
 
 _SPACE, _DELETE = np.uint8(0x20), np.uint8(0x7F)
-"""The first character of plain text, and the first after the last."""
+"""The first printable ASCII character, and the one after the last."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """A text with open places; ``carried`` is what it says, with nothing for the values in these places."""
+    """A text with open places; ``carried``: number of its property set."""
 
     text: Bytes
     closed: Mask
@@ -56,7 +56,7 @@ class Pattern:
     carried: int
 
     def fits(self, lines: Bytes) -> Mask:
-        """Which lines are this text, with nothing in the open places that ends or escapes a word of JSON."""
+        """True for lines equal to this text, if no character in the open places ends or escapes a JSON string."""
         fits = self._is_closed_alike(lines)
         for place in (self.key, self.open_end):
             if place is not None:
@@ -67,29 +67,28 @@ class Pattern:
         return fits
 
     def _is_closed_alike(self, lines: Bytes) -> Mask:
-        """Eight lines are compared as so many numbers of eight bytes as a line has bytes."""
+        # Eight lines of n bytes are compared as n numbers of eight bytes.
         rows, width = lines.shape
-        whole = rows - rows % 8
+        even = rows - rows % 8
         fits = np.ones(rows, dtype=np.bool_)
         closed = self.closed * np.uint8(0xFF)
-        numbers = np.ascontiguousarray(lines[:whole]).reshape(-1).view(np.uint64).reshape(-1, width)
+        numbers = np.ascontiguousarray(lines[:even]).reshape(-1).view(np.uint64).reshape(-1, width)
         differs = numbers ^ np.tile(self.text, 8).view(np.uint64)
         differs &= np.tile(closed, 8).view(np.uint64)
         if int(differs.max(initial=0)):
-            fits[:whole] = ~differs.view(np.uint8).reshape(-1, width).any(axis=1)
-        fits[whole:] = ~((lines[whole:] ^ self.text) & closed).any(axis=1)
+            fits[:even] = ~differs.view(np.uint8).reshape(-1, width).any(axis=1)
+        fits[even:] = ~((lines[even:] ^ self.text) & closed).any(axis=1)
         return fits
 
 
 @dataclass(slots=True)
 class Carried:
-    """What messages of a case carry besides what differs from one to the next, each set once; the same numbers in both arms."""
+    """The distinct property sets of both arms of a case, numbered; open places have empty values."""
 
     sets: list[dict[str, str]] = field(default_factory=list)
     numbers: dict[tuple[tuple[str, str], ...], int] = field(default_factory=dict)
 
     def number_of(self, carried: dict[str, str]) -> int:
-        """The number of a set, a new one if it is new."""
         key = tuple(sorted(carried.items()))
         if key not in self.numbers:
             self.numbers[key] = len(self.sets)
@@ -100,10 +99,9 @@ class Carried:
 @dataclass(frozen=True, slots=True)
 class Contents:
     """
-    By view.
+    Arrays by view.
 
-    told: whether its copy tells what it carries. sound: whether that certainly is as the plan and its call want it. carried:
-    the number of what it carries.
+    told: the copy has known properties. sound: they certainly agree with plan and call. carried: number of its property set.
     """
 
     told: Mask
@@ -122,9 +120,9 @@ def contents_of(
     bodies_compared: bool,
 ) -> Contents:
     """
-    Contents of an arm's views.
+    Return the contents of an arm's views.
 
-    bodies_compared: no digest need be asked; what was found damaged is not at home, and becomes an object anyway.
+    bodies_compared: digests are not needed, because a damaged body is not at home and its send becomes an object anyway.
     """
     row = stored.row
 
@@ -137,7 +135,7 @@ def contents_of(
         nothing = np.full(row.size, MISSING, dtype=np.int64)
         return Contents(nothing >= 0, np.ones(row.size, dtype=np.bool_), nothing, flag, sys_flag)
     body_bytes = np.full(stored.rows + 1, MISSING, dtype=np.int64)
-    body_bytes[row] = columns.body_bytes  # the last, of views without a copy, is nobody's
+    body_bytes[row] = columns.body_bytes  # the last element collects views without a copy and is dropped
     digests = None if bodies_compared else _digests(stored.table.column("body_digest"))
     texts = _Texts.read(properties, digests, body_bytes[:-1], everything)
     sound = of_copy(texts.is_sound()) == 1
@@ -149,7 +147,7 @@ def contents_of(
 
 
 def alike(one: Contents, other: Contents, properties: Ints, told: Sequence[str | None], everything: Carried) -> Mask:
-    """Whether two arms' copies of a message certainly differ in nothing; properties: of the plan, by their code in ``told``."""
+    """True where the copies of both arms are certainly alike; properties: the planned ones, as indexes into ``told``."""
     width = len(everything.sets) + 1
     codes = ((one.carried + 1) * width + other.carried + 1) * len(told) + properties % len(told)
 
@@ -160,9 +158,9 @@ def alike(one: Contents, other: Contents, properties: Ints, told: Sequence[str |
             everything.sets[ours - 1], everything.sets[theirs - 1], told[planned]
         )
 
-    told_by_both = one.told & other.told
+    both_known = one.told & other.told
     is_alike = _by_code(codes, is_same) & (one.flag == other.flag) & (one.sys_flag == other.sys_flag)
-    return np.asarray(~told_by_both | is_alike)
+    return np.asarray(~both_known | is_alike)
 
 
 def _carry_alike(ours: dict[str, str], theirs: dict[str, str], planned: str | None) -> bool:
@@ -173,13 +171,12 @@ def _carry_alike(ours: dict[str, str], theirs: dict[str, str], planned: str | No
 
 
 def _as_planned(columns: ArmColumns, carried: Ints, everything: Carried) -> Mask:
-    """Whether each copy has the properties that the plan wants."""
-    told = columns.properties_told
-    codes = (carried + 1) * len(told) + columns.properties % len(told)
+    texts = columns.properties_told
+    codes = (carried + 1) * len(texts) + columns.properties % len(texts)
 
     def is_good(code: int) -> bool:
-        number, planned = divmod(code, len(told))
-        wanted = json.loads(told[planned] or "{}")
+        number, planned = divmod(code, len(texts))
+        wanted = json.loads(texts[planned] or "{}")
         return (
             number > 0 and not NEW_EACH_TIME & wanted.keys() and wanted.items() <= everything.sets[number - 1].items()
         )
@@ -188,7 +185,6 @@ def _as_planned(columns: ArmColumns, carried: Ints, everything: Carried) -> Mask
 
 
 def _by_code(codes: Ints, answer: Callable[[int], bool]) -> Mask:
-    """The answer for each code, of which there are few."""
     found = np.flatnonzero(np.bincount(codes)) if int(codes.max(initial=0)) < _MANY else np.unique(codes)
     answers = np.array([answer(code) for code in found.tolist()], dtype=np.bool_)
     return answers[np.searchsorted(found, codes)] if answers.size else np.zeros(0, dtype=np.bool_)
@@ -204,9 +200,9 @@ def _born_in_call(columns: ArmColumns, stored: StoredColumns, clock: ClockAnchor
 @dataclass(slots=True)
 class _Texts:
     """
-    Of every stored message: what it carries, a hash of its UNIQ_KEY, and whether it is sound but for that.
+    By stored message: property set, hash of UNIQ_KEY, and whether it is sound apart from its key.
 
-    body_bytes: size of its planned body. digests: of its body; None where they need not be asked.
+    body_bytes: planned size; digests: of bodies, None if not needed.
     """
 
     body_bytes: Ints
@@ -235,7 +231,7 @@ class _Texts:
         return texts
 
     def _read_others(self, properties: Any) -> None:
-        """The keys of messages that fit no pattern: they are judged as objects, but another may have the same."""
+        """Read the keys of messages that fit no pattern, because a calm message may have the same key."""
         for row in np.flatnonzero(self.carried == MISSING).tolist():
             key = json.loads(properties[row].as_py() or "{}").get(UNIQ_KEY)
             if isinstance(key, str) and key:
@@ -243,7 +239,7 @@ class _Texts:
                 self.keys[row], self.has_key[row] = _hashes(word)[0], True
 
     def is_sound(self) -> Mask:
-        """What carries something known, a key of its own, and the body that was sent."""
+        """True for messages with known properties, a unique key and the body that was sent."""
         keys = self.keys if bool(self.has_key.all()) else self.keys[self.has_key]
         ordered = np.sort(keys)
         twice = ordered[1:][ordered[1:] == ordered[:-1]]
@@ -259,7 +255,6 @@ class _Texts:
                 self._read_block(_matrix(chunk, rows), rows + first, everything)
 
     def _read_block(self, lines: Bytes, rows: Ints, everything: Carried) -> None:
-        """Texts of one length, a line each."""
         for _ in range(PATTERNS):
             pattern = _pattern(lines[0], everything)
             if pattern is None:
@@ -287,7 +282,7 @@ class _Texts:
 
 
 def _pattern(text: Bytes, everything: Carried) -> Pattern | None:
-    """The pattern of a text; None where it is no plain JSON, or its open places cannot be told."""
+    """Return the pattern of a text; None if it is no flat ASCII JSON object or its open places are ambiguous."""
     content = text.tobytes()
     try:
         carried = json.loads(content)
@@ -311,7 +306,7 @@ def _pattern(text: Bytes, everything: Carried) -> Pattern | None:
 
 
 def _place_of_value(content: bytes, carried: dict[str, str], name: str) -> slice | None:
-    """Where the value of a property stands; None where that is not certain."""
+    """Return the position of a property's value; None if it is not certain."""
     needle = f'"{name}":"'.encode()
     if name not in carried or content.count(needle) != 1:
         return None
@@ -322,7 +317,6 @@ def _place_of_value(content: bytes, carried: dict[str, str], name: str) -> slice
 
 
 def _hashes(words: Bytes) -> Hashes:
-    """One number a word; words that are equal have equal ones, and others hardly ever."""
     width = -(-words.shape[1] // 8) * 8
     wide = np.zeros((words.shape[0], max(width, 8)), dtype=np.uint8)
     wide[:, : words.shape[1]] = words
@@ -334,7 +328,7 @@ def _hashes(words: Bytes) -> Hashes:
 
 
 def _body_digests(identities: Bytes, size: int) -> Hashes:
-    """The first bytes of the digest of each body of a planned size."""
+    """Return the first eight bytes of each body's digest as a number."""
     width = max(size, identities.shape[1])
     bodies = np.frombuffer(padded("", width), dtype=np.uint8) * np.ones((identities.shape[0], 1), dtype=np.uint8)
     bodies[:, : identities.shape[1]] = identities
@@ -344,7 +338,7 @@ def _body_digests(identities: Bytes, size: int) -> Hashes:
 
 
 def _digests(column: Any) -> Hashes:
-    """Digests as they are kept, as numbers like those of ``_body_digests``; one that is no digest is 0, which none is."""
+    """Return stored digests as numbers like those of ``_body_digests``; 0 for an invalid digest."""
     parts = [_digest_numbers(chunk) for chunk in column.chunks]
     return np.concatenate(parts) if parts else np.empty(0, dtype=np.uint64)
 
@@ -355,16 +349,16 @@ _DIGITS[np.frombuffer(b"0123456789abcdef", dtype=np.uint8)] = np.arange(16)
 
 def _digest_numbers(chunk: Any) -> Hashes:
     found = np.zeros(len(chunk), dtype=np.uint64)
-    whole = np.flatnonzero(np.diff(_offsets(chunk)) == 2 * _DIGEST_BYTES)
-    if whole.size:
-        digits = _DIGITS[_matrix(chunk, whole)]
+    rows = np.flatnonzero(np.diff(_offsets(chunk)) == 2 * _DIGEST_BYTES)
+    if rows.size:
+        digits = _DIGITS[_matrix(chunk, rows)]
         number = np.ascontiguousarray((digits[:, ::2] << 4) | (digits[:, 1::2] & 15)).view(np.uint64)[:, 0]
-        found[whole] = np.where((digits < 16).all(axis=1), number, np.uint64(0))
+        found[rows] = np.where((digits < 16).all(axis=1), number, np.uint64(0))
     return found
 
 
 def _offsets(chunk: Any) -> Ints:
-    """Where each text begins, and the last ends; a text that is not there has no length."""
+    """Return the start of each text and the end of the last; a null has length 0."""
     kind = np.int64 if pa.types.is_large_string(chunk.type) else np.int32
     if not len(chunk):
         return np.zeros(1, dtype=np.int64)
@@ -372,7 +366,7 @@ def _offsets(chunk: Any) -> Ints:
 
 
 def _of_one_length(lengths: Ints) -> Iterator[Ints]:
-    """Rows whose texts are equally long and not empty: stretches of them where these are long, else from all over."""
+    """Yield groups of rows with equally long, non-empty texts; rows are sorted by length only if runs are short."""
     edges = np.flatnonzero(np.diff(lengths)) + 1
     if edges.size * _SHORT < lengths.size:
         rows = np.arange(lengths.size)
@@ -383,7 +377,7 @@ def _of_one_length(lengths: Ints) -> Iterator[Ints]:
 
 
 def _matrix(chunk: Any, rows: Ints) -> Bytes:
-    """Texts of one length, a line each."""
+    """Return texts of one length as a matrix, one per line."""
     texts = chunk.slice(int(rows[0]), rows.size) if rows[-1] - rows[0] + 1 == rows.size else chunk.take(pa.array(rows))
     offsets = _offsets(texts)
     data = np.frombuffer(texts.buffers()[2], dtype=np.uint8)[offsets[0] : offsets[-1]]

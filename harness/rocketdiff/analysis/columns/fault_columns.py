@@ -1,7 +1,7 @@
 """
-Where faults were in force, asked for arrays of instants: what ``FaultTimes`` and ``FaultPeriods`` say, one search for all.
+``FaultTimes`` and ``FaultPeriods`` for arrays of instants.
 
-Intervals are joined where they overlap, so a search in them costs the same for a hundred faults as for one.
+Overlapping intervals are joined, so one binary search answers for all faults.
 """
 
 from collections.abc import Iterable
@@ -17,22 +17,21 @@ from rocketdiff.core.tables.fault import FaultRecord
 from rocketdiff.core.tables.topology import master_of, may_meet
 
 FOREVER_NS = np.iinfo(np.int64).max
-"""End of what had no end."""
+"""End of an interval without an end."""
 
 PHASES = (Phase.CALM, Phase.PAUSED, Phase.AFTER)
-"""Phases by their codes."""
+"""Phases by code."""
 
 
 @dataclass(frozen=True, slots=True)
 class Intervals:
-    """Half-open intervals that do not touch, in order."""
+    """Sorted half-open intervals that do not touch."""
 
     begins: Ints
     ends: Ints
 
     @classmethod
     def of(cls, pairs: Iterable[tuple[int, int | None]]) -> Self:
-        """Intervals joined where they overlap or touch; None: without an end."""
         joined: list[list[int]] = []
         for begin, end in sorted((begin, FOREVER_NS if end is None else end) for begin, end in pairs):
             if joined and begin <= joined[-1][1]:
@@ -43,14 +42,12 @@ class Intervals:
         return cls(both[:, 0].copy(), both[:, 1].copy())
 
     def hold(self, instants: Ints) -> Mask:
-        """Whether each instant lies in one."""
         if not self.begins.size:
             return np.zeros(instants.size, dtype=np.bool_)
         at = np.searchsorted(self.ends, instants, side="right")
         return np.append(self.begins, FOREVER_NS)[at] <= instants
 
     def meet(self, starts: Ints, ends: Ints) -> Mask:
-        """Whether each stretch of time, ends left out, shares an instant with one."""
         if not self.begins.size:
             return np.zeros(starts.size, dtype=np.bool_)
         at = np.searchsorted(self.ends, starts, side="right")
@@ -58,7 +55,7 @@ class Intervals:
 
 
 def phase_codes(faults: Iterable[FaultRecord], instants: Ints) -> Ints:
-    """Index into PHASES of each instant, as ``FaultTimes.phase_at``."""
+    """Return the index into PHASES of each instant, as ``FaultTimes.phase_at``."""
     faults = tuple(faults)
     codes = np.zeros(instants.size, dtype=np.int64)
     if faults:
@@ -69,7 +66,7 @@ def phase_codes(faults: Iterable[FaultRecord], instants: Ints) -> Ints:
 
 
 def near_faults(faults: Iterable[FaultRecord], brokers: Words, codes: Ints, starts: Ints, ends: Ints) -> Mask:
-    """Whether each attempt ran while a fault of its broker, or of the broker's slave, may have been in force; more rather than fewer."""
+    """True for each attempt during which a fault of its broker or the broker's slave may have been in force; errs to True."""
     near = np.zeros(starts.size, dtype=np.bool_)
     faults = tuple(faults)
     for code, broker in enumerate(brokers.words):
@@ -86,7 +83,7 @@ def _with_edges(fault: FaultRecord) -> tuple[int, int | None]:
 
 
 def in_periods(periods: FaultPeriods, starts: Ints, ends: Ints) -> Mask:
-    """Whether each send may have been touched by a period of faults, as ``FaultPeriods.at`` is not None."""
+    """True for each send that a period of faults may have touched: ``FaultPeriods.at`` is not None."""
     if not periods.spans:
         return np.zeros(starts.size, dtype=np.bool_)
     begins = np.array([begin for begin, _ in periods.spans], dtype=np.int64)

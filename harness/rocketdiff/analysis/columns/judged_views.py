@@ -1,9 +1,8 @@
 """
-The views that become objects, judged: by the replay where the rules are not certain to explain them, else as it would judge them.
+Judges the views that become objects: by the replay, or with the certain result where a view keeps its turn.
 
-A replay of a thread goes over stretches of calm by counting: it is told how many calls it was not shown. Where it does not end
-up where such a stretch would begin, because it knows less than one hidden state, the views of the stretch are replayed one by
-one until it does.
+The replay skips stretches of calm by counting their calls. If it does not know the hidden state at the beginning of a stretch,
+the views of the stretch are replayed one by one until it does.
 """
 
 from collections.abc import Iterator
@@ -27,25 +26,21 @@ from rocketdiff.traces.schema import TableName
 
 APART_NS = 5_000_000
 """
-Calls so far apart are told apart by any millisecond clock, so that what the fault table knew before the stretch narrows nothing
-that is shown after it.
+Every millisecond clock distinguishes calls this far apart, so the fault table from before a stretch does not narrow what is
+replayed after it.
 """
 
 
 FEW, MANY = 4, 512
-"""
-Views made together where a stretch of calm must be replayed, at first and at the most: usually one is enough, and while a broker
-is avoided all are needed.
-"""
+"""Initial and maximum batch of calm views to replay: usually one view is enough; while a broker is avoided, all are needed."""
 
 
 class JudgedViews:
-    """Views of one arm as objects with their judgements; asked for stretch by stretch, in order."""
+    """Views of one arm as objects with their judgements. Call it stretch by stretch, in order."""
 
     def __init__(
         self, trace: CaseTrace, rules: ArmRules, columns: ArmColumns, turns: Turns, times: FaultTimes, *, rotates: bool
     ) -> None:
-        """rotates: the client chooses the queues, so that every call moves the thread's counter."""
         self.replayed = 0
         self._trace = trace
         self._rules = rules
@@ -65,9 +60,9 @@ class JudgedViews:
 
     def judged(self, views: Ints) -> dict[int, SendView]:
         """
-        These views and those that had to be replayed with them, by their number.
+        Judge these views and those that must be replayed with them, by number.
 
-        Views that do not keep their turn must be among them.
+        No view that misses its turn may be left out.
         """
         found: dict[int, SendView] = {}
         self._near = self._last_before(views)
@@ -77,12 +72,10 @@ class JudgedViews:
         return self._excused(found)
 
     def as_expected(self, views: Ints) -> dict[int, SendView]:
-        """Views that keep their turn, judged without the replay."""
         made = zip(views.tolist(), self.of(views), strict=True)
         return {view: send.judged(self._expected(view, send)) for view, send in made}
 
     def of(self, views: Ints) -> Iterator[SendView]:
-        """Views as objects, in context."""
         columns, arm = self._columns, self._rules.arm
         rows = columns.send_row[views]
         counts, firsts = columns.attempts[views], columns.first_attempt[views]
@@ -122,7 +115,7 @@ class JudgedViews:
         return send if send.row is None else send.judged(self._replay.judge(send.row))
 
     def _catch_up(self, thread: int, view: int) -> None:
-        """Go over the calm calls before a view; with fault latency, the last of them at each broker are shown."""
+        """Skip the calm calls before a view. With fault latency, replay the last one at each broker: the fault table keeps it."""
         if view - self._at <= 1:
             return
         for last in self._shown(view) if self._is_latency_on else ():
@@ -134,7 +127,7 @@ class JudgedViews:
         self._replay.pass_over(thread, view - self._at - 1)
 
     def _shown(self, view: int) -> list[int]:
-        """Calm views before this one that the fault table remembers: all of them where they are few, or were made in no time."""
+        """Calm views that the fault table remembers; all if they are few or follow each other quickly."""
         first, columns = self._at + 1, self._columns
         last = _last_of_each(columns.broker, view - int(self._turns.total[view - 1]), view)
         if last[0] <= first or columns.start_ns[last[0]] - columns.end_ns[self._at] < APART_NS:
@@ -142,7 +135,7 @@ class JudgedViews:
         return last
 
     def _last_before(self, views: Ints) -> dict[int, SendView]:
-        """The views that will be shown before any of these, made together because that is cheaper."""
+        """Views that ``_catch_up`` will replay before these; making them together is cheaper."""
         if not (self._is_latency_on and self._rotates):
             return {}
         keeps, total = self._turns.keeps, self._turns.total
@@ -154,7 +147,7 @@ class JudgedViews:
         return dict(zip(chosen.tolist(), self.of(chosen), strict=True))
 
     def _is_lost_after(self, view: int) -> bool:
-        """Whether the next view keeps its turn, by this one, and yet the replay cannot say so."""
+        """True if the next view keeps its turn, but the replay does not know the required state."""
         if view + 1 >= self._turns.keeps.size or not self._turns.keeps[view + 1]:
             return False
         position = int(self._turns.position[view]) if self._rotates else None
@@ -181,7 +174,6 @@ class JudgedViews:
 
 
 def _last_of_each(brokers: Ints, first: int, end: int) -> list[int]:
-    """The last view at each broker among some that follow one another."""
     first = max(first, 0)
     last = {broker: first + at for at, broker in enumerate(brokers[first:end].tolist())}
     return sorted(last.values())

@@ -1,8 +1,7 @@
 """
-The pass over a case in columns: the sends that are not calm become objects and are observed in order, the others are tallied.
+The pass over a case in columns: sends that are not calm become objects and are observed in order; calm sends are tallied.
 
-Most observers look at one planned send at a time. What others remember of the sends before (``Remembering``) is told to them where
-it comes from calm ones.
+``Loss``, ``Order`` and ``Avoidance`` keep state from earlier sends; they receive the part that comes from calm sends.
 """
 
 from collections.abc import Iterator, Sequence
@@ -28,7 +27,7 @@ from rocketdiff.core.events import Arm
 from rocketdiff.traces.schema import TableName
 
 STRETCH = 1 << 20
-"""Planned sends whose objects, if all were needed, are in memory together at most; a few of a hundred usually are."""
+"""Planned sends per stretch, which bounds the objects in memory; usually a few per cent become objects."""
 
 
 def observe_in_columns(
@@ -41,7 +40,7 @@ def observe_in_columns(
     *,
     is_replayed: bool = True,
 ) -> None:
-    """Let the observers see the sends that are not calm, and tally the calm ones. is_replayed: an observer reads judgements."""
+    """Pass the sends that are not calm to the observers, tally the calm ones. is_replayed: an observer needs judgements."""
     for arm in Arm:
         stored = case.arms[arm].stored
         collector.count("stored", str(arm), "", "message", n=stored.rows)
@@ -60,8 +59,6 @@ def observe_in_columns(
 
 
 class _Rest:
-    """The planned sends that are not calm."""
-
     def __init__(
         self,
         trace: CaseTrace,
@@ -88,7 +85,7 @@ class _Rest:
         }
 
     def observe(self, begin: int, end: int) -> int:
-        """Let the observers see what is not calm from one planned send to another; gives where it ended, which may be later."""
+        """Pass the sends of a stretch that are not calm to the observers; returns its end, which may be later."""
         found, end = self._found(begin, end)
         places = np.flatnonzero(self._case.slow[begin:end]) + begin
         sides = [self._reconciled(arm, found[arm], places) for arm in Arm]
@@ -105,7 +102,6 @@ class _Rest:
         return end
 
     def _tell_order(self, send: AlignedSend, place: int, order: Order) -> None:
-        """What lies before the copies of a send, in the queues that hold them."""
         for side in send.sides:
             lanes, view = self._case.arms[side.arm].lanes, int(self._case.views[side.arm][place])
             assert lanes is not None, "the application names the queues"
@@ -115,7 +111,7 @@ class _Rest:
                     order.tell(side, copy, before)
 
     def tell_last_attempts(self) -> None:
-        """Until when the threads that keep away from a broker were seen to do so."""
+        """Pass each thread's last start: an absence that did not end lasted at least until then."""
         for arm, part in self._case.arms.items() if self._avoidance is not None else ():
             assert self._avoidance is not None
             columns = part.columns
@@ -128,7 +124,7 @@ class _Rest:
             )
 
     def _found(self, begin: int, end: int) -> tuple[dict[Arm, dict[int, SendView]], int]:
-        """Views of both arms by their numbers; those that had to be replayed, too, may end the stretch later."""
+        """Judge the views of a stretch; returns them by number, and the end, which replayed views may have moved."""
         found: dict[Arm, dict[int, SendView]] = {arm: {} for arm in Arm}
         done, case = begin if self._is_replayed else end, self._case
         while done < end:
@@ -157,7 +153,7 @@ class _Rest:
 
 @dataclass(frozen=True, slots=True)
 class _RunningBound:
-    """How far a broker's clock is ahead at the most, after each of the baseline's sends that show it; places of these rise."""
+    """Upper bound of a broker clock's lead after each baseline send that shows it; places are sorted."""
 
     broker: str
     places: Ints
@@ -165,7 +161,7 @@ class _RunningBound:
 
 
 def _running_bounds(case: CaseColumns, context: CaseContext) -> Iterator[_RunningBound]:
-    """What ``Acknowledged`` learns of simple sends; it learns of the others, which become objects, by itself."""
+    """Yield what ``Acknowledged`` would learn from simple sends; it observes the others itself."""
     part, clock = case.arms[Arm.BASELINE], context.entry.clock
     if clock is None:
         return

@@ -1,8 +1,4 @@
-"""
-Messages of one thread and key in one queue, as arrays: what ``Order`` compares where the application names the queue.
-
-In: an arm's views and what the brokers hold of them. Out: which views rise in offset for certain, and which have one before them.
-"""
+"""The lanes that ``Order`` compares, as arrays: messages of one thread and key in one queue."""
 
 from dataclasses import dataclass
 
@@ -20,8 +16,8 @@ class OrderLanes:
     """
     The lanes (thread, key, queue) of one arm.
 
-    rises, follows: by view, whether its message lies after every one before it in its lane, and whether one that is at home is
-    before it. The rest is of the messages that are at home, by lane and view.
+    By view: rises, its message lies after all earlier ones of its lane; follows, an earlier one of its lane is at home. The other
+    arrays hold the messages at home, sorted by lane and view.
     """
 
     rises: Mask
@@ -32,7 +28,7 @@ class OrderLanes:
     _views: Ints
 
     def before(self, view: int, broker: int, queue_id: int) -> tuple[int, int] | None:
-        """Send and offset of the last message at home before this view's in a queue; None where there is none."""
+        """Send and offset of the last message at home before this view's message in a queue, or None."""
         lane = _lane(self._of_view[view], place_of(np.array(broker), np.array(queue_id)))
         first, last = np.searchsorted(self._lanes, lane), np.searchsorted(self._lanes, lane, side="right")
         place = int(first + np.searchsorted(self._views[first:last], view)) - 1
@@ -43,7 +39,7 @@ class OrderLanes:
 
 
 def order_lanes(columns: ArmColumns, stored: StoredColumns) -> OrderLanes | None:
-    """None where the numbers of keys or offsets are too large for a lane to be one number."""
+    """Return the lanes of an arm; None if key numbers or offsets are too large to encode a lane in one number."""
     _, keys = np.unique(columns.argument, return_inverse=True)
     of_view = np.asarray(columns.threads * (int(keys.max(initial=0)) + 1) + keys, dtype=np.int64)
     rows = np.flatnonzero(stored.views >= 0)
@@ -62,7 +58,7 @@ def order_lanes(columns: ArmColumns, stored: StoredColumns) -> OrderLanes | None
     width = int(offsets.max(initial=0)) - lowest + 2
     if width > _LARGEST // (number.size + 1):
         return None
-    # Lanes one above the other, so that one running maximum is that of each.
+    # Lanes are stacked in disjoint ranges of values, so one running maximum serves all of them.
     heights = number * width + (offsets - lowest)
     is_higher = np.zeros(lanes.size, dtype=np.bool_)
     is_higher[1:] = np.maximum.accumulate(heights)[:-1] < heights[1:]

@@ -1,9 +1,4 @@
-"""
-What the brokers hold of each view, as arrays; ``StoredCopies`` is the same for a few sends, as objects.
-
-In: the table ``stored`` of an arm and its views. Out: the row of each view's only copy, and whether it is where and as its call
-says.
-"""
+"""The stored messages of each view, as arrays; ``StoredCopies`` is the same for a few sends, as objects."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -15,17 +10,17 @@ from rocketdiff.analysis.columns.arm_columns import MISSING, ArmColumns, Ints, M
 from rocketdiff.analysis.steps.reconciled import StoredCopies
 
 SPARSE = 4
-"""A table whose sends are numbered beyond so many times its rows is not counted by number."""
+"""If send numbers exceed this multiple of the rows, arrays by send number would be too sparse."""
 
 
 @dataclass(frozen=True, slots=True)
 class StoredColumns:
     """
-    What one arm left behind.
+    Stored messages of one arm.
 
-    numbers, views, broker: of every message, the number of its send, the view that it is of and where it lies; MISSING for none.
-    rows, foreign: how many messages, and how many are nobody's. row: of the only copy of each view, MISSING where it has
-    none or several. at_home: whether that copy is at the place and offset that the call was told, undamaged.
+    numbers, views, broker: by message, its send number, its view and its broker, or MISSING. rows: number of messages; foreign:
+    number of messages without a planned send. row: by view, the row of its only copy, MISSING if it has none or several.
+    at_home: that copy is undamaged and at the queue and offset of the call's result.
     """
 
     table: pa.Table
@@ -41,17 +36,15 @@ class StoredColumns:
     planned: int | None
 
     def only_of(self, sends: Ints) -> StoredCopies:
-        """Copies of these sends, and of nobody else."""
         here = np.flatnonzero(np.isin(self.numbers, sends))
         return StoredCopies(self.table.take(here))
 
     def strays(self) -> StoredCopies:
-        """What is nobody's."""
         return StoredCopies(self.table.take(np.flatnonzero(self.numbers == MISSING)), self.planned)
 
 
 def stored_columns(stored: pa.Table, columns: ArmColumns, brokers: Words, planned: int | None) -> StoredColumns | None:
-    """None where sends are numbered too widely to be counted by number."""
+    """Return the stored messages of an arm; None if send numbers are too sparse or occur in two threads."""
     numbers = integers_or(stored.column("send"), MISSING)
     is_ours = (numbers >= 0) & (planned is None or numbers < planned)
     numbers = numbers if bool(is_ours.all()) else np.where(is_ours, numbers, MISSING)
@@ -62,7 +55,7 @@ def stored_columns(stored: pa.Table, columns: ArmColumns, brokers: Words, planne
     view_of = np.full(largest + 2, MISSING, dtype=np.int64)
     view_of[sends] = np.arange(sends.size)
     if not np.array_equal(view_of[sends], np.arange(sends.size)):
-        return None  # two threads made a send of one number
+        return None
     row_of, copies = np.full(largest + 2, MISSING, dtype=np.int64), np.bincount(numbers + 1, minlength=largest + 2)
     row_of[numbers] = np.arange(numbers.size)
     row = np.where(copies[sends + 1] == 1, row_of[sends], MISSING)

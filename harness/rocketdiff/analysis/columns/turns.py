@@ -1,11 +1,11 @@
 """
-Which views the rules explain for certain, each by the one before it in its thread: the oracle's part, without the oracle.
+Finds the views that the rules certainly explain, without the oracle, each from the previous view of its thread.
 
-From call to call the rules know the thread's counter. It is known after any call that the rules explained, and while no broker is
-avoided the next first attempt goes to the next queue of the list; with a queue or a selector given, to the one that follows from
-the argument. A view keeps its turn if it is simple, and its queue follows that of the last attempt of the view before; with fault
-latency, if it was also so quick that it costs its broker no avoidance. Whether the counter was known and nothing avoided where
-such a stretch began, which may be after a call that failed or was made again, is asked of the replay (``judged_views``).
+The thread's counter is known after any explained call. While no broker is avoided, the next first attempt goes to the next queue
+of the list; with a given queue or selector, to the queue that follows from the argument. A view keeps its turn if it is simple
+and its queue follows that of the last attempt of the previous view. With fault latency it must also be so quick that its broker
+is not avoided afterwards. A stretch of such views may begin after a failed or retried call; the replay verifies that the counter
+was known there and that nothing was avoided (``judged_views``).
 """
 
 from collections.abc import Mapping
@@ -23,19 +23,19 @@ from rocketdiff.oracle.producer.states.hidden_state import SLOW_MS
 Routes = Mapping[int, tuple[tuple[str, int], ...]]
 
 ROTATING = frozenset({SendKind.PLAIN, SendKind.BATCH})
-"""Calls that leave the queue to the client."""
+"""Calls in which the client chooses the queue."""
 
 GIVEN = frozenset({SendKind.QUEUE, SendKind.SELECTOR})
-"""Calls in which the application says it."""
+"""Calls in which the application names the queue."""
 
 
 @dataclass(frozen=True, slots=True)
 class Turns:
     """
-    By view.
+    Arrays by view.
 
-    keeps: whether it keeps its turn. position: of its last attempt's queue in its list, MISSING where it is not in it; total:
-    length of that list.
+    keeps: it keeps its turn. position: index of its last attempt's queue in its publish list, or MISSING. total: length of
+    that list.
     """
 
     keeps: Mask
@@ -44,7 +44,7 @@ class Turns:
 
 
 def turns_of(columns: ArmColumns, routes: Routes, kind: SendKind, brokers: Words, settings: ClientSettings) -> Turns:
-    """The turns of an arm whose sends are all of one kind."""
+    """Return the turns of an arm whose sends are all of one kind."""
     position = np.full(columns.keys.size, MISSING, dtype=np.int64)
     expected = np.full(columns.keys.size, MISSING, dtype=np.int64)
     total = np.zeros(columns.keys.size, dtype=np.int64)
@@ -73,7 +73,7 @@ def turns_of(columns: ArmColumns, routes: Routes, kind: SendKind, brokers: Words
 
 
 def _costs_nothing(columns: ArmColumns) -> Mask:
-    """Whether an attempt was over sooner than any release takes note of, whatever its client's clock showed."""
+    """True if an attempt was quicker than the lowest penalty threshold of any release, whatever its client's clock showed."""
     longest_ms = columns.end_ns // NS_PER_MS + PHASE_MS - columns.start_ns // NS_PER_MS
     return np.asarray(
         (longest_ms < SLOW_MS) & (columns.tried_ns >= columns.start_ns) & (columns.end_ns >= columns.answered_ns)
@@ -87,5 +87,4 @@ def _positions(places: Ints, seen: Ints) -> Ints:
 
 
 def _sorted_as_words(queues: tuple[tuple[str, int], ...], places: list[int]) -> list[int]:
-    """Places in the order of their brokers' names and queue numbers."""
     return [place for _, place in sorted(zip(queues, places, strict=True))]

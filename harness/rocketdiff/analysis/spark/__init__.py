@@ -1,1 +1,1 @@
-"""The pass over runs on Spark; nothing else imports it."""
+"""The pass over runs on Spark; ``run_analysis`` imports it only if Spark is used."""

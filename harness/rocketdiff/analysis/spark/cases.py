@@ -1,8 +1,7 @@
 """
-The cases of runs dealt to tasks, and what a task does with its own: it gives rows of the table ``facts``.
+Distributes the cases of runs over tasks; a task returns rows of the table ``facts``.
 
-A task has a handful of whole cases: their files hold whole groups (checked when they are read), so both arms are paired,
-put into fault context, replayed and reconciled where they are read, and nothing but facts ever leaves the Python worker.
+A task has whole cases, so the whole pass runs in its Python worker and only facts leave it.
 """
 
 import heapq
@@ -19,13 +18,13 @@ from rocketdiff.traces.manifest import CaseStatus
 from rocketdiff.traces.run_directory import RunDirectory
 
 CaseOfRun = tuple[str, int]
-"""Run directory and number of the case; whoever judges it must see the same file system."""
+"""Run directory and case number; the worker must see the same file system."""
 
 Batches = Iterator[pa.RecordBatch]
 
 
 def dealt_cases(runs: Sequence[RunDirectory], tasks: int) -> list[tuple[CaseOfRun, ...]]:
-    """All cases that have tables, for at most so many tasks of about the same number of sends."""
+    """Distribute all cases with tables over at most ``tasks`` tasks, balanced by sends."""
     sized = [
         (entry.sends_planned, (str(run.path), entry.number))
         for run in runs
@@ -36,7 +35,7 @@ def dealt_cases(runs: Sequence[RunDirectory], tasks: int) -> list[tuple[CaseOfRu
 
 
 def dealt(sized: Iterable[tuple[int, CaseOfRun]], hands: int) -> list[tuple[CaseOfRun, ...]]:
-    """Cases dealt to at most ``hands`` hands, the largest first and always to the lightest hand; no hand is empty."""
+    """Distribute cases over at most ``hands`` piles, largest case first, each to the lightest pile; no pile is empty."""
     piles: list[list[CaseOfRun]] = [[] for _ in range(hands)]
     lightest = [(0, number) for number in range(hands)]
     for size, case in sorted(sized, key=lambda pair: (-pair[0], pair[1])):
@@ -47,7 +46,7 @@ def dealt(sized: Iterable[tuple[int, CaseOfRun]], hands: int) -> list[tuple[Case
 
 
 def judging(piles: Sequence[Sequence[CaseOfRun]], batch_rows: int) -> Callable[[Batches], Batches]:
-    """For ``mapInArrow``: numbers of piles (column id) to the facts of their cases."""
+    """Return a function for ``mapInArrow`` that maps pile numbers (column id) to the facts of their cases."""
 
     def judged(numbers: Batches) -> Batches:
         for batch in numbers:
@@ -58,7 +57,7 @@ def judging(piles: Sequence[Sequence[CaseOfRun]], batch_rows: int) -> Callable[[
 
 
 def facts_of(cases: Iterable[CaseOfRun], batch_rows: int) -> Batches:
-    """Facts of cases, judged one after another; a case that cannot be read gives its trouble instead."""
+    """Judge cases one after another and yield their facts; a case that cannot be read yields a Trouble."""
     runs: dict[str, RunDirectory] = {}
     for path, number in cases:
         if path not in runs:

@@ -1,8 +1,7 @@
 """
-The class archive of the JVM of a local session: with one, start and first query take 4 s of processor time instead of 11.
+Class data sharing archive for the JVM of a local session: start and first query take 4 s of CPU time instead of 11 s.
 
-The JVM of the second command with a local session writes it as it ends, when everything has been told. That costs once what
-three sessions save.
+The JVM of the second command writes it on exit, after all output. That costs once as much as three sessions save.
 """
 
 import contextlib
@@ -18,30 +17,29 @@ from rocketdiff.releases.class_archive import JavaStart, archive_flags, is_to_be
 
 LOCAL_JAVA = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
 """
-A session of seconds on few cores: without the optimising compiler and parallel collectors, start and first query took 16
-instead of 25 s on a busy machine of two. Not set for other masters, where queries are long.
+JVM flags for a session of seconds on few cores. Without the C2 compiler and parallel collectors, start and first query took 16 s
+instead of 25 s on a busy machine with two cores. Not set for other masters, where queries are long.
 """
 
 _CONFIGURED_BY = ("SPARK_HOME", "SPARK_CONF_DIR", "SPARK_SUBMIT_OPTS")
-"""With these the class path or the flags are the user's, and may have folders, which no archive can serve."""
+"""With these variables the user's class path may contain folders; an archive supports only jars."""
 
 
 @dataclass(frozen=True, slots=True)
 class ClassArchive:
-    """What a JVM is started with: an archive to map, or a place to write one to."""
+    """The archive that a JVM maps, or the path to which it writes one."""
 
     start: JavaStart
     mapped: Path | None
     written: Path | None
 
     def options(self) -> str:
-        """As words of SPARK_SUBMIT_OPTS."""
         if self.written is not None:
             return f"{shlex.quote(f'-XX:ArchiveClassesAtExit={self.written}')} -Xlog:cds*=off"
         return shlex.join(archive_flags(self.mapped))
 
     def keep(self) -> None:
-        """Move what a JVM that has ended wrote to where the next one looks for it."""
+        """Copy the archive of an exited JVM into the cache."""
         if self.written is not None:
             trained(self.start, self._moved)
 
@@ -54,7 +52,7 @@ class ClassArchive:
 
 
 def class_archive(folder: Path) -> ClassArchive | None:
-    """For a session with this private folder; None where Spark is configured from outside, and where a file cannot be read."""
+    """Return the archive for a session with this private folder; None if the user configures Spark or a file is unreadable."""
     if any(name in os.environ for name in _CONFIGURED_BY):
         return None
     jars = tuple(sorted(Path(_find_spark_home(), "jars").glob("*.jar")))
@@ -66,7 +64,7 @@ def class_archive(folder: Path) -> ClassArchive | None:
 
 
 def _java() -> Path:
-    """As spark-submit chooses it; FileNotFoundError without one."""
+    """Return the java that spark-submit would choose; raises FileNotFoundError without one."""
     home = os.environ.get("JAVA_HOME")
     found = str(Path(home, "bin", "java")) if home else shutil.which("java")
     if found is None:

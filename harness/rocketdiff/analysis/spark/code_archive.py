@@ -1,4 +1,4 @@
-"""This package and the reference as one archive, which executors import from."""
+"""Archive of this package and the reference implementation, from which executors import."""
 
 import zipfile
 from pathlib import Path
@@ -9,7 +9,7 @@ NAME = "rocketdiff-code.zip"
 
 
 def code_archive(folder: Path) -> Path:
-    """Written into a folder of the session; Python sources alone, since tasks read no other file of ours."""
+    """Write the archive into a folder. It has Python sources only, because tasks read no other file of ours."""
     path = folder / NAME
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
         for package, parent in FOLDER_OF.items():

@@ -1,4 +1,4 @@
-"""The pass on Spark: facts of all runs in one table, three small results back."""
+"""Runs the pass on Spark: one table with the facts of all runs, three small results to the driver."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -16,20 +16,20 @@ from rocketdiff.traces.reader import require_whole
 from rocketdiff.traces.run_directory import RunDirectory
 
 TASKS_A_CORE = 4
-"""A few, so that cores even out; each Python task more costs some 66 ms (trial), which a thousand cases would feel."""
+"""Several, to balance the cores. Each additional Python task costs about 66 ms (measured), too much for one task per case."""
 
 
 def summaries_on_spark(spark: SparkSession, runs: Sequence[RunDirectory], *, batch_rows: int = BATCH_ROWS) -> Summaries:
     """
-    Judge every case and add the facts up.
+    Judge every case and sum the facts.
 
-    Raises TraceError when a task met one.
+    Raises the TraceError of a task.
     """
     return _summaries(facts_table(spark, runs, batch_rows=batch_rows))
 
 
 def warm_up(spark: SparkSession) -> None:
-    """Ask the same of no case at all, in a task for every core: Python workers have everything imported then, and the JVM its classes."""
+    """Run the same query without cases, one task per core: Python workers import all modules, and the JVM loads its classes."""
     _summaries(_facts(spark, [()] * spark.sparkContext.defaultParallelism, BATCH_ROWS))
 
 
@@ -46,7 +46,7 @@ def _summaries(facts: DataFrame) -> Summaries:
 
 
 def facts_table(spark: SparkSession, runs: Sequence[RunDirectory], *, batch_rows: int = BATCH_ROWS) -> DataFrame:
-    """The table ``facts`` of all runs, each of them whole; columns of ``facts.SPARK_SCHEMA``."""
+    """Return the table ``facts`` of all runs, after ``require_whole`` for each; columns: ``facts.SPARK_SCHEMA``."""
     for run in runs:
         require_whole(run)
     piles = dealt_cases(runs, TASKS_A_CORE * spark.sparkContext.defaultParallelism)

@@ -1,4 +1,4 @@
-"""Spark's JVM as this process sees it: started under a supervisor, asked whether it lives, ended with all it has started."""
+"""Spark's JVM as a child process: start under a supervisor, liveness, end together with its descendants."""
 
 import fcntl
 import os
@@ -19,24 +19,20 @@ from rocketdiff.process.child import Child
 PREFIX = "rocketdiff-spark-"
 
 _YOUNG_S = 3_600.0
-"""A folder without a lock is just being made, or was left by a version that had none; an hour tells them apart."""
+"""A younger folder without a lock file may just be being made; an older one is a leftover of an earlier version."""
 
 _LOOK_S = 0.05
 _DUMP_S = 60.0
-"""An archive takes 10 s of processor time, of which a busy machine gives little."""
+"""Timeout for writing the class archive, which takes 10 s of CPU time; on a busy machine far longer."""
 
 _LAST_WORDS = 500
 
 
 class SparkProcess:
-    """
-    One JVM with its supervisor (see rocketdiff.process) and a private folder; ``end`` leaves nothing of the three.
-
-    The folder is locked for as long as this process lives, so that a later one can tell what a dead one has left.
-    """
+    """One JVM with its supervisor (see rocketdiff.process) and a private folder, which is locked until this process dies."""
 
     def __init__(self, settings: Sequence[tuple[str, str]], folder: Path, archive: ClassArchive | None = None) -> None:
-        """Start it; ``folder`` is one that ``take_folder`` gave. It does not serve yet when this returns."""
+        """Start the JVM without waiting. folder: from ``take_folder``."""
         self.folder = folder
         self._archive = archive
         self._log = folder / "jvm.log"
@@ -46,7 +42,7 @@ class SparkProcess:
         self._process = Child(command, stderr=log, environment=environment, scratch=folder, is_heard=False)
 
     def connection(self) -> tuple[int, str]:
-        """Port and secret of its gateway, once it has told them; EnvironmentMissing when it ends instead."""
+        """Wait for its gateway; return its port and secret. Raises EnvironmentMissing if the JVM ends instead."""
         while not self._connection.is_file():
             if self._process.await_end(0):
                 raise EnvironmentMissing(
@@ -55,34 +51,30 @@ class SparkProcess:
                     hint="rocketdiff doctor says which Java is used; --master none analyses without Spark",
                 )
             time.sleep(_LOOK_S)
-        with self._connection.open("rb") as told:
-            return read_int(told), UTF8Deserializer().loads(told)  # type: ignore[no-untyped-call]  # pyspark's own
+        with self._connection.open("rb") as file:
+            return read_int(file), UTF8Deserializer().loads(file)  # type: ignore[no-untyped-call]  # pyspark's own
 
     def has_ended(self, timeout_s: float = 0.0) -> bool:
-        """Whether it has ended by itself, waiting a little for that."""
         return self._process.await_end(timeout_s)
 
     def how_it_ended(self) -> str:
-        """In words."""
         return self._process.how_it_ended() if self._process.await_end(0) else "it runs"
 
     def last_words(self) -> str:
-        """The end of what it said, normally nothing."""
         try:
             return self._log.read_text(encoding="utf-8", errors="replace")[-_LAST_WORDS:].strip()
         except OSError:
             return ""
 
     def pause(self) -> None:
-        """Stop it and all it has started, at once and until ``go_on``; what ends it ends it all the same."""
+        """Suspend it and its descendants until ``go_on``; ``end`` works on a suspended JVM too."""
         self._process.stop()
 
     def go_on(self) -> None:
-        """Let all of it run again."""
         self._process.go_on()
 
     def write_archive(self) -> None:
-        """Let it end by itself if it is the one that writes the class archive."""
+        """Let it exit by itself if it must write the class archive."""
         if self._archive is None or self._archive.written is None:
             return
         self._process.close_input()
@@ -90,25 +82,25 @@ class SparkProcess:
             self._archive.keep()
 
     def end(self) -> None:
-        """End everything and remove the folder; returns when that is done. A second call does nothing."""
+        """End the JVM with its descendants and remove the folder; waits for both. Idempotent."""
         self._process.close()
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
 def take_folder() -> Path:
-    """A new folder, locked by this process for as long as it lives; what dead processes have left is removed first."""
+    """Make a folder and lock it until this process dies; removes folders of dead processes first."""
     parent = Path(tempfile.gettempdir())
     for left in parent.glob(f"{PREFIX}*"):
         if _is_left(left):
             shutil.rmtree(left, ignore_errors=True)
     folder = Path(tempfile.mkdtemp(prefix=PREFIX))
     descriptor = os.open(folder / "lock", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
-    fcntl.flock(descriptor, fcntl.LOCK_EX)  # never closed: the kernel ends the lock with this process
+    fcntl.flock(descriptor, fcntl.LOCK_EX)  # never closed: the kernel releases the lock when this process dies
     return folder
 
 
 def _is_left(folder: Path) -> bool:
-    """Ours, and its owner is dead."""
+    """True if this user owns the folder and the process that made it is dead."""
     try:
         status = folder.lstat()
         if folder.is_symlink() or status.st_uid != os.getuid():
@@ -128,7 +120,7 @@ def _is_left(folder: Path) -> bool:
 
 
 def _environment(folder: Path, connection: Path, archive: ClassArchive | None) -> dict[str, str]:
-    """Ours, with what makes the driver keep its files in ``folder``: one that is killed removes none of its own."""
+    """Return our environment, plus what makes the driver keep its files in ``folder``: a killed driver removes none of them."""
     own = os.environ.get("SPARK_SUBMIT_OPTS", "") if archive is None else archive.options()
     return os.environ | {
         "SPARK_CONNECT_MODE": "0",  # as launch_gateway does
@@ -139,7 +131,7 @@ def _environment(folder: Path, connection: Path, archive: ClassArchive | None) -
 
 
 def _command(settings: Sequence[tuple[str, str]]) -> list[str]:
-    """As pyspark's launch_gateway puts it together."""
+    """Return the command that pyspark's launch_gateway would run."""
     options = [word for name, value in settings for word in ("--conf", f"{name}={value}")]
     own = shlex.split(os.environ.get("PYSPARK_SUBMIT_ARGS", "pyspark-shell"))
     return [str(Path(_find_spark_home(), "bin", "spark-submit")), *options, *own]

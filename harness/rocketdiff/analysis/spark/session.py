@@ -1,8 +1,7 @@
 """
-The one place that makes a Spark session; each setting with its reason.
+Makes Spark sessions.
 
-A Java home is taken from the environment (``JAVA_HOME``, set by whoever found a Java) or handed in. What the JVM has to
-say goes into a file of the session: standard output and error belong to the caller, and errors arrive as exceptions.
+Output of the JVM goes into a file of the session, because standard output and error belong to the caller.
 """
 
 import atexit
@@ -35,7 +34,7 @@ from rocketdiff.core.resources import import_path
 LOCAL = "local[*]"
 
 _BROKEN_OFF_S = 2.0
-"""A connection breaks before the kernel has taken down the whole JVM that had it."""
+"""Wait for the end of a JVM whose connection broke: the kernel removes the process later."""
 
 _QUIET_LOG = """\
 rootLogger.level = error
@@ -46,57 +45,56 @@ appender.stderr.target = SYSTEM_ERR
 appender.stderr.layout.type = PatternLayout
 appender.stderr.layout.pattern = %d{HH:mm:ss} %p %c{1}: %m%n
 """
-"""What Spark warns about on every start says nothing about a run."""
+"""Log configuration without warnings: Spark prints irrelevant ones on every start."""
 
 
 def settings(master: str, folder: Path) -> dict[str, str]:
     """
-    Every setting of a session.
+    Return every setting of a session.
 
     folder: private to the session, removed with it.
     """
     chosen = {
         "spark.master": master,
         "spark.app.name": "rocketdiff",
-        # No web server: nobody looks at it, and it opens a port.
+        # No web server: it is not used, and it opens a port.
         "spark.ui.enabled": "false",
-        # A progress bar on a terminal that already has one of ours.
+        # The terminal already shows our own progress bar.
         "spark.ui.showConsoleProgress": "false",
         # No Hive metastore: no table outlives a session, and Derby writes into the working directory.
         "spark.sql.catalogImplementation": "in-memory",
-        # Neither does the warehouse folder belong into the user's working directory.
+        # Keep the warehouse folder out of the user's working directory.
         "spark.sql.warehouse.dir": str(folder / "warehouse"),
-        # Merges small partitions, and plans by sizes it has seen.
+        # Merges small partitions, and plans by observed sizes.
         "spark.sql.adaptive.enabled": "true",
-        # Times of this project are nanoseconds in int64; no conversion by time zone may ever apply.
+        # All times are nanoseconds in int64; time zones must never be applied.
         "spark.sql.session.timeZone": "UTC",
-        # A new Python worker a task costs more than the judging of a case (measured: 6 instead of 15 s).
+        # A new Python worker per task costs more than judging a case (measured: 6 s with reuse, 15 s without).
         "spark.python.worker.reuse": "true",
         **{f"spark.executorEnv.{name}": value for name, value in KEEPS_MEMORY.items()},
     }
     if is_on_loopback(master):
-        # Nothing of a run may be reachable from outside this machine,
+        # The driver must not be reachable from outside this machine.
         chosen["spark.driver.bindAddress"] = "127.0.0.1"
-        # and the machine's own name may resolve to an address it cannot reach.
+        # The host name may resolve to an address that is unreachable.
         chosen["spark.driver.host"] = "127.0.0.1"
     return chosen | _local_settings(folder) if is_local(master) else chosen
 
 
 def _local_settings(folder: Path) -> dict[str, str]:
-    """Settings for a session that lives for seconds on the user's own machine."""
     log = folder / "log4j2.properties"
     log.write_text(_QUIET_LOG, encoding="utf-8")
     return {
-        # Workers must find this package also when it runs from a checkout that is not installed.
+        # Workers must find this package even in a checkout that is not installed.
         "spark.executorEnv.PYTHONPATH": import_path(),
-        # Time goes on while a session that is made ahead is stopped, for as long as a case lasts; its own executor is not lost then.
+        # A session prepared ahead is suspended for the length of a case; Spark must not count its executor as lost.
         "spark.network.timeout": "24h",
-        # Facts are few; a reduce task for every core is plenty, and each more costs 5 ms of scheduling.
+        # Facts are few; four reduce tasks are enough, and each additional task costs 5 ms of scheduling.
         "spark.sql.shuffle.partitions": "4",
-        # Rows are few and queries new: compiling code for them costs the JVM more (3 s) than running it saves.
+        # Rows are few and queries new: compiling them costs the JVM 3 s, more than it saves.
         "spark.sql.codegen.wholeStage": "false",
         "spark.sql.codegen.factoryMode": "NO_CODEGEN",
-        # Facts of a year of runs fit; the raw rows never enter the JVM.
+        # The facts of a year of runs fit; raw rows never enter the JVM.
         "spark.driver.memory": "1g",
         "spark.driver.extraJavaOptions": f"{' '.join(LOCAL_JAVA)} -Dlog4j2.configurationFile={log.as_uri()}",
     }
@@ -107,13 +105,12 @@ def session(
     master: str | None = None, *, java_home: Path | None = None, conf: Mapping[str, str] | None = None
 ) -> Iterator[SparkSession]:
     """
-    A session that is stopped at the end of the block; ``conf``: settings of the user's, which win over ours.
+    Open a session and stop it at the end of the block. conf: settings of the user, which override ours.
 
-    Executors of a cluster get this package as an archive, and its Python from ``spark.pyspark.python`` if that is set.
+    Executors of a cluster get this package as an archive; their Python is ``spark.pyspark.python`` if set.
 
-    Its JVM serves later sessions of this process and ends, with all its files, before this process does, or with it if that
-    is killed. Raises UsageError for a master that is none, EnvironmentMissing when there is no Java to start it with, the
-    Java there is will not do, the master does not answer, or the JVM is ended from outside.
+    The JVM serves later sessions of this process and ends with it, even if it is killed. Raises UsageError for an invalid
+    master; EnvironmentMissing if there is no usable Java, the master does not answer, or the JVM is killed from outside.
     """
     require_master(master)
     _require_java(java_home)
@@ -137,7 +134,7 @@ def session(
             hint="free some memory (the kernel may have ended it), then judge the run again with rocketdiff analyze RUN",
         ) from problem
     except BaseException:
-        # Ctrl-C: to stop Spark in good order takes seconds, and the answer of a call that was broken off may be waiting.
+        # Ctrl-C: an orderly stop of Spark takes seconds, and the gateway may still hold the response of the interrupted call.
         _end()
         raise
 
@@ -150,10 +147,12 @@ def prepare(
     then: Callable[[SparkSession], object] | None = None,
 ) -> None:
     """
-    Start the next local session with its JVM, and do not wait for it; nothing happens where there is a session.
+    Start the next local session with its JVM in a thread, without waiting for it.
 
-    first: done while the JVM starts; in the same thread as the rest, so that not two import the same at a time. then: done
-    with the session. Errors as of ``session``, which also tells of a JVM that does not come up; those of first and then are nobody's.
+    If the master is not local, or a session exists or is being prepared, only ``first`` is called. first: called while the
+    JVM starts, in the same thread as the rest, so that two threads never import the same module at once. then: called with
+    the session. Raises as ``session``, which also reports a JVM that fails to start; exceptions of first and then are
+    ignored.
     """
     global _process, _preparation  # noqa: PLW0603 - see there
     require_master(master)
@@ -172,32 +171,32 @@ def prepare(
 
 
 def pause() -> None:
-    """Stop a JVM that is being prepared, and all it has started, until ``go_on``: it takes no processor from anybody meanwhile."""
+    """Suspend the JVM and its descendants until ``go_on``, so that they use no CPU time."""
     if _process is not None:
         _process.pause()
 
 
 def go_on() -> None:
-    """Let it run again."""
+    """Resume the JVM and its descendants."""
     if _process is not None:
         _process.go_on()
 
 
 _process: SparkProcess | None = None
-"""The one JVM of this process: pyspark's own state is global too."""
+"""The only JVM of this process: pyspark's own state is global too."""
 
 _preparation: threading.Thread | None = None
-"""Makes the session of a JVM that ``prepare`` has started."""
+"""The thread that makes the session of a JVM started by ``prepare``."""
 
 _stopping: threading.Thread | None = None
-"""Stops the last session."""
+"""The thread that stops the last session."""
 
 _has_served = False
-"""Whether the JVM has seen a session to its end: only then it knows the classes that an archive shall have."""
+"""True after the JVM completed a session and thus loaded the classes for the archive."""
 
 
 def _prepared(master: str, first: Callable[[], object], then: Callable[[SparkSession], object] | None) -> None:
-    with contextlib.suppress(Exception):  # whoever needs the session says what is wrong
+    with contextlib.suppress(Exception):  # ``session`` meets the same error later and reports it
         first()
         spark = _started(master, {})
         if then is not None:
@@ -205,7 +204,7 @@ def _prepared(master: str, first: Callable[[], object], then: Callable[[SparkSes
 
 
 def _await_preparation(master: str, conf: Mapping[str, str]) -> None:
-    """Wait for the session that is being made, if one is, and stop it if it is another one than is wanted now."""
+    """Wait for the session in preparation, and stop it if its master or settings are not those wanted."""
     global _preparation  # noqa: PLW0603 - see there
     if _preparation is not None:
         go_on()
@@ -217,21 +216,17 @@ def _await_preparation(master: str, conf: Mapping[str, str]) -> None:
 
 
 def _set_environment(master: str, conf: Mapping[str, str]) -> None:
-    """What pyspark reads from there."""
-    # The interpreter of the workers must be this one: it has the packages.
+    """Set the environment variables that pyspark reads."""
+    # Workers must use this interpreter: it has the packages.
     os.environ["PYSPARK_PYTHON"] = conf.get("spark.pyspark.python", sys.executable)
     os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     if is_local(master):
-        # Spark warns about a host name that resolves to loopback unless told which address it may use.
+        # Without it, Spark warns if the host name resolves to loopback.
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
 
 
 def _stop_meanwhile(spark: SparkSession) -> None:
-    """
-    Stop a session, a local one without waiting the second that this takes.
-
-    What it told is here, and its JVM can be killed at any time.
-    """
+    """Stop a session; a local one in a thread, because that takes a second, and its JVM may be killed at any time."""
     global _stopping, _has_served  # noqa: PLW0603 - see there
     if not is_local(str(spark.sparkContext.master)):
         spark.stop()
@@ -257,9 +252,9 @@ def _started(master: str, conf: Mapping[str, str]) -> SparkSession:
     global _process  # noqa: PLW0603 - see there
     _await_stop()
     _set_environment(master, conf)
-    # True of this pandas and of no use to anybody: no data frame of pandas is ever made here.
+    # Irrelevant: no pandas data frame is ever made here.
     warnings.filterwarnings("ignore", message="PySpark does not yet fully support pandas", category=FutureWarning)
-    # Of a session whose JVM is killed while it is being stopped.
+    # Printed when the JVM is killed while its session is being stopped.
     warnings.filterwarnings("ignore", message="Unable to cleanly shutdown Spark JVM", category=RuntimeWarning)
     if _process is None or _process.has_ended():
         _end()
@@ -281,7 +276,7 @@ def _started(master: str, conf: Mapping[str, str]) -> SparkSession:
             hint="--master none judges without Spark",
         ) from problem
     finally:
-        # SparkContext puts a handler of its own, which asks the JVM first, in the place of whoever answers for Ctrl-C here.
+        # SparkContext replaces our handler for Ctrl-C by its own, which calls the JVM first.
         if threading.current_thread() is threading.main_thread():
             signal.signal(signal.SIGINT, handler)
 
@@ -293,19 +288,15 @@ def _launched(master: str, conf: Mapping[str, str]) -> SparkProcess:
 
 
 def _with_our_code(spark: SparkSession, master: str, folder: Path) -> SparkSession:
-    """Ship this package to executors elsewhere, which need nothing of ours then but the packages that it uses."""
+    """Ship this package to remote executors, which then need only its dependencies."""
     if not is_local(master):
         spark.sparkContext.addPyFile(str(code_archive(folder)))
     return spark
 
 
 def _silence(context: SparkContext) -> None:
-    """
-    Let nobody print tracebacks when the JVM is gone, or Ctrl-C breaks off a call.
-
-    Pyspark's server and py4j write theirs on standard error, beside the exception that comes up to us all the same.
-    """
-    # Set, not overridden: pyspark makes the server itself.
+    """Suppress the tracebacks of pyspark's accumulator server: when the JVM is gone, an exception reaches us anyway."""
+    # Set on the instance, because pyspark makes the server itself.
     setattr(context._accumulatorServer, "handle_error", lambda *_: None)  # noqa: B010, SLF001
 
 
@@ -315,50 +306,48 @@ def _silence_py4j() -> None:
 
 
 def _is_not_of_py4j(record: logging.LogRecord) -> bool:
-    """Py4j logs broken-off calls with the root logger."""
+    """Filter for the root logger, with which py4j logs interrupted calls."""
     return "py4j" not in Path(record.pathname).parts
 
 
 def _gateway(port: int, secret: str) -> Any:
-    """Pyspark's end of a JVM that is there already."""
-    told = {"PYSPARK_GATEWAY_PORT": str(port), "PYSPARK_GATEWAY_SECRET": secret}
-    os.environ.update(told)
+    variables = {"PYSPARK_GATEWAY_PORT": str(port), "PYSPARK_GATEWAY_SECRET": secret}
+    os.environ.update(variables)
     try:
         return launch_gateway()  # type: ignore[no-untyped-call]  # pyspark's own
     finally:
-        for name in told:
+        for name in variables:
             del os.environ[name]
 
 
 def _how_it_ended() -> str | None:
-    """In words, if the JVM has; None while it lives or was never there. A broken connection may be seen before its end."""
+    """Return how the JVM ended, in words; None if it lives or was never started. Waits for ``_BROKEN_OFF_S``."""
     if _process is None or not _process.has_ended(_BROKEN_OFF_S):
         return None
     return _process.how_it_ended()
 
 
 def _stop_active() -> None:
-    context = SparkContext._active_spark_context  # noqa: SLF001 - the only way to ask without making one
+    context = SparkContext._active_spark_context  # noqa: SLF001 - the only way to get a context without making one
     if context is not None:
         context.stop()
 
 
 @atexit.register
 def _finish() -> None:
-    """End the JVM as ``_end`` does; one that shall write its class archive does so first."""
     with contextlib.suppress(KeyboardInterrupt):
-        if _process is not None and _has_served:  # one that served nobody knows no classes
+        if _process is not None and _has_served:
             _process.write_archive()
     _end()
 
 
 def _end() -> None:
-    """End the JVM with everything it has started, and forget it, so that a next session begins anew."""
+    """End the JVM with its descendants and reset the global state, so that the next session starts a new JVM."""
     global _process, _has_served  # noqa: PLW0603 - see there
     if _process is None:
         return
     _has_served = False
-    # Pyspark, asked to stop by its own means, would try to reach what is gone and log that it cannot.
+    # Pyspark's own stop would call a JVM that may be gone, and log the failure.
     context, SparkContext._active_spark_context = SparkContext._active_spark_context, None  # noqa: SLF001
     SparkContext._gateway = SparkContext._jvm = None  # noqa: SLF001
     SparkSession._instantiatedSession = SparkSession._activeSession = None  # noqa: SLF001

@@ -1,8 +1,4 @@
-"""
-The named tables on Spark, each from the one before: facts → differences → clusters; facts → tallies; facts → loose.
-
-Every function states the columns it takes and gives; nothing is shuffled but facts, which are few.
-"""
+"""The tables on Spark: facts → differences → clusters; facts → tallies; facts → loose. Only facts are shuffled."""
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - the name every Spark programmer reads at once
@@ -16,7 +12,7 @@ _TALLY = ("run", "number", "check", "arm", "phase", "key")
 
 def differences(facts: DataFrame) -> DataFrame:
     """
-    One row a difference.
+    Return one row per difference.
 
     In: run, number, difference. Out: run, number and the columns of Difference.
     """
@@ -26,10 +22,10 @@ def differences(facts: DataFrame) -> DataFrame:
 
 def clusters(differences: DataFrame) -> DataFrame:
     """
-    Differences of one case, check and arm that share a signature, with the example that is easiest to follow.
+    Group differences of one case, check and arm by signature, each group with its easiest example.
 
-    In: run, number and the columns of Difference. Out: the same, and ``count``. Fewest attempts first, then earliest
-    (``summaries.ease``); a null attempt comes before 0 in both.
+    In: run, number and the columns of Difference. Out: the same, and ``count``. The example has the fewest attempts, then the
+    earliest time (``summaries.ease``); a null attempt sorts before 0 in both.
     """
     example = F.min(F.struct(*_EASE, *_others(Difference, _EASE, _CLUSTER))).alias("example")
     gathered = differences.select("run", "number", *columns_of(Difference)).groupBy(*_CLUSTER)
@@ -39,7 +35,7 @@ def clusters(differences: DataFrame) -> DataFrame:
 
 def tallies(facts: DataFrame) -> DataFrame:
     """
-    Counts and totals of one case, check, arm, phase and key.
+    Sum counts and totals by case, check, arm, phase and key.
 
     In: run, number, tally. Out: run, number and the columns of Tally.
     """
@@ -51,7 +47,7 @@ def tallies(facts: DataFrame) -> DataFrame:
 
 def loose(facts: DataFrame) -> DataFrame:
     """
-    What is not added up: values of episodes, bars of lanes, faults, troubles.
+    Return the facts that are not summed: episode values, lane bars, faults, troubles.
 
     In: the columns of facts. Out: run, number, episode, lane, fault, trouble.
     """
