@@ -84,7 +84,7 @@ def _answers(facts: CaseFacts) -> Iterable[Evidence]:
     """
     Yield evidence of each planned check, and of each unplanned check that found a difference.
 
-    The facts already exclude everything unknowable (``core.knowable``).
+    The facts already exclude everything unknowable (``core.tables.knowable``).
     """
     planned = dict.fromkeys((*facts.entry.checks, *IMPLICIT))
     for check in planned:
