@@ -40,7 +40,7 @@ class KnownRoutes:
         """
         Return the topics of a route poll, in the order of Java's HashSet.
 
-        These are topics sent to or received in a route, and up to 5.1.0 from the start the create-topic key (a placeholder entry).
+        Topics sent to or received as a route, and up to 5.1.0, from the start, the create-topic key as a placeholder.
         """
         return hash_order(list(self._topics), buckets=_FIRST_BUCKETS, concurrent=False)
 
