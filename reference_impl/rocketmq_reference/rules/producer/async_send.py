@@ -219,9 +219,9 @@ class AsyncSend:
         if not (is_retried and in_time and self.failures <= self.settings.retry_times_when_send_async_failed):
             return CallBack(finish, dispatching)
         if self.form is not Form.SELECTED and not rules.retries_given_queue:
-            # 4.0.0: a NullPointerException without a publish list; the callback is never called (ROCKETMQ-101).
+            # 4.0.0 meets a NullPointerException here and never calls the callback (ROCKETMQ-101).
             return None
-        # A retry keeps the first attempt's queue id, even if the new broker has fewer queues.
+        # Only the broker changes: a retry keeps the first attempt's queue id.
         broker = self._other(invoke.broker, selector, now_ms)
         attempt = self.attempts
         self.attempts += 1

@@ -1,9 +1,9 @@
 """
 The synchronous send as a state machine (DefaultMQProducerImpl.sendDefaultImpl of every release).
 
-Each call takes the time and an event, and returns the next attempt or the end of the call. Times are milliseconds of one clock,
-or intervals (see fault_table). A step after an attempt has two parts, ``settle`` and ``choose``; the oracle calls them separately,
-because other threads of the producer can run between them.
+Each method takes the time and an event, and returns the next attempt or the end of the call. Times are milliseconds of one
+clock, or intervals (see fault_table). A step after an attempt has two parts, ``settle`` and ``choose``; the oracle calls them
+separately, because other threads of the producer can run between them.
 """
 
 from typing import Self
