@@ -82,8 +82,8 @@ class Routes:
     """
     Routes of every topic ever sent to.
 
-    A changed route makes a new publish list; an unchanged or unavailable one keeps the old list indefinitely. on_change is called
-    with a list before it is used.
+    A changed route makes a new publish list; an unchanged or unavailable one keeps the old list indefinitely. on_change gets a
+    list before it is used.
     """
 
     def __init__(
@@ -183,7 +183,7 @@ class Routes:
 
         A topic that the name server does not know gets the route of the default topic, so that the first send creates it.
         """
-        # The empty list replaces only a topic's first entry; later calls keep what another thread has fetched.
+        # Only a topic's first lookup sets the empty list; a later one must not discard what another thread has fetched.
         if self.known.want(topic):
             self._memory.publish_nothing(topic)
         yield from self.refresh(topic)
