@@ -35,5 +35,5 @@ def tls_context(
     else:
         context.load_verify_locations(ca)
     if certificate is not None:
-        context.load_cert_chain(certificate, key, key_password or "")  # a text, even an empty one, prevents a prompt at the terminal
+        context.load_cert_chain(certificate, key, key_password or "")  # even an empty text prevents a prompt
     return context

@@ -164,7 +164,7 @@ class Channel:
 
     def resign(self) -> None:
         """Hand the reading over to a thread that sleeps here, or to the watcher; release a closed socket."""
-        # A sleeper first: its own answer comes here, so it need not be woken again.
+        # A sleeper is preferred to the watcher: it reads its own answer without another thread switch.
         if not self.is_open:
             self._release()
         elif self.sleepers:
@@ -181,7 +181,7 @@ class Channel:
             self._host.give(self._wanted)
 
     def _lost(self, *, reset: bool) -> bool:
-        # The socket goes first: steps that follow from the event must not write to it any more.
+        # Closed first, so that the steps of the event find the socket closed.
         self.close()
         self._remoting.closed(self._connection, reset=reset)
         return False
