@@ -83,8 +83,8 @@ def decode_stored(data: bytes) -> list[StoredMessage]:
     """
     Return the messages in the body of a pull's answer, in queue order.
 
-    Raises RemotingCommandException for bytes that are no messages, and for LZ4 and ZSTD bodies, which the standard library cannot
-    decompress.
+    Raises RemotingCommandException for bytes that are no messages, and for LZ4 and ZSTD bodies, which the standard library
+    cannot decompress.
     """
     messages: list[StoredMessage] = []
     at = 0
