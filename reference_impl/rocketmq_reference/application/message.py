@@ -47,7 +47,7 @@ class MessageBatch(Message):
 
 class SendResult(NamedTuple):  # made for every send; tuples are the fastest to create
     """
-    Result for a message that a broker has stored (SendResult).
+    Result for a message that a broker has accepted (SendResult).
 
     message_id is the client's id (for a batch: the ids of all messages, separated by commas), offset_message_id the broker's.
     """

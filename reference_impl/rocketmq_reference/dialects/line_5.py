@@ -114,8 +114,8 @@ JAVA_5_3_0 = replace(
 """
 SYSTEM_BUSY is retried (#5838); one call tries one name server.
 
-Asynchronous and one-way sends do not wait for a connection (#7815). An asynchronous send without time left after the connect fails
-and is still sent, so its callback can be called twice.
+Asynchronous and one-way sends do not wait for a connection (#7815). An asynchronous send without time left after the connect
+fails and is still sent, so its callback can be called twice.
 """
 
 JAVA_5_3_1 = replace(
