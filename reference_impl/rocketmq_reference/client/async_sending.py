@@ -116,7 +116,6 @@ class AsyncSender(Generic[M, Q, A, R]):
         yield from self._follow(task, rules, step, thread)
 
     def _first(self, task: AsyncTask[M, R], rules: AsyncSend, thread: Thread) -> Running[AsyncStep]:
-        """Return the first step, after the lookup of the route if the queue is not given."""
         if task.queue is not None:
             return rules.begin_at(task.queue, self._host.now_ms)
         by_selector = task.choose is not None
@@ -127,7 +126,6 @@ class AsyncSender(Generic[M, Q, A, R]):
         return rules.begin(self._memory.selector(thread, task.published), self._host.now_ms)
 
     def _refused(self, task: AsyncTask[M, R], rules: AsyncSend, error: Failure, thread: Thread) -> Body:
-        """End the send before its first attempt."""
         task.outcomes[0] = error
         finish = Finish(Ending.RETHROWN, 0, error=type(error).__name__)
         return self._follow(task, rules, rules.refused(finish), thread)
@@ -223,12 +221,10 @@ class AsyncSender(Generic[M, Q, A, R]):
         yield from self._follow(task, rules, step, thread)
 
     def _selector(self, task: AsyncTask[M, R], thread: Thread) -> Selector | None:
-        """Return the running thread's selector for the list of the first selection."""
         return None if task.published is None else self._memory.selector(thread, task.published)
 
 
 def _told(finish: Finish, task: AsyncTask[M, R]) -> R | Failure:
-    """Return the result or exception that the application sees."""
     if finish.ending is Ending.CALL_TIMEOUT:
         return RemotingTooMuchRequestException("DEFAULT ASYNC send call timeout")
     assert finish.attempt is not None

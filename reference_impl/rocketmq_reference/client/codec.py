@@ -72,11 +72,9 @@ class Codec(Protocol[M_contra, Q_co, A_contra, R_co]):
         ...
 
     def heartbeat(self) -> Q_co:
-        """Make a heartbeat."""
         ...
 
     def unregister(self) -> Q_co:
-        """Make a request that unregisters the client."""
         ...
 
     def probe(self, topic: str) -> Q_co:
@@ -128,7 +126,6 @@ class Transport(Protocol[Q_contra, A_co]):
         ...
 
     def is_open(self, address: str, /) -> bool:
-        """True if the connection of an address is open."""
         ...
 
 
@@ -142,7 +139,6 @@ class Attempts(Protocol[M_contra, A_contra, R_contra]):
         ...
 
     def requested(self, attempt: Any, timeout_ms: int) -> None:
-        """Record that its request goes to remoting with this timeout."""
         ...
 
     def ended(self, attempt: Any, outcome: R_contra | Failure | None, answer: A_contra | None) -> None:

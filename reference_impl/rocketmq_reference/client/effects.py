@@ -116,7 +116,6 @@ class Lock:
         return True
 
     def release(self) -> None:
-        """Release the lock and wake its waiters."""
         # A given signal stays given, so the next holder needs a new one.
         self._held = False
         freed, self._free = self._free, Signal()

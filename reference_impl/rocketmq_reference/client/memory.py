@@ -73,7 +73,6 @@ class Memory:
         return published
 
     def publish(self, topic: str, info: PublishInfo) -> Published:
-        """Replace the topic's list; threads have new counters for it."""
         published = Published(topic, info, self.published(topic).version + 1)
         self._published[topic] = published
         return published

@@ -68,7 +68,6 @@ class Network(Protocol):
         ...
 
     def close(self, connection: Connection) -> None:
-        """Close a connection from the client's side."""
         ...
 
     def look(self, address: str) -> None:
@@ -93,7 +92,6 @@ class Remoting(Generic[Q, A]):
         self.on_end: Callable[[], None] | None = None
 
     def invoke(self, address: str, timeout_ms: int, question: Q) -> Running[A]:
-        """Send a request and wait for the answer. Raises RemotingException."""
         request, asked = self._begin(Kind.SYNC, address, timeout_ms, question)
         call: Call = request.call
         if isinstance(asked[0], steps.Write):
@@ -115,7 +113,6 @@ class Remoting(Generic[Q, A]):
         return answer
 
     def invoke_one_way(self, address: str, timeout_ms: int, question: Q) -> Body:
-        """Send a request without an answer. Raises RemotingException."""
         request, asked = self._begin(Kind.ONE_WAY, address, timeout_ms, question)
         yield from self._follow(asked, _CALLER)
         _raise_what_was_told(request.call)
@@ -123,25 +120,21 @@ class Remoting(Generic[Q, A]):
     def invoke_async(
         self, address: str, timeout_ms: int, question: Q, on_end: OnEnd, thread: Thread, *, is_retry: bool
     ) -> Body:
-        """Send a request; on_end runs at its end. Raises RemotingException."""
         request, asked = self._begin(Kind.ASYNC, address, timeout_ms, question, on_end, is_retry=is_retry)
         yield from self._follow(asked, thread)
         _raise_what_was_told(request.call)
 
     def reach(self, address: str) -> Body:
-        """Connect to an address without sending anything."""
         _, asked = self._begin(Kind.NOTHING, address, CONNECT_TIMEOUT_MS, None)
         yield from self._follow(asked, _CALLER)
 
     def is_open(self, address: str) -> bool:
-        """True if the connection of an address is open."""
         # A close may have arrived unread on an idle connection.
         self._network.look(address)
         connection = self.connections.current(address)
         return connection is not None and connection.state is State.OPEN
 
     def scan(self) -> None:
-        """End the expired requests."""
         self._happen(self.connections.scan(self._host.now_ms))
 
     def close_all(self) -> None:
@@ -149,7 +142,6 @@ class Remoting(Generic[Q, A]):
         self._happen(self.connections.close_all())
 
     def connected(self, connection: Connection, *, accepted: bool) -> None:
-        """Handle the result of a connect."""
         if not accepted:
             self._settle(self.connections.connect_failed(connection))
             return
@@ -159,7 +151,6 @@ class Remoting(Generic[Q, A]):
             self._host.soon(lambda: self._active(connection))
 
     def answered(self, number: int, code: int, answer: A) -> None:
-        """Handle a response with this number."""
         # Looked up first, because the rules remove the request. The answer goes to whichever request has the number, even
         # if (to 4.6.1) it asked something else.
         addressee = self.connections.addressee(number)
@@ -172,16 +163,13 @@ class Remoting(Generic[Q, A]):
                 self._do(step, None)
 
     def write_failed(self, request: steps.Request) -> None:
-        """Handle the failed write of a request whose connection was just lost."""
         self._happen(self.connections.write_failed(request))
 
     def closed(self, connection: Connection, *, reset: bool) -> None:
-        """Handle a close or reset by the server."""
         self._take_down(connection)
         self._happen(self.connections.peer_closed(connection, reset=reset))
 
     def idle(self, connection: Connection) -> None:
-        """Close a connection that was idle for IDLE_MS."""
         self._happen(self.connections.idle(connection))
 
     def _take_down(self, connection: Connection) -> None:
@@ -226,7 +214,6 @@ class Remoting(Generic[Q, A]):
         self._host.give_together(woken)
 
     def _follow(self, asked: Iterable[ConnectionStep], thread: Thread) -> Body:
-        """Carry out steps of the rules in a thread of the client."""
         for step in asked:
             if isinstance(step, steps.Wait):
                 call: Call = step.request.call
@@ -319,7 +306,6 @@ def _raise_what_was_told(call: Call) -> None:
 
 
 def _exception(ended: Ended) -> RemotingException:
-    """Return the exception for a failed request."""
     request = ended.request
     address = request.made_on.address
     error: RemotingException

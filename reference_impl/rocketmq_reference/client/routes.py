@@ -198,7 +198,6 @@ class Routes:
         return self._codec.read_route(topic, answer)
 
     def _take(self, topic: str, route: TopicRoute) -> None:
-        """Store a fetched route, which may make a new publish list."""
         # A topic without a usable list takes even an unchanged route.
         last = self._memory.published(topic)
         if not self.known.take(topic, route, can_select=bool(last.info.queues)):

@@ -84,7 +84,6 @@ class Sender(Generic[M, Q, A, R]):
         return (yield from self._carry_out(message, step, _direct, began_ms, one_way=one_way))
 
     def settings(self, timeout_ms: int | None) -> SendSettings:
-        """Return the client's settings, with the timeout of the call if it has one."""
         settings = self.memory.settings
         return settings if timeout_ms is None else replace(settings, send_msg_timeout_ms=timeout_ms)
 

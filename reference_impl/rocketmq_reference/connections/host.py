@@ -57,7 +57,6 @@ class Source(Protocol):
         ...
 
     def rouse(self) -> None:
-        """Wake the reader if it waits."""
         ...
 
     def read(self) -> bool:
@@ -131,7 +130,6 @@ class LiveHost:
             self.leave()
 
     def enter(self) -> None:
-        """Take the client's lock."""
         self._lock.acquire()
 
     def leave(self) -> None:
@@ -152,7 +150,6 @@ class LiveHost:
         return thread
 
     def give(self, signal: Signal) -> None:
-        """Give a signal: all its waiters continue; it stays given."""
         signal.given = True
         for sleeper in signal.waiting:
             sleeper.rouse()
@@ -161,7 +158,6 @@ class LiveHost:
             signal.leader.rouse()
 
     def give_together(self, signals: Iterable[Signal]) -> None:
-        """Give several signals."""
         for signal in signals:
             self.give(signal)
 
@@ -180,13 +176,11 @@ class LiveHost:
         self._timer.schedule(self.now_ms + first_ms, job, period_ms)
 
     def worker(self, name: str) -> "Pool":
-        """Make a pool of threads; they start with its first job."""
         pool = Pool(self, name, self._names.get(name, f"{name}-{self._group}"), self._sizes.get(name, 1))
         self._pools.append(pool)
         return pool
 
     def outside(self, action: Callable[[], Result]) -> Running[Result]:
-        """Run an action without the client's lock."""
         outside = Outside(action)
         yield outside
         result: Result = outside.result
@@ -340,7 +334,6 @@ class Pool:
         self._call_upon_one()
 
     def schedule(self, due_ms: int, job: Job, period_ms: int = 0) -> None:
-        """Do a job at a time, then every period_ms if that is not 0."""
         self._plan(_Task(due_ms, 0, job, period_ms))
         self._give()
         if not self._threads:
@@ -390,7 +383,6 @@ class Pool:
             self._host.leave()
 
     def _next(self) -> Job | None:
-        """Wait for and return the next job; None at the end."""
         # Queued jobs come before scheduled ones that are due.
         while not self._ready:
             if self._is_closed:

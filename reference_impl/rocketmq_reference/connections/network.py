@@ -34,7 +34,6 @@ class Network:
         self._is_closed = False
 
     def connect(self, connection: Connection, _first: Call | None) -> None:
-        """Try to connect, in a new thread."""
         name = f"connect-{connection.address}"
         threading.Thread(target=self._connect, args=(connection,), name=name, daemon=True).start()
 
@@ -51,7 +50,6 @@ class Network:
             self._host.soon(lambda: self.remoting.write_failed(request))
 
     def close(self, connection: Connection) -> None:
-        """Close a connection from the client's side."""
         connection.channel.close()
 
     def look(self, address: str) -> None:
@@ -129,21 +127,17 @@ class Channel:
             self._release()
 
     def await_bytes(self, remaining_ns: int) -> bool:
-        """Wait for bytes, at most remaining_ns, or until the reader is roused; True if there are bytes."""
         return self._wire.await_readable(remaining_ns, self._alarm)
 
     def rouse(self) -> None:
-        """Wake the reader if it waits."""
         if self.is_awaited:
             os.eventfd_write(self._alarm, 1)
 
     def look(self) -> None:
-        """Read what has arrived, if no thread reads."""
         while not self.has_reader and self.is_open and self._wire.has_input():
             self.read()
 
     def read(self) -> bool:
-        """Read the bytes that have arrived and report them; False if there were none or the connection ended."""
         if not self.is_open:
             return False
         try:
@@ -219,7 +213,6 @@ class Channel:
             self._spawn("flush", self._flush)
 
     def _flush(self) -> None:
-        """Send what the socket did not take at once, without the lock while it waits."""
         while self.is_open and self._wire.has_unsent:
             self._host.leave()
             try:

@@ -65,7 +65,6 @@ class Wire:
 
     @property
     def has_unsent(self) -> bool:
-        """True if bytes wait to be sent."""
         return bool(self._unsent)
 
     def has_input(self) -> bool:
@@ -131,7 +130,6 @@ class Wire:
         return self._descriptor in ready
 
     def await_writable(self, remaining_ns: int) -> None:
-        """Wait until the socket is writable or the time is up."""
         _polled({self._descriptor: select.POLLOUT}, remaining_ns / 1e9)
 
     def shut(self) -> None:
@@ -141,7 +139,6 @@ class Wire:
             self._socket.shutdown(socket.SHUT_RDWR)
 
     def close(self) -> None:
-        """End the connection and close the descriptor."""
         self._unsent.clear()
         self._socket.close()
 
@@ -162,7 +159,6 @@ class Encryption:
         self.is_agreed = False
 
     def greeting(self) -> bytes:
-        """Return the first bytes for the socket."""
         self._shake_hands()
         return self._out.read()
 
@@ -194,7 +190,6 @@ class Encryption:
         return bytes(plain) or None  # the peer has announced its end; the socket ends next
 
     def outgoing(self) -> bytes:
-        """Return bytes for the socket that receiving has produced."""
         return self._out.read()
 
     def _shake_hands(self) -> bool:

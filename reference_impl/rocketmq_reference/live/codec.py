@@ -57,7 +57,6 @@ class FrameCodec:
         return is_large and not isinstance(message, MessageBatch)
 
     def send(self, message: Message, broker: str, queue_id: int, *, one_way: bool) -> Question:
-        """Make the request that sends a message to a queue."""
         settings = self._settings
         body, sys_flag = self._compressed(message.body) if self.takes_time(message) else (message.body, 0)
         request = SendRequest(
@@ -100,7 +99,6 @@ class FrameCodec:
         )
 
     def route(self, topic: str) -> Question:
-        """Make a request for a topic's route."""
         return self._asked(requests.get_route(topic, serialization=self._settings.serialization))
 
     def read_route(self, _topic: str, answer: Command) -> TopicRoute:
@@ -115,18 +113,15 @@ class FrameCodec:
         )
 
     def heartbeat(self) -> Question:
-        """Make a heartbeat of a client with one producer and no consumer."""
         serialization = self._settings.serialization
         command = requests.heartbeat(self._client_id, [self._group], serialization=serialization, version=self._version)
         return self._asked(command)
 
     def unregister(self) -> Question:
-        """Make a request that unregisters the producer."""
         serialization = self._settings.serialization
         return self._asked(requests.unregister(self._client_id, self._group, serialization=serialization))
 
     def probe(self, topic: str) -> Question:
-        """Make a request for the maximum offset of the topic's first queue."""
         return self._asked(requests.get_max_offset(topic, 0, serialization=self._settings.serialization))
 
     def is_reachable(self, answer: Command) -> bool:

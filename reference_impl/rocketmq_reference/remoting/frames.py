@@ -71,7 +71,6 @@ class Command:
 
     @property
     def is_oneway(self) -> bool:
-        """True if no answer is expected."""
         return bool(self.flag & ONEWAY_FLAG)
 
 

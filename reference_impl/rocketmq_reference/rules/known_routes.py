@@ -86,9 +86,7 @@ class KnownRoutes:
         return (address for address in map(self.master, brokers) if address is not None)
 
     def members(self) -> list[str]:
-        """Return the addresses of all members of all brokers."""
         return [address for members in self.addresses.copy().values() for address in members.values()]
 
     def is_known(self, address: str) -> bool:
-        """True if a known route contains the address."""
         return address in self.members()

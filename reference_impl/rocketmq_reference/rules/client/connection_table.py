@@ -41,12 +41,10 @@ class ConnectionTable:
         return sum(connection.address == address for connection in self._opened)
 
     def came_about(self, connection: Connection) -> None:
-        """Mark a connection open."""
         connection.state, connection.came_about = State.OPEN, True
         self._opened.append(connection)
 
     def shut(self, connection: Connection) -> None:
-        """Mark an open connection closed."""
         connection.state = State.CLOSED
         self._opened.remove(connection)
 
@@ -56,7 +54,6 @@ class ConnectionTable:
         return slot is not None and slot.connection is connection
 
     def forget(self, connection: Connection) -> None:
-        """Remove the connection's entry, if it has one."""
         if self.is_known(connection):
             del self._slots[connection.address]
         self._unslot(connection)

@@ -85,7 +85,6 @@ class Connections:
         return tuple(step for connection in self._table.opened() for step in self._close(connection))
 
     def open_to(self, address: str) -> int:
-        """Return the number of open connections to an address."""
         return self._table.open_to(address)
 
     def invoke(
@@ -346,6 +345,5 @@ class Connections:
         return (Noted(connection),) if self.rules.heartbeat_on_connect else ()
 
     def _fail_fast(self, connection: Connection) -> Steps:
-        """End the requests pending on a connection that is being closed, if the release fails fast."""
         lost = self._pending.take_all(connection) if self.rules.fails_fast_on_close else []
         return tuple(step for request in lost for step in self._end(request, _LOST))

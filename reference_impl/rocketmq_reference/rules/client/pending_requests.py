@@ -26,7 +26,6 @@ class PendingRequests:
         return self._numbers if is_retry and self._rules.retry_takes_next_number else self._numbers - 1
 
     def put(self, request: Request) -> None:
-        """Add a request that waits for its answer."""
         # A request that is replaced here is lost: no answer and no scan ends it, only a synchronous caller's own timeout.
         self._table[request.number] = request
 
@@ -35,7 +34,6 @@ class PendingRequests:
         return self._table.get(number)
 
     def take(self, number: int) -> Request | None:
-        """Remove and return the request with this number, or None."""
         return self._table.pop(number, None)
 
     def has_unattended(self, connection: Connection) -> bool:
@@ -46,7 +44,6 @@ class PendingRequests:
         )
 
     def take_all(self, connection: Connection) -> list[Request]:
-        """Remove and return the requests written on a connection."""
         return self._taken([request for request in self._table.values() if request.connection is connection])
 
     def take_expired(self, now_ms: int) -> list[Request]:

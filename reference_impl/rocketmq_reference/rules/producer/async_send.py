@@ -92,7 +92,6 @@ class AsyncSend:
         return Throw(finish) if self.dialect.asynchronous.runs_on is AsyncThread.CALLER else CallBack(finish)
 
     def begin(self, selector: Selector, now_ms: int) -> AsyncStep:
-        """Select the queue of the first attempt from the publish list."""
         self.info = selector.info
         # sendDefaultImpl makes a single pass for asynchronous sends: retries are onExceptionImpl's.
         settings = replace(self.settings, send_msg_timeout_ms=self._time_ms)
@@ -101,7 +100,6 @@ class AsyncSend:
         return self._first(step, now_ms)
 
     def begin_at(self, queue: Queue, now_ms: int) -> AsyncStep:
-        """Begin with the queue that the application gave or its selector chose."""
         if self.form is Form.GIVEN_QUEUE:
             return self._first(Try(queue, self._time_ms), now_ms)
         return self._first(send_by_selector(self.dialect, queue, self._time_ms, now_ms - self._began_ms), now_ms)
@@ -176,7 +174,6 @@ class AsyncSend:
         return self._failed(invoke, selector, now_ms, finish, left_ms, is_retried=cause != _TOO_MUCH)
 
     def called_back(self, callback: CallBack, now_ms: int) -> None:
-        """Record that the application's callback returned."""
         # Java reads the clock after the callback, so its duration is part of the broker's latency.
         if callback.broker is not None:
             self._charge(callback.broker, now_ms - callback.since_ms, now_ms, isolated=False)

@@ -17,7 +17,6 @@ class PenaltyTable:
             raise ValueError(f"as many thresholds as penalties: {self.slower_than_ms} against {self.avoid_for_ms}")
 
     def avoidance_ms(self, latency_ms: int) -> int:
-        """Return the milliseconds of avoidance for a latency; 0 below the lowest threshold."""
         for i in range(len(self.slower_than_ms) - 1, -1, -1):
             if latency_ms >= self.slower_than_ms[i]:
                 return self.avoid_for_ms[i]
