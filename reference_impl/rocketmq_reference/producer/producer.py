@@ -151,7 +151,7 @@ class Producer:
         """
         Send to the queue that a function selects: one attempt, in the time that route and selector leave (sendSelectImpl).
 
-        Without timeout_ms the attempt has the whole default timeout from 5.1.4 on. Raises MQClientException if the function raises
+        Without timeout_ms the attempt has the whole default timeout from 5.1.4. Raises MQClientException if the function raises
         or chooses nothing, and the exception of the attempt.
         """
         self._check(message)

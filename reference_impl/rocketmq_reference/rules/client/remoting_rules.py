@@ -107,7 +107,7 @@ class RemotingRules:
     budgeted: connecting and hooks count against the timeout of a request (from 4.3.0). writes_without_time_left: a request
     with exactly no time left is still written (to 5.1.3). fails_fast_on_close: a close by the client fails all requests
     pending on the connection at once, with RemotingSendRequestException (from 4.3.0). fin_fails_pending: a clean close by the
-    broker does the same (from 5.1.3). name_server_failure_is_illegal_state: an unreachable name server surfaces as
+    broker also fails them at once (from 5.1.3). name_server_failure_is_illegal_state: an unreachable name server surfaces as
     IllegalStateException from send (from 4.6.0) instead of MQClientException 10005. tries_every_name_server: one call
     goes through the list of name servers until one can be reached (to 5.2.0). vip_channel: requests to brokers go to
     the port two below the advertised one (default to 4.5.0). heartbeat_on_connect: a new connection to a broker gets a
