@@ -81,7 +81,8 @@ class Background:
         if dialect.remoting.heartbeat_on_connect:
             events = self._host.worker("connections")
             self._remoting.on_active = lambda address: events.submit(lambda _own: self._greet(address))
-            # The thread gets the ends of connections too: it only wakes up, which may make it greet another one earlier.
+            # The thread gets the ends of connections too: it only wakes up, which may make it greet another one
+            # earlier.
             self._remoting.on_end = lambda: events.submit(_nothing)
 
     def poll(self) -> Body:

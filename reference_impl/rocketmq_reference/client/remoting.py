@@ -151,8 +151,8 @@ class Remoting(Generic[Q, A]):
             self._host.soon(lambda: self._active(connection))
 
     def answered(self, number: int, code: int, answer: A) -> None:
-        # Looked up first, because the rules remove the request. The answer goes to whichever request has the number, even
-        # if (to 4.6.1) it asked something else.
+        # Looked up first, because the rules remove the request. The answer goes to whichever request has the number,
+        # even if (to 4.6.1) it asked something else.
         addressee = self.connections.addressee(number)
         if addressee is not None:
             addressee.call.answer = answer
@@ -204,8 +204,8 @@ class Remoting(Generic[Q, A]):
 
     def _settle(self, asked: Iterable[ConnectionStep]) -> None:
         """Continue the requests that waited for a connect: in the network thread, or in the waiting threads."""
-        # One instant for all: the jobs are queued before the signals are given, and name the signals (together_with), so
-        # that the host can order the jobs and the woken threads.
+        # One instant for all: the jobs are queued before the signals are given, and name the signals (together_with),
+        # so that the host can order the jobs and the woken threads.
         requests = [(step.request, step.waking) for step in asked if isinstance(step, steps.GoOn)]
         woken = [request.call.settled for request, waking in requests if waking]
         for request, waking in requests:
@@ -300,7 +300,7 @@ def _nothing(_own: Thread) -> None:
 
 
 def _raise_what_was_told(call: Call) -> None:
-    ended, call.told = call.told, None  # breaks the cycle call → end → request → call: no work for the garbage collector
+    ended, call.told = call.told, None  # breaks the cycle call → end → request → call, for the GC
     if ended is not None and ended.error is not None:
         raise _exception(ended)
 

@@ -219,12 +219,14 @@ class LiveHost:
         source.has_reader = True
         signal.leader = source
         try:
-            # GO_AWAY moves a request, and with it signal.source, to another connection; this one is then left to others.
+            # GO_AWAY moves a request, and with it signal.source, to another connection; this one is then left to
+            # others.
             while source.is_open and not signal.given and signal.source is source:
                 remaining_ns = deadline_ns - time.monotonic_ns()
                 if remaining_ns <= 0 or (is_wanted is not None and not is_wanted()):
                     break
-                # Set before the lock is released: a rouse from then on reaches the alarm, which await_bytes also watches.
+                # Set before the lock is released: a rouse from then on reaches the alarm, which await_bytes also
+                # watches.
                 source.is_awaited = True
                 self.leave()
                 try:
@@ -255,7 +257,8 @@ class LiveHost:
             return False
         if signal.given:
             return True
-        # The deadline has passed when the clock shows more than the timeout in whole milliseconds, as for a Java client.
+        # The deadline has passed when the clock shows more than the timeout in whole milliseconds, as for a Java
+        # client.
         return self._await_signal(signal, _NEVER_NS if until_ms is None else (until_ms + 1) * _NS_PER_MS)
 
     def _await_signal(self, signal: Signal, deadline_ns: int) -> bool:
@@ -351,7 +354,8 @@ class Pool:
         heapq.heappush(self._later, task)
 
     def _call_upon_one(self) -> None:
-        # Idle threads that were woken but have not run yet still count as idle, hence the comparison with all ready jobs.
+        # Idle threads that were woken but have not run yet still count as idle, hence the comparison with all ready
+        # jobs.
         if self._idle >= len(self._ready):
             self._give()
         elif self._threads < self._size:

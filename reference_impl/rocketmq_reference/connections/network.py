@@ -82,7 +82,7 @@ class Network:
             connection.channel = Channel(self._host, self.remoting, connection, wire)
         self.remoting.connected(connection, accepted=wire is not None)
         if wire is not None and wire.is_shaking_hands:
-            connection.channel.watch()  # perhaps no other thread ever reads there, and writes wait for the end of the handshake
+            connection.channel.watch()  # perhaps no other thread reads there, and writes wait for the handshake
 
 
 class Channel:
@@ -199,8 +199,8 @@ class Channel:
                 signal.source = self
                 self._host.lead(self, signal, deadline_ns, self._is_watcher_wanted)
                 continue
-            # Another thread reads, or nothing is pending: sleep until watch() or resign() gives the signal. A thread that
-            # ended after every request would have to be started for every request.
+            # Another thread reads, or nothing is pending: sleep until watch() or resign() gives the signal. A thread
+            # that ended after every request would have to be started for every request.
             self._wanted = Signal()
             self._host.sleep(self._wanted, deadline_ns)
             if not self._wanted.given and not self._is_watcher_wanted():

@@ -13,7 +13,7 @@ from rocketmq_reference.remoting.frames import Command, FrameBuffer
 
 _READ_BYTES = 65_536
 _LONG_S = 3_600.0  # longest single wait
-_SELECT_LIMIT = 1_024  # FD_SETSIZE, the limit of select(); it is preferred because poll() rounds its timeout to milliseconds
+_SELECT_LIMIT = 1_024  # FD_SETSIZE, limit of select(); preferred because poll() has timeouts in whole milliseconds
 
 
 class Wire:

@@ -34,7 +34,7 @@ from rocketmq_reference.rules.tape import RandomTape, Tape
 QueueSelector = Callable[[list[Queue], Message, object], Queue | None]
 """Chooses a queue from a copy of the publish list, given the message and the application's argument; None: no choice."""
 
-_BATCH_HAS_OWN_KEY_FROM = mq_version("5.0.0")  # checked in every tag; affects only the wire form, so it is no field of the dialect
+_BATCH_HAS_OWN_KEY_FROM = mq_version("5.0.0")  # checked in every tag; wire form only, so no dialect field
 
 
 class SendCallback(Protocol):

@@ -68,8 +68,8 @@ class ConnectionTable:
         if self._late_close is LateClose.SPARES:
             self.forget(connection)
         elif current is not None and current.connection is not connection:
-            # 5.3.1 turned this condition round by mistake: the entry of the successor is removed. A successor from GO_AWAY
-            # is safe: it is in the same slot, so that slot.connection is not the old connection any more.
+            # 5.3.1 turned this condition round by mistake: the entry of the successor is removed. A successor from
+            # GO_AWAY is safe: it is in the same slot, so that slot.connection is not the old connection any more.
             if slot is not None and slot.connection is connection:
                 del self._slots[connection.address]
             self._unslot(connection)

@@ -26,7 +26,8 @@ class PendingRequests:
         return self._numbers if is_retry and self._rules.retry_takes_next_number else self._numbers - 1
 
     def put(self, request: Request) -> None:
-        # A request that is replaced here is lost: no answer and no scan ends it, only a synchronous caller's own timeout.
+        # A request that is replaced here is lost: no answer and no scan ends it, only a synchronous caller's own
+        # timeout.
         self._table[request.number] = request
 
     def known_as(self, number: int) -> Request | None:

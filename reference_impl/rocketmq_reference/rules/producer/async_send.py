@@ -177,7 +177,8 @@ class AsyncSend:
         # Java reads the clock after the callback, so its duration is part of the broker's latency.
         if callback.broker is not None:
             self._charge(callback.broker, now_ms - callback.since_ms, now_ms, isolated=False)
-        # The application's call, or its job, is still under way below this, and records its own success when it returns.
+        # The application's call, or its job, is still under way below this, and records its own success when it
+        # returns.
         if callback.dispatching and self.loop is not None:
             self.loop.attempt_ended(now_ms, AttemptResult())
 

@@ -82,8 +82,8 @@ def _walk(
     queues, observer = selector.info.queues, selector.observer
     if observer is not None:
         observer(IndexRead(selector.index.value))
-    # One tick for the whole walk. The sum wraps at 32 bits like Java's int. F1 to F3 make it non-negative; in F4 and F5 a
-    # negative position is an exception that MQFaultStrategy swallows.
+    # One tick for the whole walk. The sum wraps at 32 bits like Java's int. F1 to F3 make it non-negative; in F4 and F5
+    # a negative position is an exception that MQFaultStrategy swallows.
     first = selector.index.next(selector.tape)
     for number in range(first, first + len(queues)):
         if 0 <= number <= INT_MAX:
