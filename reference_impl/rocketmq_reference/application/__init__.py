@@ -1,1 +1,1 @@
-"""What passes between an application and its client: messages, results, settings, events."""
+"""Values exchanged between an application and its client: messages, results, settings, events."""

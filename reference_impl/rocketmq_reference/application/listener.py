@@ -1,4 +1,4 @@
-"""What a producer tells whoever listens: attempts and changed routes, in the thread they happen in."""
+"""Events of a producer for a listener: attempts and changed routes, in the thread where they happen."""
 
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
@@ -7,11 +7,11 @@ from rocketmq_reference.application.message import Message
 from rocketmq_reference.remoting.answers import SendStatus
 
 
-class AttemptStarted(NamedTuple):  # two events are made for every send, and tuples are made fastest
+class AttemptStarted(NamedTuple):  # every send makes two events; tuples are the fastest to create
     """
-    A request is about to be sent; ``attempt`` counts from 0 within the call. Times on the monotonic clock.
+    A request is about to be sent; ``attempt`` counts from 0 within the call. Times are of the monotonic clock.
 
-    broker and queue_id are what the queue says now; to 5.1.3 another thread may rewrite it during the attempt.
+    broker and queue_id are those of the queue now; up to 5.1.3 another thread may rewrite it during the attempt.
     """
 
     message: Message
@@ -25,8 +25,7 @@ class AttemptEnded(NamedTuple):
     """
     The attempt is over: a status, or the exception that the send loop got.
 
-    An attempt for whose broker no address is known is none: it is neither started nor ended, as for Java's
-    SendMessageHook.
+    An attempt without a known broker address has no events, as for Java's SendMessageHook.
     """
 
     message: Message
@@ -44,7 +43,7 @@ class RouteChanged:
     """
     A topic has a new publish list; ``route`` counts from 1.
 
-    A new list means new counters in every thread, even where its queues are the old ones.
+    A new list has new counters in every thread, even if its queues are the same.
     """
 
     topic: str
@@ -55,9 +54,9 @@ class RouteChanged:
 
 class Listener(Protocol):
     """
-    Whoever wants to know. An exception from it goes through to the caller of the producer.
+    Listener of a producer. An exception from it reaches the caller of the producer.
 
-    It is called while nothing else of the client runs, so it must be quick and must not call the producer.
+    It is called while nothing else of the client runs, so it must be fast and must not call the producer.
     """
 
     def attempt_started(self, event: AttemptStarted) -> None:
@@ -69,5 +68,5 @@ class Listener(Protocol):
         ...
 
     def route_changed(self, event: RouteChanged) -> None:
-        """Called in the thread that asked the name server."""
+        """Called in the thread that fetched the route."""
         ...

@@ -1,4 +1,4 @@
-"""What an application hands to a producer and gets back: Message, MessageBatch and SendResult."""
+"""Messages and results of sends: Message, MessageBatch and SendResult."""
 
 from dataclasses import InitVar, dataclass, field
 from typing import NamedTuple
@@ -12,9 +12,9 @@ class Message:
     """
     One message for a topic (Message, 4.0.0-incubating to 5.3.3).
 
-    tags and keys become properties where they are not empty; wait_store_msg_ok (property WAIT) asks the broker to answer
-    only when the message is as safe as the broker is configured to make it. The first send writes the message's id into
-    ``properties`` (UNIQ_KEY), and later sends of the same object keep it, as in Java.
+    tags and keys become properties if they are not empty. wait_store_msg_ok (property WAIT) asks the broker to answer only
+    after the flush and replication that it is configured for. The first send writes the message's id into ``properties``
+    (UNIQ_KEY); later sends of the same object keep it, as in Java.
     """
 
     topic: str
@@ -45,11 +45,11 @@ class MessageBatch(Message):
     messages: tuple[Message, ...] = ()
 
 
-class SendResult(NamedTuple):  # one is made for every send, and tuples are made fastest
+class SendResult(NamedTuple):  # made for every send; tuples are the fastest to create
     """
-    A message a broker has taken (SendResult).
+    Result for a message that a broker has accepted (SendResult).
 
-    message_id is the client's (for a batch: of every message, with commas), offset_message_id the broker's.
+    message_id is the client's id (for a batch: the ids of all messages, separated by commas), offset_message_id the broker's.
     """
 
     status: SendStatus

@@ -1,4 +1,4 @@
-"""What an application can set on a producer; names and defaults are the client's own, in snake case."""
+"""Settings of a producer, under the client's names in snake case and with its defaults."""
 
 from dataclasses import dataclass
 
@@ -11,10 +11,10 @@ class ProducerSettings(SendSettings):
     """
     Defaults of DefaultMQProducer and ClientConfig in every release, times in milliseconds, sizes in bytes.
 
-    create_topic_key: None for the release's own. A body of compress_msg_body_over_howmuch bytes or more is compressed. The first route poll and heartbeat come 10 ms
-    and 1 s after the start, then at their intervals. serialization: encoding of request headers
-    (``rocketmq.serialize.type``). unregister_on_shutdown: say good-bye to every broker as Java does; a paused broker
-    then costs mq_client_api_timeout_ms.
+    create_topic_key: None for the release's own. A body of compress_msg_body_over_howmuch bytes or more is compressed. The
+    first route poll and heartbeat come 10 ms and 1 s after the start, then at their intervals. serialization: encoding of
+    request headers (``rocketmq.serialize.type``). unregister_on_shutdown: unregister from every broker as Java does; a paused
+    broker then delays the shutdown by mq_client_api_timeout_ms.
     """
 
     compress_msg_body_over_howmuch: int = 4_096

@@ -1,1 +1,1 @@
-"""The client, once: coroutines that wait for signals and have no clock, socket or thread; `live` and the simulation run them."""
+"""The client as coroutines without clock, socket or thread; `live` and the simulation both run them."""

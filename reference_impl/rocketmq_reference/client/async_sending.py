@@ -1,4 +1,4 @@
-"""Asynchronous sends: their steps carried out, on the threads on which the release takes them, to the callback."""
+"""Asynchronous sends: carries out their steps, up to the callback, on the threads that the release uses."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -26,11 +26,11 @@ from rocketmq_reference.rules.queue_choice.selection import Selector
 @dataclass(slots=True)
 class AsyncTask(Generic[M, R]):
     """
-    One asynchronous send; tell: the application's callback, given a result or what failed, and the thread that says so.
+    One asynchronous send; tell: the application's callback, called with a result or failure and the current thread.
 
-    queue: where the application gave one. choose: its function that selects one, given the publish list. check: what may
-    forbid the send, as soon as it runs. outcomes: what each attempt came to, by its number. question: what all its attempts
-    send. published: the list that the queue was selected from.
+    queue: given by the application, if any. choose: the application's selector, if any. check: validates the message when the
+    send runs. outcomes: result or failure of each attempt by its number. question: the request that all attempts send.
+    published: the list that the queue was selected from.
     """
 
     message: M
@@ -45,7 +45,7 @@ class AsyncTask(Generic[M, R]):
 
 
 class AsyncSender(Generic[M, Q, A, R]):
-    """Does the asynchronous sends of one client; workers: its pools, by what the rules call them."""
+    """Asynchronous sends of one client; workers: its pools by the rules' names."""
 
     def __init__(self, sender: Sender[M, Q, A, R], workers: dict[AsyncThread, Worker]) -> None:
         self._sender = sender
@@ -56,14 +56,15 @@ class AsyncSender(Generic[M, Q, A, R]):
 
     def send(self, task: AsyncTask[M, R], thread: Thread) -> Body:
         """
-        The application's call, in its thread; what is left to do when it returns is done by threads of the client.
+        Start a send in the application's thread; threads of the client do the rest after this returns.
 
-        Raises what prevents the first attempt, to 4.2.0.
+        Up to 4.2.0 raises whatever prevents the first attempt.
         """
         form = Form.SELECTED if task.choose is None else Form.SELECTOR
         if task.queue is not None:
             form = Form.GIVEN_QUEUE
         dialect = self._memory.dialect
+        # From 5.1.4 this call is a selection in the caller's thread followed by a send to the given queue.
         chooses_first = form is Form.SELECTOR and task.timeout_ms is None and dialect.selector_restarts_time
         if chooses_first:
             form = Form.GIVEN_QUEUE
@@ -81,7 +82,7 @@ class AsyncSender(Generic[M, Q, A, R]):
             worker.submit(lambda own: self._run(task, rules, called_ms, own))
 
     def _choose_first(self, task: AsyncTask[M, R], rules: AsyncSend, thread: Thread) -> Running[Queue | None]:
-        """A selector without a timeout, from 5.1.4 on: the caller's thread looks up the route and chooses."""
+        """Look up the route and choose in the caller's thread: a selector without a timeout, from 5.1.4."""
         began_ms = self._host.now_ms
         try:
             queue = yield from self._chosen(task)
@@ -115,7 +116,6 @@ class AsyncSender(Generic[M, Q, A, R]):
         yield from self._follow(task, rules, step, thread)
 
     def _first(self, task: AsyncTask[M, R], rules: AsyncSend, thread: Thread) -> Running[AsyncStep]:
-        """From the route to the first request."""
         if task.queue is not None:
             return rules.begin_at(task.queue, self._host.now_ms)
         by_selector = task.choose is not None
@@ -126,7 +126,6 @@ class AsyncSender(Generic[M, Q, A, R]):
         return rules.begin(self._memory.selector(thread, task.published), self._host.now_ms)
 
     def _refused(self, task: AsyncTask[M, R], rules: AsyncSend, error: Failure, thread: Thread) -> Body:
-        """It came to nothing before there was an attempt."""
         task.outcomes[0] = error
         finish = Finish(Ending.RETHROWN, 0, error=type(error).__name__)
         return self._follow(task, rules, rules.refused(finish), thread)
@@ -141,14 +140,14 @@ class AsyncSender(Generic[M, Q, A, R]):
                     rules.called_back(step, self._host.now_ms)
                     return
                 case Throw(finish):
-                    told = _told(finish, task)
-                    assert isinstance(told, FAILURES)
-                    raise told
+                    error = _told(finish, task)
+                    assert isinstance(error, FAILURES)
+                    raise error
 
     def _invoke(
         self, task: AsyncTask[M, R], rules: AsyncSend, invoke: Invoke, thread: Thread
     ) -> Running[AsyncStep | None]:
-        """Hand the request over; a first attempt looks for its broker's address, a retry takes what there is."""
+        """Hand the request to remoting; the first attempt looks up its broker's address, a retry uses only a known one."""
         if invoke.attempt == 0:
             step = yield from self._addressed(task, rules, invoke)
             if not isinstance(step, Invoke):
@@ -164,6 +163,7 @@ class AsyncSender(Generic[M, Q, A, R]):
 
         try:
             if address is None:
+                # A retry to a broker without a known address goes to a name server, remoting's default target.
                 address = yield from self._routes.name_servers.chosen()
             target = self._sender.vip_address(address) if invoke.vip else address
             yield from self._sender.transport.invoke_async(
@@ -172,6 +172,7 @@ class AsyncSender(Generic[M, Q, A, R]):
         except FAILURES as error:
             task.outcomes[invoke.attempt] = error
             attempts.ended(attempt, error, None)
+            # A retry from here counts with the counter of this thread, not with the one of the first selection.
             selector = self._selector(task, thread)
             return rules.threw(invoke, selector, self._host.now_ms, type(error).__name__)
         rules.returned(invoke, self._host.now_ms)
@@ -187,6 +188,7 @@ class AsyncSender(Generic[M, Q, A, R]):
             return rules.addressed(invoke, self._host.now_ms, known=False)
         codec = self._sender.codec
         make = partial(codec.send, task.message, invoke.broker, invoke.queue_id, one_way=False)
+        # Encoded once, after the lookup: retries send the same request.
         task.question = (yield from self._host.outside(make)) if codec.takes_time(task.message) else make()
         step = rules.addressed(invoke, self._host.now_ms, known=True)
         if not isinstance(step, Invoke):
@@ -219,12 +221,10 @@ class AsyncSender(Generic[M, Q, A, R]):
         yield from self._follow(task, rules, step, thread)
 
     def _selector(self, task: AsyncTask[M, R], thread: Thread) -> Selector | None:
-        """The running thread's selector, of the list that the first choice was from."""
         return None if task.published is None else self._memory.selector(thread, task.published)
 
 
 def _told(finish: Finish, task: AsyncTask[M, R]) -> R | Failure:
-    """What the application is to see of an end."""
     if finish.ending is Ending.CALL_TIMEOUT:
         return RemotingTooMuchRequestException("DEFAULT ASYNC send call timeout")
     assert finish.attempt is not None

@@ -1,4 +1,4 @@
-"""What the client does by itself: route polls, heartbeats, scans, probes; each on the thread it has in the client."""
+"""Background tasks of the client: route polls, heartbeats, scans and probes, each on its thread as in Java."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -22,15 +22,16 @@ from rocketmq_reference.rules.producer.detector import DetectorRound
 
 CONSUMER_ROUNDS_MS = ((10_000, 2**31 - 1), (60_000, 60_000))
 """
-First time and period of what the thread of polls and heartbeats does for consumers (persistAllConsumerOffset,
-adjustThreadPool). A producer has none, but the thread wakes up, and does what else is due: before a scan that was planned
-later. The Java host gives the first one the longest period there is, so that it comes once.
+First time and period of the consumer tasks on the thread of polls and heartbeats (persistAllConsumerOffset, adjustThreadPool).
+
+A producer has no consumers, but the thread wakes up and does its other due tasks, before a scan that was scheduled later. The
+Java host gives the first task the longest possible period, so it runs once.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Rounds:
-    """How often the client polls routes and sends heartbeats, when that begins after its start, and how long it waits for either."""
+    """Periods of route polls and heartbeats, their first times after the client's start, and the timeout of both."""
 
     poll_ms: int
     heartbeat_ms: int
@@ -40,7 +41,7 @@ class Rounds:
 
 
 class Background:
-    """The client's timers; vip_address: the port two below an address."""
+    """The client's timers; vip_address: maps an address to the port two below."""
 
     def __init__(
         self,
@@ -63,7 +64,7 @@ class Background:
         self._scheduled: Worker | None = None
 
     def start(self) -> None:
-        """Begin (MQClientInstance.start, NettyRemotingClient.start)."""
+        """Start all timers (MQClientInstance.start, NettyRemotingClient.start)."""
         dialect, rounds, now_ms = self._memory.dialect, self._rounds, self._host.now_ms
         scheduled = self._thread()
         self._keep_house(dialect.remoting.scan, self._remoting.scan)
@@ -80,19 +81,22 @@ class Background:
         if dialect.remoting.heartbeat_on_connect:
             events = self._host.worker("connections")
             self._remoting.on_active = lambda address: events.submit(lambda _own: self._greet(address))
+            # The thread gets the ends of connections too: it only wakes up, which may make it greet another one
+            # earlier.
             self._remoting.on_end = lambda: events.submit(_nothing)
 
     def poll(self) -> Body:
-        """Have the client's thread ask for all routes now, and wait for it."""
+        """Run a route poll now in the client's thread, and wait for its end."""
         return self._now(lambda _own: self._routes.poll())
 
     def beat(self) -> Body:
-        """Have the client's thread do a round of heartbeats now, and wait for it."""
+        """Run a round of heartbeats now in the client's thread, and wait for its end."""
         return self._now(lambda _own: self.clean_and_beat())
 
     def clean_and_beat(self) -> Body:
-        """Forget offline brokers, then a heartbeat to every master, one after the other, unless such are under way elsewhere."""
+        """Remove offline brokers, then send a heartbeat to every master in turn, unless another thread is sending heartbeats."""
         yield from self._routes.drop_offline()
+        # A skipped round is not made up for: Java tries a lock.
         if self._beating:
             return
         self._beating = True
@@ -103,7 +107,7 @@ class Background:
             self._beating = False
 
     def detect(self) -> Body:
-        """One round of the broker detector (from 5.1.4)."""
+        """Run one round of the broker detector (from 5.1.4)."""
         detection = DetectorRound(self._memory.faults)
         while (broker := detection.next(self._host.now_ms)) is not None:
             address = self._routes.known.master(broker)
@@ -113,7 +117,7 @@ class Background:
                 detection.answered()
 
     def say_goodbye(self) -> Body:
-        """Tell every known broker that the producer is gone; no answer is no matter (unregisterClient)."""
+        """Unregister the producer from every known broker and ignore failures (unregisterClient)."""
         for address in self._routes.known.members():
             yield from self._tell(address, self._codec.unregister())
 
@@ -135,7 +139,7 @@ class Background:
         yield Wait(done)
 
     def _keep_house(self, times: ScanTimes | None, task: Callable[[], None]) -> None:
-        """Again and again, what takes no time and so needs no thread."""
+        """Repeat a task that takes no time and so needs no thread."""
         if times is not None:
             self._host.every(times.first_ms, times.period_ms, task)
 
@@ -150,7 +154,7 @@ class Background:
             return
 
     def _greet(self, address: str) -> Body:
-        """A heartbeat on a new connection to a broker, unless heartbeats are under way (from 5.2.0)."""
+        """Send a heartbeat on a new connection to a broker, unless heartbeats are under way (from 5.2.0)."""
         if self._routes.known.is_known(address) and not self._beating:
             self._beating = True
             try:
@@ -168,7 +172,7 @@ class Background:
             return
 
     def _probe(self, address: str) -> Running[bool]:
-        """Ask a broker about the first topic that the client knows; where it knows none, nothing is asked."""
+        """Probe a broker with the client's first known topic; without one send nothing and return False."""
         topic = self._routes.known.any_topic()
         if topic is None:
             return False
@@ -182,4 +186,4 @@ class Background:
 
 
 def _nothing(_own: Thread) -> None:
-    """Wakes the thread that does it, at the end of a connection or at a round for consumers; it may have more to do by then."""
+    """Do nothing; the thread wakes up at the end of a connection or for a consumer task, and may find more jobs by then."""

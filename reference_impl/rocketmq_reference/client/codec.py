@@ -1,4 +1,4 @@
-"""What the client says to servers and hears from them: made and read by the host's side, carried by a transport."""
+"""Interfaces for making requests, reading answers and carrying both; the host's side implements them."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,18 +12,18 @@ from rocketmq_reference.rules.producer.attempt import AttemptResult
 
 Failure = RocketMQException | IllegalStateException | NullPointerException
 FAILURES = (RocketMQException, IllegalStateException, NullPointerException)
-"""What may prevent a send or end an attempt: the client's exceptions, and Java's runtime exceptions that it meets."""
+"""Exceptions that may prevent a send or end an attempt: the client's, and the Java runtime exceptions it meets."""
 
 
 class Sendable(Protocol):
-    """A message: what it says is the application's and the codec's business."""
+    """A message; only the application and the codec know its content."""
 
     @property
     def topic(self) -> str: ...
 
 
 class Sent(Protocol):
-    """What an application gets for a message that a broker took."""
+    """Result for a message that a broker accepted."""
 
     @property
     def status(self) -> str: ...
@@ -33,7 +33,7 @@ M = TypeVar("M", bound=Sendable)
 Q = TypeVar("Q")
 A = TypeVar("A")
 R = TypeVar("R", bound=Sent)
-"""Messages, questions (requests not yet numbered), answers, results."""
+"""Type variables: message, question (request without a number), answer, result."""
 
 M_contra = TypeVar("M_contra", bound=Sendable, contravariant=True)
 Q_co = TypeVar("Q_co", covariant=True)
@@ -45,55 +45,53 @@ R_contra = TypeVar("R_contra", bound=Sent, contravariant=True)
 
 
 class Codec(Protocol[M_contra, Q_co, A_contra, R_co]):
-    """Makes questions and reads answers."""
+    """Makes requests and reads answers."""
 
     def takes_time(self, message: M_contra) -> bool:
-        """Whether making its request takes so long that others of the client should go on meanwhile."""
+        """True if encoding takes so long that other threads of the client should run meanwhile."""
         ...
 
     def send(self, message: M_contra, broker: str, queue_id: int, *, one_way: bool) -> Q_co:
-        """The request for a message that goes to a queue."""
+        """Make the request that sends a message to a queue."""
         ...
 
     def result(self, message: M_contra, broker: str, answer: A_contra, address: str) -> R_co:
         """
-        What a broker's answer says of a message.
+        Return the send result in a broker's answer.
 
-        Raises MQBrokerException for an error answer, NullPointerException for one that answers something else.
+        Raises MQBrokerException for an error answer, NullPointerException for the answer to another kind of request.
         """
         ...
 
     def route(self, topic: str) -> Q_co:
-        """Which route does a topic have?"""
+        """Make a request for a topic's route."""
         ...
 
     def read_route(self, topic: str, answer: A_contra) -> TopicRoute:
-        """What a name server answered. Raises MQClientException with its code where that is no route."""
+        """Return the route in a name server's answer. Raises MQClientException with the answer's code if it has none."""
         ...
 
     def heartbeat(self) -> Q_co:
-        """The client lives."""
         ...
 
     def unregister(self) -> Q_co:
-        """The client goes."""
         ...
 
     def probe(self, topic: str) -> Q_co:
-        """What is the largest offset of the topic's first queue? Asked to see whether the broker answers."""
+        """Make a probe of a broker: a request for the maximum offset of the topic's first queue."""
         ...
 
     def is_reachable(self, answer: A_contra) -> bool:
-        """Whether the answer to a probe is a proper one."""
+        """True if the answer to a probe is valid."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class AsyncEnd:
     """
-    How an asynchronous request ended: the answer or what failed it.
+    End of an asynchronous request: its answer or its failure.
 
-    direct: the failure came through no future. written_ms: when it was written, 0 if it was not.
+    direct: no future was between the failure and the callback. written_ms: time of the write, 0 if it was not written.
     """
 
     answer: Any
@@ -103,55 +101,53 @@ class AsyncEnd:
 
 
 OnEnd = Callable[[AsyncEnd, Thread], Body]
-"""What the end of an asynchronous request leads to, in whatever thread that happens."""
+"""Called at the end of an asynchronous request, with the thread in which it ends."""
 
 
 class Transport(Protocol[Q_contra, A_co]):
-    """Carries requests; times in milliseconds. All raise RemotingException where a request comes to nothing."""
+    """Carries requests; times in milliseconds. All methods raise RemotingException for a request that fails."""
 
     def invoke(self, address: str, timeout_ms: int, question: Q_contra, /) -> Running[A_co]:
-        """Ask and wait for the answer."""
+        """Send a request and wait for the answer."""
         ...
 
     def invoke_one_way(self, address: str, timeout_ms: int, question: Q_contra, /) -> Body:
-        """Ask and wait for nothing but that the request is handed over."""
+        """Send a request without an answer."""
         ...
 
     def invoke_async(
         self, address: str, timeout_ms: int, question: Q_contra, on_end: OnEnd, thread: Thread, /, *, is_retry: bool
     ) -> Body:
-        """Hand a request over whose end is told to on_end, but for what is raised here."""
+        """Send a request; on_end gets its end unless this raises."""
         ...
 
     def reach(self, address: str, /) -> Body:
-        """Make sure of a connection that nothing is sent on yet; whether there is one then, is_open tells."""
+        """Connect without sending anything; is_open tells whether it succeeded."""
         ...
 
     def is_open(self, address: str, /) -> bool:
-        """Whether the connection of an address can be used."""
         ...
 
 
 class Attempts(Protocol[M_contra, A_contra, R_contra]):
-    """Whoever is told of the attempts of sends."""
+    """Observer of the attempts of sends."""
 
     def begun(
         self, message: M_contra, number: int, broker: str, queue_id: int, address: str | None, *, vip: bool
     ) -> Any:
-        """An attempt is about to be made, at the address (None: a name server's); what is returned goes to the other two."""
+        """Record the begin of an attempt at an address (None: a name server's); the return value identifies it below."""
         ...
 
     def requested(self, attempt: Any, timeout_ms: int) -> None:
-        """Its request goes to the remoting client with so much time."""
         ...
 
     def ended(self, attempt: Any, outcome: R_contra | Failure | None, answer: A_contra | None) -> None:
-        """It is over, by a result or what failed it, None for a one-way request; answer: what came back, if anything did."""
+        """Record its end: a result or failure, None for a one-way request; answer: the broker's answer, if any."""
         ...
 
 
 def attempt_result(outcome: Sent | Failure | None) -> AttemptResult:
-    """As the rules are told of an attempt's end; None: a one-way request is written."""
+    """Return the end of an attempt as the rules take it; None: a one-way request was written."""
     if outcome is None:
         return AttemptResult()
     if isinstance(outcome, FAILURES):
@@ -160,6 +156,6 @@ def attempt_result(outcome: Sent | Failure | None) -> AttemptResult:
 
 
 def code_of(error: BaseException) -> int | None:
-    """Response code of an exception, None where Java leaves it at −1."""
+    """Return the response code of an exception, None where Java leaves it at −1."""
     code: int | None = getattr(error, "code", None)
     return None if code == -1 else code

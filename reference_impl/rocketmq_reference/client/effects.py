@@ -1,10 +1,9 @@
 """
-What the client's coroutines ask of whoever runs them.
+Interface between the client's coroutines and the host that runs them.
 
-A coroutine stands for one thread of the client. It yields a Wait and is resumed with True when the signal was given, with
-False when the deadline passed. Between two waits nothing else of the same client runs, whoever the host is: in virtual time
-there is one thread, and live a lock for each client is given back only while a coroutine waits. So the client needs no
-locks of its own but those that it holds across a wait.
+A coroutine represents one thread of the client. It yields a Wait and is resumed with True when the signal was given, with False
+when the deadline passed. Between two waits nothing else of the same client runs: in virtual time there is one thread, and live
+each client has one lock, released only while a coroutine waits. So the client needs only locks that it holds across a wait.
 """
 
 from collections.abc import Callable, Generator, Iterable
@@ -18,9 +17,9 @@ Result = TypeVar("Result")
 
 class Signal:
     """
-    Something that happens once, and those who wait for it (the host's business).
+    A one-time event and its waiters; the attributes below belong to the host.
 
-    source: what a live host reads meanwhile, leader: what it is reading just now on behalf of whoever waits.
+    source: the connection to read while waiting (live host). leader: the connection that a waiter of this signal reads now.
     """
 
     __slots__ = ("given", "leader", "source", "waiting")
@@ -34,7 +33,7 @@ class Signal:
 
 @dataclass(slots=True)  # not frozen: one is made for every wait of every send
 class Wait:
-    """Until the signal is given, but not beyond until_ms; without a signal simply until then."""
+    """Wait for the signal, at most until until_ms; without a signal, until until_ms."""
 
     signal: Signal | None = None
     until_ms: int | None = None
@@ -44,61 +43,61 @@ Running = Generator[Wait, bool, Result]
 Body = Generator[Wait, bool, None]
 
 Job = Callable[[Thread], Body | None]
-"""What a worker does, in the thread it is told; what takes time is given back as a coroutine."""
+"""Work for a worker, called with its thread; work that takes time is returned as a coroutine."""
 
 
 class Worker(Protocol):
-    """Threads of the client's own that take jobs in turn."""
+    """Threads of the client that do jobs in order."""
 
     def submit(self, job: Job, *, together_with: Iterable[Signal] = (), instant: bool = False) -> None:
         """
-        Do a job after those that wait already.
+        Queue a job behind those already queued.
 
-        together_with: signals that are about to be given at the same instant. instant: the job takes no time, and what
-        thread does it does not matter to it, so that none need be woken if one is free to do it.
+        together_with: signals that will be given at the same instant. instant: the job takes no time and any thread may do it,
+        so if a thread is free, none need be woken.
         """
         ...
 
     def schedule(self, due_ms: int, job: Job, period_ms: int = 0) -> None:
-        """Do a job at a time, and then again at a fixed rate if period_ms is not 0; what came due meanwhile is made up for."""
+        """Do a job at a time, then at a fixed rate if period_ms is not 0; missed rounds are made up."""
         ...
 
 
 class Host(Protocol):
-    """Runs coroutines: in virtual time or for real."""
+    """Runs coroutines, in virtual time or live."""
 
     @property
     def now_ms(self) -> int:
-        """The clock."""
+        """Time of the client's clock in milliseconds."""
         ...
 
     def give(self, signal: Signal) -> None:
-        """Give a signal: everyone who waits for it goes on; once given it stays given."""
+        """Give a signal: all its waiters continue; it stays given."""
         ...
 
     def give_together(self, signals: Iterable[Signal]) -> None:
-        """Give several signals at once: whoever has waited longest goes on first."""
+        """Give several signals at once; waiters continue longest wait first."""
         ...
 
     def soon(self, action: Callable[[], None]) -> None:
-        """Do something that takes no time as the next event."""
+        """Run an action that takes no time as the next event."""
         ...
 
     def every(self, first_ms: int, period_ms: int, action: Callable[[], None]) -> None:
-        """Do something that takes no time at a time of the clock that counts from now, and then again and again."""
+        """Run an action that takes no time first_ms from now, then every period_ms."""
         ...
 
     def worker(self, name: str) -> Worker:
-        """A thread of the client's own, or, for callbacks, as many as the client has."""
+        """Make a worker: one thread, or a pool for callbacks."""
         ...
 
     def outside(self, action: Callable[[], Result]) -> Running[Result]:
-        """Have something done that is not the client's or takes its time, such as an application's callback."""
+        """Run code that is not the client's or takes time, such as an application's callback."""
         ...
 
 
 class Lock:
-    """A lock that is held across waits; whoever wants it waits in turn."""
+    """A lock that a coroutine may hold across waits."""
 
     __slots__ = ("_free", "_held", "_host")
 
@@ -108,7 +107,8 @@ class Lock:
         self._free = Signal()
 
     def acquire(self, until_ms: int | None) -> Running[bool]:
-        """Take the lock; False if it is not to be had by then."""
+        """Take the lock; False if it is still held at until_ms."""
+        # All waiters are woken by a release; the first to run takes the lock, the others wait again.
         while self._held:
             if not (yield Wait(self._free, until_ms)):
                 return False
@@ -116,7 +116,7 @@ class Lock:
         return True
 
     def release(self) -> None:
-        """Let the next one in."""
+        # A given signal stays given, so the next holder needs a new one.
         self._held = False
         freed, self._free = self._free, Signal()
         self._host.give(freed)

@@ -1,7 +1,7 @@
 """
-What one client and its threads remember between sends: settings, fault table, publish lists, counters.
+State of one client and its threads between sends: settings, fault table, publish lists, counters.
 
-Every decision about them is the rules'; here they are only kept and handed to the rules.
+Only storage; the rules make all decisions about it.
 """
 
 from collections.abc import Callable
@@ -19,9 +19,9 @@ from rocketmq_reference.rules.tape import Tape
 
 class Thread:
     """
-    What a thread has of its own: what it draws from, and the counter with which it picks the least bad broker.
+    State of one thread: its tape, and its counter for picking the best known broker (worst_index).
 
-    name: of the pool, for a thread of the client's. start_index: raw value of its first counter, None to draw it.
+    name: of the pool, for a thread of the client. start_index: raw value of its first counter, None to draw it.
     """
 
     __slots__ = ("__weakref__", "name", "start_index", "tape", "worst_index")
@@ -35,9 +35,9 @@ class Thread:
 
 class Published:
     """
-    One publish list of a topic, and what each thread selects from it with; a changed route always makes a new one.
+    One publish list of a topic, and each thread's selector for it; a changed route always makes a new one.
 
-    version: counts the topic's lists from 1; 0 is the empty list that takes a topic's place before there is a route.
+    version: counts the topic's lists from 1; 0 is the empty list before there is a route.
     """
 
     __slots__ = ("info", "selectors", "topic", "version")
@@ -50,7 +50,7 @@ class Published:
 
 
 class Memory:
-    """The memory of one client; tapes: where a thread's random numbers come from."""
+    """The memory of one client; tapes: makes the source of a thread's random numbers."""
 
     __slots__ = ("_published", "_tapes", "dialect", "faults", "observer", "settings")
 
@@ -65,28 +65,28 @@ class Memory:
         self._published: dict[str, Published] = {}
 
     def published(self, topic: str) -> Published:
-        """The topic's publish list as it stands, empty where there never was a route."""
+        """Return the topic's current publish list, empty if there never was a route."""
         published = self._published.get(topic)
         if published is None:
-            # Anybody may look, also without being a coroutine of the client's: so nothing is ever replaced here.
+            # Also called by threads without the client's lock, so this must never replace a list.
             published = self._published.setdefault(topic, Published(topic, PublishInfo(()), 0))
         return published
 
     def publish(self, topic: str, info: PublishInfo) -> Published:
-        """Take a new list; threads have new counters for it."""
         published = Published(topic, info, self.published(topic).version + 1)
         self._published[topic] = published
         return published
 
     def publish_nothing(self, topic: str) -> Published:
-        """The empty list that takes a topic's place when it is first sent to; with new counters, as any list."""
+        """Set the empty list of a topic that is sent to for the first time; with new counters, like any list."""
         published = self._published[topic] = Published(topic, PublishInfo(()), 0)
         return published
 
     def selector(self, thread: Thread, published: Published) -> Selector:
-        """What a thread selects with from a list, which may be one that was replaced already."""
+        """Return a thread's selector for a list; the list may have been replaced already."""
         selector = published.selectors.get(thread)
         if selector is None:
+            # The given start is used once: later lists have counters with a random start.
             index = ThreadIndex(self.dialect.index, thread.start_index)
             thread.start_index = None
             tape = thread.tape
@@ -98,14 +98,14 @@ class Memory:
         return selector
 
     def worst_index(self, thread: Thread) -> ThreadIndex:
-        """The counter with which a thread picks the least bad broker; it outlives publish lists."""
+        """Return a thread's counter for picking the best known broker; it outlives publish lists."""
         worst = thread.worst_index
         if worst is None:
             worst = thread.worst_index = ThreadIndex(self.dialect.index)
         return worst
 
     def note(self, broker: str, latency_ms: int, now_ms: int, *, isolated: bool, reachable: bool) -> None:
-        """Tell the fault table of an attempt (MQFaultStrategy.updateFaultItem)."""
+        """Record an attempt in the fault table (MQFaultStrategy.updateFaultItem)."""
         if self.settings.send_latency_fault_enable:
             avoid_ms = self.dialect.avoidance_ms(latency_ms, isolated)
             self.faults.update(broker, latency_ms, avoid_ms, reachable, now_ms)

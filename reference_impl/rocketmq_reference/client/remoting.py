@@ -1,8 +1,8 @@
 """
-The client's requests on its connections: what the connection rules ask for is carried out (NettyRemotingClient).
+Requests of one client: carries out the steps of the connection rules (NettyRemotingClient).
 
-It has the client's network threads: ``callbacks`` does what answers and failures lead to, ``netty`` what waited for a
-connection (from 5.3.0). Events of the network happen in neither; between them and what they lead to nothing else happens.
+It owns the client's network threads: ``callbacks`` handles answers and failures, ``netty`` the requests that waited for a
+connection (from 5.3.0). Network events run in neither. Nothing else of the client runs between an event and its steps.
 """
 
 from collections.abc import Callable, Iterable
@@ -37,15 +37,15 @@ CALLBACKS = "callbacks"
 NETTY = "netty"
 
 _CALLER = Thread("caller")
-"""Stands for the thread that makes a synchronous call: nothing is ever chosen in it down here."""
+"""Placeholder for the thread of a synchronous call; remoting selects no queue, so the real thread does not matter."""
 
 
 @dataclass(slots=True)
 class Call:
     """
-    A request as its caller sees it: what it asks, who is told of its end, and what has come.
+    A request as its caller sees it.
 
-    settled: its connection came about or not, where its thread waits for that. over: its caller can know how it ended (told).
+    settled: given when the connect succeeded or failed, if its thread waits for that. over: given when the end (told) is known.
     """
 
     question: Any
@@ -57,30 +57,29 @@ class Call:
 
 
 class Network(Protocol):
-    """Sockets, or what stands for them; what happens there is told to Remoting as an event."""
+    """Sockets, or their simulation; reports what happens there to Remoting as events."""
 
     def connect(self, connection: Connection, first: Call | None) -> None:
-        """Try to connect; first: of the request that is the reason. Leads to connected()."""
+        """Try to connect; first: the request that caused it. Leads to connected()."""
         ...
 
     def write(self, request: steps.Request, call: Call) -> None:
-        """A request goes out on its connection under its number. Leads to answered() or closed(), or to nothing."""
+        """Write a request on its connection under its number. Leads to answered(), closed() or nothing."""
         ...
 
     def close(self, connection: Connection) -> None:
-        """The client closes a connection."""
         ...
 
     def look(self, address: str) -> None:
-        """Somebody is about to use the connection of an address: tell at once what has happened there."""
+        """Report at once what has happened on the connection of an address, because it is about to be used."""
         ...
 
 
 class Remoting(Generic[Q, A]):
     """
-    Requests of one client, of all purposes; a Transport.
+    The Transport of one client, for requests of every purpose.
 
-    on_active is told the address of every new connection, on_end of the end of one, where the release greets connections.
+    From 5.2.0 (heartbeat_on_connect): on_active gets the address of every new connection, on_end is called when one ends.
     """
 
     def __init__(self, host: Host, rules: RemotingRules, network: Network) -> None:
@@ -93,14 +92,15 @@ class Remoting(Generic[Q, A]):
         self.on_end: Callable[[], None] | None = None
 
     def invoke(self, address: str, timeout_ms: int, question: Q) -> Running[A]:
-        """Ask and wait for the answer. Raises RemotingException."""
         request, asked = self._begin(Kind.SYNC, address, timeout_ms, question)
         call: Call = request.call
         if isinstance(asked[0], steps.Write):
+            # The common case of an open connection, without a generator.
             self._network.write(request, call)
         else:
             yield from self._follow(asked, _CALLER)
         if call.told is None:
+            # The wait counts from the write: connecting was charged to left_ms before.
             if (yield Wait(call.over, request.written_ms + request.left_ms)):
                 failed = call.told is not None and call.told.error is not None
                 asked = self.connections.woken(request, failed=failed)
@@ -113,7 +113,6 @@ class Remoting(Generic[Q, A]):
         return answer
 
     def invoke_one_way(self, address: str, timeout_ms: int, question: Q) -> Body:
-        """Hand a request over for which no answer is awaited. Raises RemotingException."""
         request, asked = self._begin(Kind.ONE_WAY, address, timeout_ms, question)
         yield from self._follow(asked, _CALLER)
         _raise_what_was_told(request.call)
@@ -121,41 +120,39 @@ class Remoting(Generic[Q, A]):
     def invoke_async(
         self, address: str, timeout_ms: int, question: Q, on_end: OnEnd, thread: Thread, *, is_retry: bool
     ) -> Body:
-        """Hand a request over; on_end is what its end leads to. Raises RemotingException."""
         request, asked = self._begin(Kind.ASYNC, address, timeout_ms, question, on_end, is_retry=is_retry)
         yield from self._follow(asked, thread)
         _raise_what_was_told(request.call)
 
     def reach(self, address: str) -> Body:
-        """Make sure of a connection that nothing is sent on yet."""
         _, asked = self._begin(Kind.NOTHING, address, CONNECT_TIMEOUT_MS, None)
         yield from self._follow(asked, _CALLER)
 
     def is_open(self, address: str) -> bool:
-        """Whether the connection of an address can be used."""
+        # A close may have arrived unread on an idle connection.
         self._network.look(address)
         connection = self.connections.current(address)
         return connection is not None and connection.state is State.OPEN
 
     def scan(self) -> None:
-        """End what should have been answered long ago."""
         self._happen(self.connections.scan(self._host.now_ms))
 
     def close_all(self) -> None:
-        """Close every connection; what waits on them fails where the release fails it."""
+        """Close every connection; pending requests fail if the release fails fast."""
         self._happen(self.connections.close_all())
 
     def connected(self, connection: Connection, *, accepted: bool) -> None:
-        """A connect has its result."""
         if not accepted:
             self._settle(self.connections.connect_failed(connection))
             return
         self._settle(self.connections.connected(connection))
         if self._rules.heartbeat_on_connect:
+            # An event of its own, after the requests that waited for the connection.
             self._host.soon(lambda: self._active(connection))
 
     def answered(self, number: int, code: int, answer: A) -> None:
-        """An answer to the request of that number has arrived."""
+        # Looked up first, because the rules remove the request. The answer goes to whichever request has the number,
+        # even if (to 4.6.1) it asked something else.
         addressee = self.connections.addressee(number)
         if addressee is not None:
             addressee.call.answer = answer
@@ -166,19 +163,17 @@ class Remoting(Generic[Q, A]):
                 self._do(step, None)
 
     def write_failed(self, request: steps.Request) -> None:
-        """A request could not be written, because its connection has just been lost."""
         self._happen(self.connections.write_failed(request))
 
     def closed(self, connection: Connection, *, reset: bool) -> None:
-        """The server has closed a connection, or reset it."""
         self._take_down(connection)
         self._happen(self.connections.peer_closed(connection, reset=reset))
 
     def idle(self, connection: Connection) -> None:
-        """Nothing happened on a connection for long."""
         self._happen(self.connections.idle(connection))
 
     def _take_down(self, connection: Connection) -> None:
+        # The handlers outlive the close by one event: a second close in between still meets them.
         self._host.soon(lambda: self.connections.taken_down(connection))
 
     def _active(self, connection: Connection) -> None:
@@ -202,13 +197,15 @@ class Remoting(Generic[Q, A]):
         return request, asked
 
     def _happen(self, asked: Iterable[ConnectionStep]) -> None:
-        """Carry out what an event of the network leads to, which happens in no thread of the client's."""
+        """Carry out the steps of a network event, which runs in no thread of the client."""
         for step in asked:
             body = self._do(step, None)
             assert body is None
 
     def _settle(self, asked: Iterable[ConnectionStep]) -> None:
-        """A connect has its result: the network thread gets what waits for that, and threads that wait are woken."""
+        """Continue the requests that waited for a connect: in the network thread, or in the waiting threads."""
+        # One instant for all: the jobs are queued before the signals are given, and name the signals (together_with),
+        # so that the host can order the jobs and the woken threads.
         requests = [(step.request, step.waking) for step in asked if isinstance(step, steps.GoOn)]
         woken = [request.call.settled for request, waking in requests if waking]
         for request, waking in requests:
@@ -217,11 +214,11 @@ class Remoting(Generic[Q, A]):
         self._host.give_together(woken)
 
     def _follow(self, asked: Iterable[ConnectionStep], thread: Thread) -> Body:
-        """Carry out what the rules ask for, in a thread of the client's."""
         for step in asked:
             if isinstance(step, steps.Wait):
                 call: Call = step.request.call
                 settled = call.settled = Signal()
+                # Whether connected, failed or out of patience: go_on decides by the state of the connection.
                 yield Wait(settled, self._patience_until_ms())
                 yield from self._follow(self.connections.go_on(step.request, self._host.now_ms), thread)
                 continue
@@ -230,7 +227,7 @@ class Remoting(Generic[Q, A]):
                 yield from body
 
     def _patience_until_ms(self) -> int | None:
-        """How long a thread waits for a connection; from 5.3.0 on for as long as that takes."""
+        """Return the deadline of a wait for a connect; None from 5.3.0 on, where the wait is unlimited."""
         return None if self._rules.connects_in_background else self._host.now_ms + CONNECT_TIMEOUT_MS
 
     def _do(self, step: ConnectionStep, thread: Thread | None) -> Body | None:
@@ -260,6 +257,7 @@ class Remoting(Generic[Q, A]):
             self._host.give(request.call.settled)
             return None
         rest = self._rest_of(request)
+        # In the event loop itself the request continues at once, from any other thread as a job there.
         if thread is not None and thread.name == NETTY:
             return rest(thread)
         self.workers[NETTY].submit(rest)
@@ -274,13 +272,14 @@ class Remoting(Generic[Q, A]):
             call.told = ended
             return None
         if ended.place is Place.WAKE:
-            told = self._tell(call, ended, _CALLER)
+            body = self._tell(call, ended, _CALLER)
             if ended.error is not None:
-                # requestFail has that pool run the callback, which there is none of
+                # requestFail submits the callback to the pool; there is no callback, but a pool thread wakes up.
                 self.workers[CALLBACKS].submit(_nothing, instant=True)
-            return told
+            return body
         if ended.place is Place.HERE and thread is not None:
             return self._tell(call, ended, thread)
+        # Without a callback the job only gives a signal, so no pool thread need be woken for it.
         is_instant = call.on_end is None
         self.workers[CALLBACKS].submit(lambda own: self._tell(call, ended, own), instant=is_instant)
         return None
@@ -289,6 +288,7 @@ class Remoting(Generic[Q, A]):
         if call.on_end is not None:
             error = None if ended.error is None else _exception(ended)
             return call.on_end(AsyncEnd(call.answer, error, ended.request.written_ms, ended.direct), thread)
+        # The caller may have timed out already (from 5.2.0 the request stays pending); its end then has no effect.
         if call.told is None:
             call.told = ended
             self._host.give(call.over)
@@ -296,17 +296,16 @@ class Remoting(Generic[Q, A]):
 
 
 def _nothing(_own: Thread) -> None:
-    """Wakes the thread that does it, which may have more to do by then."""
+    """Do nothing; the pool thread wakes up, and may find more jobs by then."""
 
 
 def _raise_what_was_told(call: Call) -> None:
-    told, call.told = call.told, None  # it names the request, which names the call: no work for the garbage collector
-    if told is not None and told.error is not None:
-        raise _exception(told)
+    ended, call.told = call.told, None  # breaks the cycle call → end → request → call, for the GC
+    if ended is not None and ended.error is not None:
+        raise _exception(ended)
 
 
 def _exception(ended: Ended) -> RemotingException:
-    """What an end by that name is to whoever is told."""
     request = ended.request
     address = request.made_on.address
     error: RemotingException

@@ -1,4 +1,4 @@
-"""What a client knows of its topics' routes, how it learns them, and from which name server (MQClientInstance, every release)."""
+"""Routes of a client's topics, and the name servers they are fetched from (MQClientInstance, every release)."""
 
 from collections.abc import Callable
 from typing import Any, Protocol
@@ -21,7 +21,7 @@ from rocketmq_reference.rules.producer.direct_send import no_route
 
 
 class RouteSettings(Protocol):
-    """What an application can set here; times in milliseconds. create_topic_key None: the release's own."""
+    """Settings of routes; times in milliseconds. create_topic_key None: the release's own."""
 
     @property
     def create_topic_key(self) -> str | None: ...
@@ -35,9 +35,9 @@ class NameServers:
     """
     The name servers of one client (NettyRemotingClient.getAndCreateNameserverChannel).
 
-    The server chosen stays chosen while its connection is open. Then the next in turn is: to 5.2.0 the first of all that
-    can be reached, from 5.3.0 just the next one, reachable or not. A paused server is left only where the release closes
-    the connection after a timeout (from 4.9.1 on). index: of the one before the first to be chosen.
+    The chosen server stays chosen while its connection is open. Then, up to 5.2.0, the next one that can be reached is chosen;
+    from 5.3.0 the next one, reachable or not. A paused server is abandoned only if the release closes the connection after a
+    timeout (from 4.9.1). index: position before the first server to choose.
     """
 
     def __init__(
@@ -52,7 +52,7 @@ class NameServers:
 
     def chosen(self) -> Running[str]:
         """
-        The address of the server that is asked now; to 5.2.0 connected to, if there are others.
+        Return the address of the server to ask; up to 5.2.0, connect to it first if there are several.
 
         Raises RemotingConnectException.
         """
@@ -82,8 +82,8 @@ class Routes:
     """
     Routes of every topic ever sent to.
 
-    A route that changed brings a new publish list; one that did not, or could not be had, leaves the old one for ever.
-    on_change is told of a list before it is used.
+    A changed route makes a new publish list; an unchanged or unavailable one keeps the old list indefinitely. on_change gets a
+    list before it is used.
     """
 
     def __init__(
@@ -108,9 +108,9 @@ class Routes:
 
     def published(self, topic: str, *, by_selector: bool) -> Running[Published]:
         """
-        The publish list of a topic, looked up if need be.
+        Return the publish list of a topic, looked up if necessary.
 
-        Raises MQClientException where there is none, and IllegalStateException where no name server answers, from 4.6.0.
+        Raises MQClientException if there is none, and from 4.6.0 IllegalStateException if no name server answers.
         """
         published = self._memory.published(topic)
         if not published.info.queues:
@@ -122,9 +122,9 @@ class Routes:
 
     def address_of(self, topic: str, broker: str) -> Running[str]:
         """
-        Where a broker's master is; an unknown one makes the topic's route be looked for.
+        Return the address of a broker's master; if it is unknown, look up the topic's route first.
 
-        Raises MQClientException if that does not help.
+        Raises MQClientException if it stays unknown.
         """
         address = self.known.master(broker)
         if address is None:
@@ -137,10 +137,12 @@ class Routes:
 
     def refresh(self, topic: str, asked: str | None = None) -> Body:
         """
-        Ask a name server for the route of a topic, or of the one asked instead, whose route it is to have with fewer queues.
+        Fetch the route of a topic; asked: fetch this topic's route instead and use it with fewer queues.
 
-        Raises IllegalStateException where none answers, from 4.6.0 on; before that it is the same as no route.
+        From 4.6.0 raises IllegalStateException if no name server answers; before, that is the same as no route.
         """
+        # The lock is held across the request: other threads that need any route wait, at most LOCK_TIMEOUT_MS, and then
+        # go on without one.
         if not (yield from self._lock.acquire(self._host.now_ms + LOCK_TIMEOUT_MS)):
             return
         try:
@@ -158,9 +160,9 @@ class Routes:
 
     def poll(self, *, is_started: bool = True) -> Body:
         """
-        Ask anew for every topic; a name server that does not answer ends the round (from 4.6.0).
+        Fetch the route of every topic; a name server that does not answer ends the round (from 4.6.0).
 
-        is_started: otherwise the topic that stands in for others has no entry yet, and is not asked about.
+        is_started: if False, the stand-in topic has no entry yet and is skipped.
         """
         try:
             for topic in self.known.polled_topics():
@@ -170,17 +172,18 @@ class Routes:
             return
 
     def drop_offline(self) -> Body:
-        """Forget addresses that no route names any more (cleanOfflineBroker); not if the table is in use for too long."""
+        """Remove addresses that no route contains any more (cleanOfflineBroker); skipped if the lock is not free in time."""
         if (yield from self._lock.acquire(self._host.now_ms + LOCK_TIMEOUT_MS)):
             self.known.drop_offline()
             self._lock.release()
 
     def _find(self, topic: str) -> Running[Published]:
         """
-        Look a publish list up (tryToFindTopicPublishInfo).
+        Look up a publish list (tryToFindTopicPublishInfo).
 
-        A topic the name server does not know gets the route of the default topic, so that the first send creates it.
+        A topic that the name server does not know gets the route of the default topic, so that the first send creates it.
         """
+        # Only a topic's first lookup sets the empty list; a later one must not discard what another thread has fetched.
         if self.known.want(topic):
             self._memory.publish_nothing(topic)
         yield from self.refresh(topic)
@@ -195,7 +198,7 @@ class Routes:
         return self._codec.read_route(topic, answer)
 
     def _take(self, topic: str, route: TopicRoute) -> None:
-        """What a name server told, which may bring a new publish list."""
+        # A topic without a usable list takes even an unchanged route.
         last = self._memory.published(topic)
         if not self.known.take(topic, route, can_select=bool(last.info.queues)):
             return

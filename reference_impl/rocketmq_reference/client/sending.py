@@ -1,4 +1,4 @@
-"""Synchronous and one-way sends: what the rules ask for is done, attempt by attempt, and the end is returned or raised."""
+"""Synchronous and one-way sends: carries out the attempts that the rules request, and returns or raises the end."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -18,16 +18,16 @@ from rocketmq_reference.rules.producer.send_loop import SendLoop
 from rocketmq_reference.rules.settings import SendSettings
 
 Choose = Callable[[Published], Queue]
-"""A function of the application's that selects a queue. Raises MQClientException where it selects none."""
+"""A function of the application that selects a queue. Raises MQClientException if it selects none."""
 
 Ended = Callable[[int, AttemptResult], Step]
 
 
 class Sender(Generic[M, Q, A, R]):
     """
-    Does synchronous and one-way sends of one client, on whatever thread; vip_address: the port two below an address.
+    Synchronous and one-way sends of one client, from any thread; vip_address: maps an address to the port two below.
 
-    Its calls raise what the application is to see. A one-way send returns None.
+    The sends raise the exceptions that the application sees. A one-way send returns None.
     """
 
     def __init__(
@@ -52,7 +52,7 @@ class Sender(Generic[M, Q, A, R]):
     def send(
         self, message: M, thread: Thread, timeout_ms: int | None = None, *, one_way: bool = False
     ) -> Running[R | None]:
-        """To a queue that the client selects, again elsewhere where that fails (sendDefaultImpl)."""
+        """Send to a queue that the client selects, with retries (sendDefaultImpl)."""
         began_ms = self.host.now_ms
         published = yield from self.routes.published(message.topic, by_selector=False)
         kind = OneWaySend if one_way else SendLoop
@@ -63,7 +63,7 @@ class Sender(Generic[M, Q, A, R]):
     def send_to_queue(
         self, message: M, queue: Queue, timeout_ms: int | None = None, *, one_way: bool = False
     ) -> Running[R | None]:
-        """To a given queue: one attempt, and no trace of it in what is known about brokers."""
+        """Send to a given queue: one attempt, without an entry in the fault table."""
         timeout = self.settings(timeout_ms).send_msg_timeout_ms
         step: Step = (
             one_way_to_queue(queue, timeout) if one_way else send_to_queue(self.memory.dialect, queue, timeout, 0)
@@ -73,7 +73,7 @@ class Sender(Generic[M, Q, A, R]):
     def send_by_selector(
         self, message: M, choose: Choose, timeout_ms: int | None = None, *, one_way: bool = False
     ) -> Running[R | None]:
-        """As send_to_queue, the queue being what a function of the application's selects (sendSelectImpl)."""
+        """Send like send_to_queue to the queue that the application's function selects (sendSelectImpl)."""
         began_ms = self.host.now_ms
         published = yield from self.routes.published(message.topic, by_selector=True)
         queue = yield from self.host.outside(partial(choose, published))
@@ -84,7 +84,6 @@ class Sender(Generic[M, Q, A, R]):
         return (yield from self._carry_out(message, step, _direct, began_ms, one_way=one_way))
 
     def settings(self, timeout_ms: int | None) -> SendSettings:
-        """The client's settings, with the timeout of a call that has its own."""
         settings = self.memory.settings
         return settings if timeout_ms is None else replace(settings, send_msg_timeout_ms=timeout_ms)
 
@@ -105,11 +104,12 @@ class Sender(Generic[M, Q, A, R]):
         if step.ending is Ending.RETHROWN:
             raise outcome
         cost_ms = self.host.now_ms - began_ms
-        story = f"Send [{len(outcomes)}] times, still failed, cost [{cost_ms}]ms, Topic: {message.topic}, BrokersSent: {brokers}"
-        raise MQClientException(story, -1 if step.code is None else step.code) from outcome
+        text = f"Send [{len(outcomes)}] times, still failed, cost [{cost_ms}]ms, Topic: {message.topic}, BrokersSent: {brokers}"
+        raise MQClientException(text, -1 if step.code is None else step.code) from outcome
 
     def _attempt(self, message: M, number: int, step: Try, *, one_way: bool) -> Running[R | Failure | None]:
-        """One attempt, from looking for the broker's address to the answer (sendKernelImpl)."""
+        """Make one attempt, from the lookup of the broker's address to the answer (sendKernelImpl)."""
+        # The lookup of the address and the encoding count against the attempt's timeout (from 4.3.0).
         began_ms = self.host.now_ms
         broker, queue_id = step.queue
         address = self.routes.known.master(broker)
@@ -117,6 +117,7 @@ class Sender(Generic[M, Q, A, R]):
             try:
                 address = yield from self.routes.address_of(message.topic, broker)
             except FAILURES as error:
+                # No attempt for observers: Java's SendMessageHook does not see it either.
                 return error
         if self.codec.takes_time(message):
             question = yield from self.host.outside(

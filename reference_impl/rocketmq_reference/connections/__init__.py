@@ -1,1 +1,1 @@
-"""What runs the client for real: threads, sockets, the clock; and connections for tools."""
+"""Live host of the client: threads, sockets and the clock; also connections for tools."""

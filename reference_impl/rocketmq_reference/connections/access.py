@@ -1,4 +1,4 @@
-"""How servers want to be asked: by signed requests, over TLS, by both or neither."""
+"""Access to servers: signed requests, TLS, both or neither."""
 
 import ssl
 from dataclasses import dataclass
@@ -16,17 +16,17 @@ class Access:
 
 
 OPEN = Access()
-"""Anybody may ask."""
+"""No signatures and no TLS."""
 
 
 def tls_context(
     ca: Path | None, certificate: Path | None = None, key: Path | None = None, key_password: str | None = None
 ) -> ssl.SSLContext:
     """
-    TLS as a Java client speaks it (TlsHelper, 5.3.3): host names are not compared with those in certificates.
+    Return a TLS context that behaves as the Java client's (TlsHelper, 5.3.3): host names in certificates are not checked.
 
-    ca: who must have signed a server's certificate; None: whoever (tls.client.authServer=false). certificate, key: the client's own.
-    Raises OSError, of which ssl.SSLError is one, for files that cannot be used.
+    ca: authority that must have signed server certificates; None: no check (tls.client.authServer=false). certificate, key: the
+    client's own. Raises OSError (including ssl.SSLError) for unusable files.
     """
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname = False
@@ -35,5 +35,5 @@ def tls_context(
     else:
         context.load_verify_locations(ca)
     if certificate is not None:
-        context.load_cert_chain(certificate, key, key_password or "")  # with a text nobody is asked at the terminal
+        context.load_cert_chain(certificate, key, key_password or "")  # even an empty text prevents a prompt
     return context

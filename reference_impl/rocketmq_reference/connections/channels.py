@@ -1,4 +1,4 @@
-"""Requests of callers that speak for no release, such as tools: the client's own connections, with the mildest rules."""
+"""Connections for tools, which imitate no release: the client's own code with the mildest rules."""
 
 from collections.abc import Callable
 from functools import partial
@@ -22,7 +22,7 @@ from rocketmq_reference.rules.client.remoting_rules import (
 )
 
 Question = Callable[[int], bytes]
-"""The frame of a request, once its number is known."""
+"""Returns the frame of a request, given its number."""
 
 PLAIN = RemotingRules(
     budgeted=True,
@@ -44,16 +44,16 @@ PLAIN = RemotingRules(
     retry_takes_next_number=False,
     late_close=LateClose.SPARES,
 )
-"""Fail fast, and a call that times out costs nothing else: answers that come late are dropped by their number."""
+"""Fail fast; a timeout has no side effects: late answers are dropped by their number."""
 
 
 def question_of(command: Command, credentials: Credentials | None = None) -> Question:
-    """A command as the connections ask it, under a number of theirs; signed, if there are credentials."""
+    """Return a command as a question, which the connections number; signed if there are credentials."""
     return partial(_encoded, command if credentials is None else signed(command, credentials))
 
 
 class Channels:
-    """Connections, one an address, opened when first needed; safe for threads. connect_timeout_ms: longest wait for one."""
+    """Connections, one per address, opened on first use; thread-safe. connect_timeout_ms: timeout of a connect."""
 
     def __init__(self, access: Access = OPEN, *, connect_timeout_ms: int = CONNECT_TIMEOUT_MS) -> None:
         self._credentials = access.credentials
@@ -64,17 +64,17 @@ class Channels:
 
     def invoke(self, address: str, command: Command, timeout_ms: int) -> Command:
         """
-        Send a request to an address, connecting first where needed, and wait for its answer; times in milliseconds.
+        Send a request to an address, connecting first if necessary, and wait for its answer; times in milliseconds.
 
-        Raises RemotingConnectException, RemotingTimeoutException and, where the connection is or gets lost,
-        RemotingSendRequestException. The last two do not say that the request was not served.
+        Raises RemotingConnectException, RemotingTimeoutException and, if the connection is lost, RemotingSendRequestException.
+        After the last two the request may still have been served.
         """
         if self._host.is_closed:
             raise RemotingSendRequestException(address)
         return self._host.run(self._remoting.invoke(address, timeout_ms, question_of(command, self._credentials)))
 
     def close(self) -> None:
-        """Close every connection, for good; calls under way fail."""
+        """Close every connection permanently; calls under way fail."""
         self._host.tell(self._host.close)
         self._host.tell(self._network.shut_down)
 

@@ -1,20 +1,20 @@
 """
-Runs the client's coroutines for real: each in a thread, with the monotonic clock.
+Runs the client's coroutines live: each in a thread, with the monotonic clock.
 
-Theory of operation. A client has one lock. Whoever runs a coroutine of the client, or tells it of an event of the network,
-holds the lock; it is given back where the coroutine waits, and where something is done that is not the client's (an
-application's callback, encoding). So between two waits everything happens as in virtual time, one thing after the other,
-and no state of the client needs another lock. Nothing that blocks is ever called with the lock held.
+Theory of operation. A client has one lock. A thread holds it while it runs a coroutine of the client or reports a network event.
+It releases the lock while the coroutine waits, and while it runs code that is not the client's (an application's callback,
+encoding). So between two waits events happen one after the other, as in virtual time, and no state of the client needs another
+lock. No blocking call is made with the lock held.
 
-A thread that waits for an answer reads the connection on which it is to come (`Signal.source`), for itself and for all others
-that wait there: it leads. When its own answer has come, or its time is up, it wakes another that waits there, which then
-leads. A single sender thus never waits for another thread to be scheduled, which is most of the cost of a request on a fast
-network. For answers that no thread waits for, a connection has a watcher (`network.py`).
+A thread that waits for an answer reads the connection on which the answer will arrive (`Signal.source`), for itself and for all
+others that wait there: it is the leader. When its own answer has arrived, or its deadline has passed, it wakes another thread
+that waits there, which becomes the leader. So a single sender never waits for another thread to be scheduled, which is most of
+the cost of a request on a fast network. For answers without a waiting thread a connection has a watcher (`network.py`).
 
-| A thread that waits | is woken by |
+| A waiting thread | is woken by |
 |---|---|
-| and leads | bytes on the connection, its deadline, a close from this side, its signal (given by what came elsewhere) |
-| and sleeps | its signal, a leader that leaves, its deadline |
+| that leads | bytes on the connection, its deadline, a close from this side, its signal (given elsewhere) |
+| that sleeps | its signal, a leader that leaves, its deadline |
 """
 
 import heapq
@@ -33,14 +33,14 @@ _LOG = logging.getLogger(__name__)
 _NS_PER_MS = 1_000_000
 _NEVER_NS = 2**62
 _LONG_S = 3_600.0
-"""An hour: how long is slept at once at most, because the system's calls take no longer times."""
+"""One hour: longest single sleep, because the system calls accept no longer timeouts."""
 
 
 class Source(Protocol):
     """
-    A connection as those see it who wait for an answer there; all but await_bytes with the client's lock held.
+    A connection as seen by threads that wait for an answer on it; call all but await_bytes with the client's lock held.
 
-    has_reader: a thread leads. is_awaited: and it waits.
+    has_reader: a thread leads. is_awaited: the leader waits for bytes. sleepers: threads that could lead next.
     """
 
     has_reader: bool
@@ -49,28 +49,27 @@ class Source(Protocol):
 
     @property
     def is_open(self) -> bool:
-        """Whether anything can come."""
+        """True if bytes can still arrive."""
         ...
 
     def await_bytes(self, remaining_ns: int) -> bool:
-        """Wait until something has come, or the time is up, or the reader is roused; without the lock."""
+        """Wait for bytes, at most remaining_ns, or until the reader is roused; without the lock. True if there are bytes."""
         ...
 
     def rouse(self) -> None:
-        """Have the reader look around, if it waits."""
         ...
 
     def read(self) -> bool:
-        """Take what has come and tell the client of it; False where there was nothing."""
+        """Read the bytes that have arrived and report them to the client; False if there were none."""
         ...
 
     def resign(self) -> None:
-        """The reader leaves: another takes over."""
+        """Hand the reading over to another thread, because the reader leaves."""
         ...
 
 
 class Outside(Wait):
-    """Something to be done without the client's lock."""
+    """A Wait that runs an action without the client's lock."""
 
     __slots__ = ("action", "result")
 
@@ -81,7 +80,7 @@ class Outside(Wait):
 
 
 class LiveHost:
-    """The threads of one client; sizes: of pools with more than one thread; names: of pools, as their threads are called."""
+    """The threads of one client; sizes: of pools with more than one thread; names: thread names of pools."""
 
     def __init__(self, group: str, sizes: dict[str, int] | None = None, names: dict[str, str] | None = None) -> None:
         self._group = group
@@ -96,11 +95,11 @@ class LiveHost:
 
     @property
     def now_ms(self) -> int:
-        """The monotonic clock in whole milliseconds, as Java clients count theirs."""
+        """The monotonic clock in whole milliseconds, as in Java clients."""
         return time.monotonic_ns() // _NS_PER_MS
 
     def run(self, running: Running[Result]) -> Result:
-        """Run a coroutine in the calling thread, to its end."""
+        """Run a coroutine to its end in the calling thread."""
         self._lock.acquire()
         try:
             return self.drive(running)
@@ -108,13 +107,13 @@ class LiveHost:
             self.leave()
 
     def drive(self, running: Running[Result]) -> Result:
-        """As run, for a thread that holds the lock already."""
+        """Like run, for a thread that already holds the lock."""
         try:
             wait = next(running)
             while True:
                 try:
                     answer = self._await(wait)
-                except BaseException as error:  # noqa: BLE001 - the coroutine decides, and must let go of what it holds
+                except BaseException as error:  # noqa: BLE001 - the coroutine handles it, and must release its locks
                     wait = running.throw(error)
                 else:
                     wait = running.send(answer)
@@ -123,7 +122,7 @@ class LiveHost:
             return result
 
     def tell(self, event: Callable[[], None]) -> None:
-        """An event of the network, told by a thread that holds nothing."""
+        """Report a network event from a thread that does not hold the lock."""
         self._lock.acquire()
         try:
             event()
@@ -131,11 +130,11 @@ class LiveHost:
             self.leave()
 
     def enter(self) -> None:
-        """Take the client's lock."""
         self._lock.acquire()
 
     def leave(self) -> None:
-        """Do what was to be done soon, and give the client's lock back."""
+        """Run the actions of soon() and release the client's lock."""
+        # Before the release, so that no other thread comes between an event and the next one it caused.
         try:
             while self._soon:
                 self._soon.popleft()()
@@ -143,7 +142,7 @@ class LiveHost:
             self._lock.release()
 
     def here(self) -> Thread:
-        """The calling thread of the application's, as the client remembers it."""
+        """Return the client's state of the calling application thread."""
         try:
             thread: Thread = self._local.thread
         except AttributeError:
@@ -151,24 +150,23 @@ class LiveHost:
         return thread
 
     def give(self, signal: Signal) -> None:
-        """Give a signal: everyone who waits for it goes on; once given it stays given."""
         signal.given = True
         for sleeper in signal.waiting:
             sleeper.rouse()
+        # A waiter that leads blocks in a read of its connection and is not among the sleepers.
         if signal.leader is not None:
             signal.leader.rouse()
 
     def give_together(self, signals: Iterable[Signal]) -> None:
-        """Give several signals."""
         for signal in signals:
             self.give(signal)
 
     def soon(self, action: Callable[[], None]) -> None:
-        """Do something before anybody else has the client's lock."""
+        """Run an action before any other thread gets the client's lock."""
         self._soon.append(action)
 
     def every(self, first_ms: int, period_ms: int, action: Callable[[], None]) -> None:
-        """Do something first_ms from now, and then again and again, in a thread of its own."""
+        """Run an action first_ms from now, then every period_ms, in a timer thread."""
 
         def job(_own: Thread) -> None:
             action()
@@ -178,26 +176,25 @@ class LiveHost:
         self._timer.schedule(self.now_ms + first_ms, job, period_ms)
 
     def worker(self, name: str) -> "Pool":
-        """A pool of the client's threads; they begin with its first job."""
         pool = Pool(self, name, self._names.get(name, f"{name}-{self._group}"), self._sizes.get(name, 1))
         self._pools.append(pool)
         return pool
 
     def outside(self, action: Callable[[], Result]) -> Running[Result]:
-        """Have something done without the client's lock."""
         outside = Outside(action)
         yield outside
         result: Result = outside.result
         return result
 
     def close(self) -> None:
-        """Begin nothing any more that is due later; what is to be done already is done."""
+        """Close all pools: queued jobs are still done, scheduled ones are dropped."""
         self.is_closed = True
         for pool in self._pools:
             pool.close()
 
     def sleep(self, signal: Signal, deadline_ns: int, source: Source | None = None) -> None:
-        """Wait for a signal, or to be called upon to read; holds the lock before and after."""
+        """Wait for a signal, or to become the reader of source; holds the lock before and after."""
+        # Registered under the lock: a rouse that comes before the thread sleeps is kept by the sleeper.
         sleeper = Sleeper()
         signal.waiting.append(sleeper)
         if source is not None:
@@ -215,17 +212,21 @@ class LiveHost:
         self, source: Source, signal: Signal, deadline_ns: int, is_wanted: Callable[[], bool] | None = None
     ) -> None:
         """
-        Read a connection for all who wait there, until the signal is given or to be given elsewhere, or nothing can come.
+        Read a connection for all threads that wait there, until the signal is given or moves to another source, or it is closed.
 
-        is_wanted: for a reader that waits for no signal, but for whoever does. Holds the lock before and after.
+        is_wanted: for a watcher, which has no answer of its own; it stops when False. Holds the lock before and after.
         """
         source.has_reader = True
         signal.leader = source
         try:
+            # GO_AWAY moves a request, and with it signal.source, to another connection; this one is then left to
+            # others.
             while source.is_open and not signal.given and signal.source is source:
                 remaining_ns = deadline_ns - time.monotonic_ns()
                 if remaining_ns <= 0 or (is_wanted is not None and not is_wanted()):
                     break
+                # Set before the lock is released: a rouse from then on reaches the alarm, which await_bytes also
+                # watches.
                 source.is_awaited = True
                 self.leave()
                 try:
@@ -236,6 +237,7 @@ class LiveHost:
                 if is_ready:
                     source.read()
         finally:
+            # Always: without a leader the others that wait there would sleep to their deadlines.
             source.has_reader = False
             signal.leader = None
             source.resign()
@@ -255,13 +257,15 @@ class LiveHost:
             return False
         if signal.given:
             return True
-        # Time is up when the clock shows more than the timeout in whole milliseconds, as it does to a Java client.
+        # The deadline has passed when the clock shows more than the timeout in whole milliseconds, as for a Java
+        # client.
         return self._await_signal(signal, _NEVER_NS if until_ms is None else (until_ms + 1) * _NS_PER_MS)
 
     def _await_signal(self, signal: Signal, deadline_ns: int) -> bool:
         source: Source | None
         has_slept = False
         while not signal.given:
+            # Read again in every round: the connection may have got a leader, closed, or been replaced meanwhile.
             source = signal.source
             if source is None or source.has_reader or not source.is_open:
                 has_slept = True
@@ -272,12 +276,12 @@ class LiveHost:
                 break
         source = signal.source
         if has_slept and source is not None and not source.has_reader:
-            source.resign()  # this one may have been called upon to read when it had no need any more
+            source.resign()  # it may have been woken to lead after its own wait was over, so it passes this on
         return signal.given
 
 
 class Sleeper:
-    """A thread that sleeps until it is roused."""
+    """A sleeping thread that can be roused."""
 
     __slots__ = ("_lock",)
 
@@ -286,11 +290,11 @@ class Sleeper:
         self._lock.acquire()
 
     def sleep(self, deadline_ns: int) -> None:
-        """Sleep; without the client's lock."""
+        """Sleep until roused or until the deadline; without the client's lock."""
         self._lock.acquire(timeout=min(_LONG_S, max(0, deadline_ns - time.monotonic_ns()) / 1e9))
 
     def rouse(self) -> None:
-        """Wake it; only ever with the client's lock held, so that a lock is not released twice."""
+        """Wake the thread; only with the client's lock held, so that the inner lock is not released twice."""
         if self._lock.locked():
             self._lock.release()
 
@@ -305,9 +309,9 @@ class _Task:
 
 class Pool:
     """
-    A pool of the client's threads, which come when they are needed and stay to the end.
+    A pool of the client's threads, which are started on demand and stay until close.
 
-    What a job raises is logged and forgotten, as Java's threads do; a fixed rate makes up for what came due meanwhile.
+    An exception of a job is logged and dropped, as in Java's threads. A fixed rate makes up missed rounds.
     """
 
     def __init__(self, host: LiveHost, role: str, name: str, size: int) -> None:
@@ -324,7 +328,8 @@ class Pool:
         self._is_closed = False
 
     def submit(self, job: Job, *, together_with: Iterable[Signal] = (), instant: bool = False) -> None:  # noqa: ARG002 - they are given next
-        """Do a job in turn; an instant one at once, where a thread would be free to do it."""
+        """Queue a job; run an instant one at once if a thread would be free to do it."""
+        # The result is the same as in a pool thread, and saves two thread switches.
         if instant and not self._ready and (self._idle or self._threads < self._size):
             job(_NOBODY)
             return
@@ -332,14 +337,13 @@ class Pool:
         self._call_upon_one()
 
     def schedule(self, due_ms: int, job: Job, period_ms: int = 0) -> None:
-        """Do a job at a time, and then again every period_ms, if that is not 0."""
         self._plan(_Task(due_ms, 0, job, period_ms))
         self._give()
         if not self._threads:
             self._begin_one()
 
     def close(self) -> None:
-        """Threads end when nothing is left to be done at once."""
+        """Drop scheduled jobs; threads end after the queued ones."""
         self._is_closed = True
         self._later.clear()
         self._give()
@@ -350,6 +354,8 @@ class Pool:
         heapq.heappush(self._later, task)
 
     def _call_upon_one(self) -> None:
+        # Idle threads that were woken but have not run yet still count as idle, hence the comparison with all ready
+        # jobs.
         if self._idle >= len(self._ready):
             self._give()
         elif self._threads < self._size:
@@ -361,6 +367,7 @@ class Pool:
         threading.Thread(target=self._work, name=f"{self._name}{number}", daemon=True).start()
 
     def _give(self) -> None:
+        # A given signal stays given, so the next sleep needs a new one.
         woken, self._wake = self._wake, Signal()
         self._host.give(woken)
 
@@ -373,14 +380,14 @@ class Pool:
                     body = job(own)
                     if body is not None:
                         self._host.drive(body)
-                except Exception as error:  # noqa: BLE001 - whatever it is, the client must live on; Java catches Throwable
+                except Exception as error:  # noqa: BLE001 - the client must continue; Java catches Throwable
                     _LOG.debug("a job of %s failed: %r", self._name, error)
         finally:
             self._threads -= 1
             self._host.leave()
 
     def _next(self) -> Job | None:
-        """The next job, waited for; None at the end."""
+        # Queued jobs come before scheduled ones that are due.
         while not self._ready:
             if self._is_closed:
                 return None

@@ -1,4 +1,4 @@
-"""Sockets of one client: connects, requests written, answers read, all told to Remoting as events."""
+"""Sockets of one client: connects, writes requests, reads answers, and reports all of it to Remoting as events."""
 
 import os
 import ssl
@@ -17,11 +17,11 @@ from rocketmq_reference.rules.client.background import CONNECT_TIMEOUT_MS
 from rocketmq_reference.rules.client.connection_steps import Connection, Kind, Request, State
 
 _TURN_NS = 1_000_000_000
-"""After which a watcher looks whether it is still wanted, and how long it stays rather than come back for every request."""
+"""Interval at which a watcher checks whether it is still needed; it also stays idle this long before its thread ends."""
 
 
 class Network:
-    """Makes connections and carries what goes over them; all but the waiting with the client's lock held."""
+    """Connections of one client; all methods but those that block run with the client's lock held."""
 
     remoting: Remoting[Any, Command]
 
@@ -34,33 +34,34 @@ class Network:
         self._is_closed = False
 
     def connect(self, connection: Connection, _first: Call | None) -> None:
-        """Try to connect, in a thread of its own."""
         name = f"connect-{connection.address}"
         threading.Thread(target=self._connect, args=(connection,), name=name, daemon=True).start()
 
     def write(self, request: Request, call: Call) -> None:
-        """A request goes out; whoever waits for its answer reads there from now on."""
+        """Write a request; the thread that waits for its answer reads this connection from now on."""
         channel: Channel = request.connection.channel
         call.over.source = channel
         if channel.write(call.question(request.number)):
+            # No thread reads here for these: a redirected request's own thread may still read the old connection.
             if request.kind is Kind.ASYNC or request.redirected:
                 channel.watch()
-        elif request.kind is not Kind.ONE_WAY:  # nobody would be told
+        elif request.kind is not Kind.ONE_WAY:  # a one-way request has no caller to notify
+            # As an event of its own: the caller does not wait yet.
             self._host.soon(lambda: self.remoting.write_failed(request))
 
     def close(self, connection: Connection) -> None:
-        """The client closes a connection."""
         connection.channel.close()
 
     def look(self, address: str) -> None:
-        """While nobody reads a connection, what comes there goes unnoticed, a close as well; so this looks."""
+        """Read what has arrived on an idle connection, which no thread reads; otherwise a close would go unnoticed."""
         connection = self.remoting.connections.current(address)
         if connection is not None and connection.state is State.OPEN:
             channel: Channel = connection.channel
             channel.look()
 
     def shut_down(self) -> None:
-        """Close every connection for good; connects under way come to nothing."""
+        """Close every connection permanently; connects under way fail."""
+        # Set first: a connect that succeeds later sees it and closes its socket.
         self._is_closed = True
         self.remoting.close_all()
 
@@ -81,11 +82,11 @@ class Network:
             connection.channel = Channel(self._host, self.remoting, connection, wire)
         self.remoting.connected(connection, accepted=wire is not None)
         if wire is not None and wire.is_shaking_hands:
-            connection.channel.watch()  # nobody else may ever read there, and what is written waits for the other side
+            connection.channel.watch()  # perhaps no other thread reads there, and writes wait for the handshake
 
 
 class Channel:
-    """One connection's socket: who reads it, who waits for what is read there, and its watcher."""
+    """Socket of one connection, with its reader, the threads that wait for answers, and its watcher."""
 
     def __init__(self, host: LiveHost, remoting: Remoting[Any, Command], connection: Connection, wire: Wire) -> None:
         self._host = host
@@ -103,12 +104,13 @@ class Channel:
         self.sleepers: list[Sleeper] = []
 
     def write(self, frame: bytes) -> bool:
-        """Send as much as goes out at once, the rest in the background; False if the connection is lost."""
+        """Send as much as the socket takes, the rest in the background; False if the connection is lost."""
         if not self.is_open:
             return False
         try:
             self._wire.write(frame)
         except OSError:
+            # Not reported as a close here: the reader sees the loss and reports it once.
             return False
         self._flush_soon()
         return True
@@ -117,7 +119,7 @@ class Channel:
         """
         Close from this side.
 
-        The descriptor stays until its reader has left it, or another socket could get its number.
+        The descriptor stays open until its reader has left; otherwise another socket could get its number.
         """
         if self.is_open:
             self.is_open = False
@@ -125,21 +127,17 @@ class Channel:
             self._release()
 
     def await_bytes(self, remaining_ns: int) -> bool:
-        """Wait until something has come, or the time is up, or the reader is roused."""
         return self._wire.await_readable(remaining_ns, self._alarm)
 
     def rouse(self) -> None:
-        """Have the reader look around, if it waits."""
         if self.is_awaited:
             os.eventfd_write(self._alarm, 1)
 
     def look(self) -> None:
-        """Read what has come already, if nobody reads."""
         while not self.has_reader and self.is_open and self._wire.has_input():
             self.read()
 
     def read(self) -> bool:
-        """Take what has come and tell the client of it; False where there was nothing or the connection is over."""
         if not self.is_open:
             return False
         try:
@@ -159,7 +157,8 @@ class Channel:
         return True
 
     def resign(self) -> None:
-        """Nobody reads any more: whoever sleeps here does from now on, or the watcher; a dead socket is closed."""
+        """Hand the reading over to a thread that sleeps here, or to the watcher; release a closed socket."""
+        # A sleeper is preferred to the watcher: it reads its own answer without another thread switch.
         if not self.is_open:
             self._release()
         elif self.sleepers:
@@ -168,7 +167,7 @@ class Channel:
             self._host.give(self._wanted)
 
     def watch(self) -> None:
-        """Somebody is to be told of an answer that no thread waits for."""
+        """Ensure that a watcher reads answers that no thread waits for."""
         if not self._watches:
             self._watches = True
             self._spawn("watcher", self._watch)
@@ -176,12 +175,13 @@ class Channel:
             self._host.give(self._wanted)
 
     def _lost(self, *, reset: bool) -> bool:
+        # Closed first, so that the steps of the event find the socket closed.
         self.close()
         self._remoting.closed(self._connection, reset=reset)
         return False
 
     def _refuse(self, request: Command) -> None:
-        """Answer a server's request: this client serves none (NettyRemotingAbstract.processRequestCommand)."""
+        """Refuse a server's request: this client serves none (NettyRemotingAbstract.processRequestCommand)."""
         remark = f" request type {request.code} not supported"
         self.write(encode(respond_to(request, ResponseCode.REQUEST_CODE_NOT_SUPPORTED, remark=remark)))
 
@@ -191,14 +191,16 @@ class Channel:
         )
 
     def _watch(self) -> None:
-        """Read while there is something that nobody else waits for; stay a while, then go."""
+        """Read while answers without a waiting thread are pending; after _TURN_NS without any, end."""
         while True:
             deadline_ns = time.monotonic_ns() + _TURN_NS
             if self._is_watcher_wanted() and not self.has_reader:
-                nobodys = Signal()
-                nobodys.source = self
-                self._host.lead(self, nobodys, deadline_ns, self._is_watcher_wanted)
+                signal = Signal()
+                signal.source = self
+                self._host.lead(self, signal, deadline_ns, self._is_watcher_wanted)
                 continue
+            # Another thread reads, or nothing is pending: sleep until watch() or resign() gives the signal. A thread
+            # that ended after every request would have to be started for every request.
             self._wanted = Signal()
             self._host.sleep(self._wanted, deadline_ns)
             if not self._wanted.given and not self._is_watcher_wanted():
@@ -211,7 +213,6 @@ class Channel:
             self._spawn("flush", self._flush)
 
     def _flush(self) -> None:
-        """Send what the socket did not take at once."""
         while self.is_open and self._wire.has_unsent:
             self._host.leave()
             try:
@@ -225,7 +226,7 @@ class Channel:
             self._release()
 
     def _release(self) -> None:
-        """Give the descriptors back once nobody waits on them any more."""
+        """Close the descriptors once no thread waits on them."""
         if not (self.has_reader or self._flushes or self._is_released):
             self._is_released = True
             self._wire.close()

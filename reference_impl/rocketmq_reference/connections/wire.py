@@ -1,4 +1,4 @@
-"""A socket that carries frames and never blocks: bytes go out as far as they can, commands come in as they are complete."""
+"""A non-blocking socket for frames: it sends what the socket takes and returns complete commands."""
 
 import contextlib
 import os
@@ -12,16 +12,16 @@ from rocketmq_reference.remoting.errors import RemotingConnectException
 from rocketmq_reference.remoting.frames import Command, FrameBuffer
 
 _READ_BYTES = 65_536
-_LONG_S = 3_600.0  # waited at once at most
-_SELECT_LIMIT = 1_024  # FD_SETSIZE: select(), which waits by the microsecond and poll() by the millisecond, has no more
+_LONG_S = 3_600.0  # longest single wait
+_SELECT_LIMIT = 1_024  # FD_SETSIZE, limit of select(); preferred because poll() has timeouts in whole milliseconds
 
 
 class Wire:
     """
-    One connected socket, used by one thread at a time for reading and by one for writing; whoever holds it sees to that.
+    One connected socket; the owner ensures one reading and one writing thread at a time.
 
-    What the socket does not take at once is kept, as in Netty's outbound buffer, until somebody flushes. tls: encrypts; the
-    handshake goes on while the socket is read, and what is written before its end waits for that, as behind Netty's SslHandler.
+    Bytes that the socket does not take at once are kept until flush(), as in Netty's outbound buffer. tls: encrypts the
+    connection. The handshake continues with each read; earlier writes wait for its end, as behind Netty's SslHandler.
     """
 
     __slots__ = ("_descriptor", "_frames", "_input", "_socket", "_tls", "_unsent")
@@ -52,7 +52,7 @@ class Wire:
         except (OSError, ValueError) as error:
             raise RemotingConnectException(address) from error
         if connection.getsockname() == connection.getpeername():
-            # Linux connects a socket to itself when its own port happens to be the dead one it dials.
+            # Linux connects a socket to itself if its ephemeral port equals the port it connects to.
             connection.close()
             raise RemotingConnectException(address)
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -60,25 +60,25 @@ class Wire:
 
     @property
     def is_shaking_hands(self) -> bool:
-        """Whether TLS is not agreed on yet."""
+        """True before the end of the TLS handshake."""
         return self._tls is not None and not self._tls.is_agreed
 
     @property
     def has_unsent(self) -> bool:
-        """Whether something still waits to go out."""
         return bool(self._unsent)
 
     def has_input(self) -> bool:
-        """Whether something has come, or the connection is over; dearer to learn from receive()."""
+        """True if bytes have arrived or the connection ended; cheaper than receive()."""
         return bool(self._input.poll(0))
 
     def write(self, frame: bytes) -> None:
-        """Send after all that was sent before, now or when flushed. Raises OSError where the connection is lost."""
+        """Send a frame behind all earlier ones, now or at flush(). Raises OSError if the connection is lost."""
         if self._tls is not None:
             frame = self._tls.encrypted(frame)
             if not frame:
-                return  # it goes out at the end of the handshake
+                return  # sent at the end of the handshake
         if self._unsent:
+            # Behind the bytes that already wait, or frames would be torn apart.
             self._unsent += frame
             return
         try:
@@ -89,7 +89,7 @@ class Wire:
             self._unsent += frame[sent:]
 
     def flush(self) -> None:
-        """Send what the socket takes now. A lost connection is noticed by whoever reads."""
+        """Send what the socket takes now. The reader notices a lost connection."""
         try:
             del self._unsent[: self._socket.send(self._unsent)]
         except BlockingIOError:
@@ -99,10 +99,10 @@ class Wire:
 
     def receive(self) -> Iterable[Command] | None:
         """
-        The commands that have come in whole, None at the other side's orderly end.
+        Return the commands that are complete, None at the peer's orderly end.
 
-        Raises BlockingIOError where nothing has come, another OSError for a lost connection, and RemotingCommandException,
-        maybe after some commands, for what are no frames.
+        Raises BlockingIOError if nothing has arrived, another OSError for a lost connection, and RemotingCommandException,
+        perhaps after some commands, for bytes that are no frames.
         """
         data = self._socket.recv(_READ_BYTES)
         if data and self._tls is not None:
@@ -113,13 +113,13 @@ class Wire:
         try:
             plain = tls.decrypted(data)
         finally:
-            self._unsent += tls.outgoing()  # of the handshake, and what waited for it; an alert where it failed
+            self._unsent += tls.outgoing()  # of the handshake, and writes that waited for it; an alert if it failed
             if self._unsent:
                 self.flush()
         return None if plain is None else self._frames.feed(plain)
 
     def await_readable(self, remaining_ns: int, alarm: int) -> bool:
-        """Wait until the socket can be read from, or the time is up, or the alarm (an event descriptor) is given."""
+        """Wait until the socket is readable, the time is up or the alarm (an event descriptor) is set; True if readable."""
         seconds = min(_LONG_S, remaining_ns / 1e9)
         if self._descriptor < _SELECT_LIMIT and alarm < _SELECT_LIMIT:
             ready = select.select((self._descriptor, alarm), (), (), seconds)[0]
@@ -130,26 +130,24 @@ class Wire:
         return self._descriptor in ready
 
     def await_writable(self, remaining_ns: int) -> None:
-        """Wait until the socket can be written to, or the time is up."""
         _polled({self._descriptor: select.POLLOUT}, remaining_ns / 1e9)
 
     def shut(self) -> None:
-        """End the connection but keep the descriptor, which a reader may still be waiting on."""
+        """End the connection but keep the descriptor, on which a reader may still wait."""
         self._unsent.clear()
         with contextlib.suppress(OSError):
             self._socket.shutdown(socket.SHUT_RDWR)
 
     def close(self) -> None:
-        """End the connection and give the descriptor back."""
         self._unsent.clear()
         self._socket.close()
 
 
 class Encryption:
     """
-    TLS of one connection, without I/O: bytes of the socket to bytes of frames and back.
+    TLS of one connection, without I/O: converts bytes of the socket to bytes of frames and back.
 
-    What is to be sent waits until the handshake is over.
+    Data to send waits until the handshake is over.
     """
 
     __slots__ = ("_in", "_object", "_out", "_waiting", "is_agreed")
@@ -161,12 +159,11 @@ class Encryption:
         self.is_agreed = False
 
     def greeting(self) -> bytes:
-        """The first bytes for the socket."""
         self._shake_hands()
         return self._out.read()
 
     def encrypted(self, plain: bytes) -> bytes:
-        """Bytes for the socket, none as long as the handshake lasts."""
+        """Return bytes for the socket, none during the handshake."""
         if not self.is_agreed:
             self._waiting += plain
             return b""
@@ -175,9 +172,9 @@ class Encryption:
 
     def decrypted(self, data: bytes) -> bytes | None:
         """
-        What the bytes of a socket say, None at the other side's orderly end; there may be more to send() than before.
+        Return the decrypted bytes, None at the peer's orderly end; afterwards outgoing() may have bytes to send.
 
-        Raises ssl.SSLError, an OSError, for an untrusted certificate and for what is no TLS.
+        Raises ssl.SSLError, an OSError, for an untrusted certificate and for bytes that are no TLS.
         """
         self._in.write(data)
         if not self.is_agreed and not self._shake_hands():
@@ -190,10 +187,9 @@ class Encryption:
             return bytes(plain)
         except ssl.SSLZeroReturnError:
             pass
-        return bytes(plain) or None  # the other side has said that it ends; the socket ends next
+        return bytes(plain) or None  # the peer has announced its end; the socket ends next
 
     def outgoing(self) -> bytes:
-        """Bytes for the socket that receiving has led to."""
         return self._out.read()
 
     def _shake_hands(self) -> bool:
@@ -209,7 +205,7 @@ class Encryption:
 
 
 def _polled(events: dict[int, int], seconds: float) -> list[int]:
-    """The descriptors of which one of their events has come about, at the latest when the time is up."""
+    """Return the descriptors with an event, at the latest when the time is up."""
     poll = select.poll()
     for descriptor, event in events.items():
         poll.register(descriptor, event)

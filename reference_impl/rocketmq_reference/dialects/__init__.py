@@ -1,4 +1,4 @@
-"""Dialects of the Java producer: one value a behaviour range, each its parent and the differences."""
+"""Dialects of the Java producer: one value per behaviour range, each defined by its parent and the differences."""
 
 from rocketmq_reference.dialects.catalogue import DIALECTS, RELEASES, dialect_of, releases_of
 from rocketmq_reference.dialects.flatten import difference, flatten

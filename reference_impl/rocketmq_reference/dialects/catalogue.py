@@ -1,4 +1,4 @@
-"""Which release speaks which dialect."""
+"""The dialect of each release."""
 
 from rocketmq_reference.dialects.line_4 import LINE_4
 from rocketmq_reference.dialects.line_5 import LINE_5
@@ -13,14 +13,14 @@ _LINE = (
     "5.0.0 5.1.0 5.1.1 5.1.2 5.1.3 5.1.4 5.2.0 5.3.0 5.3.1 5.3.2 5.3.3 5.4.0 5.5.0"
 )
 RELEASES: tuple[str, ...] = tuple(_LINE.split())
-"""Releases of the Java client in the order of the release lines; a range of a dialect is a stretch of this."""
+"""Releases of the Java client in the order of the release lines; the range of a dialect is contiguous in it."""
 
-# Published before 5.0.0 from branches of 4.9.0 and 4.9.3, and behaving like those.
+# Published before 5.0.0 from branches of 4.9.0 and 4.9.3; they behave like those.
 _PREVIEWS = {"5.0.0-PREVIEW": "4.9.0", "5.0.0-ALPHA": "4.9.3"}
 
 
 def releases_of(dialect: Dialect) -> tuple[str, ...]:
-    """Releases in the dialect's range."""
+    """Return the releases in the dialect's range."""
     return RELEASES[RELEASES.index(dialect.releases.first) : RELEASES.index(dialect.releases.last) + 1]
 
 
@@ -29,10 +29,10 @@ _BY_RELEASE = {release: dialect for dialect in DIALECTS for release in releases_
 
 def dialect_of(release: str) -> Dialect:
     """
-    Dialect of a release, as it is written on Maven Central: ``4.0.0-incubating``, ``5.3.3``.
+    Return the dialect of a release, written as on Maven Central: ``4.0.0-incubating``, ``5.3.3``.
 
-    A build of a release that nobody published, ``5.3.3+1a2b3c4d``, is held against the dialect of that release.
-    Raises ValueError that lists the known releases for any other.
+    An unpublished build of a release, ``5.3.3+1a2b3c4d``, has the dialect of that release. Raises ValueError with the list of
+    known releases for any other.
     """
     published = release.partition("+")[0]
     found = _BY_RELEASE.get(_PREVIEWS.get(published, published))

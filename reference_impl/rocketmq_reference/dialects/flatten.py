@@ -1,4 +1,4 @@
-"""A dialect as a flat table of fields, and the difference of two; what a changelog or a person would look at."""
+"""A dialect as a flat table of fields, and the difference of two dialects, for reading."""
 
 from dataclasses import fields, is_dataclass
 
@@ -8,7 +8,7 @@ _NOT_BEHAVIOUR = {"name", "releases", "parent"}
 
 
 def flatten(dialect: Dialect) -> dict[str, str]:
-    """Every behavioural field under its dotted name, as text."""
+    """Return every behavioural field as text, by its dotted name."""
     return {
         name: text
         for part in fields(dialect)
@@ -18,7 +18,7 @@ def flatten(dialect: Dialect) -> dict[str, str]:
 
 
 def difference(one: Dialect, other: Dialect) -> dict[str, tuple[str, str]]:
-    """Fields in which two dialects differ: dotted name → (value in one, value in the other)."""
+    """Return the fields in which two dialects differ: dotted name → (value in the first, value in the second)."""
     left, right = flatten(one), flatten(other)
     return {name: (left[name], right[name]) for name in left if left[name] != right[name]}
 

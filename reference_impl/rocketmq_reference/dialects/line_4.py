@@ -1,8 +1,8 @@
 """
-Java clients 4.0.0-incubating to 4.9.8: each dialect is what changed since its parent.
+Java clients 4.0.0-incubating to 4.9.8: each dialect states its changes since its parent.
 
 Read in MQFaultStrategy, LatencyFaultToleranceImpl, TopicPublishInfo, ThreadLocalIndex, DefaultMQProducerImpl,
-MQClientAPIImpl, MQClientInstance and NettyRemotingClient of every release, and run against the classes.
+MQClientAPIImpl, MQClientInstance and NettyRemotingClient of every release, and compared with the executed classes.
 """
 
 from dataclasses import replace
@@ -76,7 +76,7 @@ JAVA_4_0_0 = Dialect(
         late_close=LateClose.SPARES,
     ),
 )
-"""Every attempt has the whole timeout; with fault latency on, a retry insists on the broker that failed."""
+"""Every attempt has the whole timeout; with fault latency on, a retry goes only to the broker that failed."""
 
 JAVA_4_1_0 = replace(
     JAVA_4_0_0,
@@ -85,7 +85,7 @@ JAVA_4_1_0 = replace(
     parent="java-4.0.0",
     asynchronous=replace(JAVA_4_0_0.asynchronous, retries_given_queue=True),
 )
-"""An asynchronous send to a given queue can fail without losing its callback (ROCKETMQ-101)."""
+"""A failed asynchronous send to a given queue calls its callback (ROCKETMQ-101)."""
 
 JAVA_4_3_0 = replace(
     JAVA_4_1_0,
@@ -98,10 +98,10 @@ JAVA_4_3_0 = replace(
     remoting=replace(JAVA_4_1_0.remoting, budgeted=True, fails_fast_on_close=True),
 )
 """
-All attempts share one timeout (ROCKETMQ-355), so a paused broker eats all of it; closed connections fail fast.
+All attempts share one timeout (ROCKETMQ-355), so a paused broker uses it up; closed connections fail fast.
 
-Asynchronous sends leave the caller's thread, for that of the callbacks. In 4.3.0 alone, brokers of other releases have no
-topic of the name whose route new topics would get.
+Asynchronous sends run in the callback pool instead of the caller's thread. Only 4.3.0 uses a default topic that brokers of other
+releases do not have, so new topics get no route from them.
 """
 
 JAVA_4_3_1 = replace(
@@ -120,7 +120,7 @@ JAVA_4_4_0 = replace(
     parent="java-4.3.1",
     asynchronous=replace(JAVA_4_3_1.asynchronous, runs_on=AsyncThread.OWN),
 )
-"""Asynchronous sends have threads of their own."""
+"""Asynchronous sends have their own thread pool."""
 
 JAVA_4_5_1 = replace(
     JAVA_4_4_0,
@@ -148,7 +148,7 @@ JAVA_4_7_0 = replace(
     asynchronous=replace(JAVA_4_6_0.asynchronous, retry_has_time_left=True),
     remoting=replace(JAVA_4_6_0.remoting, retry_takes_next_number=False),
 )
-"""An asynchronous retry has the time that is left (#1781), so after a timeout there is none; and a number of its own."""
+"""An asynchronous retry has the rest of the timeout (#1781), none after a timeout, and its own request number."""
 
 JAVA_4_8_0 = replace(
     JAVA_4_7_0,
@@ -177,7 +177,7 @@ JAVA_4_9_1 = replace(
     parent="java-4.9.0",
     remoting=replace(JAVA_4_9_0.remoting, close_on_timeout=CloseOnTimeout.ALWAYS),
 )
-"""A request without an answer costs its connection (#2715), and with it the others that wait on it."""
+"""A timed-out request closes its connection (#2715), which fails the other requests pending on it."""
 
 JAVA_4_9_2 = replace(
     JAVA_4_9_1,
@@ -186,7 +186,7 @@ JAVA_4_9_2 = replace(
     parent="java-4.9.1",
     loop=replace(JAVA_4_9_1.loop, codes_can_be_added=True),
 )
-"""Response codes worth a retry can be added (#2726)."""
+"""An application can add response codes to retry (#2726)."""
 
 JAVA_4_9_3 = replace(
     JAVA_4_9_2,
@@ -195,7 +195,7 @@ JAVA_4_9_3 = replace(
     parent="java-4.9.2",
     asynchronous=replace(JAVA_4_9_2.asynchronous, thrown_is_retried=True),
 )
-"""An asynchronous send is retried although its first attempt was refused (#3556); a retry without time isolates its broker too."""
+"""An asynchronous send is retried even if its first hand-over throws (#3556); a retry without time isolates its broker too."""
 
 JAVA_4_9_4 = replace(
     JAVA_4_9_3,
@@ -207,9 +207,9 @@ JAVA_4_9_4 = replace(
     remoting=replace(JAVA_4_9_3.remoting, names_compression=True),
 )
 """
-Equally bad brokers are taken in hash order instead of at random; the index survives its overflow (#4349).
+Equally bad brokers are taken in hash order instead of at random; the index works after an overflow (#4349).
 
-A compressed body says how it is compressed.
+The system flag of a compressed body names the compression.
 """
 
 JAVA_4_9_8 = replace(

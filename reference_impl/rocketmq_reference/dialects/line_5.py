@@ -1,7 +1,8 @@
 """
-Java clients 5.0.0 to 5.5.0: each dialect is what changed since its parent; the line leaves 4.9 at 4.9.4.
+Java clients 5.0.0 to 5.5.0: each dialect states its changes since its parent; the line branches from 4.9 at 4.9.4.
 
-Read in the same classes as line_4 up to 5.3.3; 5.4.0 and 5.5.0 were compared with it as byte code. Run against the classes.
+Read in the same classes as line_4 up to 5.3.3; 5.4.0 and 5.5.0 were compared with 5.3.3 as byte code. All were compared with the
+executed classes.
 """
 
 from dataclasses import replace
@@ -21,7 +22,7 @@ JAVA_5_0_0 = replace(
     index=index.MASKED_RAW_START,
     remoting=replace(JAVA_4_9_4.remoting, name_server_scan=NameServerScan.AT_ONCE),
 )
-"""Only the raw start of the index may be negative, which the mask hides. Name servers are connected to before they are needed."""
+"""The raw start of the index may be negative, which the mask hides. The client connects to name servers in advance."""
 
 JAVA_5_1_0 = replace(
     JAVA_5_0_0,
@@ -30,7 +31,7 @@ JAVA_5_1_0 = replace(
     parent="java-5.0.0",
     select_queue=avoidance.walk_available_unclamped,
 )
-"""A walk that overflows ends in an exception, which is swallowed, and in plain rotation."""
+"""An overflow in a walk throws an exception, which is caught; plain rotation then selects the queue."""
 
 JAVA_5_1_1 = replace(
     JAVA_5_1_0,
@@ -45,7 +46,7 @@ JAVA_5_1_1 = replace(
         name_server_scan=NameServerScan.BY_WHEEL,
     ),
 )
-"""With fault latency on, a retry also stays away from the broker that just failed; expired requests wait for a wheel timer."""
+"""With fault latency on, a retry avoids the broker that just failed; a wheel timer scans for expired requests."""
 
 JAVA_5_1_3 = replace(
     JAVA_5_1_1,
@@ -54,7 +55,7 @@ JAVA_5_1_3 = replace(
     parent="java-5.1.1",
     remoting=replace(JAVA_5_1_1.remoting, fin_fails_pending=True),
 )
-"""A broker that closes its connection fails the requests that wait on it (#3929)."""
+"""A clean close by the broker fails the requests pending on the connection (#3929)."""
 
 JAVA_5_1_4 = replace(
     JAVA_5_1_3,
@@ -75,10 +76,10 @@ JAVA_5_1_4 = replace(
     ),
 )
 """
-The rewrite: tiers instead of a fallback, avoidance of seconds that is only ever extended, a fresh index on a retry.
+The rewrite: tiers instead of a fallback, avoidance of seconds that is only extended, a random restart of the index on a retry.
 
-A broker can be unreachable as well as slow; an error it answered makes it so until a detector says otherwise, and
-without the detector (the default) for ever (#7812). A client-side error no longer isolates the broker.
+A broker can be unreachable as well as slow. An error answer makes it unreachable until the detector reaches it, without the
+detector (the default) forever (#7812). A client-side error no longer isolates the broker.
 """
 
 JAVA_5_2_0 = replace(
@@ -91,9 +92,9 @@ JAVA_5_2_0 = replace(
     remoting=replace(JAVA_5_1_4.remoting, heartbeat_on_connect=True, futures=True, go_away=GoAway.ONCE_A_MINUTE),
 )
 """
-Reachability no longer takes part in availability; a new connection begins with a heartbeat.
+An unreachable broker can be available again; a new connection begins with a heartbeat.
 
-Requests have become futures: what an asynchronous callback gets for a failure has a cause, though wrapped (#9119).
+Requests are futures: the exception of a failed asynchronous send has a cause, although wrapped (#9119).
 """
 
 JAVA_5_3_0 = replace(
@@ -111,10 +112,10 @@ JAVA_5_3_0 = replace(
     ),
 )
 """
-A busy broker is worth another attempt (#5838); one call tries one name server.
+SYSTEM_BUSY is retried (#5838); one call tries one name server.
 
-Asynchronous and one-way sends do not wait for a connection (#7815), and one that has no time left fails and is sent all
-the same, so that callbacks are called twice.
+Asynchronous and one-way sends do not wait for a connection (#7815). An asynchronous send without time left after the connect
+fails and is still sent, so its callback can be called twice.
 """
 
 JAVA_5_3_1 = replace(
@@ -126,9 +127,9 @@ JAVA_5_3_1 = replace(
     remoting=replace(JAVA_5_3_0.remoting, go_away=GoAway.RECONNECTS, late_close=LateClose.EVICTS_AFTER_FAILURE),
 )
 """
-So is a broker that is shutting down gracefully (#8599).
+GO_AWAY, the answer of a broker that shuts down gracefully, is retried (#8599).
 
-A condition turned round by mistake: who gives up a connection that had failed evicts the one made in its place since.
+A condition was inverted by mistake: closing a failed connection evicts the connection that has replaced it.
 """
 
 JAVA_5_3_2 = replace(
@@ -139,7 +140,7 @@ JAVA_5_3_2 = replace(
     asynchronous=replace(JAVA_5_3_1.asynchronous, unwraps_failures=True, needs_time_to_retry=True),
     remoting=replace(JAVA_5_3_1.remoting, go_away=GoAway.FAILS),
 )
-"""An asynchronous send without time left is not retried (#8998), and its callback learns the real cause (#9119)."""
+"""An asynchronous send without time left is not retried (#8998), and its callback gets the real cause (#9119)."""
 
 JAVA_5_3_3 = replace(
     JAVA_5_3_2,
@@ -148,7 +149,7 @@ JAVA_5_3_3 = replace(
     parent="java-5.3.2",
     loop=replace(JAVA_5_3_2.loop, per_request_cap=True),
 )
-"""Every attempt but the last can be given a limit of its own (#8997)."""
+"""Every attempt but the last can have its own timeout limit (#8997)."""
 
 JAVA_5_4_0 = replace(
     JAVA_5_3_3,
@@ -158,10 +159,10 @@ JAVA_5_4_0 = replace(
     remoting=replace(JAVA_5_3_3.remoting, late_async_fails_twice=False, late_close=LateClose.EVICTS),
 )
 """
-A connection that took an asynchronous send's time is one failure, not two.
+An asynchronous send whose connect took all its time fails once, not twice.
 
-And a connection keeps its place in the table as an attribute, so that a second thread which gives it up, such as a
-heartbeat beside a send, evicts the one made since.
+A connection keeps its table entry as an attribute. So a second thread that closes it, such as a heartbeat beside a send, evicts
+the connection that has replaced it.
 """
 
 LINE_5 = (

@@ -1,1 +1,1 @@
-"""What drives the rules for real: threads, clocks, connections."""
+"""One live client, assembled from its parts, and its requests as frames."""

@@ -1,7 +1,7 @@
 """
 One live client: the client's coroutines on threads, sockets and the clock (MQClientInstance).
 
-A producer's own, where Java's producers of one process share one if their client ids are equal.
+Every producer has its own; in Java the producers of a process with equal client ids share one.
 """
 
 import os
@@ -32,12 +32,12 @@ from rocketmq_reference.rules.tape import Tape
 
 _FIRST_INDEX_BELOW = 999  # initValueIndex of NettyRemotingClient
 _POOLS = {CALLBACKS: "NettyClientPublicExecutor", AsyncThread.OWN: "AsyncSenderExecutor"}
-"""Pools with a thread a processor, and what Java calls them."""
+"""Pools with one thread per processor, and their names in Java."""
 
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """A client's parts; ``host.run`` runs what they give back."""
+    """A client's parts; ``host.run`` runs the coroutines that they return."""
 
     host: LiveHost
     memory: Memory
@@ -48,7 +48,7 @@ class Client:
     background: Background
 
     def shutdown(self, *, say_goodbye: bool) -> None:
-        """Tell the brokers, if asked to, and close all connections; calls under way fail."""
+        """Unregister from the brokers if say_goodbye, and close all connections; calls under way fail."""
         self.host.tell(self.host.close)
         if say_goodbye:
             self.host.run(self.background.say_goodbye())
@@ -64,7 +64,7 @@ def live_client(
     tapes: Callable[[], Tape],
     access: Access = OPEN,
 ) -> Client:
-    """A client that does nothing yet."""
+    """Make a client; its background tasks are not started yet."""
     host = LiveHost(group, dict.fromkeys(_POOLS, os.cpu_count() or 1), _POOLS)
     memory = Memory(dialect, settings, tapes)
     network = Network(host, tls=access.tls)

@@ -1,4 +1,4 @@
-"""The client's questions as frames, and what the answers' frames say."""
+"""The client's requests as frames, and its answers from frames."""
 
 import time
 from dataclasses import replace
@@ -27,13 +27,13 @@ _VIP_PORT_OFFSET = 2
 
 
 def vip_address(address: str) -> str:
-    """The port two below an address."""
+    """Return the address with the port two below."""
     host, _, port = address.rpartition(":")
     return f"{host}:{int(port) - _VIP_PORT_OFFSET}"
 
 
 class FrameCodec:
-    """Speaks for one client, by the wire form of a dialect; with credentials every request is signed."""
+    """Codec of one client, in the wire form of its dialect; with credentials every request is signed."""
 
     def __init__(
         self,
@@ -52,12 +52,11 @@ class FrameCodec:
         self._encoder = SendEncoder(settings.serialization, language=LanguageCode.PYTHON, version=self._version)
 
     def takes_time(self, message: Message) -> bool:
-        """A body that is large enough, and no batch, is compressed."""
+        """True for a message that is compressed: no batch, and a large enough body."""
         is_large = len(message.body) >= self._settings.compress_msg_body_over_howmuch
         return is_large and not isinstance(message, MessageBatch)
 
     def send(self, message: Message, broker: str, queue_id: int, *, one_way: bool) -> Question:
-        """The request for a message that goes to a queue."""
         settings = self._settings
         body, sys_flag = self._compressed(message.body) if self.takes_time(message) else (message.body, 0)
         request = SendRequest(
@@ -81,7 +80,7 @@ class FrameCodec:
 
     def result(self, message: Message, broker: str, answer: Command, address: str) -> SendResult:
         """
-        What a broker's answer says of a message.
+        Return the send result in a broker's answer.
 
         Raises MQBrokerException for an error answer, NullPointerException for one without a header.
         """
@@ -100,37 +99,33 @@ class FrameCodec:
         )
 
     def route(self, topic: str) -> Question:
-        """Which route does a topic have?"""
         return self._asked(requests.get_route(topic, serialization=self._settings.serialization))
 
     def read_route(self, _topic: str, answer: Command) -> TopicRoute:
-        """Raises MQClientException with the server's code where it answers something else (17: no such topic)."""
-        told = parse_route(answer)
+        """Return the route in an answer; raises MQClientException with the server's code if it has none (17: no such topic)."""
+        route = parse_route(answer)
         return TopicRoute(
             queues=tuple(
-                QueueData(data.broker, data.read_queues, data.write_queues, data.perm) for data in told.queues
+                QueueData(data.broker, data.read_queues, data.write_queues, data.perm) for data in route.queues
             ),
-            brokers={data.broker: dict(data.addresses) for data in told.brokers},
-            order_conf=told.order_topic_conf,
+            brokers={data.broker: dict(data.addresses) for data in route.brokers},
+            order_conf=route.order_topic_conf,
         )
 
     def heartbeat(self) -> Question:
-        """A client with one producer and no consumer lives."""
         serialization = self._settings.serialization
         command = requests.heartbeat(self._client_id, [self._group], serialization=serialization, version=self._version)
         return self._asked(command)
 
     def unregister(self) -> Question:
-        """It goes."""
         serialization = self._settings.serialization
         return self._asked(requests.unregister(self._client_id, self._group, serialization=serialization))
 
     def probe(self, topic: str) -> Question:
-        """What is the largest offset of the topic's first queue?"""
         return self._asked(requests.get_max_offset(topic, 0, serialization=self._settings.serialization))
 
     def is_reachable(self, answer: Command) -> bool:
-        """A broker without that topic is not reachable to a detector."""
+        """True if the answer has an offset; for the detector a broker without the topic is unreachable."""
         try:
             parse_offset(answer)
         except RocketMQException:
@@ -142,16 +137,16 @@ class FrameCodec:
 
     def _compressed(self, body: bytes) -> tuple[bytes, int]:
         """
-        The body as it travels, and the flag that tells how to read it (tryToCompressMessage); done for every attempt.
+        Return the compressed body and its system flag (tryToCompressMessage); every synchronous attempt compresses again.
 
-        The flag also names the kind of compression from 4.9.4 on; zero there means zlib to everyone.
+        From 4.9.4 the flag also names the compression; every reader takes zero as zlib.
         """
         sys_flag = SysFlag.COMPRESSED | (SysFlag.COMPRESSION_ZLIB if self._dialect.remoting.names_compression else 0)
         return compress(body, self._settings.compress_level), sys_flag
 
 
 class HeardAttempts:
-    """Tells a listener, if there is one, of every attempt."""
+    """Reports every attempt to a listener, if there is one."""
 
     def __init__(self, listener: Listener | None) -> None:
         self._listener = listener
@@ -164,7 +159,7 @@ class HeardAttempts:
         queue_id: int,
         _address: str | None,
         *,
-        vip: bool,  # noqa: ARG002 - a listener is not told
+        vip: bool,  # noqa: ARG002 - not part of the event
     ) -> AttemptStarted | None:
         if self._listener is None:
             return None
@@ -173,7 +168,7 @@ class HeardAttempts:
         return event
 
     def requested(self, attempt: AttemptStarted | None, timeout_ms: int) -> None:
-        """The listener knows already."""
+        """Do nothing: the event of the begin was enough."""
 
     def ended(
         self, attempt: AttemptStarted | None, outcome: SendResult | Failure | None, _answer: Command | None
@@ -195,7 +190,7 @@ class HeardAttempts:
 
 
 def _message_id(message: Message) -> str:
-    """The client's id; for a batch the ids of its messages, separated by commas (processSendResponse)."""
+    """Return the client's id; for a batch the ids of its messages, separated by commas (processSendResponse)."""
     if isinstance(message, MessageBatch):
         return ",".join(part.unique_key or "" for part in message.messages)
     return message.unique_key or ""

@@ -1,5 +1,5 @@
 """
-What a client refuses to send at all (Validators).
+Validation of groups, topics and messages (Validators).
 
 As in 4.9.8 and 5.x for every dialect; before 4.6.1 topics could have 255 characters, and fewer topics were forbidden.
 """
@@ -30,7 +30,7 @@ _FORBIDDEN_TOPICS = frozenset(
 
 def check_group(group: str) -> None:
     """
-    A producer group has 1 to 255 letters, digits and ``%|_-``, and is not the default one (Validators.checkGroup, 5.3.3).
+    Check that a producer group has 1 to 255 of letters, digits, ``%|_-`` and is not the default (Validators.checkGroup, 5.3.3).
 
     Raises MQClientException.
     """
@@ -39,10 +39,10 @@ def check_group(group: str) -> None:
         raise MQClientException("producerGroup can not equal DEFAULT_PRODUCER, please specify another one.")
 
 
-@lru_cache(maxsize=1_024)  # asked for every message of the few topics there are
+@lru_cache(maxsize=1_024)  # called for every message of few topics
 def check_topic(topic: str) -> None:
     """
-    A topic has 1 to 127 letters, digits and ``%|_-``, and is none of the brokers' own (Validators.checkTopic, 5.3.3).
+    Check that a topic has 1 to 127 of letters, digits, ``%|_-`` and is no broker-internal one (Validators.checkTopic, 5.3.3).
 
     Raises MQClientException without code.
     """
@@ -53,9 +53,9 @@ def check_topic(topic: str) -> None:
 
 def check_message(message: Message, max_message_size: int) -> None:
     """
-    A message has a topic that may be sent to and a body of 1 to ``max_message_size`` bytes (Validators.checkMessage, 5.3.3).
+    Check a message's topic, and its body of 1 to ``max_message_size`` bytes (Validators.checkMessage, 5.3.3).
 
-    Raises MQClientException, with code 13 where the body is at fault.
+    Raises MQClientException, with code 13 for a wrong body.
     """
     check_topic(message.topic)
     size = len(message.body)

@@ -16,10 +16,10 @@ def batch_of(
     messages: Sequence[Message], keys: UniqueKeys, max_message_size: int, *, has_own_key: bool
 ) -> MessageBatch:
     """
-    A batch: one topic, one WAIT property, no delays and no retry topics; each message gets an id.
+    Make a batch: one topic, one WAIT property, no delays and no retry topics; each message gets an id.
 
-    has_own_key: the batch gets one too, which brokers then store in place of the messages' (from 5.0.0 on). Raises
-    MQClientException, with what was wrong as its cause.
+    has_own_key: the batch gets an id too, which brokers store instead of those of its messages (from 5.0.0). Raises
+    MQClientException, with the reason as its cause.
     """
     try:
         if not messages:

@@ -1,8 +1,7 @@
 """
-The live producer: a dialect's rules, remoting and a clock.
+The live producer: its life cycle and the calls of an application; the rules make every decision.
 
-Every decision is the rules'; here are the calls an application makes. Read in DefaultMQProducer and
-DefaultMQProducerImpl, 4.0.0-incubating to 5.3.3.
+Read in DefaultMQProducer and DefaultMQProducerImpl, 4.0.0-incubating to 5.3.3.
 """
 
 import contextlib
@@ -33,20 +32,20 @@ from rocketmq_reference.rules.queue_choice.fault_table import FaultTable
 from rocketmq_reference.rules.tape import RandomTape, Tape
 
 QueueSelector = Callable[[list[Queue], Message, object], Queue | None]
-"""Chooses from a copy of the publish list, given the message and the application's argument; None chooses nothing."""
+"""Chooses a queue from a copy of the publish list, given the message and the application's argument; None: no choice."""
 
-_BATCH_HAS_OWN_KEY_FROM = mq_version("5.0.0")  # seen in every tag; a wire form, not worth a dialect's field
+_BATCH_HAS_OWN_KEY_FROM = mq_version("5.0.0")  # checked in every tag; wire form only, so no dialect field
 
 
 class SendCallback(Protocol):
-    """What an application is told by; what it raises is ignored, as in Java."""
+    """Callback of an asynchronous send; its exceptions are ignored, as in Java."""
 
     def on_success(self, result: SendResult) -> None:
-        """A broker has taken the message."""
+        """A broker has accepted the message."""
         ...
 
     def on_exception(self, error: Exception) -> None:
-        """The client has given up. In 5.3.0 and 5.3.1 that can be said twice of one send."""
+        """The client has given up. In 5.3.0 and 5.3.1 this can be called twice for one send."""
         ...
 
 
@@ -58,11 +57,11 @@ class _State(Enum):
 
 class Producer:
     """
-    A producer that behaves as the Java client of the dialect's releases; safe for threads.
+    A producer that behaves as the Java client of the dialect's releases; thread-safe.
 
-    name_servers: ``host:port`` each; nothing else is connected to but the brokers they name. Every thread has its own
-    position in every topic's publish list; what is known about slow and failing brokers is shared. tapes: where a
-    thread's random numbers come from. access: how name servers and brokers want to be asked.
+    name_servers: ``host:port`` each; the producer connects only to them and to the brokers in their answers. Every thread has
+    its own position in every topic's publish list; the fault table is shared. tapes: makes a thread's source of random
+    numbers. access: signatures and TLS of requests.
     """
 
     def __init__(
@@ -85,14 +84,14 @@ class Producer:
 
     @property
     def faults(self) -> FaultTable:
-        """What is known about slow and failing brokers."""
+        """The fault table: known slow and failing brokers."""
         return self._client.memory.faults
 
     def start(self) -> Self:
         """
-        Check the group and begin polling routes and sending heartbeats (DefaultMQProducerImpl.start).
+        Check the group and start the route polls and heartbeats (DefaultMQProducerImpl.start).
 
-        Needs no name server to be up. Raises MQClientException for an illegal group or a second start.
+        No name server needs to be reachable. Raises MQClientException for an illegal group or a second start.
         """
         check_group(self.group)
         if self._state is not _State.CREATED:
@@ -102,7 +101,7 @@ class Producer:
         return self
 
     def shutdown(self) -> None:
-        """Say good-bye to the brokers and close all connections; calls under way fail. Twice does nothing."""
+        """Unregister from the brokers and close all connections; calls under way fail. A second call has no effect."""
         was_started = self._state is _State.RUNNING
         self._state = _State.SHUT_DOWN
         self._client.shutdown(say_goodbye=was_started and self.settings.unregister_on_shutdown)
@@ -115,12 +114,12 @@ class Producer:
 
     def send(self, message: Message, timeout_ms: int | None = None) -> SendResult:
         """
-        Send to a queue the client selects, again elsewhere where that fails (DefaultMQProducerImpl.sendDefaultImpl).
+        Send to a queue that the client selects, with retries (DefaultMQProducerImpl.sendDefaultImpl).
 
-        timeout_ms: for the whole call from 4.3.0 on, for each attempt before; send_msg_timeout_ms by default. Raises
-        MQClientException (with the code of its cause, see ClientErrorCode), RemotingTooMuchRequestException when the
-        time is used up, MQBrokerException for answers that are not worth a retry, and IllegalStateException where the
-        topic is new and no name server answers, from 4.6.0 on.
+        timeout_ms: for the whole call from 4.3.0, for each attempt before; send_msg_timeout_ms by default. Raises
+        MQClientException (with the code of its cause, see ClientErrorCode), RemotingTooMuchRequestException when the time is
+        spent, MQBrokerException for answers that are not retried, and from 4.6.0 IllegalStateException if the topic is new
+        and no name server answers.
         """
         self._check(message)
         host = self._client.host
@@ -128,9 +127,9 @@ class Producer:
 
     def send_batch(self, messages: Sequence[Message], timeout_ms: int | None = None) -> SendResult:
         """
-        Send several messages of one topic as one, otherwise like send(); bodies are not compressed (from 4.1.0 on).
+        Send several messages of one topic as one, otherwise like send(); bodies are not compressed (from 4.1.0).
 
-        Raises also MQClientException for messages that do not fit together.
+        Also raises MQClientException for messages that cannot be batched together.
         """
         self._check_running()
         has_own_key = mq_version(self.dialect.releases.first) >= _BATCH_HAS_OWN_KEY_FROM
@@ -139,9 +138,9 @@ class Producer:
 
     def send_to_queue(self, message: Message, queue: Queue, timeout_ms: int | None = None) -> SendResult:
         """
-        Send to the given queue: one attempt, and no trace of it in what is known about brokers.
+        Send to the given queue: one attempt, without an entry in the fault table.
 
-        Read in DefaultMQProducerImpl.send(message, queue, timeout) of every release. Raises what the attempt raises.
+        Read in DefaultMQProducerImpl.send(message, queue, timeout) of every release. Raises the exception of the attempt.
         """
         self._check(message)
         return _result(self._client.host.run(self._client.sender.send_to_queue(message, Queue(*queue), timeout_ms)))
@@ -150,10 +149,10 @@ class Producer:
         self, message: Message, selector: QueueSelector, argument: object, timeout_ms: int | None = None
     ) -> SendResult:
         """
-        Send to the queue a function selects: one attempt, in the time that route and selector leave (sendSelectImpl).
+        Send to the queue that a function selects: one attempt, in the time that route and selector leave (sendSelectImpl).
 
-        Without a timeout of its own, from 5.1.4 on, the attempt has the whole time. Raises MQClientException where the
-        function raises or chooses nothing, and what the attempt raises.
+        Without timeout_ms the attempt has the whole default timeout from 5.1.4. Raises MQClientException if the function raises
+        or chooses nothing, and the exception of the attempt.
         """
         self._check(message)
         choose = _chooser(message, selector, argument)
@@ -161,17 +160,17 @@ class Producer:
 
     def send_async(self, message: Message, callback: SendCallback, timeout_ms: int | None = None) -> None:
         """
-        As send(), but the end is told to ``callback``, by a thread of the client's (MQClientAPIImpl.sendMessageAsync).
+        Send like send(), but report the end to ``callback``, in a thread of the client (MQClientAPIImpl.sendMessageAsync).
 
-        Whatever fails is told too, but for what prevents the first attempt to 4.2.0, which is raised. An error answer is
-        never retried, a timeout is noticed one to two seconds late, and what a retry may still do differs (AsyncRules).
+        Failures are reported too; only up to 4.2.0 a failure before the first attempt is raised. An error answer is never
+        retried, a timeout is noticed one to two seconds late, and retries differ between releases (AsyncRules).
         """
         self._submit(message, callback, timeout_ms)
 
     def send_async_to_queue(
         self, message: Message, queue: Queue, callback: SendCallback, timeout_ms: int | None = None
     ) -> None:
-        """As send_async(), to the given queue and, for a retry, to the same broker again."""
+        """Send like send_async(), to the given queue; a retry goes to the same broker."""
         self._submit(message, callback, timeout_ms, queue=Queue(*queue))
 
     def send_async_by_selector(
@@ -182,50 +181,50 @@ class Producer:
         callback: SendCallback,
         timeout_ms: int | None = None,
     ) -> None:
-        """As send_async_to_queue(), the queue being what a function selects."""
+        """Send like send_async_to_queue(), to the queue that a function selects."""
         self._submit(message, callback, timeout_ms, choose=_chooser(message, selector, argument))
 
     def send_oneway(self, message: Message) -> None:
         """
-        Send once and wait for nothing (DefaultMQProducerImpl.sendOneway).
+        Send once without waiting for an answer (DefaultMQProducerImpl.sendOneway).
 
-        Raises what prevents the request from being written; from 5.3.0 that the broker refuses connections does not.
+        Raises whatever prevents the write of the request; from 5.3.0 refused connections do not raise.
         """
         self._check(message)
         host = self._client.host
         host.run(self._client.sender.send(message, host.here(), one_way=True))
 
     def send_oneway_to_queue(self, message: Message, queue: Queue) -> None:
-        """As send_oneway(), to the given queue, and without a trace in what is known about brokers."""
+        """Send like send_oneway(), to the given queue and without an entry in the fault table."""
         self._check(message)
         self._client.host.run(self._client.sender.send_to_queue(message, Queue(*queue), one_way=True))
 
     def send_oneway_by_selector(self, message: Message, selector: QueueSelector, argument: object) -> None:
-        """As send_oneway_to_queue(), the queue being what a function selects."""
+        """Send like send_oneway_to_queue(), to the queue that a function selects."""
         self._check(message)
         choose = _chooser(message, selector, argument)
         self._client.host.run(self._client.sender.send_by_selector(message, choose, one_way=True))
 
     def queues(self, topic: str) -> tuple[Queue, ...]:
         """
-        The topic's publish list as it stands, looked up if need be; no counter moves.
+        Return the topic's current publish list, looked up if necessary; no counter advances.
 
-        Raises MQClientException or IllegalStateException as send() does where there is none.
+        Raises MQClientException or IllegalStateException like send() if there is none.
         """
         self._check_running()
         return tuple(self._client.host.run(self._client.routes.published(topic, by_selector=False)).info.queues)
 
     def heartbeat(self) -> None:
         """
-        One round of heartbeats now, in the calling thread: opens connections to the masters of all known routes.
+        Run a round of heartbeats now in the calling thread; it connects to the masters of all known routes.
 
-        What a broker does not answer is forgotten, as in the rounds that come by themselves.
+        Failures are ignored, as in the periodic rounds.
         """
         self._check_running()
         self._client.host.run(self._client.background.clean_and_beat())
 
     def route_version(self, topic: str) -> int:
-        """How many publish lists the topic has had, 0 for none; a new one starts every thread's counter anew."""
+        """Return the number of publish lists the topic has had; a new one restarts every thread's counter."""
         return self._client.memory.published(topic).version
 
     def _submit(

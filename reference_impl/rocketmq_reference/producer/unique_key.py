@@ -1,4 +1,4 @@
-"""The client's own message ids, unique among all clients without asking anyone (MessageClientIDSetter, every release)."""
+"""Client-side message ids, unique among all clients without coordination (MessageClientIDSetter, every release)."""
 
 import os
 import socket
@@ -12,10 +12,9 @@ _MOVING = struct.Struct(">IH")
 
 class UniqueKeys:
     """
-    32 hex digits a message: address (4 bytes), process (2), a random number a generator (4), ms of this month (4), counter (2).
+    Ids of 32 hex digits: address (4 bytes), process (2), random number per generator (4), ms of this month (4), counter (2).
 
-    Java has its class loader's hash where the random number is, and the machine's address where this one has loopback.
-    Safe for threads.
+    In place of the random number Java has its class loader's hash, and in place of loopback the machine's address. Thread-safe.
     """
 
     def __init__(self) -> None:
@@ -26,7 +25,7 @@ class UniqueKeys:
         self._next_month_ms = 0
 
     def create(self) -> str:
-        """A new id; two of one generator differ for 65536 ids a millisecond."""
+        """Return a new id; those of one generator are unique up to 65536 ids per millisecond."""
         now_ms = time.time_ns() // 1_000_000
         if now_ms >= self._next_month_ms:
             self._begin_month(now_ms)
@@ -40,5 +39,5 @@ class UniqueKeys:
 
 
 def _first_of_month_ms(year: int, month: int) -> int:
-    """Local midnight, as in Java; month 13 is next January."""
+    """Return local midnight of the first day, as in Java; month 13 is next January."""
     return round(time.mktime((year, month, 1, 0, 0, 0, 0, 0, -1)) * 1000)

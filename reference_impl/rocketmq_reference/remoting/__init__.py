@@ -1,1 +1,1 @@
-"""RocketMQ's remoting protocol: frames, codes, requests and messages without I/O, and apart from them the channel that has a socket."""
+"""RocketMQ's remoting protocol without I/O: frames, codes, requests, answers and messages."""

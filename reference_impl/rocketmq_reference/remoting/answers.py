@@ -1,4 +1,4 @@
-"""What answers say, as values; error answers become RocketMQ's exceptions."""
+"""Answers as values; error answers become RocketMQ's exceptions."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -29,7 +29,7 @@ _SEND_STATUS = {
 }
 
 
-class SendAnswer(NamedTuple):  # one is made for every send, and tuples are made fastest
+class SendAnswer(NamedTuple):  # made for every send; tuples are the fastest to create
     """A stored send: status, the broker's message id, queue and offset (SendMessageResponseHeader)."""
 
     status: SendStatus
@@ -58,7 +58,7 @@ _PULL_STATUS = {
 
 @dataclass(frozen=True, slots=True)
 class PullAnswer:
-    """A pull's messages, the offset to go on at, and the first and one past the last offset of the queue."""
+    """A pull's messages, the next offset, and the queue's first offset and one past its last."""
 
     status: PullStatus
     messages: tuple[StoredMessage, ...]
@@ -147,7 +147,7 @@ def parse_table(answer: Command) -> dict[str, str]:
 
 def expect_success(answer: Command, broker_address: str | None = None) -> Command:
     """
-    The same answer if it is a success.
+    Return the answer if it is a success.
 
     Raises MQBrokerException with the answer's code and remark otherwise.
     """

@@ -21,7 +21,7 @@ class BatchEntry(NamedTuple):
 
 def encode_batch(entries: Iterable[BatchEntry]) -> bytes:
     """
-    The body of a batch request; bodies in a batch are never compressed.
+    Return the body of a batch request; bodies in a batch are never compressed.
 
     Raises RemotingCommandException if one message's properties take over 32767 bytes.
     """
@@ -39,7 +39,7 @@ def _encode_entry(entry: BatchEntry) -> bytes:
 
 def decode_batch(data: bytes) -> list[BatchEntry]:
     """
-    The messages in the body of a batch request, as a broker reads them (MessageDecoder.decodeMessages).
+    Return the messages in the body of a batch request, as a broker does (MessageDecoder.decodeMessages).
 
     Raises RemotingCommandException for anything else.
     """

@@ -1,15 +1,15 @@
 """
-Request and response codes used by this package, under RocketMQ's own names.
+Request and response codes used by this package, under RocketMQ's names.
 
-Read in RequestCode, ResponseCode and RemotingSysResponseCode of 5.3.3; none of those listed changed its
-meaning since 4.0.0-incubating.
+Read in RequestCode, ResponseCode and RemotingSysResponseCode of 5.3.3; the meaning of those listed has not changed since
+4.0.0-incubating.
 """
 
 from enum import IntEnum
 
 
 class RequestCode(IntEnum):
-    """What a request asks for (RequestCode, 5.3.3)."""
+    """Code of a request (RequestCode, 5.3.3)."""
 
     SEND_MESSAGE = 10
     PULL_MESSAGE = 11
@@ -35,7 +35,7 @@ class RequestCode(IntEnum):
 
 
 class ResponseCode(IntEnum):
-    """How a server answered (ResponseCode and RemotingSysResponseCode, 5.3.3)."""
+    """Code of a response (ResponseCode and RemotingSysResponseCode, 5.3.3)."""
 
     SUCCESS = 0
     SYSTEM_ERROR = 1
@@ -63,7 +63,7 @@ class ResponseCode(IntEnum):
 
 
 class LanguageCode(IntEnum):
-    """Language of a client, a name in JSON headers and a byte in binary ones (LanguageCode, 5.3.3)."""
+    """Language of a client: a name in JSON headers, a byte in binary ones (LanguageCode, 5.3.3)."""
 
     JAVA = 0
     CPP = 1

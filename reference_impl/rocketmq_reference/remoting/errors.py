@@ -1,13 +1,13 @@
 """
-The exceptions of RocketMQ's Java client under their own simple names, so that a program can report the class it saw.
+The exceptions of RocketMQ's Java client under their simple names, so that a program can report the class it saw.
 
-RemotingException and MQ…Exception are siblings as in Java: the send loop treats them differently. Read in
+RemotingException and MQ…Exception are siblings, as in Java: the send loop treats them differently. Read in
 org.apache.rocketmq.remoting.exception and org.apache.rocketmq.client.exception of 4.0.0-incubating to 5.3.3.
 """
 
 
 class RocketMQException(Exception):
-    """Whatever this package or the producer raises about the other side or the call; never about our own mistakes."""
+    """Base of the exceptions about the peer or the call; never raised for errors of this package."""
 
 
 class RemotingException(RocketMQException):
@@ -15,11 +15,11 @@ class RemotingException(RocketMQException):
 
 
 class RemotingCommandException(RemotingException):
-    """Bytes that are no frame, header or stored message as the protocol has them (RemotingCommandException)."""
+    """Bytes that are no valid frame, header or stored message (RemotingCommandException)."""
 
 
 class RemotingConnectException(RemotingException):
-    """No connection to the address could be made; nothing was written (RemotingConnectException)."""
+    """The connect failed; nothing was written (RemotingConnectException)."""
 
     def __init__(self, address: str) -> None:
         super().__init__(f"connect to {address} failed")
@@ -27,7 +27,7 @@ class RemotingConnectException(RemotingException):
 
 
 class RemotingSendRequestException(RemotingException):
-    """The connection was lost or closed while the request was under way; it may have been served (RemotingSendRequestException)."""
+    """The connection was lost or closed during the request, which may have been served (RemotingSendRequestException)."""
 
     def __init__(self, address: str) -> None:
         super().__init__(f"send request to <{address}> failed")
@@ -38,7 +38,7 @@ class RemotingTimeoutException(RemotingException):
     """
     No answer within ``timeout_ms`` milliseconds; the request may still be served (RemotingTimeoutException).
 
-    ``written`` is False where the time was up before the request was written at all.
+    ``written`` is False if the time was up before the request was written.
     """
 
     def __init__(self, address: str, timeout_ms: int, *, written: bool = True) -> None:
@@ -50,14 +50,14 @@ class RemotingTimeoutException(RemotingException):
 
 
 class RemotingTooMuchRequestException(RemotingException):
-    """The time for the whole call was used up before the request could be sent (RemotingTooMuchRequestException)."""
+    """The time for the whole call was spent before the request could be sent (RemotingTooMuchRequestException)."""
 
 
 class MQClientException(RocketMQException):
     """
-    The client gives up or refuses; ``code`` is a ClientErrorCode or a response code, -1 where there is none (MQClientException).
+    The client gives up or refuses (MQClientException); ``code`` is a ClientErrorCode or response code, -1 if there is none.
 
-    ``__cause__`` is the last attempt's exception where there was one.
+    ``__cause__`` is the last attempt's exception, if any.
     """
 
     def __init__(self, message: str, code: int = -1) -> None:
@@ -67,7 +67,7 @@ class MQClientException(RocketMQException):
 
 
 class MQBrokerException(RocketMQException):
-    """The broker answered with an error: response code, its remark and its address (MQBrokerException)."""
+    """The broker answered with an error: response code, remark and address (MQBrokerException)."""
 
     def __init__(self, code: int, remark: str | None, broker_address: str | None = None) -> None:
         where = "" if broker_address is None else f" BROKER: {broker_address}"
@@ -79,15 +79,15 @@ class MQBrokerException(RocketMQException):
 
 class IllegalStateException(RuntimeError):
     """
-    Java's runtime exception, which leaves send() when no name server answers for an uncached topic (from 4.6.0 on).
+    Java's runtime exception, thrown by send() when no name server answers for an uncached topic (from 4.6.0).
 
-    It is no RocketMQException, as in Java: the send loop neither catches nor counts it.
+    It is no RocketMQException, because Java's send loop neither catches nor counts it.
     """
 
 
 class NullPointerException(RuntimeError):
-    """Java's runtime exception, met to 4.6.1 where an answer that belongs to another request has no header to read."""
+    """Java's runtime exception, thrown up to 4.6.1 when a send gets another request's answer, which has no header."""
 
 
 class CompletionException(RuntimeError):
-    """Java's wrapping of what failed a future; an application meets it as a cause in 5.2.0 to 5.3.1 (#9119)."""
+    """Java's wrapper of a future's failure; an application sees it as a cause in 5.2.0 to 5.3.1 (#9119)."""

@@ -1,8 +1,8 @@
 """
-Frames of the remoting protocol: a command to bytes and bytes to commands, with both header encodings; no I/O.
+Frames of the remoting protocol: commands to bytes and back, with both header encodings; no I/O.
 
-A frame is: total length (4 bytes, without itself), header length (3 bytes) under one byte naming the header's
-encoding, header, body. The encoding travels in every frame and a server answers in the one it was asked in.
+A frame is: total length (4 bytes, without itself), encoding of the header (1 byte), header length (3 bytes), header, body. A
+server answers in the encoding of the request.
 """
 
 import struct
@@ -18,7 +18,7 @@ RESPONSE_FLAG = 0b01
 ONEWAY_FLAG = 0b10
 
 FRAME_MAX_BYTES = 16_777_216
-"""com.rocketmq.remoting.frameMaxLength of NettyDecoder in every release; a longer frame closes the connection there."""
+"""com.rocketmq.remoting.frameMaxLength of NettyDecoder in every release; it closes the connection on a longer frame."""
 
 _LENGTHS = struct.Struct(">II")
 _LENGTH = struct.Struct(">I")
@@ -27,7 +27,7 @@ _opaques = count(1)
 
 
 class Serialization(IntEnum):
-    """Encoding of a header (SerializeType, 4.0.0-incubating on); Java clients use JSON unless told otherwise."""
+    """Encoding of a header (SerializeType, from 4.0.0-incubating); Java clients use JSON by default."""
 
     JSON = 0
     ROCKETMQ = 1
@@ -40,18 +40,18 @@ _HEADERS: dict[int, tuple[Serialization, Callable[[bytes], header_json.Header]]]
 
 
 def next_opaque() -> int:
-    """A request number for this process, positive and 31 bits wide; unique until it wraps. Safe for threads."""
+    """Return a request number for this process: 31 bits, unique until it wraps. Thread-safe."""
     return next(_opaques) & _OPAQUE_MASK
 
 
-@dataclass(slots=True)  # not frozen, which would make the reading of every answer dearer; nobody changes one
+@dataclass(slots=True)  # not frozen, because that would slow down every answer; treat as immutable
 class Command:
     """
     One request or response (RemotingCommand, 4.0.0-incubating to 5.3.3).
 
-    ext_fields: the request's or response's own header, all values as text. opaque: the number a response repeats.
+    ext_fields: header of this request or response code, all values as text. opaque: the number that a response repeats.
     flag: bit 0 set for a response, bit 1 for a oneway request. version: MQVersion ordinal of the sender, which servers
-    look at for a few features.
+    check for a few features.
     """
 
     code: int
@@ -66,12 +66,11 @@ class Command:
 
     @property
     def is_response(self) -> bool:
-        """Whether this answers the request with the same opaque."""
+        """True if this is the response to the request with the same opaque."""
         return bool(self.flag & RESPONSE_FLAG)
 
     @property
     def is_oneway(self) -> bool:
-        """Whether no answer is expected."""
         return bool(self.flag & ONEWAY_FLAG)
 
 
@@ -83,7 +82,7 @@ def respond_to(
     ext_fields: Mapping[str, str] | None = None,
     body: bytes = b"",
 ) -> Command:
-    """The response to a request: same opaque, same header encoding, response bit set."""
+    """Return the response to a request: same opaque, same header encoding, response bit set."""
     return Command(
         code=code,
         ext_fields=ext_fields or {},
@@ -97,7 +96,7 @@ def respond_to(
 
 def encode(command: Command, opaque: int | None = None) -> bytes:
     """
-    The frame of a command (RemotingCommand.encode, 5.3.3); opaque: another number than its own.
+    Return the frame of a command (RemotingCommand.encode, 5.3.3); opaque: replaces its own number.
 
     Raises RemotingCommandException if the header cannot be written (binary keys are limited to 32767 bytes).
     """
@@ -126,22 +125,22 @@ def encode(command: Command, opaque: int | None = None) -> bytes:
 
 
 def join_frame(serialization: Serialization, header: bytes, body: bytes) -> bytes:
-    """A frame from an encoded header and a body."""
+    """Return the frame of an encoded header and a body."""
     total = 4 + len(header) + len(body)
     return b"".join((_LENGTHS.pack(total, serialization << 24 | len(header)), header, body))
 
 
 def decode(frame: bytes) -> Command:
     """
-    The command in a frame without its leading total length (RemotingCommand.decode, 5.3.3).
+    Return the command in a frame without its leading total length (RemotingCommand.decode, 5.3.3).
 
-    Raises RemotingCommandException for anything that is not one.
+    Raises RemotingCommandException for anything else.
     """
     return _decode(frame, 0)
 
 
 def _decode(data: bytes, begin: int) -> Command:
-    """The command in the frame whose header's length stands at begin and whose body ends where the data do."""
+    """Decode the frame whose header length is at begin and whose body reaches to the end of the data."""
     header_begin = begin + 4
     if len(data) < header_begin:
         raise RemotingCommandException(f"expected a frame of at least 4 bytes, saw {len(data) - begin}")
@@ -158,7 +157,7 @@ def _decode(data: bytes, begin: int) -> Command:
 
 
 class FrameBuffer:
-    """Collects received bytes and gives out whole commands, in order."""
+    """Collects received bytes and returns complete commands, in order."""
 
     __slots__ = ("_received",)
 
@@ -167,13 +166,13 @@ class FrameBuffer:
 
     def feed(self, data: bytes) -> list[Command]:
         """
-        Take bytes as they came and return the commands that are now complete.
+        Add received bytes and return the commands that are now complete.
 
-        Raises RemotingCommandException for a frame that cannot be read; the stream is useless afterwards.
+        Raises RemotingCommandException for an unreadable frame; the stream is unusable afterwards.
         """
         received = self._received
         if not received and len(data) >= 4 and int.from_bytes(data[:4], "big") == len(data) - 4 <= FRAME_MAX_BYTES:
-            return [_decode(data, 4)]  # one whole frame, as nearly every answer is
+            return [_decode(data, 4)]  # exactly one frame, as for nearly every answer
         received += data
         commands: list[Command] = []
         start = 0

@@ -1,8 +1,8 @@
 """
-Command headers in the compact binary encoding, number 1 (RocketMQSerializable, 4.0.0-incubating to 5.3.3).
+Command headers in binary, encoding 1 (RocketMQSerializable, 4.0.0-incubating to 5.3.3).
 
 code (2 bytes), language (1), version (2), opaque (4), flag (4), remark (length 4, UTF-8), length of the fields (4), then
-each field as key (length 2, UTF-8) and value (length 4, UTF-8). Big endian. An empty text reads back as no text.
+each field as key (length 2, UTF-8) and value (length 4, UTF-8). Big endian. An empty remark is read as None.
 """
 
 import struct
@@ -30,7 +30,7 @@ def encode(
     ext_fields: Mapping[str, str],
 ) -> bytes:
     """
-    The header in binary; a language without a number is written as OTHER.
+    Return the header in binary; a language without a number is written as OTHER.
 
     Raises RemotingCommandException for a key over 32767 bytes or a code that does not fit 16 bits.
     """
@@ -55,7 +55,7 @@ def decode(data: bytes) -> Header:
     """
     Read a binary header.
 
-    Raises RemotingCommandException if lengths do not fit into it or text is no UTF-8.
+    Raises RemotingCommandException if lengths exceed it or text is not UTF-8.
     """
     try:
         code, language, version, opaque, flag = _FIXED.unpack_from(data)

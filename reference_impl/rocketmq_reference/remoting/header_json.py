@@ -8,7 +8,7 @@ from rocketmq_reference.remoting.json_text import read_json, write_json
 
 
 class Header(NamedTuple):
-    """The fields of a command header, whatever its encoding was."""
+    """The fields of a command header, independent of its encoding."""
 
     code: int
     language: str
@@ -28,7 +28,7 @@ def encode(
     remark: str | None,
     ext_fields: Mapping[str, str],
 ) -> bytes:
-    """The header as one JSON object; a remark of None and empty ext fields are left out, as fastjson does with nulls."""
+    """Return the header as a JSON object; a remark of None and empty ext fields are omitted, as fastjson omits nulls."""
     header: dict[str, Any] = {
         "code": int(code),
         "flag": flag,
@@ -46,21 +46,21 @@ def encode(
 
 def decode(data: bytes) -> Header:
     """
-    Read a JSON header; fields that are missing have Java's defaults.
+    Read a JSON header; missing fields have Java's defaults.
 
-    Raises RemotingCommandException if it is no JSON object or a number is none.
+    Raises RemotingCommandException if it is no JSON object or a number is invalid.
     """
     header = read_json(data)
     try:
-        said = header.get
-        ext_fields = said("extFields") or {}
-        return Header(  # by position: one is made for every answer
-            int(said("code", 0)),
-            said("language") or "OTHER",
-            int(said("version", 0)),
-            int(said("opaque", 0)),
-            int(said("flag", 0)),
-            said("remark"),
+        get = header.get
+        ext_fields = get("extFields") or {}
+        return Header(  # by position, for speed: made for every answer
+            int(get("code", 0)),
+            get("language") or "OTHER",
+            int(get("version", 0)),
+            int(get("opaque", 0)),
+            int(get("flag", 0)),
+            get("remark"),
             {name: value if type(value) is str else str(value) for name, value in ext_fields.items()},
         )
     except (AttributeError, TypeError, ValueError) as error:

@@ -1,8 +1,8 @@
 """
-JSON as RocketMQ writes it: strict on the way out, and on the way in also with the bare integer keys of fastjson.
+JSON as RocketMQ uses it: writes strict JSON, and also reads fastjson's bare integer keys.
 
-Servers before 4.9.4 (and later ones for clients that do not ask otherwise) write maps with number keys as
-``{0:"127.0.0.1:10911"}``, which is no JSON (RemotingSerializable, 4.0.0-incubating to 5.3.3).
+Servers before 4.9.4 (and later ones unless the client asks for strict JSON) write maps with number keys as
+``{0:"127.0.0.1:10911"}``, which is not JSON (RemotingSerializable, 4.0.0-incubating to 5.3.3).
 """
 
 import json
@@ -11,7 +11,7 @@ from typing import Any
 
 from rocketmq_reference.remoting.errors import RemotingCommandException
 
-# A string is matched first so that nothing inside one is ever touched.
+# Strings are matched first so that their content is never changed.
 _STRING_OR_BARE_KEY = re.compile(r'"(?:[^"\\]|\\.)*"|([{,]\s*)(-?\d+)(?=\s*:)')
 
 _DECODER = json.JSONDecoder()
@@ -19,15 +19,15 @@ _ENCODER = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False)
 
 
 def write_json(value: object) -> bytes:
-    """Compact JSON in UTF-8."""
+    """Return compact JSON in UTF-8."""
     return _ENCODER.encode(value).encode()
 
 
 def read_json(text: bytes) -> Any:
     """
-    Parse JSON in UTF-8, quoting bare integer keys where plain JSON fails.
+    Parse JSON in UTF-8; if that fails, quote bare integer keys and try again.
 
-    Raises RemotingCommandException if it is neither.
+    Raises RemotingCommandException if both fail.
     """
     try:
         value, end = _DECODER.raw_decode(characters := text.decode())

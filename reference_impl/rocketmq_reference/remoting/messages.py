@@ -1,5 +1,5 @@
 """
-Messages as a broker stores them and hands them out to pulls (MessageDecoder.decode, 4.0.0-incubating to 5.3.3).
+Messages as a broker stores them and returns them to pulls (MessageDecoder.decode, 4.0.0-incubating to 5.3.3).
 """
 
 import socket
@@ -13,7 +13,7 @@ from rocketmq_reference.remoting.properties import UNIQ_KEY, decode_properties
 
 MAGIC_V1 = 0xDAA320A7
 MAGIC_V2 = 0xDAA320AB  # topic longer than 127 bytes; its length takes two bytes
-_MAGIC_OF_PADDING = 0xCBD43194  # end of a commit log file; never in answers to pulls, but a cheap thing to name
+_MAGIC_OF_PADDING = 0xCBD43194  # end of a commit log file; never in answers to pulls, but named in the error
 
 _FIXED = struct.Struct(
     ">IIIiiqqiq"
@@ -29,7 +29,7 @@ class SysFlag(IntFlag):
     """
     Bits of a message's system flag (MessageSysFlag, 5.3.3).
 
-    From 5.0.0 on three bits name the compression; zero there means zlib, as in releases that knew nothing else.
+    From 5.0.0 three bits name the compression; zero means zlib, the only one in earlier releases.
     """
 
     COMPRESSED = 0x1
@@ -48,7 +48,7 @@ class SysFlag(IntFlag):
 @dataclass(frozen=True, slots=True)
 class StoredMessage:
     """
-    One message of one queue. Times in milliseconds since 1970 by the clock of the producer (born) and the broker (store).
+    One message of one queue. Times in milliseconds since 1970, by the producer's clock (born) and the broker's (store).
 
     body is decompressed; sys_flag is as stored. born_host and store_host are ``host:port``.
     """
@@ -70,21 +70,21 @@ class StoredMessage:
 
     @property
     def unique_key(self) -> str | None:
-        """The client's id of the message; None from clients that set none."""
+        """The client's id of the message; None if the client set none."""
         return self.properties.get(UNIQ_KEY)
 
     @property
     def offset_message_id(self) -> str:
-        """The broker's id: its address and the physical offset."""
+        """The broker's id: broker address and physical offset."""
         return encode_offset_message_id(self.store_host, self.physical_offset)
 
 
 def decode_stored(data: bytes) -> list[StoredMessage]:
     """
-    The messages in the body of a pull's answer, in queue order.
+    Return the messages in the body of a pull's answer, in queue order.
 
-    Raises RemotingCommandException where the bytes are no messages, or a body is compressed with LZ4 or ZSTD, which the
-    standard library cannot undo.
+    Raises RemotingCommandException for bytes that are no messages, and for LZ4 and ZSTD bodies, which the standard library
+    cannot decompress.
     """
     messages: list[StoredMessage] = []
     at = 0
@@ -151,15 +151,15 @@ def _sized(data: bytes, at: int, length_bytes: int) -> tuple[bytes, int]:
 
 
 def compress(body: bytes, level: int) -> bytes:
-    """Body compressed with zlib at a level (UtilAll.compress to 4.9.x, ZlibCompressor from 5.0.0; default level 5)."""
+    """Return the body compressed with zlib (UtilAll.compress to 4.9.x, ZlibCompressor from 5.0.0; default level 5)."""
     return zlib.compress(body, level)
 
 
 def decompress(body: bytes, sys_flag: int) -> bytes:
     """
-    A body as the application gave it.
+    Return a body as the application sent it.
 
-    Raises RemotingCommandException for LZ4 and ZSTD (possible from 5.0.0 on) and for damaged zlib data.
+    Raises RemotingCommandException for LZ4 and ZSTD (possible from 5.0.0) and for damaged zlib data.
     """
     if not sys_flag & SysFlag.COMPRESSED or not body:
         return body
@@ -174,7 +174,7 @@ def decompress(body: bytes, sys_flag: int) -> bytes:
 
 
 def encode_offset_message_id(store_host: str, physical_offset: int) -> str:
-    """The broker's message id: address, port (4 bytes) and physical offset (8) in upper-case hex (createMessageId)."""
+    """Return the broker's message id: address, port (4 bytes), physical offset (8) in upper-case hex (createMessageId)."""
     host, _, port = store_host.rpartition(":")
     is_v6 = host.startswith("[")
     packed = socket.inet_pton(socket.AF_INET6, host.strip("[]")) if is_v6 else socket.inet_aton(host)

@@ -1,5 +1,5 @@
 """
-Message properties as one text: name, byte 1, value, byte 2, and so on (MessageDecoder, 4.0.0-incubating to 5.3.3).
+Message properties as one text: name, byte 1, value, byte 2, … (MessageDecoder, 4.0.0-incubating to 5.3.3).
 """
 
 from collections.abc import Mapping
@@ -13,16 +13,16 @@ WAIT = "WAIT"
 UNIQ_KEY = "UNIQ_KEY"
 CLUSTER = "CLUSTER"
 DELAY = "DELAY"
-"""Names of MessageConst that this package sets or looks at."""
+"""Names of MessageConst that this package sets or reads."""
 
 
 def encode_properties(properties: Mapping[str, str]) -> str:
-    """Every pair followed by a separator (messageProperties2String; 4.9.4 leaves the last one out, all releases read both)."""
+    """Return the pairs, a separator after each (messageProperties2String; 4.9.4 omits the last, every release reads both)."""
     return "".join([f"{name}{NAME_VALUE_SEPARATOR}{value}{PROPERTY_SEPARATOR}" for name, value in properties.items()])
 
 
 def decode_properties(text: str) -> dict[str, str]:
-    """The pairs of a text; what is no pair, or has an empty name or value, is passed over (string2messageProperties)."""
+    """Return the pairs of a text, skipping parts without a name, separator or value (string2messageProperties)."""
     properties: dict[str, str] = {}
     for pair in text.split(PROPERTY_SEPARATOR):
         name, separator, value = pair.partition(NAME_VALUE_SEPARATOR)

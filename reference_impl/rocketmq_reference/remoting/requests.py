@@ -1,8 +1,8 @@
 """
-Requests as commands: what to ask name servers and brokers, with the header fields they expect; sends are in sending.py.
+Requests to name servers and brokers as commands; sends are in sending.py.
 
-Builders of what a client asks take ``serialization`` for the header's encoding. Read in the header classes of 5.3.3 under
-org.apache.rocketmq.remoting.protocol.header; fields that older servers do not know are ignored by them.
+Builders of a client's requests take ``serialization`` for the header's encoding. Read in the header classes of 5.3.3 under
+org.apache.rocketmq.remoting.protocol.header; older servers ignore fields that they do not know.
 """
 
 import time
@@ -13,17 +13,17 @@ from rocketmq_reference.remoting.frames import Command, Serialization
 from rocketmq_reference.remoting.json_text import write_json
 
 DEFAULT_TOPIC = "TBW102"
-"""Topic whose route and configuration stand in for a topic that does not exist yet (AUTO_CREATE_TOPIC_KEY_TOPIC)."""
+"""Topic whose route and configuration are used for a topic that does not exist yet (AUTO_CREATE_TOPIC_KEY_TOPIC)."""
 
 TOOLS_GROUP = "TOOLS_CONSUMER"
-"""Consumer group every broker knows from the start (MixAll.TOOLS_CONSUMER_GROUP)."""
+"""Consumer group that every broker has by default (MixAll.TOOLS_CONSUMER_GROUP)."""
 
 _PERM_READ_WRITE = 0b110
 _PULL_WITH_SUBSCRIPTION = 0b100  # FLAG_SUBSCRIPTION of PullSysFlag: the request names its own filter
 
 
 def get_route(topic: str, *, serialization: Serialization = Serialization.JSON) -> Command:
-    """Ask a name server where a topic's queues are; answer: parse_route."""
+    """Ask a name server for a topic's route; answer: parse_route."""
     return _command(RequestCode.GET_ROUTEINFO_BY_TOPIC, {"topic": topic}, serialization)
 
 
@@ -34,7 +34,7 @@ def get_cluster() -> Command:
 
 def create_topic(topic: str, queues: int, *, order: bool = False) -> Command:
     """
-    Create or change a topic on one broker, with as many queues to read as to write; answer: expect_success.
+    Create or change a topic on one broker, with equally many read and write queues; answer: expect_success.
 
     The broker registers the topic with its name servers before it answers.
     """
@@ -63,10 +63,10 @@ def get_max_offset(topic: str, queue_id: int, *, serialization: Serialization = 
 
 def pull(topic: str, queue_id: int, offset: int, *, max_messages: int = 32, now_ms: int | None = None) -> Command:
     """
-    Read up to ``max_messages`` messages of a queue from an offset on, without waiting for new ones; answer: parse_pull.
+    Pull up to ``max_messages`` messages of a queue from an offset, without waiting for new ones; answer: parse_pull.
 
-    The request carries its own subscription to everything, so that no heartbeat is needed before. now_ms: version of
-    that subscription, the present by default. A broker gives fewer messages than asked for by its own limits.
+    The request carries its own subscription to everything, so it needs no earlier heartbeat. now_ms: version of that
+    subscription, the current time by default. A broker's own limits may return fewer messages.
     """
     fields = {
         **_queue(topic, queue_id),
@@ -90,7 +90,7 @@ def heartbeat(
     serialization: Serialization = Serialization.JSON,
     version: int = 0,
 ) -> Command:
-    """Tell a broker that a client's producers live (MQClientAPIImpl.sendHeartbeat, HeartbeatData); answer: expect_success."""
+    """Send a heartbeat of a client's producers (MQClientAPIImpl.sendHeartbeat, HeartbeatData); answer: expect_success."""
     body = write_json(
         {
             "clientID": client_id,
@@ -102,7 +102,7 @@ def heartbeat(
 
 
 def unregister(client_id: str, producer_group: str, *, serialization: Serialization = Serialization.JSON) -> Command:
-    """Tell a broker that a producer of a client is gone (MQClientAPIImpl.unregisterClient); answer: expect_success."""
+    """Unregister a client's producer from a broker (MQClientAPIImpl.unregisterClient); answer: expect_success."""
     fields = {"clientID": client_id, "producerGroup": producer_group}
     return _command(RequestCode.UNREGISTER_CLIENT, fields, serialization)
 

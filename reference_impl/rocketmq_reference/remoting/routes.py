@@ -1,4 +1,4 @@
-"""Where a topic's queues are, and which brokers a cluster has, as name servers tell it (TopicRouteData, ClusterInfo)."""
+"""Topic routes and cluster information in the answers of name servers (TopicRouteData, ClusterInfo)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ class QueueData:
 
 @dataclass(frozen=True, slots=True)
 class BrokerData:
-    """A broker's name and the address of each of its members by id; MASTER_ID is the master's (BrokerData)."""
+    """A broker's name and the addresses of its members by id; MASTER_ID is the master's (BrokerData)."""
 
     broker: str
     cluster: str
@@ -35,7 +35,7 @@ class BrokerData:
 @dataclass(frozen=True, slots=True)
 class TopicRoute:
     """
-    Answer to a route request, in the order the name server sent (TopicRouteData).
+    Answer to a route request, in the name server's order (TopicRouteData).
 
     order_topic_conf: ``broker:queues;broker:queues`` for ordered topics, else None.
     """
@@ -45,13 +45,13 @@ class TopicRoute:
     order_topic_conf: str | None = None
 
     def master_addresses(self) -> dict[str, str]:
-        """Address of the master of every broker that has one, by broker name."""
+        """Return the master's address of every broker that has one, by broker name."""
         return {broker.broker: broker.addresses[MASTER_ID] for broker in self.brokers if MASTER_ID in broker.addresses}
 
 
 @dataclass(frozen=True, slots=True)
 class ClusterInfo:
-    """All brokers a name server knows, by name, and the broker names of each cluster (ClusterInfo)."""
+    """All brokers of a name server by name, and the broker names of each cluster (ClusterInfo)."""
 
     brokers: Mapping[str, BrokerData]
     clusters: Mapping[str, frozenset[str]]
@@ -59,7 +59,7 @@ class ClusterInfo:
 
 def decode_route(body: bytes) -> TopicRoute:
     """
-    Read the body of a route answer, strict JSON or fastjson's with bare number keys.
+    Read the body of a route answer: strict JSON, or fastjson's with bare number keys.
 
     Raises RemotingCommandException for anything else.
     """

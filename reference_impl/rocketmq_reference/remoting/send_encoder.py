@@ -1,7 +1,7 @@
 """
-Send requests to frames, fast: what does not change from send to send of a topic is encoded once.
+Fast encoder of send requests: the fields that are constant for a topic are encoded once.
 
-The frames say exactly what encode(send_message(request)) says; only the order of the header's fields differs.
+The frames are equivalent to encode(send_message(request)); only the order of the header's fields differs.
 """
 
 import struct
@@ -20,7 +20,7 @@ _FIXED = struct.Struct(">hbhii")
 
 
 class SendEncoder:
-    """Encodes the sends of one client; safe for threads. Topics are remembered for good, as the client's routes are."""
+    """Encodes the sends of one client; thread-safe. The fields of a topic are cached forever, as are the client's routes."""
 
     def __init__(self, serialization: Serialization, *, language: LanguageCode, version: int) -> None:
         self._serialization = serialization
@@ -29,7 +29,7 @@ class SendEncoder:
         self._constant: dict[tuple[str, bool, str, str, int], bytes | str] = {}
 
     def encode(self, request: SendRequest, opaque: int, *, is_oneway: bool = False) -> bytes:
-        """The frame of a request under its number: SEND_MESSAGE_V2, or SEND_BATCH_MESSAGE for a batch."""
+        """Return the frame of a request with its number: SEND_MESSAGE_V2, or SEND_BATCH_MESSAGE for a batch."""
         code = RequestCode.SEND_BATCH_MESSAGE if request.is_batch else RequestCode.SEND_MESSAGE_V2
         is_json = self._serialization is Serialization.JSON
         flag = ONEWAY_FLAG if is_oneway else 0

@@ -1,7 +1,7 @@
 """
-Send requests: the header with single-letter names (SEND_MESSAGE_V2), the one with whole names (SEND_MESSAGE), batches.
+Send requests: the header with single-letter names (SEND_MESSAGE_V2), the header with full names (SEND_MESSAGE), batches.
 
-Java clients of every release use the letters unless a system property says otherwise (MQClientAPIImpl.sendSmartMsg).
+Java clients of every release use the letters unless a system property disables them (MQClientAPIImpl.sendSmartMsg).
 Read in SendMessageRequestHeaderV2 and SendMessageRequestHeader, 4.0.0-incubating to 5.3.3.
 """
 
@@ -15,11 +15,11 @@ from rocketmq_reference.remoting.properties import encode_properties
 from rocketmq_reference.remoting.requests import DEFAULT_TOPIC
 
 
-class SendRequest(NamedTuple):  # one is made for every send, and tuples are made fastest
+class SendRequest(NamedTuple):  # made for every send; tuples are the fastest to create
     """
     One message for one queue. born_timestamp_ms: milliseconds since 1970. body is as sent, compressed or a batch.
 
-    broker: name of the broker meant, which releases from 4.9.5 and 5.0.0 on send along; None leaves it out.
+    broker: name of the addressed broker, sent by releases from 4.9.5 and 5.0.0 on; None omits it.
     """
 
     topic: str
@@ -52,20 +52,20 @@ LETTERS = {
     "batch": "m",
     "brokerName": "n",
 }
-"""Whole name to letter (SendMessageRequestHeaderV2.createSendMessageRequestHeaderV2)."""
+"""Full name to letter (SendMessageRequestHeaderV2.createSendMessageRequestHeaderV2)."""
 
 
 def send_message(
     request: SendRequest, *, serialization: Serialization = Serialization.JSON, version: int = 0
 ) -> Command:
-    """A send with the single-letter header: code 310, or 320 for a batch; answer: parse_send."""
+    """Send a message with the single-letter header: code 310, or 320 for a batch; answer: parse_send."""
     fields = {LETTERS[name]: value for name, value in send_fields(request).items()}
     code = RequestCode.SEND_BATCH_MESSAGE if request.is_batch else RequestCode.SEND_MESSAGE_V2
     return Command(code, fields, request.body, serialization=serialization, language="PYTHON", version=version)
 
 
 def send_fields(request: SendRequest) -> dict[str, str]:
-    """The header under its whole names, all values as text."""
+    """Return the header under its full names, all values as text."""
     fields = {
         "producerGroup": request.group,
         "topic": request.topic,
@@ -86,7 +86,7 @@ def send_fields(request: SendRequest) -> dict[str, str]:
 
 
 def parse_send_fields(command: Command) -> dict[str, str]:
-    """The header of any send under its whole names, as a broker reads it (SendMessageRequestHeader.parseRequestHeader)."""
+    """Return any send's header under its full names, as a broker does (SendMessageRequestHeader.parseRequestHeader)."""
     if command.code == RequestCode.SEND_MESSAGE:
         return dict(command.ext_fields)
     return {name: command.ext_fields[letter] for name, letter in LETTERS.items() if letter in command.ext_fields}

@@ -1,8 +1,8 @@
 """
-Signed requests: what a broker with access control asks of a client (AclClientRPCHook and AclSigner, 4.4.0 to 5.5.0).
+Signed requests for brokers with access control (AclClientRPCHook and AclSigner, 4.4.0 to 5.5.0).
 
-ACL 1 (plain_acl.yml, up to 5.2) and ACL 2 (5.3 on) ask the same: the header names the account, and has the HMAC-SHA1 of all
-its values in the order of their names, followed by the body. The number of a request is not signed.
+The same for ACL 1 (plain_acl.yml, up to 5.2) and ACL 2 (from 5.3): the header has the account, and the HMAC-SHA1 of all its
+values in the order of their names, followed by the body. The request number is not signed.
 """
 
 import base64
@@ -19,7 +19,7 @@ SIGNATURE = "Signature"
 
 @dataclass(frozen=True, slots=True)
 class Credentials:
-    """An account of a cluster (SessionCredentials); only the name of the account is ever shown."""
+    """An account of a cluster (SessionCredentials); repr shows only its access key."""
 
     access_key: str
     secret_key: str = field(repr=False)
@@ -27,7 +27,7 @@ class Credentials:
 
 
 def signed(command: Command, credentials: Credentials) -> Command:
-    """The command with account and signature among its header's fields."""
+    """Return the command with account and signature in its header."""
     fields = dict(command.ext_fields) | {ACCESS_KEY: credentials.access_key}
     if credentials.security_token is not None:
         fields[SECURITY_TOKEN] = credentials.security_token

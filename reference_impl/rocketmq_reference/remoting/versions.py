@@ -1,4 +1,4 @@
-"""The number by which a client tells servers its release (MQVersion)."""
+"""Version number of a release in command headers (MQVersion)."""
 
 import re
 
@@ -8,10 +8,10 @@ _RELEASE = re.compile(r"(\d+)\.(\d+)\.(\d+)")
 
 def mq_version(release: str) -> int:
     """
-    Ordinal of a release, 4.0.0 or later, in MQVersion.Version as it stood in 5.3.3: ``5.3.3`` is 479.
+    Return the ordinal of a release from 4.0.0 on in MQVersion.Version of 5.3.3: ``5.3.3`` is 479.
 
-    Every patch level from x.y.0 to x.y.9 has two entries, a snapshot and the release. What follows the three numbers is
-    passed over. Raises ValueError for anything else.
+    Every patch level from x.y.0 to x.y.9 has two entries, a snapshot and the release. A suffix after the three numbers is
+    ignored. Raises ValueError for anything else.
     """
     match = _RELEASE.match(release)
     if match is None:

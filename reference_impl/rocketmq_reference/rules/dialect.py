@@ -1,7 +1,7 @@
 """
-The shape of a dialect: everything in which releases of the Java producer differ, as one value.
+Type of a dialect: all differences between releases of the Java producer, as one value.
 
-The values themselves, one a behaviour range, are in rocketmq_reference.dialects.
+The values, one per behaviour range, are in rocketmq_reference.dialects.
 """
 
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from rocketmq_reference.rules.settings import SendSettings
 
 @dataclass(frozen=True, slots=True)
 class Releases:
-    """First and last release of a behaviour range, both included, in the order of the release line."""
+    """First and last release of a behaviour range, inclusive, in the order of the release line."""
 
     first: str
     last: str
@@ -28,11 +28,11 @@ class LoopRules:
     """
     The synchronous send loop (DefaultMQProducerImpl.sendDefaultImpl), generations Y1–Y7.
 
-    shared_budget: all attempts share the timeout (Y2 on); otherwise each has all of it. retry_codes: response codes of a
-    broker after which another attempt is made. codes_can_be_added: an application may add to them (Y3 on).
-    client_error_isolates: an MQClientException counts as a failure of the broker (to Y3). broker_error_is_unreachable:
-    an MQBrokerException marks the broker unreachable, and with the detector on so does a RemotingException (Y4 on).
-    per_request_cap: a limit for every attempt but the last can be set (Y7).
+    shared_budget: all attempts share the timeout (Y2 on); otherwise each has the whole timeout. retry_codes: response codes
+    of a broker that are retried. codes_can_be_added: an application may add to them (Y3 on). client_error_isolates: an
+    MQClientException counts as a failure of the broker (to Y3). broker_error_is_unreachable: an MQBrokerException marks the
+    broker unreachable, and so does a RemotingException with the detector on (Y4 on). per_request_cap: a timeout limit for
+    every attempt but the last can be set (Y7).
     """
 
     shared_budget: bool
@@ -43,7 +43,7 @@ class LoopRules:
     per_request_cap: bool
 
     def left_ms(self, timeout_ms: int, spent_ms: int) -> int | None:
-        """What is left of a timeout after part of it was spent; None if more was. All of it where nothing is shared."""
+        """Return the rest of a timeout, None if it is overspent; the whole timeout if there is no shared budget."""
         if not self.shared_budget:
             return timeout_ms
         return None if timeout_ms < spent_ms else timeout_ms - spent_ms
@@ -54,14 +54,13 @@ class Dialect:
     """
     One behaviour range of the Java producer.
 
-    parent: name of the dialect it was derived from, None for the oldest. failure_counts_as_ms: latency that stands in
-    for a failed attempt when its penalty is looked up. write_queues_need_permission: the fallback knows only writable
-    brokers (4.9.8). default_topic: the create-topic key where none was set, whose route a new topic gets.
-    create_topic_key_ignored: that route is always TBW102's, and the create-topic key has no placeholder entry among the
-    topics whose routes are polled (from 5.1.1). selector_restarts_time: a send by
-    selector without a timeout gives its attempt the whole time (from 5.1.4). detector_can_be_switched_on:
-    setStartDetectorEnable of the producer has an effect (from 5.2.0; 5.1.4 has the detector, but heeds a system property
-    only, #7813).
+    parent: name of the dialect it was derived from, None for the oldest. failure_counts_as_ms: latency assumed for a failed
+    attempt when its penalty is looked up. write_queues_need_permission: the fallback knows only writable brokers (4.9.8).
+    default_topic: the default create-topic key, whose route a new topic gets. create_topic_key_ignored: that route is always
+    TBW102's, and the create-topic key has no placeholder entry among the topics whose routes are polled (from 5.1.1).
+    selector_restarts_time: a send by selector without a timeout gives its attempt the whole timeout (from 5.1.4).
+    detector_can_be_switched_on: setStartDetectorEnable of the producer has an effect (from 5.2.0; 5.1.4 has the detector, but
+    only a system property starts it, #7813).
     """
 
     name: str
@@ -83,14 +82,14 @@ class Dialect:
     remoting: RemotingRules
 
     def avoidance_ms(self, latency_ms: int, isolated: bool) -> int:
-        """How long a broker is avoided after an attempt of that latency; isolated: the attempt failed."""
+        """Return how long a broker is avoided after an attempt of this latency; isolated: the attempt failed."""
         return self.penalties.avoidance_ms(self.failure_counts_as_ms if isolated else latency_ms)
 
     def detects(self, settings: SendSettings) -> bool:
-        """Whether the broker detector works with these settings."""
+        """True if the broker detector runs with these settings."""
         return self.detector_can_be_switched_on and settings.start_detector_enable
 
     def uses_vip_channel(self, settings: SendSettings) -> bool:
-        """Whether first attempts go to the port two below the advertised one; retries of asynchronous sends never do."""
+        """True if attempts go to the port two below the advertised one; retries of asynchronous sends never do."""
         chosen = settings.vip_channel_enabled
         return self.remoting.vip_channel if chosen is None else chosen

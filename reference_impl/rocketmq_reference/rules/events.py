@@ -1,7 +1,7 @@
 """
-What the rules tell an observer while they decide: one frozen event each, in one closed union.
+Events that the rules report to an observer while they decide.
 
-An observer is a plain callable; without one nothing is built. Used by ``explain``, never by the rules themselves.
+An observer is a plain callable; without one no event is built. Used by ``explain``, never by the rules themselves.
 """
 
 from collections.abc import Callable
@@ -12,7 +12,7 @@ from rocketmq_reference.rules.client.publish import Queue
 
 
 class Skip(StrEnum):
-    """Why a queue that was looked at was not taken."""
+    """Reason why an examined queue was not selected."""
 
     LAST_BROKER = "last-broker"
     NOT_LAST_BROKER = "not-last-broker"
@@ -21,7 +21,7 @@ class Skip(StrEnum):
 
 
 class Tier(StrEnum):
-    """Which part of the rule supplied the queue."""
+    """Part of the rule that supplied the queue."""
 
     ROTATION = "rotation"
     OTHER_BROKER = "other-broker"
@@ -33,7 +33,7 @@ class Tier(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class IndexRead:
-    """The thread's counter stood here (None: not yet used) before a selection."""
+    """Value of the thread's counter before a selection; None: not yet used."""
 
     value: int | None
 
@@ -47,7 +47,7 @@ class IndexReset:
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """A queue was looked at and left; remaining_ms is what is left of the broker's avoidance, if it has a fault item."""
+    """A queue was examined and skipped; remaining_ms: rest of the broker's avoidance, None without a fault item."""
 
     queue: Queue
     reason: Skip
@@ -56,7 +56,7 @@ class Skipped:
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """A queue was taken; mutated: the shared publish list was rewritten for it."""
+    """A queue was selected; mutated: the shared publish list was rewritten for it."""
 
     queue: Queue
     tier: Tier
@@ -65,21 +65,21 @@ class Chosen:
 
 @dataclass(frozen=True, slots=True)
 class Forgotten:
-    """The fault item of a broker without write queues was dropped."""
+    """The fault item of a broker without write queues was removed."""
 
     broker: str
 
 
 @dataclass(frozen=True, slots=True)
 class Swallowed:
-    """An exception inside the selection was caught, and the plain rotation was used instead; what Java throws."""
+    """An exception in the selection was caught and plain rotation used instead; exception: what Java throws."""
 
     exception: str
 
 
 @dataclass(frozen=True, slots=True)
 class Charged:
-    """An attempt was noted in the fault table."""
+    """An attempt was recorded in the fault table."""
 
     broker: str
     latency_ms: int
@@ -90,7 +90,7 @@ class Charged:
 
 @dataclass(frozen=True, slots=True)
 class BudgetChecked:
-    """Time spent since the call began, against the timeout all attempts share (None: each attempt has its own)."""
+    """Time spent since the call began, and the timeout that all attempts share (None: each attempt has its own)."""
 
     spent_ms: int
     timeout_ms: int | None

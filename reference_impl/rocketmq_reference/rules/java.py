@@ -1,5 +1,5 @@
 """
-Java's ``int`` arithmetic and string hash, as far as the producer's decisions show them.
+Java's ``int`` arithmetic and string hash, as far as the producer's decisions depend on them.
 
 An ``int`` wraps at 32 bits, ``Math.abs(MIN)`` is MIN, and ``%`` takes the sign of the dividend.
 """
@@ -12,27 +12,27 @@ INT_MIN = -(2**31)
 
 
 def wrap32(value: int) -> int:
-    """Value as a Java ``int`` holds it after overflow."""
+    """Return the value as a Java ``int`` holds it after overflow."""
     return (value + 2**31) % 2**32 - 2**31
 
 
 def increment(value: int) -> int:
-    """``value + 1`` of an ``int``: MAX is followed by MIN."""
+    """Return ``value + 1`` of an ``int``: MAX is followed by MIN."""
     return value + 1 if value < INT_MAX else INT_MIN
 
 
 def abs32(value: int) -> int:
-    """``Math.abs(int)``: the absolute value, except that MIN stays MIN."""
+    """Return ``Math.abs(int)``: the absolute value, except that MIN stays MIN."""
     return value if value >= 0 or value == INT_MIN else -value
 
 
 def remainder(dividend: int, divisor: int) -> int:
-    """Java's ``%``; raises ZeroDivisionError where Java throws ArithmeticException."""
+    """Return Java's ``%``; raises ZeroDivisionError where Java throws ArithmeticException."""
     return dividend % divisor if dividend >= 0 else -(-dividend % divisor)
 
 
 def string_hash(text: str) -> int:
-    """``String.hashCode``: a polynomial over UTF-16 units."""
+    """Return ``String.hashCode``: a polynomial over UTF-16 units."""
     units = text.encode("utf-16-be", "surrogatepass")
     result = 0
     for high, low in zip(units[::2], units[1::2], strict=True):
@@ -42,10 +42,10 @@ def string_hash(text: str) -> int:
 
 def hash_order(names: Iterable[str], *, buckets: int, concurrent: bool) -> list[str]:
     """
-    Names as the keys of a hash table are listed: by bucket, within a bucket as inserted.
+    Return names in the iteration order of a Java hash table: by bucket, within a bucket by insertion.
 
-    A HashMap doubles when more than three quarters full, a ConcurrentHashMap as soon as three quarters are reached (seen on
-    4.9.4's classes with 24 brokers); the order within a bucket after a doubling is not modelled.
+    A HashMap doubles when it is more than three quarters full, a ConcurrentHashMap when it reaches three quarters (observed
+    on 4.9.4's classes with 24 brokers). The order within a bucket after a doubling is not modelled.
     """
     known = list(names)
     grown = len(known) if concurrent else len(known) - 1
@@ -54,8 +54,8 @@ def hash_order(names: Iterable[str], *, buckets: int, concurrent: bool) -> list[
     return sorted(known, key=lambda name: spread_hash(name) % buckets)
 
 
-@lru_cache(maxsize=4_096)  # asked again and again for the few brokers there are
+@lru_cache(maxsize=4_096)  # called repeatedly for few names
 def spread_hash(text: str) -> int:
-    """Hash as ConcurrentHashMap uses it to find a bucket: upper half folded into the lower, sign dropped."""
+    """Return the hash by which ConcurrentHashMap finds a bucket: upper half folded into the lower, sign dropped."""
     unsigned = string_hash(text) & 0xFFFF_FFFF
     return (unsigned ^ unsigned >> 16) & INT_MAX

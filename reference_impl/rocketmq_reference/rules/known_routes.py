@@ -1,8 +1,8 @@
 """
-What one client knows of routes: of which topics, where their brokers are, and which topics it asks about (MQClientInstance).
+One client's knowledge of routes: routes by topic, broker addresses, and the topics to poll (MQClientInstance).
 
-The tables of topicRouteTable, brokerAddrTable and, as far as its keys go, topicPublishInfoTable. Who asks a name server,
-when, and under which lock is the business of whoever holds this.
+Models topicRouteTable, brokerAddrTable and the keys of topicPublishInfoTable. The caller decides when to ask a name server
+and under which lock.
 """
 
 from collections.abc import Iterator, Mapping
@@ -16,9 +16,9 @@ _FIRST_BUCKETS = 16
 
 class KnownRoutes:
     """
-    The routes of one client, the same rules in every release.
+    The routes of one client; the same rules in every release.
 
-    stand_in: the topic whose route a topic gets that no name server knows. addresses: by broker name and id.
+    stand_in: the topic whose route is used for a topic that no name server knows. addresses: broker name → broker id → address.
     """
 
     __slots__ = ("_routes", "_topics", "addresses", "stand_in")
@@ -31,28 +31,28 @@ class KnownRoutes:
         self.addresses: dict[str, Mapping[int, str]] = {}
 
     def want(self, topic: str) -> bool:
-        """Somebody sends to the topic, so it is polled from now on, whether there is a route or not; True the first time."""
+        """Poll the topic from now on because it is sent to, with or without a route; True the first time."""
         is_new = topic not in self._topics
         self._topics.setdefault(topic)
         return is_new
 
     def polled_topics(self) -> list[str]:
         """
-        What a route poll asks about, in the order of Java's HashSet.
+        Return the topics of a route poll, in the order of Java's HashSet.
 
-        Topics that were sent to or learnt of, and to 5.1.0 the create-topic key from the start, which had a placeholder entry.
+        Topics sent to or received as a route, and up to 5.1.0, from the start, the create-topic key as a placeholder.
         """
         return hash_order(list(self._topics), buckets=_FIRST_BUCKETS, concurrent=False)
 
     def any_topic(self) -> str | None:
-        """The first topic of Java's table, about which brokers are asked when any will do; None if there is none."""
+        """Return the first topic of Java's table, used for probes of brokers; None if there is none."""
         return next(iter(hash_order(list(self._topics), buckets=_FIRST_BUCKETS, concurrent=True)), None)
 
     def take(self, topic: str, route: TopicRoute, *, can_select: bool) -> bool:
         """
-        A name server told a route: whether it replaces what is known, and so brings a new publish list.
+        Store a route from a name server; True if it replaces the known one, which then needs a new publish list.
 
-        It does if it differs, or (can_select is False) if there is no list yet, or an empty one.
+        It does if it differs, or (can_select is False) if there is no publish list yet or an empty one.
         """
         if can_select and not route_changed(self._routes.get(topic), route):
             return False
@@ -62,7 +62,7 @@ class KnownRoutes:
         return True
 
     def drop_offline(self) -> None:
-        """Forget addresses that no topic's route names any more (cleanOfflineBroker)."""
+        """Remove addresses that no topic's route contains any more (cleanOfflineBroker)."""
         online = {
             address
             for route in self._routes.values()
@@ -77,18 +77,16 @@ class KnownRoutes:
                 del self.addresses[broker]
 
     def master(self, broker: str) -> str | None:
-        """Address of a broker's master; None if no route named one (findBrokerAddressInPublish)."""
+        """Return the address of a broker's master, None if unknown (findBrokerAddressInPublish)."""
         return self.addresses.get(broker, {}).get(MASTER_ID)
 
     def masters(self) -> Iterator[str]:
-        """Addresses that a round of heartbeats goes to, in the order of Java's table, each looked up when its turn comes."""
+        """Iterate over the masters' addresses for a round of heartbeats, in Java's order; each is looked up at its turn."""
         brokers = hash_order(self.addresses.copy(), buckets=_FIRST_BUCKETS, concurrent=True)
         return (address for address in map(self.master, brokers) if address is not None)
 
     def members(self) -> list[str]:
-        """Addresses of all members of all brokers."""
         return [address for members in self.addresses.copy().values() for address in members.values()]
 
     def is_known(self, address: str) -> bool:
-        """Whether it is the address of a broker of some route."""
         return address in self.members()

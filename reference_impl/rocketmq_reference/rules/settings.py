@@ -1,4 +1,4 @@
-"""What an application can set and the rules depend on; names and defaults are the client's own, in snake case."""
+"""Settings that the rules depend on, under the client's names in snake case and with its defaults."""
 
 from dataclasses import dataclass
 
@@ -8,9 +8,9 @@ class SendSettings:
     """
     Defaults of DefaultMQProducer and ClientConfig in every release.
 
-    send_msg_max_timeout_per_request_ms: −1 is off; known from 5.3.3. start_detector_enable: known from 5.1.4, and there
-    only as a system property. added_retry_response_codes: what addRetryResponseCode was called with; known from 4.9.2.
-    vip_channel_enabled: None is the release's default. A dialect that does not know a setting ignores it.
+    send_msg_max_timeout_per_request_ms: −1 is off; from 5.3.3. start_detector_enable: from 5.1.4, there only as a system
+    property. added_retry_response_codes: codes added by addRetryResponseCode; from 4.9.2. vip_channel_enabled: None is the
+    release's default. A dialect ignores a setting that it does not know.
     """
 
     send_latency_fault_enable: bool = False

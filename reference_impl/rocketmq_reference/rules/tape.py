@@ -1,8 +1,8 @@
 """
-Where the rules get their random numbers from: a tape that somebody hands in.
+Source of the rules' random numbers: a tape passed by the caller.
 
-Live it is a pseudo-random generator; in simulation a scripted one shared with the Java classes; in the oracle a demon
-that tries every answer.
+Live it is a pseudo-random generator; in simulation a scripted one shared with the Java classes; in the oracle an enumeration
+of all possible draws.
 """
 
 import random
@@ -14,7 +14,7 @@ Item = TypeVar("Item")
 
 
 class Tape(Protocol):
-    """The three kinds of draws the producer makes."""
+    """The three kinds of random draws of a producer."""
 
     def int32(self) -> int:
         """``Random.nextInt()``: any 32-bit integer."""
@@ -30,7 +30,7 @@ class Tape(Protocol):
 
 
 class RandomTape:
-    """Draws of a live client; one tape must not be shared between threads that need the same sequence twice."""
+    """Random draws of a live client; threads that need a reproducible sequence must not share a tape."""
 
     __slots__ = ("_random",)
 

@@ -1,4 +1,4 @@
-"""Connections and requests as the client sees them, and what its connection rules ask to be done with them."""
+"""Connections and requests of a client, and the steps that the connection rules return."""
 
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 class Kind(StrEnum):
     """
-    Whether the caller waits for the answer, is called back, or never hears of it (invokeSync, invokeAsync, invokeOneway).
+    How the caller learns of the answer: it waits, is called back, or never learns (invokeSync, invokeAsync, invokeOneway).
 
-    NOTHING: only the connection is wanted; whoever asks is never told whether it came about.
+    NOTHING: only connect; the result of the connect is not reported.
     """
 
     SYNC = "sync"
@@ -19,7 +19,7 @@ class Kind(StrEnum):
 
 
 class State(StrEnum):
-    """Of a connection; CLOSED also if it never came about."""
+    """State of a connection; CLOSED also if the connect failed."""
 
     CONNECTING = "connecting"
     OPEN = "open"
@@ -28,12 +28,11 @@ class State(StrEnum):
 
 class Place(StrEnum):
     """
-    Where the end of a request is told.
+    Where the end of a request is reported.
 
-    CALLER: in the thread that makes the call, which returns or throws. WAKE: its waiting thread is woken, from whatever
-    thread this happens in. CALLBACKS: in a job of the callback pool, which then wakes the thread of a synchronous request
-    and calls back for an asynchronous one. HERE: at once, in the thread this happens in, which is that of the event loop
-    or of a callback.
+    CALLER: in the calling thread, which returns or throws. WAKE: the current thread wakes the waiting one. CALLBACKS: a job of
+    the callback pool wakes the thread of a synchronous request or runs the callback of an asynchronous one. HERE: at once in
+    the current thread, which is an event loop or callback thread.
     """
 
     CALLER = "caller"
@@ -47,8 +46,8 @@ class Connection:
     """
     One connection to one address.
 
-    slot: the table's entry it is known under, None once it is forgotten. has_handlers: closing it still goes through its
-    handlers, which outlive a close by a moment. channel: its socket, where the steps are carried out on one.
+    came_about: it was open at least once. has_handlers: a close still runs its handlers, which outlive a close by one event.
+    slot: its table entry, None after removal. waiting: requests that wait for the connect. channel: its socket, if there is one.
     """
 
     address: str
@@ -62,7 +61,7 @@ class Connection:
 
 @dataclass(slots=True, eq=False)
 class Slot:
-    """The table's entry for an address (ChannelWrapper); reconnected_ms: when GO_AWAY last made it connect anew."""
+    """Table entry of an address (ChannelWrapper); reconnected_ms: time of its last reconnect after GO_AWAY."""
 
     connection: Connection
     reconnected_ms: int | None = None
@@ -71,11 +70,11 @@ class Slot:
 @dataclass(slots=True, eq=False)
 class Request:
     """
-    One request; its number tells its age, and is what its answer is known by. Milliseconds.
+    One request. Its number (opaque) identifies its response. Times are milliseconds.
 
-    connection: where it is written, or to be written; made_on: the one the caller knows. left_ms: what it had left when it
-    was first written, at written_ms. redirected: GO_AWAY sent it elsewhere. is_over: its caller waits no more. call: what
-    belongs to it where the steps are carried out.
+    connection: the one to write it on; made_on: the one the caller knows. left_ms: time left at its first write, written_ms.
+    redirected: moved to another connection by GO_AWAY. is_over: its caller no longer waits. call: data of the code that carries
+    out the steps.
     """
 
     number: int
@@ -91,26 +90,26 @@ class Request:
     call: Any = None
 
 
-# The steps are tuples, because several are made for every request, and tuples are made fastest.
+# Steps are tuples because every request makes several, and tuples are the fastest to create.
 
 
 class Connect(NamedTuple):
-    """Ask for the connection, and tell how that ended."""
+    """Connect, and report the result (connected or connect_failed)."""
 
     connection: Connection
 
 
 class Wait(NamedTuple):
-    """This thread waits until there is a GoOn for its request."""
+    """Block this thread until a GoOn for its request."""
 
     request: Request
 
 
 class GoOn(NamedTuple):
     """
-    Go on with a request whose connection has been settled.
+    Continue a request after its connect succeeded or failed (Connections.go_on).
 
-    waking: in the thread that waits for it. Otherwise in the event loop: at once if this is it, else as a job there.
+    waking: in the thread that waits for it. Otherwise in the event loop: at once if this thread is it, else as a job there.
     """
 
     request: Request
@@ -118,14 +117,14 @@ class GoOn(NamedTuple):
 
 
 class Write(NamedTuple):
-    """The request goes out; a synchronous one's thread now waits left_ms at most."""
+    """Write the request; the thread of a synchronous one then waits at most left_ms."""
 
     request: Request
     left_ms: int
 
 
 class Redirect(NamedTuple):
-    """In a job of the callback pool: see what GO_AWAY does to the request."""
+    """Apply GO_AWAY to the request in a job of the callback pool (Connections.redirect)."""
 
     request: Request
 
@@ -138,9 +137,9 @@ class Close(NamedTuple):
 
 class Noted(NamedTuple):
     """
-    The thread that greets new connections (from 5.2.0) is told of the end of one.
+    Notify the thread that sends heartbeats on new connections (from 5.2.0) that one has ended.
 
-    It has nothing to do with it but wakes up, and so may greet another one earlier.
+    The thread does nothing for it, but it wakes up and so may greet another connection earlier.
     """
 
     connection: Connection
@@ -148,10 +147,10 @@ class Noted(NamedTuple):
 
 class Ended(NamedTuple):
     """
-    The request is over: answered, or failed with an exception of that simple class name.
+    The request is over: answered (error None), or failed with an exception of that simple class name.
 
-    direct: of an asynchronous request, that no future stood between the failure and its callback. cause: of a
-    synchronous one, what the exception wraps.
+    direct: the failure of an asynchronous request reached its callback without a future in between. cause: exception wrapped
+    by that of a synchronous request.
     """
 
     request: Request

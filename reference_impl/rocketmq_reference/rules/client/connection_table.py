@@ -1,4 +1,4 @@
-"""Which connection an address has (channelTables of NettyRemotingClient), and which connections are open besides."""
+"""The connection of each address (channelTables of NettyRemotingClient), and all open connections."""
 
 from rocketmq_reference.rules.client.connection_steps import Connection, Slot, State
 from rocketmq_reference.rules.client.remoting_rules import LateClose
@@ -6,9 +6,9 @@ from rocketmq_reference.rules.client.remoting_rules import LateClose
 
 class ConnectionTable:
     """
-    One entry an address. A connection that lost its entry to another one stays open until somebody closes it.
+    One entry per address. A connection that lost its entry to another one stays open until it is closed explicitly.
 
-    late_close: what giving up a connection that was replaced does to the one in its place.
+    late_close: effect of closing a replaced connection on the one in its place.
     """
 
     def __init__(self, late_close: LateClose) -> None:
@@ -17,63 +17,65 @@ class ConnectionTable:
         self._opened: list[Connection] = []
 
     def reach(self, address: str) -> tuple[Connection, bool]:
-        """The connection of an address, and whether it is a new one that must be asked for."""
+        """Return the connection of an address, and whether it is new and must be connected."""
         slot = self._slots.get(address)
         if slot is not None and slot.connection.state is not State.CLOSED:
             return slot.connection, False
+        # A new slot; the old connection keeps its own. By that give_up recognizes a replaced connection.
         slot = Slot(Connection(address))
         slot.connection.slot = slot
         self._slots[address] = slot
         return slot.connection, True
 
     def current(self, address: str) -> Connection | None:
-        """The connection that an address leads to, whatever its state."""
+        """Return the connection in the entry of an address, in any state."""
         slot = self._slots.get(address)
         return None if slot is None else slot.connection
 
     def opened(self) -> tuple[Connection, ...]:
-        """The connections that are open."""
+        """Return all open connections, with or without an entry."""
         return tuple(self._opened)
 
     def open_to(self, address: str) -> int:
-        """How many connections there are to an address; more than one after GO_AWAY, or where one lost its entry."""
+        """Count the open connections to an address; more than one after GO_AWAY or after one lost its entry."""
         return sum(connection.address == address for connection in self._opened)
 
     def came_about(self, connection: Connection) -> None:
-        """It is open now."""
         connection.state, connection.came_about = State.OPEN, True
         self._opened.append(connection)
 
     def shut(self, connection: Connection) -> None:
-        """An open one is open no more."""
         connection.state = State.CLOSED
         self._opened.remove(connection)
 
     def is_known(self, connection: Connection) -> bool:
-        """Whether its address leads to it."""
+        """True if the connection is the one in the entry of its address."""
         slot = self._slots.get(connection.address)
         return slot is not None and slot.connection is connection
 
     def forget(self, connection: Connection) -> None:
-        """Its entry goes, if it has one."""
         if self.is_known(connection):
             del self._slots[connection.address]
         self._unslot(connection)
 
     def give_up(self, connection: Connection) -> None:
         """
-        It is about to be closed by its address (closeChannel(addr, channel)), at which its successor may be lost.
+        Prepare the close of a connection by its address (closeChannel(addr, channel)), which may evict its successor.
 
-        From 5.3.1 on its own entry stays where it is; the close itself takes it away.
+        From 5.3.1 on the connection's own entry stays; the close itself removes it.
         """
         slot, current = connection.slot, self._slots.get(connection.address)
         if self._late_close is LateClose.SPARES:
             self.forget(connection)
         elif current is not None and current.connection is not connection:
+            # 5.3.1 turned this condition round by mistake: the entry of the successor is removed. A successor from
+            # GO_AWAY is safe: it is in the same slot, so that slot.connection is not the old connection any more.
             if slot is not None and slot.connection is connection:
                 del self._slots[connection.address]
             self._unslot(connection)
 
     def _unslot(self, connection: Connection) -> None:
+        # Up to 5.3.3 a close clears the slot, so only a connection that never opened still has one when it is given up
+        # late. From 5.4.0 the slot is an attribute of the connection and is never cleared: every late close evicts.
         if self._late_close is not LateClose.EVICTS:
             connection.slot = None

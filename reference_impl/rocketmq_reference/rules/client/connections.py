@@ -1,33 +1,34 @@
 """
-The connections of one client and the requests that wait on them, as a state machine (NettyRemotingClient, N1–N10).
+The connections of one client and the requests pending on them, as a state machine (NettyRemotingClient, generations N1–N10).
 
-Theory of operation. Events go in, steps come out, in the order in which Java takes them; whoever carries them out
-(`rocketmq_reference.client.remoting`) has the threads, and its network the sockets. Nothing else may happen between an event and
-its steps. Times are milliseconds of one clock. An address has one entry in a table, the entry one connection, made when it is
-needed. A request has a number; its answer is known by that number alone, on whatever connection it comes.
+Theory of operation. Each method is an event and returns steps, in the order in which Java performs them.
+`rocketmq_reference.client.remoting` carries the steps out; it owns the threads, and its network owns the sockets. No other
+event may come between an event and its steps. Times are milliseconds of one clock. Each address has one table entry, and each
+entry one connection, created on demand. A response is matched to its request by the request number (opaque) alone, whatever
+connection it arrives on.
 
 | Connection | Event | What follows |
 |---|---|---|
-| none, or CLOSED | invoke | a new one in the entry, CONNECTING: Connect; a caller that waits for it: Wait |
-| CONNECTING | invoke | the request waits with the others |
-| | connected | OPEN; those that waited go on in their order (GoOn, then go_on): Write |
-| | connect_failed | CLOSED; those that waited go on, and end in RemotingConnectException |
-| OPEN | invoke | Write; from 5.3.0, for a caller that does not wait, by way of the event loop: GoOn |
-| | answered | the request ends: Ended; GO_AWAY from 5.2.0: Redirect, then redirect connects anew and writes again |
-| | wait_expired, woken | a synchronous request's thread goes on; what went wrong may cost the connection: Close |
-| | peer_closed | CLOSED; the entry goes and what waits fails, if reset or the rules react to an orderly close |
-| | idle, close_all | Close; what waits fails, if the rules say so |
-| any | scan | asynchronous requests end whose time was up EXPIRY_GRACE_MS ago |
+| none, or CLOSED | invoke | new CONNECTING connection in the entry: Connect; a blocking caller also: Wait |
+| CONNECTING | invoke | the request joins the waiting requests |
+| | connected | OPEN; the waiting requests continue in order of arrival (GoOn, then go_on): Write |
+| | connect_failed | CLOSED; the waiting requests continue and end in RemotingConnectException |
+| OPEN | invoke | Write; from 5.3.0, for a non-blocking caller, through the event loop: GoOn |
+| | answered | the request ends: Ended; GO_AWAY from 5.2.0: Redirect, then redirect reconnects and writes again |
+| | wait_expired, woken | the thread of a synchronous request continues; a failure may close the connection: Close |
+| | peer_closed | CLOSED; on a reset, or if the release reacts to FIN: the entry is removed and pending requests fail |
+| | idle, close_all | Close; pending requests fail if the release fails fast |
+| any | scan | requests whose timeout passed EXPIRY_GRACE_MS ago end |
 
-| Request | Ends where (Place) |
+| Request | Where it ends (Place) |
 |---|---|
-| before it was written | in the call; from 5.3.0, unless synchronous, in the event loop |
-| synchronous, answered or lost | its thread is woken, from 5.2.0 by a job of the callback pool |
-| synchronous, nothing in time | in its thread; from 5.2.0 it stays among the pending ones, for nobody |
+| not yet written | in the call; from 5.3.0, unless synchronous, in the event loop |
+| synchronous, answered or lost | its thread is woken; from 5.2.0 by a job of the callback pool |
+| synchronous, timed out | in its thread; from 5.2.0 it stays pending although its caller has gone |
 | asynchronous | in a job of the callback pool |
 
-A connection that lost its entry to another one lives on until somebody closes it; see LateClose for what that may cost the
-other one. Read in NettyRemotingClient, NettyRemotingAbstract and ResponseFuture of every release.
+A connection that lost its entry to another one stays open until it is closed explicitly; LateClose states what that close may
+do to the other one. Read in NettyRemotingClient, NettyRemotingAbstract and ResponseFuture of every release.
 """
 
 from rocketmq_reference.rules.client.connection_steps import (
@@ -61,9 +62,9 @@ _EXPIRED, _TOO_LATE = "RemotingTimeoutException", "RemotingTooMuchRequestExcepti
 
 class Connections:
     """
-    What one client knows of its connections.
+    All connections of one client.
 
-    Requests of any kind and purpose go through here, so that a heartbeat's timeout fails the sends on its connection.
+    Requests of every purpose share them, so the timeout of a heartbeat can fail the sends on its connection.
     """
 
     def __init__(self, rules: RemotingRules) -> None:
@@ -72,57 +73,64 @@ class Connections:
         self._pending = PendingRequests(rules)
 
     def current(self, address: str) -> Connection | None:
-        """The connection that an address leads to, whatever its state."""
+        """Return the connection in the table entry of an address, in any state."""
         return self._table.current(address)
 
     def has_unattended(self, connection: Connection) -> bool:
-        """Whether an answer is awaited on a connection by no thread that would read there itself."""
+        """True if a pending request on the connection has no waiting thread that would read the response itself."""
         return self._pending.has_unattended(connection)
 
     def close_all(self) -> Steps:
-        """The client shuts down: every connection is closed from this side (NettyRemotingClient.shutdown)."""
+        """Close every open connection from this side (NettyRemotingClient.shutdown)."""
         return tuple(step for connection in self._table.opened() for step in self._close(connection))
 
     def open_to(self, address: str) -> int:
-        """How many connections there are to an address."""
         return self._table.open_to(address)
 
     def invoke(
         self, kind: Kind, address: str, timeout_ms: int, now_ms: int, *, is_retry: bool = False
     ) -> tuple[Request, Steps]:
-        """A new request to an address, connecting first if need be; is_retry: an asynchronous one is made again."""
+        """Create a request to an address, and connect first if necessary; is_retry: a repeated asynchronous request."""
         connection, is_new = self._table.reach(address)
         first: Steps = (Connect(connection),) if is_new else ()
+        # The number is taken when the command is made, before the connection is known to be usable.
         number = _NO_COMMAND if kind is Kind.NOTHING else self._pending.number(is_retry=is_retry)
         request = Request(number, kind, timeout_ms, now_ms, connection, connection)
         in_background = self._in_background(kind)
         if connection.state is State.OPEN:
+            # From 5.3.0 a non-blocking caller leaves the write to the event loop even on an open connection.
             return request, (GoOn(request, waking=False),) if in_background else self.go_on(request, now_ms)
+        # One connect serves all requests that arrive while it is under way.
         connection.waiting.append(request)
         return request, (*first, *(() if in_background else (Wait(request),)))
 
     def connected(self, connection: Connection) -> Steps:
-        """The connection has come about; those who wait for it go on in the order in which they came."""
+        """Open the connection; the requests that wait for it continue in order of arrival."""
+        # By now it may have lost its entry: to 5.2.0 a caller gives up after CONNECT_TIMEOUT_MS. It opens all the same.
         if connection.state is State.CONNECTING:
             self._table.came_about(connection)
         return self._settled(connection)
 
     def connect_failed(self, connection: Connection) -> Steps:
-        """It has not: refused, or no answer for CONNECT_TIMEOUT_MS."""
+        """Record that the connect was refused, or unanswered for CONNECT_TIMEOUT_MS."""
+        # The entry stays: reach replaces it, so a waiting request that closes this one later may meet a successor.
         connection.state = State.CLOSED
         connection.has_handlers = False
         return self._settled(connection)
 
     def go_on(self, request: Request, now_ms: int) -> Steps:
-        """The request's connection is there or not: write, or end the request."""
+        """Write the request, or end it if its connection is not open or no time is left."""
         if request.kind is Kind.NOTHING:
             return (Ended(request, None, Place.CALLER),)
         if request.redirected:
             return self._write_again(request, now_ms)
         if request.connection.state is not State.OPEN:
+            # A blocking caller always closes the connection, which may evict its successor (LateClose). A non-blocking
+            # one (from 5.3.0) closes it only if it had been open.
             closing = request.connection.came_about or not self._in_background(request.kind)
             steps = self._give_up(request.connection) if closing else ()
             return (*steps, self._failed_early(request, _REFUSED))
+        # The time spent connecting counts from 4.3.0 on, but not for one-way requests: they wait for no answer.
         spent_ms = now_ms - request.began_ms
         left_ms: int | None = request.timeout_ms
         if request.kind is Kind.SYNC:
@@ -135,37 +143,42 @@ class Connections:
         return self._write(request, left_ms)
 
     def addressee(self, number: int) -> Request | None:
-        """Whose answer an answer of this number would be taken for now; None: nobody waits for one."""
+        """Return the pending request that a response of this number would be matched to now, or None."""
         return self._pending.known_as(number)
 
     def answered(self, number: int, code: int = 0) -> Steps:
         """
-        An answer has come; one that came too late is no more than that, but has taken a number as any command does.
+        Match a response to its request and end or redirect the request; a late response has no further effect.
 
-        It is known by its request's number alone, so that to 4.6.1 it can be taken for another one's (see addressee).
+        The number alone identifies the request, so up to 4.6.1 a response can be matched to a wrong one (see addressee).
         """
+        # Every response takes a number, as any command does, even if no request waits for it.
         self._pending.number()
         request = self._pending.take(number)
         if request is None:
             return ()
         if code == GO_AWAY and self.rules.go_away is not GoAway.NOTHING:
             if not request.redirected:
+                # Not pending until it is written again: no scan can end it meanwhile.
                 return (Redirect(request),)
+            # A second GO_AWAY is not redirected again: it is lost from 5.3.2, before that returned as an answer.
             if self.rules.go_away is GoAway.FAILS:
                 return self._end(request, _LOST)
         return self._end(request, None)
 
     def write_failed(self, request: Request) -> Steps:
-        """A request could not be written, because its connection has just been lost (invokeSyncImpl's listener)."""
+        """End a request whose write failed because its connection was just lost (invokeSyncImpl's listener)."""
+        # No longer pending: the loss of the connection has ended it already.
         return () if self._pending.take(request.number) is None else self._end(request, _LOST)
 
     def redirect(self, request: Request, now_ms: int) -> Steps:
         """
-        GO_AWAY: connect anew, unless somebody has done so, and write the request there.
+        React to GO_AWAY: reconnect, unless another request has done so, and write the request on the new connection.
 
-        Where that may not be, or there is nothing to connect from any more, the answer is handed up, or (FAILS) the
-        request is lost.
+        If it may not reconnect or the table entry is gone, the GO_AWAY answer is returned or (FAILS) the request is lost.
         """
+        # The slot and not the address leads to the new connection. Up to 5.3.3 a connection that was removed from the
+        # table has no slot; from 5.4.0 it keeps one, and is reconnected beside the connection that took its place.
         slot = request.connection.slot
         steps: Steps = ()
         if slot is not None and self._may_reconnect(slot, request.connection, now_ms):
@@ -175,11 +188,13 @@ class Connections:
         if slot is None or slot.connection is request.connection:
             error = _LOST if self.rules.go_away is GoAway.FAILS else None
             return self._end(request, error, Place.HERE)
+        # Another request may have reconnected first; this one then uses that connection.
         request.redirected = True
         request.number = self._pending.number()
         request.connection = slot.connection
         if slot.connection.state is State.CONNECTING:
             slot.connection.waiting.append(request)
+            # In 5.2.0 the callback thread blocks until connected; from 5.3.0 the event loop continues the request.
             return (*steps, *(() if self.rules.connects_in_background else (Wait(request),)))
         if self.rules.go_away is GoAway.FAILS:
             return (*steps, GoOn(request, waking=False))
@@ -187,13 +202,15 @@ class Connections:
 
     def wait_expired(self, request: Request) -> Steps:
         """
-        A synchronous request's caller was told nothing in time, which may cost its connection.
+        Time out a synchronous request, which may close its connection.
 
-        From 5.2.0 on the request stays among the pending ones, although nobody waits for it; and the answer may be there
-        already, but not have come through the callback pool.
+        From 5.2.0 on the request stays pending although its caller has gone. Its answer may even have arrived, but not yet have
+        passed the callback pool.
         """
         request.is_over = True
         if not self.rules.futures:
+            # invokeSyncImpl removes by number. Up to 4.6.1 that may be a retry that took this number: the retry then
+            # never ends.
             self._pending.take(request.number)
         closing = self.rules.closes_connection(request.timeout_ms, request.left_ms)
         steps = self._give_up(request.made_on) if closing else ()
@@ -201,10 +218,10 @@ class Connections:
 
     def woken(self, request: Request, *, failed: bool) -> Steps:
         """
-        The thread of a synchronous request goes on with its answer, or with an error, for which it closes its connection.
+        Continue the thread of a synchronous request; after an error it closes the connection.
 
-        By then that may be closed, and another one be there: see LateClose. To 5.1.4 it removes its request once more, or
-        what has the same number now.
+        By then that connection may be closed and replaced: see LateClose. Up to 5.1.4 the thread also removes its request once
+        more, or the request that has the same number by now.
         """
         if not self.rules.futures:
             self._pending.take(request.number)
@@ -212,30 +229,32 @@ class Connections:
 
     def peer_closed(self, connection: Connection, *, reset: bool) -> Steps:
         """
-        The other side has closed the connection, or reset it.
+        Handle a close (FIN) or reset by the peer.
 
-        To 5.1.2 a client does not react to an orderly close until it needs the connection again.
+        Up to 5.1.2 a client ignores a FIN until it needs the connection again.
         """
         if connection.state is not State.OPEN:
             return ()
         self._table.shut(connection)
         closing = self._table.is_known(connection) and (reset or self.rules.fin_fails_pending)
+        # After a reset the handlers live until the next event (taken_down), and see a close that comes before that.
         connection.has_handlers = closing and reset
         if not closing:
+            # The entry, if it is still this one's, stays; pending requests run into their timeouts.
             return self._noted(connection) if reset else ()
         self._table.forget(connection)
         return (*self._fail_fast(connection), *self._noted(connection))
 
     def taken_down(self, connection: Connection) -> None:
-        """The event after its close: the connection's handlers are gone."""
+        """Remove the connection's handlers; the event after its close."""
         connection.has_handlers = False
 
     def idle(self, connection: Connection) -> Steps:
-        """Nothing was read or written for IDLE_MS: closed, unless another one has taken its place."""
+        """Close a connection without traffic for IDLE_MS, unless another one has taken its entry."""
         return self._close(connection) if self._table.is_known(connection) else ()
 
     def scan(self, now_ms: int) -> Steps:
-        """End the requests whose time was up EXPIRY_GRACE_MS ago; done at the rules' ScanTimes."""
+        """End the requests whose timeout passed EXPIRY_GRACE_MS ago; runs at the rules' ScanTimes."""
         expired = self._pending.take_expired(now_ms)
         return tuple(step for request in expired for step in self._end(request, _EXPIRED))
 
@@ -244,47 +263,54 @@ class Connections:
         return tuple(GoOn(request, waking=self._waits(request)) for request in waiting)
 
     def _waits(self, request: Request) -> bool:
+        # Whether a thread blocks on the connect; a redirected request of any kind was moved by a callback thread.
         return not (self.rules.connects_in_background if request.redirected else self._in_background(request.kind))
 
     def _in_background(self, kind: Kind) -> bool:
         return self.rules.connects_in_background and kind is not Kind.SYNC
 
     def _write(self, request: Request, left_ms: int) -> Steps:
+        # Pending before it is written, so that no response can arrive too early.
         if request.kind is not Kind.ONE_WAY:
             self._pending.put(request)
         return (Write(request, left_ms),)
 
     def _failed_early(self, request: Request, error: str) -> Ended:
-        """Ended before it was written: the call throws, or (from 5.3.0, unless synchronous) fails in the event loop."""
+        """Fail an unwritten request: the call throws, or (from 5.3.0, unless synchronous) it fails in the event loop."""
         request.is_over = True
         place = Place.HERE if self._in_background(request.kind) else Place.CALLER
         return Ended(request, error, place, direct=True)
 
     def _too_late(self, request: Request, left_ms: int) -> Steps:
         if request.kind is Kind.SYNC:
+            # closes_connection decides by the time left when written: none here, so from 5.1.4 the connection survives.
             request.left_ms = left_ms
             return self.wait_expired(request)
         ended = self._failed_early(request, _TOO_LATE)
+        # 5.3.0 to 5.3.3 fail the request and send it all the same, which fails again.
         return (ended, Ended(request, _EXPIRED, Place.HERE)) if self.rules.late_async_fails_twice else (ended,)
 
     def _write_again(self, request: Request, now_ms: int) -> Steps:
+        # The timeout still counts from the first write; exactly 0 ms left is still written.
         left_ms = request.left_ms - (now_ms - request.written_ms)
         if request.connection.state is State.OPEN:
             return self._write(request, left_ms) if left_ms >= 0 else self._end(request, _EXPIRED, Place.HERE)
         if self.rules.connects_in_background:
             return self._end(request, _REFUSED, Place.HERE)
+        # 5.2.0 returns the GO_AWAY answer if the reconnect failed.
         return self._end(request, None, Place.HERE)
 
     def _may_reconnect(self, slot: Slot, connection: Connection, now_ms: int) -> bool:
         if self.rules.go_away is not GoAway.ONCE_A_MINUTE:
+            # Only the first of several redirected requests reconnects.
             return slot.connection is connection
         return slot.reconnected_ms is None or now_ms - slot.reconnected_ms > _RECONNECT_INTERVAL_MS
 
     def _end(self, request: Request, error: str | None, place: Place | None = None) -> Steps:
         """
-        The end of a written request.
+        End a written request.
 
-        One that nobody waits for any more ends in a job of the callback pool all the same (from 5.2.0), for nobody.
+        From 5.2.0 a synchronous request whose caller has gone still ends in a job of the callback pool, without effect.
         """
         if request.is_over and not (self.rules.futures and request.kind is Kind.SYNC):
             return ()
@@ -294,19 +320,19 @@ class Connections:
             place = Place.CALLBACKS if by_job else Place.WAKE
         if request.kind is Kind.ASYNC or error is None:
             return (Ended(request, error, place),)
-        # Whatever fails a synchronous request is this to its caller.
+        # The caller of a synchronous request sees RemotingSendRequestException, whatever failed it.
         return (Ended(request, _LOST, place, cause=error if self.rules.futures else None),)
 
     def _give_up(self, connection: Connection) -> Steps:
-        """Close a connection that failed a request; by then another one may be in its place."""
+        """Close a connection that failed a request; another one may be in its entry by then."""
         self._table.give_up(connection)
         return self._close(connection)
 
     def _close(self, connection: Connection) -> Steps:
         """
-        Close a connection, and fail what waits on it.
+        Close a connection and fail the requests pending on it.
 
-        One that the other side closed before has no handlers any more that could fail anything.
+        A connection that is not open fails none; while its handlers live, they only note the close.
         """
         if connection.state is not State.OPEN:
             return self._noted(connection) if connection.has_handlers else ()
@@ -319,6 +345,5 @@ class Connections:
         return (Noted(connection),) if self.rules.heartbeat_on_connect else ()
 
     def _fail_fast(self, connection: Connection) -> Steps:
-        """End what waits on a connection that is being closed, where the release does."""
         lost = self._pending.take_all(connection) if self.rules.fails_fast_on_close else []
         return tuple(step for request in lost for step in self._end(request, _LOST))

@@ -1,4 +1,4 @@
-"""The requests of a client that wait for their answers, known by their numbers (responseTable, RemotingCommand.requestId)."""
+"""Pending requests of a client by number (NettyRemotingAbstract.responseTable, RemotingCommand.requestId)."""
 
 from rocketmq_reference.rules.client.connection_steps import Connection, Kind, Request
 from rocketmq_reference.rules.client.remoting_rules import RemotingRules
@@ -8,10 +8,10 @@ _BINS = 512
 
 class PendingRequests:
     """
-    A table by number: what is put in takes the place of what had the same number.
+    Table of requests by number; a new request replaces the one with the same number.
 
-    That happens to 4.6.1, where a request that is made again counts before it takes its number, and others after. Java
-    goes through its ConcurrentHashMap by bins, and there are 512, so that the oldest is not always the first.
+    Up to 4.6.1 two requests can share a number: a retry increments the counter before it takes its number, other requests
+    after. Requests are listed by the 512 bins of Java's ConcurrentHashMap, so the oldest is not always the first.
     """
 
     def __init__(self, rules: RemotingRules) -> None:
@@ -20,35 +20,35 @@ class PendingRequests:
         self._numbers = 0
 
     def number(self, *, is_retry: bool = False) -> int:
-        """The number of a new command of whatever kind; answers that arrive have taken one each, too."""
+        """Return the number of a new command of any kind; each response that arrives also takes one."""
         self._numbers += 1
+        # Up to 4.6.1 the retry returns the incremented counter, which the next command gets as well.
         return self._numbers if is_retry and self._rules.retry_takes_next_number else self._numbers - 1
 
     def put(self, request: Request) -> None:
-        """It has been written and waits."""
+        # A request that is replaced here is lost: no answer and no scan ends it, only a synchronous caller's own
+        # timeout.
         self._table[request.number] = request
 
     def known_as(self, number: int) -> Request | None:
-        """The one that an answer of this number would be taken for."""
+        """Return the request that an answer with this number is matched to, or None."""
         return self._table.get(number)
 
     def take(self, number: int) -> Request | None:
-        """It waits no more."""
         return self._table.pop(number, None)
 
     def has_unattended(self, connection: Connection) -> bool:
-        """Whether one on a connection is asynchronous, or was written there by another thread than its own."""
+        """True if a request on the connection is asynchronous, or was written there by another thread than its caller's."""
         return any(
             request.connection is connection and (request.kind is Kind.ASYNC or request.redirected)
             for request in self._table.values()
         )
 
     def take_all(self, connection: Connection) -> list[Request]:
-        """Those that were written on a connection."""
         return self._taken([request for request in self._table.values() if request.connection is connection])
 
     def take_expired(self, now_ms: int) -> list[Request]:
-        """Those whose time was up a while ago."""
+        """Remove and return the requests whose timeout passed EXPIRY_GRACE_MS ago."""
         is_expired = self._rules.is_expired
         return self._taken(
             [request for request in self._table.values() if is_expired(request.written_ms, request.left_ms, now_ms)]
@@ -57,4 +57,5 @@ class PendingRequests:
     def _taken(self, requests: list[Request]) -> list[Request]:
         for request in requests:
             del self._table[request.number]
+        # ConcurrentHashMap.spread of the number; within a bin the order of insertion.
         return sorted(requests, key=lambda request: (request.number ^ request.number >> 16) % _BINS)

@@ -1,7 +1,7 @@
 """
-The publish list of a topic: the queues a producer selects from (TopicPublishInfo).
+The publish list of a topic: the queues that a producer selects from (TopicPublishInfo).
 
-One list is shared by all threads; the generations to 5.1.3 may rewrite an element of it for good while selecting.
+All threads share one list. Up to 5.1.3 a selection may permanently rewrite an element of it.
 """
 
 from collections.abc import Iterable, Mapping
@@ -9,7 +9,7 @@ from typing import NamedTuple, Self
 
 
 class Queue(NamedTuple):
-    """A queue of one broker; its topic is that of the list."""
+    """A queue of one broker; the list knows the topic."""
 
     broker: str
     queue_id: int
@@ -17,9 +17,9 @@ class Queue(NamedTuple):
 
 class PublishInfo:
     """
-    Queues in selection order, and write queues of each broker for the fallback.
+    Queues in selection order, and the number of write queues of each broker for the fallback.
 
-    write_queues None stands for a list without route data, where Java's fallback meets a NullPointerException.
+    write_queues None: a list without route data, for which Java's fallback throws NullPointerException.
     """
 
     __slots__ = ("queues", "write_queues")
@@ -30,7 +30,7 @@ class PublishInfo:
 
     @classmethod
     def of(cls, queues: Iterable[tuple[str, int]]) -> Self:
-        """A list whose write queue numbers are those seen in it."""
+        """Make a list whose write queue numbers are counted from its queues."""
         info = cls(queues)
         counts: dict[str, int] = {}
         for queue in info.queues:
@@ -39,7 +39,7 @@ class PublishInfo:
         return info
 
     def write_queues_of(self, broker: str) -> int:
-        """Write queues of a broker, -1 if the route does not list it; TypeError without route data."""
+        """Return the number of write queues of a broker, -1 if the route does not list it; TypeError without route data."""
         if self.write_queues is None:
             raise TypeError("no route data")
         return self.write_queues.get(broker, -1)
@@ -52,12 +52,12 @@ class PublishInfo:
 
 Pick = int | Queue
 """
-A position in the shared list, or (4.9.8 only) a queue of its own.
+A position in the shared list, or (4.9.8 only) a separate queue.
 
-A position is kept rather than a queue because another thread may rewrite the element between selection and retry.
+It is a position because another thread may rewrite the element between selection and retry.
 """
 
 
 def picked_queue(info: PublishInfo, pick: Pick) -> Queue:
-    """The queue a pick stands for right now."""
+    """Return the queue that a pick denotes now."""
     return info.queues[pick] if isinstance(pick, int) else pick

@@ -1,7 +1,7 @@
 """
-What releases do differently with a connection and with name servers (NettyRemotingClient, MQClientInstance).
+Differences between releases in connections, timeouts and name servers (NettyRemotingClient, MQClientInstance).
 
-Decisions only; the sockets are rocketmq_reference.remoting's.
+Decisions only; the sockets are in rocketmq_reference.connections.
 """
 
 from dataclasses import dataclass
@@ -12,10 +12,10 @@ from rocketmq_reference.rules.client.background import EXPIRY_GRACE_MS
 
 class CloseOnTimeout(StrEnum):
     """
-    Whether a request that got no answer in time costs its connection.
+    Whether a request that timed out closes its connection.
 
-    IF_TIME_WAS_LEFT (from 5.1.4): only if, when the request was written, more than 100 ms or more than a quarter of the
-    timeout were left, so that a slow connect does not close a good connection.
+    IF_TIME_WAS_LEFT (from 5.1.4): only if more than 100 ms or more than a quarter of the timeout were left when the request
+    was written. So a slow connect does not close a good connection.
     """
 
     NEVER = "never"
@@ -25,12 +25,12 @@ class CloseOnTimeout(StrEnum):
 
 class GoAway(StrEnum):
     """
-    What the answer GO_AWAY (1500) of a broker that is shutting down gracefully does below the send.
+    Effect on remoting of the answer GO_AWAY (1500), which a broker sends while it shuts down gracefully.
 
-    NOTHING: it is an answer like any other (to 5.1.4). ONCE_A_MINUTE: a new connection is made, but not twice within 60 s,
-    and the request is written there again; a second GO_AWAY is handed up (5.2.0, 5.3.0). RECONNECTS: without the limit
-    (5.3.1). FAILS: as before, but what cannot be written again, or is answered so twice, ends in
-    RemotingSendRequestException (from 5.3.2).
+    NOTHING: an answer like any other (to 5.1.4). ONCE_A_MINUTE: the client reconnects, at most once in 60 s, and writes the
+    request again; a second GO_AWAY is returned to the caller (5.2.0, 5.3.0). RECONNECTS: the same without the limit (5.3.1).
+    FAILS: the same, but a request that cannot be written again or gets GO_AWAY twice ends in RemotingSendRequestException
+    (from 5.3.2).
     """
 
     NOTHING = "nothing"
@@ -41,11 +41,11 @@ class GoAway(StrEnum):
 
 class LateClose(StrEnum):
     """
-    What happens to the connection of an address when one is closed that was there before it.
+    Effect of closing a replaced connection on its successor, the current connection of the address.
 
-    By a thread that shared the old one, say a heartbeat beside a send. SPARES: nothing (to 5.3.0). EVICTS_AFTER_FAILURE:
-    if the old one had never come about, the new one is thrown out of the table, where it stays open, unused and unwatched
-    (5.3.1 to 5.3.3). EVICTS: always (from 5.4.0).
+    The close comes from a thread that shared the old connection, such as a heartbeat beside a send. SPARES: none (to 5.3.0).
+    EVICTS_AFTER_FAILURE: if the old connection never opened, the successor is removed from the table, but stays open, unused
+    and unwatched (5.3.1 to 5.3.3). EVICTS: the same for every old connection (from 5.4.0).
     """
 
     SPARES = "spares"
@@ -54,9 +54,9 @@ class LateClose(StrEnum):
 
     def may_leave_open(self, error: str | None) -> bool:
         """
-        Whether a request that ended so may cost the connection made since its place, so that it stays open: one at most.
+        True if a request with this end may have evicted one successor connection, which then stays open.
 
-        Of an end that does not name its cause it may (an asynchronous one's).
+        Also true for an end that does not name its cause, as those of asynchronous requests.
         """
         if self is LateClose.SPARES or error in _ANSWERED:
             return False
@@ -70,10 +70,10 @@ _AFTER_CONNECTING = ("RemotingSendRequestException", "RemotingTimeoutException",
 @dataclass(frozen=True, slots=True)
 class ScanTimes:
     """
-    When requests without an answer are looked for: first_ms after the client's start, then every period_ms.
+    Times of the scan for expired requests: first_ms after the client's start, then every period_ms.
 
-    From 5.1.1 a wheel timer with ticks of 100 ms does it: a deadline is met at the end of its tick, so that the second
-    between two scans became 1100 ms (seen with Netty's HashedWheelTimer on a real clock).
+    From 5.1.1 a wheel timer with ticks of 100 ms runs it. A deadline is met at the end of its tick, so the period of 1 s
+    became 1100 ms (observed with Netty's HashedWheelTimer on a real clock).
     """
 
     first_ms: int
@@ -82,9 +82,9 @@ class ScanTimes:
 
 class NameServerScan(StrEnum):
     """
-    When a client makes sure of its connection to name servers, needed or not (scanAvailableNameSrv).
+    When a client connects to name servers in advance (scanAvailableNameSrv).
 
-    From its start on (5.0.0 and 5.1.0), by the wheel timer (5.1.1 to 5.2.0), or not at all.
+    AT_ONCE: from its start on (5.0.0 and 5.1.0). BY_WHEEL: by the wheel timer (5.1.1 to 5.2.0). NEVER: all other releases.
     """
 
     NEVER = "never"
@@ -104,24 +104,23 @@ class RemotingRules:
     """
     Connection and name server behaviour of a release.
 
-    budgeted: connecting and hooks eat into the timeout of a request (from 4.3.0). writes_without_time_left: a request
-    with exactly no time left is still written (to 5.1.3). fails_fast_on_close: closing a connection ourselves fails all
-    requests pending on it at once, with RemotingSendRequestException (from 4.3.0). fin_fails_pending: so does a clean
-    close by the broker (from 5.1.3). name_server_failure_is_illegal_state: an unreachable name server surfaces as
+    budgeted: connecting and hooks count against the timeout of a request (from 4.3.0). writes_without_time_left: a request
+    with exactly no time left is still written (to 5.1.3). fails_fast_on_close: a close by the client fails all requests
+    pending on the connection at once, with RemotingSendRequestException (from 4.3.0). fin_fails_pending: a clean close by the
+    broker also fails them at once (from 5.1.3). name_server_failure_is_illegal_state: an unreachable name server surfaces as
     IllegalStateException from send (from 4.6.0) instead of MQClientException 10005. tries_every_name_server: one call
     goes through the list of name servers until one can be reached (to 5.2.0). vip_channel: requests to brokers go to
     the port two below the advertised one (default to 4.5.0). heartbeat_on_connect: a new connection to a broker gets a
-    heartbeat at once (from 5.2.0). names_compression: the system flag of a compressed body says which compression it is (from 4.9.4).
-    scan: when expired asynchronous requests are noticed. name_server_scan: when connections to name servers are made sure
-    of, needed or not (5.0.0 to 5.2.0). futures: requests are completable futures (from 5.2.0), so that
-    answers of synchronous requests come through the callback executor, whatever fails those is
-    RemotingSendRequestException, and the failure of an asynchronous one is the cause of what its callback gets.
-    connects_in_background: asynchronous and one-way requests do not wait for their connection, and throw nothing (from
-    5.3.0). late_async_fails_twice: one whose connection took all its time fails, and is sent all the same, which fails
-    again (to 5.3.3). go_away: what GO_AWAY does. retry_takes_next_number: an asynchronous request that is made again gets the number
-    that the next new request gets too (to 4.6.1): the later of the two takes the place of the earlier one among those that
-    wait, which is then never heard of again. late_close: what closing a connection that was replaced already does to the
-    one in its place.
+    heartbeat at once (from 5.2.0). names_compression: the system flag of a compressed body names the compression (from 4.9.4).
+    scan: when expired requests are ended. name_server_scan: when the client connects to name servers in advance
+    (5.0.0 to 5.2.0). futures: requests are completable futures (from 5.2.0), so answers of synchronous requests pass through
+    the callback executor, every failure of these is RemotingSendRequestException, and the failure of an asynchronous
+    request is the cause of the exception that its callback gets. connects_in_background: asynchronous and one-way requests
+    do not wait for their connection, and throw nothing (from 5.3.0). late_async_fails_twice: an asynchronous request whose
+    connect took all its time fails, and is still sent, which fails again (5.3.0 to 5.3.3). go_away: effect of GO_AWAY.
+    retry_takes_next_number: a repeated asynchronous request gets the same number as the next new request (to 4.6.1); the
+    later of the two replaces the earlier one among the pending requests, which then never ends. late_close: effect of
+    closing a replaced connection on the one in its place.
     """
 
     budgeted: bool
@@ -145,9 +144,9 @@ class RemotingRules:
 
     def time_left_ms(self, timeout_ms: int, spent_ms: int) -> int | None:
         """
-        Time to wait for the answer once the connection is there; None: RemotingTimeoutException without writing.
+        Return the time to wait for the answer after connecting; None: RemotingTimeoutException without writing.
 
-        Before 4.3.0 connecting was not counted. Otherwise the rest of the timeout, which may be exactly 0 to 5.1.3.
+        Before 4.3.0 this is the whole timeout, then the rest of it, which may be exactly 0 up to 5.1.3.
         """
         if not self.budgeted:
             return timeout_ms
@@ -157,17 +156,17 @@ class RemotingRules:
         return left_ms
 
     def async_time_left_ms(self, timeout_ms: int, spent_ms: int) -> int | None:
-        """As time_left_ms for an asynchronous request, which is written with exactly no time left in every release."""
+        """Like time_left_ms, for an asynchronous request; every release writes it with exactly 0 ms left."""
         if not self.budgeted:
             return timeout_ms
         return None if timeout_ms < spent_ms else timeout_ms - spent_ms
 
     def is_expired(self, written_ms: int, left_ms: int, now_ms: int) -> bool:
-        """Whether a scan ends a request that was written with so much time left (ResponseFuture.isTimeout and a grace)."""
+        """True if a scan ends a request written with this much time left (ResponseFuture.isTimeout plus EXPIRY_GRACE_MS)."""
         return written_ms + left_ms + EXPIRY_GRACE_MS <= now_ms
 
     def closes_connection(self, timeout_ms: int, left_ms: int) -> bool:
-        """Whether a request that timed out closes its connection; left_ms: time it had left when it was written."""
+        """True if a timed-out request closes its connection; left_ms: time left when it was written."""
         if self.close_on_timeout is CloseOnTimeout.IF_TIME_WAS_LEFT:
             return left_ms > 100 or left_ms > timeout_ms // 4
         return self.close_on_timeout is CloseOnTimeout.ALWAYS

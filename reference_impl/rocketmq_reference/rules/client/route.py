@@ -1,5 +1,5 @@
 """
-From a topic's route, as name servers tell it, to the publish list (MQClientInstance of every release).
+Conversion of a topic's route into the publish list (MQClientInstance of every release).
 
 Not modelled: static topics, whose logical queues are mapped to brokers (from 5.0.0).
 """
@@ -10,15 +10,15 @@ from dataclasses import dataclass, replace
 from rocketmq_reference.rules.client.publish import PublishInfo
 
 WRITABLE = 0b010
-"""Bit of a queue permission that allows writing (PermName)."""
+"""Permission bit for writing (PermName)."""
 
 MASTER_ID = 0
-"""Broker id of a master (MixAll.MASTER_ID); a producer knows and asks nobody else."""
+"""Broker id of a master (MixAll.MASTER_ID); a producer sends only to masters."""
 
 
 @dataclass(frozen=True, slots=True)
 class QueueData:
-    """Queues of a topic on one broker, and what they may be used for."""
+    """Queues of a topic on one broker, with their permission bits."""
 
     broker: str
     read_queues: int
@@ -31,8 +31,7 @@ class TopicRoute:
     """
     Route of one topic.
 
-    brokers: address by broker id, by broker name; id 0 is the master. order_conf: ``broker:queues;broker:queues`` or
-    None.
+    brokers: broker name → broker id → address. order_conf: ``broker:queues;broker:queues`` or None.
     """
 
     queues: tuple[QueueData, ...]
@@ -41,16 +40,16 @@ class TopicRoute:
 
     @property
     def sorted_queues(self) -> tuple[QueueData, ...]:
-        """By broker name in Java's order (UTF-16 units), otherwise as received: "broker-10" before "broker-2"."""
+        """Return the queues by broker name in Java's order (UTF-16 units), "broker-10" before "broker-2"; the sort is stable."""
         return tuple(sorted(self.queues, key=lambda data: data.broker.encode("utf-16-be")))
 
 
 def publish_list(route: TopicRoute) -> list[tuple[str, int]]:
     """
-    Queues a producer may select, grouped by broker: a0 a1 a2 a3 b0 b1 ….
+    Return the queues a producer may select, grouped by broker: a0 a1 a2 a3 b0 b1 ….
 
-    With an order configuration exactly its queues, unchecked; otherwise the writable queues of brokers that have a
-    master, by broker name. Raises ValueError for a malformed order configuration.
+    With an order configuration: exactly its queues, unchecked. Otherwise: the writable queues of brokers that have a master,
+    by broker name. Raises ValueError for a malformed order configuration.
     """
     if route.order_conf:
         parts = [part.split(":") for part in route.order_conf.split(";") if part]
@@ -65,9 +64,9 @@ def publish_list(route: TopicRoute) -> list[tuple[str, int]]:
 
 def write_queue_numbers(route: TopicRoute, *, writable_only: bool) -> dict[str, int]:
     """
-    Write queues of every broker of the route, for the fallback of the generations to 5.1.3.
+    Return the number of write queues of every broker of the route, for the fallback up to 5.1.3.
 
-    Read-only brokers and those without a master are in it too, except that 4.9.8 leaves out read-only ones.
+    Includes brokers without a master and read-only brokers; 4.9.8 omits the read-only ones.
     """
     numbers: dict[str, int] = {}
     for data in route.sorted_queues:
@@ -77,12 +76,12 @@ def write_queue_numbers(route: TopicRoute, *, writable_only: bool) -> dict[str, 
 
 
 def publish_info(route: TopicRoute, *, writable_only: bool) -> PublishInfo:
-    """A fresh publish list; a changed route always gets one, and with it fresh counters in every thread."""
+    """Make a new publish list; a changed route always gets one, and with it new counters in every thread."""
     return PublishInfo(publish_list(route), write_queue_numbers(route, writable_only=writable_only))
 
 
 def route_changed(old: TopicRoute | None, new: TopicRoute) -> bool:
-    """Whether a newly fetched route replaces the old one; the order in which brokers are listed does not count."""
+    """True if a newly fetched route replaces the old one; the order of brokers does not matter."""
     if old is None:
         return True
     return (old.order_conf, old.brokers, _in_order(old)) != (new.order_conf, new.brokers, _in_order(new))
@@ -90,7 +89,7 @@ def route_changed(old: TopicRoute | None, new: TopicRoute) -> bool:
 
 def route_of_new_topic(default_route: TopicRoute, default_topic_queues: int) -> TopicRoute:
     """
-    Route a producer assumes for a topic that does not exist yet: that of the default topic with fewer queues.
+    Return the route assumed for a topic that does not exist yet: that of the default topic with fewer queues.
 
     Read and write queues become the smaller of default_topic_queues and the default topic's read queues.
     """

@@ -1,9 +1,9 @@
 """
 The asynchronous send as a state machine (DefaultMQProducerImpl, MQClientAPIImpl.sendMessageAsync and onExceptionImpl).
 
-Events in, steps out; None means that nothing is to be done now, because an answer is awaited or the callback is lost.
-Every event that may select names the selector of the thread it happens in, made for the list of the first choice: a
-retry counts with that thread's own counter. Times are milliseconds of one clock. Read in every release (A1–A12).
+Each method is an event and returns a step; None: nothing to do now, because an answer is awaited or the callback is lost.
+An event that may select a queue is given the selector of the current thread, for the list of the first selection: a retry uses
+that thread's counter. Times are milliseconds of one clock. Read in every release (A1–A12).
 """
 
 from copy import copy
@@ -36,7 +36,7 @@ _RESENDING_COUNTS_AS_MS = 3_000
 
 
 class Form(StrEnum):
-    """Who decides on the queue: the client, the application, or a function of the application's."""
+    """How the queue is selected: by the client, by the application, or by a function of the application."""
 
     SELECTED = "selected"
     GIVEN_QUEUE = "given-queue"
@@ -44,7 +44,7 @@ class Form(StrEnum):
 
 
 class AsyncSend:
-    """One call of ``send(message, callback)``; its timeout is the setting's."""
+    """One call of ``send(message, callback)`` with the timeout of the settings."""
 
     def __init__(
         self,
@@ -67,7 +67,7 @@ class AsyncSend:
         self.loop: OneWaySend | None = None
 
     def copy(self) -> "AsyncSend":
-        """The same call at the same point, to go on with in another way."""
+        """Return a copy of the call in its current state, for replays that branch."""
         clone = copy(self)
         if self.loop is not None:
             clone.loop = self.loop.copy(self.loop.selector)
@@ -75,36 +75,37 @@ class AsyncSend:
 
     def accepted(self, called_ms: int, now_ms: int) -> AsyncStep | None:
         """
-        The send begins, in the thread that runs it; None: look up the route, if there is need, and begin.
+        Start the send in the thread that runs it; None: look up the route if necessary, then call begin or begin_at.
 
-        called_ms: when the application called. From 4.3.0 on, waiting for the thread has cost time.
+        called_ms: when the application called.
         """
         self._began_ms = now_ms
         if self.dialect.asynchronous.runs_on is AsyncThread.CALLER:
             return None
+        # From 4.3.0 the send is a job of a pool, and its wait for a thread counts against the timeout.
         self._time_ms -= now_ms - called_ms
         return None if self._time_ms > 0 else self.refused(call_timeout())
 
     def refused(self, finish: Finish) -> AsyncStep:
-        """It came to nothing before there was a request, for want of a route or of a queue chosen."""
+        """End the send before its first request, for example without a route or a selected queue."""
+        # The caller's thread throws; a pool thread has only the callback to report to.
         return Throw(finish) if self.dialect.asynchronous.runs_on is AsyncThread.CALLER else CallBack(finish)
 
     def begin(self, selector: Selector, now_ms: int) -> AsyncStep:
-        """The route is there: the client selects."""
         self.info = selector.info
+        # sendDefaultImpl makes a single pass for asynchronous sends: retries are onExceptionImpl's.
         settings = replace(self.settings, send_msg_timeout_ms=self._time_ms)
         self.loop = OneWaySend(self.dialect, settings, selector)
         step = self.loop.begin(self._began_ms, now_ms)
         return self._first(step, now_ms)
 
     def begin_at(self, queue: Queue, now_ms: int) -> AsyncStep:
-        """The queue is given, or a selector has chosen it."""
         if self.form is Form.GIVEN_QUEUE:
             return self._first(Try(queue, self._time_ms), now_ms)
         return self._first(send_by_selector(self.dialect, queue, self._time_ms, now_ms - self._began_ms), now_ms)
 
     def addressed(self, invoke: Invoke, now_ms: int, *, known: bool) -> AsyncStep:
-        """The address of a first attempt's broker was looked for, which may have taken time."""
+        """Continue the first attempt after the lookup of its broker's address; the time it took counts (from 4.3.0)."""
         if not known:
             return self._thrown_by_kernel(now_ms, "MQClientException")
         left_ms = self.dialect.loop.left_ms(invoke.timeout_ms, now_ms - invoke.began_ms)
@@ -113,16 +114,18 @@ class AsyncSend:
         return replace(invoke, timeout_ms=left_ms, began_ms=now_ms)
 
     def returned(self, invoke: Invoke, now_ms: int) -> None:
-        """The request was handed over, whatever has become of it since; the first choice is credited with that."""
+        """Record that the request was handed to remoting; it may already have ended."""
+        # sendDefaultImpl then records a success of the broker it selected, before any answer.
         if invoke.dispatching and self.loop is not None:
             self.loop.attempt_ended(now_ms, AttemptResult())
 
     def threw(self, invoke: Invoke, selector: Selector | None, now_ms: int, error: str) -> AsyncStep | None:
         """
-        Handing the request over ended in an exception.
+        Handle an exception of the hand-over to remoting.
 
-        To 4.9.2 a first attempt's ends the send, and a retry's is charged to the broker that failed before it, with three
-        seconds; RemotingTooMuchRequestException ends the send even then. From 4.9.3 on each is charged and retried alike.
+        Up to 4.9.2 an exception of the first attempt ends the send. One of a retry is charged to the broker that failed before
+        it, with 3 s, and retried unless it is RemotingTooMuchRequestException. From 4.9.3 every exception is charged to its own
+        broker and retried.
         """
         finish = Finish(Ending.RETHROWN, invoke.attempt, error=error)
         if self.dialect.asynchronous.thrown_is_retried:
@@ -149,11 +152,11 @@ class AsyncSend:
         written_ms: int | None = None,
     ) -> AsyncStep | None:
         """
-        The request is over: answered, timed out, or lost with its connection (InvokeCallback).
+        Handle the end of a request: answered, timed out, or lost with its connection (InvokeCallback).
 
-        direct: the failure did not come through a future, so nothing wraps it. written_ms: when the request was written,
-        from which its latency counts to 5.1.4. An error of the broker is never retried; the code does not matter. Nor is an
-        answer that cannot be read (NullPointerException), because it is that of another request and has no header.
+        direct: the failure did not come through a future, so nothing wraps it. written_ms: start of the latency up to 5.1.4. A
+        broker's error is never retried, whatever its code. Neither is NullPointerException: the answer was another request's
+        and has no header.
         """
         since_ms = invoke.began_ms if written_ms is None or self.dialect.remoting.futures else written_ms
         if result.error is None:
@@ -161,6 +164,7 @@ class AsyncSend:
                 Finish(Ending.RESULT, invoke.attempt, result.status), broker=invoke.broker, since_ms=since_ms
             )
         self._charge(invoke.broker, now_ms - since_ms, now_ms, isolated=True)
+        # Before 4.7.0 a retry has a timeout of 0, not the rest of the time; a scan then ends it after the grace of 1 s.
         left_ms = invoke.timeout_ms - (now_ms - invoke.began_ms) if self.dialect.asynchronous.retry_has_time_left else 0
         if family_of(result.error) in (ErrorFamily.BROKER, ErrorFamily.FOREIGN):
             finish = Finish(Ending.RETHROWN, invoke.attempt, error=result.error, code=result.code)
@@ -170,9 +174,11 @@ class AsyncSend:
         return self._failed(invoke, selector, now_ms, finish, left_ms, is_retried=cause != _TOO_MUCH)
 
     def called_back(self, callback: CallBack, now_ms: int) -> None:
-        """The application's callback has returned; the time it took counts as the broker's."""
+        # Java reads the clock after the callback, so its duration is part of the broker's latency.
         if callback.broker is not None:
             self._charge(callback.broker, now_ms - callback.since_ms, now_ms, isolated=False)
+        # The application's call, or its job, is still under way below this, and records its own success when it
+        # returns.
         if callback.dispatching and self.loop is not None:
             self.loop.attempt_ended(now_ms, AttemptResult())
 
@@ -185,8 +191,9 @@ class AsyncSend:
         return Invoke(0, queue.broker, queue.queue_id, timeout_ms, now_ms, dispatching=True, vip=vip)
 
     def _thrown_by_kernel(self, now_ms: int, error: str) -> AsyncStep:
-        """An exception that leaves sendKernelImpl: noted, wrapped and given up where the client had selected."""
+        """End the send by an exception of sendKernelImpl; it is recorded and wrapped if the client selected the queue."""
         if self.loop is None:
+            # No selection, so sendDefaultImpl's loop is not involved: the exception arrives unchanged.
             return self.refused(Finish(Ending.RETHROWN, 0, error=error))
         step = self.loop.attempt_ended(now_ms, AttemptResult.failed(error))
         assert isinstance(step, Finish)
@@ -203,21 +210,24 @@ class AsyncSend:
         is_retried: bool = True,
         dispatching: bool = False,
     ) -> AsyncStep | None:
-        """Another attempt if there may be one, the callback if not (onExceptionImpl)."""
+        """Retry if allowed, otherwise call the application back (onExceptionImpl)."""
         rules = self.dialect.asynchronous
         self.failures += 1
         in_time = left_ms > 0 or not rules.needs_time_to_retry
         if not (is_retried and in_time and self.failures <= self.settings.retry_times_when_send_async_failed):
             return CallBack(finish, dispatching)
         if self.form is not Form.SELECTED and not rules.retries_given_queue:
+            # 4.0.0 meets a NullPointerException here and never calls the callback (ROCKETMQ-101).
             return None
+        # Only the broker changes: a retry keeps the first attempt's queue id.
         broker = self._other(invoke.broker, selector, now_ms)
         attempt = self.attempts
         self.attempts += 1
         return Invoke(attempt, broker, invoke.queue_id, left_ms, now_ms, dispatching, previous=invoke.broker)
 
     def _other(self, failed: str, selector: Selector | None, now_ms: int) -> str:
-        """Broker of the retry: the same one where the client did not select the queue; the counter is not restarted."""
+        """Return the broker of a retry: the same one if the client did not select the queue."""
+        # The counter is that of the callback's thread, and is not restarted in any release.
         if self.form is not Form.SELECTED or selector is None:
             return failed
         on = self.settings.send_latency_fault_enable
@@ -225,7 +235,8 @@ class AsyncSend:
         return picked_queue(selector.info, select(selector, failed, False, now_ms)).broker
 
     def _cause(self, error: str, *, direct: bool) -> str | None:
-        """What the MQClientException of a failure names as its cause."""
+        """Return the cause of a failure's MQClientException, None if it has none."""
+        # Before 5.2.0 there are no futures, and the exception has no cause. To 5.3.1 the future's wrapper is the cause.
         if not self.dialect.remoting.futures:
             return None
         return error if direct or self.dialect.asynchronous.unwraps_failures else "CompletionException"

@@ -1,4 +1,4 @@
-"""What comes out of an asynchronous send: a request to hand over, or the end, by callback or by exception."""
+"""Steps of an asynchronous send: a request to hand over, or the end by callback or exception."""
 
 from dataclasses import dataclass
 
@@ -8,11 +8,11 @@ from rocketmq_reference.rules.producer.attempt import Finish
 @dataclass(frozen=True, slots=True)
 class Invoke:
     """
-    Hand the request over (RemotingClient.invokeAsync); attempts count from 0, began_ms is now.
+    Hand the request to remoting (RemotingClient.invokeAsync); attempts count from 0, began_ms is now.
 
-    queue_id stays that of the first attempt, whatever the broker. dispatching: the call by the application, or its job,
-    is still under way below this. vip: to the port two below. previous: the broker whose failure led here. An attempt
-    but the first whose broker has no address goes to a name server, because none at all stands for one.
+    queue_id stays that of the first attempt, whatever the broker. dispatching: the application's call, or its job, is still
+    on the stack. vip: use the port two below. previous: the broker whose failure led to this retry. A retry whose broker has
+    no address goes to a name server, because remoting takes a null address for that.
     """
 
     attempt: int
@@ -30,7 +30,7 @@ class CallBack:
     """
     Call the application's callback: onSuccess for a result, onException otherwise.
 
-    broker, since_ms: whom a result is to be credited to afterwards, and when that began. dispatching as in Invoke.
+    broker, since_ms: broker to credit with a result afterwards, and start of its latency. dispatching: as in Invoke.
     """
 
     finish: Finish
@@ -41,7 +41,7 @@ class CallBack:
 
 @dataclass(frozen=True, slots=True)
 class Throw:
-    """The application's call itself ends in an exception, and its callback is never called (to 4.2.0)."""
+    """Throw from the application's call; its callback is never called (to 4.2.0)."""
 
     finish: Finish
 

@@ -1,4 +1,4 @@
-"""What goes into the send loop (how an attempt ended) and what comes out of it (the next attempt, or the end)."""
+"""Input of the send loop (the end of an attempt) and its output (the next attempt, or the end of the call)."""
 
 from enum import StrEnum
 from typing import NamedTuple
@@ -12,11 +12,11 @@ ACCESS_BROKER_TIMEOUT = 10002
 BROKER_NOT_EXIST = 10003
 NO_NAME_SERVER = 10004
 NOT_FOUND_TOPIC = 10005
-"""ClientErrorCode of every release: response codes an MQClientException carries for its cause."""
+"""ClientErrorCode of every release: response codes that state the cause of an MQClientException."""
 
 
 class ErrorFamily(StrEnum):
-    """The kinds of exceptions the send loop tells apart; FOREIGN (any runtime exception) passes through untouched."""
+    """Kinds of exceptions that the send loop distinguishes; FOREIGN: any runtime exception, passed through unchanged."""
 
     REMOTING = "remoting"
     CLIENT = "client"
@@ -39,16 +39,16 @@ _FAMILIES = {
 
 
 def family_of(error: str) -> ErrorFamily:
-    """Family of an exception, given the simple name of its class."""
+    """Return the family of an exception, given the simple name of its class."""
     return _FAMILIES.get(error, ErrorFamily.FOREIGN)
 
 
-# These are tuples, because several are made for every send, and tuples are made fastest.
+# Tuples, because every send makes several and tuples are the fastest to create.
 
 
 class AttemptResult(NamedTuple):
     """
-    How one attempt ended: a send status, or the simple class name of what was thrown.
+    End of one attempt: a send status, or the simple class name of the exception.
 
     code: response code of the broker (MQBrokerException) or of the exception, if it has one.
     """
@@ -67,14 +67,14 @@ class AttemptResult(NamedTuple):
 
 
 class Try(NamedTuple):
-    """Send to this queue, and wait at most timeout_ms for the answer."""
+    """Send to this queue and wait at most timeout_ms for the answer."""
 
     queue: Queue
     timeout_ms: int
 
 
 class Ending(StrEnum):
-    """How a call by the application ends."""
+    """How the application's call ends."""
 
     RESULT = "result"
     RETHROWN = "rethrown"
@@ -87,9 +87,9 @@ class Finish(NamedTuple):
     """
     The call is over.
 
-    attempt: which attempt's result is returned (RESULT), whose exception is thrown as it is (RETHROWN) or wrapped
-    (GAVE_UP); attempts count from 0. error and cause are simple class names of what the application sees; code is the
-    response code on it, None where Java leaves it at −1.
+    attempt: the attempt, from 0, whose result is returned (RESULT) or whose exception is thrown unchanged (RETHROWN) or
+    wrapped (GAVE_UP). error, cause: simple class names that the application sees. code: response code of the error, None
+    where Java leaves it at −1.
     """
 
     ending: Ending
@@ -105,9 +105,9 @@ Step = Try | Finish
 
 def gave_up(attempt: int | None, last: AttemptResult | None) -> Finish:
     """
-    MQClientException after the last attempt failed; its code tells the family of the last exception.
+    End in MQClientException after the last attempt failed; its code depends on the last exception.
 
-    Broker's own code, 10001 connect, 10002 timeout, 10003 client; other remoting exceptions leave it unset.
+    The broker's own code, 10001 connect, 10002 timeout, 10003 client; other remoting exceptions leave it unset.
     """
     error = None if last is None else last.error
     codes = {
@@ -121,5 +121,5 @@ def gave_up(attempt: int | None, last: AttemptResult | None) -> Finish:
 
 
 def call_timeout() -> Finish:
-    """The shared budget was spent before the next attempt began (from 4.3.0)."""
+    """End because the shared budget was spent before the next attempt began (from 4.3.0)."""
     return Finish(Ending.CALL_TIMEOUT, error="RemotingTooMuchRequestException")

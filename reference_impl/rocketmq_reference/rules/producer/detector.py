@@ -1,9 +1,9 @@
 """
-The broker detector: probes of brokers that were sent to, in rounds (LatencyFaultToleranceImpl, from 5.1.4).
+The broker detector: rounds of probes to brokers in the fault table (LatencyFaultToleranceImpl, from 5.1.4).
 
-A round comes every DETECTION_PERIOD_MS where Dialect.detects. A probe is a request for a largest offset, with
-DETECT_TIMEOUT_MS to answer in; like any other it can cost its connection. What the producer's setters say about timeout
-and interval comes too late for the detector in every release. Times are milliseconds of one clock.
+If Dialect.detects, a round runs every DETECTION_PERIOD_MS. A probe requests a maximum offset with a timeout of
+DETECT_TIMEOUT_MS; like any request it can cost its connection. The producer's setters for timeout and interval take effect too
+late for the detector in every release. Times are milliseconds of one clock.
 """
 
 from rocketmq_reference.rules.client.background import DETECT_INTERVAL_MS
@@ -12,10 +12,10 @@ from rocketmq_reference.rules.queue_choice.fault_table import FaultItem, FaultTa
 
 class DetectorRound:
     """
-    One round over the fault table, in the order of Java's hash table, which may change meanwhile.
+    One round over the fault table, in the order of Java's hash table; the table may change meanwhile.
 
-    Ask for the next broker; say that nobody knows its address, or whether it answered; ask again. Java's iterator knows one
-    more item than it has handed out, so what comes up right behind a broker while that is probed waits for the next round.
+    Call next for a broker, then no_address or answered for its result, then next again. Java's iterator has already fetched the
+    following item, so a broker inserted directly behind the current one during its probe waits for the next round.
     """
 
     def __init__(self, faults: FaultTable) -> None:
@@ -24,8 +24,9 @@ class DetectorRound:
         self._item: FaultItem | None = None
 
     def next(self, now_ms: int) -> str | None:
-        """The next broker that is due, None at the end; it is not due again for DETECT_INTERVAL_MS, whatever it answers."""
+        """Return the next due broker, None at the end; whatever it answers, it is due again after DETECT_INTERVAL_MS."""
         while (item := self._ahead) is not None:
+            # Fetched before the probe, as Java's iterator does.
             self._ahead = self._following(item)
             if now_ms >= item.check_ms:
                 item.check_ms = now_ms + DETECT_INTERVAL_MS
@@ -34,15 +35,15 @@ class DetectorRound:
         return None
 
     def no_address(self) -> None:
-        """No route names that broker any more: it is forgotten."""
+        """Remove the current broker from the fault table, because no route contains it any more."""
         if self._item is not None:
             self._faults.remove(self._item.broker)
 
     def answered(self) -> None:
         """
-        The broker answered the probe, so it is reachable.
+        Mark the current broker reachable, because it answered the probe.
 
-        No answer has no consequence at all, and how long the broker is to be avoided is left alone.
+        Its avoidance does not change. A missing answer has no effect.
         """
         if self._item is not None:
             self._item.reachable = True

@@ -1,5 +1,5 @@
 """
-Sends whose queue the application decides: one attempt, no retry, no trace in the fault table, no tick of the index.
+Sends to a queue chosen by the application: one attempt, no retry, no entry in the fault table, no tick of the index.
 
 Read in DefaultMQProducerImpl.send(message, queue, timeout) and sendSelectImpl of every release. Times in milliseconds.
 """
@@ -11,7 +11,7 @@ from rocketmq_reference.rules.producer.attempt import AttemptResult, Ending, Fin
 
 def send_to_queue(dialect: Dialect, queue: Queue, timeout_ms: int, spent_ms: int) -> Step:
     """
-    An explicitly given queue gets the whole timeout, unless checking the message alone took longer (from 4.3.0).
+    Send to a given queue with the whole timeout, unless checking the message alone took longer (from 4.3.0).
 
     spent_ms: since the application called.
     """
@@ -22,11 +22,11 @@ def send_by_selector(
     dialect: Dialect, chosen: Queue | None, timeout_ms: int, spent_ms: int, *, timeout_given: bool = True
 ) -> Step:
     """
-    A selector's queue gets what route lookup and selector left of the timeout (from 4.3.0; all of it before).
+    Send to a selector's queue with the time that route lookup and selector left (from 4.3.0; before, the whole timeout).
 
-    timeout_given: the application passed the timeout; without one the queue gets all of it again from 5.1.4 on, where the
-    call became invokeMessageQueueSelector followed by a send to a given queue. chosen None: the selector returned null,
-    or threw; either way the application sees MQClientException without code.
+    timeout_given: the application passed the timeout. Without it the queue gets the whole timeout again from 5.1.4 on, where
+    the call became invokeMessageQueueSelector followed by a send to a given queue. chosen None: the selector returned null
+    or threw; in both cases the application sees MQClientException without code.
     """
     if chosen is None:
         return Finish(Ending.GAVE_UP, error="MQClientException")
@@ -37,7 +37,7 @@ def send_by_selector(
 
 
 def direct_send_ended(result: AttemptResult) -> Finish:
-    """The only attempt ended: its result is returned, or its exception thrown, as it is."""
+    """End the call with its only attempt: return its result, or throw its exception unchanged."""
     if result.error is None:
         return Finish(Ending.RESULT, 0, status=result.status)
     return Finish(Ending.RETHROWN, 0, error=result.error, code=result.code)
@@ -45,10 +45,10 @@ def direct_send_ended(result: AttemptResult) -> Finish:
 
 def no_route(dialect: Dialect, *, name_servers_set: bool, name_server_reached: bool, by_selector: bool) -> Finish:
     """
-    What the application sees when its topic has no queues.
+    Return the exception for a topic without queues.
 
-    An unreachable name server is IllegalStateException from 4.6.0, before that the same as an unknown topic. No name
-    server set at all is code 10004 (for a selector only from 4.6.0), an unknown topic 10005 (a selector has no code).
+    An unreachable name server is IllegalStateException from 4.6.0; before, it is like an unknown topic. No configured name
+    server is code 10004 (for a selector only from 4.6.0), an unknown topic 10005 (no code for a selector).
     """
     if name_servers_set and not name_server_reached and dialect.remoting.name_server_failure_is_illegal_state:
         return Finish(Ending.NO_ROUTE, error="IllegalStateException")

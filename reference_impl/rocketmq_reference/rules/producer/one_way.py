@@ -1,9 +1,9 @@
 """
-Sends that wait for no answer: one attempt, over once its request is written (DefaultMQProducerImpl.sendOneway).
+One-way sends: one attempt, over when its request is written (DefaultMQProducerImpl.sendOneway).
 
-The broker is noted as having answered at once, so fault latency never learns of a paused one; from 5.3.0 nor of one that
-refuses connections, because the connection is made in the background. With a queue of its own see one_way_to_queue, with
-a selector direct_send.send_by_selector; neither leaves a trace in the fault table.
+The broker is recorded as having answered at once, so fault latency does not detect a paused broker. From 5.3.0 it does not
+detect refused connections either, because the client connects in the background. For a given queue see one_way_to_queue, for a
+selector direct_send.send_by_selector; neither makes an entry in the fault table.
 """
 
 from dataclasses import replace
@@ -20,7 +20,7 @@ class OneWaySend(SendLoop):
     """
     The send loop with a single attempt; also the first part of an asynchronous send.
 
-    A request that was written ends the attempt with ``AttemptResult()``, and the call with a result without a status.
+    A written request ends the attempt with ``AttemptResult()``, and the call with a result without a status.
     """
 
     __slots__ = ()
@@ -31,5 +31,5 @@ class OneWaySend(SendLoop):
 
 
 def one_way_to_queue(queue: Queue, timeout_ms: int) -> Try:
-    """A given queue gets the whole timeout, in every release whatever checking the message took."""
+    """Send to a given queue with the whole timeout in every release, however long checking the message took."""
     return Try(queue, timeout_ms)

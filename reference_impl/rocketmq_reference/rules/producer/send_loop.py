@@ -1,9 +1,9 @@
 """
 The synchronous send as a state machine (DefaultMQProducerImpl.sendDefaultImpl of every release).
 
-Hand in the time and what happened; get the next attempt or the end of the call. Times are milliseconds of one clock
-(see fault_table for what else they may be). A step after an attempt is made of two parts, ``settle`` and ``choose``,
-which the oracle takes one by one, because threads of one producer can come between them.
+Each method takes the time and an event, and returns the next attempt or the end of the call. Times are milliseconds of one
+clock, or intervals (see fault_table). A step after an attempt has two parts, ``settle`` and ``choose``; the oracle calls them
+separately, because other threads of the producer can run between them.
 """
 
 from typing import Self
@@ -28,7 +28,7 @@ from rocketmq_reference.rules.settings import SendSettings
 
 
 class SendLoop:
-    """One call of ``send(message)`` by one thread, from the moment the publish list is known."""
+    """One call of ``send(message)`` by one thread, once the publish list is known."""
 
     __slots__ = (
         "attempt_began_ms",
@@ -55,23 +55,23 @@ class SendLoop:
 
     def begin(self, began_ms: int, now_ms: int) -> Step:
         """
-        First attempt, or a call timeout if looking up the route took too long.
+        Return the first attempt, or a call timeout if the route lookup took too long.
 
-        began_ms: when the application called, before the route was looked up; now_ms: now.
+        began_ms: when the application called, before the route lookup.
         """
         self.began_ms = began_ms
         return self.choose(now_ms)
 
     def attempt_ended(self, now_ms: int, result: AttemptResult) -> Step:
-        """The attempt last asked for ended now: next attempt or end of the call."""
+        """Record the end of the last attempt; return the next attempt or the end of the call."""
         return self.settle(now_ms, result) or self.choose(now_ms)
 
     def settle(self, now_ms: int, result: AttemptResult) -> Finish | None:
         """
-        Note an attempt's end in the fault table; None if another attempt may follow.
+        Record an attempt's end in the fault table; None if another attempt may follow.
 
-        The broker charged is the one the picked element of the list names now. A status other than SEND_OK is kept
-        while another broker is tried, and wins over whatever happens later, except a later status.
+        The charged broker is the one that the picked list element names now. A status other than SEND_OK is kept while another
+        broker is tried; only a later status replaces it, not a later error.
         """
         attempt = self.attempts
         self.attempts += 1
@@ -86,6 +86,7 @@ class SendLoop:
         rethrown = Finish(Ending.RETHROWN, attempt, error=result.error, code=result.code)
         family = family_of(result.error)
         if family is ErrorFamily.FOREIGN:
+            # sendDefaultImpl does not catch runtime exceptions, so the fault table is not updated.
             return rethrown
         self._charge_failure(now_ms, latency_ms, family)
         if family is ErrorFamily.INTERRUPTED:
@@ -96,15 +97,16 @@ class SendLoop:
 
     def choose(self, now_ms: int) -> Step:
         """
-        Next attempt, if there may be one.
+        Return the next attempt if allowed, otherwise the end of the call.
 
-        The queue is selected before the budget is looked at, so a call that times out here has still moved the index on
-        (and, to 5.1.3, may have rewritten the list).
+        The queue is selected before the budget is checked, so a call that times out here has still advanced the index (and, up
+        to 5.1.3, may have rewritten the list).
         """
         settings = self.settings
         if self.attempts > settings.retry_times_when_send_failed:
             return self.result_kept or gave_up(self.attempts - 1, self.last)
         selector = self.selector
+        # Read through the list again: up to 5.1.3 another thread may have rewritten the element during the attempt.
         last_broker = None if self.pick is None else picked_queue(selector.info, self.pick).broker
         select = self.dialect.select_queue if settings.send_latency_fault_enable else self.dialect.select_plain
         self.pick = select(selector, last_broker, self.attempts > 0 and self.dialect.index.resets, now_ms)
@@ -115,7 +117,7 @@ class SendLoop:
         return Try(picked_queue(selector.info, self.pick), timeout_ms)
 
     def copy(self, selector: Selector) -> Self:
-        """The same call in the same state, on another selector; for replays that branch."""
+        """Return a copy of the call in its current state on another selector, for replays that branch."""
         clone = type(self)(self.dialect, self.settings, selector)
         clone.attempts = self.attempts
         clone.began_ms = +self.began_ms
@@ -126,7 +128,7 @@ class SendLoop:
         return clone
 
     def _time_for_attempt(self, spent_ms: int) -> int | None:
-        """Timeout of the next attempt, None if the shared budget is overspent; spending exactly all of it leaves 0."""
+        """Return the timeout of the next attempt, 0 if the shared budget is exactly spent, None if it is overspent."""
         settings, loop = self.settings, self.dialect.loop
         timeout_ms = settings.send_msg_timeout_ms
         if self.selector.observer is not None:

@@ -1,9 +1,9 @@
 """
-Choosing a queue with fault latency on: generations F1–F6 of MQFaultStrategy.selectOneMessageQueue.
+Queue selection with fault latency on: generations F1–F6 of MQFaultStrategy.selectOneMessageQueue.
 
-F1–F5 walk the list once from one tick of the counter; if nothing is acceptable they fall back on the best known
-broker, and whatever goes wrong on the way (Java catches every exception) ends in plain rotation. F6 asks in three
-tiers and has no fallback. Times are milliseconds; see fault_table for what they may be.
+F1–F5 walk the list once from one tick of the counter. If no queue is acceptable they fall back on the best known broker.
+Java catches every exception on the way and then uses plain rotation. F6 has three tiers and no fallback. Times are
+milliseconds, or intervals (see fault_table).
 """
 
 from collections.abc import Callable
@@ -18,34 +18,35 @@ _Fallback = Callable[[Selector, str, int], Pick]
 
 
 def walk_only_last_broker(selector: Selector, last_broker: str | None, reset_index: bool, now_ms: int) -> Pick:
-    """F1, to 4.7.1: an available queue, on a retry only of the broker that just failed (upstream #1576)."""
+    """F1, to 4.7.1: an available queue; on a retry only of the broker that just failed (upstream #1576)."""
     return _walk(selector, last_broker, now_ms, _refuse_unless_last, _rewrite_an_element, clamped=True)
 
 
 def walk_available(selector: Selector, last_broker: str | None, reset_index: bool, now_ms: int) -> Pick:
-    """F2, 4.8.0 to 5.0.0: an available queue; the failed broker plays no part."""
+    """F2, 4.8.0 to 5.0.0: an available queue, whichever broker just failed."""
     return _walk(selector, last_broker, now_ms, _refuse_avoided, _rewrite_an_element, clamped=True)
 
 
 def walk_available_with_own_queue(selector: Selector, last_broker: str | None, reset_index: bool, now_ms: int) -> Pick:
-    """F3, 4.9.8: as F2, but the fallback leaves the shared list alone (upstream #7779)."""
+    """F3, 4.9.8: like F2, but the fallback does not change the shared list (upstream #7779)."""
     return _walk(selector, last_broker, now_ms, _refuse_avoided, _own_queue, clamped=True)
 
 
 def walk_available_unclamped(selector: Selector, last_broker: str | None, reset_index: bool, now_ms: int) -> Pick:
-    """F4, 5.1.0: as F2 without guards against a negative position, which then ends in plain rotation."""
+    """F4, 5.1.0: like F2 without guards against a negative position, which then ends in plain rotation."""
     return _walk(selector, last_broker, now_ms, _refuse_avoided, _rewrite_an_element, clamped=False)
 
 
 def walk_available_not_last(selector: Selector, last_broker: str | None, reset_index: bool, now_ms: int) -> Pick:
-    """F5, 5.1.1 to 5.1.3: as F4, and not the broker that just failed."""
+    """F5, 5.1.1 to 5.1.3: like F4, and not the broker that just failed."""
     return _walk(selector, last_broker, now_ms, _refuse_last_or_avoided, _rewrite_an_element, clamped=False)
 
 
 def available_then_reachable_then_any(
     selector: Selector, last_broker: str | None, reset_index: bool, now_ms: int
 ) -> Pick:
-    """F6, from 5.1.4: another broker that is available; else another that is reachable; else any queue at all."""
+    """F6, from 5.1.4: a queue of another available broker; else of another reachable broker; else any queue."""
+    # Only a retry of a synchronous send resets, before the first tier.
     if reset_index:
         selector.index.reset(selector.tape)
         if selector.observer is not None:
@@ -54,11 +55,12 @@ def available_then_reachable_then_any(
     for _ in queues:
         position = rotate(selector)
         broker = queues[position].broker
-        # Java asks every filter even after one has refused; asking has no effect on anything.
+        # Java evaluates every filter even after one has refused; filters have no side effects.
         refusal = _refuse_last_or_avoided(selector, broker, last_broker, now_ms)
         if refusal is None:
             return _taken(selector, position, Tier.AVAILABLE)
         _left(selector, queues[position], refusal, now_ms)
+    # Each tier takes its own ticks: the second continues where the first stopped.
     for _ in queues:
         position = rotate(selector)
         broker = queues[position].broker
@@ -80,6 +82,8 @@ def _walk(
     queues, observer = selector.info.queues, selector.observer
     if observer is not None:
         observer(IndexRead(selector.index.value))
+    # One tick for the whole walk. The sum wraps at 32 bits like Java's int. F1 to F3 make it non-negative; in F4 and F5
+    # a negative position is an exception that MQFaultStrategy swallows.
     first = selector.index.next(selector.tape)
     for number in range(first, first + len(queues)):
         if 0 <= number <= INT_MAX:
@@ -116,16 +120,16 @@ def _refuse_last_or_avoided(selector: Selector, broker: str, last_broker: str | 
 
 def _fall_back(selector: Selector, now_ms: int, fallback: _Fallback) -> Pick:
     """
-    Best known broker if it has write queues; otherwise its item is dropped and plain rotation decides.
+    Return a queue of the best known broker if it has write queues; otherwise drop its item and use plain rotation.
 
-    Three ticks of the counter in all, so a broker with three write queues always gets the same one.
+    A selection by fallback takes three ticks in all, so a broker with three write queues always gets the same queue.
     """
     try:
         broker = selector.faults.pick_one_at_least(selector.worst_index, selector.tape, now_ms)
     except IndexError:
         return _swallow(selector, "IndexOutOfBoundsException")
     if selector.info.write_queues is None or broker is None:
-        # No route data, or removal of a null name: Java meets a NullPointerException either way.
+        # No route data, or removal of a null name: Java throws NullPointerException in both cases.
         return _swallow(selector, "NullPointerException")
     write_queues = selector.info.write_queues_of(broker)
     if write_queues > 0:
@@ -140,7 +144,8 @@ def _fall_back(selector: Selector, now_ms: int, fallback: _Fallback) -> Pick:
 
 
 def _rewrite_an_element(selector: Selector, broker: str, write_queues: int) -> Pick:
-    """The next element of the shared list becomes a queue of that broker, for every thread and until the route changes."""
+    """Rewrite the next element of the shared list to a queue of the broker, for every thread and until the route changes."""
+    # Other threads see the new element: a retry, or the charge of a running attempt, may then name this broker.
     position = rotate(selector)
     queue = Queue(broker, remainder(selector.index.next(selector.tape), write_queues))
     selector.info.queues[position] = queue
@@ -150,7 +155,7 @@ def _rewrite_an_element(selector: Selector, broker: str, write_queues: int) -> P
 
 
 def _own_queue(selector: Selector, broker: str, write_queues: int) -> Pick:
-    """A queue of that broker; the tick for an element of the list is spent all the same."""
+    """Return a new queue of the broker; the tick for a list element is still taken."""
     rotate(selector)
     queue = Queue(broker, remainder(selector.index.next(selector.tape), write_queues))
     if selector.observer is not None:

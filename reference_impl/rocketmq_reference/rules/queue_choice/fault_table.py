@@ -1,9 +1,9 @@
 """
-What a producer remembers about its brokers (LatencyFaultToleranceImpl of every release).
+A producer's memory of its brokers (LatencyFaultToleranceImpl of every release).
 
-One item a broker: latency of the last attempt, the instant from which the broker may be used again, and (from 5.1.4)
-whether it can be reached. A broker without an item is available and reachable. Times are milliseconds of one clock;
-they are only added, subtracted and compared, so that the oracle may hand in intervals instead of integers.
+One item per broker: latency of the last attempt, the time from which the broker may be used again, and (from 5.1.4)
+whether it is reachable. A broker without an item is available and reachable. Times are milliseconds of one clock. They are only
+added, subtracted and compared, so that the oracle can pass intervals instead of integers.
 """
 
 from dataclasses import dataclass
@@ -18,11 +18,11 @@ from rocketmq_reference.rules.tape import Tape
 @dataclass(frozen=True, slots=True)
 class FaultRules:
     """
-    What the generations L1–L4 do differently.
+    Differences between the generations L1–L4.
 
     extends_only: an update never shortens an avoidance (L3 on); otherwise each update overwrites it.
-    unreachable_is_unavailable: the reachable flag takes part in availability (L3 only, upstream #7812).
-    shuffles: equal items are picked at random (L1); otherwise in the order of Java's hash table. From L3 on nobody picks.
+    unreachable_is_unavailable: an unreachable broker is unavailable (L3 only, upstream #7812).
+    shuffles: equal items are picked at random (L1); otherwise in the order of Java's hash table. From L3 on there is no pick.
     """
 
     extends_only: bool
@@ -45,7 +45,7 @@ EXTENDING = FaultRules(extends_only=True, unreachable_is_unavailable=False, shuf
 
 @dataclass(slots=True)
 class FaultItem:
-    """What is remembered about one broker; it may be used again at ``start_ms``, and is due for the detector at ``check_ms``."""
+    """Item of one broker, which may be used again at ``start_ms`` and is due for the detector at ``check_ms``."""
 
     broker: str
     latency_ms: int
@@ -54,7 +54,7 @@ class FaultItem:
     check_ms: int = 0
 
     def copy(self) -> "FaultItem":
-        # Unary plus leaves an integer alone and clones an uncertain time, which comparisons narrow in place.
+        # Unary plus keeps an integer and clones an uncertain time, which comparisons narrow in place.
         return FaultItem(self.broker, +self.latency_ms, +self.start_ms, self.reachable, +self.check_ms)
 
 
@@ -69,9 +69,9 @@ class FaultTable:
 
     def update(self, broker: str, latency_ms: int, avoid_ms: int, reachable: bool, now_ms: int) -> None:
         """
-        Note an attempt that took latency_ms and earned avoid_ms of avoidance.
+        Record an attempt that took latency_ms and earned avoid_ms of avoidance.
 
-        L1/L2 overwrite the start, so one fast success ends a ten-minute avoidance; L3/L4 only ever move it later.
+        L1/L2 overwrite the start, so one fast success ends a ten-minute avoidance; L3/L4 only move it later.
         """
         item = self.items.get(broker)
         if not self.rules.extends_only:
@@ -90,7 +90,7 @@ class FaultTable:
         item.reachable = reachable
 
     def is_available(self, broker: str, now_ms: int) -> bool:
-        """No item, or its start is not in the future (and, in L3, it is reachable)."""
+        """True if there is no item, or its start is not in the future (and, in L3, it is reachable)."""
         item = self.items.get(broker)
         if item is None:
             return True
@@ -99,7 +99,7 @@ class FaultTable:
         return now_ms >= item.start_ms
 
     def is_reachable(self, broker: str) -> bool:
-        """No item, or its flag is set; the generations L1 and L2 have no flag and never ask."""
+        """True if there is no item, or its flag is set; L1 and L2 have no flag and do not use this."""
         item = self.items.get(broker)
         return item is None or item.reachable
 
@@ -109,11 +109,11 @@ class FaultTable:
 
     def pick_one_at_least(self, worst_index: ThreadIndex, tape: Tape, now_ms: int) -> str | None:
         """
-        Best known broker when none is available (pickOneAtLeast of L1/L2), None for an empty table.
+        Return the best known broker when none is available (pickOneAtLeast of L1/L2), None for an empty table.
 
-        Items are sorted: available first, then lower latency, then earlier start. The better half (integer half) is
-        used in rotation by a counter of its own; of one to three items that is always the best one.
-        Raises IndexError where Java throws IndexOutOfBoundsException (a counter gone negative).
+        Items are sorted: available first, then lower latency, then earlier start. A separate counter rotates over the better
+        half (integer division); with one to three items that is always the best one. Raises IndexError where Java throws
+        IndexOutOfBoundsException (the counter is negative).
         """
         if not self.items:
             return None
@@ -122,17 +122,19 @@ class FaultTable:
             tape.shuffle(items)
         half = len(items) // 2
         if half == 0:
+            # A single item is returned without a tick of the counter, as in Java.
             return items[0].broker
         number = worst_index.next(tape)
+        # Java's % keeps the sign: a negative number is an invalid position unless half divides it.
         if number < 0 and number % half:
             raise IndexError(number)
         return self.ranked(items, number % half, now_ms).broker
 
     def ranked(self, items: list[FaultItem], rank: int, now_ms: int) -> FaultItem:
         """
-        Item at a rank of the order, the best being 0; equal items keep the order in which they are given.
+        Return the item at a rank, 0 for the best; equal items keep their given order.
 
-        On its own so that the oracle, which knows the order only in part, can say which items may have the rank.
+        A separate method because the oracle, which knows the order only in part, overrides it with the possible items.
         """
 
         def order(one: FaultItem, other: FaultItem) -> int:
@@ -141,7 +143,7 @@ class FaultTable:
         return sorted(items, key=cmp_to_key(order))[rank]
 
     def compare(self, one: FaultItem, other: FaultItem, now_ms: int) -> int:
-        """Negative if one is better than the other, positive if it is worse (FaultItem.compareTo)."""
+        """Compare two items: negative if the first is better, positive if it is worse (FaultItem.compareTo)."""
         available = self.is_available(one.broker, now_ms)
         if available != self.is_available(other.broker, now_ms):
             return -1 if available else 1
@@ -154,7 +156,7 @@ class FaultTable:
         return 1 if one.start_ms > other.start_ms else 0
 
     def in_java_order(self) -> list[FaultItem]:
-        """Items as a ConcurrentHashMap made with capacity 16, which gives it 32 buckets, lists them."""
+        """Return the items in the order of a ConcurrentHashMap of capacity 16, which has 32 buckets."""
         return [self.items[broker] for broker in hash_order(self.items, buckets=32, concurrent=True)]
 
     def copy(self) -> Self:

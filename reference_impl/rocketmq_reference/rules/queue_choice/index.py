@@ -1,8 +1,8 @@
 """
-The counter each thread keeps for each publish list (ThreadLocalIndex of every release).
+The counter of one thread for one publish list (ThreadLocalIndex of every release).
 
-Six generations (T1–T6). All of them increment first and return the new value; they differ in how the random start is
-made non-negative, what overflow does, and whether a retry starts the counter anew.
+Six generations (T1–T6). All increment first and return the new value. They differ in how the random start is made
+non-negative, in overflow, and in whether a retry restarts the counter.
 """
 
 from collections.abc import Callable
@@ -18,7 +18,7 @@ class IndexRule:
     """
     One generation of the counter.
 
-    start: raw value at first use. step: raw value → (next raw value, number handed out). resets: a retry with fault
+    start: raw value at first use. step: raw value → (next raw value, number returned). resets: a retry with fault
     latency on draws a new raw value.
     """
 
@@ -29,7 +29,7 @@ class IndexRule:
 
 
 class ThreadIndex:
-    """Counter of one thread for one publish list; ``value`` is None until first used."""
+    """Counter of one thread for one publish list; ``value`` is None before its first use."""
 
     __slots__ = ("rule", "value")
 
@@ -38,7 +38,7 @@ class ThreadIndex:
         self.value = value
 
     def next(self, tape: Tape) -> int:
-        """Count one on and return the number to select by; the first use draws the start from the tape."""
+        """Advance the counter and return the number to select by; the first use draws the start from the tape."""
         value = self.value
         if value is None:
             value = self.rule.start(tape)
@@ -46,7 +46,7 @@ class ThreadIndex:
         return number
 
     def reset(self, tape: Tape) -> None:
-        """Start this thread's counter anew, uniformly in 0 … MAX − 1 (ThreadLocalIndex.reset, 5.1.4 on)."""
+        """Restart this thread's counter, uniformly in 0 … MAX − 1 (ThreadLocalIndex.reset, from 5.1.4)."""
         self.value = tape.below(INT_MAX)
 
     def copy(self) -> Self:
@@ -71,11 +71,13 @@ def _step_clamped(value: int) -> tuple[int, int]:
 
 
 def _step_absolute(value: int) -> tuple[int, int]:
+    # abs(MIN) is MIN, and that is stored: the next increment gives MIN + 1, whose abs is MAX.
     value = abs32(increment(value))
     return value, value
 
 
 def _step_raw_read_absolute(value: int) -> tuple[int, int]:
+    # The raw value is stored; only the number read is made positive, so past MAX the numbers count down.
     value = increment(value)
     return value, abs32(value)
 
@@ -89,7 +91,7 @@ CLAMPED = IndexRule("clamped", _start_clamped, _step_clamped)
 """T1, to 4.7.1: MAX is followed by 0."""
 
 ABSOLUTE = IndexRule("absolute", _start_absolute, _step_absolute)
-"""T2, 4.8.0: after MAX the counter is stuck in MIN, MAX, MIN, MAX … for ever (upstream #2783)."""
+"""T2, 4.8.0: after MAX the counter alternates MIN, MAX, MIN, MAX … for ever (upstream #2783)."""
 
 READ_ABSOLUTE = IndexRule("read-absolute", _start_absolute, _step_raw_read_absolute)
 """T3, 4.9.0–4.9.3: after MAX comes MIN once, then the numbers count down (upstream #4349)."""
@@ -98,7 +100,7 @@ MASKED = IndexRule("masked", _start_absolute, _step_masked)
 """T4, 4.9.4–4.9.8: MAX is followed by 0."""
 
 MASKED_RAW_START = IndexRule("masked-raw-start", _start_raw, _step_masked)
-"""T5, 5.0.0–5.1.3: as T4, but the start keeps its sign until it is read."""
+"""T5, 5.0.0–5.1.3: like T4, but the start keeps its sign until it is read."""
 
 RESETTABLE = IndexRule("resettable", _start_raw, _step_masked, resets=True)
-"""T6, from 5.1.4: as T5, and a retry with fault latency on starts at a fresh random number."""
+"""T6, from 5.1.4: like T5, and a retry with fault latency on restarts at a new random number."""

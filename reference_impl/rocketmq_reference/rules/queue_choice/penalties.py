@@ -1,7 +1,5 @@
 """
-How long a broker is avoided after an attempt: a step function of its latency (MQFaultStrategy of every release).
-
-Times are whole milliseconds.
+Time for which a broker is avoided after an attempt: a step function of latency, in whole ms (MQFaultStrategy, every release).
 """
 
 from dataclasses import dataclass
@@ -9,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class PenaltyTable:
-    """A latency of at least ``slower_than_ms[i]`` costs ``avoid_for_ms[i]``; the highest threshold reached counts."""
+    """A latency of at least ``slower_than_ms[i]`` earns ``avoid_for_ms[i]``; the highest threshold reached counts."""
 
     slower_than_ms: tuple[int, ...]
     avoid_for_ms: tuple[int, ...]
@@ -19,7 +17,6 @@ class PenaltyTable:
             raise ValueError(f"as many thresholds as penalties: {self.slower_than_ms} against {self.avoid_for_ms}")
 
     def avoidance_ms(self, latency_ms: int) -> int:
-        """Milliseconds of avoidance for a latency; 0 below the lowest threshold."""
         for i in range(len(self.slower_than_ms) - 1, -1, -1):
             if latency_ms >= self.slower_than_ms[i]:
                 return self.avoid_for_ms[i]
@@ -30,7 +27,7 @@ MINUTES = PenaltyTable(
     slower_than_ms=(50, 100, 550, 1_000, 2_000, 3_000, 15_000),
     avoid_for_ms=(0, 0, 30_000, 60_000, 120_000, 180_000, 600_000),
 )
-"""To 5.1.3: half a minute to ten minutes."""
+"""Up to 5.1.3: half a minute to ten minutes."""
 
 SECONDS = PenaltyTable(
     slower_than_ms=(50, 100, 550, 1_800, 3_000, 5_000, 15_000),

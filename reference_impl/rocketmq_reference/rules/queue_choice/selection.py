@@ -1,7 +1,7 @@
 """
-Choosing a queue without fault latency, and the state every selection works on (TopicPublishInfo, MQFaultStrategy).
+Queue selection without fault latency, and the state of every selection (TopicPublishInfo, MQFaultStrategy).
 
-Two generations: P1 (to 4.7.1) walks on from one tick of the counter, P2 takes a tick for every queue it looks at.
+Two generations: P1 (to 4.7.1) walks on from one tick of the counter, P2 takes a tick for every queue it examines.
 """
 
 from collections.abc import Callable
@@ -18,7 +18,7 @@ from rocketmq_reference.rules.tape import Tape
 @dataclass(slots=True)
 class Selector:
     """
-    What one thread selects with: the shared list and fault table, and two counters of its own.
+    State of one thread's selections: the shared list and fault table, and the thread's two counters.
 
     ``index`` belongs to this thread and this list, ``worst_index`` to this thread and this fault table.
     """
@@ -32,16 +32,16 @@ class Selector:
 
 
 SelectRule = Callable[[Selector, str | None, bool, int], Pick]
-"""(selector, broker of the failed attempt or None, restart the counter?, now in ms) → pick."""
+"""(selector, broker of the failed attempt or None, whether to restart the counter, now in ms) → pick."""
 
 
 def position_of(number: int, queues: int) -> int:
-    """``abs(number) % queues``, 0 if that is negative; ZeroDivisionError for an empty list, as Java's exception."""
+    """Return ``abs(number) % queues``, 0 if that is negative; ZeroDivisionError for an empty list, as Java's exception."""
     return max(remainder(abs32(number), queues), 0)
 
 
 def rotate(selector: Selector) -> int:
-    """Plain rotation: the next queue whatever its broker; one tick."""
+    """Plain rotation: return the position of the next queue of any broker; one tick."""
     observer = selector.observer
     if observer is not None:
         observer(IndexRead(selector.index.value))
@@ -52,14 +52,15 @@ def rotate(selector: Selector) -> int:
 
 def walk_past_last_broker(selector: Selector, last_broker: str | None, reset_index: bool, now_ms: int) -> Pick:
     """
-    P1, to 4.7.1: from one tick on, the first queue of another broker; if there is none, plain rotation.
+    P1, to 4.7.1: the first queue of another broker, from one tick on; if there is none, plain rotation.
 
-    Read in TopicPublishInfo.selectOneMessageQueue. A retry therefore always lands on the first queue after the failed
-    broker's (upstream #2223).
+    So a retry always selects the first queue after those of the failed broker (upstream #2223). Read in
+    TopicPublishInfo.selectOneMessageQueue.
     """
     if last_broker is None:
         return _rotated(selector, Tier.ROTATION)
     queues = selector.info.queues
+    # The counter moves once; the walk itself uses no ticks, so the next call starts one queue further on.
     number = _first_number(selector)
     for k in range(len(queues)):
         position = position_of(number + k if number + k <= INT_MAX else wrap32(number + k), len(queues))
@@ -71,14 +72,15 @@ def walk_past_last_broker(selector: Selector, last_broker: str | None, reset_ind
 
 def draw_past_last_broker(selector: Selector, last_broker: str | None, reset_index: bool, now_ms: int) -> Pick:
     """
-    P2, from 4.8.0: up to n ticks, the first queue of another broker; if there is none, one more tick, any queue.
+    P2, from 4.8.0: the first queue of another broker in up to n ticks; if there is none, any queue with one more tick.
 
-    Read in TopicPublishInfo; 5.1.4 reaches the same through a queue filter, and ignores reset_index here.
+    Read in TopicPublishInfo; 5.1.4 does the same with a queue filter, and ignores reset_index here.
     """
     if last_broker is None:
         return _rotated(selector, Tier.ROTATION)
     queues = selector.info.queues
     for _ in range(len(queues)):
+        # One tick per examined queue: where the counter stands afterwards depends on how many were skipped.
         position = rotate(selector)
         if queues[position].broker != last_broker:
             return _chosen(selector, position, Tier.OTHER_BROKER)
