@@ -67,8 +67,7 @@ class Network(Protocol):
         """Write a request on its connection under its number. Leads to answered(), closed() or nothing."""
         ...
 
-    def close(self, connection: Connection) -> None:
-        ...
+    def close(self, connection: Connection) -> None: ...
 
     def look(self, address: str) -> None:
         """Report at once what has happened on the connection of an address, because it is about to be used."""

@@ -56,8 +56,7 @@ class Source(Protocol):
         """Wait for bytes, at most remaining_ns, or until the reader is roused; without the lock. True if there are bytes."""
         ...
 
-    def rouse(self) -> None:
-        ...
+    def rouse(self) -> None: ...
 
     def read(self) -> bool:
         """Read the bytes that have arrived and report them to the client; False if there were none."""
