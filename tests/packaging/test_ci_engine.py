@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -61,6 +62,33 @@ def test_an_engine_that_does_not_come_up_leaves_no_log_behind(clone: Path) -> No
     assert done.returncode == 1
     assert "it is broken" in done.stderr
     assert list((clone / "tmp").iterdir()) == []
+
+
+def test_an_engine_that_is_on_its_way_out_is_waited_for(clone: Path) -> None:
+    """A second one refuses to start beside it; without one, tests would skip that the run before made."""
+    program(clone / "bin" / "docker", f"test -e {clone / 'up'}")
+    refusal = "failed to start daemon: pid file found, ensure docker is not running"
+    program(
+        clone / "bin" / "dockerd",
+        f"if mkdir {clone / 'gone'} 2>/dev/null; then echo '{refusal}'; exit 1; fi; touch {clone / 'up'}; exec sleep 60",
+    )
+    done = call(clone, ".ci/engine", str(clone / "pid"))
+    try:
+        assert done.returncode == 0, done.stderr
+    finally:
+        os.kill(int((clone / "pid").read_text()), signal.SIGKILL)
+
+
+def test_an_engine_that_was_started_has_ended_when_the_tests_have(clone: Path) -> None:
+    """Or the next run would meet it on its way out."""
+    program(clone / "bin" / "docker", f"test -e {clone / 'up'}")
+    program(
+        clone / "bin" / "dockerd",
+        f"trap 'sleep 1; touch {clone / 'ended'}; exit' TERM; touch {clone / 'up'}; while :; do sleep 0.1; done",
+    )
+    done = call(clone, ".ci/run")
+    assert done.stdout.splitlines() == ["setup unset", "test 1"], done.stderr
+    assert (clone / "ended").exists()
 
 
 def test_a_process_that_only_has_the_engines_number_is_left_alone(clone: Path) -> None:
