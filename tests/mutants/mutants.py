@@ -178,9 +178,7 @@ def _source(module: str) -> str:
 def _enumerations(packages: Sequence[str]) -> dict[str, tuple[str, ...]]:
     """Members of every enumeration of these packages."""
     found = {}
-    for module in (
-        module for package in packages for module in module_names(package, "**/*.py" if package == RULES else "*.py")
-    ):
+    for module in (module for package in packages for module in module_names(package)):
         for node in _parsed(module).body:
             if isinstance(node, ast.ClassDef) and any("Enum" in ast.unparse(base) for base in node.bases):
                 targets = [part.targets[0] for part in node.body if isinstance(part, ast.Assign)]
