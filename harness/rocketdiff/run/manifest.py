@@ -1,4 +1,4 @@
-"""``run.json`` as it stands before the first case."""
+"""``run.json`` as it is before the first case."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -20,7 +20,7 @@ from rocketdiff.traces.recorder import plan_digest
 def manifest_of(
     request: RunRequest, seed: int, cases: Sequence[Case], left_out: tuple[tuple[str, str], ...] = ()
 ) -> RunManifest:
-    """Everything planned is recorded before anything starts, so that a case that never runs is noticed."""
+    """Record everything planned before anything starts, so that a case that never runs is noticed."""
     now = datetime.now(UTC)
     return RunManifest(
         run=f"{now:%Y%m%d-%H%M%S}-{seed:08x}",
