@@ -96,9 +96,10 @@ def run_case(
     """
     Run one case and seal it.
 
-    is_wire_wanted: relays before both arms even if not needed, as a second witness. A broken subject or an unproven fault
-    is recorded in ``run.json`` and judged. A call that a client does not claim aborts only this case. Any other error
-    aborts the case and is raised.
+    A broken subject or an unproven fault is recorded in ``run.json`` and judged. A call that a client does not claim
+    aborts only this case. Any other error aborts the case and is raised.
+
+    is_wire_wanted: relays before both arms even if not needed, as a second witness.
     """
     began = time.monotonic()
     scenario = case.scenario

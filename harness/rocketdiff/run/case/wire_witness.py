@@ -122,7 +122,7 @@ class Witness:
     @property
     def security(self) -> Security:
         """
-        Security settings for whom the clients connect to.
+        Security settings of the servers, or of the relay, that the clients connect to.
 
         A relay presents certificates made for the run, because it lacks the servers' keys. It requests no client
         certificate; it presents the one of the security file to the servers itself.
