@@ -1,9 +1,9 @@
 """
-The cache folder of downloads and compiled classes: its location, locking, and verification of its files.
+The cache folder of downloads and compiled classes: location, locking, verification.
 
-One process at a time changes a folder of the cache. A file is hashed on each use, because size and modification time
-prove nothing (a restored cache keeps both); so no result is kept on disk. Hashing the 120 jars of a broker (60 MB) takes
-about 0.1 s. Within a process a file is hashed again only if its inode changed.
+One process at a time changes a folder. A file is hashed on each use, because size and modification time prove nothing (a
+restored cache keeps both); so no result is kept on disk. The 120 jars of a broker (60 MB) take about 0.1 s. Within a
+process a file is hashed again only if its inode changed.
 """
 
 import fcntl
@@ -23,7 +23,7 @@ from rocketdiff.releases.lock import Artifact
 CACHE_VARIABLE = "ROCKETDIFF_CACHE"
 
 DIGESTS = "digests.txt"
-"""In each folder made by ``made_once``: sha256 and name of every file, compared on each use of the folder."""
+"""sha256 and name of every file of a ``made_once`` folder, compared on each use."""
 
 
 def cache_dir() -> Path:
@@ -42,7 +42,7 @@ def exclusive(folder: Path, on_wait: Callable[[], None]) -> Iterator[None]:
     """
     Hold the folder's lock, creating the folder. `on_wait` is called once if another process holds it.
 
-    The kernel releases the lock when the process ends, so a killed process leaves nothing to clean up.
+    The kernel releases it when the process ends, so a killed process leaves nothing to clean up.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -59,7 +59,7 @@ def exclusive(folder: Path, on_wait: Callable[[], None]) -> Iterator[None]:
 
 
 def unwritable(folder: Path, error: OSError) -> EnvironmentMissing:
-    """The error for a cache that cannot be written: disk full, read-only, not permitted."""
+    """The error for an unwritable cache: disk full, read-only, not permitted."""
     return EnvironmentMissing(
         f"to be able to write to the cache folder {folder}",
         seen=error.strerror or str(error),
@@ -76,7 +76,7 @@ class Condition(Enum):
 
 
 def condition_of(file: Path, artifact: Artifact) -> Condition:
-    """Compare the file's content with the artifact's sha256."""
+    """Compare the file with the artifact's sha256."""
     try:
         status = file.stat()
     except OSError:
@@ -124,7 +124,7 @@ def made_once(target: Path, write: Callable[[Path], object]) -> Path:
 
 
 def is_whole(folder: Path) -> bool:
-    """True if the folder has exactly the files that were written. Damage would look like a fault of the program that uses it."""
+    """True if the folder has exactly the files that were written. Damage would look like a fault of its user."""
     try:
         return (folder / DIGESTS).read_text(encoding="utf-8") == _digests(folder)
     except (OSError, UnicodeDecodeError):

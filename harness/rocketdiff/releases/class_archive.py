@@ -1,9 +1,9 @@
 """
 Class archives (application class data sharing): a JVM that maps one need not load and verify its classes.
 
-One archive in the cache serves every start of a program with the same JDK, flags and class path. A training run of the
-program makes it and costs what six to nine starts save. The first command with a program may not start it that often, so
-the second command trains. If anything fails, the program starts without an archive.
+One archive in the cache serves every start of a program with the same JDK, flags and class path. Making it needs a
+training run, which costs what six to nine starts save. The first command may not start the program that often, so the
+second one trains. If anything fails, the program starts without.
 """
 
 import contextlib
@@ -21,7 +21,7 @@ from rocketdiff.releases.programs.java_programs import class_folder
 ARCHIVE = "classes.jsa"
 
 FAILED = "failed.txt"
-"""Written instead of the archive: why there can be none. Not retried until the folder is removed."""
+"""The reason why there is no archive. Not retried until the folder is removed."""
 
 Train = Callable[[Path, Path], str]
 """Runs the program so that it writes the archive (first argument), with a working folder (second). Returns how it ended."""
@@ -45,9 +45,7 @@ class JavaStart:
     class_path: tuple[Path, ...]
 
     def folder(self) -> Path:
-        """
-        Named after all that the JVM compares: JDK, its own archive, flags, and path, size and time of each jar. Raises OSError.
-        """
+        """Named after what the JVM compares: JDK, its own archive, flags, and path, size and time of each jar. Raises OSError."""
         home = self.java.parent.parent
         files = (home / "release", home / "lib" / "server" / "classes.jsa", *self.class_path)
         parts = (str(self.java), *self.flags, *map(_stamp, files))
@@ -56,7 +54,7 @@ class JavaStart:
 
 
 def archive_of(start: JavaStart, train: Train) -> Path | None:
-    """The archive. Made now if an earlier command used the program and there is none."""
+    """The archive, made now if missing and an earlier command used the program."""
     with contextlib.suppress(OSError, HarnessError):
         folder = start.folder()
         if folder.exists() or _was_used_before(folder.with_suffix(".used")):
@@ -65,13 +63,13 @@ def archive_of(start: JavaStart, train: Train) -> Path | None:
 
 
 def is_to_be_trained(start: JavaStart) -> bool:
-    """True if there is no archive and an earlier command used the program. Marks the program as used. Raises OSError."""
+    """True if the archive is missing and an earlier command used the program. Marks it as used. Raises OSError."""
     folder = start.folder()
     return not folder.exists() and _was_used_before(folder.with_suffix(".used"))
 
 
 def trained(start: JavaStart, train: Train) -> Path | None:
-    """The archive, made now if missing. None if it cannot be made or another process is making it."""
+    """The archive, made now if missing. None if that fails or another process is making it."""
     folder = start.folder()
     if not is_whole(folder):
         with contextlib.suppress(_TakenError), exclusive(folder.parent, _leave_it):
@@ -80,7 +78,7 @@ def trained(start: JavaStart, train: Train) -> Path | None:
 
 
 def made_archive(start: JavaStart) -> Path | None:
-    """The archive if it exists. Neither makes nor verifies it."""
+    """The archive if it exists, unverified."""
     with contextlib.suppress(OSError):
         return _archive_in(start.folder())
     return None
@@ -107,7 +105,7 @@ def _stamp(file: Path) -> str:
 
 @cache
 def _was_used_before(mark: Path) -> bool:
-    """True if an earlier command used the program. Leaves a mark for later commands."""
+    """Leaves a mark for later commands."""
     mark.parent.mkdir(parents=True, exist_ok=True)
     was_used = mark.exists()
     mark.touch()

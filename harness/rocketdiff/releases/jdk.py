@@ -1,9 +1,10 @@
 """
 Selects the JDK for servers, clients and Spark: the machine's own if suitable, else one downloaded by cjdk.
 
-Suitable is a JDK (not a JRE: the driver is compiled here) of 17 or later with `jdk.incubator.vector`, without which Spark
-4.3 does not start. 17 and 21 are preferred, because Spark and the old clients are tested with these. The path of a
-downloaded JDK is stored in the cache, so later runs need neither network nor web client.
+It must be a JDK (the driver is compiled here) of 17 or later with `jdk.incubator.vector`, without which Spark 4.3 does
+not start. 17 and 21 are
+preferred: Spark and the old clients are tested with these. The path of a downloaded JDK is stored, so later runs need no
+network.
 """
 
 import os
@@ -29,7 +30,7 @@ _MACOS_PARENT = "/Library/Java/JavaVirtualMachines"
 
 @dataclass(frozen=True, slots=True)
 class JavaHome:
-    """A usable JDK: its folder, feature version (17, 21, …) and the two programs used here."""
+    """A usable JDK. version: the feature version (17, 21, …)."""
 
     home: Path
     version: int
@@ -47,9 +48,9 @@ class UnfitJava:
 
 def find_java(listener: ProgressListener | None = None) -> JavaHome:
     """
-    The JDK to use: `$ROCKETDIFF_JAVA_HOME` if set, else the best on this machine, else a downloaded one.
+    The JDK to use: `$ROCKETDIFF_JAVA_HOME`, else the best on this machine, else a downloaded one.
 
-    EnvironmentMissing if none can be had; the message names the candidates and what each lacks.
+    EnvironmentMissing names the candidates and what each lacks.
     """
     found, unfit = local_java()
     if found is not None:
@@ -74,7 +75,7 @@ def local_java() -> tuple[JavaHome | None, list[UnfitJava]]:
 
 
 def machine_javas() -> list[JavaHome | UnfitJava]:
-    """Every Java in JAVA_HOME, PATH and the standard folders, each once, in the order of the search."""
+    """Every Java in JAVA_HOME, PATH and the standard folders, each once, in this order."""
     homes = dict.fromkeys(home.resolve() for home in _candidate_homes() if (home / "bin" / "java").exists())
     return [judged(home) for home in homes]
 
@@ -146,7 +147,7 @@ def _feature_version(version: str) -> int | None:
 
 
 def _fetched_home(listener: ProgressListener, why: str) -> Path:
-    """Return the downloaded JDK, downloading it if missing. why: why no JDK of the machine is suitable."""
+    """Download the JDK if missing. why: why no JDK of the machine is suitable."""
     # cjdk imports a web client, which machines with a JDK do not need.
     import cjdk  # noqa: PLC0415
 
@@ -191,7 +192,7 @@ def kept_home() -> Path | None:
 
 
 def _keep(home: Path) -> None:
-    """Store the folder, because cjdk uses the network again once its list of JDKs is a day old."""
+    """Needed because cjdk uses the network again once its list of JDKs is a day old."""
     _kept_file().write_text(str(home.relative_to(_jdk_folder())), encoding="utf-8")
 
 

@@ -34,7 +34,7 @@ class Artifact:
 @dataclass(frozen=True, slots=True)
 class ArtifactLock:
     """
-    Class paths by release, in release-line order, and of our own Java tools by name. A shared jar is one Artifact.
+    Class paths by release, in release-line order, and of our own Java tools by name.
 
     proxies: by server release. grpc_clients: by release of the gRPC Java client, which has its own numbering.
     """
@@ -66,7 +66,7 @@ def read_lock(file: Path) -> ArtifactLock:
 
 
 def write_lock(file: Path, lock: ArtifactLock) -> None:
-    """Write a lock with one line per jar and per release, so that diffs are small."""
+    """One line per jar and per release, so that diffs are small."""
     sections: dict[str, Mapping[str, tuple[Artifact, ...]]] = {name: getattr(lock, name) for name in SECTIONS}
     class_paths = (jars for section in sections.values() for jars in section.values())
     table = sorted({artifact for jars in class_paths for artifact in jars}, key=_row)

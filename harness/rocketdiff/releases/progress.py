@@ -54,7 +54,7 @@ def silent(_event: ProgressEvent) -> None:
 
 
 class PlainProgress:
-    """Prints lines on stderr at the start, every few seconds and at the end, for logs and terminals."""
+    """Lines on stderr at the start, every few seconds and at the end."""
 
     # Shows progress, but keeps the log of a slow download short.
     LINE_EVERY_S = 3.0
@@ -66,7 +66,7 @@ class PlainProgress:
         self._last_line_s = 0.0
 
     def __call__(self, event: ProgressEvent) -> None:
-        """Print the event. File names are omitted: a hundred would be noise."""
+        """File names are omitted: a hundred would be noise."""
         match event:
             case FetchStarted(what, files, size_bytes):
                 self._started, self._done, self._received = event, 0, 0

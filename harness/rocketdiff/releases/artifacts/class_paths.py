@@ -31,44 +31,44 @@ OWN_JARS = "to judge a jar of your own, leave this one in place and name yours: 
 
 
 def client_class_path(release: str, listener: ProgressListener | None = None) -> list[Path]:
-    """Jars of one release of the Java client, in class path order. UsageError for an unknown release."""
+    """Jars of a Java client release in class path order. UsageError for an unknown release."""
     return _class_path("client", release, locked().clients, listener)
 
 
 def server_class_path(release: str, listener: ProgressListener | None = None) -> list[Path]:
-    """Jars of name server and broker of one release, in class path order. UsageError for an unknown release."""
+    """Jars of name server and broker. UsageError for an unknown release."""
     return _class_path("server", release, locked().servers, listener)
 
 
 def proxy_class_path(release: str, listener: ProgressListener | None = None) -> list[Path]:
-    """Jars of the proxy of one release, in class path order. UsageError if the lock does not have it."""
+    """Jars of the proxy. UsageError if the lock does not have it."""
     return _class_path("proxy", release, locked().proxies, listener)
 
 
 def grpc_client_class_path(release: str, listener: ProgressListener | None = None) -> list[Path]:
-    """Jars of one release of the gRPC Java client. UsageError for an unknown release."""
+    """Jars of the gRPC Java client. UsageError for an unknown release."""
     return _class_path("gRPC client", release, locked().grpc_clients, listener)
 
 
 def require_server(release: str) -> None:
-    """UsageError if the lock does not have name server and broker of a release. Downloads nothing."""
+    """UsageError if the lock lacks the servers of a release. Downloads nothing."""
     _artifacts("server", release, locked().servers)
 
 
 def fetch_clients(releases: Sequence[str], listener: ProgressListener | None = None) -> None:
-    """Download the missing jars of several releases of the Java client together. UsageError for an unknown release."""
+    """Download missing jars of several client releases together. UsageError for an unknown release."""
     wanted = (artifact for release in releases for artifact in _artifacts("client", release, locked().clients))
     what = f"{len(releases)} releases of the Java client" if len(releases) > 1 else f"client {' '.join(releases)}"
     ensure(what, tuple(dict.fromkeys(wanted)), listener)  # releases share jars
 
 
 def cached_paths(artifacts: Sequence[Artifact]) -> list[Path]:
-    """Paths of the artifacts in the cache, whether they exist or not."""
+    """Cache paths of the artifacts, whether they exist or not."""
     return [artifact_folder() / artifact.path for artifact in artifacts]
 
 
 def artifact_folder() -> Path:
-    """The part of the cache that holds jars, laid out as a Maven repository."""
+    """The cache's jars, laid out as a Maven repository."""
     return cache_dir() / "artifacts"
 
 
@@ -131,7 +131,7 @@ def _remove(path: Path) -> None:
 
 
 def _fetch_side_by_side(missing: Sequence[Artifact], staging: Path, listener: ProgressListener) -> None:
-    """Download all, or raise the first error. Started downloads are finished, the others dropped."""
+    """Download all, or raise the first error; started downloads are finished."""
     # jgo imports a web client, which would cost commands without downloads 0.4 s.
     from rocketdiff.releases.artifacts.download import fetch  # noqa: PLC0415
 

@@ -49,7 +49,7 @@ class _Build:
 
 
 def is_build(text: str) -> bool:
-    """True for the path of a jar, a folder ending in a slash, @ and a class path file, or coordinates."""
+    """True for a jar, a folder ending in a slash, @ and a class path file, or coordinates."""
     return _SPEC.fullmatch(text) is not None
 
 
@@ -60,9 +60,9 @@ def is_kept(release: str) -> bool:
 
 def kept(text: str) -> str:
     """
-    Copy the build into the cache and return its label. Without ``@release`` the version in its jar selects the rules.
+    Copy the build into the cache and return its label. Without ``@release`` the version in the jar selects the rules.
 
-    Raises UsageError if it is not the Java client, and for an unknown release.
+    Raises UsageError if it is not the Java client, or of an unknown release.
     """
     match = _SPEC.fullmatch(text)
     if match is None:
@@ -96,16 +96,12 @@ def label_of(text: str) -> str:
 
 
 def is_there(release: str) -> bool:
-    """True for a published release, or the label of a build in the cache."""
+    """True for a published release or the label of a cached build."""
     return is_known_client(release) or is_kept(release)
 
 
 def class_path(release: str, listener: ProgressListener | None = None) -> list[Path]:
-    """
-    Jars of a published release or of a build in the cache, in class path order.
-
-    Raises UsageError for an unknown release.
-    """
+    """Jars of a published release or cached build, in class path order. UsageError for an unknown release."""
     base = base_of(release)
     if base == release:
         return client_class_path(release, listener)
@@ -122,7 +118,7 @@ def class_path(release: str, listener: ProgressListener | None = None) -> list[P
 
 
 def checksums(release: str) -> dict[str, str]:
-    """The sha256 of each jar of a published release or a build in the cache, by file name."""
+    """The sha256 of each jar of a release or cached build, by file name."""
     if base_of(release) == release:
         return {artifact.path.name: artifact.sha256 for artifact in locked().clients.get(release, ())}
     return {jar.name: sha256_of(jar) for jar in class_path(release)}
@@ -151,7 +147,7 @@ def _read(path: str, base: str | None) -> _Build:
 
 
 def _only_client(jars: tuple[Path, ...], path: str) -> Path:
-    """The jar with the producer. UsageError if there are none or several: the order would decide which one is loaded."""
+    """The jar with the producer. UsageError for several: their order would decide which one is loaded."""
     clients = [jar for jar in jars if _has_class(jar, _PRODUCER)]
     if not clients:
         raise _no_client(plain(path, 200))
@@ -162,7 +158,7 @@ def _only_client(jars: tuple[Path, ...], path: str) -> Path:
 
 
 def _listed(path: str) -> tuple[Path, ...]:
-    """The jars of a folder, by name, or those of a class path file. UsageError if there is none."""
+    """Jars of a folder, by name, or of a class path file. UsageError if there is none."""
     try:
         if path.startswith("@"):
             # Maven separates jars by colons; other tools write one per line.
@@ -224,7 +220,7 @@ def _has_class(jar: Path, name: str) -> bool:
 
 
 def _contents(jar: Path) -> tuple[set[str], str | None]:
-    """Names of RocketMQ's artifacts in a jar, and its version. UsageError if there are none."""
+    """RocketMQ's artifacts in a jar, and its version. UsageError if there are none."""
     with _opened(jar) as archive:
         entries = archive.namelist()
         poms = {match["name"]: match[0] for entry in entries if (match := _POM.fullmatch(entry))}
@@ -237,7 +233,7 @@ def _contents(jar: Path) -> tuple[set[str], str | None]:
 
 
 def _name(artifact: Artifact) -> str:
-    """The artifact's name if it is RocketMQ's, else ""."""
+    """Empty if the artifact is not RocketMQ's."""
     group, name, *_ = artifact.coordinate.split(":")
     return name if group == _GROUP else ""
 

@@ -1,9 +1,9 @@
 """
-The C++ client behind its Python interface, in a separate Python environment in the cache, built at first use.
+The C++ client behind its Python interface, in a Python environment in the cache, built at first use.
 
 pip fetches three locks with hashes (``cpp_locks/``): ``tools`` to build and to speak the line protocol, ``client``
-(rocketmq-client-python, without native library) and ``library`` (the source distribution that contains one). Everything
-is built in a draft folder and then renamed, so an environment with its final name is complete.
+(rocketmq-client-python, without native library) and ``library`` (the source distribution with one). Everything is built
+in a draft folder and then renamed, so the final folder is complete.
 """
 
 import os
@@ -34,7 +34,7 @@ _DEADLINE_S = 300
 
 @dataclass(frozen=True, slots=True)
 class CppEnvironment:
-    """Interpreter of the environment, and the native library to load before the import."""
+    """The interpreter, and the native library to load before the import."""
 
     python: Path
     library: Path
@@ -42,9 +42,9 @@ class CppEnvironment:
 
 def cpp_client(progress: ProgressListener | None = None) -> CppEnvironment:
     """
-    The environment, built if it is not in the cache.
+    The environment, built if missing.
 
-    Raises EnvironmentMissing on a system without a library, without a network, or without Python's venv.
+    Raises EnvironmentMissing on an unsupported system, without a network, or without Python's venv.
     """
     home = environment_folder()
     if not _found(home):
@@ -58,7 +58,7 @@ def cpp_client(progress: ProgressListener | None = None) -> CppEnvironment:
 
 
 def environment_folder() -> Path:
-    """The environment's folder, existing or not. An environment belongs to one minor version of Python."""
+    """Existing or not. An environment belongs to one minor version of Python."""
     return cache_dir() / "cpp" / f"{RELEASES[-1]}-python{sys.version_info[0]}.{sys.version_info[1]}"
 
 
@@ -121,7 +121,7 @@ def _run(command: list[str], hint: str) -> None:
 
 
 def _take_library(sources: Path, target: Path) -> None:
-    """Extract this one member of the archive. pip has verified the archive; the member's sha256 is verified here."""
+    """The archive was verified by pip; the library's own sha256 is verified here."""
     (archive,) = sources.glob("*.tar.gz")
     with tarfile.open(archive) as packed:
         content = packed.extractfile(_MEMBER)

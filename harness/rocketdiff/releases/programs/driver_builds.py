@@ -2,9 +2,9 @@
 Clients of other languages: our driver in the client's language, built into the cache at first use.
 
 Each is a folder of ``drivers`` with sources, the language's lock of exact versions, and ``hello.json``: the driver's
-hello, from which the runner knows the client's capabilities before anything is built. Two clients of one language share
-client-independent files: a folder may name files of another, which are copied beside its own for the build. A new client
-needs such a folder and a row in OTHER_CLIENTS.
+hello, which states the client's capabilities before anything is built. Clients of one language share files: a folder may
+name files of another, which are copied beside its own for the build. A new client needs a folder and a row in
+OTHER_CLIENTS.
 """
 
 import hashlib
@@ -49,10 +49,9 @@ class OtherClient:
     """
     How the driver of one client is built and started.
 
-    name: of the subject, and of its folder. title: for people. tools: programs that build and run it. remedy: how to get
-    them. takes: duration of the first build, in words. steps: of a build from the source folder into a draft. command: of
-    the built driver. environment: for each start.
-    shared: files of another folder, as ``folder/path``, that complete its sources.
+    name: of the subject and its folder. title: for people. tools: needed to build and run it. remedy: how to get them.
+    takes: duration of the first build, in words. steps: from the source folder into a draft. command: of the built
+    driver. environment: of each start. shared: files of another folder, as ``folder/path``, that complete its sources.
     """
 
     name: str
@@ -207,14 +206,14 @@ def capabilities_of(client: OtherClient) -> frozenset[str]:
 
 
 def attempt_timeout_ms_of(client: OtherClient) -> int | None:
-    """The driver's claimed attempt timeout, for a client that does not obey ``send_msg_timeout_ms``."""
+    """The claimed attempt timeout of a client that does not obey ``send_msg_timeout_ms``."""
     own_ms = _hello(client.name).get("attempt_timeout_ms")
     assert own_ms is None or isinstance(own_ms, int)
     return own_ms
 
 
 def built_driver(client: OtherClient, progress: ProgressListener | None = None) -> Path:
-    """The folder of the built driver. Raises EnvironmentMissing if the language's tools are missing or fail."""
+    """The folder of the built driver. Raises EnvironmentMissing if tools are missing or fail."""
     target = _target(client)
     if not target.is_dir():
         require_tools(client)
@@ -238,7 +237,7 @@ def missing_tools(client: OtherClient) -> tuple[str, ...]:
 
 
 def require_tools(client: OtherClient) -> None:
-    """Raise EnvironmentMissing, with how to get it, if a program is missing."""
+    """Raise EnvironmentMissing, with the remedy, if a program is missing."""
     missing = missing_tools(client)
     if missing:
         seen = f"no {' and no '.join(missing)} on PATH"
@@ -254,7 +253,7 @@ def _hello(name: str) -> dict[str, object]:
 
 
 def _sources(client: OtherClient) -> dict[str, Path]:
-    """Its own and its shared files, by their path in the folder that is built."""
+    """By path in the folder that is built."""
     own = resource(f"{_SOURCES}/{client.name}")
     files = {str(path.relative_to(own)): path for path in own.rglob("*") if path.is_file()}
     return files | {name.partition("/")[2]: resource(f"{_SOURCES}/{name}") for name in client.shared}

@@ -54,12 +54,12 @@ _NO_TIME = (1980, 1, 1, 0, 0, 0)
 
 
 def driver_class_path(listener: ProgressListener | None = None) -> Path:
-    """The folder of the driver's classes. It precedes a client release's jars on the class path."""
+    """The driver's classes, to precede a client release's jars on the class path."""
     return compiled("driver", resource(DRIVER_SOURCES), client_class_path(API_RELEASE, listener), find_java(listener))
 
 
 def grpc_driver_class_path(release: str, listener: ProgressListener | None = None) -> list[Path]:
-    """The folders of the gRPC driver's classes. They precede that client's jars on the class path."""
+    """The gRPC driver's classes, to precede that client's jars on the class path."""
     java = find_java(listener)
     reader = compiled("json", resource(JSON_SOURCES), (), java)
     class_path = [reader, *grpc_client_class_path(release, listener)]
@@ -76,9 +76,7 @@ def simulator_class_path(listener: ProgressListener | None = None) -> list[Path]
 
 def fetch_simulation(releases: Sequence[str], listener: ProgressListener | None = None) -> None:
     """
-    Download or compile everything that a host needs to run these releases.
-
-    Call it before starting several hosts: otherwise they wait for each other.
+    Download or compile all that a host needs for these releases. Otherwise several hosts started at once wait for each other.
     """
     simulator_class_path(listener)
     fetch_clients(list(dict.fromkeys(map(base_of, releases))), listener)
@@ -86,7 +84,7 @@ def fetch_simulation(releases: Sequence[str], listener: ProgressListener | None 
 
 def compiled(name: str, sources: Path, class_path: Sequence[Path], java: JavaHome, *, level: int = 8) -> Path:
     """
-    The class folder for all `.java` files under `sources`, compiled at this language level unless cached.
+    The class folder for all `.java` files under `sources`, compiled unless cached.
 
     name: sub-folder of the cache. HarnessError if compilation fails, because the sources are ours.
     """
@@ -100,13 +98,13 @@ def compiled(name: str, sources: Path, class_path: Sequence[Path], java: JavaHom
 
 
 def jar_of(classes: Path) -> Path:
-    """A jar of compiled classes, beside their folder: a JVM uses a class archive only if the class path has jars only."""
+    """A jar of compiled classes: a JVM uses a class archive only if the class path has jars only."""
     folder = made_once(classes.with_name(f"{classes.name}-jar"), lambda draft: _pack(classes, draft / "classes.jar"))
     return folder / "classes.jar"
 
 
 def class_folder() -> Path:
-    """The part of the cache that holds compiled classes and the class archives of servers."""
+    """Compiled classes and class archives of servers in the cache."""
     return cache_dir() / "classes"
 
 
