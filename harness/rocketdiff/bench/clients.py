@@ -1,8 +1,8 @@
 """
 Benchmark of cluster start, sends per second of each client, and cost of the driver.
 
-The clients alternate round by round, because machines are shared and noisy: figures of one run may be compared as ratios,
-figures of two runs may not.
+The clients alternate round by round, because machines are shared and noisy: ratios within one run are comparable, figures
+of two runs are not.
 """
 
 import json
@@ -48,7 +48,7 @@ class Round:
 
     @property
     def driver_cost(self) -> float:
-        """Share of the bare loop's rate that the driver costs; below 0 is noise."""
+        """Share of the bare loop's rate that the driver costs. Negative values are noise."""
         return 1 - self.driver_per_s / self.bare_per_s
 
     @property
@@ -60,7 +60,9 @@ class Round:
 def bench(
     release: str, server_release: str, sends: int, rounds: int, *, with_verdict: bool, as_json: bool
 ) -> dict[str, Any]:
-    """Measure and print the figures, or (as_json) only return them; nothing is asserted, because the machine decides as much as the code."""
+    """
+    Measure and print the figures, or (as_json) only return them. Nothing is asserted: the machine matters as much as the code.
+    """
     for client in (STANDARD, REFERENCE):
         program_of(SubjectId(client, release))
     with TemporaryDirectory(prefix="rocketdiff-bench-") as name:
@@ -84,7 +86,7 @@ def bench(
 
 
 def _seconds_to_verdict(release: str, server_release: str, folder: Path) -> float:
-    """Seconds of a quick suite in a process of its own, with warm caches: jars, driver and classes were just used."""
+    """Seconds of a quick suite in a separate process with warm caches (jars, driver and classes)."""
     command = [sys.executable, "-m", "rocketdiff.cli.app", "run", "--suite", "quick", "--out", str(folder / "reports")]
     command += ["--subject", f"{STANDARD}:{release}", "--subject", f"{REFERENCE}:{release}", "--server", server_release]
     began = time.monotonic()
@@ -124,7 +126,7 @@ def _bare(cluster: Cluster, release: str, sends: int, topic: str, folder: Path) 
 
 
 def _driven(cluster: Cluster, subject: SubjectId, sends: int, topic: str, folder: Path) -> float:
-    """Rate of a subject behind the line protocol; the first part of the plan, as long as the bare loop's, is warm-up."""
+    """Rate of a subject behind the line protocol, after a warm-up as long as the bare loop's."""
     warm_up = sends // 4
     plan = Plan(0, 1, tuple(PlannedSend(n, 0, 0, SendKind.PLAIN, 0, BODY_BYTES) for n in range(warm_up + sends)))
     setup = SubjectSetup(
@@ -138,7 +140,7 @@ def _records(launch: Launch, plan: Plan, setup: SubjectSetup, folder: Path) -> l
     """
     The records of a subject, whose output goes to a file that is read afterwards.
 
-    Reading during the run would use part of two cores, and be counted as the driver's cost.
+    Reading during the run would use part of the two cores and count as the driver's cost.
     """
     folder.mkdir(parents=True, exist_ok=True)
     output = folder / "records.ndjson"
@@ -162,7 +164,7 @@ def _records(launch: Launch, plan: Plan, setup: SubjectSetup, folder: Path) -> l
 
 
 def _await_line(output: Path, marker: bytes) -> None:
-    """Wait until the last lines of a growing file hold a record; polling costs next to nothing."""
+    """Wait until the end of a growing file contains a record. Polling costs almost nothing."""
     deadline = time.monotonic() + BARE_TIMEOUT_S
     while time.monotonic() < deadline:
         with output.open("rb") as file:

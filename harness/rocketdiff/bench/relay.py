@@ -1,8 +1,8 @@
 """
 Cost of the relay: ``python -m rocketdiff.bench.relay`` prints round trips without and with it, in µs.
 
-A round trip is one send frame and its response, alternately on a direct and on a relayed connection to the same echo server, so
-that other load affects both alike. The bound is 500 µs added at the median.
+A round trip is one send frame and its response, alternately on a direct and a relayed connection to the same echo server,
+so that other load affects both alike. The bound is 500 µs added at the median.
 """
 
 import json

@@ -1,7 +1,8 @@
 """
 Benchmark of the simulation: decisions and sends per second, virtual time per real time.
 
-Nothing is asserted, because the machine decides as much as the code. One Java host, one thread; answers are read as they arrive.
+Nothing is asserted, because the machine matters as much as the code. One Java host, one thread; answers are read as they
+arrive.
 """
 
 import time
@@ -35,7 +36,7 @@ SCRIPTS = {Depth.SELECTION: 400, Depth.SEND_LOOP: 200, Depth.REMOTING: 100}
 """Scripts per depth: about a second each, after a first fifth that warms up the classes."""
 
 LONG_SENDS = 20_000
-"""Sends of a script without trace, whose time is nearly all the client's own."""
+"""Sends of an untraced script, whose time is nearly all the client's own."""
 
 
 DECISIONS = 100_000
@@ -52,7 +53,7 @@ class Decisions:
 
 @dataclass(frozen=True, slots=True)
 class Speed:
-    """Decisions (selection) or sends per second, traced; virtual_ratio: virtual seconds per real second."""
+    """Decisions (selection) or sends per second, traced. virtual_ratio: virtual seconds per real second."""
 
     release: str
     depth: Depth
@@ -63,7 +64,7 @@ class Speed:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """All figures; standard_s: wall time of all releases over the standard scripts, in a new host."""
+    """All figures. standard_s: wall time of all releases over the standard scripts, in a new host."""
 
     speeds: tuple[Speed, ...]
     long_sends_per_s: dict[str, float]
@@ -86,7 +87,7 @@ def bench_simulation(*, as_json: bool) -> dict[str, Any]:
 
 
 def measure() -> Measured:
-    """All figures; the long sends and the standard scripts each have a host of their own. Downloads happen before."""
+    """All figures. Long sends and standard scripts use separate hosts. Downloads happen before."""
     fetch_simulation(client_releases())
     with JavaHost() as host:
         scripts = {depth: _scripts(depth, number) for depth, number in SCRIPTS.items()}
@@ -107,7 +108,7 @@ def _scripts(depth: Depth, number: int) -> list[tuple[NamedScript, int]]:
 
 
 def _speed(host: JavaHost, release: str, depth: Depth, scripts: Sequence[tuple[NamedScript, int]]) -> Speed:
-    """Speed of one depth; the first fifth is warm-up and not counted."""
+    """Speed of one depth, without the first fifth (warm-up)."""
     warm_up, counted = scripts[: len(scripts) // 5], scripts[len(scripts) // 5 :]
     _timed(lambda: host.finish_all(_jobs(release, warm_up)))
     java_s, finished = _timed(lambda: host.finish_all(_jobs(release, counted)))
@@ -129,7 +130,7 @@ def _jobs(release: str, scripts: Iterable[tuple[NamedScript, int]]) -> Iterator[
 
 
 def _long_sends_per_s(host: JavaHost, release: str) -> float:
-    """One thread, two brokers, nothing wrong, no trace."""
+    """One thread, two healthy brokers, no trace."""
     data = {"format": 1, "route": {"a": 4, "b": 4}, "steps": [{"do": "send", "mode": "sync", "count": LONG_SENDS}]}
     script = parse_script(data, "long")
     _timed(lambda: host.finish_all([Job(release, "long", script)]))

@@ -1,4 +1,4 @@
-"""The order of stages of `rocketdiff campaign`: check, simulate, run what is missing, add each run to the record, and say what came of all."""
+"""The stages of `rocketdiff campaign`: check, simulate, make missing runs, add each to the record, summarise."""
 
 import shlex
 from collections import Counter
@@ -21,9 +21,10 @@ NOT_RUN = "not run yet"
 
 def make(campaign: Campaign, out: Path, record: str | None, *, say: Say, at_most: int | None = None) -> ExitCode:
     """
-    Makes or resumes a campaign; returns the exit code (see ``exit_code``).
+    Make or resume a campaign. Returns the exit code (see ``exit_code``).
 
-    record: folder or URL; None: runs are added to none. A run is added when it is finished, and one that a killed command left out by the next.
+    record: folder or URL; None: runs are added to no record. Runs are added as they finish, including those that a killed
+    command left out.
     """
     with alone(out):
         simulated = {} if campaign.simulation is None else simulation.simulate(campaign.simulation, out, say)
@@ -46,7 +47,7 @@ def make(campaign: Campaign, out: Path, record: str | None, *, say: Say, at_most
 
 
 def describe(campaign: Campaign, out: Path) -> Iterator[str]:
-    """Each run of a campaign, and whether it is there."""
+    """Each run of a campaign, and whether it exists."""
     if campaign.simulation is not None:
         there = simulation.found(campaign.simulation, out)
         for seed in campaign.simulation.seeds:
@@ -56,7 +57,7 @@ def describe(campaign: Campaign, out: Path) -> Iterator[str]:
 
 
 Answers = dict[tuple[Entry, Work], tuple[str, ExitCode]]
-"""Verdict and exit code of each finished run, as its report has them."""
+"""Verdict and exit code of each finished run, from its report."""
 
 
 def answers_of(measured: Measured) -> Answers:
@@ -66,7 +67,7 @@ def answers_of(measured: Measured) -> Answers:
 
 
 def lines_of(measured: Measured, answered: Answers, simulated: dict[int, Simulated]) -> Iterator[str]:
-    """What came of each run, in the order in which they are made."""
+    """The result of each run, in the order they are made."""
     for seed, one in sorted(simulated.items()):
         yield f"simulation, seed {seed}: {one.summary}"
     for entry, work in measured.plan.runs():
@@ -90,10 +91,10 @@ def asking(record: str, measured: Measured) -> str:
 
 def exit_code(codes: Sequence[ExitCode], *, is_whole: bool) -> ExitCode:
     """
-    The gravest of all answers; is_whole: every run was made, and the record has them.
+    The most severe answer. is_whole: every run was made, and the record has them.
 
-    1: a run diverges, or the simulation differs. 5: nothing decisive ran. 2: one is inconclusive, invalid or missing. 3: only entries of
-    ledgers are stale. 0: everything conforms.
+    1: a run diverges, or the simulation differs. 5: nothing decisive ran. 2: a run is inconclusive, invalid or missing.
+    3: only stale ledger entries. 0: everything conforms.
     """
     if ExitCode.DIVERGES in codes:
         return ExitCode.DIVERGES

@@ -1,4 +1,4 @@
-"""Finished runs go into the record as they come; whatever ended the command before, the next one adds what is not there."""
+"""Adds finished runs to the record as they end. A later command adds what an interrupted one left out."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from rocketdiff.record.work import work_on
 
 
 class Recording:
-    """Adds runs to one record. is_spoilt: a run went to quarantine, or was refused."""
+    """Adds runs to one record. is_spoilt: a run was refused or went to quarantine."""
 
     def __init__(self, record: str, say: Say) -> None:
         self.record = record
@@ -20,7 +20,7 @@ class Recording:
         self._done: set[Path] = set()
 
     def __call__(self, measured: Measured) -> None:
-        """Every finished run that was not added by this command yet; one that the record has is passed over."""
+        """Add the finished runs that this command has not added yet. Runs that the record has are skipped."""
         folders = [measured.runs.directory(run) for run in measured.finished.values()]
         folders = [folder for folder in folders if folder not in self._done]
         if not folders:

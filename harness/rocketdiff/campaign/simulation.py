@@ -1,4 +1,4 @@
-"""The part of a campaign in virtual time: random scripts with each seed, kept like runs, so that a campaign goes on where it was."""
+"""The virtual-time part of a campaign: random scripts with each seed, stored like runs, so that a campaign can resume."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ FOLDER = "simulation"
 
 @dataclass(frozen=True, slots=True)
 class Simulated:
-    """What came of one seed. terms: digest of all that decides it; text: what was found, its last line the summary."""
+    """The result of one seed. terms: digest of everything that decides it. text: the findings; its last line is the summary."""
 
     terms: str
     seed: int
@@ -28,18 +28,17 @@ class Simulated:
 
     @property
     def summary(self) -> str:
-        """The last line."""
         return self.text.splitlines()[-1] if self.text else ""
 
 
 def found(wanted: Simulation, out: Path) -> dict[int, Simulated]:
-    """What is there, by seed."""
+    """The stored results by seed."""
     read = {seed: _read(_file(out, seed)) for seed in wanted.seeds}
     return {seed: one for seed, one in read.items() if one is not None and one.terms == _terms(wanted, seed)}
 
 
 def simulate(wanted: Simulation, out: Path, say: Callable[[str], None]) -> dict[int, Simulated]:
-    """Every seed that is missing; differences are saved as scripts below ``out``."""
+    """Simulate every missing seed. Differences are saved as scripts below ``out``."""
     there = found(wanted, out)
     if there:
         say(f"{len(there)} of {len(wanted.seeds)} seeds of the simulation are taken over from {out / FOLDER}")
@@ -69,7 +68,7 @@ def _terms(wanted: Simulation, seed: int) -> str:
 
 
 def _read(path: Path) -> Simulated | None:
-    """None also for a file that is damaged: its seed is simulated anew."""
+    """None also for a damaged file: its seed is simulated again."""
     try:
         return msgspec.json.decode(path.read_bytes(), type=Simulated)
     except (OSError, msgspec.MsgspecError, ValueError):

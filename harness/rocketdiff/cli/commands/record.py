@@ -1,4 +1,4 @@
-"""`rocketdiff record`: all runs in one place, judged once, asked about as a whole."""
+"""`rocketdiff record`: all runs in one place, judged once, queried as a whole."""
 
 import json
 import shlex
@@ -40,7 +40,7 @@ def record_add(
     master: MasterOption = None,
     conf: ConfOption = None,
 ) -> None:
-    """Add runs; one that is there already is passed over, a damaged one goes to quarantine with the reason."""
+    """Add runs; a known one is skipped, a damaged one goes to quarantine with the reason."""
     from rocketdiff.record.commands import add, refusal
     from rocketdiff.record.ingest import folders_of
     from rocketdiff.record.storage.files import Place
@@ -59,7 +59,7 @@ def record_add(
 
 @record_app.command("judge", epilog=epilog("record judge"))
 def record_judge(record: RecordOption = DEFAULT, master: MasterOption = None, conf: ConfOption = None) -> None:
-    """Judge what was never judged by the present rules, check by check, and answer what has no answer."""
+    """Judge, check by check, what the current rules have not judged yet, and conclude the runs without a verdict."""
     from rocketdiff.record.commands import judge, runs_to_judge
     from rocketdiff.record.storage.files import Place
 
@@ -71,7 +71,7 @@ def record_judge(record: RecordOption = DEFAULT, master: MasterOption = None, co
 
 @record_app.command("status", epilog=epilog("record status"))
 def record_status(record: RecordOption = DEFAULT, as_json: JsonOption = False) -> None:
-    """Say what a record holds, how much of it is judged, and what is in quarantine."""
+    """Show what a record holds, how much of it is judged, and what is in quarantine."""
     from rocketdiff.record.commands import status
     from rocketdiff.record.storage.files import Place
 
@@ -103,7 +103,7 @@ def record_compact(
     master: MasterOption = None,
     conf: ConfOption = None,
 ) -> None:
-    """Put many small files into few large ones, and remove what killed commands have left."""
+    """Merge many small files into few large ones, and remove what killed commands have left."""
     from rocketdiff.record.commands import compact, status
     from rocketdiff.record.storage.files import Place
 
@@ -116,7 +116,7 @@ def record_compact(
 
 @record_app.command("check", epilog=epilog("record check"))
 def record_check(record: RecordOption = DEFAULT, master: MasterOption = None, conf: ConfOption = None) -> None:
-    """Read every row back and say what is wrong; exit code 4 when anything is."""
+    """Read every row back and report what is wrong; exit code 4 if anything is."""
     from rocketdiff.record.commands import check, status
     from rocketdiff.record.storage.files import Place
 
@@ -180,7 +180,7 @@ def record_history(
     master: MasterOption = None,
     conf: ConfOption = None,
 ) -> None:
-    """How often was each signature seen, week by week, of how many runs that were asked?"""
+    """How often was each signature seen, week by week, and in how many of the runs that checked for it?"""
     from rocketdiff.record import questions
     from rocketdiff.record.storage.files import Place
 
@@ -239,7 +239,7 @@ def record_rules_changed(
     master: MasterOption = None,
     conf: ConfOption = None,
 ) -> None:
-    """What do the last rules of a check say of the same runs that those before did not, and the other way round?"""
+    """Which divergences does a check's latest rule find in the same runs that the previous rule did not, and vice versa?"""
     from rocketdiff.record import questions
     from rocketdiff.record.storage.files import Place
 
@@ -260,7 +260,7 @@ def _day(at_ms: int | None) -> str:
 
 @contextmanager
 def working(master: str | None, runs: int, conf: list[str] | None) -> "Iterator[Work]":
-    """On the master that was named; without one, on Spark only where there are runs enough to repay its start."""
+    """Work on the given master. Without one, Spark is used only if there are enough runs to repay its start."""
     from rocketdiff.analysis.masters import require_master
     from rocketdiff.record.work import master_for, work_on
 
