@@ -75,7 +75,7 @@ def bench(
     if as_json:
         return {
             "cluster_ready_s": ready_s,
-            "rounds": [asdict(one) for one in measured],
+            "rounds": [asdict(round_) for round_ in measured],
             "quick_suite_s": verdict_s,
         }
     Console(emoji=False).print(f"cluster of one name server and two brokers ready in {ready_s:.1f} s")
@@ -132,8 +132,8 @@ def _driven(cluster: Cluster, subject: SubjectId, sends: int, topic: str, folder
     setup = SubjectSetup(
         cluster.name_server_addresses, topic, f"{topic}-warm", f"group-{topic}", "bench", ClientSettings()
     )
-    told = _records(program_of(subject).launch(folder.resolve()), plan, setup, folder)[warm_up:]
-    return len(told) * 1e9 / (told[-1].end_ns - told[0].start_ns)
+    records = _records(program_of(subject).launch(folder.resolve()), plan, setup, folder)[warm_up:]
+    return len(records) * 1e9 / (records[-1].end_ns - records[0].start_ns)
 
 
 def _records(launch: Launch, plan: Plan, setup: SubjectSetup, folder: Path) -> list[Send]:
@@ -179,8 +179,8 @@ def _table(release: str, sends: int, rounds: Sequence[Round]) -> Table:
     table = Table(title=f"{sends} sends of {BODY_BYTES} bytes, one thread, release {release}, sends a second")
     for column in ("round", "java, bare loop", "java, our driver", "python reference", "driver takes", "python ÷ java"):
         table.add_column(column, justify="right")
-    for number, one in enumerate(rounds, start=1):
-        table.add_row(str(number), *_cells(one))
+    for number, round_ in enumerate(rounds, start=1):
+        table.add_row(str(number), *_cells(round_))
     if len(rounds) > 1:
         table.add_section()
         table.add_row("median", *_cells(_medians(rounds)), style="bold")
@@ -194,7 +194,7 @@ def _cells(one: Round) -> tuple[str, ...]:
 
 def _medians(rounds: Sequence[Round]) -> Round:
     return Round(
-        median(one.bare_per_s for one in rounds),
-        median(one.driver_per_s for one in rounds),
-        median(one.reference_per_s for one in rounds),
+        median(round_.bare_per_s for round_ in rounds),
+        median(round_.driver_per_s for round_ in rounds),
+        median(round_.reference_per_s for round_ in rounds),
     )

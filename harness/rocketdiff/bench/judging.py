@@ -120,8 +120,8 @@ def bench_judging(sends: int, *, as_json: bool) -> dict[str, Any]:
             f" {each.per_s:,.0f} a second; {each.peak_mib:,.0f} MiB"
         )
     for what, some in engines.items():
-        told = ", ".join(f"{each.engine} {_per_second(each)}" for each in some)
-        Console().print(f"{what}, joins and aggregates alone, on all cores: {told}")
+        rates_text = ", ".join(f"{each.engine} {_per_second(each)}" for each in some)
+        Console().print(f"{what}, joins and aggregates alone, on all cores: {rates_text}")
     return {}
 
 
@@ -287,10 +287,10 @@ def _case(
 ) -> dict[tuple[TableName, Arm | None], pa.Table]:
     tables: dict[tuple[TableName, Arm | None], pa.Table] = {(TableName.FAULTS, None): _faults(kills)}
     for seed, arm in enumerate(Arm):
-        told = _Arm()
+        rows = _Arm()
         for thread in range(THREADS):
-            _play(told, thread, sends, kills, np.random.default_rng(10 * seed + thread))
-        tables |= {(name, arm): table for name, table in _arm_tables(run, arm, told, carrying=carrying).items()}
+            _play(rows, thread, sends, kills, np.random.default_rng(10 * seed + thread))
+        tables |= {(name, arm): table for name, table in _arm_tables(run, arm, rows, carrying=carrying).items()}
     return tables
 
 

@@ -97,7 +97,7 @@ def measure() -> Measured:
     decisions = {release: _decisions_per_s(release) for release in RELEASES}
     standard, releases = load_standard(), client_releases()
     with JavaHost() as host:
-        jobs = (Job(release, one.name, one.script) for one in standard for release in releases)
+        jobs = (Job(release, named.name, named.script) for named in standard for release in releases)
         standard_s, _ = _timed(lambda: host.finish_all(jobs))
     return Measured(tuple(speeds), long_sends, decisions, len(standard), len(releases), standard_s)
 
@@ -115,18 +115,18 @@ def _speed(host: JavaHost, release: str, depth: Depth, scripts: Sequence[tuple[N
     weight = sum(weight for _, weight in counted)
     some = counted[:: max(1, len(counted) // 40)]
     dialect = dialect_of(release)
-    reference_s, _ = _timed(lambda: (run_reference(dialect, one.name, one.script, trace=True) for one, _ in some))
+    reference_s, _ = _timed(lambda: (run_reference(dialect, named.name, named.script, trace=True) for named, _ in some))
     return Speed(
         release,
         depth,
         weight / java_s,
         sum(weight for _, weight in some) / reference_s,
-        sum(one.virtual_ms for one in finished) / 1_000 / java_s,
+        sum(result.virtual_ms for result in finished) / 1_000 / java_s,
     )
 
 
 def _jobs(release: str, scripts: Iterable[tuple[NamedScript, int]]) -> Iterator[Job]:
-    return (Job(release, one.name, one.script, trace=True) for one, _ in scripts)
+    return (Job(release, named.name, named.script, trace=True) for named, _ in scripts)
 
 
 def _long_sends_per_s(host: JavaHost, release: str) -> float:
@@ -159,9 +159,9 @@ def _decisions_per_s(release: str) -> Decisions:
 def _timed(work: Callable[[], Iterable[Result]]) -> tuple[float, list[Result]]:
     began = time.monotonic()
     results = list(work())
-    for one in results:
-        if isinstance(one, Finished) and one.error is not None:
-            raise one.error
+    for result in results:
+        if isinstance(result, Finished) and result.error is not None:
+            raise result.error
     return time.monotonic() - began, results
 
 
@@ -169,9 +169,9 @@ def _speeds(speeds: Sequence[Speed]) -> Table:
     table = Table(title="random scripts, every step traced; decisions or sends a second")
     for column in ("depth", "release", "Java classes", "reference", "virtual ÷ real time"):
         table.add_column(column, justify="left" if column == "depth" else "right")
-    for one in speeds:
-        figures = (f"{one.java_per_s:,.0f}", f"{one.reference_per_s:,.0f}", f"{one.virtual_ratio:,.0f}")
-        table.add_row(str(one.depth), one.release, *figures)
+    for speed in speeds:
+        figures = (f"{speed.java_per_s:,.0f}", f"{speed.reference_per_s:,.0f}", f"{speed.virtual_ratio:,.0f}")
+        table.add_row(str(speed.depth), speed.release, *figures)
     return table
 
 
@@ -187,6 +187,6 @@ def _decisions(rates: dict[str, Decisions]) -> Table:
     table = Table(title=f"{DECISIONS:,} queues chosen by the reference's rules alone, a second")
     for column in ("release", "plain rotation", "one of two brokers avoided"):
         table.add_column(column, justify="right")
-    for release, one in rates.items():
-        table.add_row(release, f"{one.rotation_per_s:,.0f}", f"{one.avoiding_per_s:,.0f}")
+    for release, decisions in rates.items():
+        table.add_row(release, f"{decisions.rotation_per_s:,.0f}", f"{decisions.avoiding_per_s:,.0f}")
     return table

@@ -40,7 +40,7 @@ def make(campaign: Campaign, out: Path, record: str | None, *, say: Say, at_most
         say(
             f"a page of these runs: {shlex.join(['rocketdiff', 'record', 'page', '--record', recording.record, '--only', str(out)])}"
         )
-    codes = [*(code for _, code in answered.values()), *(one.code for one in simulated.values())]
+    codes = [*(code for _, code in answered.values()), *(result.code for result in simulated.values())]
     is_whole = len(answered) == len(list(campaign.plan.runs())) and not (recording and recording.is_spoilt)
     say(machine_line(campaign, answered, simulated, out))
     return exit_code(codes, is_whole=is_whole)
@@ -68,8 +68,8 @@ def answers_of(measured: Measured) -> Answers:
 
 def lines_of(measured: Measured, answered: Answers, simulated: dict[int, Simulated]) -> Iterator[str]:
     """The result of each run, in the order they are made."""
-    for seed, one in sorted(simulated.items()):
-        yield f"simulation, seed {seed}: {one.summary}"
+    for seed, result in sorted(simulated.items()):
+        yield f"simulation, seed {seed}: {result.summary}"
     for entry, work in measured.plan.runs():
         key = entry, work
         if key in answered:
@@ -118,7 +118,7 @@ def machine_line(campaign: Campaign, answered: Answers, simulated: dict[int, Sim
     """Last line of the command's output, for programs."""
     codes = Counter(code for _, code in answered.values())
     counted = " ".join(f"{word}={codes[code]}" for code, word in _WORDS.items())
-    differ = sum(one.code is ExitCode.DIVERGES for one in simulated.values())
+    differ = sum(result.code is ExitCode.DIVERGES for result in simulated.values())
     seeds = f" simulated={len(simulated)} differ={differ}" if campaign.simulation is not None else ""
     planned = len(list(campaign.plan.runs()))
     return f"CAMPAIGN planned={planned} made={len(answered)} {counted}{seeds} folder={out}"

@@ -50,7 +50,7 @@ class Terms:
         """Folder name: subject, suite and seed for people, and a digest of all terms."""
         digest = sha256(msgspec.json.encode(self)).hexdigest()[:10]
         name = f"{self.subjects[1]}-{self.suite or 'scenarios'}-{self.seed}"
-        return "".join(one if one.isalnum() or one in ".-" else "-" for one in name) + f"-{digest}"
+        return "".join(letter if letter.isalnum() or letter in ".-" else "-" for letter in name) + f"-{digest}"
 
 
 @dataclass(frozen=True, slots=True)

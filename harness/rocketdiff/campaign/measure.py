@@ -131,7 +131,9 @@ class Measuring:
         self._progress = progress
         self._on_change = on_change
         settings = dict.fromkeys(work.setting for _, work in plan.runs())
-        self._backends = {one: backend_named(one.cluster, one.server, one.security) for one in settings}
+        self._backends = {
+            setting: backend_named(setting.cluster, setting.server, setting.security) for setting in settings
+        }
         self._digests: dict[tuple[str | None, tuple[str, ...]], tuple[str, float]] = {}
         self._failures = 0
         self.measured = Measured(plan, FinishedRuns(out / "runs"))
@@ -169,7 +171,7 @@ class Measuring:
         planned = list(self._plan.runs())
         if len(self.measured.finished) < len(planned):
             missing = {work.setting for entry, work in planned if (entry, work) not in self.measured.finished}
-            self._backends |= {one: self._backends[one].fetched(self._progress) for one in missing}
+            self._backends |= {setting: self._backends[setting].fetched(self._progress) for setting in missing}
         if self.measured.finished:
             self._say(
                 f"{len(self.measured.finished)} of {len(planned)} runs are taken over from {self.measured.runs.folder}"
@@ -282,7 +284,7 @@ class Measuring:
         if key not in self._digests:
             chosen = select(self._scenarios, suite=work.suite, patterns=work.patterns)
             text = "\n".join(f"{one.name}\n{one.text}" for one in sorted(chosen, key=lambda one: one.name))
-            took_s = sum(one.duration_s + BESIDE_SENDS_S for one in chosen)
+            took_s = sum(scenario.duration_s + BESIDE_SENDS_S for scenario in chosen)
             self._digests[key] = (sha256(text.encode()).hexdigest()[:12], took_s)
         return self._digests[key]
 

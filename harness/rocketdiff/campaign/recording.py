@@ -28,10 +28,10 @@ class Recording:
         with work_on(WITHOUT_SPARK) as work:
             added = add(self._place, folders, work)
         self._done.update(folders)
-        for one in added.damaged:
-            self._say(f"  quarantine: {Path(one.path).name}: expected {one.expected}; saw {one.seen}")
+        for damaged in added.damaged:
+            self._say(f"  quarantine: {Path(damaged.path).name}: expected {damaged.expected}; saw {damaged.seen}")
         if added.other:
             self._say(f"  not added: {refusal(added.other)}")
         self.is_spoilt |= bool(added.damaged or added.other)
         if added.new:
-            self._say(f"  added to the record {self.record}: {', '.join(one.run for one in added.new)}")
+            self._say(f"  added to the record {self.record}: {', '.join(run.run for run in added.new)}")

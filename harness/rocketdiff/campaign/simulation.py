@@ -34,7 +34,9 @@ class Simulated:
 def found(wanted: Simulation, out: Path) -> dict[int, Simulated]:
     """The stored results by seed."""
     read = {seed: _read(_file(out, seed)) for seed in wanted.seeds}
-    return {seed: one for seed, one in read.items() if one is not None and one.terms == _terms(wanted, seed)}
+    return {
+        seed: result for seed, result in read.items() if result is not None and result.terms == _terms(wanted, seed)
+    }
 
 
 def simulate(wanted: Simulation, out: Path, say: Callable[[str], None]) -> dict[int, Simulated]:
@@ -51,8 +53,8 @@ def simulate(wanted: Simulation, out: Path, say: Callable[[str], None]) -> dict[
 
 
 def _one(wanted: Simulation, out: Path, seed: int) -> Simulated:
-    told = fuzz(wanted.releases, wanted.effort, seed, out / FOLDER, as_json=False)
-    made = Simulated(_terms(wanted, seed), seed, told.code, told.text)
+    report = fuzz(wanted.releases, wanted.effort, seed, out / FOLDER, as_json=False)
+    made = Simulated(_terms(wanted, seed), seed, report.code, report.text)
     _file(out, seed).parent.mkdir(parents=True, exist_ok=True)
     replace_file(_file(out, seed), msgspec.json.format(msgspec.json.encode(made), indent=1) + b"\n")
     return made

@@ -257,15 +257,15 @@ def own_fault(error: Exception, errors: Console) -> int:
         named = UsageError("a path that the system takes", seen=f"{error.strerror}: {plain(str(error.filename), 60)}")
         errors.print(f"[bold red]rocketdiff:[/] {escape(str(named))}")
         return ExitCode.USAGE
-    told = "".join(traceback.format_exception(error))
+    details = "".join(traceback.format_exception(error))
     errors.print(f"[bold red]rocketdiff:[/] our own fault: {escape(plain(f'{type(error).__name__}: {error}'))}")
     try:
         # An unpredictable name, because the temporary folder is shared.
         descriptor, path = tempfile.mkstemp(prefix="rocketdiff-fault-", suffix=".txt")
         with os.fdopen(descriptor, "w", encoding="utf-8", errors="backslashreplace") as file:
-            file.write(told)
+            file.write(details)
     except OSError:
-        errors.print("please report it with:", told, markup=False)
+        errors.print("please report it with:", details, markup=False)
     else:
         errors.print(f"please report it with {path}")
     return ExitCode.INTERNAL

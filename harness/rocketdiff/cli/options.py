@@ -44,7 +44,11 @@ def takes(*names: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Add options of a run after a command's own parameters. The command receives them as keywords."""
 
     def given(command: Callable[..., None]) -> Callable[..., None]:
-        own = [one for one in inspect.signature(command).parameters.values() if one.kind is not one.VAR_KEYWORD]
+        own = [
+            parameter
+            for parameter in inspect.signature(command).parameters.values()
+            if parameter.kind is not parameter.VAR_KEYWORD
+        ]
         shared = [_parameter(RUN_OPTIONS[name]) for name in names]
         command.__signature__ = inspect.Signature([*own, *shared])  # type: ignore[attr-defined]  # typer reads it
         return command

@@ -120,7 +120,9 @@ class Scenarios:
             return ()
         suite = suite_of(self._config.getoption("rocketdiff_suite"), is_chosen=bool(patterns or root))
         there = load_all(root)
-        wanted = [one for one in patterns if _matches(one, select(there, suite)) or not _matches(one, mine)]
+        wanted = [
+            pattern for pattern in patterns if _matches(pattern, select(there, suite)) or not _matches(pattern, mine)
+        ]
         return select(there, suite, wanted) if wanted or not patterns else ()
 
     @pytest.hookimpl(wrapper=True)
@@ -200,9 +202,12 @@ def _matches(pattern: str, scenarios: Iterable[Scenario]) -> bool:
 
 def _request(config: pytest.Config, seed: int | None) -> RunRequest:
     """The request that `rocketdiff run` would make of these options."""
-    given = {one.key: config.getoption(f"rocketdiff_{one.key}") for one in (RUN_OPTIONS[name] for name in FOR_PYTEST)}
+    given = {
+        option.key: config.getoption(f"rocketdiff_{option.key}")
+        for option in (RUN_OPTIONS[name] for name in FOR_PYTEST)
+    }
     # Which shipped scenarios are wanted depends on the collection, so the request does not restrict them.
     request = request_of({**given, "suite": given["suite"] or EVERY_SUITE}, backend_of(config))
     require_possible(request)
     seeds = (seed, request.seed, secrets.randbelow(1 << 31))
-    return replace(request, seed=next(one for one in seeds if one is not None))
+    return replace(request, seed=next(value for value in seeds if value is not None))

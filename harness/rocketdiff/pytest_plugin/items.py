@@ -139,7 +139,7 @@ class CaseItem(pytest.Item):
 def answer_text(answer: "CaseAnswer", *, only_wrong: bool = False) -> str:
     """A line for every check (or every one that fails the case), and its divergences with an example each."""
     wrong = ("failure", "error")
-    shown = [one for one in answer.results if not only_wrong or outcome_of(one, answer.policy) in wrong]
+    shown = [result for result in answer.results if not only_wrong or outcome_of(result, answer.policy) in wrong]
     return "\n".join(line for result in shown for line in _lines(result, answer.policy))
 
 
@@ -147,10 +147,10 @@ def _lines(result: CheckResult, policy: Policy) -> Iterator[str]:
     sign = answer_sign(result, policy)
     reason = f": {result.reason}" if result.reason else ""
     yield f"{sign.mark} {result.check} {sign.word}{reason}"
-    for one in result.divergences:
-        known = f" (declared by {one.declared_by})" if one.declared_by else ""
-        yield f"    {one.signature}, {one.subject}, {one.count:,} ×{known}"
-        yield f"      expected: {one.example.expected}"
-        yield f"      observed: {one.example.observed}"
-        if one.example.send >= 0:
-            yield f"      example:  send {one.example.send}, phase {phase_word(one.example.phase)}"
+    for divergence in result.divergences:
+        known = f" (declared by {divergence.declared_by})" if divergence.declared_by else ""
+        yield f"    {divergence.signature}, {divergence.subject}, {divergence.count:,} ×{known}"
+        yield f"      expected: {divergence.example.expected}"
+        yield f"      observed: {divergence.example.observed}"
+        if divergence.example.send >= 0:
+            yield f"      example:  send {divergence.example.send}, phase {phase_word(divergence.example.phase)}"

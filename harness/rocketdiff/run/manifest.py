@@ -62,7 +62,9 @@ def entry_of(number: int, case: Case) -> CaseEntry:
         plan_digest=plan_digest(case.plan),
         checks=checks_planned(scenario),
         brokers=case.brokers or topology_named(scenario.topology).broker_names,
-        tolerances=tuple(Tolerance(one.check, one.ratio, one.reason) for one in scenario.tolerances),
+        tolerances=tuple(
+            Tolerance(tolerance.check, tolerance.ratio, tolerance.reason) for tolerance in scenario.tolerances
+        ),
         covers=scenario.covers,
         scenario_file=file_named(scenario.source),
         attempt_timeout_ms=case.attempt_timeout_ms,

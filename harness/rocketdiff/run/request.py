@@ -135,5 +135,5 @@ def _words(option: RunOption, request: RunRequest) -> Iterator[str]:
     if option.type is bool:
         yield f"--{option.name}"
         return
-    for one in value if option.is_many else (value,):
-        yield from (f"--{option.name}", str(one))
+    for item in value if option.is_many else (value,):
+        yield from (f"--{option.name}", str(item))

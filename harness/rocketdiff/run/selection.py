@@ -68,18 +68,24 @@ def choose(wanted: Selection, subjects: Sequence[Subject], backend: Backend) -> 
     """
     there = load_all(wanted.root)
     selected = select(there, suite=wanted.suite, patterns=wanted.patterns)
-    possibly = ((one.name, why_not_here(one, backend)) for one in selected)
+    possibly = ((scenario.name, why_not_here(scenario, backend)) for scenario in selected)
     not_here = {name: reason for name, reason in possibly if reason is not None}
     for name, reason in not_here.items():
         if name in wanted.patterns:
             raise backend.refused(name, reason)
-    other = {one.name: why for one in selected if (why := _other_protocol(one, subjects[0])) is not None}
+    other = {scenario.name: why for scenario in selected if (why := _other_protocol(scenario, subjects[0])) is not None}
     for name, why in other.items():
         if name in wanted.patterns:
             raise UsageError(f"a scenario for {subjects[0].protocol} clients", seen=name, hint=why)
     not_here = not_here | other
-    without_call = [one.name for one in selected if one.name not in other and why_not_asked(one, subjects) is not None]
-    possible = tuple(one for one in selected if one.name not in not_here and one.name not in without_call)
+    without_call = [
+        scenario.name
+        for scenario in selected
+        if scenario.name not in other and why_not_asked(scenario, subjects) is not None
+    ]
+    possible = tuple(
+        scenario for scenario in selected if scenario.name not in not_here and scenario.name not in without_call
+    )
     return Choice(possible, tuple(without_call), tuple(not_here.items()), tuple(_claims(subjects)))
 
 

@@ -75,12 +75,12 @@ def _resolved(maven: str, coordinates: str, *options: str) -> tuple[Path, ...] |
         pom.write_text(_pom(coordinates), encoding="utf-8")
         # In a separate folder, because Maven reads .mvn of the working directory.
         command = [maven, *_OPTIONS, *options, f"-Dmdep.outputFile={listing}", "-f", str(pom), _GOAL]
-        status, said = _ran(command, Path(name))
+        status, output = _ran(command, Path(name))
         if status == 0 and listing.is_file():
             entries = listing.read_text(encoding="utf-8").strip().split(os.pathsep)
             return tuple(Path(entry) for entry in entries if entry.endswith(".jar"))
-    errors = [line.partition("[ERROR]")[2].partition(" -> [Help")[0].strip() for line in said.splitlines()]
-    return plain(next(filter(None, errors), said.strip() or f"mvn ended with status {status}"), _SHOWN_CHARACTERS)
+    errors = [line.partition("[ERROR]")[2].partition(" -> [Help")[0].strip() for line in output.splitlines()]
+    return plain(next(filter(None, errors), output.strip() or f"mvn ended with status {status}"), _SHOWN_CHARACTERS)
 
 
 def _ran(command: list[str], folder: Path) -> tuple[int, str]:
@@ -89,14 +89,14 @@ def _ran(command: list[str], folder: Path) -> tuple[int, str]:
         command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True
     )
     try:
-        said, _ = process.communicate(timeout=_LONGEST_S)
+        output, _ = process.communicate(timeout=_LONGEST_S)
     except subprocess.TimeoutExpired:
         raise EnvironmentMissing(f"Maven to end within {_LONGEST_S:g} s", seen="it was still running") from None
     finally:
         if process.poll() is None:
             os.killpg(process.pid, signal.SIGKILL)
             process.wait()
-    return process.returncode, said
+    return process.returncode, output
 
 
 def _pom(coordinates: str) -> str:

@@ -80,8 +80,8 @@ def kept(text: str) -> str:
     if {artifact.sha256 for artifact in published} == set(digests):
         return build.base
     # A single jar keeps its plain digest, which users can compute themselves.
-    whole = digests[0] if len(digests) == 1 else hashlib.sha256("\n".join(digests).encode()).hexdigest()
-    label = f"{build.base}+{whole[:8]}"
+    digest = digests[0] if len(digests) == 1 else hashlib.sha256("\n".join(digests).encode()).hexdigest()
+    label = f"{build.base}+{digest[:8]}"
     if not is_kept(label):
         try:
             made_once(_folder(label), lambda draft: _copy(build, draft))

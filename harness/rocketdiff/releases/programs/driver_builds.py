@@ -278,10 +278,10 @@ def _build(client: OtherClient, draft: Path) -> None:
 
 def _run(client: OtherClient, step: Step) -> None:
     """Run a command under a supervisor, so that no compiler outlives the runner."""
-    with tempfile.TemporaryFile() as said:
+    with tempfile.TemporaryFile() as output:
         child = Child(
             step.words,
-            stderr=os.fdopen(os.dup(said.fileno()), "r+b"),
+            stderr=os.fdopen(os.dup(output.fileno()), "r+b"),
             environment=os.environ | step.environment,
             folder=step.folder,
             is_heard=False,
@@ -292,8 +292,8 @@ def _run(client: OtherClient, step: Step) -> None:
             status = child.status()
         finally:
             child.close()
-        said.seek(0)
-        words = " ".join(said.read().decode(errors="replace").split())[-_LAST_WORDS:]
+        output.seek(0)
+        words = " ".join(output.read().decode(errors="replace").split())[-_LAST_WORDS:]
     if not has_ended:
         raise EnvironmentMissing(f"the {client.title} to be built", seen=f"no end after {_DEADLINE_S} s; {words}")
     if status != 0:

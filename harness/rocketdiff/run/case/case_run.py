@@ -213,8 +213,8 @@ class _Stage:
         return self.pair.timeouts_ms.get(arm) or (hello and hello.attempt_timeout_ms) or 0
 
     def _hellos(self) -> dict[Arm, Hello]:
-        told = {arm: subject.transcript.hello for arm, subject in self.arms.items()}
-        return {arm: hello for arm, hello in told.items() if hello is not None}
+        hellos = {arm: subject.transcript.hello for arm, subject in self.arms.items()}
+        return {arm: hello for arm, hello in hellos.items() if hello is not None}
 
     def _require_same_names(self) -> None:
         """UsageError if a program of the user now reports another name or version."""
@@ -238,11 +238,13 @@ class _Stage:
     def testify(self) -> None:
         """Add what the relays saw. Frames that they missed make the case invalid."""
         for arm, subject in self.arms.items():
-            told = subject.transcript
+            transcript = subject.transcript
             timeout_ms = self._own_ms(arm) or self.case.scenario.settings.send_msg_timeout_ms
             confuses = _may_confuse_answers(self.case)
-            starts = told.hello is not None and told.hello.tells_starts
-            work = Work(self._topic(arm), self.case.plan, told.sends, told.attempts, timeout_ms, confuses, starts)
+            starts = transcript.hello is not None and transcript.hello.tells_starts
+            work = Work(
+                self._topic(arm), self.case.plan, transcript.sends, transcript.attempts, timeout_ms, confuses, starts
+            )
             self.wire[arm] = story = self.witness.testify(arm, work)
             if story.unseen:
                 unseen = f"{len(story.unseen)} frames of {arm} were not all seen: {story.unseen[0]}"
@@ -273,16 +275,16 @@ class _Stage:
         return CaseMeasurements(
             case=self.case,
             case_name=str(self.case.id),
-            first_ns={arm: min(send.start_ns for send in told) for arm, told in sends.items() if told},
+            first_ns={arm: min(send.start_ns for send in reported) for arm, reported in sends.items() if reported},
             late_ns=median_lateness_ns(self.case.plan, sends, self.origin_ns),
-            answered={arm: len(told) for arm, told in sends.items()},
+            answered={arm: len(reported) for arm, reported in sends.items()},
             faults=tuple(self.faults.values()),
             problems=tuple(self.problems.values()),
             is_read_back=self.is_read_back,
             clock_slip_ms=self._clock_slip_ms(),
             lost={arm: subject.subject for arm, subject in self.arms.items() if subject.broken},
             wire=self.wire,
-            stalls=self.stalls.seen.without(send.end_ns for told in sends.values() for send in told),
+            stalls=self.stalls.seen.without(send.end_ns for reported in sends.values() for send in reported),
             origin_ns=self.origin_ns,
         )
 

@@ -65,7 +65,7 @@ def endpoints_of(cluster: Cluster, addresses: Mapping[str, str]) -> dict[Endpoin
 
 def _resolved(host: str, port: int) -> set[Endpoint]:
     with suppress(OSError):
-        return {(str(one[4][0]), port) for one in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)}
+        return {(str(entry[4][0]), port) for entry in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)}
     return set()
 
 
@@ -121,22 +121,22 @@ class ConnectionWatch:
     ) -> ConnectionSample:
         if held is None:
             return ConnectionSample(at_ns, None, {}, is_at_rest)
-        ours = {one for one in held if one.remote in endpoints}
+        ours = {connection for connection in held if connection.remote in endpoints}
         new = ours - self._known[arm]
         self._known[arm] |= new
         return ConnectionSample(at_ns, _by_server(ours, endpoints), _by_server(new, endpoints), is_at_rest)
 
 
 def _by_server(connections: Iterable[Connection], endpoints: Mapping[Endpoint, str]) -> dict[str, int]:
-    return dict(sorted(Counter(endpoints[one.remote] for one in connections).items()))
+    return dict(sorted(Counter(endpoints[connection.remote] for connection in connections).items()))
 
 
 def _changes(samples: Sequence[ConnectionSample]) -> Iterator[ConnectionSample]:
     last: ConnectionSample | None = None
-    for one in samples:
-        if last is None or one.is_at_rest or one.opened or one.held != last.held:
-            yield one
-        last = one
+    for sample in samples:
+        if last is None or sample.is_at_rest or sample.opened or sample.held != last.held:
+            yield sample
+        last = sample
 
 
 def open_sockets() -> dict[int, Connection] | None:

@@ -153,8 +153,8 @@ class Witness:
             others, hidden = _other_statuses(work, attempts), _not_told(work, attempts)
             if others or hidden:
                 self._record(arm, (*others, *hidden))
-            told = with_statuses(work.attempts, others)
-            against = tuple(disagreements(told, attempts, losses_of(records), work.timeout_ms * 1_000_000))
+            reported = with_statuses(work.attempts, others)
+            against = tuple(disagreements(reported, attempts, losses_of(records), work.timeout_ms * 1_000_000))
             words = f"the client, and the wire: {len(attempts)} attempts"
             words += f"; {len(others)} statuses as the wire saw them" if others else ""
             words += f"; {len(hidden)} of them the client did not tell" if hidden else ""
@@ -162,12 +162,12 @@ class Witness:
         routes = publish_lists_of(records, work.topic)
         if work.are_beginnings:
             begun = [replace(start, oneway=start.send in oneway) for start in work.attempts]
-            whole = with_ends(
+            completed = with_ends(
                 begun, attempts, sends, refusals_of(records), losses_of(records), work.timeout_ms * 1_000_000
             )
-            self._record(arm, (*routes, *whole.attempts, *with_routes(work.sends, routes, ())))
+            self._record(arm, (*routes, *completed.attempts, *with_routes(work.sends, routes, ())))
             words = f"the client: {len(begun)} attempts' beginnings; the wire: {len(attempts)} of their ends, {len(routes)} routes"
-            return WireStory(words, unseen, whole.against)
+            return WireStory(words, unseen, completed.against)
         placed = with_routes(work.sends, routes, blind_spots_of(records))
         self._record(arm, (*routes, *attempts, *placed))
         half_seen = sum(send.route == UNSEEN_ROUTE for send in placed)
@@ -230,11 +230,11 @@ def _other_statuses(work: Work, seen: Sequence[Attempt]) -> list[Attempt]:
     the guard reports.
     """
     confused = _confused(work)
-    returned = {one.send: one.status for one in work.sends}
+    returned = {send.send: send.status for send in work.sends}
     return [
-        one
-        for one in other_statuses(work.attempts, seen)
-        if one.send not in confused and returned.get(one.send) != one.status
+        attempt
+        for attempt in other_statuses(work.attempts, seen)
+        if attempt.send not in confused and returned.get(attempt.send) != attempt.status
     ]
 
 
@@ -243,7 +243,7 @@ def _not_told(work: Work, seen: Sequence[Attempt]) -> list[Attempt]:
 
 
 def _confused(work: Work) -> set[int]:
-    return {one.send for one in work.plan.sends if work.confuses_answers and one.mode is SendMode.ASYNC}
+    return {send.send for send in work.plan.sends if work.confuses_answers and send.mode is SendMode.ASYNC}
 
 
 def upstreams_of(cluster: Cluster) -> tuple[Upstream, ...]:

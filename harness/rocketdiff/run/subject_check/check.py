@@ -98,11 +98,11 @@ def check_subject(subject: Subject, cluster: Cluster, folder: Path) -> Iterator[
             if is_first and broken.signature == STALLED:
                 yield Finding("nothing else is tried: it would be waited for as long each time")
                 return
-            told = f"{broken.signature}: {broken.seen}"
-            if is_first and told == last:
+            failure = f"{broken.signature}: {broken.seen}"
+            if is_first and failure == last:
                 yield Finding("nothing else is tried: it would end in the same way each time")
                 return
-            last = told
+            last = failure
             continue
         yield from (Finding(tried, problem) for problem in _problems(trial, kind, mode) or ("",))
         untold = [] if is_first else untold_attempts(trial.transcript)
@@ -193,10 +193,10 @@ def _problems(trial: _Trial, kind: SendKind, mode: SendMode) -> list[str]:
 
 def _wrong_results(sends: list[Send], stored: tuple[StoredRow, ...], mode: SendMode) -> list[str]:
     lies = {row.send: (row.broker, row.queue_id, row.queue_offset) for row in stored}
-    told = ((send, (send.broker, send.queue_id, send.queue_offset)) for send in sends if send.broker is not None)
+    reported = ((send, (send.broker, send.queue_id, send.queue_offset)) for send in sends if send.broker is not None)
     wrong = [
         f"send {send.send} says {place}, its message lies at {lies[send.send]}"
-        for send, place in told
+        for send, place in reported
         if lies.get(send.send, place) != place
     ]
     if wrong:
@@ -210,11 +210,11 @@ def _wrong_results(sends: list[Send], stored: tuple[StoredRow, ...], mode: SendM
 def untold_attempts(transcript: Transcript) -> list[str]:
     """Sends without an attempt although attempts are claimed: a relay would contradict the client."""
     claims = () if transcript.hello is None else transcript.hello.capabilities
-    told = len({attempt.send for attempt in transcript.attempts})
-    if ATTEMPTS not in claims or told >= len(transcript.sends):
+    reported = len({attempt.send for attempt in transcript.attempts})
+    if ATTEMPTS not in claims or reported >= len(transcript.sends):
         return []
     return [
-        f"{told} of {len(transcript.sends)} sends have one, though hello claims {ATTEMPTS}: report those of every mode"
+        f"{reported} of {len(transcript.sends)} sends have one, though hello claims {ATTEMPTS}: report those of every mode"
     ]
 
 
@@ -291,9 +291,9 @@ def _paused(subject: Subject, cluster: Cluster, folder: Path, kind: SendKind, mo
 def foreign_errors(transcript: Transcript) -> Iterator[Finding]:
     """Error names that only this client uses: they would always be reported as differences."""
     records: tuple[Send | Attempt, ...] = (*transcript.sends, *transcript.attempts)
-    told = {record.error for record in records if record.error is not None}
+    names = {record.error for record in records if record.error is not None}
     foreign = sorted(
-        error for error in told - {UNSEEN_END, NEVER_CALLED_BACK, ErrorWord.OTHER} if reason_of(error) is Reason.OTHER
+        error for error in names - {UNSEEN_END, NEVER_CALLED_BACK, ErrorWord.OTHER} if reason_of(error) is Reason.OTHER
     )
     if foreign:
         words = ", ".join(ErrorWord)
