@@ -1,8 +1,8 @@
 """
 Benchmark of cluster start, sends per second of each client, and cost of the driver.
 
-The clients alternate round by round, because machines are shared and noisy: ratios within one run are comparable, figures
-of two runs are not.
+The clients alternate by round, because machines are noisy: ratios within a run are comparable, figures of two runs are
+not.
 """
 
 import json
@@ -60,9 +60,7 @@ class Round:
 def bench(
     release: str, server_release: str, sends: int, rounds: int, *, with_verdict: bool, as_json: bool
 ) -> dict[str, Any]:
-    """
-    Measure and print the figures, or (as_json) only return them. Nothing is asserted: the machine matters as much as the code.
-    """
+    """Measure and print the figures, or (as_json) only return them."""
     for client in (STANDARD, REFERENCE):
         program_of(SubjectId(client, release))
     with TemporaryDirectory(prefix="rocketdiff-bench-") as name:
@@ -97,7 +95,7 @@ def _seconds_to_verdict(release: str, server_release: str, folder: Path) -> floa
 
 
 def _round(cluster: Cluster, release: str, sends: int, folder: Path, number: int) -> Round:
-    """Each client once, in an order that changes with the round, so that none always follows the same one."""
+    """Each client once, in an order that changes with the round."""
     kinds: list[tuple[str, Callable[[str], float]]] = [
         ("bare", lambda topic: _bare(cluster, release, sends, topic, folder)),
         (STANDARD, lambda topic: _driven(cluster, SubjectId(STANDARD, release), sends, topic, folder / topic)),
@@ -138,7 +136,7 @@ def _driven(cluster: Cluster, subject: SubjectId, sends: int, topic: str, folder
 
 def _records(launch: Launch, plan: Plan, setup: SubjectSetup, folder: Path) -> list[Send]:
     """
-    The records of a subject, whose output goes to a file that is read afterwards.
+    Run a subject whose output goes to a file, and read the file afterwards.
 
     Reading during the run would use part of the two cores and count as the driver's cost.
     """
@@ -164,7 +162,7 @@ def _records(launch: Launch, plan: Plan, setup: SubjectSetup, folder: Path) -> l
 
 
 def _await_line(output: Path, marker: bytes) -> None:
-    """Wait until the end of a growing file contains a record. Polling costs almost nothing."""
+    """Polling costs almost nothing."""
     deadline = time.monotonic() + BARE_TIMEOUT_S
     while time.monotonic() < deadline:
         with output.open("rb") as file:

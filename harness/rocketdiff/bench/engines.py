@@ -1,8 +1,8 @@
 """
 The joins and aggregates of judging in other engines: pairing of arms, fault context, reconciliation with stored messages.
 
-They judge nothing: a lower bound for judging the same files. DuckDB and Polars are optional and measured only if
-installed. Spark and DuckDB run the same SQL.
+A lower bound for judging the same files. DuckDB and Polars are measured only if installed. Spark and DuckDB run the same
+SQL.
 """
 
 import importlib
@@ -40,7 +40,7 @@ Ask = Callable[[str], Any]
 
 @dataclass(frozen=True, slots=True)
 class EngineTime:
-    """Best wall time of an engine on all cores for all queries, including reading. None if it is not installed."""
+    """Best wall time of an engine on all cores for all queries, including reading. None: not installed."""
 
     engine: str
     took_s: float | None

@@ -2,9 +2,8 @@
 Benchmark of judging: attempts per second of stored cases, in columns and send by send, beside the cost of reading them.
 
 The cases are generated: two conforming clients of one release, two brokers, two threads with 500 sends per second each,
-and messages with realistic properties. Time is CPU time of one process, the best of a few rounds, so that other load
-hardly counts; and once wall time with one process per core. For comparison other engines run the joins and aggregates
-alone (``engines.py``).
+realistic message properties. Time is CPU time of one process, the best of a few rounds, so that other load hardly counts;
+and once wall time with one process per core. Other engines run the joins and aggregates alone (``engines.py``).
 """
 
 import hashlib
@@ -48,11 +47,11 @@ THREADS = 2
 EVERY_NS = 2_000_000
 KILLS = 10
 NEAR_FAULTS = 0.05
-"""Share of the time of a mixed case, and so of its sends, in which one of the two brokers is dead."""
+"""Share of the time (and so of the sends) of a mixed case in which one of two brokers is dead."""
 
 ROUNDS = 3
 TIMES = 10
-"""How often the processes of all cores together judge a case: ten million attempts if each arm has half a million sends."""
+"""How often all cores together judge a case: ten million attempts with half a million sends per arm."""
 
 PLAIN_SENDS = 10_000
 """Sends of the case that is judged send by send: about two seconds per round."""
@@ -63,9 +62,7 @@ _MS = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """
-    Attempts per second of CPU time on one core. ratio: to the time of reading all columns. objects: share of sends made objects.
-    """
+    """Attempts per second of CPU time. ratio: to the time of reading all columns. objects: share of sends made objects."""
 
     what: str
     attempts: int
@@ -76,9 +73,7 @@ class Rate:
 
 @dataclass(frozen=True, slots=True)
 class Together:
-    """
-    A case judged TIMES by one process per core, after a warm-up: attempts, wall time, attempts per second, total peak memory.
-    """
+    """A case judged TIMES by one process per core, after a warm-up. peak_mib: of all processes."""
 
     attempts: int
     took_s: float
@@ -88,8 +83,6 @@ class Together:
 
 @dataclass(slots=True)
 class _Arm:
-    """Rows of one arm as they are generated."""
-
     sends: list[tuple[int, ...]] = field(default_factory=list)
     attempts: list[tuple[int, ...]] = field(default_factory=list)
 

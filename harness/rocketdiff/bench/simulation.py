@@ -45,7 +45,7 @@ DECISIONS = 100_000
 
 @dataclass(frozen=True, slots=True)
 class Decisions:
-    """Queues chosen per second by the reference's rules: plain rotation, and fault latency with one of two brokers avoided."""
+    """Queues chosen per second by the reference's rules: plain rotation, and avoiding one of two brokers."""
 
     rotation_per_s: float
     avoiding_per_s: float
@@ -64,7 +64,7 @@ class Speed:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """All figures. standard_s: wall time of all releases over the standard scripts, in a new host."""
+    """All figures. standard_s: wall time of all releases over the standard scripts."""
 
     speeds: tuple[Speed, ...]
     long_sends_per_s: dict[str, float]
@@ -87,7 +87,7 @@ def bench_simulation(*, as_json: bool) -> dict[str, Any]:
 
 
 def measure() -> Measured:
-    """All figures. Long sends and standard scripts use separate hosts. Downloads happen before."""
+    """All figures. Downloads happen before."""
     fetch_simulation(client_releases())
     with JavaHost() as host:
         scripts = {depth: _scripts(depth, number) for depth, number in SCRIPTS.items()}
@@ -139,7 +139,7 @@ def _long_sends_per_s(host: JavaHost, release: str) -> float:
 
 
 def _decisions_per_s(release: str) -> Decisions:
-    """Two brokers of four queues, one thread."""
+    """Two brokers of four queues."""
     dialect = dialect_of(release)
     info = PublishInfo.of([(broker, queue) for broker in ("a", "b") for queue in range(4)])
 

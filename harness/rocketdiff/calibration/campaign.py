@@ -1,5 +1,5 @@
 """
-Measures how often the gate is wrong: runs a client against itself many times. Every alarm is a false alarm.
+Measures the gate's false alarms: runs a client against itself many times.
 
 Each result goes into a journal at once, so a stopped calibration resumes without losing or omitting results. A case that
 alarmed keeps its run directory.
@@ -63,14 +63,12 @@ class CalibrationRequest:
 
     @property
     def servers(self) -> Backend:
-        """The backend. UsageError for an unknown one, and for an external cluster."""
+        """UsageError for an unknown backend or an external cluster."""
         return own_backend_named(self.backend, self.server_release, hint="processes or containers")
 
 
 def require_possible(request: CalibrationRequest) -> None:
-    """
-    Check before anything is downloaded or started: UsageError for a wrong value, EnvironmentMissing if the folder is unusable.
-    """
+    """UsageError for a wrong value, EnvironmentMissing if the folder is unusable. Downloads and starts nothing."""
     _ = request.servers
     require_folder(request.out, "--out")
 
@@ -86,8 +84,8 @@ def run_controls(request: CalibrationRequest, journal: CalibrationJournal, say: 
     """
     Run the cases of the plan that are not in the journal.
 
-    An aborted case (a cluster that died) is counted as such, and the next one gets a new cluster. Raises HarnessError
-    after several in a row, and at once if a cluster does not start.
+    An aborted case (a cluster that died) is counted as such; the next one gets a new cluster. Raises HarnessError after
+    several in a row, and if a cluster does not start.
     """
     done = {outcome.number for outcome in journal.cases}
     judged = {outcome.number for outcome in journal.runs}
@@ -101,7 +99,7 @@ def run_controls(request: CalibrationRequest, journal: CalibrationJournal, say: 
 
 
 def clusters_of(request: CalibrationRequest, folder: Path) -> ClusterPool:
-    """The pool of clusters that cases share, below a folder."""
+    """The pool of clusters that cases share."""
     return ClusterPool(request.servers, folder / "cluster", max_cases=CASES_A_CLUSTER)
 
 
@@ -112,7 +110,7 @@ def _gate_run(
     cases: Sequence[ControlCase],
     say: Say,
 ) -> None:
-    """Run the cases of one client in one run directory. Judge and count each as soon as it has ended."""
+    """Run the cases of one client in one run directory, each judged and counted at once."""
     session = _session(request, cases, clusters, journal.folder / _run_folder(cases[0].run))
     folder = session.directory.path.relative_to(journal.folder)
     for place, control in enumerate(cases, start=1):
@@ -172,7 +170,7 @@ def line_now(
     took_s: float, folder: Path, *, case: ControlOutcome | None = None, run: ControlOutcome | None = None
 ) -> Line:
     """
-    A line of the journal: the result, the time, the machine's load, and the digest of the program.
+    A line of the journal.
 
     The digest is of the program on disk now, because the subjects of every case are started from there.
     """
@@ -201,7 +199,7 @@ def _require_working(journal: CalibrationJournal) -> None:
 
 def _judge_together(journal: CalibrationJournal, run: int, cases: Sequence[ControlCase], say: Say) -> None:
     """
-    Judge a gate run as a whole: its pooled checks, with all of its samples as one family.
+    Judge the pooled checks of a gate run, with all its samples as one family.
 
     An interrupted gate run has several run directories. They are removed unless needed to explain an alarm.
     """
@@ -221,7 +219,7 @@ def _judge_together(journal: CalibrationJournal, run: int, cases: Sequence[Contr
 
 
 def run_single(request: CalibrationRequest, number: int, say: Say) -> Path:
-    """Run one control case again by its number, without counting it. Returns its run directory."""
+    """Run one control case again without counting it. Returns its run directory."""
     control = control_case(request.seed, number)
     folder = request.out.resolve() / "single"
     with clusters_of(request, folder) as clusters:
@@ -233,7 +231,7 @@ def run_single(request: CalibrationRequest, number: int, say: Say) -> Path:
 
 
 def calibration_of(journal: CalibrationJournal) -> Calibration:
-    """Everything counted so far, in the published form. HarnessError if there is nothing."""
+    """Everything counted so far, as published. HarnessError if there is nothing."""
     if not journal.lines:
         raise HarnessError("at least one counted case", seen="none", hint="run `make calibrate`")
     header, moments = journal.header, sorted(line.at for line in journal.lines)
@@ -255,7 +253,7 @@ def calibration_of(journal: CalibrationJournal) -> Calibration:
 
 
 def write_calibration(journal: CalibrationJournal, path: Path) -> Calibration:
-    """Write everything counted so far to a file, atomically."""
+    """Write everything counted so far, atomically."""
     calibration = calibration_of(journal)
     replace_file(path, encode(calibration))
     return calibration

@@ -34,7 +34,7 @@ class ControlCase:
 
 
 def control_case(seed: int, number: int) -> ControlCase:
-    """The case with this number. Each gate run has its own seed. A shape whose call the client lacks is replaced by another."""
+    """The case with this number. Each gate run has its own seed. A shape that the client cannot send is replaced."""
     run = (number - 1) // CASES_A_RUN + 1
     subject, own_seed = subject_of(run), seed + run
     scenario = control_scenario(number - 1, own_seed)
@@ -45,14 +45,14 @@ def control_case(seed: int, number: int) -> ControlCase:
 
 
 def subject_of(run: int) -> SubjectId:
-    """Java and the reference alternate. Every two gate runs use the next release."""
+    """Java and the reference alternate, with the next release every two gate runs."""
     releases = client_releases()
     release = releases[((run - 1) // 2 * RELEASE_STRIDE - 1) % len(releases)]
     return SubjectId(STANDARD if run % 2 else REFERENCE, release)
 
 
 def gate_runs(seed: int, cases: int) -> Iterator[tuple[int, list[ControlCase]]]:
-    """The first ``cases`` cases by gate run. The last one may be short."""
+    """The first ``cases`` cases by gate run."""
     planned = (control_case(seed, number) for number in range(1, cases + 1))
     for run, members in groupby(planned, key=lambda case: case.run):
         yield run, list(members)

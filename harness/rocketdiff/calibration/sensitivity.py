@@ -1,5 +1,5 @@
 """
-Measures whether the gate finds known divergences: repeats every divergence that the shipped ledgers declare.
+Measures whether the gate finds known divergences, by repeating every divergence that the shipped ledgers declare.
 
 One case can show several entries. The two releases come from the command in an entry's evidence.
 """
@@ -54,15 +54,14 @@ class KnownCase:
 
     @property
     def name(self) -> str:
-        """The name without a seed."""
         return f"{self.scenario.name}/{self.baseline}~{self.candidate}"
 
 
 def known_cases() -> tuple[KnownCase, ...]:
     """
-    Every shipped entry with the shortest scenario it covers. UsageError if no scenario can show it.
+    Every shipped entry with the shortest scenario it covers. UsageError if there is none.
 
-    Entries about whole runs (``pooled/…``) are left out, because one case has too few episodes for those checks.
+    Entries about whole runs (``pooled/…``) are left out: one case has too few episodes for those checks.
     """
     scenarios = load_all()
     cases: defaultdict[tuple[SubjectId, SubjectId, str], list[ExpectedEntry]] = defaultdict(list)
@@ -115,7 +114,7 @@ def _shortest(entry: Entry, scenarios: Sequence[Scenario]) -> tuple[Scenario, st
 
 
 def run_known(request: CalibrationRequest, journal: CalibrationJournal, repeats: int, say: Say) -> None:
-    """Run every known case as often as requested, less the repeats in the journal, with another seed each time."""
+    """Run every known case ``repeats`` times, less those in the journal, each with another seed."""
     done: defaultdict[str, int] = defaultdict(int)
     for line in journal.lines:
         done[line.known_case] += 1
@@ -169,7 +168,7 @@ def _repeat(
 
 
 def looked_for(known: KnownCase, results: Sequence[CheckResult], run: RunInfo) -> Iterable[KnownOutcome]:
-    """For each entry, whether its divergence was found; None if its check was not decided."""
+    """Whether each entry's divergence was found; None if its check was not decided."""
     by_check = {result.check: result for result in results}
     for declared in known.known:
         result = by_check.get(declared.check)

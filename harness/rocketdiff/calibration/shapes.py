@@ -1,9 +1,9 @@
 """
-Scenarios of control cases: sixteen shapes, each drawn anew for every gate run, so that no two cases are equal.
+Scenarios of control cases: sixteen shapes, drawn again for every gate run, so that no two cases are equal.
 
-Timeouts are short and pauses many, because the unit of every statistic is the pause episode: a case of 4 s has as many as
-a shipped scenario of 15 s. All three sending modes occur, because a rate says nothing about an untested mode. Every draw
-comes from the seed, and the run keeps the scenario's text.
+Timeouts are short and pauses many, because every statistic counts pause episodes: a case of 4 s has as many as a shipped
+scenario of 15 s. All three sending modes occur, because a rate says nothing about an untested mode. Every draw comes from
+the seed; the run keeps the scenario's text.
 """
 
 from collections.abc import Callable
@@ -12,14 +12,10 @@ from random import Random
 from rocketdiff.scenario import Scenario, parse
 
 TIMEOUTS_MS = (150, 200, 300)
-"""
-Short enough for many blocked sends per pause.
-
-Below 150 ms the delays of a busy machine come near the timeout, and a case would measure the machine.
-"""
+"""Short enough for many blocked sends per pause. Below 150 ms, a busy machine's own delays come near the timeout."""
 
 FIRST_FAULT_S = 0.8
-"""Time of the first fault: both arms have sent to every queue a few times before."""
+"""By then both arms have sent to every queue a few times."""
 
 EXACT = ("queue-choice", "attempts", "error-kind", "duplication", "loss")
 
@@ -172,7 +168,7 @@ _batch = _chosen("A batch of one message goes the way of a single message in bot
 _plain = _chosen("A client that cannot send batches sends single messages, alike in both arms.", "")
 
 STAND_IN = -1
-"""Shape that replaces one whose call a client lacks: every client can send single messages."""
+"""Shape for clients that lack a call: every client can send single messages."""
 
 
 def _slow(random: Random) -> str:

@@ -1,4 +1,4 @@
-"""The stages of `rocketdiff campaign`: check, simulate, make missing runs, add each to the record, summarise."""
+"""The stages of `rocketdiff campaign`: check, simulate, make missing runs, add them to the record, summarise."""
 
 import shlex
 from collections import Counter
@@ -23,8 +23,7 @@ def make(campaign: Campaign, out: Path, record: str | None, *, say: Say, at_most
     """
     Make or resume a campaign. Returns the exit code (see ``exit_code``).
 
-    record: folder or URL; None: runs are added to no record. Runs are added as they finish, including those that a killed
-    command left out.
+    record: folder or URL, or None. Runs are added as they finish, including those that a killed command left out.
     """
     with alone(out):
         simulated = {} if campaign.simulation is None else simulation.simulate(campaign.simulation, out, say)
@@ -61,13 +60,13 @@ Answers = dict[tuple[Entry, Work], tuple[str, ExitCode]]
 
 
 def answers_of(measured: Measured) -> Answers:
-    """Read from the reports."""
+    """Read the reports."""
     reports = {key: load(measured.runs.directory(run)) for key, run in measured.finished.items()}
     return {key: (report.verdict.value, report.exit_code) for key, report in reports.items()}
 
 
 def lines_of(measured: Measured, answered: Answers, simulated: dict[int, Simulated]) -> Iterator[str]:
-    """The result of each run, in the order they are made."""
+    """The result of each run, in plan order."""
     for seed, result in sorted(simulated.items()):
         yield f"simulation, seed {seed}: {result.summary}"
     for entry, work in measured.plan.runs():
@@ -91,7 +90,7 @@ def asking(record: str, measured: Measured) -> str:
 
 def exit_code(codes: Sequence[ExitCode], *, is_whole: bool) -> ExitCode:
     """
-    The most severe answer. is_whole: every run was made, and the record has them.
+    The most severe answer. is_whole: every run was made and recorded.
 
     1: a run diverges, or the simulation differs. 5: nothing decisive ran. 2: a run is inconclusive, invalid or missing.
     3: only stale ledger entries. 0: everything conforms.
@@ -115,7 +114,7 @@ _WORDS = {
 
 
 def machine_line(campaign: Campaign, answered: Answers, simulated: dict[int, Simulated], out: Path) -> str:
-    """Last line of the command's output, for programs."""
+    """Last line of the output, for programs."""
     codes = Counter(code for _, code in answered.values())
     counted = " ".join(f"{word}={codes[code]}" for code, word in _WORDS.items())
     differ = sum(result.code is ExitCode.DIVERGES for result in simulated.values())

@@ -122,7 +122,7 @@ WORDS = Words(
 
 @dataclass(frozen=True, slots=True)
 class Simulation:
-    """Random scripts on the classes of these releases, once with each seed."""
+    """Random scripts on the classes of these releases, once per seed."""
 
     releases: tuple[str, ...]
     effort: Effort
@@ -143,7 +143,7 @@ def schema() -> bytes:
 
 
 def read(path: Path) -> Campaign:
-    """Read and check a campaign file. Starts nothing. UsageError names the file, the line and what was expected there."""
+    """Read and check a campaign file. UsageError names the file, the line and what was expected."""
     source = parse_yaml(read_text(path, "campaign file"), str(path))
     require_format(source.data, source.place, FORMAT, what="campaign file", holds=FIELDS)
     file = read_part(CampaignFile, source.data, source.place, WORDS)
@@ -244,7 +244,7 @@ def _require_once(entries: tuple[Entry, ...], place: Place) -> None:
 
 
 def at(entry: Entry, problem: UsageError) -> UsageError:
-    """Add the file's line that names the subject to an error."""
+    """The error with the line of the file that names the subject."""
     return UsageError(f"{problem.expected} ({entry.place})", seen=problem.seen, hint=problem.hint)
 
 

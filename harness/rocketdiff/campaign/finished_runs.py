@@ -1,8 +1,8 @@
 """
 The finished runs of a folder, so that an interrupted campaign can resume.
 
-Each run has a folder below ``runs`` with its run directory and ``finished.json``, which is written when the run is
-judged. A folder without that file belongs to an interrupted run; it is removed when the run starts again.
+Each run has a folder below ``runs`` with its run directory and, once judged, ``finished.json``. Without that file the run
+was interrupted; its folder is removed when it starts again.
 """
 
 import fcntl
@@ -26,10 +26,10 @@ _LOCK = ".lock"
 @dataclass(frozen=True, slots=True)
 class Terms:
     """
-    Everything that decides a run; other terms are another run.
+    Everything that decides a run.
 
-    specs: as typed, baseline first; subjects: as they identified themselves. programs: digest of what else decides the
-    subjects' behaviour: files of a user's program, and attempt timeouts. scenarios: digest of the scenarios' texts.
+    specs: as typed, baseline first; subjects: as they identified themselves. programs: digest of what else decides their
+    behaviour: a user's program files and attempt timeouts. scenarios: digest of their texts.
     """
 
     specs: tuple[str, str]
@@ -47,7 +47,7 @@ class Terms:
 
     @property
     def folder(self) -> str:
-        """Folder name: subject, suite and seed for people, and a digest of all terms."""
+        """Subject, suite and seed for people, and a digest of all terms."""
         digest = sha256(msgspec.json.encode(self)).hexdigest()[:10]
         name = f"{self.subjects[1]}-{self.suite or 'scenarios'}-{self.seed}"
         return "".join(letter if letter.isalnum() or letter in ".-" else "-" for letter in name) + f"-{digest}"
@@ -76,25 +76,24 @@ class FinishedRuns:
         return self.place(run.terms) / run.run
 
     def find(self, terms: Terms) -> FinishedRun | None:
-        """The finished run of these terms. None if there is none, or if its report is gone."""
+        """None if there is no such run, or if its report is gone."""
         found = _read(self.place(terms) / FILE_NAME)
         return found if found is not None and found.terms == terms and self._is_whole(found) else None
 
     def all(self) -> Iterator[FinishedRun]:
-        """Every finished run, by folder name."""
         for path in sorted(self.folder.glob(f"*/{FILE_NAME}")):
             found = _read(path)
             if found is not None and self._is_whole(found):
                 yield found
 
     def clear(self, terms: Terms) -> Path:
-        """Remove what is left of an interrupted run. Returns its folder."""
+        """Remove what is left of an interrupted run."""
         place = self.place(terms)
         shutil.rmtree(place, ignore_errors=True)
         return place
 
     def add(self, run: FinishedRun) -> None:
-        """Declare a run finished: from now on it is reused."""
+        """From now on the run is reused."""
         replace_file(self.place(run.terms) / FILE_NAME, msgspec.json.format(msgspec.json.encode(run), indent=1) + b"\n")
 
     def _is_whole(self, run: FinishedRun) -> bool:
@@ -111,7 +110,7 @@ def _read(path: Path) -> FinishedRun | None:
 
 @contextmanager
 def alone(folder: Path) -> Iterator[None]:
-    """Lock the folder. UsageError if another process has it. The kernel releases the lock with the process."""
+    """Lock the folder. UsageError if it is locked. The kernel releases the lock with the process."""
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / _LOCK).open("ab") as file:
         try:

@@ -1,7 +1,7 @@
 """
 Makes the missing runs of a plan, one after another, each completely or not at all.
 
-A subject that is unavailable on this machine, or a run that fails, is reported and does not stop the others.
+An unavailable subject or a failing run is reported and does not stop the others.
 """
 
 import time
@@ -47,7 +47,7 @@ BESIDE_SENDS_S = 5.0
 """
 Time of a case besides its sends: warm-up, healing, read-back, and its share of cluster start and judging.
 
-The quick suite has 6 cases with 32 s of sends, and takes 60 to 80 s.
+The quick suite: 6 cases, 32 s of sends, 60 to 80 s in total.
 """
 
 
@@ -56,7 +56,7 @@ class Measured:
     """
     The state of a plan: finished runs by entry and work, and why others are missing.
 
-    pairs: baseline and subject of each entry whose subject could be resolved.
+    pairs: baseline and subject of each entry that could be resolved.
     """
 
     plan: Plan
@@ -101,7 +101,7 @@ def _as_planned(entry: Entry, work: Work) -> tuple[object, ...]:
 def made(
     plan: Plan, out: Path, say: Say, *, on_change: Callable[[Measured], object], at_most: int | None = None
 ) -> Measured:
-    """Make missing runs, with progress on a terminal. on_change: called after every run, and if an error ends the runs."""
+    """Make missing runs, with progress on a terminal. on_change: called after every run and on an error."""
     with closing(TerminalListener(Console(stderr=True, emoji=False))) as shown:
         measuring = Measuring(plan, out, say, listeners=(shown,), progress=PlainProgress(), on_change=on_change)
         measuring.prepare()
@@ -140,9 +140,9 @@ class Measuring:
 
     def prepare(self) -> None:
         """
-        Check everything possible before running, and resolve every subject once. UsageError names the file's line.
+        Check everything possible, and resolve every subject once. UsageError names the file's line.
 
-        An entry whose subject is unavailable on this machine (EnvironmentMissing) gets no new runs.
+        A subject that is unavailable on this machine (EnvironmentMissing) gets no new runs.
         """
         load_ledger(self._ledgers, self._scenarios)
         for entry in self._plan.entries:
@@ -279,7 +279,7 @@ class Measuring:
         )  # fmt: skip
 
     def _chosen(self, work: Work) -> tuple[str, float]:
-        """Digest of the scenarios' texts, and the estimated duration of a run."""
+        """Digest of the scenarios' texts, and the estimated duration."""
         key = (work.suite, work.patterns)
         if key not in self._digests:
             chosen = select(self._scenarios, suite=work.suite, patterns=work.patterns)
@@ -301,7 +301,7 @@ class Measuring:
         return LedgerChoice(self._plan.ledgers, shipped=self._plan.has_shipped_ledgers)
 
     def _judged_by(self, entry: Entry) -> str:
-        """Digest of what judges: code, ledgers and policy."""
+        """Digest of code, ledgers and policy."""
         chosen = with_their_own(self._ledgers, self.measured.pairs[entry])
         files = [*(shipped_files() if chosen.shipped else ()), *chosen.files]
         parts = [judging_digest().encode(), *(path.read_bytes() for path in files), str(self._plan.is_strict).encode()]
@@ -317,8 +317,6 @@ def _programs(pair: tuple[Subject, Subject], setting: Setting) -> str:
 
 
 class _Heard:
-    """The name of a run's directory, and its last output line."""
-
     def __init__(self) -> None:
         self.folder = ""
         self.line = ""

@@ -19,7 +19,6 @@ class Setting:
 
     @property
     def name(self) -> str:
-        """``servers 4.9.7, external:cluster.yaml, wire``."""
         cluster = "" if self.cluster == "processes" else self.cluster
         security = "" if self.security is None else f"security {self.security}"
         wire = "wire" if self.is_wire_wanted else ""
@@ -42,7 +41,6 @@ class Work:
 
     @property
     def name(self) -> str:
-        """Suite or globs, with the seed, and with the setting if there are several."""
         globs = self.patterns if len(self.patterns) < 3 else (self.patterns[0], f"and {len(self.patterns) - 1} more")
         setting = f", {self.setting.name}" if self.is_one_of_many else ""
         return f"{self.suite or ' '.join(globs) or EVERY_SUITE}, seed {self.seed}{setting}"
@@ -70,7 +68,7 @@ class Plan:
     has_shipped_ledgers: bool = True
 
     def runs(self) -> Iterator[tuple[Entry, Work]]:
-        """The first run of each subject, then the second of each, …: an interrupted plan covers many subjects rather than one."""
+        """The first run of each subject, then the second of each, …: an interrupted plan covers many subjects."""
         for round_ in range(max((len(entry.work) for entry in self.entries), default=0)):
             for entry in self.entries:
                 if round_ < len(entry.work):

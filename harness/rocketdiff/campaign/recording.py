@@ -1,4 +1,4 @@
-"""Adds finished runs to the record as they end. A later command adds what an interrupted one left out."""
+"""Adds finished runs to the record as they end, including those that an interrupted command left out."""
 
 from pathlib import Path
 
@@ -20,7 +20,7 @@ class Recording:
         self._done: set[Path] = set()
 
     def __call__(self, measured: Measured) -> None:
-        """Add the finished runs that this command has not added yet. Runs that the record has are skipped."""
+        """Add the finished runs that this command has not added yet."""
         folders = [measured.runs.directory(run) for run in measured.finished.values()]
         folders = [folder for folder in folders if folder not in self._done]
         if not folders:

@@ -1,4 +1,4 @@
-"""The virtual-time part of a campaign: random scripts with each seed, stored like runs, so that a campaign can resume."""
+"""The virtual-time part of a campaign: random scripts with each seed, stored so that a campaign can resume."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ FOLDER = "simulation"
 
 @dataclass(frozen=True, slots=True)
 class Simulated:
-    """The result of one seed. terms: digest of everything that decides it. text: the findings; its last line is the summary."""
+    """The result of one seed. terms: digest of its inputs. text: the findings; the last line is the summary."""
 
     terms: str
     seed: int

@@ -179,7 +179,7 @@ for command in (
 
 @contextmanager
 def shown_on_terminal() -> "Iterator[list[Listener]]":
-    """Progress on standard error, the answer on standard output. The progress bars are removed at the end in any case."""
+    """Progress on standard error, the answer on standard output. The bars are always removed at the end."""
     from rocketdiff.report.output import OutputListener
     from rocketdiff.report.terminal import TerminalListener
 
@@ -210,7 +210,7 @@ def options(
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Entry point. Every ending is one message and one exit code, never a bare traceback."""
+    """Entry point. Every ending is one message and one exit code."""
     outlive_readers()
     interruption = Interruption()
     on_signals(interruption)
@@ -251,7 +251,7 @@ def guarded(arguments: list[str] | None, interruption: Interruption | None = Non
 
 
 def own_fault(error: Exception, errors: Console) -> int:
-    """Exit code 70, one message, and the traceback in a file for a bug report. Exit code 4 for a path that is too long."""
+    """Exit code 70 and the traceback in a file for a bug report. Exit code 4 for a path that is too long."""
     if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
         # Raised by the first access to a path, which only the user can have named.
         named = UsageError("a path that the system takes", seen=f"{error.strerror}: {plain(str(error.filename), 60)}")

@@ -1,12 +1,12 @@
 """
-How a signal ends the program. SIGINT (Ctrl-C), SIGTERM and SIGHUP (a closed terminal) mean the same: message and exit code 130.
+How a signal ends the program: SIGINT (Ctrl-C), SIGTERM and SIGHUP (a closed terminal) all end with a message and exit code 130.
 
 The first signal raises KeyboardInterrupt, and everything that was started is stopped. Signals during that are ignored,
-because a second exception would abort the stopping; after ``PATIENCE_S`` the next signal counts again.
+because a second exception would abort the stopping; after ``PATIENCE_S`` they count again.
 
-Python drops exceptions raised in a destructor or a weak reference's callback. Imports have such callbacks, and some C
-libraries print the exception and continue. So a timer checks a moment later whether the exception is propagating, and
-otherwise raises it again.
+Python drops exceptions raised in a destructor or a weak reference's callback (imports have these), and some C libraries
+print them and continue. So a timer checks a moment later whether the exception is propagating, and otherwise raises it
+again.
 """
 
 import contextlib
@@ -23,10 +23,10 @@ INTERRUPTED = 130
 INTERRUPTED_MESSAGE = "interrupted; everything that was started has been stopped"
 
 PATIENCE_S = 10.0
-"""Servers and Spark's JVM end in well under a second. A Ctrl-C after this long is a new request."""
+"""Servers and Spark's JVM end in well under a second. A later Ctrl-C is a new request."""
 
 LOST_AFTER_S = 0.3
-"""Longer than a destructor takes. By then the program is stopping or has ended, unless the exception was dropped."""
+"""Longer than a destructor takes. By then the program is stopping, unless the exception was dropped."""
 
 NUMBERS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -34,9 +34,7 @@ Handler = Callable[[int, FrameType | None], None]
 
 
 def on_signals(handler: Handler | signal.Handlers) -> None:
-    """
-    Set the handler of all three signals. A signal that our parent set to be ignored (nohup, a background job) stays ignored.
-    """
+    """Set the handler of all three signals, except those that our parent ignores (nohup, a background job)."""
     for number in NUMBERS:
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, handler)
@@ -49,9 +47,7 @@ def heed_ctrl_c() -> None:
 
 
 class Interruption:
-    """
-    The signal handler while a command runs. came: a signal has arrived; a later failure (such as half an import) is no fault.
-    """
+    """The signal handler while a command runs. came: a later failure, such as half an import, is no fault."""
 
     def __init__(self) -> None:
         self._heeded_at = -PATIENCE_S
@@ -72,9 +68,7 @@ class Interruption:
 
 
 def _is_under_way() -> bool:
-    """
-    True if a KeyboardInterrupt is being handled: the interrupted code is in a ``finally``, ``except`` or ending ``with`` block.
-    """
+    """True inside a ``finally``, ``except`` or ending ``with`` block for a KeyboardInterrupt."""
     error = sys.exception()
     while error is not None and not isinstance(error, KeyboardInterrupt):
         error = error.__cause__ or error.__context__
@@ -82,7 +76,7 @@ def _is_under_way() -> bool:
 
 
 def _unless_dropped(lost: "sys.UnraisableHookArgs") -> None:
-    """Python prints an exception that it drops. A KeyboardInterrupt is raised again, so it need not be printed."""
+    """Python prints an exception that it drops; a KeyboardInterrupt is raised again instead."""
     if not issubclass(lost.exc_type, KeyboardInterrupt):
         sys.__unraisablehook__(lost)
 
@@ -93,7 +87,7 @@ def _unless_printed(kind: type[BaseException], error: BaseException, trace: Trac
 
 
 def ended(code: int) -> NoReturn:
-    """Exit with a code that no further signal changes. Only our files and processes are cleaned up after this."""
+    """Exit with a code that no further signal changes: only cleanup is left."""
     signal.setitimer(signal.ITIMER_REAL, 0)
     for number in NUMBERS:
         with contextlib.suppress(ValueError):  # not the main thread: a test

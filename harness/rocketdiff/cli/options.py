@@ -1,4 +1,4 @@
-"""Options that several commands share, as typer reads them, and the exit codes for `git bisect run`."""
+"""Options that several commands share, and the exit codes for `git bisect run`."""
 
 import inspect
 from collections.abc import Callable
@@ -13,7 +13,7 @@ from rocketdiff.core.tables.suites import SUITES_IN_WORDS
 
 
 def of_run(name: str) -> Any:
-    """The typer option for an option of a run: its name, help and minimum."""
+    """The typer option for an option of a run."""
     option = RUN_OPTIONS[name]
     return typer.Option(f"--{name}", help=option.help, min=option.least)
 
@@ -41,7 +41,7 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Machine-readable outpu
 
 
 def takes(*names: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Add options of a run after a command's own parameters. The command receives them as keywords."""
+    """Add options of a run after a command's own parameters, passed as keywords."""
 
     def given(command: Callable[..., None]) -> Callable[..., None]:
         own = [

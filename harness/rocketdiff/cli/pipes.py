@@ -10,7 +10,6 @@ class Unbreakable(io.FileIO):
     """A stream's descriptor that is redirected to /dev/null when its reader has gone."""
 
     def write(self, data: Any, /) -> int:
-        """Like FileIO. Everything counts as written once the reader has gone."""
         try:
             return super().write(data)
         except BrokenPipeError:
@@ -21,13 +20,13 @@ class Unbreakable(io.FileIO):
 
 
 def outlive_readers() -> None:
-    """Make standard output and standard error survive their readers, up to the flush at the interpreter's exit."""
+    """Make standard output and error survive their readers, up to the flush at the interpreter's exit."""
     sys.stdout = _outliving(sys.stdout, sys.__stdout__)
     sys.stderr = _outliving(sys.stderr, sys.__stderr__)
 
 
 def _outliving(stream: TextIO, original: TextIO | None) -> TextIO:
-    """The same stream over an Unbreakable. A replaced or closed stream is left alone."""
+    """A replaced or closed stream is left alone."""
     if stream is not original or not isinstance(stream, io.TextIOWrapper) or stream.closed:
         return stream
     stream.flush()

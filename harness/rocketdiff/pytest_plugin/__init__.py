@@ -54,13 +54,13 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def _useless(config: pytest.Config) -> list[str]:
-    """Scenario options on the command line without ``--rocketdiff``. Those in a project's settings are allowed."""
+    """Options in a project's settings are allowed without ``--rocketdiff``."""
     words = [str(word).partition("=")[0] for word in config.invocation_params.args]
     return [word for word in words if word.startswith("--rocketdiff-") and word not in OPTIONS_OF_FIXTURES]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Group items by cluster for ``--dist loadgroup``: tests and scenarios of one topology run on one worker."""
+    """For ``--dist loadgroup``: tests and scenarios of one topology run on one worker."""
     for item in items:
         if CLUSTER_FIXTURE in getattr(item, "fixturenames", ()):
             grouped(item, topology_of(item))

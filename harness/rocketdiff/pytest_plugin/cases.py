@@ -37,18 +37,18 @@ class Cases:
 
     @cached_property
     def _session(self) -> CaseSession:
-        """Created with the first case, after everything that the pair needs is fetched."""
+        """Created with the first case, after fetching."""
         request, root = fetched(self._request), self._request.out.resolve()
         session = CaseSession.begin(request, self._pool, root, run=self._run, reproduce=self._reproduce)
         self._pool.evidence = session.directory.path / "cluster"
         return session
 
     def why_not(self, scenario: Scenario) -> str | None:
-        """Why a run would leave the scenario out (backend, or a call that a client lacks). None if it would not."""
+        """Why a run would leave the scenario out; None if it would not."""
         return why_not_here(scenario, self._request.backend) or why_not_asked(scenario, self._request.subjects)
 
     def plan(self, scenario: Scenario) -> PlannedCase:
-        """Record the case as planned, so that it is judged INVALID if it never runs, and start its cluster."""
+        """Record the case as planned (INVALID if it never runs), and start its cluster."""
         assert self._request.seed is not None
         request, pair = self._request, (self._request.baseline.id, self._request.candidate.id)
         case = expand(scenario, *pair, self._request.seed, request.attempt_timeout_ms)
@@ -61,18 +61,17 @@ class Cases:
         return planned
 
     def run(self, planned: PlannedCase) -> CaseAnswer:
-        """Run and judge the case alone. Raises HarnessError if it cannot be completed."""
+        """Raises HarnessError if the case cannot be completed."""
         return self._session.run(planned.directory.number, planned.case)
 
     def end(self) -> None:
-        """Stop the servers."""
         if "_session" in self.__dict__:
             self._session.end()
         self._pool.close()
 
 
 def judge_all(request: RunRequest, runs: Sequence[Path], out: Path) -> Judged:
-    """Judge all run directories of a session together, pooled checks included, and write the report."""
+    """Judge all runs of a session together, pooled checks included, and write the report."""
     folder, judging = out if len(runs) > 1 else None, request.judging
     ledger = load_for(judging.ledgers, runs)
     return judge_runs(runs, policy=judging.policy, ledger=ledger, out=folder, master=WITHOUT_SPARK)

@@ -21,7 +21,7 @@ def backend_of(config: pytest.Config) -> Backend:
 
 
 def pool_of(config: pytest.Config) -> ClusterPool:
-    """The pool of this process. It is closed when pytest ends, even after an error."""
+    """The pool of this process, which is closed when pytest ends."""
     if _KEY not in config.stash:
         pool = config.stash[_KEY] = ClusterPool(backend_of(config))
         config.add_cleanup(pool.close)

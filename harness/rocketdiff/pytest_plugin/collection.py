@@ -46,7 +46,7 @@ class Scenarios:
 
     @classmethod
     def of(cls, config: pytest.Config) -> "Scenarios":
-        """From the options. Raises pytest.UsageError for a wrong one."""
+        """Raises pytest.UsageError for a wrong option."""
         given: dict[str, Any] = getattr(config, "workerinput", {}).get(_TO_WORKER, {})
         try:
             request = _request(config, given.get("seed"))
@@ -56,7 +56,7 @@ class Scenarios:
 
     @cached_property
     def cases(self) -> Cases:
-        """The cases of this process. Each worker has its own run directory."""
+        """Each worker has its own run directory."""
         worker = getattr(self._config, "workerinput", {}).get("workerid")
         run = f"{self._run}-{worker}" if worker else self._run
         return Cases(self._request, run, self._command(), pool_of(self._config))
@@ -71,17 +71,14 @@ class Scenarios:
         )
 
     def pytest_report_header(self) -> str:
-        """The subjects, and the seed that repeats the run."""
         request = self._request
         return f"rocketdiff: {request.baseline} against {request.candidate}, seed {request.seed}"
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
-        """Give an xdist worker the session's seed and name."""
         node.workerinput[_TO_WORKER] = {"seed": self._request.seed, "run": self._run}
 
     def pytest_collect_file(self, file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
-        """Collect scenario files of the tested repository."""
         if file_path.suffix == ".yaml" and looks_like_scenario(file_path):
             return ScenarioFile.of(parent, file_path, self)
         return None
@@ -158,13 +155,13 @@ class Scenarios:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
     def _nothing(self) -> list[str]:
-        """Summary of a session in which no scenario could run: it must not look like a pass."""
+        """A session in which no scenario could run must not look like a pass."""
         line = machine_line(RunVerdict.NOTHING_DECISIVE, Counts(), seed=self._request.seed, run="")
         skipped = [f"left out: {name}: {reason}" for name, reason in self._skipped.items()]
         return ["nothing was compared: no scenario was run", *skipped, line]
 
     def _judge(self, runs: Sequence[Path], out: Path) -> int:
-        """Write the report and keep the summary for the terminal. Returns the exit code of the command line."""
+        """Returns the exit code of the command line."""
         try:
             judged = judge_all(self._request, runs, out)
         except HarnessError as error:
@@ -179,7 +176,7 @@ class Scenarios:
         return int(judged.judgement.exit_code)
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        """Print the same summary as the command line. The last line is for programs."""
+        """The command line's summary. The last line is for programs."""
         if self._told:
             terminalreporter.section("rocketdiff")
             for line in self._told:
@@ -201,7 +198,7 @@ def _matches(pattern: str, scenarios: Iterable[Scenario]) -> bool:
 
 
 def _request(config: pytest.Config, seed: int | None) -> RunRequest:
-    """The request that `rocketdiff run` would make of these options."""
+    """As `rocketdiff run` makes it."""
     given = {
         option.key: config.getoption(f"rocketdiff_{option.key}")
         for option in (RUN_OPTIONS[name] for name in FOR_PYTEST)

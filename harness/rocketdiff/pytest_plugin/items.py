@@ -68,13 +68,12 @@ class ScenarioFile(pytest.File):
         return made
 
     def collect(self) -> Iterator[pytest.Item]:
-        """Its one case, if the globs select it."""
         scenario = load(self.path)
         if self.scenarios.wants(scenario):
             yield CaseItem.of(self, scenario, self.scenarios)
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException]) -> Any:  # type: ignore[override]  # as pytest.Collector's
-        """One message with the line for an invalid file, not a traceback."""
+        """One message for an invalid file, not a traceback."""
         return str(excinfo.value) if isinstance(excinfo.value, HarnessError) else super().repr_failure(excinfo)
 
 
@@ -82,7 +81,7 @@ class ShippedScenarios(pytest.Collector):
     """Collector of scenarios that come with rocketdiff or are in the given folder, outside the repository."""
 
     def collect(self) -> Iterator[pytest.Item]:
-        """Nothing: the items are added after collection."""
+        """The items are added after collection."""
         yield from ()
 
 
@@ -95,7 +94,6 @@ class CaseItem(pytest.Item):
 
     @classmethod
     def of(cls, parent: pytest.Collector, scenario: Scenario, scenarios: "Session") -> "CaseItem":
-        """An item in the xdist group of its topology, with the plugin's marker."""
         made: CaseItem = cls.from_parent(parent, name=scenarios.case_name(scenario))
         made.scenario, made.scenarios = scenario, scenarios
         made.add_marker(pytest.mark.rocketdiff(topology=scenario.topology))
@@ -103,7 +101,7 @@ class CaseItem(pytest.Item):
         return made
 
     def setup(self) -> None:
-        """Start the cluster of the topology. A failure is one message. A case that a run would leave out is skipped."""
+        """Start the cluster; a failure is one message. A case that a run would leave out is skipped."""
         if reason := self.scenarios.cases.why_not(self.scenario):
             pytest.skip(reason)
         try:
@@ -112,7 +110,7 @@ class CaseItem(pytest.Item):
             pytest.fail(f"rocketdiff: {error}", pytrace=False)
 
     def runtest(self) -> None:
-        """Run, judge and report. For a failing case only the failure reports."""
+        """For a failing case only the failure reports."""
         answer = self.scenarios.cases.run(self.planned)
         for result in answer.results:
             for divergence in result.divergences:

@@ -24,7 +24,6 @@ class LiveSubject:
     folder: Path
 
     def __repr__(self) -> str:
-        """Shown by a failed assertion."""
         return f"<{self.program.subject}>"
 
     def send(

@@ -15,7 +15,7 @@ CASES = 320
 """
 299 cases without an alarm show a false alarm rate under 1 % at 95 % confidence (README of `statistics`).
 
-About a dozen more, because some come out invalid, and for whole gate runs.
+Some more, because some come out invalid, and for whole gate runs.
 """
 
 REPEATS = 5
@@ -74,7 +74,6 @@ def calibrate(
 
 
 def _tell_and_write(journal: "CalibrationJournal", path: Path) -> None:
-    """Print and store the rates of all cases counted so far."""
     from rocketdiff.calibration.campaign import write_calibration
     from rocketdiff.report.words.gate_rates import calibration_lines
 

@@ -52,7 +52,7 @@ def fuzz(
 
 
 def _count(text: str, option: str) -> int:
-    """A whole number, which may be written as 1e6."""
+    """The number may be written as 1e6."""
     try:
         number = float(text)
     except ValueError:

@@ -155,7 +155,6 @@ def identify(
 
 
 def _print(output: dict[str, Any] | Iterable[str]) -> None:
-    """A dict as JSON, lines as they are."""
     if isinstance(output, dict):
         typer.echo(json.dumps(output, ensure_ascii=False, indent=1))
     else:
