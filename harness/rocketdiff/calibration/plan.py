@@ -17,9 +17,7 @@ from rocketdiff.subjects.registry import offers
 CASES_A_RUN = len(SHAPES)
 
 RELEASE_STRIDE = 7
-"""
-Step in the list of releases between Java gate runs: a prime that does not divide the list's length, so every release is used.
-"""
+"""Step in the list of releases between Java gate runs: a prime that does not divide its length, so every release is used."""
 
 
 @dataclass(frozen=True, slots=True)

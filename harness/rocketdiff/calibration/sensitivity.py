@@ -59,7 +59,7 @@ class KnownCase:
 
 def known_cases() -> tuple[KnownCase, ...]:
     """
-    Every shipped entry with the shortest scenario it covers. UsageError if there is none.
+    Every shipped entry with the shortest scenario it covers. UsageError for an entry that no scenario can show.
 
     Entries about whole runs (``pooled/…``) are left out: one case has too few episodes for those checks.
     """
@@ -97,9 +97,7 @@ def _subject(word: str) -> SubjectId | None:
 
 
 def _shortest(entry: Entry, scenarios: Sequence[Scenario]) -> tuple[Scenario, str]:
-    """
-    The shortest scenario that an entry covers, with the covered check: a planned one, else one reported without being planned.
-    """
+    """The shortest scenario that an entry covers, with the covered check: planned, or else reported without being planned."""
     glob = path_glob(entry.check)
     shown = [
         (scenario, check)

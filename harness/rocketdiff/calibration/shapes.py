@@ -183,9 +183,7 @@ def _slow(random: Random) -> str:
 
 
 def _asynchronous(random: Random) -> str:
-    """
-    One thread, as in every scenario with asynchronous sends and faults. Only the longer pause outlasts the client's timeout scan.
-    """
+    """One thread, as in all scenarios with asynchronous sends and faults. Only the longer pause outlasts the timeout scan."""
     return _scenario(
         random,
         "Asynchronous sends that meet a paused broker end alike in both clients, and are called back as often.",
@@ -215,9 +213,7 @@ def _one_way(random: Random) -> str:
 
 
 def _asynchronous_avoided(random: Random) -> str:
-    """
-    Without `queue-choice`: the queues cannot be known (``core.tables.knowable``). Any difference reported there is a false alarm.
-    """
+    """Without `queue-choice`: the queues cannot be known (``core.tables.knowable``), so a difference there is a false alarm."""
     return _scenario(
         random,
         "Asynchronous sends whose callbacks write the fault table end alike in both clients beside a paused broker.",

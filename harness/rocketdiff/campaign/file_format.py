@@ -83,9 +83,7 @@ class SettingPart(Part):
 
 
 class SimulationPart(Part):
-    """
-    Random scripts on the reference and the Java classes of these releases (``rocketdiff fuzz``), once with each seed of the file.
-    """
+    """Random scripts on the reference and the Java classes of these releases (``rocketdiff fuzz``), once per seed of the file."""
 
     releases: Names
     decisions: Annotated[int, Field(ge=0, le=10**9)] = 100_000

@@ -34,7 +34,7 @@ Handler = Callable[[int, FrameType | None], None]
 
 
 def on_signals(handler: Handler | signal.Handlers) -> None:
-    """Set the handler of all three signals, except those that our parent ignores (nohup, a background job)."""
+    """Set the handler of all three signals, except those that our parent set to be ignored (nohup, a background job)."""
     for number in NUMBERS:
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, handler)

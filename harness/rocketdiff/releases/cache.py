@@ -84,7 +84,7 @@ def condition_of(file: Path, artifact: Artifact) -> Condition:
     try:
         seen = _hashed(file, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
     except OSError:
-        return Condition.CORRUPTED
+        return Condition.CORRUPTED  # unreadable
     return Condition.WHOLE if seen == artifact.sha256 else Condition.CORRUPTED
 
 

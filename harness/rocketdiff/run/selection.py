@@ -34,7 +34,7 @@ class Choice:
     The selected scenarios that can be run, and the others.
 
     without_call: left out for NO_CALL.
-    not_here: not possible on the backend, with the reason.
+    not_here: not possible on the backend or for the clients' protocol, with the reason.
     claims: a sentence about the capabilities that each program of the user claims.
     """
 
@@ -63,8 +63,7 @@ def choose(wanted: Selection, subjects: Sequence[Subject], backend: Backend) -> 
     """
     Scenarios by suite and pattern, without those that cannot be run.
 
-    Raises UsageError for a scenario that was requested by its exact name and that cannot run on the backend or with the
-    clients' protocol.
+    Raises UsageError for a scenario requested by its exact name that does not suit the backend or the clients' protocol.
     """
     there = load_all(wanted.root)
     selected = select(there, suite=wanted.suite, patterns=wanted.patterns)

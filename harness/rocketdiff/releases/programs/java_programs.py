@@ -34,7 +34,7 @@ MAIN_CLASS = "rocketdiff.simulation.Main"
 SIMULATOR_JVM_OPTIONS = (
     # C1 and the serial collector: a host lives for seconds, so on two shared cores warm-up dominates.
     *("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"),
-    # 39 releases take about 50 MB of heap.
+    # 39 releases take about 50 MB of heap; the rest is room between collections.
     *("-Xms128m", "-Xmx768m"),
     # With C1 alone a JVM reserves 48 MB for code. 39 releases fill that in a long run, which ends compilation.
     "-XX:ReservedCodeCacheSize=240m",
