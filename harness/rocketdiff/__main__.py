@@ -1,7 +1,7 @@
 """
-The first thing that runs: ``rocketdiff`` and ``python -m rocketdiff``. Only what ends a program by signal is set here, before anything heavy is imported.
+Entry point of ``rocketdiff`` and ``python -m rocketdiff``. It sets the signal handlers before anything heavy is imported.
 
-Until the command line is there (some 0.5 s of imports) nothing has been started, so a signal ends the program at once.
+Importing the command line takes about 0.5 s. Nothing has been started by then, so a signal ends the program at once.
 """
 
 import contextlib
@@ -14,7 +14,7 @@ from rocketdiff.cli.endings import INTERRUPTED, INTERRUPTED_MESSAGE, on_signals
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Entry point of the console script."""
+    """Console script."""
     on_signals(_leave_at_once)
     from rocketdiff.cli.app import main as command_line  # noqa: PLC0415 - see above
 
@@ -22,8 +22,8 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def _leave_at_once(_number: int, _frame: FrameType | None) -> NoReturn:
-    """Without an exception, which an import that is under way could turn into something else."""
-    with contextlib.suppress(OSError):  # nobody may be reading any more
+    """Without an exception, which an import in progress could turn into another one."""
+    with contextlib.suppress(OSError):  # the reader may be gone
         os.write(sys.stderr.fileno(), INTERRUPTED_MESSAGE.encode() + b"\n")
     os._exit(INTERRUPTED)
 

@@ -1,8 +1,8 @@
 """
 Benchmark of cluster start, sends per second of each client, and cost of the driver.
 
-The clients alternate round by round, because machines are shared and noisy: figures of one run may be compared as ratios,
-figures of two runs may not.
+The clients alternate by round, because machines are noisy: ratios within a run are comparable, figures of two runs are
+not.
 """
 
 import json
@@ -48,7 +48,7 @@ class Round:
 
     @property
     def driver_cost(self) -> float:
-        """Share of the bare loop's rate that the driver costs; below 0 is noise."""
+        """Share of the bare loop's rate that the driver costs. Negative values are noise."""
         return 1 - self.driver_per_s / self.bare_per_s
 
     @property
@@ -60,7 +60,7 @@ class Round:
 def bench(
     release: str, server_release: str, sends: int, rounds: int, *, with_verdict: bool, as_json: bool
 ) -> dict[str, Any]:
-    """Measure and print the figures, or (as_json) only return them; nothing is asserted, because the machine decides as much as the code."""
+    """Measure and print the figures, or (as_json) only return them."""
     for client in (STANDARD, REFERENCE):
         program_of(SubjectId(client, release))
     with TemporaryDirectory(prefix="rocketdiff-bench-") as name:
@@ -73,7 +73,7 @@ def bench(
     if as_json:
         return {
             "cluster_ready_s": ready_s,
-            "rounds": [asdict(one) for one in measured],
+            "rounds": [asdict(round_) for round_ in measured],
             "quick_suite_s": verdict_s,
         }
     Console(emoji=False).print(f"cluster of one name server and two brokers ready in {ready_s:.1f} s")
@@ -84,7 +84,7 @@ def bench(
 
 
 def _seconds_to_verdict(release: str, server_release: str, folder: Path) -> float:
-    """Seconds of a quick suite in a process of its own, with warm caches: jars, driver and classes were just used."""
+    """Seconds of a quick suite in a separate process with warm caches (jars, driver and classes)."""
     command = [sys.executable, "-m", "rocketdiff.cli.app", "run", "--suite", "quick", "--out", str(folder / "reports")]
     command += ["--subject", f"{STANDARD}:{release}", "--subject", f"{REFERENCE}:{release}", "--server", server_release]
     began = time.monotonic()
@@ -95,7 +95,7 @@ def _seconds_to_verdict(release: str, server_release: str, folder: Path) -> floa
 
 
 def _round(cluster: Cluster, release: str, sends: int, folder: Path, number: int) -> Round:
-    """Each client once, in an order that changes with the round, so that none always follows the same one."""
+    """Each client once, in an order that changes with the round."""
     kinds: list[tuple[str, Callable[[str], float]]] = [
         ("bare", lambda topic: _bare(cluster, release, sends, topic, folder)),
         (STANDARD, lambda topic: _driven(cluster, SubjectId(STANDARD, release), sends, topic, folder / topic)),
@@ -124,21 +124,21 @@ def _bare(cluster: Cluster, release: str, sends: int, topic: str, folder: Path) 
 
 
 def _driven(cluster: Cluster, subject: SubjectId, sends: int, topic: str, folder: Path) -> float:
-    """Rate of a subject behind the line protocol; the first part of the plan, as long as the bare loop's, is warm-up."""
+    """Rate of a subject behind the line protocol, after a warm-up as long as the bare loop's."""
     warm_up = sends // 4
     plan = Plan(0, 1, tuple(PlannedSend(n, 0, 0, SendKind.PLAIN, 0, BODY_BYTES) for n in range(warm_up + sends)))
     setup = SubjectSetup(
         cluster.name_server_addresses, topic, f"{topic}-warm", f"group-{topic}", "bench", ClientSettings()
     )
-    told = _records(program_of(subject).launch(folder.resolve()), plan, setup, folder)[warm_up:]
-    return len(told) * 1e9 / (told[-1].end_ns - told[0].start_ns)
+    records = _records(program_of(subject).launch(folder.resolve()), plan, setup, folder)[warm_up:]
+    return len(records) * 1e9 / (records[-1].end_ns - records[0].start_ns)
 
 
 def _records(launch: Launch, plan: Plan, setup: SubjectSetup, folder: Path) -> list[Send]:
     """
-    The records of a subject, whose output goes to a file that is read afterwards.
+    Run a subject whose output goes to a file, and read the file afterwards.
 
-    Reading during the run would use part of two cores, and be counted as the driver's cost.
+    Reading during the run would use part of the two cores and count as the driver's cost.
     """
     folder.mkdir(parents=True, exist_ok=True)
     output = folder / "records.ndjson"
@@ -162,7 +162,7 @@ def _records(launch: Launch, plan: Plan, setup: SubjectSetup, folder: Path) -> l
 
 
 def _await_line(output: Path, marker: bytes) -> None:
-    """Wait until the last lines of a growing file hold a record; polling costs next to nothing."""
+    """Polling costs almost nothing."""
     deadline = time.monotonic() + BARE_TIMEOUT_S
     while time.monotonic() < deadline:
         with output.open("rb") as file:
@@ -177,8 +177,8 @@ def _table(release: str, sends: int, rounds: Sequence[Round]) -> Table:
     table = Table(title=f"{sends} sends of {BODY_BYTES} bytes, one thread, release {release}, sends a second")
     for column in ("round", "java, bare loop", "java, our driver", "python reference", "driver takes", "python ÷ java"):
         table.add_column(column, justify="right")
-    for number, one in enumerate(rounds, start=1):
-        table.add_row(str(number), *_cells(one))
+    for number, round_ in enumerate(rounds, start=1):
+        table.add_row(str(number), *_cells(round_))
     if len(rounds) > 1:
         table.add_section()
         table.add_row("median", *_cells(_medians(rounds)), style="bold")
@@ -192,7 +192,7 @@ def _cells(one: Round) -> tuple[str, ...]:
 
 def _medians(rounds: Sequence[Round]) -> Round:
     return Round(
-        median(one.bare_per_s for one in rounds),
-        median(one.driver_per_s for one in rounds),
-        median(one.reference_per_s for one in rounds),
+        median(round_.bare_per_s for round_ in rounds),
+        median(round_.driver_per_s for round_ in rounds),
+        median(round_.reference_per_s for round_ in rounds),
     )

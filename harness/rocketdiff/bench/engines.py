@@ -1,8 +1,8 @@
 """
-The joins and aggregates of judging, by engines that do nothing else: pairing of arms, fault context, reconciliation with what is stored.
+The joins and aggregates of judging in other engines: pairing of arms, fault context, reconciliation with stored messages.
 
-They judge nothing: a floor beside the judging of the same files. DuckDB and Polars are no dependencies and measured where they are
-installed; Spark and DuckDB are given the same SQL.
+A lower bound for judging the same files. DuckDB and Polars are measured only if installed. Spark and DuckDB run the same
+SQL.
 """
 
 import importlib
@@ -40,7 +40,7 @@ Ask = Callable[[str], Any]
 
 @dataclass(frozen=True, slots=True)
 class EngineTime:
-    """Best wall time of an engine on all cores for all questions, files read included; None where it is not installed."""
+    """Best wall time of an engine on all cores for all queries, including reading. None: not installed."""
 
     engine: str
     took_s: float | None
@@ -48,7 +48,7 @@ class EngineTime:
 
 
 def measure_engines(run: RunDirectory, attempts: int) -> list[EngineTime]:
-    """Each engine over the one case of a run that has so many attempts."""
+    """Time each engine on a run with one case. attempts: in that case."""
     files = files_of(run)
     engines: dict[str, Callable[[Mapping[str, str]], Any]] = {"duckdb": _duckdb, "polars": _polars, "spark": _spark}
     return [_timed(name, engine, files, attempts) for name, engine in engines.items()]
@@ -73,7 +73,7 @@ def _seconds(ask: Ask) -> float:
 
 
 def files_of(run: RunDirectory) -> dict[str, str]:
-    """The files that the questions name, by the name they have there."""
+    """The files of the queries, by table name."""
     names = (TableName.SENDS, TableName.ATTEMPTS, TableName.STORED)
     files = {f"{name}_{arm}": str(run.path / table_file(name, 1, arm)) for name in names for arm in Arm}
     return files | {"faults": str(run.path / table_file(TableName.FAULTS, 1, None))}
@@ -94,7 +94,7 @@ def _spark(files: Mapping[str, str]) -> Iterator[Ask]:
 
 
 def asked_of_spark(spark: Any, files: Mapping[str, str]) -> Ask:
-    """The questions as queries of a session."""
+    """Run the queries in a Spark session."""
     for name, path in files.items():
         spark.read.parquet(path).createOrReplaceTempView(name)
     return lambda question: spark.sql(QUESTIONS[question]).collect()
@@ -102,7 +102,7 @@ def asked_of_spark(spark: Any, files: Mapping[str, str]) -> Ask:
 
 @contextmanager
 def _polars(files: Mapping[str, str]) -> Iterator[Ask]:
-    """Its SQL has no joins over ranges, so these are its own expressions."""
+    """Polars expressions, because its SQL has no range joins."""
     pl = importlib.import_module("polars")
 
     def table(name: str) -> Any:

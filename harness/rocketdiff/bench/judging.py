@@ -1,9 +1,9 @@
 """
-Benchmark of judging: attempts a second of stored cases, in columns and send by send, beside the cost of reading them.
+Benchmark of judging: attempts per second of stored cases, in columns and send by send, beside the cost of reading them.
 
-The cases are made, not run: two faithful clients of one release, two brokers, two threads that send 500 times a second each, and messages with the
-properties that real ones have. Time is processor time of one process, the best of a few rounds, so that others on the machine
-hardly count; and once wall time of one process a core. Beside it other engines at the joins and aggregates alone (``engines.py``).
+The cases are generated: two conforming clients of one release, two brokers, two threads with 500 sends per second each,
+realistic message properties. Time is CPU time of one process, the best of a few rounds, so that other load hardly counts;
+and once wall time with one process per core. Other engines run the joins and aggregates alone (``engines.py``).
 """
 
 import hashlib
@@ -47,14 +47,14 @@ THREADS = 2
 EVERY_NS = 2_000_000
 KILLS = 10
 NEAR_FAULTS = 0.05
-"""Share of the time of a mixed case in which one of its two brokers is dead: as many of its sends are made then."""
+"""Share of the time (and so of the sends) of a mixed case in which one of two brokers is dead."""
 
 ROUNDS = 3
 TIMES = 10
-"""How often a case is judged by the processes of all cores together: ten million attempts where each arm has half a million sends."""
+"""How often all cores together judge a case: ten million attempts with half a million sends per arm."""
 
 PLAIN_SENDS = 10_000
-"""Sends of the case that is judged send by send: some two seconds a round."""
+"""Sends of the case that is judged send by send: about two seconds per round."""
 
 _ORIGIN_NS = 1_000_000_000_000
 _MS = 1_000_000
@@ -62,7 +62,7 @@ _MS = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """Attempts a second of processor time on one core; ratio: this time by that of reading all columns. objects: share of sends that become objects."""
+    """Attempts per second of CPU time. ratio: to the time of reading all columns. objects: share of sends made objects."""
 
     what: str
     attempts: int
@@ -73,7 +73,7 @@ class Rate:
 
 @dataclass(frozen=True, slots=True)
 class Together:
-    """A case judged TIMES by one process a core, each of which has judged one: attempts in all, wall time, attempts a second, and the processes' peak memory in all."""
+    """A case judged TIMES by one process per core, after a warm-up. peak_mib: of all processes."""
 
     attempts: int
     took_s: float
@@ -83,8 +83,6 @@ class Together:
 
 @dataclass(slots=True)
 class _Arm:
-    """Rows of one arm as they come."""
-
     sends: list[tuple[int, ...]] = field(default_factory=list)
     attempts: list[tuple[int, ...]] = field(default_factory=list)
 
@@ -115,8 +113,8 @@ def bench_judging(sends: int, *, as_json: bool) -> dict[str, Any]:
             f" {each.per_s:,.0f} a second; {each.peak_mib:,.0f} MiB"
         )
     for what, some in engines.items():
-        told = ", ".join(f"{each.engine} {_per_second(each)}" for each in some)
-        Console().print(f"{what}, joins and aggregates alone, on all cores: {told}")
+        rates_text = ", ".join(f"{each.engine} {_per_second(each)}" for each in some)
+        Console().print(f"{what}, joins and aggregates alone, on all cores: {rates_text}")
     return {}
 
 
@@ -173,7 +171,7 @@ def _together(run: RunDirectory) -> Together:
     cores = os.cpu_count() or 1
     os.environ.update(KEEPS_MEMORY)  # as Spark's workers have it
     with ProcessPoolExecutor(cores, mp_context=get_context("spawn")) as pool:
-        # Imports, and first use of memory, which a virtual machine may have to fetch.
+        # Warm-up: imports, and first use of memory, which a virtual machine may have to fetch.
         list(pool.map(_judge_path, [run.path] * cores))
         began = time.monotonic()
         peaks_mib = dict(pool.map(_judge_path, [run.path] * TIMES))
@@ -183,7 +181,7 @@ def _together(run: RunDirectory) -> Together:
 
 
 def _judge_path(path: Path) -> tuple[int, float]:
-    """The process that judged, and its peak memory so far, in MiB."""
+    """The judging process's id, and its peak memory so far in MiB."""
     _judge(RunDirectory.open(path))
     return os.getpid(), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
@@ -202,7 +200,7 @@ def _read(run: RunDirectory) -> int:
 
 
 def _sorted(run: RunDirectory) -> int:
-    """By thread and send; what is stored, by send."""
+    """By thread and send; stored messages by send."""
     return sum(table.take(_order(table)).num_rows for table in _tables(run))
 
 
@@ -212,7 +210,7 @@ def _order(table: pa.Table) -> "np.ndarray[Any, Any]":
 
 
 def made_run(folder: Path, name: str, sends: int, near_faults: float, *, carrying: bool = True) -> RunDirectory:
-    """A sealed run of one case in which each arm makes so many sends."""
+    """A sealed run of one case in which each arm makes ``sends`` sends."""
     kills = _kills(sends // THREADS * EVERY_NS, near_faults)
     entry = _entry(sends)
     subjects = {Arm.BASELINE: f"java:{RELEASE}", Arm.CANDIDATE: f"python:{RELEASE}"}
@@ -267,7 +265,7 @@ def _entry(sends: int) -> CaseEntry:
 
 
 def _kills(duration_ns: int, share: float) -> list[tuple[int, int]]:
-    """From when to when the second broker is dead."""
+    """Begin and end of each time in which the second broker is dead."""
     if not share:
         return []
     length = duration_ns // KILLS
@@ -282,15 +280,15 @@ def _case(
 ) -> dict[tuple[TableName, Arm | None], pa.Table]:
     tables: dict[tuple[TableName, Arm | None], pa.Table] = {(TableName.FAULTS, None): _faults(kills)}
     for seed, arm in enumerate(Arm):
-        told = _Arm()
+        rows = _Arm()
         for thread in range(THREADS):
-            _play(told, thread, sends, kills, np.random.default_rng(10 * seed + thread))
-        tables |= {(name, arm): table for name, table in _arm_tables(run, arm, told, carrying=carrying).items()}
+            _play(rows, thread, sends, kills, np.random.default_rng(10 * seed + thread))
+        tables |= {(name, arm): table for name, table in _arm_tables(run, arm, rows, carrying=carrying).items()}
     return tables
 
 
 def _play(told: _Arm, thread: int, sends: int, kills: Sequence[tuple[int, int]], random: np.random.Generator) -> None:
-    """A client without fault latency, and brokers that answer in about a millisecond; one that is dead refuses at once."""
+    """A client without fault latency. Brokers answer in about a millisecond; a dead one refuses at once."""
     took_ns = (random.lognormal(0, 0.3, sends) * _MS).astype(np.int64).tolist()
     index, now_ns, waiting = int(random.integers(len(QUEUES))), 0, list(kills)
     for number, send in enumerate(range(thread, sends, THREADS)):
@@ -342,7 +340,7 @@ def _arm_tables(run: str, arm: Arm, told: _Arm, *, carrying: bool) -> dict[Table
             ("thread", "send", "start_ns", "end_ns", "index"), zip(*sorted(told.sends), strict=True), strict=True
         )
     }
-    # Places in a queue are given in the order in which messages reach it.
+    # Queue offsets are in the order in which messages reach the queue.
     last = tried["ok"] == 1
     reached = np.lexsort((tried["start_ns"], tried["index"]))
     reached = reached[last[reached]]
@@ -376,7 +374,7 @@ def _table(name: TableName, columns: Mapping[str, Any], rows: int) -> pa.Table:
 
 
 def _array(values: Any, kind: pa.DataType, rows: int) -> "pa.Array[Any]":
-    """A column; of one value, as often as there are rows."""
+    """A column. A single value is repeated for every row."""
     if isinstance(values, pa.ChunkedArray):
         values = values.combine_chunks()
     if isinstance(values, pa.Array):
@@ -408,7 +406,7 @@ def _ending(well: "np.ndarray[Any, Any]") -> dict[str, Any]:
 
 
 def _carried(topic: str, sends: "np.ndarray[Any, Any]") -> dict[str, Any]:
-    """What clients and brokers add, as in real runs, and the digest of the body."""
+    """Properties that clients and brokers add in real runs, and the digest of the body."""
     numbers = [str(send) for send in sends.tolist()]
     head = '{"CLUSTER":"DefaultCluster","MSG_REGION":"DefaultRegion","TRACE_ON":"true","UNIQ_KEY":"'
     texts = [

@@ -1,8 +1,8 @@
 """
 Cost of the relay: ``python -m rocketdiff.bench.relay`` prints round trips without and with it, in µs.
 
-A round trip is one send frame and its response, alternately on a direct and on a relayed connection to the same echo server, so
-that other load affects both alike. The bound is 500 µs added at the median.
+A round trip is one send frame and its response, alternately on a direct and a relayed connection to the same echo server,
+so that other load affects both alike. The bound is 500 µs added at the median.
 """
 
 import json
@@ -44,12 +44,15 @@ def measured(rounds: int = ROUNDS) -> dict[str, float]:
 
 
 def _summary(direct: list[float], relayed: list[float]) -> dict[str, float]:
-    told = {
+    figures = {
         f"{name}_{label}_us": round(statistics.quantiles(values, n=100)[percentile - 1], 1)
         for name, values in (("direct", direct), ("relayed", relayed))
         for label, percentile in (("p50", 50), ("p99", 99))
     }
-    return told | {"added_p50_us": round(told["relayed_p50_us"] - told["direct_p50_us"], 1), "bound_us": BOUND_US}
+    return figures | {
+        "added_p50_us": round(figures["relayed_p50_us"] - figures["direct_p50_us"], 1),
+        "bound_us": BOUND_US,
+    }
 
 
 def _alternate(direct: socket.socket, relayed: socket.socket, rounds: int) -> tuple[list[float], list[float]]:

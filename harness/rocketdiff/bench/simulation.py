@@ -1,7 +1,8 @@
 """
 Benchmark of the simulation: decisions and sends per second, virtual time per real time.
 
-Nothing is asserted, because the machine decides as much as the code. One Java host, one thread; answers are read as they arrive.
+Nothing is asserted, because the machine matters as much as the code. One Java host, one thread; answers are read as they
+arrive.
 """
 
 import time
@@ -35,7 +36,7 @@ SCRIPTS = {Depth.SELECTION: 400, Depth.SEND_LOOP: 200, Depth.REMOTING: 100}
 """Scripts per depth: about a second each, after a first fifth that warms up the classes."""
 
 LONG_SENDS = 20_000
-"""Sends of a script without trace, whose time is nearly all the client's own."""
+"""Sends of an untraced script, whose time is nearly all the client's own."""
 
 
 DECISIONS = 100_000
@@ -44,7 +45,7 @@ DECISIONS = 100_000
 
 @dataclass(frozen=True, slots=True)
 class Decisions:
-    """Queues chosen per second by the reference's rules: plain rotation, and fault latency with one of two brokers avoided."""
+    """Queues chosen per second by the reference's rules: plain rotation, and avoiding one of two brokers."""
 
     rotation_per_s: float
     avoiding_per_s: float
@@ -52,7 +53,7 @@ class Decisions:
 
 @dataclass(frozen=True, slots=True)
 class Speed:
-    """Decisions (selection) or sends per second, traced; virtual_ratio: virtual seconds per real second."""
+    """Decisions (selection) or sends per second, traced. virtual_ratio: virtual seconds per real second."""
 
     release: str
     depth: Depth
@@ -63,7 +64,7 @@ class Speed:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """All figures; standard_s: wall time of all releases over the standard scripts, in a new host."""
+    """All figures. standard_s: wall time of all releases over the standard scripts."""
 
     speeds: tuple[Speed, ...]
     long_sends_per_s: dict[str, float]
@@ -86,7 +87,7 @@ def bench_simulation(*, as_json: bool) -> dict[str, Any]:
 
 
 def measure() -> Measured:
-    """All figures; the long sends and the standard scripts each have a host of their own. Downloads happen before."""
+    """All figures. Downloads happen before."""
     fetch_simulation(client_releases())
     with JavaHost() as host:
         scripts = {depth: _scripts(depth, number) for depth, number in SCRIPTS.items()}
@@ -96,7 +97,7 @@ def measure() -> Measured:
     decisions = {release: _decisions_per_s(release) for release in RELEASES}
     standard, releases = load_standard(), client_releases()
     with JavaHost() as host:
-        jobs = (Job(release, one.name, one.script) for one in standard for release in releases)
+        jobs = (Job(release, named.name, named.script) for named in standard for release in releases)
         standard_s, _ = _timed(lambda: host.finish_all(jobs))
     return Measured(tuple(speeds), long_sends, decisions, len(standard), len(releases), standard_s)
 
@@ -107,29 +108,29 @@ def _scripts(depth: Depth, number: int) -> list[tuple[NamedScript, int]]:
 
 
 def _speed(host: JavaHost, release: str, depth: Depth, scripts: Sequence[tuple[NamedScript, int]]) -> Speed:
-    """Speed of one depth; the first fifth is warm-up and not counted."""
+    """Speed of one depth, without the first fifth (warm-up)."""
     warm_up, counted = scripts[: len(scripts) // 5], scripts[len(scripts) // 5 :]
     _timed(lambda: host.finish_all(_jobs(release, warm_up)))
     java_s, finished = _timed(lambda: host.finish_all(_jobs(release, counted)))
     weight = sum(weight for _, weight in counted)
     some = counted[:: max(1, len(counted) // 40)]
     dialect = dialect_of(release)
-    reference_s, _ = _timed(lambda: (run_reference(dialect, one.name, one.script, trace=True) for one, _ in some))
+    reference_s, _ = _timed(lambda: (run_reference(dialect, named.name, named.script, trace=True) for named, _ in some))
     return Speed(
         release,
         depth,
         weight / java_s,
         sum(weight for _, weight in some) / reference_s,
-        sum(one.virtual_ms for one in finished) / 1_000 / java_s,
+        sum(result.virtual_ms for result in finished) / 1_000 / java_s,
     )
 
 
 def _jobs(release: str, scripts: Iterable[tuple[NamedScript, int]]) -> Iterator[Job]:
-    return (Job(release, one.name, one.script, trace=True) for one, _ in scripts)
+    return (Job(release, named.name, named.script, trace=True) for named, _ in scripts)
 
 
 def _long_sends_per_s(host: JavaHost, release: str) -> float:
-    """One thread, two brokers, nothing wrong, no trace."""
+    """One thread, two healthy brokers, no trace."""
     data = {"format": 1, "route": {"a": 4, "b": 4}, "steps": [{"do": "send", "mode": "sync", "count": LONG_SENDS}]}
     script = parse_script(data, "long")
     _timed(lambda: host.finish_all([Job(release, "long", script)]))
@@ -138,7 +139,7 @@ def _long_sends_per_s(host: JavaHost, release: str) -> float:
 
 
 def _decisions_per_s(release: str) -> Decisions:
-    """Two brokers of four queues, one thread."""
+    """Two brokers of four queues."""
     dialect = dialect_of(release)
     info = PublishInfo.of([(broker, queue) for broker in ("a", "b") for queue in range(4)])
 
@@ -158,9 +159,9 @@ def _decisions_per_s(release: str) -> Decisions:
 def _timed(work: Callable[[], Iterable[Result]]) -> tuple[float, list[Result]]:
     began = time.monotonic()
     results = list(work())
-    for one in results:
-        if isinstance(one, Finished) and one.error is not None:
-            raise one.error
+    for result in results:
+        if isinstance(result, Finished) and result.error is not None:
+            raise result.error
     return time.monotonic() - began, results
 
 
@@ -168,9 +169,9 @@ def _speeds(speeds: Sequence[Speed]) -> Table:
     table = Table(title="random scripts, every step traced; decisions or sends a second")
     for column in ("depth", "release", "Java classes", "reference", "virtual ÷ real time"):
         table.add_column(column, justify="left" if column == "depth" else "right")
-    for one in speeds:
-        figures = (f"{one.java_per_s:,.0f}", f"{one.reference_per_s:,.0f}", f"{one.virtual_ratio:,.0f}")
-        table.add_row(str(one.depth), one.release, *figures)
+    for speed in speeds:
+        figures = (f"{speed.java_per_s:,.0f}", f"{speed.reference_per_s:,.0f}", f"{speed.virtual_ratio:,.0f}")
+        table.add_row(str(speed.depth), speed.release, *figures)
     return table
 
 
@@ -186,6 +187,6 @@ def _decisions(rates: dict[str, Decisions]) -> Table:
     table = Table(title=f"{DECISIONS:,} queues chosen by the reference's rules alone, a second")
     for column in ("release", "plain rotation", "one of two brokers avoided"):
         table.add_column(column, justify="right")
-    for release, one in rates.items():
-        table.add_row(release, f"{one.rotation_per_s:,.0f}", f"{one.avoiding_per_s:,.0f}")
+    for release, decisions in rates.items():
+        table.add_row(release, f"{decisions.rotation_per_s:,.0f}", f"{decisions.avoiding_per_s:,.0f}")
     return table

@@ -1,8 +1,8 @@
 """
-Measures how often the gate is wrong: runs a client against itself many times; every alarm is a false alarm.
+Measures the gate's false alarms: runs a client against itself many times.
 
-Each result goes into a journal at once, so a stopped calibration resumes and no counted result is lost or left out. A case
-that alarmed keeps its run directory.
+Each result goes into a journal at once, so a stopped calibration resumes without losing or omitting results. A case that
+alarmed keeps its run directory.
 """
 
 import os
@@ -40,10 +40,10 @@ from rocketdiff.verdict.judge import judge
 
 DEFAULT_BACKEND = "processes"
 CASES_A_CLUSTER = 100
-"""Cases per cluster: every case leaves three topics, and brokers with thousands of topics become slow."""
+"""Every case leaves three topics, and brokers with thousands of topics become slow."""
 
 BREAKS_IN_A_ROW = 3
-"""After this many aborted cases in a row the campaign stops: the machine does not work, and the rate would mean nothing."""
+"""Stop after this many aborted cases in a row: the machine does not work, and the rate would mean nothing."""
 
 JUDGING_SOURCE = judging_digest()
 """Digest of the judging code at the start of this process, because the loaded code judges."""
@@ -53,7 +53,7 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class CalibrationRequest:
-    """The user's request; ``out`` is the folder of the journal."""
+    """The user's request. ``out`` is the folder of the journal."""
 
     cases: int
     out: Path
@@ -63,12 +63,12 @@ class CalibrationRequest:
 
     @property
     def servers(self) -> Backend:
-        """The backend; UsageError for one there is not, and for somebody's own cluster."""
+        """UsageError for an unknown backend or an external cluster."""
         return own_backend_named(self.backend, self.server_release, hint="processes or containers")
 
 
 def require_possible(request: CalibrationRequest) -> None:
-    """Check the request before anything is downloaded or started: UsageError for a wrong value, EnvironmentMissing if the folder is unusable."""
+    """UsageError for a wrong value, EnvironmentMissing if the folder is unusable. Downloads and starts nothing."""
     _ = request.servers
     require_folder(request.out, "--out")
 
@@ -84,8 +84,8 @@ def run_controls(request: CalibrationRequest, journal: CalibrationJournal, say: 
     """
     Run the cases of the plan that are not in the journal.
 
-    An aborted case (a cluster that died) is counted as such, and the next one gets a new cluster. Raises HarnessError after
-    several in a row, and at once if a cluster does not start.
+    An aborted case (a cluster that died) is counted as such; the next one gets a new cluster. Raises HarnessError after
+    several in a row, and if a cluster does not start.
     """
     done = {outcome.number for outcome in journal.cases}
     judged = {outcome.number for outcome in journal.runs}
@@ -99,7 +99,7 @@ def run_controls(request: CalibrationRequest, journal: CalibrationJournal, say: 
 
 
 def clusters_of(request: CalibrationRequest, folder: Path) -> ClusterPool:
-    """The pool of clusters that cases share, below a folder."""
+    """The pool of clusters that cases share."""
     return ClusterPool(request.servers, folder / "cluster", max_cases=CASES_A_CLUSTER)
 
 
@@ -110,7 +110,7 @@ def _gate_run(
     cases: Sequence[ControlCase],
     say: Say,
 ) -> None:
-    """Run the cases of one client in one run directory; judge and count each as soon as it has ended."""
+    """Run the cases of one client in one run directory, each judged and counted at once."""
     session = _session(request, cases, clusters, journal.folder / _run_folder(cases[0].run))
     folder = session.directory.path.relative_to(journal.folder)
     for place, control in enumerate(cases, start=1):
@@ -134,7 +134,7 @@ def _session(
         clusters,
         root,
         [case.case for case in cases],
-        suffix=f"-{cases[0].number:04d}",  # a measurement that goes on within the same second has the same time and seed
+        suffix=f"-{cases[0].number:04d}",  # a calibration resumed within a second has the same time and seed
         reproduce=f"{command_of(request.seed, request.server_release, request.backend)} --only {cases[0].number}",
         suite="control",
     )
@@ -170,9 +170,9 @@ def line_now(
     took_s: float, folder: Path, *, case: ControlOutcome | None = None, run: ControlOutcome | None = None
 ) -> Line:
     """
-    A line of the journal: the result, the time, the machine's load, and the digest of the program.
+    A line of the journal.
 
-    Of the program on disk now, because the subjects of every case are started from there, whatever this process has loaded.
+    The digest is of the program on disk now, because the subjects of every case are started from there.
     """
     load = round(os.getloadavg()[0], 2) if hasattr(os, "getloadavg") else 0.0
     at = datetime.now(UTC).isoformat(timespec="seconds")
@@ -199,9 +199,9 @@ def _require_working(journal: CalibrationJournal) -> None:
 
 def _judge_together(journal: CalibrationJournal, run: int, cases: Sequence[ControlCase], say: Say) -> None:
     """
-    Judge a gate run as a whole: its pooled checks, with all of its samples as one family.
+    Judge the pooled checks of a gate run, with all its samples as one family.
 
-    It has several run directories if it was interrupted. They are removed unless they are needed to explain an alarm.
+    An interrupted gate run has several run directories. They are removed unless needed to explain an alarm.
     """
     began, folder = time.monotonic(), journal.folder / _run_folder(run)
     directories = sorted(path.parent for path in folder.glob("*/run.json"))
@@ -219,7 +219,7 @@ def _judge_together(journal: CalibrationJournal, run: int, cases: Sequence[Contr
 
 
 def run_single(request: CalibrationRequest, number: int, say: Say) -> Path:
-    """Run one control case again, by its number, without counting it; returns its run directory."""
+    """Run one control case again without counting it. Returns its run directory."""
     control = control_case(request.seed, number)
     folder = request.out.resolve() / "single"
     with clusters_of(request, folder) as clusters:
@@ -231,7 +231,7 @@ def run_single(request: CalibrationRequest, number: int, say: Say) -> Path:
 
 
 def calibration_of(journal: CalibrationJournal) -> Calibration:
-    """Everything counted so far, in the form that ships; HarnessError if there is nothing."""
+    """Everything counted so far, as published. HarnessError if there is nothing."""
     if not journal.lines:
         raise HarnessError("at least one counted case", seen="none", hint="run `make calibrate`")
     header, moments = journal.header, sorted(line.at for line in journal.lines)
@@ -253,7 +253,7 @@ def calibration_of(journal: CalibrationJournal) -> Calibration:
 
 
 def write_calibration(journal: CalibrationJournal, path: Path) -> Calibration:
-    """Write everything counted so far to a file, atomically."""
+    """Write everything counted so far, atomically."""
     calibration = calibration_of(journal)
     replace_file(path, encode(calibration))
     return calibration

@@ -1,7 +1,7 @@
 """
-Calibration on disk: a journal with a line per case, so that no counted result is lost, and the file that ships.
+Calibration on disk: a journal with a line per case, so that no result is lost, and the published file made from it.
 
-A journal belongs to one plan of cases (seed, server release); the file can be made from it at any time.
+A journal belongs to one plan of cases (seed, server release).
 """
 
 import hashlib
@@ -25,7 +25,7 @@ _ANEW = "--fresh begins anew"
 
 @dataclass(frozen=True, slots=True)
 class JournalHeader:
-    """What all cases of a journal have in common. plan: digest of the code that draws them from the seed."""
+    """What all cases of a journal share. plan: digest of the code that draws them from the seed."""
 
     seed: int
     server_release: str
@@ -40,8 +40,8 @@ class Line:
     """
     One counted result: a control case, a gate run (several cases judged together), or a repeat of a known divergence.
 
-    at: ISO 8601. load: the machine's load average. source: digest of the program; judging_source: of the part that
-    judges. folder: the run directory, below the journal's.
+    load: the machine's load average. source: digest of the program; judging_source: of the judging part. folder: the run
+    directory, below the journal's.
     """
 
     at: str
@@ -57,7 +57,7 @@ class Line:
 
 
 class CalibrationJournal:
-    """Lines of one folder; the first is the header."""
+    """The journal of one folder, whose first line is the header."""
 
     def __init__(self, folder: Path, header: JournalHeader) -> None:
         self.folder = folder
@@ -69,8 +69,8 @@ class CalibrationJournal:
         """
         Resume the journal of a folder, or create it.
 
-        Raises UsageError if it has another seed, server, backend or version, because two plans are not one measurement, or
-        belongs to another machine. An unfinished last line is dropped; its case runs again.
+        Raises UsageError for another seed, server, backend, version (two plans are not one measurement) or machine. An
+        unfinished last line is dropped; its case runs again.
         """
         journal = cls(folder, header)
         path = folder / JOURNAL
@@ -86,23 +86,20 @@ class CalibrationJournal:
         return journal
 
     def add(self, line: Line) -> None:
-        """Append a result; it is on disk when this returns."""
+        """On disk when this returns."""
         self._append(line)
         self.lines.append(line)
 
     @property
     def cases(self) -> tuple[ControlOutcome, ...]:
-        """Every control case, in the order they ran."""
         return tuple(line.case for line in self.lines if line.case is not None)
 
     @property
     def runs(self) -> tuple[ControlOutcome, ...]:
-        """Every completed gate run."""
         return tuple(line.run for line in self.lines if line.run is not None)
 
     @property
     def known(self) -> tuple[KnownOutcome, ...]:
-        """Every repeat of a known divergence."""
         return tuple(outcome for line in self.lines for outcome in line.known)
 
     def _append(self, value: JournalHeader | Line) -> None:
@@ -141,11 +138,7 @@ def _cut(path: Path, count: int) -> None:
 
 
 def _require_same(begun: JournalHeader, header: JournalHeader, folder: Path) -> None:
-    """
-    The machine must be the same as a report's caveat means it: processor and cores.
-
-    The calibration file names one machine, so cases of another one would be attributed to it.
-    """
+    """The machine is the same if processor and cores are: the calibration file names one machine."""
     before, now = _terms(begun), _terms(header)
     for name, term in before.items():
         if term != now[name]:
@@ -157,11 +150,7 @@ def _require_same(begun: JournalHeader, header: JournalHeader, folder: Path) -> 
 
 
 def begin_anew(folder: Path) -> None:
-    """
-    Delete the calibration in a folder.
-
-    Raises UsageError for a folder with other content, which stays unchanged.
-    """
+    """Delete the calibration in a folder. UsageError if the folder has other content."""
     if not folder.exists():
         return
     path = folder / JOURNAL
@@ -191,7 +180,7 @@ def _terms(header: JournalHeader) -> dict[str, str]:
 
 
 def plan_digest() -> str:
-    """Digest of the code that draws control cases from a seed: with another digest the same numbers are other cases."""
+    """Digest of the code that draws control cases: with another digest, equal seed and number give other cases."""
     here = Path(__file__).parent
     content = b"".join((here / name).read_bytes() for name in ("plan.py", "shapes.py"))
     return hashlib.sha256(content).hexdigest()[:12]

@@ -1,7 +1,7 @@
 """
 The plan of control cases: a pure function of a seed, so that each can be repeated by its number.
 
-Sixteen cases of one client, one of each shape, are a gate run; the next gate run has another client and another release.
+A gate run is sixteen cases of one client, one of each shape. The next gate run has another client and release.
 """
 
 from collections.abc import Iterator
@@ -17,12 +17,12 @@ from rocketdiff.subjects.registry import offers
 CASES_A_RUN = len(SHAPES)
 
 RELEASE_STRIDE = 7
-"""Step in the list of releases between Java gate runs: prime, and no divisor of the list's length, so every release is used."""
+"""Step in the list of releases between Java gate runs: a prime that does not divide its length, so every release is used."""
 
 
 @dataclass(frozen=True, slots=True)
 class ControlCase:
-    """One case of the plan: its number from 1, its gate run (from 1), subject and scenario."""
+    """One case of the plan: its number and its gate run (both from 1), subject and scenario."""
 
     number: int
     run: int
@@ -32,7 +32,7 @@ class ControlCase:
 
 
 def control_case(seed: int, number: int) -> ControlCase:
-    """The case with this number; each gate run has its own seed. If a client lacks the call of a shape, another shape takes its place."""
+    """The case with this number. Each gate run has its own seed. A shape that the client cannot send is replaced."""
     run = (number - 1) // CASES_A_RUN + 1
     subject, own_seed = subject_of(run), seed + run
     scenario = control_scenario(number - 1, own_seed)
@@ -43,14 +43,14 @@ def control_case(seed: int, number: int) -> ControlCase:
 
 
 def subject_of(run: int) -> SubjectId:
-    """Java and the reference alternate; every two gate runs use the next release."""
+    """Java and the reference alternate, with the next release every two gate runs."""
     releases = client_releases()
     release = releases[((run - 1) // 2 * RELEASE_STRIDE - 1) % len(releases)]
     return SubjectId(STANDARD if run % 2 else REFERENCE, release)
 
 
 def gate_runs(seed: int, cases: int) -> Iterator[tuple[int, list[ControlCase]]]:
-    """The first ``cases`` cases, gate run by gate run; the last one may be short."""
+    """The first ``cases`` cases by gate run."""
     planned = (control_case(seed, number) for number in range(1, cases + 1))
     for run, members in groupby(planned, key=lambda case: case.run):
         yield run, list(members)

@@ -1,7 +1,7 @@
 """
-Measures whether the gate finds known divergences: repeats every divergence that the shipped ledgers declare.
+Measures whether the gate finds known divergences, by repeating every divergence that the shipped ledgers declare.
 
-One case can show several entries. The two releases come from the command that an entry gives as its evidence.
+One case can show several entries. The two releases come from the command in an entry's evidence.
 """
 
 import shlex
@@ -37,7 +37,7 @@ from rocketdiff.verdict.gate_rate_tally import KnownOutcome
 
 @dataclass(frozen=True, slots=True)
 class ExpectedEntry:
-    """One ledger entry and the check that is expected to show it."""
+    """One ledger entry and the check that should show it."""
 
     entry: Entry
     check: str
@@ -54,15 +54,14 @@ class KnownCase:
 
     @property
     def name(self) -> str:
-        """Name of the case, without its seed."""
         return f"{self.scenario.name}/{self.baseline}~{self.candidate}"
 
 
 def known_cases() -> tuple[KnownCase, ...]:
     """
-    Every shipped entry with the shortest scenario it covers; UsageError for one that no scenario can show.
+    Every shipped entry with the shortest scenario it covers. UsageError for an entry that no scenario can show.
 
-    Entries about whole runs (``pooled/…``) are left out, because one case has too few episodes for those checks.
+    Entries about whole runs (``pooled/…``) are left out: one case has too few episodes for those checks.
     """
     scenarios = load_all()
     cases: defaultdict[tuple[SubjectId, SubjectId, str], list[ExpectedEntry]] = defaultdict(list)
@@ -98,7 +97,7 @@ def _subject(word: str) -> SubjectId | None:
 
 
 def _shortest(entry: Entry, scenarios: Sequence[Scenario]) -> tuple[Scenario, str]:
-    """The shortest scenario that an entry covers, and the check it covers there: a planned one, or else one that is told of unasked."""
+    """The shortest scenario that an entry covers, with the covered check: planned, or else reported without being planned."""
     glob = path_glob(entry.check)
     shown = [
         (scenario, check)
@@ -113,7 +112,7 @@ def _shortest(entry: Entry, scenarios: Sequence[Scenario]) -> tuple[Scenario, st
 
 
 def run_known(request: CalibrationRequest, journal: CalibrationJournal, repeats: int, say: Say) -> None:
-    """Run every known case the requested number of times, less those in the journal; another seed each time."""
+    """Run every known case ``repeats`` times, less those in the journal, each with another seed."""
     done: defaultdict[str, int] = defaultdict(int)
     for line in journal.lines:
         done[line.known_case] += 1
@@ -132,7 +131,7 @@ def _repeat(
     repeat: int,
     say: Say,
 ) -> None:
-    """One repeat; its run directory is kept if a divergence was missed or nothing was decided."""
+    """The run directory is kept if a divergence was missed or nothing was decided."""
     began, seed = time.monotonic(), request.seed + 1_000 + repeat
     wanted = RunRequest(
         published(known.baseline),
@@ -167,7 +166,7 @@ def _repeat(
 
 
 def looked_for(known: KnownCase, results: Sequence[CheckResult], run: RunInfo) -> Iterable[KnownOutcome]:
-    """By entry, whether its divergence is among the answers; None if its check was not decided."""
+    """Whether each entry's divergence was found; None if its check was not decided."""
     by_check = {result.check: result for result in results}
     for declared in known.known:
         result = by_check.get(declared.check)

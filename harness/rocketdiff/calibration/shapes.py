@@ -1,9 +1,9 @@
 """
-Scenarios of control cases: sixteen shapes, each drawn anew for every gate run, so that no two cases are equal.
+Scenarios of control cases: sixteen shapes, drawn again for every gate run, so that no two cases are equal.
 
-Timeouts are short and pauses many, because the unit of every statistic is the pause episode: a case of four seconds has as
-many as a shipped scenario of fifteen. All three sending modes occur, because a rate says nothing about an untested mode. Every
-draw comes from the seed; the run keeps the scenario's text.
+Timeouts are short and pauses many, because every statistic counts pause episodes: a case of 4 s has as many as a shipped
+scenario of 15 s. All three sending modes occur, because a rate says nothing about an untested mode. Every draw comes from
+the seed; the run keeps the scenario's text.
 """
 
 from collections.abc import Callable
@@ -12,13 +12,10 @@ from random import Random
 from rocketdiff.scenario import Scenario, parse
 
 TIMEOUTS_MS = (150, 200, 300)
-"""
-Short enough for many blocked sends a pause. Under 150 ms a busy machine's own delays come near the timeout, and a case would
-measure the machine.
-"""
+"""Short enough for many blocked sends per pause. Below 150 ms, a busy machine's own delays come near the timeout."""
 
 FIRST_FAULT_S = 0.8
-"""Time of the first fault: both arms have sent to every queue a few times before."""
+"""By then both arms have sent to every queue a few times."""
 
 EXACT = ("queue-choice", "attempts", "error-kind", "duplication", "loss")
 
@@ -26,7 +23,7 @@ Draw = Callable[[Random], str]
 
 
 def control_scenario(shape: int, seed: int) -> Scenario:
-    """The scenario of one shape (counted round, or STAND_IN) for a seed; equal arguments give equal text."""
+    """The scenario of a shape (modulo their number, or STAND_IN) for a seed. Equal arguments give equal text."""
     name, draw = ("plain-under-pauses", _plain) if shape == STAND_IN else SHAPES[shape % len(SHAPES)]
     text = f"format: 1\nname: control/{name}\n{draw(Random(f'{seed}/{name}'))}"
     return parse(text, f"control scenario {name} of seed {seed}")
@@ -45,7 +42,7 @@ def _scenario(
     duration_s: float = 4,
     mode: str = "sync",
 ) -> str:
-    """The common fields of all control scenarios; what differs between shapes is passed as lines of YAML."""
+    """Fields common to all control scenarios. Differences are passed as YAML."""
     return (
         f"establishes: >\n  {says}\n"
         "topology: two-masters\n"
@@ -58,7 +55,7 @@ def _scenario(
 
 
 def _pauses(random: Random, timeout_ms: int, *, brokers: str) -> str:
-    """Pauses of one broker (or all of ``brokers`` together) for two to three timeouts, as many as fit into four seconds."""
+    """Pauses of one broker (or of all ``brokers`` together) for two to three timeouts, as many as fit into 4 s."""
     repeat = 3 if timeout_ms < 300 else 2
     for_s = round(timeout_ms * random.uniform(2.0, 3.0) / 1_000, 2)
     at_s = round(FIRST_FAULT_S + random.uniform(0, 0.3), 2)
@@ -171,7 +168,7 @@ _batch = _chosen("A batch of one message goes the way of a single message in bot
 _plain = _chosen("A client that cannot send batches sends single messages, alike in both arms.", "")
 
 STAND_IN = -1
-"""Number of the shape that replaces one whose call a client lacks: every client can send single messages."""
+"""Shape for clients that lack a call: every client can send single messages."""
 
 
 def _slow(random: Random) -> str:
@@ -186,7 +183,7 @@ def _slow(random: Random) -> str:
 
 
 def _asynchronous(random: Random) -> str:
-    """One thread, as in every scenario with asynchronous sends and faults; the longer pause outlasts the client's scan for timeouts, the other does not."""
+    """One thread, as in all scenarios with asynchronous sends and faults. Only the longer pause outlasts the timeout scan."""
     return _scenario(
         random,
         "Asynchronous sends that meet a paused broker end alike in both clients, and are called back as often.",
@@ -201,13 +198,13 @@ def _asynchronous(random: Random) -> str:
 
 
 def _one_way(random: Random) -> str:
-    """`loss` is not asked: one-way sends are not acknowledged, so none can be called lost."""
+    """Without `loss`: one-way sends are not acknowledged, so none counts as lost."""
     timeout_ms = random.choice(TIMEOUTS_MS)
     return _scenario(
         random,
         "One-way sends to a paused broker return at once in both clients and are stored when it goes on.",
         settings=f", send_msg_timeout_ms: {timeout_ms}, send_latency_fault_enable: {random.choice(('true', 'false'))}",
-        # Longer than a busy machine may hold up a call (oracle.durations.BUSY_MS): a client that waits would be told.
+        # Longer than a busy machine may delay a call (oracle.durations.BUSY_MS), so a client that waits is detected.
         faults=f"{{kind: pause, broker: {random.choice('ab')}, at_s: {FIRST_FAULT_S}, for_s: {random.uniform(1.6, 2.2):.2f}}}",
         checks=("queue-choice", "attempts", "error-kind", "duplication"),
         threads=(1,),
@@ -216,7 +213,7 @@ def _one_way(random: Random) -> str:
 
 
 def _asynchronous_avoided(random: Random) -> str:
-    """The queues of its sends cannot be known (``core.tables.knowable``), so they are not asked; any difference reported there is a false alarm."""
+    """Without `queue-choice`: the queues cannot be known (``core.tables.knowable``), so a difference there is a false alarm."""
     return _scenario(
         random,
         "Asynchronous sends whose callbacks write the fault table end alike in both clients beside a paused broker.",
@@ -243,7 +240,7 @@ def _shared_table(random: Random) -> str:
 
 
 def _not_waited_for(mode: str, *more: str) -> Draw:
-    """Faults other than a pause; the killed broker is not restarted, because its start would take most of the case."""
+    """Faults other than a pause. The killed broker is not restarted, because its start would take most of the case."""
 
     def draw(random: Random) -> str:
         broker = random.choice("ab")
@@ -282,4 +279,4 @@ SHAPES: tuple[tuple[str, Draw], ...] = (
     ("async-beside-other-faults", _not_waited_for("async", "loss", "callbacks")),
     ("one-way-beside-other-faults", _not_waited_for("oneway")),
 )
-"""Their order is the order of cases in a gate run."""
+"""In the order of cases in a gate run."""

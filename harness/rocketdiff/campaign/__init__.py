@@ -1,1 +1,1 @@
-"""Many runs that are made one after another and go on where they were stopped: of a campaign file, and of a matrix."""
+"""Makes many runs one after another, and resumes them after an interruption: for campaign files and for the matrix."""

@@ -1,4 +1,4 @@
-"""The order of stages of `rocketdiff campaign`: check, simulate, run what is missing, add each run to the record, and say what came of all."""
+"""The stages of `rocketdiff campaign`: check, simulate, make missing runs, add them to the record, summarise."""
 
 import shlex
 from collections import Counter
@@ -21,9 +21,9 @@ NOT_RUN = "not run yet"
 
 def make(campaign: Campaign, out: Path, record: str | None, *, say: Say, at_most: int | None = None) -> ExitCode:
     """
-    Makes or resumes a campaign; returns the exit code (see ``exit_code``).
+    Make or resume a campaign. Returns the exit code (see ``exit_code``).
 
-    record: folder or URL; None: runs are added to none. A run is added when it is finished, and one that a killed command left out by the next.
+    record: folder or URL, or None. Runs are added as they finish, including those that a killed command left out.
     """
     with alone(out):
         simulated = {} if campaign.simulation is None else simulation.simulate(campaign.simulation, out, say)
@@ -39,14 +39,14 @@ def make(campaign: Campaign, out: Path, record: str | None, *, say: Say, at_most
         say(
             f"a page of these runs: {shlex.join(['rocketdiff', 'record', 'page', '--record', recording.record, '--only', str(out)])}"
         )
-    codes = [*(code for _, code in answered.values()), *(one.code for one in simulated.values())]
+    codes = [*(code for _, code in answered.values()), *(result.code for result in simulated.values())]
     is_whole = len(answered) == len(list(campaign.plan.runs())) and not (recording and recording.is_spoilt)
     say(machine_line(campaign, answered, simulated, out))
     return exit_code(codes, is_whole=is_whole)
 
 
 def describe(campaign: Campaign, out: Path) -> Iterator[str]:
-    """Each run of a campaign, and whether it is there."""
+    """Each run of a campaign, and whether it exists."""
     if campaign.simulation is not None:
         there = simulation.found(campaign.simulation, out)
         for seed in campaign.simulation.seeds:
@@ -56,19 +56,19 @@ def describe(campaign: Campaign, out: Path) -> Iterator[str]:
 
 
 Answers = dict[tuple[Entry, Work], tuple[str, ExitCode]]
-"""Verdict and exit code of each finished run, as its report has them."""
+"""Verdict and exit code of each finished run, from its report."""
 
 
 def answers_of(measured: Measured) -> Answers:
-    """Read from the reports."""
+    """Read the reports."""
     reports = {key: load(measured.runs.directory(run)) for key, run in measured.finished.items()}
     return {key: (report.verdict.value, report.exit_code) for key, report in reports.items()}
 
 
 def lines_of(measured: Measured, answered: Answers, simulated: dict[int, Simulated]) -> Iterator[str]:
-    """What came of each run, in the order in which they are made."""
-    for seed, one in sorted(simulated.items()):
-        yield f"simulation, seed {seed}: {one.summary}"
+    """The result of each run, in plan order."""
+    for seed, result in sorted(simulated.items()):
+        yield f"simulation, seed {seed}: {result.summary}"
     for entry, work in measured.plan.runs():
         key = entry, work
         if key in answered:
@@ -90,10 +90,10 @@ def asking(record: str, measured: Measured) -> str:
 
 def exit_code(codes: Sequence[ExitCode], *, is_whole: bool) -> ExitCode:
     """
-    The gravest of all answers; is_whole: every run was made, and the record has them.
+    The most severe answer. is_whole: every run was made and recorded.
 
-    1: a run diverges, or the simulation differs. 5: nothing decisive ran. 2: one is inconclusive, invalid or missing. 3: only entries of
-    ledgers are stale. 0: everything conforms.
+    1: a run diverges, or the simulation differs. 5: nothing decisive ran. 2: a run is inconclusive, invalid or missing.
+    3: only stale ledger entries. 0: everything conforms.
     """
     if ExitCode.DIVERGES in codes:
         return ExitCode.DIVERGES
@@ -114,10 +114,10 @@ _WORDS = {
 
 
 def machine_line(campaign: Campaign, answered: Answers, simulated: dict[int, Simulated], out: Path) -> str:
-    """Last line of the command's output, for programs."""
+    """Last line of the output, for programs."""
     codes = Counter(code for _, code in answered.values())
     counted = " ".join(f"{word}={codes[code]}" for code, word in _WORDS.items())
-    differ = sum(one.code is ExitCode.DIVERGES for one in simulated.values())
+    differ = sum(result.code is ExitCode.DIVERGES for result in simulated.values())
     seeds = f" simulated={len(simulated)} differ={differ}" if campaign.simulation is not None else ""
     planned = len(list(campaign.plan.runs()))
     return f"CAMPAIGN planned={planned} made={len(answered)} {counted}{seeds} folder={out}"

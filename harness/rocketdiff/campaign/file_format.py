@@ -1,8 +1,9 @@
 """
-The campaign file, version 1: subjects × suites × seeds × settings, and what is done in virtual time. Its format, its JSON Schema and its reader.
+The campaign file, version 1: subjects × suites × seeds × settings, and a simulation. Its format, JSON Schema and reader.
 
-What it shares with the matrix file is here too. ``python -m rocketdiff.campaign.file_format > fixtures/schema/campaign-1.json`` writes the published
-schema; a test refuses a stale one. Whether a suite, a release or a client is known is not in the schema: ``read`` checks it.
+The part shared with the matrix file is here too. ``python -m rocketdiff.campaign.file_format >
+fixtures/schema/campaign-1.json`` writes the published schema; a test rejects a stale one. ``read``, not the schema,
+checks whether a suite, release or client is known.
 """
 
 import sys
@@ -27,10 +28,10 @@ from rocketdiff.lab.fuzz.lockstep import Effort
 FORMAT = 1
 
 FIELDS = "format, baseline and subjects"
-"""What every file that names subjects has."""
+"""Fields of every file that names subjects."""
 
 MOST_SUBJECTS = 100
-"""There are 39 releases of the Java client; a page with more columns than this is read by nobody."""
+"""There are 39 releases of the Java client, and a page with more than 100 columns is unreadable."""
 
 Text = Annotated[str, Field(min_length=1, max_length=500)]
 Name = Annotated[str, Field(pattern=r"^[^\s]+$", max_length=200)]
@@ -39,7 +40,7 @@ Seeds = Annotated[list[Annotated[int, Field(ge=0, lt=1 << 31)]], Field(min_lengt
 
 
 class SubjectPart(Part):
-    """A subject that is measured otherwise than the others; what is not given is as in the file."""
+    """A subject with its own baseline, suites, scenarios or seeds. Values that are not given are the file's."""
 
     subject: Text
     baseline: Text | None = None
@@ -50,10 +51,10 @@ class SubjectPart(Part):
 
 class SubjectsFile(Part):
     """
-    What a campaign and a matrix say alike.
+    The part shared by a campaign and a matrix.
 
-    suites, scenarios: what is run, scenarios by globs of their names; suite quick when neither is given. A run is made of each suite, and
-    one of all globs, with each seed. ledgers: files of declared divergences besides the shipped ones.
+    suites, scenarios: what is run, scenarios by globs of their names; suite quick if neither is given. A run is made of
+    each suite, and one of all globs, with each seed. ledgers: files of declared divergences besides the shipped ones.
     """
 
     format: Literal[1]
@@ -73,7 +74,7 @@ class SubjectsFile(Part):
 
 
 class SettingPart(Part):
-    """Where runs are made; what is not given is as in the file."""
+    """The servers and options of runs. Values that are not given are the file's."""
 
     server: Text | None = None
     cluster: Text | None = None
@@ -82,7 +83,7 @@ class SettingPart(Part):
 
 
 class SimulationPart(Part):
-    """The reference beside the Java classes of these releases on random scripts (``rocketdiff fuzz``), once with each seed of the file."""
+    """Random scripts on the reference and the Java classes of these releases (``rocketdiff fuzz``), once per seed of the file."""
 
     releases: Names
     decisions: Annotated[int, Field(ge=0, le=10**9)] = 100_000
@@ -119,7 +120,7 @@ WORDS = Words(
 
 @dataclass(frozen=True, slots=True)
 class Simulation:
-    """Random scripts through the classes of these releases, once with each seed."""
+    """Random scripts on the classes of these releases, once per seed."""
 
     releases: tuple[str, ...]
     effort: Effort
@@ -128,7 +129,7 @@ class Simulation:
 
 @dataclass(frozen=True, slots=True)
 class Campaign:
-    """A campaign file that was read: live runs, and what is done in virtual time."""
+    """A parsed campaign file: live runs, and the simulation."""
 
     plan: Plan
     simulation: Simulation | None = None
@@ -140,7 +141,7 @@ def schema() -> bytes:
 
 
 def read(path: Path) -> Campaign:
-    """Reads and checks one campaign file; starts nothing. UsageError names the file, the line and what was expected there."""
+    """Read and check a campaign file. UsageError names the file, the line and what was expected."""
     source = parse_yaml(read_text(path, "campaign file"), str(path))
     require_format(source.data, source.place, FORMAT, what="campaign file", holds=FIELDS)
     file = read_part(CampaignFile, source.data, source.place, WORDS)
@@ -150,7 +151,7 @@ def read(path: Path) -> Campaign:
 
 
 def plan_of(file: SubjectsFile, path: Path, place: Place, settings: Sequence[Setting], title: str) -> Plan:
-    """The live runs of a file; title: where it has none."""
+    """The live runs of a file. title: used if the file has none."""
     entries = tuple(_entry(file, number, place, settings) for number in range(len(file.subjects)))
     _require_once(entries, place)
     return Plan(
@@ -164,7 +165,7 @@ def plan_of(file: SubjectsFile, path: Path, place: Place, settings: Sequence[Set
 
 
 def setting_of(file: SubjectsFile, part: SettingPart | None = None) -> Setting:
-    """Of the file, or of one of its settings."""
+    """The setting of the file, or of one of its parts."""
     own = part or SettingPart()
     security = own.security or file.security
     return Setting(
@@ -241,7 +242,7 @@ def _require_once(entries: tuple[Entry, ...], place: Place) -> None:
 
 
 def at(entry: Entry, problem: UsageError) -> UsageError:
-    """An error about a subject, with the line of the file that names it."""
+    """The error with the line of the file that names the subject."""
     return UsageError(f"{problem.expected} ({entry.place})", seen=problem.seen, hint=problem.hint)
 
 

@@ -1,8 +1,8 @@
 """
-The runs of a folder: which have come to their end, so that what was stopped goes on where it was.
+The finished runs of a folder, so that an interrupted campaign can resume.
 
-Each run has a folder of its own below ``runs``: the run directory, and beside it ``finished.json``, which is written when the run is
-judged. A folder without that file is of a run that was cut off; it is removed when the run begins anew.
+Each run has a folder below ``runs`` with its run directory and, once judged, ``finished.json``. Without that file the run
+was interrupted; its folder is removed when it starts again.
 """
 
 import fcntl
@@ -26,10 +26,10 @@ _LOCK = ".lock"
 @dataclass(frozen=True, slots=True)
 class Terms:
     """
-    What decides a run: with other terms it is another run. specs: as typed, baseline first; subjects: what they said they are.
+    Everything that decides a run.
 
-    programs: digest of what else decides what the subjects do: the files of a user's program, and their attempt timeout. scenarios: digest
-    of the scenarios' texts.
+    specs: as typed, baseline first; subjects: as they identified themselves. programs: digest of what else decides their
+    behaviour: a user's program files and attempt timeouts. scenarios: digest of their texts.
     """
 
     specs: tuple[str, str]
@@ -47,15 +47,15 @@ class Terms:
 
     @property
     def folder(self) -> str:
-        """Name of the run's folder: subject, suite and seed for people, and a digest of all terms."""
+        """Subject, suite and seed for people, and a digest of all terms."""
         digest = sha256(msgspec.json.encode(self)).hexdigest()[:10]
         name = f"{self.subjects[1]}-{self.suite or 'scenarios'}-{self.seed}"
-        return "".join(one if one.isalnum() or one in ".-" else "-" for one in name) + f"-{digest}"
+        return "".join(letter if letter.isalnum() or letter in ".-" else "-" for letter in name) + f"-{digest}"
 
 
 @dataclass(frozen=True, slots=True)
 class FinishedRun:
-    """A run that was judged. run: name of its directory. judged_by: digest of what judged it (code, ledgers, policy)."""
+    """A judged run. run: name of its directory. judged_by: digest of what judged it (code, ledgers, policy)."""
 
     terms: Terms
     run: str
@@ -70,33 +70,30 @@ class FinishedRuns:
         self.folder = folder
 
     def place(self, terms: Terms) -> Path:
-        """The folder of a run."""
         return self.folder / terms.folder
 
     def directory(self, run: FinishedRun) -> Path:
-        """Its run directory."""
         return self.place(run.terms) / run.run
 
     def find(self, terms: Terms) -> FinishedRun | None:
-        """The finished run of these terms; None if there is none, or if its report is gone."""
+        """None if there is no such run, or if its report is gone."""
         found = _read(self.place(terms) / FILE_NAME)
         return found if found is not None and found.terms == terms and self._is_whole(found) else None
 
     def all(self) -> Iterator[FinishedRun]:
-        """Every finished run, by the name of its folder."""
         for path in sorted(self.folder.glob(f"*/{FILE_NAME}")):
             found = _read(path)
             if found is not None and self._is_whole(found):
                 yield found
 
     def clear(self, terms: Terms) -> Path:
-        """Removes what is left of a run that was cut off; returns its folder."""
+        """Remove what is left of an interrupted run."""
         place = self.place(terms)
         shutil.rmtree(place, ignore_errors=True)
         return place
 
     def add(self, run: FinishedRun) -> None:
-        """Declares a run finished: from here on it is taken over."""
+        """From now on the run is reused."""
         replace_file(self.place(run.terms) / FILE_NAME, msgspec.json.format(msgspec.json.encode(run), indent=1) + b"\n")
 
     def _is_whole(self, run: FinishedRun) -> bool:
@@ -104,7 +101,7 @@ class FinishedRuns:
 
 
 def _read(path: Path) -> FinishedRun | None:
-    """None also for a file that is damaged: its run is made anew."""
+    """None also for a damaged file: its run is made again."""
     try:
         return msgspec.json.decode(path.read_bytes(), type=FinishedRun)
     except (OSError, msgspec.MsgspecError, ValueError):
@@ -113,7 +110,7 @@ def _read(path: Path) -> FinishedRun | None:
 
 @contextmanager
 def alone(folder: Path) -> Iterator[None]:
-    """Holds the folder; UsageError if another process has it. The kernel ends the lock with the process."""
+    """Lock the folder. UsageError if it is locked. The kernel releases the lock with the process."""
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / _LOCK).open("ab") as file:
         try:

@@ -1,7 +1,7 @@
 """
-Makes the runs that a plan still lacks, one after another, each whole or not at all.
+Makes the missing runs of a plan, one after another, each completely or not at all.
 
-A subject that cannot be had on this machine, or a run that fails, is told and does not end the others.
+An unavailable subject or a failing run is reported and does not stop the others.
 """
 
 import time
@@ -41,18 +41,22 @@ from rocketdiff.subjects.subject import Subject
 Say = Callable[[str], None]
 
 FAILURES_IN_A_ROW = 3
-"""After this many runs in a row that ended in an error of ours no other is begun: the machine does not work."""
+"""Stop after this many failed runs in a row: the machine does not work."""
 
 BESIDE_SENDS_S = 5.0
-"""Of a case, besides its sends: warming up, healing, reading back, its share of a cluster's start and of judging. The quick suite: 6 cases with 32 s of sends in 60 to 80 s."""
+"""
+Time of a case besides its sends: warm-up, healing, read-back, and its share of cluster start and judging.
+
+The quick suite: 6 cases, 32 s of sends, 60 to 80 s in total.
+"""
 
 
 @dataclass(slots=True)
 class Measured:
     """
-    What there is of a plan: finished runs by entry and work, and why others are missing.
+    The state of a plan: finished runs by entry and work, and why others are missing.
 
-    pairs: baseline and subject of each entry whose subject could be resolved.
+    pairs: baseline and subject of each entry that could be resolved.
     """
 
     plan: Plan
@@ -63,20 +67,20 @@ class Measured:
 
 
 def found(plan: Plan, out: Path) -> Measured:
-    """What is there, told by what was typed: nothing is resolved, started or judged."""
+    """Existing runs, identified by what was typed: nothing is resolved, started or judged."""
     measured = Measured(plan, FinishedRuns(out / "runs"))
     for run in measured.runs.all():
         asked = run.terms
         for entry, work in plan.runs():
             there = measured.finished.get((entry, work))
-            is_newer = there is None or there.run < run.run  # of several, the last one that was made
+            is_newer = there is None or there.run < run.run  # the last of several
             if is_newer and _as_typed(asked) == _as_planned(entry, work):
                 measured.finished[entry, work] = run
     return measured
 
 
 def described(there: Measured) -> Iterator[str]:
-    """Each live run of a plan, and whether it is there."""
+    """Each live run of a plan, and whether it exists."""
     for entry, work in there.plan.runs():
         run = there.finished.get((entry, work))
         state = "missing" if run is None else f"there, {run.run}"
@@ -97,7 +101,7 @@ def _as_planned(entry: Entry, work: Work) -> tuple[object, ...]:
 def made(
     plan: Plan, out: Path, say: Say, *, on_change: Callable[[Measured], object], at_most: int | None = None
 ) -> Measured:
-    """Runs what is missing, with progress on a terminal; on_change: called after every run, and when something ends the runs."""
+    """Make missing runs, with progress on a terminal. on_change: called after every run and on an error."""
     with closing(TerminalListener(Console(stderr=True, emoji=False))) as shown:
         measuring = Measuring(plan, out, say, listeners=(shown,), progress=PlainProgress(), on_change=on_change)
         measuring.prepare()
@@ -109,7 +113,7 @@ def made(
 
 
 class Measuring:
-    """Makes the runs of a plan below ``out``. on_change: called whenever there is more to write."""
+    """Makes the runs of a plan below ``out``. on_change: called after every run."""
 
     def __init__(
         self,
@@ -127,16 +131,18 @@ class Measuring:
         self._progress = progress
         self._on_change = on_change
         settings = dict.fromkeys(work.setting for _, work in plan.runs())
-        self._backends = {one: backend_named(one.cluster, one.server, one.security) for one in settings}
+        self._backends = {
+            setting: backend_named(setting.cluster, setting.server, setting.security) for setting in settings
+        }
         self._digests: dict[tuple[str | None, tuple[str, ...]], tuple[str, float]] = {}
         self._failures = 0
         self.measured = Measured(plan, FinishedRuns(out / "runs"))
 
     def prepare(self) -> None:
         """
-        Checks what can be checked before anything is run, and resolves every subject once; UsageError with the line of the file.
+        Check everything possible, and resolve every subject once. UsageError names the file's line.
 
-        A subject that this machine cannot give (EnvironmentMissing) is a entry without runs.
+        A subject that is unavailable on this machine (EnvironmentMissing) gets no new runs.
         """
         load_ledger(self._ledgers, self._scenarios)
         for entry in self._plan.entries:
@@ -154,18 +160,18 @@ class Measuring:
         there = found(self._plan, self.measured.runs.folder.parent).finished
         for entry, work in self._plan.runs():
             is_here = entry in self.measured.pairs
-            # Of a subject that cannot be asked who it is what was typed must do: what was measured of it is still true.
+            # A subject that cannot be resolved is identified by what was typed: its earlier runs are still valid.
             kept = self.measured.runs.find(self._terms(entry, work)) if is_here else there.get((entry, work))
             if kept is not None:
                 self.measured.finished[entry, work] = kept
                 self.measured.reasons.pop((entry, work), None)
 
     def run(self, at_most: int | None = None) -> Measured:
-        """Every run that is missing, or only the first of them; raises HarnessError when several in a row fail."""
+        """Make the missing runs, or only the first ``at_most``. Raises HarnessError when several in a row fail."""
         planned = list(self._plan.runs())
         if len(self.measured.finished) < len(planned):
             missing = {work.setting for entry, work in planned if (entry, work) not in self.measured.finished}
-            self._backends |= {one: self._backends[one].fetched(self._progress) for one in missing}
+            self._backends |= {setting: self._backends[setting].fetched(self._progress) for setting in missing}
         if self.measured.finished:
             self._say(
                 f"{len(self.measured.finished)} of {len(planned)} runs are taken over from {self.measured.runs.folder}"
@@ -211,7 +217,7 @@ class Measuring:
         self._say(f"not measured: {entry.spec}: {problem}")
 
     def _judge_again(self, entry: Entry, work: Work) -> None:
-        """A run that other rules, ledgers or another policy judged; its traces are enough, and if they are damaged it is no finished run."""
+        """Judge a run again if rules, ledgers or policy changed. If its traces are damaged, it no longer counts as finished."""
         kept = self.measured.finished.get((entry, work))
         if kept is None or entry not in self.measured.pairs or kept.judged_by == self._judged_by(entry):
             return
@@ -237,7 +243,7 @@ class Measuring:
         return f"about {duration(sum(self._expected_s(work) for _, work in waiting))} left"
 
     def _expected_s(self, work: Work) -> float:
-        """As long as runs of the same scenarios took, else by the length of their plans."""
+        """Mean duration of runs of the same scenarios, else an estimate from their plans."""
         alike = [
             run.took_s
             for (_, done), run in self.measured.finished.items()
@@ -273,12 +279,12 @@ class Measuring:
         )  # fmt: skip
 
     def _chosen(self, work: Work) -> tuple[str, float]:
-        """Digest of the texts of the scenarios, and about how long a run of them takes."""
+        """Digest of the scenarios' texts, and the estimated duration."""
         key = (work.suite, work.patterns)
         if key not in self._digests:
             chosen = select(self._scenarios, suite=work.suite, patterns=work.patterns)
             text = "\n".join(f"{one.name}\n{one.text}" for one in sorted(chosen, key=lambda one: one.name))
-            took_s = sum(one.duration_s + BESIDE_SENDS_S for one in chosen)
+            took_s = sum(scenario.duration_s + BESIDE_SENDS_S for scenario in chosen)
             self._digests[key] = (sha256(text.encode()).hexdigest()[:12], took_s)
         return self._digests[key]
 
@@ -295,7 +301,7 @@ class Measuring:
         return LedgerChoice(self._plan.ledgers, shipped=self._plan.has_shipped_ledgers)
 
     def _judged_by(self, entry: Entry) -> str:
-        """Digest of what judges: code, ledgers and policy."""
+        """Digest of code, ledgers and policy."""
         chosen = with_their_own(self._ledgers, self.measured.pairs[entry])
         files = [*(shipped_files() if chosen.shipped else ()), *chosen.files]
         parts = [judging_digest().encode(), *(path.read_bytes() for path in files), str(self._plan.is_strict).encode()]
@@ -303,7 +309,7 @@ class Measuring:
 
 
 def _programs(pair: tuple[Subject, Subject], setting: Setting) -> str:
-    """Digest of what is not in the ids: a user's program may be another one under the same name, and a security file name others."""
+    """Digest of what ids do not show: a user's program or a security file may change under the same name."""
     own = [subject.checksums() if subject.kind is None else {} for subject in pair]
     timeouts = [subject.attempt_timeout_ms for subject in pair]
     security = () if setting.security is None else (str(setting.security),)
@@ -311,14 +317,11 @@ def _programs(pair: tuple[Subject, Subject], setting: Setting) -> str:
 
 
 class _Heard:
-    """What a run says of itself that is kept: the name of its directory, and its last line."""
-
     def __init__(self) -> None:
         self.folder = ""
         self.line = ""
 
     def on_event(self, event: Event) -> None:
-        """Take note of one event."""
         match event:
             case RunStarted():
                 self.folder = event.folder.name

@@ -1,4 +1,4 @@
-"""What a file of many runs asks for: subjects, each with the runs that are made of it."""
+"""The runs that a campaign or matrix file asks for, by subject."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -10,7 +10,7 @@ from rocketdiff.core.tables.suites import EVERY_SUITE
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """Where runs are made; options of ``rocketdiff run``."""
+    """The servers and options of ``rocketdiff run``."""
 
     server: str = DEFAULT_RELEASE
     cluster: str = "processes"
@@ -19,7 +19,6 @@ class Setting:
 
     @property
     def name(self) -> str:
-        """``servers 4.9.7, external:cluster.yaml, wire``."""
         cluster = "" if self.cluster == "processes" else self.cluster
         security = "" if self.security is None else f"security {self.security}"
         wire = "wire" if self.is_wire_wanted else ""
@@ -28,7 +27,11 @@ class Setting:
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """One run of a subject. suite None: of every suite, the scenarios whose names match ``patterns``. is_one_of_many: the file has several settings."""
+    """
+    One run of a subject.
+
+    suite None: scenarios of every suite that match ``patterns``. is_one_of_many: the file has several settings.
+    """
 
     suite: str | None
     patterns: tuple[str, ...] = ()
@@ -38,7 +41,6 @@ class Work:
 
     @property
     def name(self) -> str:
-        """Suite or globs, with the seed, and with the setting where there are several."""
         globs = self.patterns if len(self.patterns) < 3 else (self.patterns[0], f"and {len(self.patterns) - 1} more")
         setting = f", {self.setting.name}" if self.is_one_of_many else ""
         return f"{self.suite or ' '.join(globs) or EVERY_SUITE}, seed {self.seed}{setting}"
@@ -46,7 +48,7 @@ class Work:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A subject and its baseline as they were written; place: ``file line 12``."""
+    """A subject and its baseline as written. place: ``file line 12``."""
 
     spec: str
     baseline: str
@@ -56,7 +58,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A file that was read. origin: its name. is_strict, ledgers, has_shipped_ledgers: options of ``rocketdiff run``."""
+    """A parsed file. origin: its name. is_strict, ledgers, has_shipped_ledgers: options of ``rocketdiff run``."""
 
     title: str
     origin: str
@@ -66,7 +68,7 @@ class Plan:
     has_shipped_ledgers: bool = True
 
     def runs(self) -> Iterator[tuple[Entry, Work]]:
-        """Every run: the first of each subject, then the second of each, so that what is stopped has many subjects rather than one."""
+        """The first run of each subject, then the second of each, …: an interrupted plan covers many subjects."""
         for round_ in range(max((len(entry.work) for entry in self.entries), default=0)):
             for entry in self.entries:
                 if round_ < len(entry.work):

@@ -1,4 +1,4 @@
-"""Finished runs go into the record as they come; whatever ended the command before, the next one adds what is not there."""
+"""Adds finished runs to the record as they end, including those that an interrupted command left out."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from rocketdiff.record.work import work_on
 
 
 class Recording:
-    """Adds runs to one record. is_spoilt: a run went to quarantine, or was refused."""
+    """Adds runs to one record. is_spoilt: a run was refused or went to quarantine."""
 
     def __init__(self, record: str, say: Say) -> None:
         self.record = record
@@ -20,7 +20,7 @@ class Recording:
         self._done: set[Path] = set()
 
     def __call__(self, measured: Measured) -> None:
-        """Every finished run that was not added by this command yet; one that the record has is passed over."""
+        """Add the finished runs that this command has not added yet."""
         folders = [measured.runs.directory(run) for run in measured.finished.values()]
         folders = [folder for folder in folders if folder not in self._done]
         if not folders:
@@ -28,10 +28,10 @@ class Recording:
         with work_on(WITHOUT_SPARK) as work:
             added = add(self._place, folders, work)
         self._done.update(folders)
-        for one in added.damaged:
-            self._say(f"  quarantine: {Path(one.path).name}: expected {one.expected}; saw {one.seen}")
+        for damaged in added.damaged:
+            self._say(f"  quarantine: {Path(damaged.path).name}: expected {damaged.expected}; saw {damaged.seen}")
         if added.other:
             self._say(f"  not added: {refusal(added.other)}")
         self.is_spoilt |= bool(added.damaged or added.other)
         if added.new:
-            self._say(f"  added to the record {self.record}: {', '.join(one.run for one in added.new)}")
+            self._say(f"  added to the record {self.record}: {', '.join(run.run for run in added.new)}")

@@ -1,4 +1,4 @@
-"""The part of a campaign in virtual time: random scripts with each seed, kept like runs, so that a campaign goes on where it was."""
+"""The virtual-time part of a campaign: random scripts with each seed, stored so that a campaign can resume."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ FOLDER = "simulation"
 
 @dataclass(frozen=True, slots=True)
 class Simulated:
-    """What came of one seed. terms: digest of all that decides it; text: what was found, its last line the summary."""
+    """The result of one seed. terms: digest of its inputs. text: the findings; the last line is the summary."""
 
     terms: str
     seed: int
@@ -28,18 +28,19 @@ class Simulated:
 
     @property
     def summary(self) -> str:
-        """The last line."""
         return self.text.splitlines()[-1] if self.text else ""
 
 
 def found(wanted: Simulation, out: Path) -> dict[int, Simulated]:
-    """What is there, by seed."""
+    """The stored results by seed."""
     read = {seed: _read(_file(out, seed)) for seed in wanted.seeds}
-    return {seed: one for seed, one in read.items() if one is not None and one.terms == _terms(wanted, seed)}
+    return {
+        seed: result for seed, result in read.items() if result is not None and result.terms == _terms(wanted, seed)
+    }
 
 
 def simulate(wanted: Simulation, out: Path, say: Callable[[str], None]) -> dict[int, Simulated]:
-    """Every seed that is missing; differences are saved as scripts below ``out``."""
+    """Simulate every missing seed. Differences are saved as scripts below ``out``."""
     there = found(wanted, out)
     if there:
         say(f"{len(there)} of {len(wanted.seeds)} seeds of the simulation are taken over from {out / FOLDER}")
@@ -52,8 +53,8 @@ def simulate(wanted: Simulation, out: Path, say: Callable[[str], None]) -> dict[
 
 
 def _one(wanted: Simulation, out: Path, seed: int) -> Simulated:
-    told = fuzz(wanted.releases, wanted.effort, seed, out / FOLDER, as_json=False)
-    made = Simulated(_terms(wanted, seed), seed, told.code, told.text)
+    report = fuzz(wanted.releases, wanted.effort, seed, out / FOLDER, as_json=False)
+    made = Simulated(_terms(wanted, seed), seed, report.code, report.text)
     _file(out, seed).parent.mkdir(parents=True, exist_ok=True)
     replace_file(_file(out, seed), msgspec.json.format(msgspec.json.encode(made), indent=1) + b"\n")
     return made
@@ -69,7 +70,7 @@ def _terms(wanted: Simulation, seed: int) -> str:
 
 
 def _read(path: Path) -> Simulated | None:
-    """None also for a file that is damaged: its seed is simulated anew."""
+    """None also for a damaged file: its seed is simulated again."""
     try:
         return msgspec.json.decode(path.read_bytes(), type=Simulated)
     except (OSError, msgspec.MsgspecError, ValueError):

@@ -1,4 +1,4 @@
-"""The command line: arguments in, one call into the stages, an exit code out; no logic of its own."""
+"""The command line: maps arguments to one call of a stage, and its result to an exit code. No logic of its own."""
 
 import errno
 import os
@@ -84,7 +84,7 @@ def compare(
     candidate: Annotated[str, typer.Argument(help="client:release that is measured against it.")],
     **given: Any,
 ) -> None:
-    """What changes for us if we move from one client to the other? Known changes count too: no shipped ledger applies."""
+    """What changes if we move from one client to the other? Known changes count too: no shipped ledger applies."""
     run(**given, subject=[baseline, candidate], no_ledger=True)
 
 
@@ -135,7 +135,7 @@ def diff(
     ],
     after: Annotated[Path, typer.Argument(metavar="NEW", help="The run, or report.json, to compare with it.")],
 ) -> None:
-    """Say what is new, gone or more frequent in one judged run against an earlier one; exit 1 if anything that gates is new."""
+    """List what is new, gone or more frequent in one judged run against an earlier one; exit 1 if anything that gates is new."""
     from rocketdiff.report.document import load
     from rocketdiff.report.run_difference import render
 
@@ -179,7 +179,7 @@ for command in (
 
 @contextmanager
 def shown_on_terminal() -> "Iterator[list[Listener]]":
-    """Progress on standard error, the answer on standard output; the bars are gone when the block is left, however."""
+    """Progress on standard error, the answer on standard output. The bars are always removed at the end."""
     from rocketdiff.report.output import OutputListener
     from rocketdiff.report.terminal import TerminalListener
 
@@ -191,12 +191,12 @@ def shown_on_terminal() -> "Iterator[list[Listener]]":
 
 
 def leave(code: int) -> NoReturn:
-    """End a command with one of the exit codes of rocketdiff.core.errors."""
+    """End a command with an exit code of rocketdiff.core.errors."""
     raise typer.Exit(int(code))
 
 
 def version_asked(value: bool) -> None:
-    """Print the version and leave."""
+    """Print the version and exit."""
     if value:
         typer.echo(f"rocketdiff {__version__}")
         raise typer.Exit
@@ -210,22 +210,22 @@ def options(
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Entry point: every ending is one message and one exit code, never a bare traceback."""
+    """Entry point. Every ending is one message and one exit code."""
     outlive_readers()
     interruption = Interruption()
     on_signals(interruption)
     try:
         code = guarded(arguments, interruption)
-    except KeyboardInterrupt:  # before anything was begun
+    except KeyboardInterrupt:  # before anything was started
         sys.stderr.write(f"{INTERRUPTED_MESSAGE}\n")
         code = INTERRUPTED
-    # Looked for here, because a command line that is refused, or a fault of ours, ends with a code of its own too.
+    # Checked here, because wrong usage and internal errors must be mapped too.
     asked = "--bisect" in (sys.argv[1:] if arguments is None else arguments)
     ended(for_bisect(code) if asked else code)
 
 
 def guarded(arguments: list[str] | None, interruption: Interruption | None = None) -> int:
-    """Run the command line and turn whatever ends it into an exit code."""
+    """Run the command line and turn every error into an exit code."""
     errors = Console(stderr=True, soft_wrap=True, highlight=False, emoji=False)
     try:
         result = app(arguments, standalone_mode=False)
@@ -240,32 +240,32 @@ def guarded(arguments: list[str] | None, interruption: Interruption | None = Non
             return ExitCode.USAGE
         errors.print(f"[bold red]rocketdiff:[/] {escape(plain(error.format_message()))}; see rocketdiff --help")
         return ExitCode.USAGE
-    except Exception as error:  # noqa: BLE001 - whatever it is, it is our own fault and must say so
+    except Exception as error:  # noqa: BLE001 - any other error is our own fault and must say so
         if interruption is None or not interruption.came:
             return own_fault(error, errors)
         result = INTERRUPTED
-    code = int(result) if isinstance(result, int) else 0  # typer gives 130 for a Ctrl-C that it saw itself
+    code = int(result) if isinstance(result, int) else 0  # typer returns 130 for a Ctrl-C that it caught itself
     if code == INTERRUPTED:
         errors.print(INTERRUPTED_MESSAGE)
     return code
 
 
 def own_fault(error: Exception, errors: Console) -> int:
-    """Exit code 70, one message, and the traceback in a file that a bug report can carry; 4 for a path nobody could open."""
+    """Exit code 70 and the traceback in a file for a bug report. Exit code 4 for a path that is too long."""
     if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
-        # Whatever looks at a path first meets this one, and only the user can have named it.
+        # Raised by the first access to a path, which only the user can have named.
         named = UsageError("a path that the system takes", seen=f"{error.strerror}: {plain(str(error.filename), 60)}")
         errors.print(f"[bold red]rocketdiff:[/] {escape(str(named))}")
         return ExitCode.USAGE
-    told = "".join(traceback.format_exception(error))
+    details = "".join(traceback.format_exception(error))
     errors.print(f"[bold red]rocketdiff:[/] our own fault: {escape(plain(f'{type(error).__name__}: {error}'))}")
     try:
-        # A new file of a name nobody can guess: the temporary folder is everybody's.
+        # An unpredictable name, because the temporary folder is shared.
         descriptor, path = tempfile.mkstemp(prefix="rocketdiff-fault-", suffix=".txt")
         with os.fdopen(descriptor, "w", encoding="utf-8", errors="backslashreplace") as file:
-            file.write(told)
+            file.write(details)
     except OSError:
-        errors.print("please report it with:", told, markup=False)
+        errors.print("please report it with:", details, markup=False)
     else:
         errors.print(f"please report it with {path}")
     return ExitCode.INTERNAL

@@ -1,12 +1,12 @@
 """
-How a signal ends the program: SIGINT (Ctrl-C), SIGTERM and SIGHUP (a closed terminal) mean the same, message and exit code 130.
+How a signal ends the program: SIGINT (Ctrl-C), SIGTERM and SIGHUP (a closed terminal) all end with a message and exit code 130.
 
-The first one raises KeyboardInterrupt, and everything that was started is stopped on the way out. Those that come while that
-goes on are not heeded, for a second exception would break off the stopping; after ``PATIENCE_S`` the next one is.
+The first signal raises KeyboardInterrupt, and everything that was started is stopped. Signals during that are ignored,
+because a second exception would abort the stopping; after ``PATIENCE_S`` they count again.
 
-Python drops an exception that is raised in a destructor or in a weak reference's callback, imports have such callbacks, some
-libraries in C print it and go on, and then the program would. So whether the exception is on its way is looked at again a
-moment later, and it is raised anew.
+Python drops exceptions raised in a destructor or a weak reference's callback (imports have these), and some C libraries
+print them and continue. So a timer checks a moment later whether the exception is propagating, and otherwise raises it
+again.
 """
 
 import contextlib
@@ -23,10 +23,10 @@ INTERRUPTED = 130
 INTERRUPTED_MESSAGE = "interrupted; everything that was started has been stopped"
 
 PATIENCE_S = 10.0
-"""Servers are ended in well under a second, Spark's JVM too; who presses Ctrl-C after this long means it anew."""
+"""Servers and Spark's JVM end in well under a second. A later Ctrl-C is a new request."""
 
 LOST_AFTER_S = 0.3
-"""Longer than a destructor takes. What the exception has reached by then is stopping, or has ended."""
+"""Longer than a destructor takes. By then the program is stopping, unless the exception was dropped."""
 
 NUMBERS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -34,27 +34,27 @@ Handler = Callable[[int, FrameType | None], None]
 
 
 def on_signals(handler: Handler | signal.Handlers) -> None:
-    """Set the handler of all three; one that whoever started us had set to be ignored (nohup, a job in the background) stays so."""
+    """Set the handler of all three signals, except those that our parent set to be ignored (nohup, a background job)."""
     for number in NUMBERS:
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, handler)
 
 
 def heed_ctrl_c() -> None:
-    """For a command whose ordinary end is Ctrl-C: SIGINT does what SIGTERM does, also where a shell script started it in the background, with SIGINT ignored."""
+    """For a command that normally ends by Ctrl-C: handle SIGINT as SIGTERM, even if a script's background job ignores SIGINT."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.getsignal(signal.SIGTERM))
 
 
 class Interruption:
-    """The handler while a command runs. came: one has; what fails then (half an import) is no fault."""
+    """The signal handler while a command runs. came: a later failure, such as half an import, is no fault."""
 
     def __init__(self) -> None:
         self._heeded_at = -PATIENCE_S
         self.came = False
 
     def __call__(self, _number: int, _frame: FrameType | None) -> None:
-        """Raise KeyboardInterrupt, unless one is just being heeded."""
+        """Raise KeyboardInterrupt, unless an earlier one is being handled."""
         now = time.monotonic()
         if now - self._heeded_at >= PATIENCE_S or not _is_under_way():
             self._heeded_at, self.came = now, True
@@ -68,7 +68,7 @@ class Interruption:
 
 
 def _is_under_way() -> bool:
-    """Whether what was interrupted now is on the way out: a ``finally``, or an ``except`` or ``with`` that ends, for a KeyboardInterrupt."""
+    """True inside a ``finally``, ``except`` or ending ``with`` block for a KeyboardInterrupt."""
     error = sys.exception()
     while error is not None and not isinstance(error, KeyboardInterrupt):
         error = error.__cause__ or error.__context__
@@ -76,7 +76,7 @@ def _is_under_way() -> bool:
 
 
 def _unless_dropped(lost: "sys.UnraisableHookArgs") -> None:
-    """Python tells of an exception that it drops; one that is raised anew is nobody's concern."""
+    """Python prints an exception that it drops; a KeyboardInterrupt is raised again instead."""
     if not issubclass(lost.exc_type, KeyboardInterrupt):
         sys.__unraisablehook__(lost)
 
@@ -87,7 +87,7 @@ def _unless_printed(kind: type[BaseException], error: BaseException, trace: Trac
 
 
 def ended(code: int) -> NoReturn:
-    """Leave with a code that no further signal changes: from here on only files and processes of ours are taken away."""
+    """Exit with a code that no further signal changes: only cleanup is left."""
     signal.setitimer(signal.ITIMER_REAL, 0)
     for number in NUMBERS:
         with contextlib.suppress(ValueError):  # not the main thread: a test

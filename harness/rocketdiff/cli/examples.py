@@ -1,4 +1,4 @@
-"""What stands below the options in every help: commands to copy, and what the exit codes mean."""
+"""Text below the options in every help: commands to copy, and the meaning of the exit codes."""
 
 from collections.abc import Mapping
 
@@ -100,10 +100,10 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
     "ledger propose": ("rocketdiff ledger propose --from reports/20261122-103705-0000000c --out ours.yaml",),
     "ledger prune": ("rocketdiff ledger prune ours.yaml --from reports/20261122-103705-0000000c --dry-run",),
 }
-"""By command, as it is typed."""
+"""By command as typed."""
 
 
 def epilog(command: str) -> str:
-    """Text below the options of a command; typer takes a blank line for the end of one."""
+    """Text below the options of a command. Blank lines separate the lines, because typer joins others."""
     examples = EXAMPLES[command]
     return "\n\n".join([f"Example{'s' if len(examples) > 1 else ''}:", *examples, EXIT_CODES])

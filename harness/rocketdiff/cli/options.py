@@ -1,4 +1,4 @@
-"""Options that several commands share, as typer reads them, and what exit codes mean to `git bisect run`."""
+"""Options that several commands share, and the exit codes for `git bisect run`."""
 
 import inspect
 from collections.abc import Callable
@@ -13,7 +13,7 @@ from rocketdiff.core.tables.suites import SUITES_IN_WORDS
 
 
 def of_run(name: str) -> Any:
-    """An option of a run as typer's: its name and help, the smallest number it takes."""
+    """The typer option for an option of a run."""
     option = RUN_OPTIONS[name]
     return typer.Option(f"--{name}", help=option.help, min=option.least)
 
@@ -41,10 +41,14 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Machine-readable outpu
 
 
 def takes(*names: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Give a command options of a run after its own parameters; it receives them as keywords."""
+    """Add options of a run after a command's own parameters, passed as keywords."""
 
     def given(command: Callable[..., None]) -> Callable[..., None]:
-        own = [one for one in inspect.signature(command).parameters.values() if one.kind is not one.VAR_KEYWORD]
+        own = [
+            parameter
+            for parameter in inspect.signature(command).parameters.values()
+            if parameter.kind is not parameter.VAR_KEYWORD
+        ]
         shared = [_parameter(RUN_OPTIONS[name]) for name in names]
         command.__signature__ = inspect.Signature([*own, *shared])  # type: ignore[attr-defined]  # typer reads it
         return command
@@ -60,10 +64,10 @@ def _parameter(option: RunOption) -> inspect.Parameter:
 
 
 BISECT_SKIP = 125
-"""`git bisect run` passes over this revision."""
+"""`git bisect run` skips this revision."""
 
 BISECT_ABORT = 128
-"""`git bisect run` gives up: what failed is not the revision."""
+"""`git bisect run` aborts: the failure is not the revision's."""
 
 _FOR_BISECT = {
     ExitCode.INCONCLUSIVE: BISECT_SKIP,
@@ -75,5 +79,5 @@ _FOR_BISECT = {
 
 
 def for_bisect(code: int) -> int:
-    """An exit code in the language of `git bisect run`: 0 good, 1 and 3 bad, 125 cannot be told, 128 and above give up."""
+    """The exit code for `git bisect run`: 0 good, 1 and 3 bad, 125 undecided, 128 and above abort."""
     return next((meant for known, meant in _FOR_BISECT.items() if known == code), code)

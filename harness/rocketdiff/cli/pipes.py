@@ -1,4 +1,4 @@
-"""A reader that goes away, `rocketdiff run … | head`, changes nothing: the rest is written to nobody, and the exit code stays."""
+"""Survives a reader that exits (`rocketdiff run … | head`): the rest of the output is discarded, and the exit code stays."""
 
 import io
 import os
@@ -7,10 +7,9 @@ from typing import Any, TextIO
 
 
 class Unbreakable(io.FileIO):
-    """A stream's descriptor that becomes /dev/null when its reader has gone."""
+    """A stream's descriptor that is redirected to /dev/null when its reader has gone."""
 
     def write(self, data: Any, /) -> int:
-        """As FileIO does; everything counts as written where nobody reads any more."""
         try:
             return super().write(data)
         except BrokenPipeError:
@@ -21,13 +20,13 @@ class Unbreakable(io.FileIO):
 
 
 def outlive_readers() -> None:
-    """Let standard output and standard error survive their readers, to the flush at the end of the interpreter."""
+    """Make standard output and error survive their readers, up to the flush at the interpreter's exit."""
     sys.stdout = _outliving(sys.stdout, sys.__stdout__)
     sys.stderr = _outliving(sys.stderr, sys.__stderr__)
 
 
 def _outliving(stream: TextIO, original: TextIO | None) -> TextIO:
-    """The same stream over an Unbreakable; one that somebody has put in its place, or a closed one, is left alone."""
+    """A replaced or closed stream is left alone."""
     if stream is not original or not isinstance(stream, io.TextIOWrapper) or stream.closed:
         return stream
     stream.flush()

@@ -1,8 +1,8 @@
 """
-The pytest plugin: scenarios as items under ``--rocketdiff``, and a real cluster and real clients for anybody's own tests.
+The pytest plugin: scenarios as items under ``--rocketdiff``, and fixtures with a real cluster and real clients.
 
-Every pytest of an environment that has rocketdiff loads this module, so it imports nothing but pytest and tables of
-names; all else is imported by whoever asks for it.
+Every pytest of an environment with rocketdiff loads this module. So it imports only pytest and tables of names at the top
+level.
 """
 
 from collections.abc import Callable, Iterator
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 MARKER = "rocketdiff(topology='two-masters'): set on every scenario; on a test of your own it names the cluster that rocketmq_cluster gives"
 CLUSTER_FIXTURE = "rocketmq_cluster"
 OPTIONS_OF_FIXTURES = ("--rocketdiff-server", "--rocketdiff-cluster")
-"""What the fixtures heed as well, with or without scenarios."""
+"""Options that fixtures use even without scenarios."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """The options of `rocketdiff run` that make sense here, each with the plugin's name in front."""
+    """Add the options of `rocketdiff run` that make sense here, prefixed with the plugin's name."""
     group = parser.getgroup("rocketdiff", "rocketdiff: two RocketMQ clients side by side on real brokers")
     group.addoption("--rocketdiff", help="collect scenarios and run them", action="store_true", default=False)
     for option in (RUN_OPTIONS[name] for name in FOR_PYTEST):
@@ -43,7 +43,7 @@ def _as_pytest_reads_it(option: RunOption) -> dict[str, object]:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Tell of the marker; with ``--rocketdiff`` let the scenarios in."""
+    """Register the marker, and with ``--rocketdiff`` the scenarios."""
     config.addinivalue_line("markers", MARKER)
     if config.getoption("rocketdiff"):
         from rocketdiff.pytest_plugin.collection import Scenarios
@@ -54,13 +54,13 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def _useless(config: pytest.Config) -> list[str]:
-    """Options of scenarios that somebody typed while none is asked for; those of a project's settings wait for ``--rocketdiff``."""
+    """Options in a project's settings are allowed without ``--rocketdiff``."""
     words = [str(word).partition("=")[0] for word in config.invocation_params.args]
     return [word for word in words if word.startswith("--rocketdiff-") and word not in OPTIONS_OF_FIXTURES]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Under ``--dist loadgroup`` tests that share a cluster go to one worker, the scenarios of its topology too."""
+    """For ``--dist loadgroup``: tests and scenarios of one topology run on one worker."""
     for item in items:
         if CLUSTER_FIXTURE in getattr(item, "fixturenames", ()):
             grouped(item, topology_of(item))
@@ -79,7 +79,7 @@ def rocketmq_cluster(rocketdiff_clusters: "ClusterPool", request: pytest.Fixture
     """
     A real RocketMQ on loopback, shared by the tests of its topology and healed after each.
 
-    Its topics stay: take a new name in each test.
+    Its topics stay: use a new name in each test.
     """
     cluster = rocketdiff_clusters.cluster(topology_of(request.node))
     yield cluster

@@ -1,4 +1,4 @@
-"""The cases of a pytest process: planned, run and judged one by one, and all together at the end."""
+"""The cases of a pytest process: planned, run and judged one by one, and together at the end."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -37,42 +37,41 @@ class Cases:
 
     @cached_property
     def _session(self) -> CaseSession:
-        """Starts with the first case, after everything that the pair needs is fetched."""
+        """Created with the first case, after fetching."""
         request, root = fetched(self._request), self._request.out.resolve()
         session = CaseSession.begin(request, self._pool, root, run=self._run, reproduce=self._reproduce)
         self._pool.evidence = session.directory.path / "cluster"
         return session
 
     def why_not(self, scenario: Scenario) -> str | None:
-        """Why a run would leave the scenario out (the backend, or a call that a client lacks); None if it would not."""
+        """Why a run would leave the scenario out; None if it would not."""
         return why_not_here(scenario, self._request.backend) or why_not_asked(scenario, self._request.subjects)
 
     def plan(self, scenario: Scenario) -> PlannedCase:
-        """Record the case as planned, so that a case that never runs is judged INVALID; then make sure its cluster is running."""
+        """Record the case as planned (INVALID if it never runs), and start its cluster."""
         assert self._request.seed is not None
         request, pair = self._request, (self._request.baseline.id, self._request.candidate.id)
         case = expand(scenario, *pair, self._request.seed, request.attempt_timeout_ms)
         planned = PlannedCase(case, self._session.add(case))
         try:
             self._session.require_cluster(case)
-        except HarnessError as error:  # the report has the reason as well
+        except HarnessError as error:  # so that the report has the reason too
             planned.directory.abort(str(error))
             raise
         return planned
 
     def run(self, planned: PlannedCase) -> CaseAnswer:
-        """Runs and judges the case alone; raises HarnessError if it cannot be completed."""
+        """Raises HarnessError if the case cannot be completed."""
         return self._session.run(planned.directory.number, planned.case)
 
     def end(self) -> None:
-        """Stops the servers."""
         if "_session" in self.__dict__:
             self._session.end()
         self._pool.close()
 
 
 def judge_all(request: RunRequest, runs: Sequence[Path], out: Path) -> Judged:
-    """Judges all run directories of a session together, with what is pooled over cases, and writes the report."""
+    """Judge all runs of a session together, pooled checks included, and write the report."""
     folder, judging = out if len(runs) > 1 else None, request.judging
     ledger = load_for(judging.ledgers, runs)
     return judge_runs(runs, policy=judging.policy, ledger=ledger, out=folder, master=WITHOUT_SPARK)

@@ -13,7 +13,7 @@ def backend_of(config: pytest.Config) -> Backend:
     """
     The backend of ``--rocketdiff-cluster`` and ``--rocketdiff-server``.
 
-    Raises UsageError for an unknown backend, and for an existing cluster, because xdist workers would disturb each other there.
+    Raises UsageError for an unknown backend, and for an existing cluster, where xdist workers would disturb each other.
     """
     written, release = str(config.getoption("rocketdiff_cluster")), str(config.getoption("rocketdiff_server"))
     security = config.getoption("rocketdiff_security")
@@ -21,7 +21,7 @@ def backend_of(config: pytest.Config) -> Backend:
 
 
 def pool_of(config: pytest.Config) -> ClusterPool:
-    """The pool of this process; it is closed when pytest ends, whatever happens."""
+    """The pool of this process, which is closed when pytest ends."""
     if _KEY not in config.stash:
         pool = config.stash[_KEY] = ClusterPool(backend_of(config))
         config.add_cleanup(pool.close)

@@ -1,4 +1,4 @@
-"""What ``pytest --rocketdiff`` adds to a session: which scenarios are items, in which order, and the verdict over all of them."""
+"""Session part of ``pytest --rocketdiff``: which scenarios are items, in which order, and the verdict over all of them."""
 
 import io
 import secrets
@@ -34,7 +34,7 @@ _OF_SCENARIO = "rocketdiff_scenario"
 
 
 class Scenarios:
-    """One pytest session, or one worker of it; all of them have one seed and one name."""
+    """One pytest session, or one xdist worker of it. All workers share seed and name."""
 
     def __init__(self, config: pytest.Config, request: RunRequest, run: str) -> None:
         self._config = config
@@ -46,7 +46,7 @@ class Scenarios:
 
     @classmethod
     def of(cls, config: pytest.Config) -> "Scenarios":
-        """From the options; pytest.UsageError for one that is wrong."""
+        """Raises pytest.UsageError for a wrong option."""
         given: dict[str, Any] = getattr(config, "workerinput", {}).get(_TO_WORKER, {})
         try:
             request = _request(config, given.get("seed"))
@@ -56,47 +56,43 @@ class Scenarios:
 
     @cached_property
     def cases(self) -> Cases:
-        """Where this process runs its cases; a worker has a directory of its own."""
+        """Each worker has its own run directory."""
         worker = getattr(self._config, "workerinput", {}).get("workerid")
         run = f"{self._run}-{worker}" if worker else self._run
         return Cases(self._request, run, self._command(), pool_of(self._config))
 
     def case_name(self, scenario: Scenario) -> str:
-        """Name of a scenario's item."""
         return str(CaseId(scenario.name, self._request.baseline.id, self._request.candidate.id))
 
     def wants(self, scenario: Scenario) -> bool:
-        """Whether a scenario of the repository's own is among those asked for by glob."""
+        """True if a glob selects this scenario of the user's repository."""
         return not self._request.selection.patterns or any(
             _matches(pattern, [scenario]) for pattern in self._request.selection.patterns
         )
 
     def pytest_report_header(self) -> str:
-        """Who is compared, and the seed that repeats it."""
         request = self._request
         return f"rocketdiff: {request.baseline} against {request.candidate}, seed {request.seed}"
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
-        """Give an xdist worker the session's seed and name."""
         node.workerinput[_TO_WORKER] = {"seed": self._request.seed, "run": self._run}
 
     def pytest_collect_file(self, file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
-        """Scenario files of the repository that is tested."""
         if file_path.suffix == ".yaml" and looks_like_scenario(file_path):
             return ScenarioFile.of(parent, file_path, self)
         return None
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_modifyitems(self, session: pytest.Session, items: list[pytest.Item]) -> None:
-        """Shipped scenarios come on top; all scenarios run last, those of a topology beside each other."""
+        """Add the shipped scenarios. All scenarios run last, grouped by topology."""
         mine = [item for item in items if isinstance(item, CaseItem)]
         parent = ShippedScenarios.from_parent(session, name="rocketdiff", nodeid="rocketdiff")
         try:
             shipped: list[pytest.Item | pytest.Collector] = [
                 CaseItem.of(parent, scenario, self) for scenario in self._shipped(mine)
             ]
-            # Whoever counts what was collected hears of them as of those of a file.
+            # So that collection counts include them.
             session.ihook.pytest_collectreport(report=pytest.CollectReport("rocketdiff", "passed", None, shipped))
             mine += [item for item in shipped if isinstance(item, CaseItem)]
             load_ledger(self._request.judging.ledgers, [item.scenario for item in mine])
@@ -110,10 +106,10 @@ class Scenarios:
 
     def _shipped(self, own: Sequence[CaseItem]) -> tuple[Scenario, ...]:
         """
-        Those that come with rocketdiff, or lie in the folder that was named.
+        Scenarios that come with rocketdiff, or are in the given folder.
 
-        None unless a suite, a folder or a glob asks for them or there are no own ones. A glob that only own scenarios match is no
-        mistake here; one that matches nothing at all is.
+        Only if a suite, folder or glob selects them, or the repository has none. A glob that matches only the
+        repository's scenarios is accepted; one that matches nothing raises.
         """
         root, patterns = self._request.selection.root, self._request.selection.patterns
         mine = [item.scenario for item in own]
@@ -121,18 +117,20 @@ class Scenarios:
             return ()
         suite = suite_of(self._config.getoption("rocketdiff_suite"), is_chosen=bool(patterns or root))
         there = load_all(root)
-        wanted = [one for one in patterns if _matches(one, select(there, suite)) or not _matches(one, mine)]
+        wanted = [
+            pattern for pattern in patterns if _matches(pattern, select(there, suite)) or not _matches(pattern, mine)
+        ]
         return select(there, suite, wanted) if wanted or not patterns else ()
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(self, item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-        """Mark the reports of scenarios, by an attribute that goes with them from a worker to where the session ends."""
+        """Mark the reports of scenarios by an attribute, which xdist passes from a worker to the controller."""
         report = yield
         setattr(report, _OF_SCENARIO, isinstance(item, CaseItem))
         return report
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Keep which scenarios failed, and why one was skipped; whoever skips says it as (file, line, reason), or as text."""
+        """Record failed scenarios and skip reasons. A skip is a tuple (file, line, reason) or text."""
         if getattr(report, _OF_SCENARIO, False) and report.failed:
             self._failed.add(report.nodeid.rpartition("::")[2])
         if getattr(report, _OF_SCENARIO, False) and report.skipped:
@@ -141,7 +139,7 @@ class Scenarios:
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
-        """Stop the servers; where the session ends, judge everything together."""
+        """Stop the servers. In the controller, judge everything together."""
         self.cases.end()
         if hasattr(self._config, "workerinput"):
             return
@@ -157,13 +155,13 @@ class Scenarios:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
     def _nothing(self) -> list[str]:
-        """What to tell of a session in which no scenario could be run: it must not look like a pass."""
+        """A session in which no scenario could run must not look like a pass."""
         line = machine_line(RunVerdict.NOTHING_DECISIVE, Counts(), seed=self._request.seed, run="")
         skipped = [f"left out: {name}: {reason}" for name, reason in self._skipped.items()]
         return ["nothing was compared: no scenario was run", *skipped, line]
 
     def _judge(self, runs: Sequence[Path], out: Path) -> int:
-        """Write the report and keep the summary for the terminal; returns the exit code of the command line."""
+        """Returns the exit code of the command line."""
         try:
             judged = judge_all(self._request, runs, out)
         except HarnessError as error:
@@ -178,7 +176,7 @@ class Scenarios:
         return int(judged.judgement.exit_code)
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        """The same summary as of the command line; its last line is for machines."""
+        """The command line's summary. The last line is for programs."""
         if self._told:
             terminalreporter.section("rocketdiff")
             for line in self._told:
@@ -200,10 +198,13 @@ def _matches(pattern: str, scenarios: Iterable[Scenario]) -> bool:
 
 
 def _request(config: pytest.Config, seed: int | None) -> RunRequest:
-    """The same as `rocketdiff run` makes of its options."""
-    given = {one.key: config.getoption(f"rocketdiff_{one.key}") for one in (RUN_OPTIONS[name] for name in FOR_PYTEST)}
-    # Which of the shipped scenarios are wanted depends on what else is collected, so of them a request says nothing.
+    """As `rocketdiff run` makes it."""
+    given = {
+        option.key: config.getoption(f"rocketdiff_{option.key}")
+        for option in (RUN_OPTIONS[name] for name in FOR_PYTEST)
+    }
+    # Which shipped scenarios are wanted depends on the collection, so the request does not restrict them.
     request = request_of({**given, "suite": given["suite"] or EVERY_SUITE}, backend_of(config))
     require_possible(request)
     seeds = (seed, request.seed, secrets.randbelow(1 << 31))
-    return replace(request, seed=next(one for one in seeds if one is not None))
+    return replace(request, seed=next(value for value in seeds if value is not None))

@@ -1,4 +1,4 @@
-"""A client under test in somebody's own test: it sends to a real cluster, and tells about every attempt."""
+"""A client for a user's test: it sends to a real cluster and reports every attempt."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,14 +17,13 @@ from rocketdiff.subjects.subject_process import SubjectProcess
 
 @dataclass(frozen=True, slots=True)
 class LiveSubject:
-    """One client; every call of ``send`` is a process and a topic of its own."""
+    """One client. Every call of ``send`` uses a new process and a new topic."""
 
     program: SubjectProgram
     cluster: Cluster
     folder: Path
 
     def __repr__(self) -> str:
-        """As a failed assertion shows it."""
         return f"<{self.program.subject}>"
 
     def send(
@@ -38,10 +37,10 @@ class LiveSubject:
         once_ready: Callable[[], object] | None = None,
     ) -> Transcript:
         """
-        Send so many messages, one after another, and return every send and attempt as the client told of them.
+        Send messages one after another, and return every send and attempt that the client reported.
 
         once_ready: called when the client is warm and knows its route, just before the first send; the place to pause or
-        kill a broker. Raises SubjectBroken when the client dies, stalls or contradicts itself.
+        kill a broker. Raises SubjectBroken if the client dies, stalls or contradicts itself.
         """
         setup = new_setup(self.cluster, settings or ClientSettings(), queues_per_broker)
         plan = _plan(count, rate_per_s, body_bytes)
@@ -51,7 +50,7 @@ class LiveSubject:
 
 
 def subject_maker(cluster: Cluster, folder: Path) -> Callable[[str], LiveSubject]:
-    """What the fixture gives: from what ``--subject`` takes to a client; UsageError for what names none."""
+    """The fixture's value: maps a ``--subject`` value to a client. UsageError for an unknown one."""
     return lambda name: LiveSubject(resolved(name).program, cluster, folder)
 
 

@@ -1,1 +1,1 @@
-"""Published releases of RocketMQ: what there is, the exact artifacts with checksums, a JVM, and the compiled Java driver."""
+"""Published releases of RocketMQ: the catalogue, exact artifacts with checksums, a JVM, and the compiled Java driver."""

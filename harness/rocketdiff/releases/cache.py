@@ -1,9 +1,9 @@
 """
-The cache folder of downloads and compiled classes: where it is, who may change it, and whether a file in it is the right one.
+The cache folder of downloads and compiled classes: location, locking, verification.
 
-One process at a time changes a folder of the cache. The content of a file is hashed on each use: size and modification time
-prove nothing (a restored cache keeps both), so no earlier result is kept on disk. The 120 jars of a broker have 60 MB and take
-some 0.1 s. Within a process a file is hashed again only if its inode was changed.
+One process at a time changes a folder. A file is hashed on each use, because size and modification time prove nothing (a
+restored cache keeps both); so no result is kept on disk. The 120 jars of a broker (60 MB) take about 0.1 s. Within a
+process a file is hashed again only if its inode changed.
 """
 
 import fcntl
@@ -23,7 +23,7 @@ from rocketdiff.releases.lock import Artifact
 CACHE_VARIABLE = "ROCKETDIFF_CACHE"
 
 DIGESTS = "digests.txt"
-"""In a folder that is made once: sha256 and name of every file, compared on each use of the folder."""
+"""sha256 and name of every file of a ``made_once`` folder, compared on each use."""
 
 
 def cache_dir() -> Path:
@@ -40,9 +40,9 @@ def cache_dir() -> Path:
 @contextmanager
 def exclusive(folder: Path, on_wait: Callable[[], None]) -> Iterator[None]:
     """
-    Hold the folder's lock, creating the folder; `on_wait` is called once if another process has it.
+    Hold the folder's lock, creating the folder. `on_wait` is called once if another process holds it.
 
-    The kernel releases the lock with the process, so a killed process leaves nothing to clean up.
+    The kernel releases it when the process ends, so a killed process leaves nothing to clean up.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -59,7 +59,7 @@ def exclusive(folder: Path, on_wait: Callable[[], None]) -> Iterator[None]:
 
 
 def unwritable(folder: Path, error: OSError) -> EnvironmentMissing:
-    """The error for a cache that cannot be written: disk full, read-only, not permitted."""
+    """The error for an unwritable cache: disk full, read-only, not permitted."""
     return EnvironmentMissing(
         f"to be able to write to the cache folder {folder}",
         seen=error.strerror or str(error),
@@ -76,15 +76,15 @@ class Condition(Enum):
 
 
 def condition_of(file: Path, artifact: Artifact) -> Condition:
-    """Compare the content with the artifact's sha256."""
+    """Compare the file with the artifact's sha256."""
     try:
         status = file.stat()
     except OSError:
-        return Condition.ABSENT  # if the folder itself is unusable, the attempt to write there says why
+        return Condition.ABSENT  # if the folder itself is unusable, writing there reports why
     try:
         seen = _hashed(file, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
     except OSError:
-        return Condition.CORRUPTED  # unreadable is as bad as wrong
+        return Condition.CORRUPTED  # unreadable
     return Condition.WHOLE if seen == artifact.sha256 else Condition.CORRUPTED
 
 
@@ -101,9 +101,9 @@ def _hashed(file: Path, *_touched: int) -> str:
 
 def made_once(target: Path, write: Callable[[Path], object]) -> Path:
     """
-    The folder of this name with what ``write`` puts into the folder it is given, unless it is there and whole.
+    Return the folder, filled by ``write(draft folder)`` unless it exists and is undamaged.
 
-    Two processes may write at once; one result is kept. What ``write`` raises is raised, and nothing is left.
+    Two processes may write at once; one result is kept. If ``write`` raises, nothing is left.
     """
     if target.is_dir() and not is_whole(target):
         _put_aside(target)
@@ -124,7 +124,7 @@ def made_once(target: Path, write: Callable[[Path], object]) -> Path:
 
 
 def is_whole(folder: Path) -> bool:
-    """Whether the folder has exactly the files that were written; a damaged one would look like a fault of the program that uses it."""
+    """True if the folder has exactly the files that were written. Damage would look like a fault of its user."""
     try:
         return (folder / DIGESTS).read_text(encoding="utf-8") == _digests(folder)
     except (OSError, UnicodeDecodeError):
@@ -137,7 +137,7 @@ def _digests(folder: Path) -> str:
 
 
 def _put_aside(target: Path) -> None:
-    """Rename the folder first, so that no process sees half of it; another process may have done so already."""
+    """Rename the folder first, so that no process sees a part of it. Another process may have done so already."""
     try:
         aside = Path(tempfile.mkdtemp(prefix=".damaged-", dir=target.parent))
         with suppress(FileNotFoundError):
@@ -153,4 +153,4 @@ def _put_in_place(draft: Path, target: Path) -> None:
     except OSError as error:
         if not target.is_dir():
             raise unwritable(target, error) from error
-        # Another process wrote the same meanwhile; its result is as good.
+        # Another process wrote the same meanwhile.

@@ -1,9 +1,9 @@
 """
 Class archives (application class data sharing): a JVM that maps one need not load and verify its classes.
 
-One archive in the cache serves every start of a program with one JDK, set of flags and class path. A training run of the program
-makes it, which costs what it saves in six to nine starts; the first command with a program does not always make that many, so
-the second one trains. Whatever goes wrong, the program starts without.
+One archive in the cache serves every start of a program with the same JDK, flags and class path. Making it needs a
+training run, which costs what six to nine starts save. The first command may not start the program that often, so the
+second one trains. If anything fails, the program starts without.
 """
 
 import contextlib
@@ -21,10 +21,10 @@ from rocketdiff.releases.programs.java_programs import class_folder
 ARCHIVE = "classes.jsa"
 
 FAILED = "failed.txt"
-"""Instead of the archive: why there can be none. There is no second try until somebody removes the folder."""
+"""The reason why there is no archive. Not retried until the folder is removed."""
 
 Train = Callable[[Path, Path], str]
-"""Runs the program so that it writes the archive, the first argument, with the second, a folder, as its own; says how it ended."""
+"""Runs the program so that it writes the archive (first argument), with a working folder (second). Returns how it ended."""
 
 
 class _TakenError(Exception):
@@ -36,7 +36,7 @@ class JavaStart:
     """
     How a Java program is started each time.
 
-    name: of the program and its release, for the cache. class_path: jars only, as the JVM demands.
+    name: program and release, for the cache. class_path: jars only, as the JVM demands.
     """
 
     name: str
@@ -45,7 +45,7 @@ class JavaStart:
     class_path: tuple[Path, ...]
 
     def folder(self) -> Path:
-        """Named after all that the JVM compares: itself, its own archive, the flags, and each jar's place, size and time. Raises OSError."""
+        """Named after what the JVM compares: JDK, its own archive, flags, and path, size and time of each jar. Raises OSError."""
         home = self.java.parent.parent
         files = (home / "release", home / "lib" / "server" / "classes.jsa", *self.class_path)
         parts = (str(self.java), *self.flags, *map(_stamp, files))
@@ -54,7 +54,7 @@ class JavaStart:
 
 
 def archive_of(start: JavaStart, train: Train) -> Path | None:
-    """Its archive, which is made now if an earlier command has used the program and left none."""
+    """The archive, made now if missing and an earlier command used the program."""
     with contextlib.suppress(OSError, HarnessError):
         folder = start.folder()
         if folder.exists() or _was_used_before(folder.with_suffix(".used")):
@@ -63,13 +63,13 @@ def archive_of(start: JavaStart, train: Train) -> Path | None:
 
 
 def is_to_be_trained(start: JavaStart) -> bool:
-    """Whether it has none and an earlier command has used the program; leaves a mark for later ones. Raises OSError."""
+    """True if the archive is missing and an earlier command used the program. Marks it as used. Raises OSError."""
     folder = start.folder()
     return not folder.exists() and _was_used_before(folder.with_suffix(".used"))
 
 
 def trained(start: JavaStart, train: Train) -> Path | None:
-    """Its archive, made now if there is none; None if it cannot be made or another process is at it."""
+    """The archive, made now if missing. None if that fails or another process is making it."""
     folder = start.folder()
     if not is_whole(folder):
         with contextlib.suppress(_TakenError), exclusive(folder.parent, _leave_it):
@@ -78,18 +78,18 @@ def trained(start: JavaStart, train: Train) -> Path | None:
 
 
 def made_archive(start: JavaStart) -> Path | None:
-    """Its archive if it has one; nothing is made, and it is not read through."""
+    """The archive if it exists, unverified."""
     with contextlib.suppress(OSError):
         return _archive_in(start.folder())
     return None
 
 
 def archive_flags(archive: Path | None) -> list[str]:
-    """What a JVM is told of the archive."""
+    """JVM flags that use the archive."""
     if archive is None:
         return []
-    # An archive that does not fit is not used (-Xshare:auto, the default). The log would tell of that, and Java 25 of errors
-    # in one that fits.
+    # The JVM ignores an archive that does not fit (-Xshare:auto, the default). Without the second flag it would log that,
+    # and Java 25 logs errors even for one that fits.
     return [f"-XX:SharedArchiveFile={archive}", "-Xlog:cds*=off"]
 
 
@@ -105,7 +105,7 @@ def _stamp(file: Path) -> str:
 
 @cache
 def _was_used_before(mark: Path) -> bool:
-    """Whether a command before this one has used the program; leaves a mark for those to come."""
+    """Leaves a mark for later commands."""
     mark.parent.mkdir(parents=True, exist_ok=True)
     was_used = mark.exists()
     mark.touch()
@@ -117,7 +117,7 @@ def _leave_it() -> NoReturn:
 
 
 def _make(train: Train, draft: Path) -> None:
-    """Write the archive into ``draft``, or why there is none."""
+    """Write the archive into ``draft``, or the reason why there is none."""
     archive = draft / ARCHIVE
     how_it_ended = train(archive, draft)
     if not archive.exists():

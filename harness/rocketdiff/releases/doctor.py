@@ -1,7 +1,7 @@
 """
-What rocketdiff needs and this machine has, as data; nothing is downloaded or changed.
+What rocketdiff needs and what this machine has. Nothing is downloaded or changed.
 
-A finding is `ok` or has a remedy; if only one feature needs it, the remedy says which.
+A finding is `ok` or has a remedy, which names the feature if only one needs it.
 """
 
 import importlib.util
@@ -22,11 +22,11 @@ from rocketdiff.releases.jdk import JavaHome, UnfitJava, in_words, judged, kept_
 from rocketdiff.releases.lock import Artifact, locked
 from rocketdiff.releases.programs import cpp_client, driver_builds
 
-# The jars of all releases take 270 MB, a fetched JDK 320 MB, and brokers write some hundred MB a run.
+# The jars of all releases take 270 MB, a fetched JDK 320 MB; brokers write some hundred MB per run.
 FREE_DISK_BYTES = 2 * 2**30
-# Name server, two brokers, two clients and Spark with the heaps that we give them, and as much again for the system.
+# Name server, two brokers, two clients and Spark with their heaps, and the same again for the system.
 MEMORY_BYTES = 4 * 2**30
-# With one core the two arms take turns, and what is measured is the scheduler.
+# On one core the two arms take turns, which would measure the scheduler.
 CORES = 2
 OLDEST_PYTHON = (3, 11)
 NEEDED = frozenset({"Python", "Java", "Java compiler", "cache folder", "disk"})
@@ -35,9 +35,9 @@ NEEDED = frozenset({"Python", "Java", "Java compiler", "cache folder", "disk"})
 @dataclass(frozen=True, slots=True)
 class Requirement:
     """
-    One requirement: `seen` is what was found, `remedy` what to do about it (empty if `ok`).
+    What was found (``seen``), and what to do (``remedy``, empty if `ok`).
 
-    `needed`: `run` does not work without it. The others are for single features, or make figures less certain.
+    needed: `run` does not work without it. Others are for single features, or make figures more certain.
     """
 
     name: str
@@ -48,7 +48,7 @@ class Requirement:
 
 
 def examine() -> list[Requirement]:
-    """All findings, in the order in which a person would set things up."""
+    """All findings, in the order of setting things up."""
     lock = locked()
     return [
         _python(),
@@ -76,7 +76,7 @@ def _python() -> Requirement:
 
 
 def _java() -> list[Requirement]:
-    """The JVM that would be used, and its compiler: some systems have them in two packages."""
+    """Some systems have JVM and compiler in two packages."""
     try:
         java, unfit = local_java()
     except EnvironmentMissing as error:
@@ -130,7 +130,7 @@ def _disk() -> Requirement:
 
 
 def _jars(name: str, releases: Mapping[str, tuple[Artifact, ...]]) -> Requirement:
-    """Which releases are complete in the cache. A missing jar is downloaded when needed; a corrupted one is reported."""
+    """Missing jars are downloaded when needed; corrupted ones are reported."""
     folder = artifact_folder()
     conditions = {jar: condition_of(folder / jar.path, jar) for jars in releases.values() for jar in jars}
     complete = [
@@ -152,7 +152,7 @@ def _jars(name: str, releases: Mapping[str, tuple[Artifact, ...]]) -> Requiremen
 
 
 def _cpp_client() -> Requirement:
-    """Whether ``cpp:2.1.0`` can be a subject; an environment that is not built yet is `ok`."""
+    """An environment that is not built yet is `ok`."""
     name = "C++ client"
     try:
         cpp_client.require_fit()
@@ -166,7 +166,6 @@ def _cpp_client() -> Requirement:
 
 
 def _other_client(client: driver_builds.OtherClient) -> Requirement:
-    """Whether its driver can be started, or built when first used."""
     missing = driver_builds.missing_tools(client)
     if missing:
         remedy = f"only for subjects {client.name}:…: {client.remedy}"
@@ -195,7 +194,7 @@ def _nearest_existing(folder: Path) -> Path:
 
 
 def _size_bytes(folder: Path) -> int:
-    """Total size; files that another process removes meanwhile count as 0."""
+    """Files that another process removes meanwhile count as 0."""
     total = 0
     for path in folder.rglob("*"):
         try:

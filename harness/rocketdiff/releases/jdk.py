@@ -1,9 +1,10 @@
 """
-Selects the Java for servers, clients and Spark: the machine's own JDK if it is suitable, else one downloaded by cjdk.
+Selects the JDK for servers, clients and Spark: the machine's own if suitable, else one downloaded by cjdk.
 
-Suitable is a JDK (not a JRE: the driver is compiled here) of 17 or later with `jdk.incubator.vector`, without which Spark 4.3
-does not start. 17 and 21 are preferred, because Spark and the old clients are tested with these. The folder of a downloaded
-JDK is kept in the cache, so that only the download needs the network and a web client.
+It must be a JDK (the driver is compiled here) of 17 or later with `jdk.incubator.vector`, without which Spark 4.3 does
+not start. 17 and 21 are
+preferred: Spark and the old clients are tested with these. The path of a downloaded JDK is stored, so later runs need no
+network.
 """
 
 import os
@@ -22,14 +23,14 @@ PREFERRED_VERSIONS = (17, 21)
 OLDEST_VERSION = 17
 NEEDED_MODULE = "jdk.incubator.vector"
 FETCHED_VENDOR, FETCHED_VERSION = "temurin", "17"
-# Folders of package systems and of the common installers; each holds one folder a JDK.
+# Folders of package systems and common installers, each with one folder per JDK.
 _STANDARD_PARENTS = ("/usr/lib/jvm", "/usr/java", "/opt", "/opt/java", "~/.jdks", "~/.sdkman/candidates/java")
 _MACOS_PARENT = "/Library/Java/JavaVirtualMachines"
 
 
 @dataclass(frozen=True, slots=True)
 class JavaHome:
-    """A usable JDK: its folder, feature version (17, 21, …) and the two programs used here."""
+    """A usable JDK. version: the feature version (17, 21, …)."""
 
     home: Path
     version: int
@@ -39,7 +40,7 @@ class JavaHome:
 
 @dataclass(frozen=True, slots=True)
 class UnfitJava:
-    """A Java that was examined and why it is not suitable."""
+    """An unsuitable Java and the reason."""
 
     home: Path
     reason: str
@@ -47,9 +48,9 @@ class UnfitJava:
 
 def find_java(listener: ProgressListener | None = None) -> JavaHome:
     """
-    The JDK to start everything with: `$ROCKETDIFF_JAVA_HOME` if set, else the best on this machine, else a downloaded one.
+    The JDK to use: `$ROCKETDIFF_JAVA_HOME`, else the best on this machine, else a downloaded one.
 
-    EnvironmentMissing if there is none and none can be downloaded; the message names the candidates and what each lacks.
+    EnvironmentMissing names the candidates and what each lacks.
     """
     found, unfit = local_java()
     if found is not None:
@@ -74,13 +75,13 @@ def local_java() -> tuple[JavaHome | None, list[UnfitJava]]:
 
 
 def machine_javas() -> list[JavaHome | UnfitJava]:
-    """Every Java found in JAVA_HOME, PATH and the standard folders, each once, in the order of the search."""
+    """Every Java in JAVA_HOME, PATH and the standard folders, each once, in this order."""
     homes = dict.fromkeys(home.resolve() for home in _candidate_homes() if (home / "bin" / "java").exists())
     return [judged(home) for home in homes]
 
 
 def judged(home: Path) -> JavaHome | UnfitJava:
-    """Judge a Java by its own `release` file, without starting it."""
+    """Check a Java by its `release` file, without starting it."""
     facts = _release_facts(home)
     version = _feature_version(facts.get("JAVA_VERSION", ""))
     java, javac = home / "bin" / "java", home / "bin" / "javac"
@@ -113,7 +114,7 @@ def in_words(unfit: list[UnfitJava]) -> str:
 
 
 def _preference(java: JavaHome) -> tuple[int, int]:
-    """Sort key: preferred versions first, equal among themselves (the first found wins), then the nearest to them."""
+    """Sort key: preferred versions first (equal, so the first found wins), then older versions first."""
     return (0, 0) if java.version in PREFERRED_VERSIONS else (1, java.version)
 
 
@@ -139,15 +140,15 @@ def _release_facts(home: Path) -> dict[str, str]:
 
 
 def _feature_version(version: str) -> int | None:
-    """`17.0.15` → 17; `1.8.0_402` → 8, as versions were written up to Java 8."""
+    """`17.0.15` → 17; `1.8.0_402` → 8, the notation up to Java 8."""
     parts = version.replace("-", ".").split(".")
     number = parts[1] if parts[0] == "1" and len(parts) > 1 else parts[0]
     return int(number) if number.isdigit() else None
 
 
 def _fetched_home(listener: ProgressListener, why: str) -> Path:
-    """The folder of the downloaded JDK, downloaded if missing; `why` says why no JDK of the machine is suitable."""
-    # Imported here because cjdk imports a web client, which machines with a JDK do not need.
+    """Download the JDK if missing. why: why no JDK of the machine is suitable."""
+    # cjdk imports a web client, which machines with a JDK do not need.
     import cjdk  # noqa: PLC0415
 
     folder = _jdk_folder()
@@ -191,12 +192,11 @@ def kept_home() -> Path | None:
 
 
 def _keep(home: Path) -> None:
-    """Store the folder, because cjdk asks the network again once its list of JDKs is a day old."""
+    """Needed because cjdk uses the network again once its list of JDKs is a day old."""
     _kept_file().write_text(str(home.relative_to(_jdk_folder())), encoding="utf-8")
 
 
 def _jdk_folder() -> Path:
-    """The folder of the JDK in the cache."""
     return cache_dir() / "jdk"
 
 

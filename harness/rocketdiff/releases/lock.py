@@ -1,7 +1,7 @@
 """
 The committed list of exact artifacts: the jars of each release or tool in class path order, with sha256 and size.
 
-No version is resolved at run time; `python -m rocketdiff.releases.artifacts.relock` writes this file with Maven.
+No version is resolved at run time. `python -m rocketdiff.releases.artifacts.relock` writes this file with Maven.
 """
 
 import json
@@ -17,7 +17,7 @@ SECTIONS = ("clients", "servers", "tools", "proxies", "grpc_clients")  # as in t
 
 @dataclass(frozen=True, slots=True)
 class Artifact:
-    """One jar as published: Maven coordinate `group:artifact:version[:classifier]`, sha256 in hex, size in bytes."""
+    """One published jar: Maven coordinate `group:artifact:version[:classifier]`, sha256 in hex, size in bytes."""
 
     coordinate: str
     sha256: str
@@ -34,9 +34,9 @@ class Artifact:
 @dataclass(frozen=True, slots=True)
 class ArtifactLock:
     """
-    Class paths by release, in release-line order, and of our own Java tools by name; a shared jar is one Artifact.
+    Class paths by release, in release-line order, and of our own Java tools by name.
 
-    proxies: by release of the servers. grpc_clients: releases of the Java client that speaks gRPC, which are numbered on their own.
+    proxies: by server release. grpc_clients: by release of the gRPC Java client, which has its own numbering.
     """
 
     clients: Mapping[str, tuple[Artifact, ...]]
@@ -53,7 +53,7 @@ def locked() -> ArtifactLock:
 
 
 def read_lock(file: Path) -> ArtifactLock:
-    """Parse a lock file; ValueError for another format, which is our own fault."""
+    """Parse a lock file. ValueError for another format, which is a bug."""
     document = json.loads(file.read_text(encoding="utf-8"))
     if document["format"] != LOCK_FORMAT:
         raise ValueError(f"{file.name} has format {document['format']}, this program reads {LOCK_FORMAT}")
@@ -66,7 +66,7 @@ def read_lock(file: Path) -> ArtifactLock:
 
 
 def write_lock(file: Path, lock: ArtifactLock) -> None:
-    """Write a lock with one line per jar and per release, so that diffs are small."""
+    """One line per jar and per release, so that diffs are small."""
     sections: dict[str, Mapping[str, tuple[Artifact, ...]]] = {name: getattr(lock, name) for name in SECTIONS}
     class_paths = (jars for section in sections.values() for jars in section.values())
     table = sorted({artifact for jars in class_paths for artifact in jars}, key=_row)

@@ -1,7 +1,7 @@
 """
-This machine: what a run's figures depend on, and programs that single features need (Chromium, a container engine).
+This machine: what figures of a run depend on, and programs for single features (Chromium, a container engine).
 
-A figure that cannot be read is left empty, never guessed.
+A value that cannot be read is left empty, never guessed.
 """
 
 import os
@@ -45,13 +45,13 @@ def _memory_mib() -> int:
 
 CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 ENGINES = ("docker", "podman")
-# A healthy engine answers at once; a hanging one must not block us.
+# A healthy engine answers at once; a hanging one must not block.
 ENGINE_ANSWER_S = 5
 
 
 @dataclass(frozen=True, slots=True)
 class ContainerEngine:
-    """The container engine: `version` of the running one, None if none runs; `seen` in words."""
+    """The container engine. version: None if none runs. seen: the state in words."""
 
     version: str | None
     seen: str

@@ -1,4 +1,4 @@
-"""Progress of downloads: events, each given to one callable."""
+"""Progress of downloads as events for one listener."""
 
 import sys
 import threading
@@ -10,7 +10,7 @@ from typing import TextIO
 
 @dataclass(frozen=True, slots=True)
 class FetchStarted:
-    """The download of ``files`` files begins; not emitted if none is missing."""
+    """A download of ``files`` files begins. Not emitted if none is missing."""
 
     what: str
     files: int
@@ -33,30 +33,30 @@ class FileFinished:
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """A message for the user: a corrupted file, a wait for another process."""
+    """A message for the user, such as a corrupted file or a wait for another process."""
 
     message: str
 
 
 @dataclass(frozen=True, slots=True)
 class FetchFinished:
-    """The download that ``FetchStarted`` announced is over, successfully or not."""
+    """The download has ended, successfully or not."""
 
 
 ProgressEvent = FetchStarted | BytesReceived | FileFinished | Notice | FetchFinished
 
 ProgressListener = Callable[[ProgressEvent], None]
-"""Called from several threads, one call at a time; must return quickly and raise nothing."""
+"""Called from several threads, one call at a time. Must return quickly and raise nothing."""
 
 
 def silent(_event: ProgressEvent) -> None:
-    """Show nothing."""
+    """Ignore the event."""
 
 
 class PlainProgress:
-    """Lines on stderr at the start, every few seconds and at the end; suitable for logs and terminals."""
+    """Lines on stderr at the start, every few seconds and at the end."""
 
-    # Often enough to show progress, seldom enough for a short log of a slow download.
+    # Shows progress, but keeps the log of a slow download short.
     LINE_EVERY_S = 3.0
 
     def __init__(self, stream: TextIO | None = None) -> None:
@@ -66,7 +66,7 @@ class PlainProgress:
         self._last_line_s = 0.0
 
     def __call__(self, event: ProgressEvent) -> None:
-        """Print what a person should see of the event; names of files are not shown, a hundred would be noise."""
+        """File names are omitted: a hundred would be noise."""
         match event:
             case FetchStarted(what, files, size_bytes):
                 self._started, self._done, self._received = event, 0, 0
@@ -93,7 +93,7 @@ class PlainProgress:
 
 
 def one_at_a_time(listener: ProgressListener) -> ProgressListener:
-    """A listener that several threads may call, for one that needs no lock of its own."""
+    """Add a lock, so that several threads may call the listener."""
     lock = threading.Lock()
 
     def locked(event: ProgressEvent) -> None:

@@ -1,1 +1,1 @@
-"""The live run: what is asked, which cases, the cluster, both clients side by side, guards; then the judge."""
+"""The live run: the request, its cases, the cluster, both clients side by side, the guards, and then the judge."""

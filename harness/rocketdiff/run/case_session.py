@@ -1,4 +1,4 @@
-"""Successive cases in one run directory: each runs on a cluster of the pool, and can be judged at once."""
+"""Successive cases in one run directory. Each runs on a cluster of the pool and can be judged at once."""
 
 import time
 from collections.abc import Sequence
@@ -24,22 +24,16 @@ from rocketdiff.verdict.judge import RunVerdict, conclude
 class Clusters(Protocol):
     """Source of clusters: cluster_pool.ClusterPool."""
 
-    def cluster(self, topology: str) -> Cluster:
-        """A cluster of this topology."""
-        ...
+    def cluster(self, topology: str) -> Cluster: ...
 
-    def for_case(self, topology: str) -> Cluster:
-        """The same, counted as a case."""
-        ...
+    def for_case(self, topology: str) -> Cluster: ...
 
-    def close(self) -> None:
-        """Ends the cluster."""
-        ...
+    def close(self) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
 class CaseAnswer:
-    """The results of one case, and the verdict on them."""
+    """The results of one case, and their verdict."""
 
     verdict: RunVerdict
     results: tuple[CheckResult, ...]
@@ -47,7 +41,7 @@ class CaseAnswer:
 
 
 class CaseSession:
-    """Runs cases with the subjects, ledgers and policy of one request; ``directory`` has an entry for each."""
+    """Runs cases with the subjects, ledgers and policy of one request. ``directory`` has an entry for each case."""
 
     def __init__(
         self, request: RunRequest, directory: RunDirectory, clusters: Clusters, listeners: Sequence[Listener] = ()
@@ -70,10 +64,10 @@ class CaseSession:
         **instead: Any,
     ) -> "CaseSession":
         """
-        Starts a session with a new run directory below ``root`` that records the cases as planned.
+        Start a session with a new run directory below ``root``, the cases recorded as planned.
 
-        The request must have a seed and come from ``execute.fetched``. suffix: for the run's name, which is made of time and seed.
-        instead: fields of ``run.json`` that differ from those of an ordinary run.
+        The request must have a seed and come from ``execute.fetched``. suffix: appended to the run's name. instead:
+        replaced fields of ``run.json``.
         """
         assert request.seed is not None
         planned = manifest_of(request, request.seed, cases)
@@ -81,24 +75,24 @@ class CaseSession:
         return cls(request, RunDirectory.create(root, manifest), clusters)
 
     def add(self, case: Case) -> CaseDirectory:
-        """Records one more case as planned, so that a case that never runs is judged INVALID."""
+        """Plan one more case; if it never runs, it is judged INVALID."""
         return self.directory.add(lambda number: entry_of(number, case))
 
     def require_cluster(self, case: Case) -> None:
-        """Makes sure that the cluster of a case is running; raises the errors of Backend.start."""
+        """Start the cluster of a case. Raises the errors of Backend.start."""
         self._clusters.cluster(case.scenario.topology)
 
     def play(self, number: int, case: Case) -> None:
-        """Runs and seals a case, to be judged together with the others; raises the errors of run_case and Backend.start."""
+        """Run and seal a case without judging it. Raises the errors of run_case and Backend.start."""
         cluster = self._clusters.for_case(case.scenario.topology)
         wanted = self._request.is_wire_wanted
         run_case(cluster, self.directory.case(number), case, self._pair, self._listeners, is_wire_wanted=wanted)
 
     def run(self, number: int, case: Case) -> CaseAnswer:
         """
-        Runs a case and judges it alone.
+        Run a case and judge it alone.
 
-        Raises HarnessError if it cannot be completed; the next case then gets a new cluster.
+        Raises HarnessError if the case cannot be completed. The next case then gets a new cluster.
         """
         judging = self._request.judging
         try:
@@ -112,5 +106,4 @@ class CaseSession:
         return CaseAnswer(verdict, results, judging.policy)
 
     def end(self) -> None:
-        """Records the end of the run."""
         self.directory.end(wall_ms=time.time_ns() // 1_000_000)

@@ -1,4 +1,4 @@
-"""The cluster that successive cases share: in a run, a calibration or a pytest process."""
+"""The cluster that successive cases share in a run, a calibration or a pytest process."""
 
 import shutil
 import tempfile
@@ -19,8 +19,9 @@ class ClusterPool:
     """
     At most one cluster at a time, because several would not fit into the memory of a CI machine.
 
-    The first request starts it; a request for another topology replaces it, and so does the first one after ``max_cases`` cases. Its
-    files are in ``folder``/TOPOLOGY (default: a temporary folder) and are removed with it unless the pool ``keeps_files``.
+    The first request starts the cluster. A request for another topology replaces it, and so does the first request after
+    ``max_cases`` cases. Its files are in ``folder``/TOPOLOGY (default: a temporary folder) and are removed with it unless
+    ``keeps_files``.
     """
 
     def __init__(
@@ -43,7 +44,7 @@ class ClusterPool:
         self._removed: Path | None = None
         self._cases = 0
         self.evidence: Path | None = None
-        """Folder for logs and settings, copied before a cluster is closed; None: not copied."""
+        """Folder to which logs and settings are copied before a cluster is closed. None: they are not copied."""
 
     def __enter__(self) -> Self:
         return self
@@ -52,7 +53,7 @@ class ClusterPool:
         self.close()
 
     def cluster(self, topology: str) -> Cluster:
-        """The running cluster if it has this topology, else a new one; raises the errors of Backend.start."""
+        """Return the running cluster if it has this topology, else a new one. Raises the errors of Backend.start."""
         if self._cluster is not None and (self._cluster.topology.name != topology or self._cases == self._max_cases):
             self.close()
         if self._cluster is None:
@@ -60,13 +61,13 @@ class ClusterPool:
         return self._cluster
 
     def for_case(self, topology: str) -> Cluster:
-        """The same, counted as a case."""
+        """Like ``cluster``, counted as a case."""
         cluster = self.cluster(topology)
         self._cases += 1
         return cluster
 
     def heal(self) -> None:
-        """Undoes what a test did to the servers; a cluster that cannot be healed is closed, and the error is raised."""
+        """Undo what a test did to the servers; if that fails, close the cluster and raise."""
         if self._cluster is None:
             return
         try:
@@ -77,7 +78,7 @@ class ClusterPool:
             raise
 
     def close(self) -> None:
-        """Ends the cluster and removes its files unless they are kept; a second call does nothing."""
+        """End the cluster and remove its files unless they are kept. Idempotent."""
         if self._cluster is not None:
             topology = self._cluster.topology.name
             if self.evidence is not None:
@@ -100,7 +101,7 @@ class ClusterPool:
         return cluster
 
     def _place(self, topology: str) -> Path:
-        """Folder of the next cluster, without the files of a pool that was killed."""
+        """Remove what a killed pool left there."""
         folder = self._folder or Path(tempfile.mkdtemp(prefix="rocketdiff-"))
         if not self._keeps_files:
             self._removed = folder

@@ -1,8 +1,8 @@
 """
-A control arm beside each case: the same case once more, of the baseline against itself, on the same brokers.
+A control arm beside each case: the same case of the baseline against itself, on the same brokers.
 
-It never gates. When it alarms, something other than the candidate makes clients look different here and now, so what the
-case shows is INVALID. Its runs lie below the run they belong to, with a report of their own.
+It never gates. If it alarms, something other than the candidate makes clients differ on this machine, so the case is
+INVALID. Control runs are stored below the run they belong to, with their own report.
 """
 
 from collections.abc import Sequence
@@ -30,12 +30,12 @@ POOLED_GUARD = "control-pooled"
 
 
 def control_cases(cases: Sequence[Case]) -> tuple[Case, ...]:
-    """The same cases, on the same brokers and with the same plans, with the baseline on both sides."""
+    """The same cases, brokers and plans, with the baseline on both sides."""
     return tuple(replace(case, id=replace(case.id, candidate=case.id.baseline)) for case in cases)
 
 
 class ControlArm:
-    """The control cases of one run, with the same numbers, in a run directory of their own inside the run's."""
+    """The control cases of one run, with the same numbers, in their own run directory inside the run's."""
 
     def __init__(self, session: CaseSession, cases: Sequence[Case]) -> None:
         self._session = session
@@ -44,7 +44,6 @@ class ControlArm:
 
     @classmethod
     def of(cls, request: RunRequest, cases: Sequence[Case], run: RunDirectory, clusters: Clusters) -> Self:
-        """The controls of the cases of a run, on the clusters of the run."""
         own = control_cases(cases)
         asked = replace(
             request,
@@ -58,18 +57,17 @@ class ControlArm:
 
     @property
     def path(self) -> Path:
-        """The run directory of the control cases."""
         return self._session.directory.path
 
     def follow(self, case: CaseDirectory) -> None:
-        """Runs the control case of a case that has just been sealed, and records the guard in that case."""
+        """Run the control of a sealed case and record the guard there."""
         answer = self._session.run(case.number, self._cases[case.number - 1])
         self._followed.append(case)
         case.guard(guard_of(GUARD, answer.results, case.entry, self._subject))
 
     def end(self) -> None:
         """
-        Judges all control cases together, with the pooled statistics, and writes their report.
+        Judge all control cases together, with the pooled statistics, and write their report.
 
         A pooled alarm cannot be attributed to one case, so every case gets the broken guard.
         """
@@ -87,7 +85,7 @@ class ControlArm:
 
 
 def guard_of(name: str, results: Sequence[CheckResult], entry: CaseEntry, subject: str) -> Guard:
-    """Whether a control was quiet; one without an answer is no alarm, and says so."""
+    """Guard of a control: held unless the control alarmed. It also holds, with a note, if the control could not be decided."""
     outcome = ControlOutcome(entry.number, entry.name, subject, tuple(map(Answer.of, results)))
     return Guard(
         name=name,

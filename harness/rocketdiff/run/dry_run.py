@@ -13,14 +13,13 @@ from rocketdiff.scenario import Case
 from rocketdiff.scenario.checks_asked import checks_planned, count_planned
 
 _RUN = "<run>"
-"""Placeholder for the name of the run."""
 
 
 def describe(request: RunRequest, cases: Sequence[Case], choice: Choice) -> Iterator[str]:
     """
-    The lines of ``--dry-run``; asks, starts and writes nothing.
+    The lines of ``--dry-run``. Connects to nothing, starts nothing and writes nothing.
 
-    choice: names the scenarios that are left out.
+    choice: used to name the scenarios that are left out.
     """
     backend, is_control_wanted = request.backend, request.is_control_wanted
     yield "dry run: nothing is started, no connection is made, no command is run"
@@ -57,10 +56,10 @@ def _work(case: Case) -> str:
 
 
 def _case(prefix: str, case: Case, backend: Backend) -> Iterator[str]:
-    """What a case does, once it is named; prefix: of its topics."""
+    """prefix: the start of the topics' names."""
     scenario = case.scenario
     yield f"  checks: {', '.join(checks_planned(scenario))}"
-    if backend.is_shared:  # topics of a cluster that exists only for the run concern nobody
+    if backend.is_shared:  # topics matter only on a cluster that outlives the run
         for suffix in (*map(str, Arm), "warm"):
             yield f"  topic {prefix}-{suffix}: {scenario.queues_per_broker} queues on each of {', '.join(case.brokers)}"
     for fault in scenario.faults:
@@ -76,7 +75,7 @@ def _left_out(choice: Choice) -> Iterator[str]:
 
 
 def _total(cases: Sequence[Case], choice: Choice, *, is_control_wanted: bool) -> str:
-    """How much it is; the time is that of the sends alone, to which each case adds its topics and reading everything back."""
+    """Number of cases and checks, and the time for the sends alone. Each case also creates topics and reads everything back."""
     sent_s = sum(case.scenario.duration_s for case in cases) * (2 if is_control_wanted else 1)
     controls = " and as many controls" if is_control_wanted else ""
     first = cases[0].id

@@ -1,4 +1,4 @@
-"""The order of stages of a run: select, fetch, run every case, judge. It emits events and prints nothing."""
+"""The stages of a run in order: select, fetch, run every case, judge. It emits events and prints nothing."""
 
 import secrets
 import time
@@ -39,10 +39,9 @@ from rocketdiff.verdict.judge import Counts, RunVerdict, machine_line
 
 def execute(request: RunRequest, listeners: Sequence[Listener] = ()) -> int:
     """
-    Run and judge; returns the exit code.
+    Run and judge. Returns the exit code.
 
-    Raises HarnessError for what keeps the run from going on; what goes wrong with a subject or a fault inside a case is
-    recorded there and judged.
+    Raises HarnessError if the run cannot continue. A failing subject or fault inside a case is recorded there and judged.
     """
     began = time.monotonic()
     seed = secrets.randbelow(1 << 31) if request.seed is None else request.seed
@@ -56,7 +55,7 @@ def execute(request: RunRequest, listeners: Sequence[Listener] = ()) -> int:
     request = fetched(request)
     directory = RunDirectory.create(request.out.resolve(), manifest_of(request, seed, cases, choice.left_out))
     listeners = (*listeners, JUnitListener(directory.path / junit.FILE_NAME, request.judging.policy))
-    if not request.is_control_wanted:  # or it would start beside a case
+    if not request.is_control_wanted:  # otherwise Spark would start while a control case runs
         listeners = (*listeners, JudgingAhead(len(cases), request.judging.master))
     tell(listeners, _started(request, cases, directory, choice))
     with _failure_reported(request, directory, ledger, listeners):
@@ -73,7 +72,7 @@ def execute(request: RunRequest, listeners: Sequence[Listener] = ()) -> int:
 def _failure_reported(
     request: RunRequest, directory: RunDirectory, ledger: Ledger, listeners: Sequence[Listener]
 ) -> Iterator[None]:
-    """If the cases cannot all run, reports on the complete ones and emits RunFailed; there is no verdict."""
+    """If the cases cannot all run, report on the complete ones and emit RunFailed. There is no verdict."""
     try:
         with _interruption_reported(directory, listeners):
             yield
@@ -98,18 +97,14 @@ def _interruption_reported(directory: RunDirectory, listeners: Sequence[Listener
 
 
 def require_possible(request: RunRequest) -> None:
-    """UsageError for everything that can be checked before scenarios are read and anything is fetched or started."""
+    """UsageError for everything that can be checked before reading scenarios, fetching or starting."""
     require_usable(request.out, request.judging.master)
     require_pair(request.baseline, request.candidate)
     require_security(request.subjects, request.backend)
 
 
 def fetched(request: RunRequest) -> RunRequest:
-    """
-    Downloads or compiles everything that is missing, before anything is started or written.
-
-    Returns the request with a backend that knows the release of its servers.
-    """
+    """Download or compile everything missing. The returned request's backend knows its server release."""
     backend = request.backend.fetched(request.progress)
     for subject in request.subjects:
         subject.fetch(request.progress)
@@ -117,19 +112,17 @@ def fetched(request: RunRequest) -> RunRequest:
 
 
 def plan_cases(request: RunRequest, seed: int) -> tuple[Case, ...]:
-    """
-    Cases in the order they run: grouped by topology, so that a cluster starts once; UsageError when nothing matches.
-    """
+    """Cases in the order they run: grouped by topology, so each cluster starts once. UsageError if nothing matches."""
     return expanded(chosen(request), request, seed)
 
 
 def chosen(request: RunRequest) -> Choice:
-    """Which scenarios are asked for, and which of them are left out and why; every scenario file is read for it."""
+    """Selected scenarios, and those left out with the reason. Reads every scenario file."""
     return choose(request.selection, request.subjects, request.backend)
 
 
 def expanded(choice: Choice, request: RunRequest, seed: int) -> tuple[Case, ...]:
-    """The cases of what was chosen, as plan_cases has them."""
+    """Cases of a choice, ordered as in plan_cases."""
     require_some(choice, request.selection)
     ordered = sorted(choice.scenarios, key=lambda scenario: (scenario.topology, scenario.name))
     pair, longest_ms = (request.baseline.id, request.candidate.id), request.attempt_timeout_ms
@@ -147,7 +140,7 @@ def _there(case: Case, backend: Backend) -> Case:
 def run_cases(
     request: RunRequest, cases: Sequence[Case], directory: RunDirectory, listeners: Sequence[Listener]
 ) -> None:
-    """Runs every case; the cases of a topology share one cluster."""
+    """Run every case; the cases of a topology share one cluster."""
     folder, progress = directory.path / "cluster", request.progress
     with ClusterPool(request.backend, folder, keeps_files=True, listeners=listeners, progress=progress) as clusters:
         session = CaseSession(request, directory, clusters, listeners)

@@ -1,4 +1,4 @@
-"""``run.json`` as it stands before the first case."""
+"""``run.json`` as it is before the first case."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -20,7 +20,7 @@ from rocketdiff.traces.recorder import plan_digest
 def manifest_of(
     request: RunRequest, seed: int, cases: Sequence[Case], left_out: tuple[tuple[str, str], ...] = ()
 ) -> RunManifest:
-    """Everything planned is recorded before anything starts, so that a case that never runs is noticed."""
+    """Record everything planned before anything starts, so that a case that never runs is noticed."""
     now = datetime.now(UTC)
     return RunManifest(
         run=f"{now:%Y%m%d-%H%M%S}-{seed:08x}",
@@ -62,7 +62,9 @@ def entry_of(number: int, case: Case) -> CaseEntry:
         plan_digest=plan_digest(case.plan),
         checks=checks_planned(scenario),
         brokers=case.brokers or topology_named(scenario.topology).broker_names,
-        tolerances=tuple(Tolerance(one.check, one.ratio, one.reason) for one in scenario.tolerances),
+        tolerances=tuple(
+            Tolerance(tolerance.check, tolerance.ratio, tolerance.reason) for tolerance in scenario.tolerances
+        ),
         covers=scenario.covers,
         scenario_file=file_named(scenario.source),
         attempt_timeout_ms=case.attempt_timeout_ms,

@@ -15,9 +15,9 @@ _FIRST_SUITE = {ClientProtocol.REMOTING: "quick", ClientProtocol.GRPC: "grpc"}
 
 def pair_of(subjects: list[str]) -> "tuple[Subject, Subject]":
     """
-    Both subjects; one alone is compared with the reference of its release, none at all is java:5.3.3 with its reference.
+    Both subjects. A single one gets the reference of its release; without any, java:5.3.3 and its reference.
 
-    Programs of the user are started to say who they are.
+    Starts programs of the user to read their hello.
     """
     from rocketdiff.subjects.registry import resolved  # noqa: PLC0415 - help needs no subjects
 
@@ -30,7 +30,7 @@ def pair_of(subjects: list[str]) -> "tuple[Subject, Subject]":
 
 
 def built(subjects: list[str]) -> None:
-    """Runs the build commands of the subject files among them; UsageError if there is none, EnvironmentMissing if one fails."""
+    """Run the build commands of the subject files among them. UsageError if there is none, EnvironmentMissing if one fails."""
     from rocketdiff.subjects.own.subject_build import build_all  # noqa: PLC0415 - nor their builds
     from rocketdiff.subjects.registry import file_of  # noqa: PLC0415 - help needs no subjects
 
@@ -38,7 +38,7 @@ def built(subjects: list[str]) -> None:
 
 
 def subject_of(text: str) -> SubjectId:
-    """A client of which all is known; a bare release, `5.3.3`, and a build are the Java client's."""
+    """A client that rocketdiff knows. A bare release (`5.3.3`) or a build means the Java client."""
     from rocketdiff.releases.programs.builds import is_build, kept  # noqa: PLC0415 - help needs no releases
     from rocketdiff.subjects.registry import spelled_out  # noqa: PLC0415 - nor subjects
 
@@ -48,7 +48,7 @@ def subject_of(text: str) -> SubjectId:
 
 
 def release_of(text: str) -> str:
-    """A release of the Java client, written 5.3.3 or java:5.3.3, or as a wrapper; the label of a build: patched.jar@5.3.3, dist/lib/."""
+    """A release of the Java client, from 5.3.3, java:5.3.3 or a wrapper; for a build (patched.jar@5.3.3, dist/lib/) its label."""
     from rocketdiff.releases.programs.builds import label_of  # noqa: PLC0415 - help needs no releases
     from rocketdiff.subjects.registry import spelled_out  # noqa: PLC0415 - nor subjects
 
@@ -56,7 +56,7 @@ def release_of(text: str) -> str:
 
 
 def _reference_for(subject: "Subject") -> "Subject":
-    """The reference that a client is compared with when it is named alone; only a Java release has one."""
+    """Only a Java release has a reference."""
     from rocketdiff.subjects.registry import published  # noqa: PLC0415 - help needs no subjects
 
     if subject.rules is None:
@@ -69,14 +69,14 @@ def _reference_for(subject: "Subject") -> "Subject":
 
 
 def suite_of(asked: str | None, *, is_chosen: bool, protocol: ClientProtocol = ClientProtocol.REMOTING) -> str | None:
-    """None is every suite: what `all` says, and what choosing scenarios by name or folder means."""
+    """The suite name, or None for every suite: for `all`, and if scenarios are chosen by name or folder."""
     if asked is None:
         return None if is_chosen else _FIRST_SUITE[protocol]
     return None if asked == "all" else asked
 
 
 def policy_of(inconclusive: str, *, strict: bool) -> Policy:
-    """What gates, from the options."""
+    """The gating policy from the options."""
     try:
         return Policy(inconclusive=Inconclusive(inconclusive), strict=strict)
     except ValueError as error:

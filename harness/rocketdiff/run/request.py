@@ -1,4 +1,4 @@
-"""The request for a run: scenarios, backend, judging; made from options, and printed as a command again."""
+"""The request for a run: scenarios, backend, judging. It is made from options and can be printed as a command again."""
 
 import shlex
 from collections.abc import Iterator, Mapping
@@ -20,7 +20,7 @@ from rocketdiff.subjects.subject import Subject
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Which scenarios: suite (None: all), globs of names, folder (None: the shipped scenarios)."""
+    """Which scenarios to run: suite (None: all), globs of names, folder (None: the shipped scenarios)."""
 
     suite: str | None = None
     patterns: tuple[str, ...] = ()
@@ -28,7 +28,6 @@ class Selection:
 
     @property
     def suite_name(self) -> str:
-        """As a user writes it, ``all`` for None."""
         return self.suite or "all"
 
 
@@ -48,11 +47,11 @@ WITHOUT_LEDGERS = Judging(ledgers=LedgerChoice(shipped=False))
 @dataclass(frozen=True, slots=True)
 class RunRequest:
     """
-    What the user asked for. ``seed`` None: drawn, printed, and part of the command that repeats the run.
+    What the user requested. ``seed`` None: drawn and printed.
 
-    is_wire_wanted: relays before both arms also where nothing needs them.
-    is_control_wanted: after each case the same one of the baseline against itself.
-    is_dry: say what would be done, and do nothing.
+    is_wire_wanted: relays even if not needed.
+    is_control_wanted: run each case also with the baseline against itself.
+    is_dry: only print what would be done.
     """
 
     baseline: Subject
@@ -69,12 +68,11 @@ class RunRequest:
 
     @property
     def subjects(self) -> tuple[Subject, Subject]:
-        """Baseline and candidate."""
         return self.baseline, self.candidate
 
     @property
     def attempt_timeout_ms(self) -> int:
-        """The longest attempt that one of the two subjects says; 0 if both obey the setting."""
+        """The longest attempt timeout that a subject states; 0 if both obey the setting."""
         return max(subject.attempt_timeout_ms or 0 for subject in self.subjects)
 
     @property
@@ -84,13 +82,13 @@ class RunRequest:
 
     @property
     def server_asked(self) -> str | None:
-        """Value of ``--server``; None for an existing cluster, which has a release of its own."""
+        """Value of ``--server``. None for an existing cluster, which has its own release."""
         return None if self.backend.is_shared else self.backend.server_release
 
 
 def request_of(given: Mapping[str, Any], backend: Backend | None = None) -> RunRequest:
     """
-    Makes a request from option values by key; missing options have their defaults.
+    Make a request from option values by key. Missing options have their defaults.
 
     backend: already parsed; None to parse ``cluster`` and ``server``. Raises UsageError for an invalid value.
     """
@@ -124,7 +122,7 @@ def with_their_own(choice: LedgerChoice, pair: tuple[Subject, Subject]) -> Ledge
 
 
 def command_line(request: RunRequest, seed: int) -> str:
-    """The command that repeats the run, with every option that decides what it does and how it is judged."""
+    """The command that repeats the run, with every option that affects it or its verdict."""
     seeded = replace(request, seed=seed)
     words = (word for name in TO_REPEAT for word in _words(RUN_OPTIONS[name], seeded))
     return shlex.join(["rocketdiff", "run", *words])
@@ -137,5 +135,5 @@ def _words(option: RunOption, request: RunRequest) -> Iterator[str]:
     if option.type is bool:
         yield f"--{option.name}"
         return
-    for one in value if option.is_many else (value,):
-        yield from (f"--{option.name}", str(one))
+    for item in value if option.is_many else (value,):
+        yield from (f"--{option.name}", str(item))

@@ -1,4 +1,4 @@
-"""Which scenarios a run is made of, and which it leaves out, with the reason: nothing is left out silently."""
+"""Selects the scenarios of a run. Every scenario that is left out is listed with the reason."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -20,10 +20,10 @@ OTHER_PROTOCOL = {
     ClientProtocol.REMOTING: "its cluster has a proxy, which only clients that speak gRPC use",
     ClientProtocol.GRPC: "its cluster has no proxy, which clients that speak gRPC need; --suite grpc has those with one",
 }
-"""Why a scenario is left out whose cluster clients of a protocol have no use for."""
+"""Why a scenario is left out whose cluster does not suit clients of this protocol."""
 
 NO_CALL = "one of the two clients has no such call"
-"""Why a scenario is left out whose kind of send one of them does not have: no difference could be told there."""
+"""Why a scenario is left out if one of the clients lacks its kind of send: no difference could be observed there."""
 
 _SCENARIOS_NAMED = 3
 
@@ -31,11 +31,11 @@ _SCENARIOS_NAMED = 3
 @dataclass(frozen=True, slots=True)
 class Choice:
     """
-    What was chosen, and what of it can be run.
+    The selected scenarios that can be run, and the others.
 
-    without_call: scenarios that are left out for NO_CALL.
-    not_here: scenarios that the backend cannot run, each with the reason.
-    claims: what each program of the user's says that it can be asked, as a sentence.
+    without_call: left out for NO_CALL.
+    not_here: not possible on the backend or for the clients' protocol, with the reason.
+    claims: a sentence about the capabilities that each program of the user claims.
     """
 
     scenarios: tuple[Scenario, ...]
@@ -45,12 +45,11 @@ class Choice:
 
     @property
     def left_out(self) -> tuple[tuple[str, str], ...]:
-        """Each scenario that is not run, with the reason."""
         return (*((name, NO_CALL) for name in self.without_call), *self.not_here)
 
     @property
     def why_none(self) -> str:
-        """What to say to somebody who is left with no scenario at all."""
+        """Message for the user if no scenario is left."""
         if self.not_here:
             return "; ".join(f"{name}: {reason}" for name, reason in self.not_here)
         if self.without_call:
@@ -64,27 +63,33 @@ def choose(wanted: Selection, subjects: Sequence[Subject], backend: Backend) -> 
     """
     Scenarios by suite and pattern, without those that cannot be run.
 
-    Raises UsageError for a scenario that was asked for by its very name and that the backend cannot run.
+    Raises UsageError for a scenario requested by its exact name that does not suit the backend or the clients' protocol.
     """
     there = load_all(wanted.root)
     selected = select(there, suite=wanted.suite, patterns=wanted.patterns)
-    possibly = ((one.name, why_not_here(one, backend)) for one in selected)
+    possibly = ((scenario.name, why_not_here(scenario, backend)) for scenario in selected)
     not_here = {name: reason for name, reason in possibly if reason is not None}
     for name, reason in not_here.items():
         if name in wanted.patterns:
             raise backend.refused(name, reason)
-    other = {one.name: why for one in selected if (why := _other_protocol(one, subjects[0])) is not None}
+    other = {scenario.name: why for scenario in selected if (why := _other_protocol(scenario, subjects[0])) is not None}
     for name, why in other.items():
         if name in wanted.patterns:
             raise UsageError(f"a scenario for {subjects[0].protocol} clients", seen=name, hint=why)
     not_here = not_here | other
-    without_call = [one.name for one in selected if one.name not in other and why_not_asked(one, subjects) is not None]
-    possible = tuple(one for one in selected if one.name not in not_here and one.name not in without_call)
+    without_call = [
+        scenario.name
+        for scenario in selected
+        if scenario.name not in other and why_not_asked(scenario, subjects) is not None
+    ]
+    possible = tuple(
+        scenario for scenario in selected if scenario.name not in not_here and scenario.name not in without_call
+    )
     return Choice(possible, tuple(without_call), tuple(not_here.items()), tuple(_claims(subjects)))
 
 
 def _claims(subjects: Sequence[Subject]) -> Iterator[str]:
-    """One that is misspelt is seen here; it is not refused, because a later protocol may have it."""
+    """Makes a misspelt claim visible. An unknown claim is not refused, because a later protocol may define it."""
     for subject in subjects:
         if subject.kind is None:
             claimed = ", ".join(sorted(subject.capabilities)) or "nothing"
@@ -92,14 +97,14 @@ def _claims(subjects: Sequence[Subject]) -> Iterator[str]:
 
 
 def require_usable(out: Path, master: str | None) -> None:
-    """UsageError for a folder or a Spark master that would be refused when the cases have run."""
+    """UsageError for a folder or Spark master that would otherwise be refused only after the cases."""
     require_nameable(out, "--out")
     require_folder(out, "--out")
     require_master(master)
 
 
 def require_pair(baseline: Subject, candidate: Subject) -> None:
-    """UsageError for clients of two protocols, and for a baseline that nobody knows how to judge by."""
+    """UsageError for clients of two protocols, and for a baseline whose rules are unknown."""
     if baseline.protocol is not candidate.protocol:
         raise UsageError(
             "two clients of one protocol, which are on the same cluster and asked for the same sends",
@@ -122,7 +127,7 @@ def require_pair(baseline: Subject, candidate: Subject) -> None:
 
 
 def require_security(subjects: Sequence[Subject], backend: Backend) -> None:
-    """UsageError for a client that cannot do what the servers demand: it would fail every send, and say nothing about itself."""
+    """UsageError for a client that lacks what the servers demand: every send would fail, revealing nothing."""
     for subject in subjects:
         missing = subject.lacks(backend.demands)
         if missing:
@@ -134,7 +139,7 @@ def require_security(subjects: Sequence[Subject], backend: Backend) -> None:
 
 
 def require_some(choice: Choice, wanted: Selection) -> None:
-    """UsageError when nothing is left: a typing error must not look like a pass."""
+    """UsageError if no scenario is left: a typing error must not look like a pass."""
     if not choice.scenarios:
         raise UsageError(
             "at least one scenario",
@@ -150,7 +155,7 @@ def _other_protocol(scenario: Scenario, subject: Subject) -> str | None:
 
 
 def why_not_asked(scenario: Scenario, subjects: Sequence[Subject]) -> str | None:
-    """Why the subjects cannot be compared in a scenario, on whatever cluster; None for nothing."""
+    """Why the subjects cannot be compared in a scenario on any cluster; None if they can."""
     return None if all(_can_be_asked_of(subject, scenario) for subject in subjects) else NO_CALL
 
 

@@ -1,1 +1,1 @@
-"""One file a group of commands."""
+"""One file per group of commands."""

@@ -1,4 +1,4 @@
-"""`rocketdiff bench`: speed on this machine, of clients on a cluster, of the simulation and of judging."""
+"""`rocketdiff bench`: speed on this machine of clients on a cluster, of the simulation and of judging."""
 
 import json
 from enum import StrEnum
@@ -31,7 +31,9 @@ def bench(
     part: Annotated[Part, typer.Option(help="What to measure.")] = Part.ALL,
     as_json: JsonOption = False,
 ) -> None:
-    """Measure this machine: cluster start, sends a second of each client, cost of the driver, speed of the simulation and of judging."""
+    """
+    Measure this machine: cluster start, sends per second of each client, cost of the driver, speed of simulation and judging.
+    """
     measured: dict[str, Any] = {}
     if part in (Part.ALL, Part.CLUSTER):
         from rocketdiff.bench.clients import bench as measure

@@ -1,4 +1,4 @@
-"""`rocketdiff calibrate`: the gate's own error rates, measured on this machine."""
+"""`rocketdiff calibrate`: the gate's error rates, measured on this machine."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -13,8 +13,9 @@ if TYPE_CHECKING:
 
 CASES = 320
 """
-299 without an alarm show that fewer than one case in a hundred alarms falsely, at 95 % (README of `statistics`). A dozen more,
-because some come out invalid, and whole gate runs.
+299 cases without an alarm show a false alarm rate under 1 % at 95 % confidence (README of `statistics`).
+
+Some more, because some come out invalid, and for whole gate runs.
 """
 
 REPEATS = 5
@@ -73,7 +74,6 @@ def calibrate(
 
 
 def _tell_and_write(journal: "CalibrationJournal", path: Path) -> None:
-    """Print the rates of what was counted so far, and keep them."""
     from rocketdiff.calibration.campaign import write_calibration
     from rocketdiff.report.words.gate_rates import calibration_lines
 

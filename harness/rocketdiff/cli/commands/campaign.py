@@ -1,4 +1,4 @@
-"""`rocketdiff campaign`: subjects × suites × seeds × settings, made one after another and kept in the record."""
+"""`rocketdiff campaign`: makes the runs of subjects × suites × seeds × settings and adds them to the record."""
 
 from pathlib import Path
 from typing import Annotated

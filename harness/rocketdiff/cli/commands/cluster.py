@@ -1,4 +1,4 @@
-"""`rocketdiff cluster up`, `down`: a local RocketMQ in seconds, for anyone; `clean`: what killed runs left at clusters of others."""
+"""`rocketdiff cluster up`, `down`: a local RocketMQ in seconds. `clean`: undoes what killed runs left at external clusters."""
 
 import contextlib
 import threading
@@ -63,7 +63,7 @@ def cluster_down() -> None:
 
 @cluster_app.command("clean", epilog=epilog("cluster clean"))
 def cluster_clean() -> None:
-    """Resume, restart and delete whatever runs that were killed still owe to clusters of your own."""
+    """Undo what killed runs left at your own clusters: resume and restart nodes, delete topics."""
     from rocketdiff.cluster.external.cleanup import clean
 
     clean(typer.echo)

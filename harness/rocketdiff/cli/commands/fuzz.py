@@ -38,7 +38,7 @@ def fuzz(
     save: Annotated[Path, typer.Option(help="Folder that receives the scripts that show a difference.")] = SAVED,
     as_json: JsonOption = False,
 ) -> None:
-    """Hold the reference against the Java classes of every release, step by step, on random scripts."""
+    """Compare the reference with the Java classes of every release, step by step, on random scripts."""
     from rocketdiff.lab.fuzz.campaign import campaign, depths_named, releases_named
     from rocketdiff.lab.fuzz.lockstep import Effort
     from rocketdiff.run.options import release_of
@@ -52,7 +52,7 @@ def fuzz(
 
 
 def _count(text: str, option: str) -> int:
-    """A whole number, which may be written as 1e6."""
+    """The number may be written as 1e6."""
     try:
         number = float(text)
     except ValueError:

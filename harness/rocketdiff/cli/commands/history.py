@@ -78,7 +78,7 @@ def upgrade(
     depth: DepthOption = "remoting",
     fresh: FreshOption = False,
 ) -> None:
-    """One page for whoever upgrades: what is different afterwards, before → after, the gravest first."""
+    """One page for an upgrade: what is different afterwards, before → after, most severe first."""
     from rocketdiff.lab import upgrade as page
     from rocketdiff.lab.upgrade_report import differences_between, require_writable, write_page
     from rocketdiff.report.document import load
@@ -133,7 +133,7 @@ def identify(
     case: Annotated[str | None, typer.Option(help="Case name or number; all of the run when not given.")] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Which releases explain what a client was seen to do, how sure that is, and what would tell more."""
+    """Which releases explain a client's observed behaviour, how certain that is, and what would narrow it down."""
     from rocketdiff.lab.identify import (
         exit_code,
         identified_data,
@@ -155,7 +155,6 @@ def identify(
 
 
 def _print(output: dict[str, Any] | Iterable[str]) -> None:
-    """Data as JSON, lines as they are."""
     if isinstance(output, dict):
         typer.echo(json.dumps(output, ensure_ascii=False, indent=1))
     else:

@@ -23,7 +23,7 @@ def doctor(
     as_json: JsonOption = False,
     clean: Annotated[bool, typer.Option("--clean", help="First remove containers that killed runs have left.")] = False,
 ) -> None:
-    """Say what this machine has, what is missing, and how to get it."""
+    """List what this machine has, what is missing, and how to get it."""
     from rocketdiff.cli.commands.listing import print_findings, sweep_containers
 
     if clean:

@@ -27,7 +27,7 @@ def ledger_lint(
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Say what is wrong with ledgers; exit code 4 when anything has to be corrected."""
+    """Check ledgers; exit code 4 if anything must be corrected."""
     from rocketdiff.judging.ledger_upkeep import lint_files
     from rocketdiff.judging.ledgers import shipped_files
     from rocketdiff.ledger.lint import Level
@@ -52,7 +52,7 @@ def ledger_propose(
     run_dir: Annotated[Path, FromOption],
     out: Annotated[Path | None, typer.Option(help="New file for the entries; standard output when not given.")] = None,
 ) -> None:
-    """Write an entry for each undeclared divergence of a judged run; it excuses nothing until somebody edits it."""
+    """Write an entry for each undeclared divergence of a judged run; it excuses nothing until you edit it."""
     from rocketdiff.documents.files import replace_file
     from rocketdiff.judging.ledger_upkeep import propose
 

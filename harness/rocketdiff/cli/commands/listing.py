@@ -1,4 +1,4 @@
-"""What the command line prints when it only lists: scenarios, and what this machine has."""
+"""Output of the commands that only list."""
 
 import json
 import sys
@@ -16,7 +16,7 @@ from rocketdiff.scenario import Scenario, load_all, select
 
 
 def print_scenarios(suite: str | None, folder: Path | None, *, as_json: bool) -> None:
-    """Name, suites, rows covered and purpose of every scenario of a suite (None: all)."""
+    """Print the scenarios of a suite (None: all)."""
     chosen = select(load_all(folder), suite=suite)
     if as_json:
         print(json.dumps([_as_data(scenario) for scenario in chosen], indent=1))
@@ -43,7 +43,7 @@ def _as_data(scenario: Scenario) -> dict[str, object]:
 
 
 def print_findings(*, as_json: bool) -> int:
-    """Print what `doctor` found; the exit code says whether anything needed is missing."""
+    """Print the findings of `doctor`. The exit code shows whether anything needed is missing."""
     findings = [*examine(), _image_base()]
     if as_json:
         print(json.dumps([asdict(finding) for finding in findings], indent=1))
@@ -59,7 +59,7 @@ def print_findings(*, as_json: bool) -> int:
 
 
 def sweep_containers() -> None:
-    """Remove containers whose runner is gone, and say on standard error what was removed; without an engine there are none."""
+    """Remove containers whose runner is gone, and report them on standard error."""
     from rocketdiff.cluster.containers.cleanup import sweep  # as above
     from rocketdiff.cluster.containers.engine import Engine  # half a second that a list need not wait for
 
@@ -76,7 +76,7 @@ def sweep_containers() -> None:
 
 
 def _image_base() -> Requirement:
-    """What server images are put on; the engine itself is a finding of its own."""
+    """The base of server images."""
     from rocketdiff.cluster.containers.engine import Engine  # as above
     from rocketdiff.cluster.containers.images import look_for_base  # as above
 

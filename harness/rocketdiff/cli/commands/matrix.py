@@ -1,4 +1,4 @@
-"""`rocketdiff matrix`: many clients against one baseline, as a table that can be published."""
+"""`rocketdiff matrix`: many clients against one baseline, as a publishable table."""
 
 import shlex
 from pathlib import Path

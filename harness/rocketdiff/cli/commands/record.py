@@ -1,4 +1,4 @@
-"""`rocketdiff record`: all runs in one place, judged once, asked about as a whole."""
+"""`rocketdiff record`: all runs in one place, judged once, queried as a whole."""
 
 import json
 import shlex
@@ -40,7 +40,7 @@ def record_add(
     master: MasterOption = None,
     conf: ConfOption = None,
 ) -> None:
-    """Add runs; one that is there already is passed over, a damaged one goes to quarantine with the reason."""
+    """Add runs; a known one is skipped, a damaged one goes to quarantine with the reason."""
     from rocketdiff.record.commands import add, refusal
     from rocketdiff.record.ingest import folders_of
     from rocketdiff.record.storage.files import Place
@@ -48,8 +48,8 @@ def record_add(
     folders = folders_of(runs)
     with working(master, len(folders), conf) as work:
         added = add(Place.named(record), folders, work)
-    for one in added.damaged:
-        typer.echo(f"quarantine: {Path(one.path).name}: expected {one.expected}; saw {one.seen}")
+    for damaged in added.damaged:
+        typer.echo(f"quarantine: {Path(damaged.path).name}: expected {damaged.expected}; saw {damaged.seen}")
     counts = (("added", added.new), ("known", added.known), ("refused", added.other), ("quarantined", added.damaged))
     typer.echo("RECORD " + " ".join(f"{word}={len(some)}" for word, some in counts))
     if added.other:
@@ -59,7 +59,7 @@ def record_add(
 
 @record_app.command("judge", epilog=epilog("record judge"))
 def record_judge(record: RecordOption = DEFAULT, master: MasterOption = None, conf: ConfOption = None) -> None:
-    """Judge what was never judged by the present rules, check by check, and answer what has no answer."""
+    """Judge, check by check, what the current rules have not judged yet, and conclude the runs without a verdict."""
     from rocketdiff.record.commands import judge, runs_to_judge
     from rocketdiff.record.storage.files import Place
 
@@ -71,24 +71,24 @@ def record_judge(record: RecordOption = DEFAULT, master: MasterOption = None, co
 
 @record_app.command("status", epilog=epilog("record status"))
 def record_status(record: RecordOption = DEFAULT, as_json: JsonOption = False) -> None:
-    """Say what a record holds, how much of it is judged, and what is in quarantine."""
+    """Show what a record holds, how much of it is judged, and what is in quarantine."""
     from rocketdiff.record.commands import status
     from rocketdiff.record.storage.files import Place
 
-    told = status(Place.named(record))
+    state = status(Place.named(record))
     if as_json:
-        typer.echo(json.dumps(asdict(told), indent=1))
+        typer.echo(json.dumps(asdict(state), indent=1))
         return
-    first, last = (_day(at_ms) for at_ms in (told.first_ms, told.last_ms))
-    typer.echo(f"{told.runs} runs from {first} to {last}, {told.sends:,} sends planned")
-    for pair, count in told.pairs:
+    first, last = (_day(at_ms) for at_ms in (state.first_ms, state.last_ms))
+    typer.echo(f"{state.runs} runs from {first} to {last}, {state.sends:,} sends planned")
+    for pair, count in state.pairs:
         typer.echo(f"  {count:6} {pair.replace('~', ' against ')}")
-    typer.echo(f"{told.judged} judged by the present rules, {told.concluded} with answers")
-    for verdict, count in told.verdicts:
+    typer.echo(f"{state.judged} judged by the present rules, {state.concluded} with answers")
+    for verdict, count in state.verdicts:
         typer.echo(f"  {count:6} {verdict}")
-    for name, seen in told.quarantine:
+    for name, seen in state.quarantine:
         typer.echo(f"quarantine: {name}: {seen}")
-    typer.echo(f"RECORD runs={told.runs} judged={told.judged} concluded={told.concluded} files={told.files}")
+    typer.echo(f"RECORD runs={state.runs} judged={state.judged} concluded={state.concluded} files={state.files}")
 
 
 @record_app.command("compact", epilog=epilog("record compact"))
@@ -103,7 +103,7 @@ def record_compact(
     master: MasterOption = None,
     conf: ConfOption = None,
 ) -> None:
-    """Put many small files into few large ones, and remove what killed commands have left."""
+    """Merge many small files into few large ones, and remove what killed commands have left."""
     from rocketdiff.record.commands import compact, status
     from rocketdiff.record.storage.files import Place
 
@@ -116,21 +116,21 @@ def record_compact(
 
 @record_app.command("check", epilog=epilog("record check"))
 def record_check(record: RecordOption = DEFAULT, master: MasterOption = None, conf: ConfOption = None) -> None:
-    """Read every row back and say what is wrong; exit code 4 when anything is."""
+    """Read every row back and report what is wrong; exit code 4 if anything is."""
     from rocketdiff.record.commands import check, status
     from rocketdiff.record.storage.files import Place
 
     place = Place.named(record)
-    told = status(place)
-    with working(master, told.runs, conf) as work:
+    state = status(place)
+    with working(master, state.runs, conf) as work:
         wrong = check(place, work)
     for sentence in wrong:
         typer.echo(sentence)
-    if told.left_behind:
+    if state.left_behind:
         typer.echo(
-            f"{told.left_behind} batches are not committed: their commands were killed, or are at work; record compact removes them"
+            f"{state.left_behind} batches are not committed: their commands were killed, or are at work; record compact removes them"
         )
-    typer.echo(f"RECORD runs={told.runs} wrong={len(wrong)} left-behind={told.left_behind}")
+    typer.echo(f"RECORD runs={state.runs} wrong={len(wrong)} left-behind={state.left_behind}")
     raise typer.Exit(int(ExitCode.USAGE if wrong else ExitCode.CONFORMS))
 
 
@@ -161,15 +161,15 @@ def record_regressions(
 
     wanted = questions.states_of(fail_on or [])
     questions.require_order(over)
-    told = questions.regressions(
+    found = questions.regressions(
         Place.named(record), (master, conf or ()), over=over, since=since, everything=everything
     )
     if as_json:
-        typer.echo(json.dumps(told.rows, indent=1, default=str))
+        typer.echo(json.dumps(found.rows, indent=1, default=str))
     else:
-        for line in questions.lines_of(told):
+        for line in questions.lines_of(found):
             typer.echo(line)
-    raise typer.Exit(int(questions.code_of(told, wanted)))
+    raise typer.Exit(int(questions.code_of(found, wanted)))
 
 
 @record_app.command("history", epilog=epilog("record history"))
@@ -180,7 +180,7 @@ def record_history(
     master: MasterOption = None,
     conf: ConfOption = None,
 ) -> None:
-    """How often was each signature seen, week by week, of how many runs that were asked?"""
+    """How often was each signature seen, week by week, and in how many of the runs that checked for it?"""
     from rocketdiff.record import questions
     from rocketdiff.record.storage.files import Place
 
@@ -221,12 +221,16 @@ def record_page(
     place = Place.named(record)
     words = [
         *(["--record", record] if record != DEFAULT else []),
-        *(word for one in only or () for word in ("--only", str(one))),
+        *(word for folder in only or () for word in ("--only", str(folder))),
     ]
     command = shlex.join(["rocketdiff", "record", "page", *words, "--out", str(out)])
-    told = make(place, (master, conf or ()), out=out, runs=runs or (), only=only or (), title=title, command=command)
+    document = make(
+        place, (master, conf or ()), out=out, runs=runs or (), only=only or (), title=title, command=command
+    )
     typer.echo(f"html: {out}")
-    typer.echo(f"RECORD runs={told.total} judged={told.answered} changes={len(told.changes)} shown={len(told.runs)}")
+    typer.echo(
+        f"RECORD runs={document.total} judged={document.answered} changes={len(document.changes)} shown={len(document.runs)}"
+    )
 
 
 @record_app.command("rules-changed", epilog=epilog("record rules-changed"))
@@ -239,7 +243,7 @@ def record_rules_changed(
     master: MasterOption = None,
     conf: ConfOption = None,
 ) -> None:
-    """What do the last rules of a check say of the same runs that those before did not, and the other way round?"""
+    """Which divergences does a check's latest rule find in the same runs that the previous rule did not, and vice versa?"""
     from rocketdiff.record import questions
     from rocketdiff.record.storage.files import Place
 
@@ -260,7 +264,7 @@ def _day(at_ms: int | None) -> str:
 
 @contextmanager
 def working(master: str | None, runs: int, conf: list[str] | None) -> "Iterator[Work]":
-    """On the master that was named; without one, on Spark only where there are runs enough to repay its start."""
+    """Work on the given master. Without one, Spark is used only for enough runs to repay its start."""
     from rocketdiff.analysis.masters import require_master
     from rocketdiff.record.work import master_for, work_on
 

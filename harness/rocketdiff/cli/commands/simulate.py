@@ -54,7 +54,7 @@ def simulate(
     request = SimulateRequest(
         subjects=_subjects(subject or [f"{client}:{DEFAULT_RELEASE}" for client in (STANDARD, REFERENCE)]),
         files=tuple(script or ()),
-        # Without any script or scenario it is the quick suite, as with `run`.
+        # Without script or scenario: the quick suite, as with `run`.
         has_scenarios=bool(scenario or suite or scenarios or not script),
         patterns=tuple(scenario or ()),
         suite=suite_of(suite, is_chosen=bool(scenario)),

@@ -1,4 +1,4 @@
-"""`rocketdiff subject check` and `init`: for the author of a client or of a driver."""
+"""`rocketdiff subject check` and `init`: for authors of a client or driver."""
 
 import shlex
 import shutil
@@ -26,7 +26,7 @@ def subject_check(
     server: ServerOption = DEFAULT_RELEASE,
     security: MadeSecurityOption = None,
 ) -> int:
-    """Try each call that a client claims on a cluster of one broker, and say in plain sentences what is wrong; exit code 1 if anything is."""
+    """Try each call that a client claims on a cluster of one broker, and print what is wrong; exit code 1 if anything is."""
     from rocketdiff.cluster.start import backend_named, start_cluster
     from rocketdiff.releases.progress import PlainProgress
     from rocketdiff.run.selection import require_security
@@ -52,7 +52,7 @@ def subject_check(
                 wrong += bool(finding.problem)
                 typer.echo(f"✗ {finding.tried}: {finding.problem}" if finding.problem else f"✓ {finding.tried}")
     finally:
-        # What it wrote on stderr is kept where something is wrong: the problems name its files.
+        # On failure the subject's stderr files are kept, because the problems name them.
         shutil.rmtree(where / "cluster" if wrong else where, ignore_errors=True)
     typer.echo(f"CHECK {'failed' if wrong else 'passed'} problems={wrong} subject={asked}")
     return int(ExitCode.DIVERGES if wrong else ExitCode.CONFORMS)
@@ -63,7 +63,7 @@ def subject_init(
     language: Annotated[str, typer.Argument(metavar="LANGUAGE", help="java, go, node, rust or python.")],
     folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Made for it, or empty.")],
 ) -> int:
-    """Write a driver to begin with, which passes `subject check` as it is: put your client in the place of the one it drives."""
+    """Write a starter driver that passes `subject check`; then replace the client that it drives with yours."""
     from rocketdiff.subjects.own.skeletons import write_skeleton
 
     skeleton = write_skeleton(language, folder)

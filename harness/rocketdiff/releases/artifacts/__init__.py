@@ -1,1 +1,1 @@
-"""Artifacts of the lock: resolved, downloaded, put together to class paths."""
+"""Artifacts of the lock: resolved, downloaded and assembled to class paths."""

@@ -1,7 +1,7 @@
 """
-Class paths of releases as files on this machine: the jars in the lock, downloaded if missing, verified by sha256.
+Class paths of releases on this machine: the jars in the lock, downloaded if missing, verified by sha256.
 
-Finished files are kept whatever ends a download, so the next attempt continues where this one stopped.
+Finished files are kept if a download is interrupted, so the next attempt continues there.
 """
 
 import shutil
@@ -23,7 +23,7 @@ from rocketdiff.releases.progress import (
     one_at_a_time,
 )
 
-# Most jars are small, so the round trip is what takes time; more at once was not faster and is impolite to a public repository.
+# Most jars are small, so round trips dominate. More at once was not faster, and is impolite to a public repository.
 DOWNLOADS_AT_ONCE = 6
 
 
@@ -31,44 +31,44 @@ OWN_JARS = "to judge a jar of your own, leave this one in place and name yours: 
 
 
 def client_class_path(release: str, listener: ProgressListener | None = None) -> list[Path]:
-    """The jars of one release of the Java client, in class path order. UsageError for an unknown release."""
+    """Jars of a Java client release in class path order. UsageError for an unknown release."""
     return _class_path("client", release, locked().clients, listener)
 
 
 def server_class_path(release: str, listener: ProgressListener | None = None) -> list[Path]:
-    """The jars of name server and broker of one release, in class path order. UsageError for an unknown release."""
+    """Jars of name server and broker. UsageError for an unknown release."""
     return _class_path("server", release, locked().servers, listener)
 
 
 def proxy_class_path(release: str, listener: ProgressListener | None = None) -> list[Path]:
-    """The jars of the proxy of one release, in class path order. UsageError for a release whose proxy is not in the lock."""
+    """Jars of the proxy. UsageError if the lock does not have it."""
     return _class_path("proxy", release, locked().proxies, listener)
 
 
 def grpc_client_class_path(release: str, listener: ProgressListener | None = None) -> list[Path]:
-    """The jars of one release of the Java client that speaks gRPC. UsageError for an unknown release."""
+    """Jars of the gRPC Java client. UsageError for an unknown release."""
     return _class_path("gRPC client", release, locked().grpc_clients, listener)
 
 
 def require_server(release: str) -> None:
-    """UsageError for a release whose name server and broker are not in the lock; downloads nothing."""
+    """UsageError if the lock lacks the servers of a release. Downloads nothing."""
     _artifacts("server", release, locked().servers)
 
 
 def fetch_clients(releases: Sequence[str], listener: ProgressListener | None = None) -> None:
-    """Download the missing jars of several releases of the Java client together. UsageError for an unknown release."""
+    """Download missing jars of several client releases together. UsageError for an unknown release."""
     wanted = (artifact for release in releases for artifact in _artifacts("client", release, locked().clients))
     what = f"{len(releases)} releases of the Java client" if len(releases) > 1 else f"client {' '.join(releases)}"
-    ensure(what, tuple(dict.fromkeys(wanted)), listener)  # releases share jars, and each is fetched once
+    ensure(what, tuple(dict.fromkeys(wanted)), listener)  # releases share jars
 
 
 def cached_paths(artifacts: Sequence[Artifact]) -> list[Path]:
-    """Paths of the artifacts in the cache, whether they exist or not."""
+    """Cache paths of the artifacts, whether they exist or not."""
     return [artifact_folder() / artifact.path for artifact in artifacts]
 
 
 def artifact_folder() -> Path:
-    """The part of the cache that holds jars, laid out as a Maven repository."""
+    """The cache's jars, laid out as a Maven repository."""
     return cache_dir() / "artifacts"
 
 
@@ -85,12 +85,12 @@ def _artifacts(kind: str, release: str, known: Mapping[str, tuple[Artifact, ...]
 
 
 def ensure(what: str, artifacts: Sequence[Artifact], listener: ProgressListener | None = None) -> list[Path]:
-    """Make sure that all artifacts are complete in the cache; returns their paths in the given order. `what` is for the progress display."""
+    """Download what is missing or corrupted, and return all paths in the given order. what: for the progress display."""
     progress = one_at_a_time(listener or PlainProgress())
     if any(condition is not Condition.WHOLE for condition in _conditions(artifacts)):
         folder = artifact_folder()
         with exclusive(folder, lambda: progress(Notice(f"waiting: another rocketdiff is fetching into {folder}"))):
-            # Checked again under the lock: the other process may have downloaded what was missing.
+            # Checked again under the lock: another process may have downloaded them meanwhile.
             _fetch_missing(what, artifacts, progress)
     return cached_paths(artifacts)
 
@@ -115,7 +115,7 @@ def _fetch_missing(what: str, artifacts: Sequence[Artifact], listener: ProgressL
         return
     listener(FetchStarted(what, len(missing), sum(artifact.size_bytes for artifact in missing)))
     staging = artifact_folder() / ".staging"
-    shutil.rmtree(staging, ignore_errors=True)  # left by a killed process: whoever holds the lock is the only user
+    shutil.rmtree(staging, ignore_errors=True)  # left by a killed process; the lock excludes other users
     try:
         _fetch_side_by_side(missing, staging, listener)
     finally:
@@ -131,14 +131,14 @@ def _remove(path: Path) -> None:
 
 
 def _fetch_side_by_side(missing: Sequence[Artifact], staging: Path, listener: ProgressListener) -> None:
-    """Download all, or raise the first error; started downloads are finished, the others dropped."""
-    # Imported here because jgo imports a web client: 0.4 s for commands that download nothing.
+    """Download all, or raise the first error; started downloads are finished."""
+    # jgo imports a web client, which would cost commands without downloads 0.4 s.
     from rocketdiff.releases.artifacts.download import fetch  # noqa: PLC0415
 
     folder = artifact_folder()
     pool = ThreadPoolExecutor(DOWNLOADS_AT_ONCE, thread_name_prefix="fetch")
     try:
-        # Large ones first, so that the last seconds are not spent on one big file alone.
+        # Largest first, so that no big file is left for the end.
         largest_first = sorted(missing, key=lambda artifact: -artifact.size_bytes)
         futures = [
             pool.submit(fetch, artifact, folder / artifact.path, staging, listener) for artifact in largest_first

@@ -1,8 +1,8 @@
 """
-Download of one exact artifact with jgo into a staging folder, from which it moves to the cache once it is verified.
+Downloads one exact artifact with jgo into a staging folder and moves it to the cache once verified.
 
-jgo downloads one named file and never resolves anything. What an interrupted download leaves stays in the staging folder, so
-a file with its final name is always complete.
+jgo downloads one named file and never resolves anything. Interrupted downloads stay in the staging folder, so a file with
+its final name is always complete.
 """
 
 import os
@@ -20,14 +20,14 @@ from rocketdiff.releases.lock import Artifact
 from rocketdiff.releases.progress import BytesReceived, FileFinished, Notice, ProgressListener
 
 REPOSITORY_VARIABLE = "ROCKETDIFF_MAVEN_REPOSITORY"
-# A jar of 60 MB takes longer than this, but no single read does unless the line is dead.
+# A jar of 60 MB takes longer, but no single read does unless the connection is dead.
 READ_TIMEOUT_S = 30
-# Short breaks on the line heal within seconds; a repository that is down does not, and the user should hear of it soon.
+# Short network failures end within seconds. A repository that is down should be reported soon.
 PAUSES_BEFORE_RETRY_S = (1.0, 3.0)
 
 
 def fetch(artifact: Artifact, target: Path, staging: Path, listener: ProgressListener) -> None:
-    """Download the artifact to `target` and verify it; wrong content is downloaded once more. EnvironmentMissing if that fails."""
+    """Download and verify the artifact. Wrong content is downloaded once more, then EnvironmentMissing."""
     for last_try in (False, True):
         arrived = _download(artifact, staging, listener)
         seen = sha256_of(arrived)
@@ -69,7 +69,7 @@ def _download(artifact: Artifact, staging: Path, listener: ProgressListener) -> 
         try:
             return wanted.resolve()
         except (requests.RequestException, RuntimeError) as error:
-            # jgo reports every status but 200 as RuntimeError, so an overloaded repository looks like a missing file.
+            # jgo raises RuntimeError for every status but 200, so an overloaded repository looks like a missing file.
             if pause_s is None:
                 raise _unreachable(artifact, error) from error
         except OSError as error:

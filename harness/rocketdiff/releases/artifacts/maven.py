@@ -1,8 +1,8 @@
 """
-The class path of Maven coordinates: ``group:artifact:version``, as Maven itself resolves it.
+The class path of Maven coordinates ``group:artifact:version``, as Maven itself resolves it.
 
-The local repository is asked first (``mvn -o``). What is not there is downloaded with its exact version; a snapshot never is, because two
-downloads of one may differ: it has to be installed on this machine.
+The local repository is tried first (``mvn -o``). What is missing there is downloaded with its exact version. A snapshot
+is never downloaded, because two downloads of it may differ: it must be installed on this machine.
 """
 
 import os
@@ -20,25 +20,25 @@ from rocketdiff.releases.progress import Notice, PlainProgress
 
 _FORM = re.compile(r"[A-Za-z0-9_.-]+:[A-Za-z0-9_.-]+:[A-Za-z0-9_.+-]+")
 _GOAL = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:build-classpath"
-# Quiet batch mode; wrong checksums fail; snapshots are not looked for elsewhere.
+# Quiet batch mode; wrong checksums fail (-C); snapshots are not updated (-nsu).
 _OPTIONS = ("-B", "-q", "-ntp", "-C", "-nsu", "-Dstyle.color=never", "-DincludeScope=runtime")
 _SNAPSHOT = "-SNAPSHOT"
 _MOVING = ("LATEST", "RELEASE")
 
 _LONGEST_S = 300.0
-"""A client has some thirty jars of together 20 MB; a proxy that answers nothing is given up."""
+"""A client has about thirty jars of together 20 MB. Ends the wait for a proxy that does not answer."""
 
 _SHOWN_CHARACTERS = 300
 
 
 def is_coordinates(text: str) -> bool:
-    """Whether it is written group:artifact:version."""
+    """True for group:artifact:version."""
     return _FORM.fullmatch(text) is not None
 
 
 def class_path_of(coordinates: str) -> tuple[Path, ...]:
     """
-    The jars of the coordinates and of all that they need, in class path order.
+    Jars of the coordinates and of all their dependencies, in class path order.
 
     Raises UsageError for an artifact that does not exist, EnvironmentMissing without Maven.
     """
@@ -69,34 +69,34 @@ def _is_installed(coordinates: str) -> bool:
 
 
 def _resolved(maven: str, coordinates: str, *options: str) -> tuple[Path, ...] | str:
-    """The jars, or what Maven said in their place."""
+    """The jars, or Maven's error message."""
     with tempfile.TemporaryDirectory(prefix="rocketdiff-maven-") as name:
         pom, listing = Path(name) / "pom.xml", Path(name) / "class-path"
         pom.write_text(_pom(coordinates), encoding="utf-8")
-        # In a folder of its own: Maven would read .mvn of the working directory.
+        # In a separate folder, because Maven reads .mvn of the working directory.
         command = [maven, *_OPTIONS, *options, f"-Dmdep.outputFile={listing}", "-f", str(pom), _GOAL]
-        status, said = _ran(command, Path(name))
+        status, output = _ran(command, Path(name))
         if status == 0 and listing.is_file():
             entries = listing.read_text(encoding="utf-8").strip().split(os.pathsep)
             return tuple(Path(entry) for entry in entries if entry.endswith(".jar"))
-    errors = [line.partition("[ERROR]")[2].partition(" -> [Help")[0].strip() for line in said.splitlines()]
-    return plain(next(filter(None, errors), said.strip() or f"mvn ended with status {status}"), _SHOWN_CHARACTERS)
+    errors = [line.partition("[ERROR]")[2].partition(" -> [Help")[0].strip() for line in output.splitlines()]
+    return plain(next(filter(None, errors), output.strip() or f"mvn ended with status {status}"), _SHOWN_CHARACTERS)
 
 
 def _ran(command: list[str], folder: Path) -> tuple[int, str]:
-    """Status and output; Maven and what it started are ended if it takes too long or the user interrupts."""
+    """Status and output. Maven and its children are killed on timeout or interruption."""
     process = subprocess.Popen(
         command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True
     )
     try:
-        said, _ = process.communicate(timeout=_LONGEST_S)
+        output, _ = process.communicate(timeout=_LONGEST_S)
     except subprocess.TimeoutExpired:
         raise EnvironmentMissing(f"Maven to end within {_LONGEST_S:g} s", seen="it was still running") from None
     finally:
         if process.poll() is None:
             os.killpg(process.pid, signal.SIGKILL)
             process.wait()
-    return process.returncode, said
+    return process.returncode, output
 
 
 def _pom(coordinates: str) -> str:

@@ -26,23 +26,23 @@ from rocketdiff.releases.lock import LOCK_FILE, Artifact, ArtifactLock, write_lo
 GROUP = "org.apache.rocketmq"
 GOAL = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:build-classpath"
 SEPARATOR = "|"
-# Quiet batch mode; wrong checksums fail (-C); a release found missing earlier is looked for again (-U); `@` for the repository's path.
+# Quiet batch mode; wrong checksums fail (-C); releases missing earlier are tried again (-U); `@` stands for the repository.
 MAVEN_OPTIONS = (
     *("-B", "-q", "-ntp", "-C", "-U", "-DincludeScope=runtime"),
     *(f"-Dmdep.pathSeparator={SEPARATOR}", "-Dmdep.localRepoProperty=@"),
 )
-# The metadata of one module can lack releases that exist (client: 4.3.1, 4.9.7), so several modules are asked.
+# The metadata of one module can lack existing releases (client: 4.3.1, 4.9.7), so several modules are read.
 ASKED_MODULES = ("rocketmq-client", "rocketmq-common", "rocketmq-remoting", "rocketmq-broker", "rocketmq-namesrv")
 SERVER_RELEASES = ("4.9.7", "5.3.3", "5.5.0")
 PROXY_RELEASES = ("5.3.3",)
-# The Java client that speaks gRPC; its releases are numbered on their own.
+# The gRPC Java client, which has its own release numbers.
 GRPC_RELEASES = ("5.2.0",)
-# Libraries of our own Java programs, which know no release.
+# Libraries of our own Java programs, independent of RocketMQ's releases.
 TOOLS = {"asm": ("org.ow2.asm", "9.8")}
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Write the lock, or with --check compare it."""
+    """Write the lock, or compare it (--check)."""
     parser = argparse.ArgumentParser(
         prog="python -m rocketdiff.releases.artifacts.relock", description=__doc__.split("\n\n")[0]
     )
@@ -65,7 +65,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def resolve_all() -> ArtifactLock:
-    """Resolve each published client and each chosen server; a version without a published client jar is left out and named."""
+    """Resolve each published client and the chosen servers. A version without a published client jar is printed and left out."""
     clients: dict[str, tuple[Artifact, ...]] = {}
     for release in published_releases():
         jars = resolve(release, ("rocketmq-client",))
@@ -82,7 +82,7 @@ def resolve_all() -> ArtifactLock:
 
 
 def _chosen(kind: str, release: str, *modules: str) -> tuple[Artifact, ...]:
-    """The jars of a release that we name ourselves; EnvironmentMissing if it is not published."""
+    """Jars of a release listed above. EnvironmentMissing if it is not published."""
     jars = resolve(release, modules)
     print(f"{kind} {release}: {len(jars)} jars", flush=True)
     if not jars:
@@ -91,7 +91,7 @@ def _chosen(kind: str, release: str, *modules: str) -> tuple[Artifact, ...]:
 
 
 def published_releases() -> tuple[str, ...]:
-    """Every version that the repository's metadata names for a module of RocketMQ, in release-line order."""
+    """Every version in the repository's metadata of RocketMQ's modules, in release-line order."""
     with tempfile.TemporaryDirectory() as folder:
         context = MavenContext(repo_cache=Path(folder))
         versions: set[str] = set()
@@ -103,11 +103,11 @@ def published_releases() -> tuple[str, ...]:
 
 
 def resolve(release: str, modules: Iterable[str], group: str = GROUP) -> tuple[Artifact, ...]:
-    """The run-time class path as Maven orders it; empty when one of RocketMQ's modules is not published in this release."""
+    """The run-time class path in Maven's order. Empty if a module of RocketMQ is not published in this release."""
     maven = shutil.which("mvn")
     if maven is None:
         raise EnvironmentMissing("mvn on PATH", seen="none", hint="install Maven 3.8 or later")
-    # A local repository of its own, so that neither the maintainer's settings nor locally installed builds matter.
+    # A separate local repository, so that locally installed builds do not matter.
     repository = cache_dir() / "relock"
     with tempfile.TemporaryDirectory() as name:
         pom, listing = Path(name) / "pom.xml", Path(name) / "class-path"

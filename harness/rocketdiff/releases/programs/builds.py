@@ -1,10 +1,11 @@
 """
-Builds of the Java client that nobody published: a patched jar in its place on the class path of a release, or a whole class path.
+Unpublished builds of the Java client: a patched jar on the class path of a release, or a whole class path.
 
-A whole class path is a folder of jars, a file as `mvn dependency:build-classpath` writes it, or what Maven resolves coordinates to.
-A build is named by its path or coordinates once (`patched.jar@5.3.3`, `dist/lib/`, `@classpath.txt`) and known by its label from then on,
-`5.3.3+1a2b3c4d`: the release whose rules it is held against, and eight digits of the sha256 of its jars. They are copied into the
-cache, so a run can be repeated after the next `mvn package`. The bytes of a published release have its name.
+A whole class path is a folder of jars, a file written by `mvn dependency:build-classpath`, or the Maven resolution of
+coordinates. The user names a build by path or coordinates (`patched.jar@5.3.3`, `dist/lib/`, `@classpath.txt`). From then
+on its label is used, `5.3.3+1a2b3c4d`: the release whose rules it is held against, and eight digits of the sha256 of its
+jars. The jars are copied into the cache, so a run can be repeated after the next `mvn package`. A build identical to a
+published release gets that release's name.
 """
 
 import hashlib
@@ -32,7 +33,7 @@ _SPEC = re.compile(r"(?P<path>.+\.jar|@.+?|.+/|[^:/]+:[^:/]+:[^:/@]+)(?:@(?P<bas
 _POM = re.compile(r"META-INF/maven/org\.apache\.rocketmq/(?P<name>[^/]+)/pom\.properties")
 _PRODUCER = "org/apache/rocketmq/client/producer/DefaultMQProducer.class"
 _NEEDED = ("org/apache/rocketmq/common/message/Message.class", "org/apache/rocketmq/remoting/RemotingClient.class")
-"""Classes of the two artifacts without which no client is loaded."""
+"""Classes of the two artifacts without which no client can be loaded."""
 _CLIENT = "rocketmq-client"
 _GROUP = "org.apache.rocketmq"
 _DESCRIPTION = "build.json"
@@ -40,7 +41,7 @@ _DESCRIPTION = "build.json"
 
 @dataclass(frozen=True, slots=True)
 class _Build:
-    """jars: in class path order. replaced: names of the release's artifacts in whose place they stand; None: of all its jars."""
+    """jars: in class path order. replaced: names of the release's artifacts that they replace; None: all its jars."""
 
     base: str
     jars: tuple[Path, ...]
@@ -48,20 +49,20 @@ class _Build:
 
 
 def is_build(text: str) -> bool:
-    """Whether a release is written as a path (of a jar, of a folder with a slash at its end, after @ of a class path file) or as coordinates."""
+    """True for a jar, a folder ending in a slash, @ and a class path file, or coordinates."""
     return _SPEC.fullmatch(text) is not None
 
 
 def is_kept(release: str) -> bool:
-    """Whether it is the label of a build in the cache."""
+    """True for the label of a build in the cache."""
     return base_of(release) != release and (_folder(release) / _DESCRIPTION).is_file()
 
 
 def kept(text: str) -> str:
     """
-    The label of the build at a path; a copy is kept. Without ``@release`` the rules are those of the version that it says itself.
+    Copy the build into the cache and return its label. Without ``@release`` the version in the jar selects the rules.
 
-    Raises UsageError for what is not the Java client, and for an unknown release.
+    Raises UsageError if it is not the Java client, or of an unknown release.
     """
     match = _SPEC.fullmatch(text)
     if match is None:
@@ -75,12 +76,12 @@ def kept(text: str) -> str:
         for artifact in locked().clients[build.base]
         if build.replaced is None or _name(artifact) in build.replaced
     ]
-    # One jar more may stand in front of others and hide their classes: a class path is the published one only as a whole.
+    # Compared as a whole set: one additional jar could shadow classes of others.
     if {artifact.sha256 for artifact in published} == set(digests):
         return build.base
-    # One jar is known by the digest that everybody can compute of it.
-    whole = digests[0] if len(digests) == 1 else hashlib.sha256("\n".join(digests).encode()).hexdigest()
-    label = f"{build.base}+{whole[:8]}"
+    # A single jar keeps its plain digest, which users can compute themselves.
+    digest = digests[0] if len(digests) == 1 else hashlib.sha256("\n".join(digests).encode()).hexdigest()
+    label = f"{build.base}+{digest[:8]}"
     if not is_kept(label):
         try:
             made_once(_folder(label), lambda draft: _copy(build, draft))
@@ -90,21 +91,17 @@ def kept(text: str) -> str:
 
 
 def label_of(text: str) -> str:
-    """The label of a build that is written as a path, as of ``kept``; any other release as it is."""
+    """The label of a build given by path, as from ``kept``. Any other release is returned unchanged."""
     return kept(text) if is_build(text) else text
 
 
 def is_there(release: str) -> bool:
-    """Whether it can be executed: a published release, or the label of a build in the cache."""
+    """True for a published release or the label of a cached build."""
     return is_known_client(release) or is_kept(release)
 
 
 def class_path(release: str, listener: ProgressListener | None = None) -> list[Path]:
-    """
-    The jars of a published release or of a build in the cache, in class path order.
-
-    Raises UsageError for an unknown release.
-    """
+    """Jars of a published release or cached build, in class path order. UsageError for an unknown release."""
     base = base_of(release)
     if base == release:
         return client_class_path(release, listener)
@@ -121,7 +118,7 @@ def class_path(release: str, listener: ProgressListener | None = None) -> list[P
 
 
 def checksums(release: str) -> dict[str, str]:
-    """The sha256 of each jar of a published release, or of a build in the cache, by its file name."""
+    """The sha256 of each jar of a release or cached build, by file name."""
     if base_of(release) == release:
         return {artifact.path.name: artifact.sha256 for artifact in locked().clients.get(release, ())}
     return {jar.name: sha256_of(jar) for jar in class_path(release)}
@@ -150,7 +147,7 @@ def _read(path: str, base: str | None) -> _Build:
 
 
 def _only_client(jars: tuple[Path, ...], path: str) -> Path:
-    """The jar with the producer. UsageError if there is none, or another: which of the two is loaded would be a matter of order."""
+    """The jar with the producer. UsageError for several: their order would decide which one is loaded."""
     clients = [jar for jar in jars if _has_class(jar, _PRODUCER)]
     if not clients:
         raise _no_client(plain(path, 200))
@@ -161,10 +158,10 @@ def _only_client(jars: tuple[Path, ...], path: str) -> Path:
 
 
 def _listed(path: str) -> tuple[Path, ...]:
-    """The jars of a folder, by name, or of a file that holds a class path; UsageError if there is none."""
+    """Jars of a folder, by name, or of a class path file. UsageError if there is none."""
     try:
         if path.startswith("@"):
-            # Maven parts jars by colons; other builds write one a line.
+            # Maven separates jars by colons; other tools write one per line.
             text = Path(path[1:]).read_text("utf-8")
             entries = [entry for part in re.split(r"[:\r\n]", text) if (entry := part.strip())]
             _require_jars(entries, path)
@@ -186,7 +183,7 @@ def _listed(path: str) -> tuple[Path, ...]:
 
 
 def _require_jars(entries: list[str], path: str) -> None:
-    """UsageError for a folder of classes, or a pattern: left out, the client would be another one than was meant."""
+    """UsageError for a folder of classes or a pattern: without it another client would be tested."""
     other = next((entry for entry in entries if not entry.endswith(".jar")), None)
     if other:
         hint = "package the classes as a jar, and name each jar"
@@ -206,12 +203,12 @@ def _opened(jar: Path) -> Iterator[zipfile.ZipFile]:
     try:
         with zipfile.ZipFile(jar) as archive:
             yield archive
-    except (OSError, zipfile.BadZipFile, zlib.error, RuntimeError) as problem:  # RuntimeError: it is encrypted
+    except (OSError, zipfile.BadZipFile, zlib.error, RuntimeError) as problem:  # RuntimeError: encrypted
         raise UsageError(f"a jar {plain(str(jar), 200)}", seen=_words_of(problem), hint="check the path") from problem
 
 
 def _words_of(problem: Exception) -> str:
-    """Without the number that the system has for it."""
+    """The message without errno."""
     if isinstance(problem, UnicodeDecodeError):
         return "a file that is not UTF-8 text"
     return (problem.strerror if isinstance(problem, OSError) else None) or str(problem)
@@ -223,7 +220,7 @@ def _has_class(jar: Path, name: str) -> bool:
 
 
 def _contents(jar: Path) -> tuple[set[str], str | None]:
-    """Names of RocketMQ's artifacts in a jar, and the version it says; UsageError if there is none of them."""
+    """RocketMQ's artifacts in a jar, and its version. UsageError if there are none."""
     with _opened(jar) as archive:
         entries = archive.namelist()
         poms = {match["name"]: match[0] for entry in entries if (match := _POM.fullmatch(entry))}
@@ -236,7 +233,7 @@ def _contents(jar: Path) -> tuple[set[str], str | None]:
 
 
 def _name(artifact: Artifact) -> str:
-    """Its name, if it is RocketMQ's."""
+    """Empty if the artifact is not RocketMQ's."""
     group, name, *_ = artifact.coordinate.split(":")
     return name if group == _GROUP else ""
 

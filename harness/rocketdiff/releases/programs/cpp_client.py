@@ -1,9 +1,9 @@
 """
-The C++ client behind its Python interface, in an environment of its own in the cache, built at first use.
+The C++ client behind its Python interface, in a Python environment in the cache, built at first use.
 
-Three locks with hashes (``cpp_locks/``), fetched with pip: ``tools`` to build and to speak the line protocol, ``client``
-(rocketmq-client-python, which has no native library) and ``library`` (the source distribution that carries one).
-Everything is built in a draft folder and renamed, so that an environment with its final name is complete.
+pip fetches three locks with hashes (``cpp_locks/``): ``tools`` to build and to speak the line protocol, ``client``
+(rocketmq-client-python, without native library) and ``library`` (the source distribution with one). Everything is built
+in a draft folder and then renamed, so the final folder is complete.
 """
 
 import os
@@ -29,12 +29,12 @@ _MEMBER = "rocketmq-python-cvs-2.1.0.3/rocketmq/librocketmq.so"
 _SYSTEM, _MACHINE = "Linux", "x86_64"
 
 _DEADLINE_S = 300
-"""Building takes some ten seconds, mostly to download 4 MB; a slow registry takes longer."""
+"""Building takes about ten seconds, mostly to download 4 MB. A slow registry takes longer."""
 
 
 @dataclass(frozen=True, slots=True)
 class CppEnvironment:
-    """Interpreter of the environment, and the native library to load before the import."""
+    """The interpreter, and the native library to load before the import."""
 
     python: Path
     library: Path
@@ -42,9 +42,9 @@ class CppEnvironment:
 
 def cpp_client(progress: ProgressListener | None = None) -> CppEnvironment:
     """
-    The environment, built if it is not in the cache.
+    The environment, built if missing.
 
-    Raises EnvironmentMissing on another system than the library is for, without a network, or without Python's venv.
+    Raises EnvironmentMissing on an unsupported system, without a network, or without Python's venv.
     """
     home = environment_folder()
     if not _found(home):
@@ -58,17 +58,17 @@ def cpp_client(progress: ProgressListener | None = None) -> CppEnvironment:
 
 
 def environment_folder() -> Path:
-    """Its folder, whether it exists or not; an environment belongs to one minor version of Python."""
+    """Existing or not. An environment belongs to one minor version of Python."""
     return cache_dir() / "cpp" / f"{RELEASES[-1]}-python{sys.version_info[0]}.{sys.version_info[1]}"
 
 
 def is_built() -> bool:
-    """Whether it is built."""
+    """True if the environment is in the cache."""
     return _found(environment_folder())
 
 
 def require_fit() -> None:
-    """Raise EnvironmentMissing on a system on which the library cannot be loaded."""
+    """Raise EnvironmentMissing on a system that cannot load the library."""
     seen = f"{platform.system()} on {platform.machine()}"
     if seen != f"{_SYSTEM} on {_MACHINE}":
         raise EnvironmentMissing(f"{_SYSTEM} on {_MACHINE}, which the C++ client's only build is for", seen=seen)
@@ -121,7 +121,7 @@ def _run(command: list[str], hint: str) -> None:
 
 
 def _take_library(sources: Path, target: Path) -> None:
-    """Extract this one member of the archive; pip has verified the archive, its sha256 is verified here."""
+    """The archive was verified by pip; the library's own sha256 is verified here."""
     (archive,) = sources.glob("*.tar.gz")
     with tarfile.open(archive) as packed:
         content = packed.extractfile(_MEMBER)

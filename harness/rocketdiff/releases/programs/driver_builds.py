@@ -1,10 +1,10 @@
 """
-Clients of other languages: our driver in the client's language, built into the cache when a subject first asks for it.
+Clients of other languages: our driver in the client's language, built into the cache at first use.
 
-Each is a folder of ``drivers`` with sources, the language's own lock of exact versions, and ``hello.json``: what the driver says of
-itself, which the runner reads to know what the client can be asked before anything is built. Two clients of one language share what
-does not depend on the client: a folder may name files of another one, which lie beside its own when it is built. The next client is such
-a folder and a row of OTHER_CLIENTS.
+Each is a folder of ``drivers`` with sources, the language's lock of exact versions, and ``hello.json``: the driver's
+hello, which states the client's capabilities before anything is built. Clients of one language share files: a folder may
+name files of another, which are copied beside its own for the build. A new client needs a folder and a row in
+OTHER_CLIENTS.
 """
 
 import hashlib
@@ -28,14 +28,16 @@ _SOURCES = "harness/rocketdiff/drivers"
 _HELLO = "hello.json"
 
 _DEADLINE_S = 1_800
-"""The Rust client takes three minutes on two cores, and a machine may be ten times slower; nothing takes this long but a network that hangs."""
+"""
+The Rust client takes three minutes on two cores, and a machine may be ten times slower. Only a hanging network takes longer.
+"""
 
 _LAST_WORDS = 1_000
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One command of a build: its words, where it runs, and what it finds in its environment besides ours."""
+    """One command of a build: its words, working folder, and additional environment variables."""
 
     words: tuple[str, ...]
     folder: Path
@@ -47,9 +49,9 @@ class OtherClient:
     """
     How the driver of one client is built and started.
 
-    name: of the subject, and of its folder. title: for people. tools: programs that build and run it. remedy: how to get them. takes: the
-    first build, in words. steps: of a build from the folder of sources into a draft. command: of the built driver. environment: of its starts.
-    shared: files of another folder, ``folder/path``, that its sources are complete with.
+    name: of the subject and its folder. title: for people. tools: needed to build and run it. remedy: how to get them.
+    takes: duration of the first build, in words. steps: from the source folder into a draft. command: of the built
+    driver. environment: of each start. shared: files of another folder, as ``folder/path``, that complete its sources.
     """
 
     name: str
@@ -64,7 +66,7 @@ class OtherClient:
 
 
 def _go_steps(sources: Path, draft: Path) -> Sequence[Step]:
-    # No other toolchain is downloaded, no file of the module is changed, and no path of this machine gets into the program.
+    # Download no other toolchain, change no module file, and embed no path of this machine.
     words = (
         "go",
         "build",
@@ -81,7 +83,7 @@ def _go_steps(sources: Path, draft: Path) -> Sequence[Step]:
 
 def _rust_steps(name: str) -> Callable[[Path, Path], Sequence[Step]]:
     def steps(sources: Path, draft: Path) -> Sequence[Step]:
-        # What the dependencies compile to is kept beside the drivers, so that a changed driver costs seconds, not minutes.
+        # Compiled dependencies are kept beside the drivers, so that a changed driver builds in seconds, not minutes.
         compiled = rust_target(name)
         words = ("cargo", "build", "--release", "--locked", "--target-dir", str(compiled))
         return [Step(words, sources), Step(("cp", str(compiled / "release" / "driver"), str(draft)), sources)]
@@ -90,18 +92,18 @@ def _rust_steps(name: str) -> Callable[[Path, Path], Sequence[Step]]:
 
 
 def rust_target(name: str) -> Path:
-    """Where cargo keeps what it compiled for the client of that name."""
+    """Cargo's target folder for this client."""
     return cache_dir() / "clients" / name / "target"
 
 
 def _node_steps(sources: Path, draft: Path) -> Sequence[Step]:
-    # Packages lie beside the driver. None of them needs to compile anything, so none may run a program of its own.
+    # Packages are installed beside the driver. None needs to compile anything, so install scripts are forbidden.
     shutil.copytree(sources, draft, dirs_exist_ok=True)
     return [Step(("npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund"), draft)]
 
 
 def _python_steps(sources: Path, draft: Path) -> Sequence[Step]:
-    # An environment of its own: the client's packages are none of ours, and some have the same names in other versions.
+    # A separate environment: some packages of the client are also ours, in other versions.
     python = str(draft / "env" / "bin" / "python")
     locked = ("--require-hashes", "--no-deps", "--requirement", str(sources / "requirements.txt"))
     return [
@@ -184,7 +186,7 @@ OTHER_CLIENTS = {
             "half a minute",
             _python_steps,
             lambda built: (str(built / "env" / "bin" / "python"), "-m", "rocketdiff.drivers.python.grpc_python"),
-            # Nothing may be added to what was built and compared with its digests.
+            # Bytecode files would change the built folder, whose digests are checked.
             {"PYTHONPATH": import_path(), "PYTHONDONTWRITEBYTECODE": "1"},
         ),
     )
@@ -192,26 +194,26 @@ OTHER_CLIENTS = {
 
 
 def release_of(client: OtherClient) -> str:
-    """The one release whose driver there is."""
+    """The one release that the driver is for."""
     return str(_hello(client.name)["version"])
 
 
 def capabilities_of(client: OtherClient) -> frozenset[str]:
-    """What the driver claims in its hello, read without starting it."""
+    """The driver's claims in its hello, read without starting it."""
     claims = _hello(client.name)["capabilities"]
     assert isinstance(claims, list)
     return frozenset(claims)
 
 
 def attempt_timeout_ms_of(client: OtherClient) -> int | None:
-    """What the driver claims of a client that does not obey ``send_msg_timeout_ms``."""
+    """The claimed attempt timeout of a client that does not obey ``send_msg_timeout_ms``."""
     own_ms = _hello(client.name).get("attempt_timeout_ms")
     assert own_ms is None or isinstance(own_ms, int)
     return own_ms
 
 
 def built_driver(client: OtherClient, progress: ProgressListener | None = None) -> Path:
-    """The folder of the built driver; raises EnvironmentMissing without the language's tools, or if they do not succeed."""
+    """The folder of the built driver. Raises EnvironmentMissing if tools are missing or fail."""
     target = _target(client)
     if not target.is_dir():
         require_tools(client)
@@ -225,17 +227,17 @@ def built_driver(client: OtherClient, progress: ProgressListener | None = None) 
 
 
 def is_built(client: OtherClient) -> bool:
-    """Whether the driver is in the cache, as its sources are now."""
+    """True if the cache has the driver, built from its current sources."""
     return _target(client).is_dir()
 
 
 def missing_tools(client: OtherClient) -> tuple[str, ...]:
-    """Which of the programs that build and run it are not on PATH."""
+    """The programs to build and run it that are not on PATH."""
     return tuple(tool for tool in client.tools if shutil.which(tool) is None)
 
 
 def require_tools(client: OtherClient) -> None:
-    """EnvironmentMissing, with how to get it, if a program is missing."""
+    """Raise EnvironmentMissing, with the remedy, if a program is missing."""
     missing = missing_tools(client)
     if missing:
         seen = f"no {' and no '.join(missing)} on PATH"
@@ -251,14 +253,14 @@ def _hello(name: str) -> dict[str, object]:
 
 
 def _sources(client: OtherClient) -> dict[str, Path]:
-    """Its own files and those it shares, by their path in the folder that is built."""
+    """By path in the folder that is built."""
     own = resource(f"{_SOURCES}/{client.name}")
     files = {str(path.relative_to(own)): path for path in own.rglob("*") if path.is_file()}
     return files | {name.partition("/")[2]: resource(f"{_SOURCES}/{name}") for name in client.shared}
 
 
 def _target(client: OtherClient) -> Path:
-    """Named by a digest of the sources, so that a driver that was changed is built again."""
+    """Named by a digest of the sources, so that a changed driver is built again."""
     digest = hashlib.sha256()
     for name, path in sorted(_sources(client).items()):
         digest.update(f"{name}\0{hashlib.sha256(path.read_bytes()).hexdigest()}\0".encode())
@@ -275,11 +277,11 @@ def _build(client: OtherClient, draft: Path) -> None:
 
 
 def _run(client: OtherClient, step: Step) -> None:
-    """A command under a supervisor, so that nothing goes on compiling when the runner is gone."""
-    with tempfile.TemporaryFile() as said:
+    """Run a command under a supervisor, so that no compiler outlives the runner."""
+    with tempfile.TemporaryFile() as output:
         child = Child(
             step.words,
-            stderr=os.fdopen(os.dup(said.fileno()), "r+b"),
+            stderr=os.fdopen(os.dup(output.fileno()), "r+b"),
             environment=os.environ | step.environment,
             folder=step.folder,
             is_heard=False,
@@ -290,8 +292,8 @@ def _run(client: OtherClient, step: Step) -> None:
             status = child.status()
         finally:
             child.close()
-        said.seek(0)
-        words = " ".join(said.read().decode(errors="replace").split())[-_LAST_WORDS:]
+        output.seek(0)
+        words = " ".join(output.read().decode(errors="replace").split())[-_LAST_WORDS:]
     if not has_ended:
         raise EnvironmentMissing(f"the {client.title} to be built", seen=f"no end after {_DEADLINE_S} s; {words}")
     if status != 0:

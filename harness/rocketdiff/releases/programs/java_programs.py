@@ -1,8 +1,8 @@
 """
 Our Java programs, compiled once into the cache: the driver of the clients and the host of the simulation.
 
-The driver is one source for all releases, compiled against the API of the oldest. The host runs in virtual time: it loads the
-real classes of any release and runs them on scripts. The key of a compiled program is a digest of its inputs.
+The driver is one source for all releases, compiled against the oldest API. The host loads the real classes of any release
+and runs them on scripts in virtual time. The key of a compiled program is a digest of its inputs.
 """
 
 import hashlib
@@ -21,45 +21,45 @@ from rocketdiff.releases.jdk import JavaHome, find_java
 from rocketdiff.releases.lock import locked
 from rocketdiff.releases.progress import ProgressListener
 
-# Code compiled against the oldest API uses only methods that every later release still has.
+# Code compiled against the oldest API uses only methods that every later release has.
 API_RELEASE = "4.0.0-incubating"
 DRIVER_SOURCES = "harness/rocketdiff/drivers/java"
 GRPC_DRIVER_SOURCES = "harness/rocketdiff/drivers/grpc_java"
 JSON_SOURCES = f"{DRIVER_SOURCES}/rocketdiff/json"
-"""The driver's reader of JSON, which the host of the simulation also reads with."""
+"""The driver's JSON reader, which the host of the simulation uses too."""
 
 SIMULATOR_SOURCES = "harness/rocketdiff/simulation/java_host/java"
 MAIN_CLASS = "rocketdiff.simulation.Main"
 
 SIMULATOR_JVM_OPTIONS = (
-    # C1 and the serial collector: a host lives for seconds, and on two shared cores their warm-up is what counts.
+    # C1 and the serial collector: a host lives for seconds, so on two shared cores warm-up dominates.
     *("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"),
     # 39 releases take about 50 MB of heap; the rest is room between collections.
     *("-Xms128m", "-Xmx768m"),
-    # With C1 alone a JVM reserves 48 MB for code; 39 releases fill that in a long run, and then nothing is compiled any more.
+    # With C1 alone a JVM reserves 48 MB for code. 39 releases fill that in a long run, which ends compilation.
     "-XX:ReservedCodeCacheSize=240m",
     "-XX:-UsePerfData",  # keeps the JVM out of /tmp
-    # Netty logs to java.util.logging where it finds nothing else; without a handler that is silent.
+    # Netty falls back to java.util.logging, which is silent without a handler.
     f"-Djava.util.logging.config.file={os.devnull}",
 )
 
-# A compiler of our few files lives for a second, as the host does; what it writes stays the same.
+# The compiler also lives only seconds. Its output does not depend on these options.
 COMPILER_JVM_OPTIONS = ("-J-XX:TieredStopAtLevel=1", "-J-XX:+UseSerialGC")
 
-# A few hundred lines take two seconds; a machine under heavy load some more.
+# A few hundred lines take two seconds, more under heavy load.
 COMPILER_DEADLINE_S = 120
 
-# As in every jar whose content alone is to count: the earliest time that the format knows.
+# For reproducible jars: the earliest time of the format.
 _NO_TIME = (1980, 1, 1, 0, 0, 0)
 
 
 def driver_class_path(listener: ProgressListener | None = None) -> Path:
-    """The folder of the driver's classes, to put before a client release's jars on the class path."""
+    """The driver's classes, to precede a client release's jars on the class path."""
     return compiled("driver", resource(DRIVER_SOURCES), client_class_path(API_RELEASE, listener), find_java(listener))
 
 
 def grpc_driver_class_path(release: str, listener: ProgressListener | None = None) -> list[Path]:
-    """The folders of the gRPC driver's classes, to put before that client's jars on the class path."""
+    """The gRPC driver's classes, to precede that client's jars on the class path."""
     java = find_java(listener)
     reader = compiled("json", resource(JSON_SOURCES), (), java)
     class_path = [reader, *grpc_client_class_path(release, listener)]
@@ -67,7 +67,7 @@ def grpc_driver_class_path(release: str, listener: ProgressListener | None = Non
 
 
 def simulator_class_path(listener: ProgressListener | None = None) -> list[Path]:
-    """The host's classes and libraries; it is given the class path of each release at run time."""
+    """The host's classes and libraries. It gets the class path of each release at run time."""
     java = find_java(listener)
     reader = compiled("json", resource(JSON_SOURCES), (), java)
     libraries = [reader, *ensure("simulation host", locked().tools["asm"], listener)]
@@ -76,9 +76,7 @@ def simulator_class_path(listener: ProgressListener | None = None) -> list[Path]
 
 def fetch_simulation(releases: Sequence[str], listener: ProgressListener | None = None) -> None:
     """
-    Everything that a host needs to run these releases: Java, its own classes and theirs.
-
-    Call it before starting several hosts: otherwise they wait for each other to download or compile the same files.
+    Download or compile all that a host needs for these releases. Otherwise several hosts started at once wait for each other.
     """
     simulator_class_path(listener)
     fetch_clients(list(dict.fromkeys(map(base_of, releases))), listener)
@@ -86,9 +84,9 @@ def fetch_simulation(releases: Sequence[str], listener: ProgressListener | None 
 
 def compiled(name: str, sources: Path, class_path: Sequence[Path], java: JavaHome, *, level: int = 8) -> Path:
     """
-    The class folder for all `.java` files under `sources`, compiled at this language level unless the cache has it.
+    The class folder for all `.java` files under `sources`, compiled unless cached.
 
-    `name` is the sub-folder of the cache. HarnessError if compilation fails, because the sources are ours.
+    name: sub-folder of the cache. HarnessError if compilation fails, because the sources are ours.
     """
     files = sorted(sources.rglob("*.java"))
     if not files:
@@ -100,13 +98,13 @@ def compiled(name: str, sources: Path, class_path: Sequence[Path], java: JavaHom
 
 
 def jar_of(classes: Path) -> Path:
-    """A jar of compiled classes, beside their folder: a JVM uses a class archive only if all of the class path are jars."""
+    """A jar of compiled classes: a JVM uses a class archive only if the class path has jars only."""
     folder = made_once(classes.with_name(f"{classes.name}-jar"), lambda draft: _pack(classes, draft / "classes.jar"))
     return folder / "classes.jar"
 
 
 def class_folder() -> Path:
-    """The part of the cache that holds compiled classes and the class archives of servers."""
+    """Compiled classes and class archives of servers in the cache."""
     return cache_dir() / "classes"
 
 
@@ -119,7 +117,9 @@ def _pack(classes: Path, jar: Path) -> None:
 def _key(
     sources: Path, files: Sequence[Path], class_path: Sequence[Path], java: JavaHome, options: Sequence[str]
 ) -> str:
-    """Digest of sources (name and content), class path (file names: each jar is verified against the lock), compiler and options."""
+    """
+    Digest of sources (name, content), class path (file names, since jars are verified against the lock), compiler and options.
+    """
     digest = hashlib.sha256()
     for file in files:
         digest.update(f"{file.relative_to(sources)}\0{hashlib.sha256(file.read_bytes()).hexdigest()}\0".encode())

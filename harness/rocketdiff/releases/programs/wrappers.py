@@ -1,7 +1,7 @@
 """
-The client that a wrapper of the Java client ships: a starter or a component adds defaults of its own, and is no other client.
+The client that a wrapper of the Java client ships. A starter or component adds defaults, but is no client itself.
 
-``spring:2.3.5`` is java:5.3.2, so that "what changes if the starter is upgraded?" is a question about two releases of the client.
+``spring:2.3.5`` is java:5.3.2, so "what changes with an upgrade of the starter?" is a question about two client releases.
 """
 
 from rocketdiff.core.errors import UsageError
@@ -36,14 +36,14 @@ WRAPPERS = {
     # rocketmq-v5-client-spring-boot-starter wraps the client for gRPC.
     "spring-grpc": {"2.3.1": "grpc-java:5.0.7"},
 }
-"""By the name before the colon and the wrapper's release: the subject that it ships."""
+"""The subject that each wrapper ships, by the name before the colon and the wrapper's release."""
 
 
 def unwrapped(text: str) -> str:
     """
-    The subject that a wrapper ships; any other text as it is.
+    The subject that a wrapper ships. Any other text is returned unchanged.
 
-    Raises UsageError for a release of a wrapper that is not in the table.
+    Raises UsageError for a wrapper release that is not in the table.
     """
     name, _, release = text.partition(":")
     if name not in WRAPPERS:

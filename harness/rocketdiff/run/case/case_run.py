@@ -1,7 +1,7 @@
 """
-One case: both subjects at the same work at the same time, the faults under them, and everything written down.
+One case: both subjects doing the same work at the same time, the faults, and the recording of everything.
 
-It is long: one story from the first topic to the last guard.
+The module is long because it follows one case from its first topic to its last guard.
 """
 
 import time
@@ -53,37 +53,35 @@ from rocketdiff.traces.schema import TableName
 from rocketmq_reference.dialects import dialect_of
 
 GO_AHEAD_NS = 200_000_000
-"""Both arms are told this long before the first due time: enough for a loaded machine to wake every sender thread."""
+"""Time from go to the first due time: enough to wake every sender thread on a loaded machine."""
 
 PROGRESS_EVERY_S = 0.25
-"""How often listeners are told how far the arms are; a progress bar needs no more."""
+"""Interval of progress events, enough for a progress bar."""
 
 DRAIN_MEANWHILE_S = 1.0
-"""Longer than the look at connections at rest takes; clients are not kept for brokers that take longer."""
+"""Longer than sampling the connections at rest takes. Clients are not kept running for brokers that take longer to drain."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """The two programs of a run. timeouts_ms: how long attempts of an arm last, where that is known before its hello."""
+    """The two programs of a run. timeouts_ms: an arm's attempt timeout, if known before its hello."""
 
     programs: Mapping[Arm, SubjectProgram]
     timeouts_ms: Mapping[Arm, int | None] = field(default_factory=dict)
 
     @classmethod
     def of(cls, baseline: SubjectProgram, candidate: SubjectProgram) -> Self:
-        """First the standard, then what is measured against it."""
         return cls({Arm.BASELINE: baseline, Arm.CANDIDATE: candidate})
 
     @classmethod
     def of_subjects(cls, baseline: Subject, candidate: Subject) -> Self:
-        """The same, of what was named."""
         arms = {Arm.BASELINE: baseline, Arm.CANDIDATE: candidate}
         timeouts_ms = {arm: subject.attempt_timeout_ms for arm, subject in arms.items()}
         return cls({arm: subject.program for arm, subject in arms.items()}, timeouts_ms)
 
 
 class NotClaimed(Exception):
-    """The plan asks for sends that one of the clients does not claim to have: the case is invalid, and the run goes on."""
+    """The plan contains sends that a client does not claim: the case is invalid, the run continues."""
 
 
 def run_case(
@@ -98,9 +96,10 @@ def run_case(
     """
     Run one case and seal it.
 
-    is_wire_wanted: relays before both arms also where nothing needs them, as a second witness.
-    A subject that breaks the protocol, or a fault that cannot be proven, ends up in ``run.json`` and is judged; any other
-    error aborts the case and goes on to the caller. A case that asks for what a client does not claim is aborted alone.
+    A broken subject or an unproven fault is recorded in ``run.json`` and judged. A call that a client does not claim
+    aborts only this case. Any other error aborts the case and is raised.
+
+    is_wire_wanted: relays before both arms even if not needed, as a second witness.
     """
     began = time.monotonic()
     scenario = case.scenario
@@ -131,13 +130,13 @@ def run_case(
 
 
 def _may_confuse_answers(case: Case) -> bool:
-    """Whether by the rules of one of the two releases an asynchronous send may get another one's answer (to 4.6.1)."""
+    """True if an asynchronous send of one of the releases may get another send's response (up to 4.6.1)."""
     releases = (case.id.baseline.rules, case.id.candidate.rules)
     return any(release and dialect_of(release).remoting.retry_takes_next_number for release in releases)
 
 
 def _abandon(directory: CaseDirectory, reason: str) -> None:
-    """Leave what there is readable, and say why there is no more."""
+    """Seal what has been recorded, so that it stays readable."""
     try:
         if directory.started:
             directory.seal()
@@ -147,7 +146,7 @@ def _abandon(directory: CaseDirectory, reason: str) -> None:
 
 @dataclass(slots=True)
 class _Stage:
-    """What is on stage while a case runs."""
+    """State of a running case."""
 
     cluster: Cluster
     directory: CaseDirectory
@@ -168,11 +167,11 @@ class _Stage:
     wire: dict[Arm, WireStory] = field(default_factory=dict)
 
     def play(self, stack: ExitStack) -> None:
-        """Start both subjects, let them go together, break the cluster under them, wait for both, heal."""
+        """Start both subjects, let them go together, inject the faults, wait, heal."""
         if death := self._death():
             raise death
         self._create_topics()
-        relays = stack.enter_context(ExitStack())  # they outlive the subjects, whose hello says whether they are needed
+        relays = stack.enter_context(ExitStack())  # must outlive the subjects; started after hello, if needed
         for arm in Arm:
             self.arms[arm] = stack.enter_context(self._subject(arm, stack))
         self._each(lambda subject: subject.await_hello())
@@ -200,25 +199,25 @@ class _Stage:
 
     def _drain_meanwhile(self) -> None:
         """
-        Let late writes drain while connections at rest are looked at; once the subjects are gone, ``read_back`` confirms it.
+        Let late writes drain while connections at rest are sampled; ``read_back`` confirms it later.
 
-        Not behind relays, which may still hold frames back; what does not drain soon is left to ``read_back``.
+        Skipped behind relays, which may still hold frames back.
         """
         if not self.witness.relays:
             with suppress(ClusterError):
                 self.drained = await_drained(self.cluster, self._topics, DRAIN_MEANWHILE_S)
 
     def _own_ms(self, arm: Arm) -> int:
-        """How long an attempt of an arm lasts that does not obey the setting; 0 for one that does."""
+        """Attempt timeout of an arm that ignores the setting, else 0."""
         hello = self._hellos().get(arm)
         return self.pair.timeouts_ms.get(arm) or (hello and hello.attempt_timeout_ms) or 0
 
     def _hellos(self) -> dict[Arm, Hello]:
-        told = {arm: subject.transcript.hello for arm, subject in self.arms.items()}
-        return {arm: hello for arm, hello in told.items() if hello is not None}
+        hellos = {arm: subject.transcript.hello for arm, subject in self.arms.items()}
+        return {arm: hello for arm, hello in hellos.items() if hello is not None}
 
     def _require_same_names(self) -> None:
-        """UsageError for a program of the user's that was named by its first hello and says another name now."""
+        """UsageError if a program of the user now reports another name or version."""
         for arm, subject in self.arms.items():
             broken, program = subject.broken, self.pair.programs.get(arm)
             if broken is not None and broken.signature == WRONG_SUBJECT and isinstance(program, OwnProgram):
@@ -229,7 +228,6 @@ class _Stage:
                 )
 
     def _require_claims(self) -> None:
-        """Raise NotClaimed for what the plan asks of a client that does not say it has the call."""
         for hello in self._hellos().values():
             if reason := why_not_claimed(self.case.plan, hello):
                 raise NotClaimed(reason)
@@ -238,13 +236,15 @@ class _Stage:
         return [arm for arm, hello in self._hellos().items() if not hello.tells_ends]
 
     def testify(self) -> None:
-        """Let the wire tell what a client does not; what the wire did not see makes the case invalid."""
+        """Add what the relays saw. Frames that they missed make the case invalid."""
         for arm, subject in self.arms.items():
-            told = subject.transcript
+            transcript = subject.transcript
             timeout_ms = self._own_ms(arm) or self.case.scenario.settings.send_msg_timeout_ms
             confuses = _may_confuse_answers(self.case)
-            starts = told.hello is not None and told.hello.tells_starts
-            work = Work(self._topic(arm), self.case.plan, told.sends, told.attempts, timeout_ms, confuses, starts)
+            starts = transcript.hello is not None and transcript.hello.tells_starts
+            work = Work(
+                self._topic(arm), self.case.plan, transcript.sends, transcript.attempts, timeout_ms, confuses, starts
+            )
             self.wire[arm] = story = self.witness.testify(arm, work)
             if story.unseen:
                 unseen = f"{len(story.unseen)} frames of {arm} were not all seen: {story.unseen[0]}"
@@ -271,21 +271,20 @@ class _Stage:
             self.directory.write_stored(arm, kept[self._topic(arm)], table=TableName.SCHEDULED)
 
     def facts(self) -> CaseMeasurements:
-        """What the guards look at, once everything is over."""
         sends = {arm: subject.transcript.sends for arm, subject in self.arms.items()}
         return CaseMeasurements(
             case=self.case,
             case_name=str(self.case.id),
-            first_ns={arm: min(send.start_ns for send in told) for arm, told in sends.items() if told},
+            first_ns={arm: min(send.start_ns for send in reported) for arm, reported in sends.items() if reported},
             late_ns=median_lateness_ns(self.case.plan, sends, self.origin_ns),
-            answered={arm: len(told) for arm, told in sends.items()},
+            answered={arm: len(reported) for arm, reported in sends.items()},
             faults=tuple(self.faults.values()),
             problems=tuple(self.problems.values()),
             is_read_back=self.is_read_back,
             clock_slip_ms=self._clock_slip_ms(),
             lost={arm: subject.subject for arm, subject in self.arms.items() if subject.broken},
             wire=self.wire,
-            stalls=self.stalls.seen.without(send.end_ns for told in sends.values() for send in told),
+            stalls=self.stalls.seen.without(send.end_ns for reported in sends.values() for send in reported),
             origin_ns=self.origin_ns,
         )
 
@@ -333,7 +332,7 @@ class _Stage:
             self.cluster.create_topic(topic, scenario.queues_per_broker, ordered=scenario.ordered)
 
     def _each(self, step: Callable[[SubjectProcess], object]) -> None:
-        """Take one step with every arm that is still whole; an arm that breaks is put down and left alone."""
+        """Run a step with every arm that is not broken."""
         for arm, subject in self.arms.items():
             if subject.broken is None:
                 try:
@@ -342,7 +341,6 @@ class _Stage:
                     self._lost(arm, subject)
 
     def _go(self) -> None:
-        """Fix the instant at which the plan begins and tell both arms."""
         clock = self.clock = ClockAnchor(time.monotonic_ns(), time.time_ns() // 1_000_000)
         self.origin_ns = clock.monotonic_ns + GO_AHEAD_NS
         self.directory.begin(self.case.plan, clock=clock, origin_ns=self.origin_ns)
@@ -351,7 +349,7 @@ class _Stage:
         tell(self.listeners, ArmsStarted(self.directory.number, told_ms))
 
     def _await_arms(self) -> None:
-        """Wait until both arms are done or broken; each has its own deadlines for silence."""
+        """Each arm has its own deadlines for silence."""
         waiting = dict(self.arms)
         while waiting:
             self._look_for_deaths()
@@ -365,16 +363,16 @@ class _Stage:
                 next(iter(waiting.values())).await_over(PROGRESS_EVERY_S)
 
     def _look_for_deaths(self) -> None:
-        """A server that nobody killed and that is gone makes the case invalid; healing would hide it."""
+        """A server gone without a kill makes the case invalid. Checked before healing, which would hide it."""
         killed = {fault.node for fault in self.case.faults if fault.kind in KILLS}
         for node in nodes_of(self.cluster):
             if node.name not in killed and self.cluster.state(node.name) is NodeState.GONE:
                 self.problems.setdefault(node.name, f"{node.name} died by itself: {self._last_words(node.name)}")
 
     def cause_of(self, error: BaseException) -> BaseException:
-        """What really ended the case: of a server that has died everything else, a missing route say, is a consequence."""
+        """The root cause: if a server died, an error such as a missing route is a consequence."""
         if isinstance(error, ClusterError | EnvironmentMissing):
-            with suppress(ClusterError, EnvironmentMissing):  # whoever tells of servers may be what is gone
+            with suppress(ClusterError, EnvironmentMissing):  # the engine that reports node states may be gone
                 return self._death(f"; then: {error}") or error
         return error
 
@@ -410,7 +408,7 @@ class _Stage:
         tell(self.listeners, event(self.directory.number, record))
 
     def _clock_slip_ms(self) -> int:
-        """How far the wall clock, which Java's rules read, has moved against the monotonic one since the arms began."""
+        """Drift of the wall clock, which Java's rules read, from the monotonic clock since the start."""
         if self.clock is None:
             return 0
         passed_ms = (time.monotonic_ns() - self.clock.monotonic_ns) // 1_000_000

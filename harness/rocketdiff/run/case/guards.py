@@ -1,4 +1,4 @@
-"""Conditions that make a case worth judging, as measured; a guard that did not hold makes checks INVALID, never a pass."""
+"""Measured conditions for a valid case. A guard that did not hold makes checks INVALID, never a pass."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,52 +16,56 @@ from rocketdiff.run.case.wire_witness import WireStory
 from rocketdiff.scenario import Case
 
 START_SPREAD_LIMIT_NS = 50_000_000
-"""Both arms start within 50 ms of each other, a tenth of the shortest pause that both must meet at the same phase."""
+"""50 ms: a tenth of the shortest pause that both arms must meet at the same phase."""
 
 LATENESS_LIMIT_NS = 250_000_000
 """
-Median lateness of an arm's sends in calm. Under load sends start late; by a quarter of a second they no longer meet the
-phases of a fault the plan meant them for. Medians are a few ms even with both cores kept busy.
+Median lateness of an arm's sends in calm.
+
+A quarter of a second late, sends miss the fault phases that they were planned for. Medians are a few ms even with both
+cores kept busy.
 """
 
 CLOCK_SLIP_LIMIT_MS = 5
 """
-Java's budget and avoidance are counted on the wall clock, the oracle's intervals on the monotonic one, padded by a
-millisecond. A clock being disciplined slips 0.5 ms a second at the very most, over seconds well under this; a step is more.
+Java measures timeouts and avoidance on the wall clock, the oracle on the monotonic clock with a millisecond of padding.
+
+A clock being disciplined slips at most 0.5 ms a second, over seconds well under this limit. A clock step exceeds it.
 """
 
 STALL_LIMIT_NS = 1_000_000_000
 """
-How late a sleeping thread may be woken while no subject shows a sign of life either. With both cores kept busy it is a few
-hundredths of a second; a second is a machine that was suspended or that has no processor to give.
+How late a sleeping thread may wake while no subject shows a sign of life.
+
+With both cores kept busy it is a few hundredths of a second. A full second means a suspended machine or one without free
+CPU.
 """
 
 SHORTENED_PAUSE_SHARE = 0.5
-"""A pause that lasted less than half of what was asked for is another scenario."""
+"""A pause shorter than half of the requested time is another scenario."""
 
 
 FAULT_SLIP_LIMIT_S = 1.0
 """
-How late a fault may begin. Shipped plans have a second and a half of calm before the first fault, and a second more than the ten
-that an avoidance takes to end after it: by a second all phases are still there; shorter stretches between pauses are kept by
-asking whether they stayed apart. Seen on two cores: a few hundredths at rest, 0.53 s at the most under a load of 25.
+How late a fault may begin.
+
+Shipped plans have 1.5 s of calm before the first fault, and after it 1 s more than the 10 s that an avoidance takes to
+end. With a slip of 1 s all phases are still there; shorter gaps between pauses are protected by checking that the pauses
+stayed apart. Seen on two cores: a few hundredths of a second at rest, at most 0.53 s under a load of 25.
 """
 
 APART_S = 0.1
-"""Pauses planned so far apart, or further, are separate causes; closer ones nobody could keep apart."""
+"""Pauses planned at least this far apart are separate causes. Closer ones could not be kept apart."""
 
 
 @dataclass(frozen=True, slots=True)
 class CaseMeasurements:
     """
-    What the runner saw of one case.
+    What the runner measured in one case.
 
-    first_ns: start of each arm's first send; late_ns: median lateness in calm. wire: what the recording relay of an arm
-    saw, if it had one. stalls: whether the machine and the subjects were let run.
-
+    first_ns: start of each arm's first send. late_ns: median lateness in calm. wire: what an arm's relay saw.
     origin_ns: when the first send was due; the schedule counts from there.
-
-    problems: whatever the cluster did that was not asked for, or did not do, as sentences.
+    problems: unexpected events of the cluster, and expected ones that did not happen, as sentences.
     """
 
     case: Case
@@ -80,13 +84,13 @@ class CaseMeasurements:
 
     @property
     def spread_ns(self) -> int | None:
-        """How far apart the arms' first sends began; None when an arm never sent."""
+        """None if an arm never sent."""
         return (
             abs(self.first_ns[Arm.BASELINE] - self.first_ns[Arm.CANDIDATE]) if len(self.first_ns) == len(Arm) else None
         )
 
     def measured(self) -> dict[str, int | float]:
-        """Numbers for ``run.json``, unit in the name."""
+        """Numbers for ``run.json``, with the unit in the name."""
         numbers: dict[str, int | float] = {f"late_ns_{arm}": late for arm, late in self.late_ns.items()}
         if self.spread_ns is not None:
             numbers["start_spread_ns"] = self.spread_ns
@@ -95,9 +99,9 @@ class CaseMeasurements:
 
 def median_lateness_ns(plan: Plan, told: Mapping[Arm, Sequence[Send]], origin_ns: int) -> dict[Arm, int]:
     """
-    Of each arm that sent, the median of how late sends began, counting those whose thread was free when they were due.
+    Median lateness of each arm's sends whose thread was free when they were due.
 
-    A send that waits for the one before it (the loop is closed) is late because of the fault, not of the machine.
+    Sending is a closed loop: a send that waits for the previous one is late because of the fault, not the machine.
     """
     due = {send.send: origin_ns + send.due_ns for send in plan.sends}
     return {arm: _median_lateness_ns(due, sends) for arm, sends in told.items() if sends}
@@ -114,7 +118,7 @@ def _median_lateness_ns(due: Mapping[int, int], sends: Iterable[Send]) -> int:
 
 
 def guards_of(facts: CaseMeasurements) -> tuple[Guard, ...]:
-    """Every guard of a case, held or not; what a lost subject could not do is the protocol check's business."""
+    """Every guard of a case. What a lost subject left undone is up to the protocol check."""
     each = (*_start(facts), *_lateness(facts), *_complete(facts), *_faults(facts), _clock(facts), _read_back(facts))
     return (*each, *_awake(facts), *_witnesses(facts))
 
@@ -168,7 +172,7 @@ def _faults(facts: CaseMeasurements) -> tuple[Guard, ...]:
 
 
 def _effective(facts: CaseMeasurements, spec: FaultSpec) -> Guard:
-    """Whether one fault was injected, shown, lasted long enough and (unless it is for good) was shown to be over."""
+    """Whether one fault was injected, proven, lasted long enough and (unless permanent) was proven over."""
     expected = f"{spec.kind} of {spec.node} at {spec.at_s:g} s in effect and proven"
     record = next((r for r in facts.faults if r.episode == spec.episode and r.node == spec.node), None)
     seen = "not injected" if record is None else _flaw(record, spec)
@@ -187,7 +191,7 @@ def _flaw(record: FaultRecord, spec: FaultSpec) -> str:
 
 
 def _on_time(facts: CaseMeasurements) -> Iterator[Guard]:
-    """Whether the schedule was kept: every fault in its time, and pauses that the plan has apart were apart."""
+    """Whether every fault began on time and pauses planned apart stayed apart."""
     done = {(record.episode, record.node): record for record in facts.faults}
     pairs = [(spec, done[key]) for spec in facts.case.faults if (key := (spec.episode, spec.node)) in done]
     if not pairs:
@@ -229,7 +233,7 @@ def _clock(facts: CaseMeasurements) -> Guard:
 
 
 def _awake(facts: CaseMeasurements) -> Iterator[Guard]:
-    """The machine, and each subject: what was not let run cannot be blamed for standing still."""
+    """A stopped machine or subject is not a stalling client."""
     gap_ns = facts.stalls.longest_gap_ns
     yield Guard(
         name="awake-machine",
@@ -244,11 +248,7 @@ def _awake(facts: CaseMeasurements) -> Iterator[Guard]:
 
 
 def _witnesses(facts: CaseMeasurements) -> tuple[Guard, ...]:
-    """
-    Who saw an arm's attempts, where there was a relay; broken when client and wire told two stories.
-
-    Then one of the two is wrong, and nothing that rests on attempts is worth saying.
-    """
+    """Whether client and relay agree. If not, one is wrong, and no check based on attempts is reliable."""
     return tuple(
         Guard(
             f"witness-{arm}",

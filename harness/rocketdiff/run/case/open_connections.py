@@ -1,7 +1,8 @@
 """
-Which connections each client holds to the servers, seen from outside: the kernel's table of sockets, and who owns them.
+Which connections each client holds to the servers, from the kernel's socket table and the owners of the sockets.
 
-Both arms are looked at in one reading of the table, which costs 10 ms of a processor (trial, 260 sockets): 2 % at this rate.
+Both arms are sampled in one reading of the table, which costs 10 ms of CPU (measured with 260 sockets): 2 % at this
+interval.
 """
 
 import re
@@ -22,25 +23,25 @@ from rocketdiff.relay.proxy.listener import VIP_OFFSET
 from rocketdiff.traces.manifest import ConnectionSample
 
 EVERY_S = 0.5
-"""Often enough for a second of calm to have two samples; see the cost above."""
+"""Sampling interval: a second of calm gets two samples. See the cost above."""
 
 SAMPLES_AT_REST = 3
 AT_REST_EVERY_S = 0.2
-"""A connection that is just being closed, or made anew, is so for milliseconds: it is not in all of three samples."""
+"""A connection being closed or opened takes milliseconds, so it is not in all three samples."""
 
 Endpoint = tuple[str, int]
-"""Address and port; an IPv4 address within IPv6 is written as IPv4."""
+"""Address and port. An IPv4 address mapped to IPv6 is written as IPv4."""
 
 _TABLES = ("/proc/net/tcp", "/proc/net/tcp6")
 _CONNECTING, _LISTENING = "02", "0A"
-"""States of a socket that is no connection (yet), as the kernel numbers them (``net/tcp_states.h``)."""
+"""Kernel states of sockets without an established connection (``net/tcp_states.h``)."""
 
 _SOCKET = re.compile(r"socket:\[(\d+)\]")
 
 
 @dataclass(frozen=True, slots=True)
 class Connection:
-    """One socket that is, or was, connected."""
+    """A socket that is or was connected."""
 
     local: Endpoint
     remote: Endpoint
@@ -48,9 +49,9 @@ class Connection:
 
 def endpoints_of(cluster: Cluster, addresses: Mapping[str, str]) -> dict[Endpoint, str]:
     """
-    Where a client may connect, and what that is called; a broker has a second port, for old clients.
+    Addresses that a client may connect to, with the server's name. A broker has a second (VIP) port, used by old clients.
 
-    addresses: ``host:port`` of each node as this client reaches it. A host that has no address here is left out.
+    addresses: ``host:port`` of each node as this client reaches it. A host that cannot be resolved here is left out.
     """
     named: dict[Endpoint, str] = {}
     for node in nodes_of(cluster):
@@ -64,15 +65,15 @@ def endpoints_of(cluster: Cluster, addresses: Mapping[str, str]) -> dict[Endpoin
 
 def _resolved(host: str, port: int) -> set[Endpoint]:
     with suppress(OSError):
-        return {(str(one[4][0]), port) for one in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)}
+        return {(str(entry[4][0]), port) for entry in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)}
     return set()
 
 
 class ConnectionWatch:
     """
-    A thread that looks now and then, from entering to leaving the block; after ``rest`` a last few times.
+    Thread that samples connections while the block is active, and finally a few times after ``rest``.
 
-    clients: process id and endpoints by arm; what a process started is looked at too.
+    clients: process id (descendants included) and endpoints by arm.
     """
 
     def __init__(self, clients: Mapping[Arm, tuple[int, Mapping[Endpoint, str]]]) -> None:
@@ -93,13 +94,13 @@ class ConnectionWatch:
         self._thread.join()
 
     def rest(self) -> None:
-        """All is done and healed: have it looked a last few times, and no more; the end of the block waits for that."""
+        """End regular sampling once everything is healed. Leaving the block waits for the last samples."""
         self._is_at_rest = True
         self._over.set()
 
     @property
     def seen(self) -> dict[Arm, tuple[ConnectionSample, ...]]:
-        """Samples of each arm in their order, without those at which nothing had changed; all that were taken at rest."""
+        """Each arm's samples: those with a change, and all taken at rest."""
         return {arm: tuple(_changes(samples)) for arm, samples in self._samples.items()}
 
     def _watch(self) -> None:
@@ -120,30 +121,30 @@ class ConnectionWatch:
     ) -> ConnectionSample:
         if held is None:
             return ConnectionSample(at_ns, None, {}, is_at_rest)
-        ours = {one for one in held if one.remote in endpoints}
+        ours = {connection for connection in held if connection.remote in endpoints}
         new = ours - self._known[arm]
         self._known[arm] |= new
         return ConnectionSample(at_ns, _by_server(ours, endpoints), _by_server(new, endpoints), is_at_rest)
 
 
 def _by_server(connections: Iterable[Connection], endpoints: Mapping[Endpoint, str]) -> dict[str, int]:
-    return dict(sorted(Counter(endpoints[one.remote] for one in connections).items()))
+    return dict(sorted(Counter(endpoints[connection.remote] for connection in connections).items()))
 
 
 def _changes(samples: Sequence[ConnectionSample]) -> Iterator[ConnectionSample]:
     last: ConnectionSample | None = None
-    for one in samples:
-        if last is None or one.is_at_rest or one.opened or one.held != last.held:
-            yield one
-        last = one
+    for sample in samples:
+        if last is None or sample.is_at_rest or sample.opened or sample.held != last.held:
+            yield sample
+        last = sample
 
 
 def open_sockets() -> dict[int, Connection] | None:
-    """Every TCP connection of this machine that a process holds, by the number of its socket; None without a /proc."""
+    """Every TCP connection on this machine that a process holds, by socket inode. None without /proc."""
     found: dict[int, Connection] = {}
     try:
         for table in _TABLES:
-            if Path(table).exists():  # a kernel without IPv6 has one of them
+            if Path(table).exists():  # a kernel without IPv6 has only the first
                 _, *lines = Path(table).read_text(encoding="ascii").splitlines()
                 found.update(_connections(lines))
     except (OSError, ValueError):
@@ -152,7 +153,7 @@ def open_sockets() -> dict[int, Connection] | None:
 
 
 def _connections(lines: Sequence[str]) -> Iterator[tuple[int, Connection]]:
-    """Columns of proc(5): number, local and remote address, state, six more, then the number of the socket."""
+    """Columns of /proc/net/tcp: slot, local and remote address, state, six more, then the socket's inode."""
     for line in lines:
         _, local, remote, state, *rest = line.split()
         number = int(rest[5])
@@ -161,7 +162,7 @@ def _connections(lines: Sequence[str]) -> Iterator[tuple[int, Connection]]:
 
 
 def _endpoint(written: str) -> Endpoint:
-    """``0100007F:1F90``: words of the address in the processor's order of bytes, then the port."""
+    """``0100007F:1F90``: 32-bit words of the address in host byte order, then the port."""
     address, _, port = written.partition(":")
     words = [int(address[at : at + 8], 16) for at in range(0, len(address), 8)]
     place = ip_address(b"".join(word.to_bytes(4, "little") for word in words))
@@ -171,7 +172,7 @@ def _endpoint(written: str) -> Endpoint:
 
 
 def held_by(pid: int, sockets: Mapping[int, Connection]) -> set[Connection] | None:
-    """Connections of a process and of all it has started; None where it is gone, or not for us to see."""
+    """Connections of a process and its descendants. None if the process is gone or not readable."""
     try:
         numbers = {*_sockets_of(pid), *(number for each in below(pid) for number in _sockets_of(each))}
     except (OSError, ValueError):
@@ -180,7 +181,7 @@ def held_by(pid: int, sockets: Mapping[int, Connection]) -> set[Connection] | No
 
 
 def below(pid: int) -> Iterator[int]:
-    """Everything a process has started, whichever of its threads did, and what that started."""
+    """All descendants of a process, whichever of its threads started them."""
     for thread in Path(f"/proc/{pid}/task").glob("*/children"):
         with suppress(FileNotFoundError, ProcessLookupError):  # ended since it was listed
             for child in map(int, thread.read_text(encoding="ascii").split()):

@@ -1,8 +1,8 @@
 """
-Whether everything that should run was allowed to run: this machine, and each subject's processes.
+Detects whether this machine or a subject's process was stopped.
 
-A virtual machine that is suspended, or a client that somebody stops with a signal, looks like a client that stalls. Nobody
-can be blamed for what happened while the machine did not work, so a case in which that was seen is invalid.
+A suspended virtual machine, or a client stopped by a signal, looks like a client that stalls. A case in which that was
+seen is invalid.
 """
 
 import threading
@@ -17,10 +17,10 @@ from typing import Self
 from rocketdiff.core.events import Arm
 
 TICK_S = 0.05
-"""How often is looked; a stop that is shorter than this cannot be told from waiting for a processor."""
+"""Polling interval. A shorter stop is indistinguishable from waiting for a CPU."""
 
 WORTH_NOTING_NS = 200_000_000
-"""A thread that waits less for a processor is no sign of anything."""
+"""A shorter wait for a CPU is normal."""
 
 _STOPPED = frozenset("Tt")
 """States of proc(5): stopped by a signal, stopped by a debugger."""
@@ -31,8 +31,7 @@ class Stalls:
     """
     What a watch saw.
 
-    gaps: from when to when its thread waited to be woken, where that took long. stopped_ns: for how long each arm's
-    processes were seen stopped.
+    gaps: begin and end of each long wait to be woken. stopped_ns: how long each arm's processes were stopped.
     """
 
     gaps: tuple[tuple[int, int], ...] = ()
@@ -40,14 +39,13 @@ class Stalls:
 
     @property
     def longest_gap_ns(self) -> int:
-        """0 where it was always woken in time."""
         return max((end_ns - begin_ns for begin_ns, end_ns in self.gaps), default=0)
 
     def without(self, signs_of_life_ns: Iterable[int]) -> "Stalls":
         """
-        Less the gaps in whose middle a subject did something: then it was the runner that had to wait, not the machine.
+        Drop the gaps in whose middle half a subject acted: then only the runner had to wait, not the machine.
 
-        The middle half, because a clock is read some time before or after what it is read for.
+        Only the middle half counts, because a clock is read some time before or after the event it is read for.
         """
         moments = sorted(signs_of_life_ns)
         return replace(self, gaps=tuple(gap for gap in self.gaps if not _is_lively(gap, moments)))
@@ -60,9 +58,9 @@ def _is_lively(gap: tuple[int, int], moments: Sequence[int]) -> bool:
 
 class StallWatch:
     """
-    A thread that looks at the clock and at the subjects, from entering to leaving the block.
+    Thread that polls the clock and the subjects while the block is active.
 
-    subjects: process id by arm; what that process started is looked at too. Without a /proc only the clock is.
+    subjects: process id by arm; children are included. Without /proc only the clock is polled.
     """
 
     def __init__(self, subjects: Mapping[Arm, int]) -> None:
@@ -82,7 +80,6 @@ class StallWatch:
 
     @property
     def seen(self) -> Stalls:
-        """Until now, or until the end of the block."""
         return Stalls(tuple(self._gaps), dict(self._stopped_ns))
 
     def _watch(self) -> None:
@@ -100,12 +97,12 @@ class StallWatch:
 
 
 def is_stopped(pid: int) -> bool:
-    """Whether a process or one it started is stopped; one that is gone is not."""
+    """True if a process or one of its children is stopped."""
     return _state(pid) in _STOPPED or any(_state(child) in _STOPPED for child in _children(pid))
 
 
 def _state(pid: int) -> str:
-    """The letter after the command's name, which itself may hold anything, parentheses too."""
+    """The letter after the command name, which may itself contain parentheses."""
     with suppress(OSError, IndexError):
         return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()[0]
     return ""

@@ -1,9 +1,9 @@
 """
-Faults on the wire: the relays of a case delay, swallow or reset every frame to or from one broker for a while.
+Faults on the wire: relays delay, swallow or reset every frame to or from one broker for a while.
 
-The broker is well all the time; only its clients, and whoever asks through a relay, notice. So the proof of such a fault is
-a request through each relay: kept back, unanswered or reset while it is in force, and answered as ever afterwards. Every
-frame is meant, not sends alone, because otherwise no probe could tell.
+The broker stays healthy. The proof is a request through each relay: delayed, unanswered or reset while the fault is in
+force, and answered normally afterwards. Every frame is affected, not only sends, because otherwise a probe could prove
+nothing.
 """
 
 import time
@@ -36,29 +36,29 @@ _ACTIONS = {
 _TO = {Frames.REQUESTS: "server", Frames.RESPONSES: "client"}
 
 _ROUNDED_MS = 1.0
-"""The relay's timer may be so much early by its own clock, which is rounder than ours."""
+"""The relay's timer may fire this much early, because its clock is coarser than ours."""
 
 _NS_PER_MS = 1_000_000
 
 
 def with_relays(relays: Collection[Relay], security: Security = OPEN) -> Mapping[FaultKind, Fault]:
     """
-    Every kind of fault, those on the wire done by these relays; of one case, since they are.
+    Every kind of fault, with these relays of one case for those on the wire.
 
-    security: how the relays want to be asked.
+    security: how to connect to the relays.
     """
     wire = _Wire(tuple(relays), security)
     return {**FAULTS, **dict.fromkeys(ON_THE_WIRE, Fault(wire.inject, wire.heal))}
 
 
 def needs_relays(faults: Collection[FaultSpec]) -> bool:
-    """Whether a schedule can be done only with relays between the clients and the cluster."""
+    """True if a schedule contains faults on the wire."""
     return any(fault.kind in ON_THE_WIRE for fault in faults)
 
 
 @dataclass(slots=True)
 class _Wire:
-    """The relays, and by episode which switches are on, one a relay."""
+    """The relays of a case. _on: by episode the switches that are on, one per relay."""
 
     relays: tuple[Relay, ...]
     security: Security = OPEN
@@ -66,14 +66,14 @@ class _Wire:
     _specs: dict[int, FaultSpec] = field(default_factory=dict)
 
     def inject(self, cluster: Cluster, spec: FaultSpec) -> FaultRecord:
-        """Turn the switch of every relay and prove it through each; raises UnprovenFault."""
+        """Raises UnprovenFault."""
         self._specs[spec.episode] = spec
         node = node_named(cluster, spec.node)
         prove = partial(_prove_in_force, spec, node.probe_topic, self.security)
         return injected(spec, node.name, lambda: self._turn_on(spec), lambda: self._each(node, prove))
 
     def heal(self, cluster: Cluster, record: FaultRecord) -> FaultRecord:
-        """Turn them back and prove that every relay passes on as before; raises UnprovenFault."""
+        """Raises UnprovenFault."""
         spec = self._specs[record.episode]
         node = node_named(cluster, spec.node)
         prove = partial(_prove_over, spec, node.probe_topic, self.security)
@@ -93,7 +93,7 @@ class _Wire:
         return Span(begin_ns, time.monotonic_ns())
 
     def _each(self, node: Node, prove: Callable[[str], int]) -> int:
-        """Through all relays at once; the moment the last was certain."""
+        """Probe through all relays at once; the time of the last proof."""
         addresses = [relay.addresses[node.name] for relay in self.relays]
         with ThreadPoolExecutor(len(addresses)) as asking:
             return max(asking.map(prove, addresses))
@@ -122,11 +122,11 @@ _PROOFS: Mapping[FaultKind, type[RemotingException]] = {
     FaultKind.WIRE_RESET: RemotingSendRequestException,
     FaultKind.WIRE_SWALLOW: RemotingTimeoutException,
 }
-"""What a probe ends with; a refused connection, say, would prove something else."""
+"""The error with which a probe must end. Another one, such as a refused connection, proves something else."""
 
 
 def _prove_over(spec: FaultSpec, topic: str, security: Security, address: str) -> int:
-    """An answer; after a delay one that came sooner than the delay, which a busy machine may owe us for a while."""
+    """Wait for a response; after a delay fault for one faster than the delay, which a busy machine may not give at once."""
     deadline_ns = time.monotonic_ns() + ANSWER_TIMEOUT_MS * _NS_PER_MS
     while True:
         began_ns = time.monotonic_ns()

@@ -1,9 +1,9 @@
 """
-The wire as a witness of a case: a relay before each arm, and what it saw told in place of a client that tells nothing.
+The wire as a witness: a relay before each arm supplies the attempts that a client does not report.
 
-Relays stand before both arms or before none, so that what they cost (0.1 ms a request) meets both alike. They are needed
-where one of the two clients does not claim in its hello to tell its attempts, and where faults happen on the wire; whoever wants the wire
-as a second witness of any other pair can ask for them.
+Relays stand before both arms or before none, so that their cost (0.1 ms per request) affects both. They are needed if one
+of the clients does not claim to report its attempts, and for faults on the wire. For any other pair they can be requested
+as a second witness.
 """
 
 import tempfile
@@ -46,10 +46,10 @@ from rocketdiff.traces.run_directory import CaseDirectory
 @dataclass(frozen=True, slots=True)
 class Work:
     """
-    What an arm was asked for and what it told of it.
+    The plan of an arm, and what the arm reported of it.
 
-    confuses_answers: an asynchronous send of one of the two releases may get another one's answer, by rule. are_beginnings: its
-    attempts have no ends, because its client reports only when they begin.
+    confuses_answers: an asynchronous send may, by rule, get another send's response. are_beginnings: the client reports
+    only starts of attempts.
     """
 
     topic: str
@@ -64,10 +64,10 @@ class Work:
 @dataclass(frozen=True, slots=True)
 class WireStory:
     """
-    What the wire had to say about an arm.
+    What the wire showed of an arm.
 
-    told: who saw the attempts, in words; empty without a relay. unseen: sentences about frames that the relay could not see
-    or read: with any of them the story is not whole. against: where the client itself told another story.
+    told: who saw the attempts; empty without a relay. unseen: frames that the relay could not see or read, as sentences;
+    the record is incomplete then. against: where the client contradicts the wire.
     """
 
     told: str = ""
@@ -77,9 +77,9 @@ class WireStory:
 
 class Witness:
     """
-    Relays of one case, if it needs any or ``is_wanted``; a context manager that must outlive the subjects.
+    Relays of one case, if it needs any or ``is_wanted``. A context manager that must outlive the subjects.
 
-    silent: arms that do not tell their attempts.
+    silent: arms that do not report their attempts.
     """
 
     def __init__(
@@ -95,28 +95,26 @@ class Witness:
 
     @property
     def relays(self) -> tuple[Relay, ...]:
-        """All of them, in the order of arms; none where nobody wants the wire."""
         return tuple(self._relays.values())
 
     def require_alive(self) -> None:
-        """Raise EnvironmentMissing once a relay has ended by itself."""
+        """Raise EnvironmentMissing if a relay has ended by itself."""
         for relay in self._relays.values():
             relay.require_alive()
 
     def name_servers(self, arm: Arm) -> tuple[str, ...]:
-        """What the arm's client is to be configured with."""
         relay = self._relays.get(arm)
-        is_direct = relay is None or bool(self._cluster.grpc_endpoints)  # a client that speaks gRPC has no use for them
+        is_direct = relay is None or bool(self._cluster.grpc_endpoints)  # a gRPC client does not use them
         return self._cluster.name_server_addresses if relay is None or is_direct else relay.name_servers
 
     def endpoints(self, arm: Arm) -> tuple[str, ...]:
-        """What the arm's client is to be configured with if it speaks gRPC; empty in a topology without proxies."""
+        """The gRPC endpoints for the arm's client; empty in a topology without proxies."""
         relay = self._relays.get(arm)
         served = self._cluster.grpc_endpoints
         return tuple(served.values()) if relay is None else tuple(relay.addresses[name] for name in served)
 
     def addresses(self, arm: Arm) -> Mapping[str, str]:
-        """Where the arm's client finds each server, by the server's name."""
+        """Where the arm's client reaches each server, by name."""
         relay = self._relays.get(arm)
         own = {node.name: node.address for node in nodes_of(self._cluster)}
         return own if relay is None else {**own, **relay.addresses}
@@ -124,10 +122,10 @@ class Witness:
     @property
     def security(self) -> Security:
         """
-        How whom the clients connect to wants to be asked.
+        Security settings of the servers, or of the relay, that the clients connect to.
 
-        A relay shows certificates made for the run, since nobody but its owner has the key of a server's; and it asks for none,
-        since it shows the servers the one of the security file itself.
+        A relay presents certificates made for the run, because it lacks the servers' keys. It requests no client
+        certificate; it presents the one of the security file to the servers itself.
         """
         security = security_of(self._cluster)
         return security if self._authority is None else replace(security, tls=Tls(self._authority))
@@ -136,10 +134,9 @@ class Witness:
         """
         What the wire saw of an arm, once its relay is closed.
 
-        Of one that tells nothing itself it is written down; of one that tells beginnings both together are; with the story of any other it
-        is compared. A status is put down as the
-        wire saw it, whatever the client says, so that the rules judge what the client made of it; and so are requests that the client
-        certainly did not tell, which are its fault.
+        If the client reports nothing, the relay's attempts are recorded; if only starts, both are combined; otherwise
+        they are compared. A status is recorded as the wire saw it, so that the rules judge what the client made of it.
+        Requests that the client certainly failed to report are recorded too.
         """
         relay = self._relays.get(arm)
         if relay is None:
@@ -156,8 +153,8 @@ class Witness:
             others, hidden = _other_statuses(work, attempts), _not_told(work, attempts)
             if others or hidden:
                 self._record(arm, (*others, *hidden))
-            told = with_statuses(work.attempts, others)
-            against = tuple(disagreements(told, attempts, losses_of(records), work.timeout_ms * 1_000_000))
+            reported = with_statuses(work.attempts, others)
+            against = tuple(disagreements(reported, attempts, losses_of(records), work.timeout_ms * 1_000_000))
             words = f"the client, and the wire: {len(attempts)} attempts"
             words += f"; {len(others)} statuses as the wire saw them" if others else ""
             words += f"; {len(hidden)} of them the client did not tell" if hidden else ""
@@ -165,12 +162,12 @@ class Witness:
         routes = publish_lists_of(records, work.topic)
         if work.are_beginnings:
             begun = [replace(start, oneway=start.send in oneway) for start in work.attempts]
-            whole = with_ends(
+            completed = with_ends(
                 begun, attempts, sends, refusals_of(records), losses_of(records), work.timeout_ms * 1_000_000
             )
-            self._record(arm, (*routes, *whole.attempts, *with_routes(work.sends, routes, ())))
+            self._record(arm, (*routes, *completed.attempts, *with_routes(work.sends, routes, ())))
             words = f"the client: {len(begun)} attempts' beginnings; the wire: {len(attempts)} of their ends, {len(routes)} routes"
-            return WireStory(words, unseen, whole.against)
+            return WireStory(words, unseen, completed.against)
         placed = with_routes(work.sends, routes, blind_spots_of(records))
         self._record(arm, (*routes, *attempts, *placed))
         half_seen = sum(send.route == UNSEEN_ROUTE for send in placed)
@@ -180,7 +177,7 @@ class Witness:
     def _testify_of_calls(
         self, arm: Arm, work: Work, records: Sequence[WireRecord], attempts: Sequence[Attempt]
     ) -> WireStory:
-        """A client that speaks gRPC tells no attempts, and no publish list of its own: the proxy chooses the queue."""
+        """A gRPC client reports no attempts and has no publish list, because the proxy chooses the queue."""
         placed = with_routes(work.sends, (), blind_spots_of(records))
         self._record(arm, (*attempts, *placed))
         half_seen = sum(send.route == UNSEEN_ROUTE for send in placed)
@@ -206,7 +203,7 @@ class Witness:
         return self
 
     def _tls(self, undo: ExitStack) -> RelayTls | None:
-        """Files for relays: certificates made for the run to show to clients, those of the security file to ask servers by."""
+        """Certificates to show to clients are made for the run; the servers see those of the security file."""
         asked = security_of(self._cluster).tls
         if asked is None:
             return None
@@ -221,22 +218,23 @@ class Witness:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """End every relay, whatever the others say to that; their records are whole then."""
+        """Close every relay, even if another fails to close."""
         self._ends.close()
 
 
 def _other_statuses(work: Work, seen: Sequence[Attempt]) -> list[Attempt]:
     """
-    Attempts of a client that tells another status of them than the broker gave; put down as the broker gave it.
+    Attempts whose status differs between client and broker, with the broker's status.
 
-    Not where the call itself returned that status: then the hook is at odds with its own client, which is for the guard.
+    Except where the call itself returned the broker's status: then the client's hook contradicts its own client, which
+    the guard reports.
     """
     confused = _confused(work)
-    returned = {one.send: one.status for one in work.sends}
+    returned = {send.send: send.status for send in work.sends}
     return [
-        one
-        for one in other_statuses(work.attempts, seen)
-        if one.send not in confused and returned.get(one.send) != one.status
+        attempt
+        for attempt in other_statuses(work.attempts, seen)
+        if attempt.send not in confused and returned.get(attempt.send) != attempt.status
     ]
 
 
@@ -245,12 +243,11 @@ def _not_told(work: Work, seen: Sequence[Attempt]) -> list[Attempt]:
 
 
 def _confused(work: Work) -> set[int]:
-    """Sends that may have been given another one's answer."""
-    return {one.send for one in work.plan.sends if work.confuses_answers and one.mode is SendMode.ASYNC}
+    return {send.send for send in work.plan.sends if work.confuses_answers and send.mode is SendMode.ASYNC}
 
 
 def upstreams_of(cluster: Cluster) -> tuple[Upstream, ...]:
-    """Every server of a cluster, as a relay is told of it; where clients speak gRPC, those that serve it."""
+    """Every server of a cluster as a relay's upstream; for gRPC clients only the servers with a gRPC endpoint."""
     if cluster.grpc_endpoints:
         served = cluster.grpc_endpoints.items()
         return tuple(Upstream(name, address, is_broker=False, is_grpc=True) for name, address in served)

@@ -1,7 +1,7 @@
 """
-Whether a subject speaks the protocol and means what it says; nothing is compared with another client.
+Checks a subject against the protocol, without another client.
 
-Each call that it claims is tried twenty times on one broker, one of them again while the broker is paused.
+Each claimed call is tried twenty times on one broker, and one call again while the broker is paused.
 """
 
 import json
@@ -44,7 +44,7 @@ STALLED = "protocol.stalled"
 QUEUES = 4
 BODY_BYTES = 128
 _MARK = (("colour", "grün"),)
-"""Not ASCII, because a client that encodes twice, or not at all, is seen by nothing else."""
+"""Not ASCII, because only such a value reveals a client that encodes twice or not at all."""
 _EVERY_NS = 10_000_000
 _PAUSE_S = 1.5
 _PAUSED_TIMEOUT_MS = 500
@@ -54,7 +54,7 @@ _CLOCK_TOLERANCE_NS = 2 * NS_PER_MS
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that was tried, and what is wrong with it in a sentence; empty if nothing is."""
+    """What was tried, and what is wrong with it (empty if nothing is)."""
 
     tried: str
     problem: str = ""
@@ -62,8 +62,6 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class _Trial:
-    """What one process of the subject told, and what is stored of it."""
-
     transcript: Transcript
     stored: tuple[StoredRow, ...]
     has_stopped: bool
@@ -71,16 +69,12 @@ class _Trial:
 
 
 def topology_for(subject: Subject) -> str:
-    """One broker, which for a client that speaks gRPC is a proxy too."""
+    """One broker, and for a gRPC client also a proxy."""
     return "one-master-local-proxy" if subject.protocol is ClientProtocol.GRPC else "one-master"
 
 
 def check_subject(subject: Subject, cluster: Cluster, folder: Path) -> Iterator[Finding]:
-    """
-    Findings in the order in which they are made; ``cluster`` has one broker, which is paused once and healed.
-
-    Raises ClusterError if the cluster fails.
-    """
+    """Findings in the order they are made. ``cluster`` has one broker; it is paused once and healed. Raises ClusterError."""
     calls = [(kind, SendMode.SYNC) for kind in SendKind] + [
         (SendKind.PLAIN, SendMode.ASYNC),
         (SendKind.PLAIN, SendMode.ONEWAY),
@@ -104,11 +98,11 @@ def check_subject(subject: Subject, cluster: Cluster, folder: Path) -> Iterator[
             if is_first and broken.signature == STALLED:
                 yield Finding("nothing else is tried: it would be waited for as long each time")
                 return
-            told = f"{broken.signature}: {broken.seen}"
-            if is_first and told == last:
+            failure = f"{broken.signature}: {broken.seen}"
+            if is_first and failure == last:
                 yield Finding("nothing else is tried: it would end in the same way each time")
                 return
-            last = told
+            last = failure
             continue
         yield from (Finding(tried, problem) for problem in _problems(trial, kind, mode) or ("",))
         untold = [] if is_first else untold_attempts(trial.transcript)
@@ -132,7 +126,7 @@ def _carrying(plan: Plan) -> Plan:
 
 
 def _carried(trial: _Trial) -> Iterator[Finding]:
-    """No problem where no scenario asks for it."""
+    """Warn only: lost keys, tags or properties are a difference only where a scenario uses them."""
     asked = {KEYS: "a-key", TAGS: "a-tag", **dict(_MARK)}
     stored = [json.loads(row.properties) for row in trial.stored]
     other = {name: each.get(name) for name, value in asked.items() for each in stored if each.get(name) != value}
@@ -165,7 +159,7 @@ def _tried(
 
 
 def _problems(trial: _Trial, kind: SendKind, mode: SendMode) -> list[str]:
-    """What is wrong with sends to a broker that is well."""
+    """Problems with sends to a healthy broker."""
     sends, stored = trial.transcript.sends, trial.stored
     problems = []
     failed = [send for send in sends if send.error is not None]
@@ -199,10 +193,10 @@ def _problems(trial: _Trial, kind: SendKind, mode: SendMode) -> list[str]:
 
 def _wrong_results(sends: list[Send], stored: tuple[StoredRow, ...], mode: SendMode) -> list[str]:
     lies = {row.send: (row.broker, row.queue_id, row.queue_offset) for row in stored}
-    told = ((send, (send.broker, send.queue_id, send.queue_offset)) for send in sends if send.broker is not None)
+    reported = ((send, (send.broker, send.queue_id, send.queue_offset)) for send in sends if send.broker is not None)
     wrong = [
         f"send {send.send} says {place}, its message lies at {lies[send.send]}"
-        for send, place in told
+        for send, place in reported
         if lies.get(send.send, place) != place
     ]
     if wrong:
@@ -214,18 +208,18 @@ def _wrong_results(sends: list[Send], stored: tuple[StoredRow, ...], mode: SendM
 
 
 def untold_attempts(transcript: Transcript) -> list[str]:
-    """Sends of a client that claims attempts without one: with a relay on the wire as well, the two tell different stories."""
+    """Sends without an attempt although attempts are claimed: a relay would contradict the client."""
     claims = () if transcript.hello is None else transcript.hello.capabilities
-    told = len({attempt.send for attempt in transcript.attempts})
-    if ATTEMPTS not in claims or told >= len(transcript.sends):
+    reported = len({attempt.send for attempt in transcript.attempts})
+    if ATTEMPTS not in claims or reported >= len(transcript.sends):
         return []
     return [
-        f"{told} of {len(transcript.sends)} sends have one, though hello claims {ATTEMPTS}: report those of every mode"
+        f"{reported} of {len(transcript.sends)} sends have one, though hello claims {ATTEMPTS}: report those of every mode"
     ]
 
 
 def _once(trial: _Trial) -> Iterator[Finding]:
-    """What is the same in every trial."""
+    """Findings that do not depend on the call."""
     off_ms = trial.clock_off_ns / NS_PER_MS
     is_far = trial.clock_off_ns > _CLOCK_TOLERANCE_NS
     yield Finding(
@@ -252,7 +246,7 @@ def _once(trial: _Trial) -> Iterator[Finding]:
 
 
 def _paused(subject: Subject, cluster: Cluster, folder: Path, kind: SendKind, mode: SendMode) -> Iterator[Finding]:
-    """Sends to a broker that is stopped end with an error or after it goes on, and the subject survives."""
+    """Sends to a paused broker must end with an error or after it resumes, and the subject must survive."""
     pause_s = max(_PAUSE_S, TIMES * (subject.attempt_timeout_ms or 0) / 1_000)
     tried = f"sends to a broker that is paused for {pause_s:g} s"
     (broker,) = cluster.brokers
@@ -295,11 +289,11 @@ def _paused(subject: Subject, cluster: Cluster, folder: Path, kind: SendKind, mo
 
 
 def foreign_errors(transcript: Transcript) -> Iterator[Finding]:
-    """Names that only this client has for an error: each would be a difference for ever, whatever happened."""
+    """Error names that only this client uses: they would always be reported as differences."""
     records: tuple[Send | Attempt, ...] = (*transcript.sends, *transcript.attempts)
-    told = {record.error for record in records if record.error is not None}
+    names = {record.error for record in records if record.error is not None}
     foreign = sorted(
-        error for error in told - {UNSEEN_END, NEVER_CALLED_BACK, ErrorWord.OTHER} if reason_of(error) is Reason.OTHER
+        error for error in names - {UNSEEN_END, NEVER_CALLED_BACK, ErrorWord.OTHER} if reason_of(error) is Reason.OTHER
     )
     if foreign:
         words = ", ".join(ErrorWord)

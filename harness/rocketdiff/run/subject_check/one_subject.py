@@ -1,4 +1,4 @@
-"""One client alone at a cluster: topics of its own, and a plan that it carries out."""
+"""Runs a plan with a single client on a cluster, with topics created for it."""
 
 import time
 import uuid
@@ -12,11 +12,11 @@ from rocketdiff.protocol.transcript import Transcript
 from rocketdiff.subjects.subject_process import SubjectProcess
 
 _GO_AHEAD_NS = 50_000_000
-"""From the word to the first send: the time it takes to wake a thread."""
+"""From go to the first send: the time it takes to wake a thread."""
 
 
 def new_setup(cluster: Cluster, settings: ClientSettings, queues_per_broker: int) -> SubjectSetup:
-    """A setup with topics of its own, which are created; raises ClusterError."""
+    """A setup with new topics, which are created. Raises ClusterError."""
     name = f"rocketdiff-{uuid.uuid4().hex[:12]}"
     setup = SubjectSetup(
         cluster.name_server_addresses,
@@ -41,10 +41,10 @@ def carried_out(
     attempt_timeout_ms: int | None = None,
 ) -> Transcript:
     """
-    What the subject told of the plan, from after its hello until it is done.
+    Run a plan on a subject that has said hello. Raises SubjectBroken.
 
-    once_ready: called when the client is warm and knows its route, just before the first send. attempt_timeout_ms: of a client that
-    does not obey the setting, where hello does not say it. Raises SubjectBroken.
+    once_ready: called when the client is warm and knows its route, just before the first send. attempt_timeout_ms: for a
+    client that does not obey the setting and does not state its timeout in its hello.
     """
     process.prepare(plan, setup, attempt_timeout_ms or 0)
     process.await_ready()
@@ -55,4 +55,4 @@ def carried_out(
 
 
 def unheard(_line: bytes) -> None:
-    """For a process of which nothing is journalled."""
+    """Line listener for a process whose output is not journalled."""
