@@ -26,7 +26,7 @@ ROWS = (
     *(Row(name, RowKind.CHECK, CHECKS[name].sentence, (name,)) for name in REPORT_ORDER if name != VALIDITY),
 )
 """
-No row for validity, which is a property of the run: where it fails, the answers of its case are invalid and their cells OPEN.
+Validity has no row, because it is about the run: where it fails, the answers of its case are invalid and their cells OPEN.
 """
 
 _STATE = {
@@ -52,7 +52,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Extract:
-    """The parts of a report that a matrix needs. ``answers`` and ``differences`` use run number 0. covers: rows by scenario."""
+    """The parts of a report that a matrix needs, with run number 0. covers: rows by scenario."""
 
     subject: str
     baseline: str
@@ -76,7 +76,7 @@ def extract(source: Source) -> Extract:
 
 
 def column_of(spec: str, baseline: str, runs: Sequence[Extract], missing: Iterable[tuple[str, str]] = ()) -> Column:
-    """Return one column; ``spec`` and ``baseline`` are as typed, and replace the subjects' names if there is no run."""
+    """Return one column; ``spec`` and ``baseline`` are used if there is no run."""
     answers: list[Answer] = []
     differences: list[Difference] = []
     for number, part in enumerate(runs):
@@ -151,7 +151,7 @@ def _answers(source: Source, places: Places) -> Iterator[Answer]:
 
 
 def _said(result: CheckResult, own: Sequence[Divergence]) -> tuple[State, str]:
-    """Return state and reason of an answer; ``own``: the divergences of the subject, without those of the baseline."""
+    """State and reason of an answer; ``own``: its divergences without the baseline's."""
     if result.verdict is Verdict.STALE and all(item.declared_by for item in own):
         return (State.KNOWN if own else State.SAME), result.reason
     state = _STATE.get(result.verdict, State.DIFFERS if result.verdict is Verdict.STALE else State.OPEN)
@@ -172,7 +172,7 @@ def _is_the_baselines(subject: str, document: Document) -> bool:
 
 
 def _differences(source: Source) -> Iterator[Difference]:
-    """Yield one difference per check and signature of the subject; two if a ledger declares it in some cases only."""
+    """One per check and signature of the subject; two if a ledger declares it in some cases only."""
     gathered: dict[tuple[str, str, bool], list[DivergenceCluster]] = {}
     for cluster in source.document.clusters:
         if cluster.weight is not Weight.VOID and not _is_the_baselines(cluster.subject, source.document):
@@ -250,7 +250,7 @@ def _cell(
 def _about(
     answer: Answer, behaviour: Behaviour | None, differences: Sequence[Difference]
 ) -> tuple[State, tuple[int, ...]]:
-    """Return an answer's state for a behaviour: OPEN if all its differences belong to other behaviours."""
+    """State of an answer for a behaviour: OPEN if all differences belong to other behaviours."""
     if behaviour is None or answer.state not in _APART:
         return answer.state, answer.differences
     own = tuple(number for number in answer.differences if behaviour.is_told_by(differences[number].signature))
@@ -285,7 +285,6 @@ def _why_not(
 
 @cache
 def _rows_of(scenario: str) -> frozenset[str]:
-    """Behaviours that a shipped scenario covers, and its checks."""
     return frozenset(
         row for shipped in load_all() if shipped.name == scenario for row in (*shipped.covers, *shipped.checks)
     )

@@ -28,8 +28,8 @@ def make(
     """
     Make or resume a matrix; return the exit code.
 
-    1: a client has a difference that no ledger declares. 2: no such difference, but a cell is OPEN or a run is missing. 0:
-    every question has an answer, and each is SAME or KNOWN.
+    1: a client has an undeclared difference. 2: no such difference, but a cell is OPEN or a run is missing. 0: every answer
+    is SAME or KNOWN.
     """
 
     def written(measured: Measured) -> tuple[MatrixDocument, Files]:

@@ -1,8 +1,8 @@
 """
-The matrix document: rows, columns, cells and their evidence. JSON is its stored form and the source of every other format.
+The matrix document: rows, columns, cells and their evidence. JSON is its stored form and the source of all other formats.
 
-schemaVersion is semantic, as for a report. ``python -m rocketdiff.matrix.document > fixtures/schema/matrix-1.json`` writes the
-published JSON Schema, generated from the types; a test compares the two.
+schemaVersion is semantic. ``python -m rocketdiff.matrix.document > fixtures/schema/matrix-1.json`` writes the published JSON
+Schema; a test compares it.
 """
 
 import sys

@@ -1,8 +1,8 @@
 """
-The matrix file, version 1: subjects, their baseline and the runs to make. Its format, its JSON Schema and its reader.
+The matrix file, version 1: its format, its JSON Schema and its reader.
 
-``python -m rocketdiff.matrix.file_format > fixtures/schema/matrix-file-1.json`` writes the published schema; a test compares.
-It is a campaign file with one setting (``campaign/file_format.py``).
+``python -m rocketdiff.matrix.file_format > fixtures/schema/matrix-file-1.json`` writes the published schema; a test compares
+it. It is a campaign file with one setting (``campaign/file_format.py``).
 """
 
 import sys

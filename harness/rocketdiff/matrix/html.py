@@ -1,4 +1,4 @@
-"""The matrix as a page: one self-contained HTML file, which opens without a network."""
+"""The matrix as one self-contained HTML file, which opens offline."""
 
 from collections import Counter
 from functools import cache
@@ -25,7 +25,7 @@ def write(document: MatrixDocument, folder: Path) -> Path:
 
 
 def render(document: MatrixDocument) -> str:
-    """Return the page; without the sections of the clients if it would be too large. The JSON document has all of them."""
+    """Return the page; without the clients' sections if it would be too large."""
     text = _page(document, page.clients_of(document))
     return text if len(text.encode()) <= LIMIT_BYTES else _page(document, ())
 

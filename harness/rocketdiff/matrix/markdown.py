@@ -1,4 +1,4 @@
-"""The matrix as Markdown: one table for a README or a wiki, then each difference and the commands that repeat the runs."""
+"""The matrix as Markdown: tables, then each difference and the commands that repeat the runs."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -118,7 +118,7 @@ class DifferenceView:
 
 
 def tables_of(document: MatrixDocument) -> tuple[TableView, ...]:
-    """Return the tables of behaviours and of checks, without the rows that no column has an answer to."""
+    """Return the tables of behaviours and checks, without rows that no column has an answer to."""
     groups = groups_of(document)
     tables = (
         ("behaviours", "Behaviours", "What a producer's owner notices. Each is told by the answers of some checks, in the scenarios that cover it.", RowKind.BEHAVIOUR),
@@ -182,7 +182,7 @@ def _line(group: Group, row: Row, cards: dict[tuple[str, str], str]) -> LineView
 
 
 def _said(group: Group, cell: Cell) -> Iterator[SaidView]:
-    """Answers grouped by state and check, most serious first."""
+    """By state and check, most serious first."""
     order = list(State)
     answers = [group.column.answers[number] for number in cell.answers]
     answers = sorted(

@@ -14,7 +14,7 @@ SIGNS = {
     State.OPEN: Sign("?", "inconclusive", "open"),
     State.NOT_MEASURED: Sign("–", "not measured", "mute"),
 }
-"""Each state has its own mark, word and colour, so that colour is never needed to distinguish them."""
+"""Mark and word distinguish the states without the colour."""
 
 STANDINGS = {
     State.DIFFERS: "with a difference that no ledger knows",
@@ -89,7 +89,7 @@ def counts_of(column: Column) -> Counter[State]:
 
 
 def standing_of(column: Column) -> str:
-    """Return words for the most serious state of a column; empty if it was not measured."""
+    """Return words for a column's most serious state; empty if not measured."""
     states = {cell.state for cell in column.cells}
     return next(words for state, words in STANDINGS.items() if state in states)
 

@@ -1,6 +1,4 @@
-"""
-The commands on a record. Each reads a snapshot, works and commits; it starts again if another command committed in between.
-"""
+"""Commands on a record. Each reads a snapshot, works and commits, and starts again if another command committed in between."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -31,10 +29,10 @@ from rocketdiff.record.work import Here, Work
 Say = Callable[[str], None]
 
 MOST_TRIES = 20
-"""Limit of attempts to commit; in each failed attempt at least one other command has made progress."""
+"""Limit of attempts to commit; in each failed one another command has made progress."""
 
 RUNS_A_BATCH = 1_000
-"""Runs judged in one commit. A killed command repeats at most this much work: some minutes on two cores."""
+"""Runs judged per commit: a killed command repeats at most some minutes of two cores."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +91,7 @@ def _not_in_quarantine(snapshot: Snapshot, damaged: Sequence[Found]) -> list[Fou
 
 
 RUNS_CONCLUDED_A_BATCH = 10_000
-"""Larger, because each batch scans all runs and facts to choose its own; it also takes some minutes."""
+"""Also some minutes; larger, because each batch scans all runs and facts."""
 
 
 def judge(
@@ -108,8 +106,8 @@ def judge(
     """
     Judge what lacks a judgement by the current rules, then conclude what lacks answers; one commit per batch of runs.
 
-    Returns the numbers of runs judged and concluded. Each batch looks for missing work anew, so a killed command can be
-    repeated.
+    Returns the numbers of runs judged and concluded. A killed command can be repeated, because each batch looks for missing
+    work.
     """
     how = how or concluding()
     rules = rules_now()
@@ -133,7 +131,7 @@ def _judge_step(place: Place, work: Work, rules: dict[str, str], most: int) -> t
     """
     Judge one batch of the largest set of runs that lack the same checks.
 
-    Returns these checks, the number of runs, and how many more runs lack a check; None if no run lacks one.
+    Returns these checks, the number of runs judged, and of runs that still lack a check; None if none does.
     """
     for _ in range(MOST_TRIES):
         snapshot = look(place)
@@ -217,9 +215,7 @@ def check(place: Place, work: Work) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """
-    Contents of a record. judged: runs by the current rules; concluded: with answers that hold; verdicts: their number by word.
-    """
+    """Contents of a record. judged: runs by the current rules; concluded: runs with answers that hold; verdicts: by word."""
 
     runs: int
     sends: int
@@ -260,7 +256,6 @@ def status(place: Place, how: Concluding | None = None) -> Status:
 
 
 def _judged(snapshot: Snapshot) -> int:
-    """Number of runs with every check judged by the current rules."""
     rules = rules_now()
     has: dict[str, frozenset[str]] = {}
     for checks, batches in judgements(snapshot, rules).items():
@@ -282,7 +277,7 @@ def runs_to_judge(place: Place) -> int:
 
 
 def refusal(other: Sequence[Found]) -> UsageError:
-    """Return the error for runs whose name the record has with other content."""
+    """Return the error for runs that the record has with other content."""
     names = ", ".join(run.run for run in other[:3]) + (f" and {len(other) - 3} more" if len(other) > 3 else "")
     return UsageError(
         "each run once, with one content",

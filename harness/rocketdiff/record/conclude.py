@@ -1,4 +1,4 @@
-"""Concludes one run from its facts, with the evidence, judge and ledger of `analyze`; returns the answers as rows."""
+"""Concludes one run from its facts, as `analyze` does; returns the answers as rows."""
 
 import hashlib
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ from rocketdiff.verdict.judge import RunVerdict, judge
 
 @dataclass(frozen=True, slots=True)
 class Concluding:
-    """What answers are made with: the gate's policy and the shipped ledger (not used for a run that leaves it out)."""
+    """The gate's policy and the shipped ledger (not used for a run that leaves it out)."""
 
     policy: Policy
     shipped: Ledger
@@ -55,9 +55,7 @@ def _shipped() -> Ledger:
 def conclude(
     manifest: RunManifest, facts: dict[Kept, pa.Table], troubles: Sequence[str], how: Concluding
 ) -> dict[Kept, pa.Table]:
-    """
-    Return the rows of ``verdicts`` and ``answers`` of one run; a run with an unjudged case gets the reason and no answers.
-    """
+    """Return the rows of ``verdicts`` and ``answers`` of one run; if a case could not be judged, the reason without answers."""
     try:
         if troubles:
             return _without_answers(manifest.run, "; ".join(troubles))

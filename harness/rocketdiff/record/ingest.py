@@ -1,7 +1,7 @@
 """
-Writes a run directory into the record unchanged, after the verification that precedes judging.
+Verifies a run directory as before judging, and writes it into the record unchanged.
 
-A folder that is damaged, half copied or no run goes to quarantine with the reason; the other folders are added.
+A damaged, incomplete or foreign folder goes to quarantine with the reason; the others are added.
 """
 
 import hashlib
@@ -46,7 +46,6 @@ class Found:
 
     @property
     def is_run(self) -> bool:
-        """True if no problem has been found so far."""
         return not self.expected
 
 
@@ -93,7 +92,7 @@ def refused(path: Path, error: HarnessError, run: str = _NO_RUN) -> Found:
 
 
 def ingest(place: Place, batch: str, found: Sequence[Found]) -> tuple[tuple[NewFile, ...], tuple[Found, ...]]:
-    """Write these runs as one part of a batch; return its files, and the runs that turned out to be damaged."""
+    """Write these runs as one part of a batch; return its files, and the damaged runs."""
     writer, damaged = PartWriter(place, batch), []
     for folder in found:
         try:
@@ -138,7 +137,6 @@ def _require_sealed(run: RunDirectory) -> None:
 
 
 def _digest(run: RunDirectory) -> str:
-    """Content digest of a run; a run of a schema without digests is read completely."""
     if run.manifest.has_digests:
         return run.manifest.digest
     digest = hashlib.sha256((run.path / MANIFEST).read_bytes())
@@ -154,9 +152,9 @@ def _month_of(at_ms: int) -> str:
 
 def _verified(run: RunDirectory) -> dict[Kept, pa.Table]:
     """
-    Every row of a run, verified as before judging; TraceError for a run that cannot be judged.
+    Every row of a run, verified as before judging; TraceError if it fails.
 
-    The run is held in memory, because nothing of a run that is damaged at its end may be written.
+    A run is held in memory, because nothing may be written of a run that is damaged at its end.
     """
     require_whole(run)
     describe([run], took_s=0.0)
@@ -167,7 +165,6 @@ def _verified(run: RunDirectory) -> dict[Kept, pa.Table]:
 
 
 def _case_rows(run: RunDirectory, entry: CaseEntry, parts: dict[Kept, list[pa.Table]]) -> Mapping[str, object]:
-    """Return the row of a case, and add its tables to ``parts``."""
     statements = []
     for table, kept in TRACES.items():
         for arm in (None,) if table is TableName.FAULTS else tuple(Arm):

@@ -1,4 +1,4 @@
-"""Judges a case of the record: its rows are read back as the original trace, and the task writes the facts."""
+"""Judges a case of the record: reads its rows back as the original trace, and writes the facts."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -57,7 +57,7 @@ def check_units(place: Place, units: Iterable[Unit]) -> list[str]:
 
 
 def _judged(place: Place, unit: Unit, wanted: frozenset[str]) -> tuple[str, dict[Kept, pa.Table]]:
-    """Return the reason why the case could not be judged, and its facts; a case that never began has neither."""
+    """Return the reason why the case could not be judged, and its facts."""
     try:
         trace = read_unit(place, unit)
         return "", {} if trace.entry.status is CaseStatus.PLANNED else silver(
@@ -109,5 +109,5 @@ def _rows_of(place: Place, unit: Unit, table: Kept) -> pa.Table:
 
 @lru_cache(maxsize=12)
 def _rows(place: Place, table: Kept, path: str, run: str) -> pa.Table:
-    """Cached for the run's next case; at most the tables of two runs are in memory."""
+    """Cached for the run's next case; at most two runs are in memory."""
     return read_run(place, table, path, run)

@@ -1,4 +1,4 @@
-"""Questions to a record from the command line: each opens a Spark session, and has its answer as lines and as an exit code."""
+"""Questions to a record from the command line, with answers as lines and exit codes."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence

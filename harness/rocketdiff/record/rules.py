@@ -1,8 +1,8 @@
 """
-Digests of the judging code, one per check, so that a change of one check outdates only that check's judgements.
+Digests of the judging code, one per check: a change of one check outdates only that check's judgements.
 
-A check's digest covers ``BASE`` (all shared judging code: steps, oracle, reference …) and the modules of ``analysis/checks``
-that write its facts, with their imports. A module's ``NAME`` names the check it belongs to.
+A check's digest covers ``BASE`` (shared judging code: steps, oracle, reference …) and the modules of ``analysis/checks`` that
+write its facts, with their imports. A module's ``NAME`` names its check.
 """
 
 import ast
@@ -75,7 +75,7 @@ def _is_check(name: str) -> bool:
 
 
 def _closure(roots: Iterable[str], skipping: frozenset[str] = frozenset()) -> set[str]:
-    """Our modules that ``roots`` import, directly or indirectly, ``roots`` included."""
+    """Our modules that ``roots`` import, directly or not, ``roots`` included."""
     seen: set[str] = set()
     waiting = list(roots)
     while waiting:
@@ -105,7 +105,7 @@ def _imported(tree: ast.AST) -> Iterator[str]:
 
 @cache
 def _source(name: str) -> Path | None:
-    """The file of one of our modules; None for a foreign module, or no module."""
+    """The file of one of our modules, or None."""
     package, _, rest = name.partition(".")
     if package not in FOLDER_OF:
         return None

@@ -25,7 +25,7 @@ RUNS_FOR_SPARK = 20
 
 
 class Work(Protocol):
-    """The heavy steps that commands delegate."""
+    """The heavy steps of commands."""
 
     def identify(self, paths: Sequence[Path]) -> list[Found]:
         """Return id and digest of each folder."""
@@ -73,8 +73,6 @@ def work_on(master: str | None, conf: Sequence[str] = (), *, runs: int = 0) -> I
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """A run of the record, without its rows."""
-
     run: str
     month: str
     batch: str
@@ -121,13 +119,12 @@ class Here:
 
 
 def _runs(snapshot: Snapshot) -> list[_Known]:
-    """All runs, newest first."""
+    """Newest first."""
     rows = snapshot.rows(Kept.RUNS, ["run", "month", "batch", "part", "created_ms"], snapshot.of("add")).to_pylist()
     return sorted((_Known(**row) for row in rows), key=lambda one: (-one.created_ms, one.run))
 
 
 def _units(snapshot: Snapshot, runs: Mapping[str, _Known]) -> list[Unit]:
-    """The cases of these runs."""
     rows = snapshot.rows(Kept.CASES, ["run", "case", "statements"], snapshot.of("add"), run=list(runs)).to_pylist()
     return [
         Unit(row["run"], row["case"], known.month, known.batch, known.part, row["statements"])
@@ -137,7 +134,7 @@ def _units(snapshot: Snapshot, runs: Mapping[str, _Known]) -> list[Unit]:
 
 
 def _lacking(snapshot: Snapshot, rules: Mapping[str, str]) -> dict[frozenset[str], list[_Known]]:
-    """Runs by the set of checks they lack, newest first; complete runs are left out."""
+    """Incomplete runs by the checks they lack, newest first."""
     has: defaultdict[str, set[str]] = defaultdict(set)
     for checks, batches in judgements(snapshot, rules).items():
         for run in snapshot.rows(Kept.JUDGED, ["run"], batches).column("run").unique().to_pylist():

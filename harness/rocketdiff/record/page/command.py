@@ -43,7 +43,7 @@ def make(
 
 
 def _by_name(folders: Sequence[Path]) -> dict[str, Path]:
-    """Run directories below these folders; an unreadable one has no report to link and is left out."""
+    """Run directories below these folders, except unreadable ones."""
     found = {}
     for folder in folders_of(folders) if folders else ():
         try:

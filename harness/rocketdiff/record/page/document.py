@@ -51,9 +51,9 @@ class RunLine:
     """
     A run of the index.
 
-    verdict: empty if the run has no answers by the current rules; trouble: why it cannot have any. answers, open: number of
-    answers, and of open answers that gate. report: link to its report.html, relative to the page; empty if there is none.
-    reproduce: the command that repeats the run.
+    verdict: empty without answers by the current rules; trouble: why there are none. answers, open: number of answers, and of
+    gating answers that are open. report: link to report.html, relative to the page, or empty. reproduce: the command that
+    repeats the run.
     """
 
     run: str
@@ -177,8 +177,8 @@ def document_of(
     """
     Return the document of a snapshot.
 
-    page: the file it is for, to which links to reports are relative; folders: local run directories, by run. only: restricts
-    the page to these runs, and to changes at one of them.
+    page: the file it is for, to which report links are relative; folders: local run directories, by run. only: restricts the
+    page to these runs and their changes.
     """
     columns = ["run", "baseline", "candidate", "server", "backend", "suite", "seed", "created_ms"]
     known = snapshot.rows(Kept.RUNS, columns, snapshot.of("add")).to_pylist()
@@ -299,7 +299,7 @@ def _weight(answer: Mapping[str, Any], one: Mapping[str, Any]) -> Weight:
 
 
 def scenario_of(case: str) -> str:
-    """Return the name of a case or pool without the subjects at its end, as ``questions.asked.scenario_of`` does."""
+    """Return a case's or pool's name without the subjects at its end; equal to ``questions.asked.scenario_of``."""
     head, tilde, _ = case.partition("~")
     return head.rpartition("/")[0] if tilde else case
 

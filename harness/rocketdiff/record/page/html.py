@@ -1,4 +1,4 @@
-"""The record as one self-contained HTML file, which opens without a network; everything the template shows is computed here."""
+"""The record as one self-contained HTML file, which opens offline; everything the template shows is computed here."""
 
 import re
 from collections import Counter
@@ -29,7 +29,7 @@ SIGNS = {
     "changed-in-rate": Sign("±", "changed in rate", "open"),
     "gone": Sign("−", "gone", "good"),
 }
-"""In display order. Each state has its own mark, word and colour, so that colour is never needed to distinguish them."""
+"""In display order; mark and word distinguish them without the colour."""
 
 DECLARED = Sign("◆", "new, declared", "known")
 
@@ -38,7 +38,7 @@ _NO_ANSWER = Sign("·", "not judged", "mute")
 
 @dataclass(frozen=True, slots=True)
 class Tags:
-    """Values that the filters match: a row is shown if one of its values is the selected one."""
+    """Values that the filters match."""
 
     client: tuple[str, ...] = ()
     release: tuple[str, ...] = ()
@@ -211,7 +211,7 @@ def tone_of(document: RecordDocument) -> str:
 
 
 def _changes(document: RecordDocument, over: str) -> list[ChangeView]:
-    """Changes in the order of ``SIGNS``, undeclared first, then by importance to a producer's owner."""
+    """Ordered by state, undeclared first, then by importance to a producer's owner."""
     runs = {run.run: run for run in document.runs}
     order = list(SIGNS)
     some = [change for change in document.changes if (_is_edge(change) if over == "releases" else change.over == over)]
@@ -220,7 +220,7 @@ def _changes(document: RecordDocument, over: str) -> list[ChangeView]:
 
 
 def _is_edge(one: Change) -> bool:
-    """True if the change is between two releases; changes within one release are listed over time."""
+    """Whether the change is between two releases; other changes are listed over time."""
     return one.over == "releases" and one.pair != one.before_pair
 
 
@@ -314,7 +314,7 @@ def _cell(rate: Rate, release: str, document: RecordDocument) -> CellView:
 
 
 def _evidence(rate: Rate, document: RecordDocument) -> str:
-    """Link to the newest run with the signature: the card in its report, else its row; empty if that run is not on the page."""
+    """Link to the newest run with the signature: its report's card, else its row, else empty."""
     server = rate.line.rpartition(" on ")[2]
     for run in document.runs:
         if (f"{run.baseline}~{run.candidate}", run.server) != (rate.pair, server):
@@ -349,7 +349,7 @@ def _verdict_sign(word: str) -> Sign:
 
 
 def _choices(tags: Iterable[Tags]) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """Values by kind of filter; a kind with a single value needs no filter."""
+    """Filter values by kind; a kind with one value needs no filter."""
     found: dict[str, dict[str, None]] = {"client": {}, "release": {}, "scenario": {}, "verdict": {}}
     for tag in tags:
         for kind, values in found.items():
@@ -367,7 +367,6 @@ def _numbers(text: str) -> list[object]:
 
 
 def _against(pair: str) -> str:
-    """For example ``java:4.7.1 against java:5.3.3``, from baseline~candidate."""
     baseline, _, candidate = pair.partition("~")
     return f"{candidate} against {baseline}"
 
@@ -388,5 +387,5 @@ def _environment() -> Environment:
 
 
 def _words(values: Sequence[str]) -> str:
-    """The values of a tag in one attribute, between bars, for the filters."""
+    """Between bars, as the filters expect."""
     return "|" + "|".join(values) + "|"

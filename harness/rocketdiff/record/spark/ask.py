@@ -1,4 +1,4 @@
-"""Asks questions to a record: applies the functions of ``questions`` to its tables, and returns few rows."""
+"""Asks questions to a record: applies the functions of ``questions`` to its tables."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -109,7 +109,7 @@ def _since_ms(runs: DataFrame, since: str | None) -> int:
 
 
 def _changed(snapshot: Snapshot, checks: Sequence[str]) -> dict[str, tuple[list[Batch], list[Batch]]]:
-    """Batches by the previous and by the last rules, of each check that was judged by two rules."""
+    """Batches by the previous and by the last rules of each check, if it was judged by two."""
     found = {}
     for check in sorted(
         {check for batch in snapshot.of("judge") for check in batch.checks if not checks or check in checks}
@@ -128,7 +128,6 @@ def _changed(snapshot: Snapshot, checks: Sequence[str]) -> dict[str, tuple[list[
 def _by_two_rules(
     spark: SparkSession, snapshot: Snapshot, check: str, before: list[Batch], after: list[Batch]
 ) -> tuple[DataFrame, DataFrame, DataFrame]:
-    """Signatures by both rules, and the cases that both have judged."""
     sides = [
         table(spark, snapshot, Kept.SIGNATURES, some)
         .where(F.col("owner") == check)

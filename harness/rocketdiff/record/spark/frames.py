@@ -1,7 +1,7 @@
 """
 Tables of the record as DataFrames, and the small named tables from which work is planned.
 
-Each function states the columns it takes (In) and returns (Out). Tables are read at a snapshot: only files of visible batches.
+Functions state their columns (In, Out). Tables are read at a snapshot: only files of visible batches.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -42,7 +42,6 @@ def table(spark: SparkSession, snapshot: Snapshot, name: Kept, batches: Iterable
 
 
 def _url(snapshot: Snapshot, path: str, root: str) -> str:
-    """Spark's URL for a path of the place's file system."""
     below = path.removeprefix(root)
     url = snapshot.place.url
     return f"{url if '://' in url else f'file://{url}'}{below}"
@@ -118,7 +117,7 @@ def held_verdicts(spark: SparkSession, snapshot: Snapshot, scope: str) -> DataFr
 
 
 def rows_that_hold(spark: SparkSession, snapshot: Snapshot, name: Kept, rules: Mapping[str, str]) -> DataFrame | None:
-    """Return the rows of a silver table whose checks were judged by the current rules, or None. Columns: those of the table."""
+    """Return a silver table's rows whose checks were judged by the current rules, or None. Columns: those of the table."""
     found: DataFrame | None = None
     for checks, batches in judgements(snapshot, rules).items():
         some: Any = table(spark, snapshot, name, batches)

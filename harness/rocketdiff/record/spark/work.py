@@ -50,7 +50,7 @@ _SHORT_LIVED = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"
 
 
 def settings_for(master: str | None, runs: int) -> dict[str, str]:
-    """Return settings by the number of runs; a remote master adds JVM options for few runs."""
+    """Return settings by the number of runs; a remote master gets JVM options for few runs."""
     if runs >= MANY_RUNS:
         return dict(_MANY)
     if master is None or is_local(master):
@@ -206,11 +206,7 @@ class OnSpark:
         return frames.lacking(frames.runs(self.spark, snapshot), checks, sorted(rules))
 
     def _facts(self, snapshot: Snapshot, rules: Mapping[str, str], chosen: DataFrame) -> DataFrame:
-        """
-        All facts from which runs are concluded, one row per fact.
-
-        Columns: run, month, and one struct per kind, of which one is not null.
-        """
+        """All facts of runs to conclude, one per row: run, month, and one struct per kind, of which one is not null."""
         manifests = frames.table(self.spark, snapshot, Kept.RUNS, snapshot.of("add")).select("run", "month", "manifest")
         found = manifests.select("run", "month", F.struct("manifest").alias(Kept.RUNS))
         for name in (*CONCLUDED_FROM, Kept.JUDGED):
@@ -274,13 +270,12 @@ def _file(row: Mapping[str, Any]) -> NewFile:
 
 
 def _collected(rows: DataFrame) -> list[dict[str, Any]]:
-    """Collect a small result in the driver; EnvironmentMissing if tasks failed."""
     with in_words():
         return rows.toArrow().to_pylist()
 
 
 def _last_line(text: str) -> str:
-    """The last traceback line that names an exception, else the first line."""
+    """The last line that names an exception, else the first line."""
     named = [line.strip() for line in text.splitlines() if _EXCEPTION.match(line)]
     return (named or text.strip().splitlines() or ["nothing"])[-1 if named else 0][:300]
 

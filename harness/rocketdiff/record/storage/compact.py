@@ -1,8 +1,8 @@
 """
-Compaction: rewrites the rows of many batches into few large files, as a batch that replaces the others.
+Compaction: rewrites many batches into few large files, as a batch that replaces them.
 
-A run is never split: its rows remain row groups of one file. Replaced batches and leftovers of killed commands are deleted only
-some hours later, because a command with an older snapshot may still read them.
+A run remains row groups of one file. Replaced batches and leftovers of killed commands are deleted some hours later, because a
+command with an older snapshot may still read them.
 """
 
 import time
@@ -31,7 +31,7 @@ _MS_AN_HOUR = 3_600_000
 
 
 class Located(msgspec.Struct, frozen=True):
-    """A run and where its rows lie."""
+    """A run and the location of its rows."""
 
     run: str
     month: str
@@ -96,7 +96,7 @@ def tidy(snapshot: Snapshot, keep_hours: int) -> int:
 
 
 def left_behind(snapshot: Snapshot) -> list[str]:
-    """Return batches with files but without a commit: of commands that were killed, or are still at work."""
+    """Return batches without a commit: of commands that were killed, or are still at work."""
     known = {batch.batch for batch in snapshot.batches}
     tables = (table for table in Kept if table is not Kept.BATCHES)
     return sorted({batch_of(file.path) for table in tables for file in snapshot.files(table)} - known)

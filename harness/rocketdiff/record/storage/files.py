@@ -17,7 +17,7 @@ from rocketdiff.core.errors import EnvironmentMissing, TraceError, UsageError
 from rocketdiff.record.storage.tables import COLUMNS, PARTITION, Kept, NewFile, partition_of, whole_schema
 
 ROWS_A_GROUP = 131_072
-"""Rows of small tables that are buffered before a write: some MB, which Spark reads at once."""
+"""Rows of small tables buffered before a write: some MB, which Spark reads at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,6 @@ class Place:
 
     @classmethod
     def named(cls, text: str) -> "Place":
-        """Return the place that a user typed."""
         if not text or "\0" in text:
             raise UsageError("a folder or URL of a record", seen=repr(text), hint="--record FOLDER")
         return cls(text.rstrip("/") if _is_url(text) else str(Path(text).absolute()))
@@ -67,9 +66,9 @@ def below_table(month: str, batch: str, part: str) -> str:
 
 class PartWriter:
     """
-    Writes rows of any tables of one batch, one file per table and month; readers see them after the batch's commit.
+    Writes rows of any tables of one batch, one file per table and month; readers see them after the commit.
 
-    Each ``add`` with ``is_group`` makes its own row groups, so that the rows of a run can be read alone.
+    ``add`` with ``is_group`` makes separate row groups, so that a run's rows can be read alone.
     """
 
     def __init__(self, place: Place, batch: str) -> None:
@@ -83,7 +82,6 @@ class PartWriter:
         self._runs: defaultdict[tuple[Kept, str], set[str]] = defaultdict(set)
 
     def add(self, table: Kept, month: str, rows: pa.Table, runs: Iterable[str], *, is_group: bool = False) -> None:
-        """Write rows now, or buffer them."""
         key = table, month
         self._runs[key].update(runs)
         self._waiting[key].append(rows.cast(COLUMNS[table]))
@@ -91,7 +89,6 @@ class PartWriter:
             self._flush(key)
 
     def close(self) -> tuple[NewFile, ...]:
-        """Finish writing; return every file."""
         for key in list(self._waiting):
             self._flush(key)
         try:

@@ -1,14 +1,12 @@
 """
 The record on disk: Delta tables, and the one commit that makes a batch visible in all of them.
 
-Protocol:
-
 1. Tasks write files that no table contains.
 2. The driver appends them to their tables, one Delta commit per table. Readers ignore rows whose batch is not in ``batches``.
 3. The driver appends the batch's row to ``batches``, only if no other command has done so since the snapshot
    (``max_commit_retries=0``). Otherwise the command takes a new snapshot and leaves out what is there by now.
 
-A command that is killed at any point leaves the whole batch, or files that no reader uses and ``compact`` removes.
+A killed command leaves the whole batch, or files that no reader uses and ``compact`` removes.
 """
 
 import json
@@ -96,14 +94,14 @@ class Snapshot:
         return tuple(batch for batch in self.visible if batch.kind in (kind, f"compact-{kind}"))
 
     def files(self, table: Kept) -> list[FileOfTable]:
-        """Every file of a table, of any batch, by path."""
+        """By path, of any batch."""
         if table not in self._listed:
             opened = _opened(self.place, table)
             self._listed[table] = [] if opened is None else _files_of(opened)
         return self._listed[table]
 
     def paths(self, table: Kept, batches: Iterable[Batch] | None = None) -> list[str]:
-        """Files of a table in the given batches (default: all visible), as paths in the place's file system."""
+        """Files of the given batches (default: all visible), as paths in the place's file system."""
         names = {batch.batch for batch in (self.visible if batches is None else batches)}
         root = f"{self.place.file_system()[1]}/{table}"
         return [f"{root}/{file.path}" for file in self.files(table) if batch_of(file.path) in names]
@@ -111,7 +109,6 @@ class Snapshot:
     def rows(
         self, table: Kept, columns: Sequence[str], batches: Iterable[Batch] | None = None, **keep: Sequence[str]
     ) -> pa.Table:
-        """Read rows of the given batches in this process."""
         return read_rows(self.place, table, self.paths(table, batches), columns, **keep)
 
 
@@ -149,8 +146,7 @@ def commit(snapshot: Snapshot, batch: Batch, files: Sequence[NewFile]) -> None:
     """
     Make a batch visible in all tables at once.
 
-    Raises OthersWereFaster if another batch was committed since the snapshot: the files then belong to no batch, and the
-    command starts again.
+    Raises OthersWereFaster if another batch was committed since the snapshot; these files then belong to no batch.
     """
     _require_seen(snapshot.place, files)
     by_table: defaultdict[Kept, list[NewFile]] = defaultdict(list)
@@ -297,7 +293,7 @@ def _files_of(opened: DeltaTable) -> list[FileOfTable]:
 
 
 def _made(place: Place, table: Kept) -> DeltaTable:
-    """Create a new, empty table; another command may be creating it at the same time."""
+    """Create an empty table, unless another command does so at the same time."""
     try:
         place.file_system()[0].create_dir(f"{place.file_system()[1]}/{table}", recursive=True)
         return DeltaTable.create(

@@ -18,7 +18,7 @@ RECORD_VERSION = "1"
 
 
 class Kept(StrEnum):
-    """The tables, each a folder of the record."""
+    """The tables; each is a folder of the record."""
 
     BATCHES = "batches"
     RUNS = "runs"
@@ -54,13 +54,12 @@ def _columns(**kinds: pa.DataType) -> pa.Schema:
 
 
 def _plain(schema: pa.Schema) -> pa.Schema:
-    """Columns of a trace, after ``run``; dictionary columns become text, which Parquet encodes itself."""
     fields = [pa.field(column.name, _TEXT if pa.types.is_dictionary(column.type) else column.type) for column in schema]
     return pa.schema([pa.field("run", _TEXT), *fields])
 
 
 def _facts(kind: str, **more: pa.DataType) -> pa.Schema:
-    """Columns of one kind of fact; ``owner``: the check it belongs to (``rules.owner_of``)."""
+    """``owner``: the check that a fact belongs to (``rules.owner_of``)."""
     found = ARROW_SCHEMA.field(kind).type
     assert isinstance(found, pa.StructType)
     head = {"run": _TEXT, "case": _LONG, "owner": _TEXT, **more}
