@@ -1,8 +1,7 @@
 """
-Swim lanes: which queue of which broker did each attempt go to, how long did it last, and which broker was paused meanwhile?
+Swim lanes: to which queue of which broker did each attempt go, how long did it last, and which broker was paused meanwhile?
 
-One window of a case: one lane per broker and arm, one row per queue inside it, one bar per attempt, both arms on one axis. Its
-examples are marked.
+One window of a case: a lane per broker and arm, a row per queue, a bar per attempt, both arms on one axis. Examples are marked.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -19,7 +18,7 @@ ROW, MOST_ROWS_HEIGHT = 9.0, 72.0
 """Pixels of a queue's row; more than eight queues of a broker share the height of eight."""
 
 LEAST_ROWS = 2
-"""Minimum rows of a lane, so that the broker's name fits into it."""
+"""Minimum rows of a lane, so that the broker's name fits."""
 
 NARROWEST = 1.6
 """Minimum width of an attempt, in pixels."""
@@ -28,15 +27,13 @@ TITLE, GAP, MARK = 20.0, 8.0, 15.0
 """Pixels above an arm's lanes, below them, and of one line of marks at the top."""
 
 MARK_WIDTH = 210.0
-"""Width of a mark's label; nearer marks go on another line."""
+"""Width of a mark's label in pixels; nearer marks go on another line."""
 
 COLOURS = {"unknown": UNKNOWN, "failed": FAILED}
 
 
 @dataclass(frozen=True, slots=True)
 class _Lane:
-    """One broker: top of its lane, and its rows."""
-
     broker: str
     top: float
     queues: tuple[int, ...]
@@ -54,7 +51,7 @@ class _Lane:
 
 
 def draw_lanes(lanes: SwimLanes, subjects: dict[str, str]) -> str:
-    """SVG of one window; ``subjects`` names the arms."""
+    """Return the SVG of one window; ``subjects`` names the arms."""
     axis = _axis(lanes.attempts)
     marks = _placed(lanes, axis)
     top = MARK * (1 + max((line for _, _, line in marks), default=-1)) + 4
@@ -124,7 +121,7 @@ def _bar(attempt: LaneAttempt, lane: _Lane, axis: Axis) -> str:
 
 
 def _is_marked(attempt: LaneAttempt, marks: Iterable[LaneMark]) -> bool:
-    """Whether an attempt is outlined: both arms' attempts of an example's send are, because they are compared."""
+    """Attempts of both arms at an example's send are outlined, because they are compared."""
     return any((attempt.thread, attempt.send) == (mark.thread, mark.send) for mark in marks)
 
 
@@ -135,7 +132,7 @@ def _outline(attempt: LaneAttempt, lane: _Lane, axis: Axis) -> str:
 
 
 def _placed(lanes: SwimLanes, axis: Axis) -> list[tuple[LaneMark, float, int]]:
-    """Marks by time, one per send, each with its position and the lowest line on which its label fits."""
+    """Marks by time, one per send, each with its x position and the first line on which its label fits."""
     first: dict[tuple[str, int, int], tuple[float, LaneMark]] = {}
     for mark in lanes.marks:
         own = [a.start_ms for a in lanes.attempts if (a.arm, a.thread, a.send) == (mark.arm, mark.thread, mark.send)]
@@ -159,10 +156,10 @@ def _mark(
     title = ", ".join(dict.fromkeys(m.signature for m in lanes.marks if (m.arm, m.send) == (mark.arm, mark.send)))
     words = f"send {mark.send} of {subjects.get(mark.arm, mark.arm)}"
     fits = x + MARK_WIDTH < axis.x(axis.end_ms)
-    said = text(x + 4 if fits else x - 4, top + 11, words, bold=True, anchor="" if fits else "end")
+    label = text(x + 4 if fits else x - 4, top + 11, words, bold=True, anchor="" if fits else "end")
     return (
         f'<g class="mark"><title>{escape(title)}</title>'
-        f'<path d="M{x:.1f},{top + 2:.1f}V{bottom:.1f}" stroke="{INK}" stroke-dasharray="3 3"/>{said}</g>'
+        f'<path d="M{x:.1f},{top + 2:.1f}V{bottom:.1f}" stroke="{INK}" stroke-dasharray="3 3"/>{label}</g>'
     )
 
 
