@@ -64,7 +64,7 @@ def work_on(master: str | None, conf: Sequence[str] = (), *, runs: int = 0) -> I
     if master == WITHOUT_SPARK:
         yield Here()
         return
-    # Importing Spark takes half a second, which a command without it need not spend.
+    # Lazy, because importing Spark takes half a second.
     from rocketdiff.record.spark.work import on_spark  # noqa: PLC0415
 
     with on_spark(master, conf, runs=runs) as spark:

@@ -135,7 +135,7 @@ def decode(content: bytes, *, where: str) -> Document:
         msgspec.MsgspecError,
         ValueError,
         RecursionError,
-    ) as problem:  # not UTF-8, too deep, a number of thousands of digits
+    ) as problem:  # not UTF-8, nested too deeply, or a number with thousands of digits
         raise TraceError(
             f"a rocketdiff report in {where}",
             seen=str(problem),

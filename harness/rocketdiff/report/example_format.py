@@ -72,7 +72,7 @@ def understand(document: object) -> object:
     """
     for example in _examples(document):
         for name in ("run", "sides", "figures"):
-            example.pop(name, None)  # a newer version's field of that name, which this one does not know
+            example.pop(name, None)  # a newer version may have a field of this name
         detail = example.pop("detail", {})
         if isinstance(detail, dict) and "decisions" in detail:
             of_send = msgspec.convert(detail, _Detail)

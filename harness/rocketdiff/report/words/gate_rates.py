@@ -60,7 +60,7 @@ MEASURED_FAULTS = frozenset({"paused_brokers"})
 """
 Faults of the control cases in the shipped measurement, by the names of ``core.tables.fault``.
 
-Newer topologies also kill brokers and make them refuse; add these once the file has been measured again.
+Newer shapes (``calibration.shapes``) also kill brokers and make them refuse; add these faults once the file is measured again.
 """
 
 MEASURED_TOPOLOGIES = frozenset({"two-masters"})
