@@ -81,9 +81,9 @@ class Difference:
     """
     One signature of one run, with its example.
 
-    fingerprint: as in the run's report. report: link to its place there, relative to this file; empty if the report is not
-    published beside it. explain: command that prints the rules behind the example; empty if the example is not a single send.
-    run: index of the run in the column. is_known: declared by the ledger entries in ``known``.
+    fingerprint: as in the run's report. report: link to its place there, relative to this file, or empty. explain: command
+    that prints the rules behind the example; empty if the example is not a single send. run: index of the run in the column.
+    is_known: declared by the ledger entries in ``known``.
     """
 
     fingerprint: str
@@ -106,10 +106,10 @@ class Difference:
 @dataclass(frozen=True, slots=True)
 class Answer:
     """
-    The result of one check of one scenario in one run.
+    The result of one check of one scenario (or pool of scenarios) in one run.
 
-    run: index of the run in the column. scenario: its name, or the name of a pool of scenarios. verdict: the report's word.
-    differences: indices into the column's list. report: link to the place in the run's report.
+    run: index of the run in the column. verdict: the report's word. differences: indices into the column's list. report: link
+    to the run's report.
     """
 
     run: int
@@ -143,8 +143,8 @@ class Run:
     """
     One run of a column.
 
-    folder: its directory, relative to this file; empty if it is not published beside it. reproduce: the command that repeats
-    it. left_out: selected scenarios that were not run, with the reason.
+    folder: its directory, relative to this file, or empty. reproduce: the command that repeats it. left_out: selected
+    scenarios that were not run, with the reason.
     """
 
     run: str

@@ -44,7 +44,7 @@ def silver(facts: Iterable[CaseFact], wanted: frozenset[str]) -> dict[Kept, pa.T
     """
     Return the rows of one case for the wanted checks; tables without rows are left out.
 
-    Bars of swim lanes are kept only for cases with a difference: they are half of all rows, and drawn for nothing else.
+    Bars of swim lanes are half of all rows, and kept only for cases with a difference, where they are drawn.
     """
     kept = [fact for fact in facts if _owner(fact.fact) in wanted]
     summed = summarise(kept)

@@ -1,8 +1,7 @@
 """
 Sanitises text from clients, brokers and stored runs, for all renderers.
 
-A document is cleaned when it is built and when it is read back, so renderers receive plain text only: no control characters, no
-CI commands, no excessive length.
+A document is cleaned when it is built and when it is read back: no control characters, no CI commands, no excessive length.
 """
 
 from dataclasses import fields, is_dataclass, replace

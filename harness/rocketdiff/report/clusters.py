@@ -1,8 +1,7 @@
 """
 Groups the divergences of a run by signature, so that a report's length does not depend on the trace's.
 
-A signature is stable over seeds and times. A cluster's example has the fewest attempts of both arms together, then the
-earliest send.
+A cluster's example has the fewest attempts of both arms together, then the earliest send.
 """
 
 from collections import defaultdict
@@ -35,8 +34,8 @@ class DivergenceCluster:
     """
     All divergences of one check and subject that share a signature.
 
-    fingerprint: equal in every run. count: differences over all cases. decisions: attempts of both arms at the example's
-    send; empty for a statistic. declared_by: ids of ledger entries.
+    fingerprint: equal in every run. count: over all cases. decisions: both arms' attempts at the example's send; empty for a
+    statistic. declared_by: ids of ledger entries.
     """
 
     fingerprint: str
@@ -67,9 +66,9 @@ class ExampleContext:
     """
     Information beside the example of one cluster.
 
-    fingerprint, weight: of the cluster. explanation: lines of ``rocketdiff explain``. around: attempts of both arms at the
-    example's send and its neighbours. since: first release whose rules explain the candidate there, ``before``: the last
-    release whose rules do not; both empty if not computed or not found.
+    explanation: lines of ``rocketdiff explain``. around: both arms' attempts at the example's send and its neighbours. since:
+    first release whose rules explain the candidate there; ``before``: the release before it; both empty if not computed or
+    not found.
     """
 
     fingerprint: str
@@ -125,7 +124,7 @@ def gravity(signature: str) -> int:
 
 
 def _first_in_their_case(results: Sequence[CheckResult]) -> set[tuple[str, str, str]]:
-    """(check, signature, subject) of each subject's earliest example in each case, without statistics."""
+    """(check, signature, subject) of each subject's earliest example in each case."""
     first: dict[tuple[str, str], tuple[int, tuple[str, str, str]]] = {}
     for result in results:
         for shown in result.divergences:
@@ -170,6 +169,5 @@ def fingerprint(check: str, signature: str, subject: str) -> str:
 
 
 def _decisions(example: Example) -> tuple[LaneAttempt, ...]:
-    """Baseline first."""
     made = (attempt for side in example.sides for attempt in side.attempts)
     return tuple(sorted(made, key=lambda attempt: (attempt.arm, attempt.attempt)))

@@ -1,9 +1,8 @@
 """
 The report document: a report's content as one value. JSON is its stored form and the source of every other format.
 
-schemaVersion is semantic: a new field gives a new minor version; a change that an older reader would misread gives a new
-major one. ``python -m rocketdiff.report.document`` prints the JSON Schema; a test compares it with
-fixtures/schema/report-1.json.
+schemaVersion is semantic: minor for a new field, major for a change that an older reader would misread.
+``python -m rocketdiff.report.document`` prints the JSON Schema; a test compares it with fixtures/schema/report-1.json.
 """
 
 import sys
@@ -36,10 +35,10 @@ class Document(msgspec.Struct, frozen=True, kw_only=True, rename={"schema_versio
     """
     One judged run (or several judged together).
 
-    results: every planned check, answered or not. clusters: their divergences by signature, most important first. traces: how
-    much was read. plots: tables for the pictures. ledger: entries about the run. contexts: information beside the first
-    clusters' examples. calibration: the measured error rates of the gate, or None. defects: what the gate finds of a bank of
-    defective clients, or None.
+    results: every planned check, answered or not. clusters: divergences by signature, most important first. traces: how much
+    was read. plots: tables for the pictures. ledger: entries about the run. contexts: of the first clusters' examples.
+    calibration: measured error rates of the gate, or None. defects: what the gate finds of a bank of defective clients, or
+    None.
     """
 
     schema_version: Annotated[str, msgspec.Meta(pattern=r"^1\.\d+\.\d+$")]
@@ -102,7 +101,7 @@ _MOST_BYTES = 1 << 30
 
 
 def encode(document: Document) -> bytes:
-    """Return one line of JSON (mostly lanes, which people do not read); equal documents give equal bytes."""
+    """Return one line of JSON; equal documents give equal bytes."""
     return msgspec.json.encode(publish(msgspec.to_builtins(document, str_keys=True))) + b"\n"
 
 
@@ -117,7 +116,7 @@ def load(path: Path) -> Document:
     """
     Read a stored document; ``path`` is the file or its folder.
 
-    Raises TraceError if there is none, if it is no report, or if it has another major version.
+    Raises TraceError if there is none, or if it is no report of this major version.
     """
     file = path / FILE_NAME if path.is_dir() else path
     hint = "name a run directory, or run `rocketdiff analyze` on it first"
@@ -174,7 +173,7 @@ def schema() -> bytes:
 
 
 def _anything(kind: type) -> dict[str, object]:
-    """Map ``object`` to any JSON value: an example's details belong to its check."""
+    """``object`` is any JSON value."""
     if kind is object:
         return {"description": "Any JSON value."}
     raise NotImplementedError(kind)

@@ -22,8 +22,6 @@ _OF_A_SEND = ("run", "decisions", "sends", "stored")
 
 
 class _Detail(msgspec.Struct, frozen=True):
-    """The fields of a detail about a send."""
-
     decisions: tuple[LaneAttempt, ...]
     run: str = ""
     sends: dict[str, CallEnd | None] = {}
@@ -98,7 +96,7 @@ def _places(stored: list[dict[str, Any]] | None) -> list[list[Any]] | None:
 
 
 def _examples(document: object) -> Iterator[dict[str, Any]]:
-    """Every example of a document that may be damaged; misplaced values are left to the type check."""
+    """Every example; misplaced values of a damaged document are left to the type check."""
     found = [shown for result in _members(document, "results") for shown in _members(result, "divergences")]
     for shown in (*found, *_members(document, "clusters")):
         example = shown.get("example")

@@ -97,15 +97,12 @@ class RunDifference:
 
     @property
     def machine_line(self) -> str:
-        """For programs: one number per change."""
         counts = " ".join(f"{change.replace(' ', '-')}={self.count(change)}" for change in Change)
         return f"DIFF {counts} unanswered={len(self.unanswered)} before={self.before} after={self.after}"
 
 
 @dataclass(slots=True)
 class _Side:
-    """One document, by question."""
-
     answers: defaultdict[Question, int] = field(default_factory=lambda: defaultdict(int))
     gating: set[Question] = field(default_factory=set)
     seen: defaultdict[Key, Seen] = field(default_factory=lambda: defaultdict(Seen))

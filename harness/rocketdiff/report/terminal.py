@@ -107,7 +107,7 @@ class TerminalListener:
                 self._line(f"[green]✓[/] {escape(self._short(event.case))}  [dim]{sends}, {event.took_s:.1f} s[/]")
 
     def _fault(self, event: events.FaultInjected | events.FaultHealed) -> None:
-        """Show a fault beside the bar, without a line: the report lists faults with their times."""
+        """Without a line: the report lists faults with their times."""
         self._show(fault=event.fault, healed=isinstance(event, events.FaultHealed))
 
     def _analysis(self, event: events.AnalysisStarted | events.CheckJudged) -> None:
@@ -132,7 +132,7 @@ class TerminalListener:
         fault: FaultRecord | None = None,
         healed: bool = False,
     ) -> None:
-        """Update the stage's bar: at once, except for check results, of which there are hundreds."""
+        """Refresh at once, except for check results, of which there are hundreds."""
         if self._stage is None:
             return
         if fault is not None:

@@ -74,9 +74,10 @@ def judged_checks(spark: SparkSession, snapshot: Snapshot, rules: Mapping[str, s
 
 def lacking(runs: DataFrame, judged_checks: DataFrame, checks: Sequence[str]) -> DataFrame:
     """
-    Return the runs that lack a judgement by the current rules, with the checks they lack.
+    Return the runs that lack a judgement by the current rules.
 
-    In: run, month, batch, part, created_ms, cases; run, check. Out: the columns of runs, and ``lacks`` (sorted).
+    In: run, month, batch, part, created_ms, cases; run, check. Out: the columns of runs, and ``lacks`` (their missing checks,
+    sorted).
     """
     asked = runs.select("run", F.explode(F.array(*(F.lit(check) for check in sorted(checks)))).alias("check"))
     missing = asked.join(judged_checks, on=["run", "check"], how="left_anti")

@@ -1,8 +1,8 @@
 """
 The tables of a record and their columns: bronze (raw rows), silver (judged facts) and answers.
 
-Every table is partitioned by ``month`` (of the run) and ``batch`` (of the command that wrote the rows); both are in a file's
-path and not in its columns. A batch becomes visible in all tables at once, with its row in ``batches`` (``store.py``).
+Tables are partitioned by ``month`` (of the run) and ``batch`` (of the command); both are in a file's path and not in its
+columns. A batch becomes visible in all tables at once, with its row in ``batches`` (``store.py``).
 """
 
 from dataclasses import dataclass

@@ -1,8 +1,8 @@
 """
 Renders a chart as inline SVG: scalable, small, with colours that the page's dark scheme can replace.
 
-Altair writes Vega-Lite; vl-convert draws it without browser or network. Altair's own schema check is off, because it visits
-every row (0.7 s for 6,000 rows), and vl-convert refuses a wrong chart anyway.
+vl-convert draws Altair's Vega-Lite without browser or network. Altair's schema check is off: it visits every row (0.7 s for
+6,000), and vl-convert refuses a wrong chart anyway.
 """
 
 import re
@@ -66,11 +66,7 @@ def start_engine() -> None:
 
 
 def draw(chart: Chart, datasets: Mapping[str, Rows], *, label: str) -> str:
-    """
-    Return the chart with ``datasets`` (by the names of its NamedData) as SVG, with ``label`` as text alternative.
-
-    The picture is as wide as its box, at most its drawn width.
-    """
+    """Return the chart with ``datasets`` (by the names of its NamedData) as SVG, with ``label`` as text alternative."""
     specification = {**chart.to_dict(validate=False), "config": CONFIG, "datasets": datasets}
     svg = vl_convert.vegalite_to_svg(specification, allowed_base_urls=[])
     return _for_a_page(svg, label)

@@ -50,7 +50,6 @@ def draw_failover(curves: Sequence[FailoverCurve], subjects: dict[str, str]) -> 
 
 
 def _from_start_to(end_ms: float, curve: FailoverCurve) -> tuple[tuple[float, float], ...]:
-    """The curve, extended from 0 at the start and with its last value to the end of the picture."""
     last = curve.points[-1][1] if curve.points else 0.0
     return ((0.0, 0.0), *curve.points, (end_ms, last))
 

@@ -1,7 +1,7 @@
 """
 Swim lanes: to which queue of which broker did each attempt go, how long did it last, and which broker was paused meanwhile?
 
-One window of a case: a lane per broker and arm, a row per queue, a bar per attempt, both arms on one axis. Examples are marked.
+One window of a case: a lane per broker and arm, a row per queue, a bar per attempt.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -72,7 +72,7 @@ def _axis(attempts: Sequence[LaneAttempt]) -> Axis:
 
 
 def _rows(lanes: SwimLanes, top: float) -> list[_Lane]:
-    """Lanes one below the other; a broker with a fault has one even without attempts."""
+    """A broker with a fault has a lane even without attempts."""
     hit = {lane for fault in lanes.faults if (lane := lane_of(fault)) is not None}
     found: list[_Lane] = []
     for broker in sorted({attempt.broker for attempt in lanes.attempts} | hit):
@@ -99,7 +99,6 @@ def _panel(lanes: SwimLanes, arm: str, rows: Sequence[_Lane], axis: Axis) -> Ite
 
 
 def _names(lane: _Lane) -> Iterator[str]:
-    """The broker's name, queue numbers if rows are high enough, and a line below."""
     yield text(0, lane.top + min(lane.height, 18) / 2 + 4, lane.broker, size=11)
     if lane.row >= ROW:
         for queue in lane.queues:
@@ -121,7 +120,7 @@ def _bar(attempt: LaneAttempt, lane: _Lane, axis: Axis) -> str:
 
 
 def _is_marked(attempt: LaneAttempt, marks: Iterable[LaneMark]) -> bool:
-    """Attempts of both arms at an example's send are outlined, because they are compared."""
+    """Both arms' attempts at an example's send are outlined, because they are compared."""
     return any((attempt.thread, attempt.send) == (mark.thread, mark.send) for mark in marks)
 
 
@@ -132,7 +131,7 @@ def _outline(attempt: LaneAttempt, lane: _Lane, axis: Axis) -> str:
 
 
 def _placed(lanes: SwimLanes, axis: Axis) -> list[tuple[LaneMark, float, int]]:
-    """Marks by time, one per send, each with its x position and the first line on which its label fits."""
+    """Marks by time, one per send, with x position and the first line with room for the label."""
     first: dict[tuple[str, int, int], tuple[float, LaneMark]] = {}
     for mark in lanes.marks:
         own = [a.start_ms for a in lanes.attempts if (a.arm, a.thread, a.send) == (mark.arm, mark.thread, mark.send)]
@@ -151,7 +150,7 @@ def _placed(lanes: SwimLanes, axis: Axis) -> list[tuple[LaneMark, float, int]]:
 def _mark(
     axis: Axis, lanes: SwimLanes, mark: LaneMark, x: float, line: int, bottom: float, subjects: dict[str, str]
 ) -> str:
-    """A vertical line through both arms at the example's send, with its number at the top."""
+    """A vertical line through both arms at the example's send."""
     top = MARK * line
     title = ", ".join(dict.fromkeys(m.signature for m in lanes.marks if (m.arm, m.send) == (mark.arm, mark.send)))
     words = f"send {mark.send} of {subjects.get(mark.arm, mark.arm)}"

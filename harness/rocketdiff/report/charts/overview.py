@@ -45,7 +45,7 @@ def _lane(overview: Overview, row: OverviewRow, subject: str, axis: Axis, top: f
 
 
 def _bars(counts: Sequence[int], below: Sequence[int], step_ms: float, axis: Axis, top: float, most: int) -> str:
-    """One path of all steps with a count, stacked on the series below."""
+    """One path, stacked on the series below."""
     parts = []
     for step, (count, under) in enumerate(zip(counts, below, strict=True)):
         if count:
@@ -57,7 +57,6 @@ def _bars(counts: Sequence[int], below: Sequence[int], step_ms: float, axis: Axi
 
 
 def _window(axis: Axis, lanes: SwimLanes, number: int, bottom: float) -> str:
-    """Outline of a window, with a visible minimum width."""
     left = axis.x(min(attempt.start_ms for attempt in lanes.attempts))
     width = max(axis.x(max(attempt.end_ms for attempt in lanes.attempts)) - left, 4.0)
     return (

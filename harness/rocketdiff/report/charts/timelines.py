@@ -1,7 +1,7 @@
 """
-Common parts of pictures over time: a frame, an axis of seconds, shaded faults; hand-written SVG.
+Common parts of pictures over time: frame, axis of seconds, shaded faults.
 
-Altair is not used, because its SVG has no element per mark for a tooltip, and no rows of queues inside a broker's row.
+Hand-written SVG, because Altair's has no element per mark for a tooltip, and no rows of queues inside a broker's row.
 """
 
 from collections.abc import Iterator, Sequence
@@ -31,13 +31,12 @@ class Axis:
     end_ms: float
 
     def x(self, at_ms: float) -> float:
-        """Return pixels, kept inside the picture."""
         share = (at_ms - self.start_ms) / max(self.end_ms - self.start_ms, 1e-9)
         return GUTTER + (WIDTH - GUTTER - 4) * min(1.0, max(0.0, share))
 
 
 def frame(parts: Sequence[str], height: float, label: str) -> str:
-    """Return a complete SVG with its text alternative; as wide as its box, at most its drawn width."""
+    """Return a complete SVG with its text alternative."""
     opening = (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height:.0f}" role="img" font-size="11"'
         f' style="max-width:{WIDTH}px" aria-label="{escape(label)}">'

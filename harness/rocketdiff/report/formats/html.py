@@ -160,13 +160,11 @@ def _settings_text(settings: dict[str, object]) -> str:
 
 
 def _briefly(sentences: Sequence[str]) -> str:
-    """The first two, and the number of others."""
     more = f"; and {len(sentences) - 2} more" if len(sentences) > 2 else ""
     return "; ".join(sentences[:2]) + more
 
 
 def _hint(cell: Cell) -> str:
-    """Tooltip of a matrix cell."""
     lines = []
     for result in cell.results:
         signatures = ", ".join(divergence.signature for divergence in result.divergences)
@@ -175,5 +173,4 @@ def _hint(cell: Cell) -> str:
 
 
 def _breakable(name: str) -> Markup:
-    """Allow line breaks after hyphens."""
     return Markup("-<wbr>").join(escape(part) for part in name.split("-"))

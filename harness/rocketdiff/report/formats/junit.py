@@ -79,7 +79,7 @@ def render(
     """
     Return the file: one suite per case, in the order of the results.
 
-    told: attributes of completed cases. A case's time is at its first check, because the same sends answer all checks.
+    A case's time is at its first check, because the same sends answer all checks.
     """
     root = ET.Element("testsuites", name=_legal(f"rocketdiff {run}"))
     totals = {"tests": 0, "failures": 0, "errors": 0, "skipped": 0}
@@ -121,7 +121,6 @@ def _counts(suite: ET.Element, outcomes: Sequence[str]) -> dict[str, int]:
 
 
 def _test_case(suite: ET.Element, result: CheckResult, policy: Policy) -> str:
-    """Add one test case; return the name of its outcome's child element, or ``passed``."""
     scenario = result.case.rpartition("/")[0] or result.case
     test = ET.SubElement(suite, "testcase", classname=_legal(scenario.replace("/", ".")), name=_legal(check_id(result)))
     outcome = outcome_of(result, policy)

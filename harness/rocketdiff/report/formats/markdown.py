@@ -162,7 +162,7 @@ def _left_out(document: Document) -> str:
 
 
 def _ledger(document: Document) -> str:
-    """Entries that need action, then declared divergences with reasons; those of both clients apart."""
+    """Entries that need action, then declared divergences with reasons."""
     declared = (
         (part.title, [because(entry) for entry in part.entries if entry.seen]) for part in ledger_parts(document)
     )
@@ -179,7 +179,6 @@ def _listed(title: str, texts: Sequence[str]) -> str:
 
 
 def _trust(document: Document) -> str:
-    """One line each: undetected rates, control cases, error rates of the gate."""
     lines = (*unseen_rate(document), *controls_lines(document), trust_briefly(document))
     return "\n".join(f"- {_plain(line)}" for line in lines)
 
@@ -217,7 +216,7 @@ _MARKUP = str.maketrans(
 
 
 def _plain(text: str) -> str:
-    """Text without markup, mentions or issue links for any Markdown renderer."""
+    """Text without markup, mentions or issue links."""
     return " ".join(text.translate(_MARKUP).split())
 
 
@@ -226,6 +225,6 @@ def _code(text: str) -> str:
 
 
 def _fenced(text: str) -> str:
-    """The text unchanged, in a fence longer than any in it."""
+    """In a fence longer than any in the text."""
     fence = "`" * max(3, 1 + max(map(len, re.findall("`+", text)), default=0))
     return f"{fence}\n{text}\n{fence}"

@@ -1,10 +1,9 @@
 """
 SARIF 2.1.0: divergences as code-scanning alerts.
 
-One rule per family of signatures, with a sentence for readers who do not know rocketdiff. One result per signature, subject
-and case, at the scenario's line with the checks. The ledger is the baseline: a declared divergence is ``unchanged`` and
-suppressed, a stale entry ``absent``, an exceeded one ``updated``, all else ``new``. A divergence in an invalid case is not a
-result; the check is a notification of the invocation.
+One rule per family of signatures; one result per signature, subject and case, at the scenario's line with the checks. The
+ledger is the baseline: a declared divergence is ``unchanged`` and suppressed, a stale entry ``absent``, an exceeded one
+``updated``, all else ``new``. An invalid case gives no results but a notification of the invocation.
 """
 
 import gzip
@@ -154,7 +153,7 @@ def _message(divergence: Divergence, case: str) -> str:
 
 
 def _location(name: str, case: CaseInfo | None) -> dict[str, Any]:
-    """The scenario's name, and its file if it is in the reader's repository (not for a shipped scenario elsewhere)."""
+    """The scenario's name, and its file if it is in the reader's repository."""
     place: dict[str, Any] = {"logicalLocations": [{"fullyQualifiedName": name, "kind": "module"}]}
     if case is None or not case.scenario_file:
         return place
@@ -280,7 +279,6 @@ def _invocation(document: Document) -> dict[str, Any]:
 
 
 def _notifications(document: Document) -> Iterator[dict[str, Any]]:
-    """The verdict, then every open check."""
     yield {"level": "note", "message": {"text": f"{headline(document)}. {document.machine_line}"}}
     levels = {Verdict.ERROR: "error", Verdict.INVALID: "error", Verdict.INCONCLUSIVE: "warning"}
     for result in document.results:

@@ -1,8 +1,4 @@
-"""
-The summary of a run on the terminal, readable within ten seconds, and a last line for programs.
-
-Order: verdict, divergences with one example each, open checks, ledger, matrix, files and the command that repeats the run.
-"""
+"""The summary of a run on the terminal, readable within ten seconds, and a last line for programs."""
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -174,7 +170,6 @@ def _left_out(document: Document) -> RenderableType | None:
 
 
 def _ledger(document: Document) -> RenderableType | None:
-    """The counts, then declared divergences with reasons, then entries that need action."""
     if not document.ledger:
         return None
     states = Counter(entry.state for entry in document.ledger)
@@ -216,7 +211,7 @@ def _conforms_everywhere(matrix: Matrix, place: int) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Signs:
-    """The matrix, split into several tables if the width requires it."""
+    """The matrix, split into tables that fit the width."""
 
     matrix: Matrix
     names: tuple[str, ...]
@@ -245,7 +240,6 @@ class _Signs:
 
 
 def _width(heads: Iterable[str]) -> int:
-    """Including a blank before each column."""
     return sum(len(head) + 1 for head in heads)
 
 

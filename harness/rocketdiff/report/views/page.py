@@ -52,7 +52,6 @@ class AnswerView:
 
     @property
     def why(self) -> str:
-        """The reason of an open answer, with a note if it does not gate."""
         reason = self.result.reason or self.sign.word
         return reason if self.gates else f"{reason} (does not gate)"
 
@@ -152,7 +151,7 @@ def answers_of(results: Iterable[CheckResult], document: Document) -> tuple[Answ
 
 
 def _answer(result: CheckResult, document: Document) -> AnswerView:
-    """An answer about durations also notes how the episodes ended, because it covers only episodes that both arms left."""
+    """An answer about durations notes how the episodes ended, because it covers only those that both arms left."""
     sign = sign_of(result.verdict, result.severity)
     ends = [ending for ending in document.plots.endings if (ending.pool, ending.check) == (result.case, result.check)]
     few = any(2 * min(ending.baseline, ending.candidate) <= ending.episodes for ending in ends)
@@ -261,7 +260,6 @@ def case_views(document: Document, pictures: Mapping[str, CasePictures]) -> tupl
 
 
 def _elapsed(document: Document, case: str) -> tuple[ElapsedQuantiles, ...]:
-    """Durations in order of time, arms side by side."""
     rows = [row for row in document.plots.elapsed if row.case == case]
     order = {phase: rank for rank, phase in enumerate(PHASES)}
     return tuple(sorted(rows, key=lambda row: (row.run, order.get(row.phase, len(order)), row.phase, row.arm)))
@@ -308,7 +306,7 @@ def guards_of(document: Document) -> tuple[Guard, ...]:
 
 
 def _gathered(guards: Sequence[Guard]) -> Iterator[Guard]:
-    """Broken guards one by one, then one line per kind of guards that held; ``fault-1`` and ``fault-2`` are one kind."""
+    """Broken guards singly, then one line per kind of guards that held; ``fault-1`` and ``fault-2`` are one kind."""
     kinds: dict[str, list[Guard]] = {}
     for guard in guards:
         kinds.setdefault(guard.name.rstrip("0123456789").rstrip("-"), []).append(guard)

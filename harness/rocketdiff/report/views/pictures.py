@@ -84,7 +84,7 @@ def draw_cases(
 
 
 def _draw_case(case: str, plots: Plots, subjects: dict[str, str]) -> CasePictures:
-    """Overview and windows of every run of the case; shares and ambiguity of the first run."""
+    """Shares and ambiguity are those of the first run."""
     lanes = [lanes for lanes in plots.lanes if lanes.case == case and lanes.attempts]
     overviews = [overview for overview in plots.overviews if overview.case == case]
     shares = [share for share in plots.shares if share.case == case]

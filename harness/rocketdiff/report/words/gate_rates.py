@@ -1,7 +1,5 @@
 """
-Error rates of the gate in words, with the conditions of their measurement.
-
-Also what it finds of a bank of defective clients: sentences for a report, and a table for the documentation.
+Error rates of the gate in words, with the conditions of their measurement, and what it finds of a bank of defective clients.
 """
 
 from collections.abc import Iterator
@@ -157,7 +155,6 @@ def _false_alarms(calibration: Calibration) -> str:
 
 
 def _parts(controls: Controls) -> Iterator[str]:
-    """The same cases by sending mode and by client, if counted."""
     modes = [(MODE_WORDS.get(row.mode, row.mode), row.alarms) for row in controls.modes]
     clients = [(f"{row.client} beside {row.client}", row.alarms) for row in controls.clients]
     if modes and clients:
@@ -229,7 +226,6 @@ def _caveats(calibration: Calibration, run: RunInfo) -> Iterator[str]:
 
 
 def _unmeasured(calibration: Calibration, run: RunInfo) -> Iterator[str]:
-    """Checks, faults and topologies of this run without a control case."""
     if foreign := sorted({check for _, check in run.planned} - {rate.check for rate in calibration.controls.checks}):
         yield f"no control case was asked for {', '.join(foreign)}"
     hit = {name for case in run.cases for name, count in case.fault_counts.items() if count}
@@ -240,7 +236,6 @@ def _unmeasured(calibration: Calibration, run: RunInfo) -> Iterator[str]:
 
 
 def _hardly_measured(controls: Controls, run: RunInfo) -> Iterator[str]:
-    """Sending modes and clients of this run with too few control cases."""
     if controls.alarms_per_case.n < FEW:
         yield f"only {controls.alarms_per_case.n} of its control cases were decided"
         return
@@ -263,6 +258,6 @@ def _few(rate: Rate | None, did: str) -> Iterator[str]:
 
 
 def _age_days(calibration: Calibration, run: RunInfo) -> int:
-    """Age on the day the run began, so that the same run always gives the same report."""
+    """On the day the run began, so that the same run always gives the same report."""
     ended, began = datetime.fromisoformat(calibration.last_at), datetime.fromisoformat(run.started_at)
     return (began.astimezone(UTC) - ended.astimezone(UTC)).days

@@ -98,7 +98,7 @@ def title_of(cluster: DivergenceCluster, document: Document) -> str:
 
 
 def _other(cluster: DivergenceCluster, document: Document) -> str:
-    """What a client is compared with; the baseline is compared with its own rules."""
+    """The baseline is compared with its own rules."""
     baseline = document.run.baseline.subject
     return baseline if cluster.subject != baseline else "its rules"
 

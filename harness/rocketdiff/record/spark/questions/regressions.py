@@ -1,13 +1,13 @@
 """
 Which signatures are new, gone, or more or less frequent, since which run, and between which releases?
 
-For each signature of a line, the runs that were asked are ordered, and one change point is chosen: where the rate before
-differs most from the rate after (largest likelihood ratio G², ties by the earliest). States:
+For each signature of a line, the change point among the asked runs is where the rates before and after differ most (largest
+likelihood ratio G², ties by the earliest). States:
 
-* ``new``: never seen before its first run, though asked at least once. A signature of an exact check is certain: one run suffices.
+* ``new``: never seen before its first run, though asked at least once. An exact check's signature is certain: one run suffices.
 * ``gone``: not seen in the last runs, which at the rate before had a chance of at most 5 %.
-* ``changed-in-rate``: seen before and after, with G² of at least 18. By chance this happens once in 20,000 at one place, so at
-  most once in 100 in a line of 200 runs.
+* ``changed-in-rate``: seen before and after, with G² of at least 18: by chance once in 20,000 at one place, so at most once in 100
+  in a line of 200 runs.
 * ``unchanged``: all else.
 """
 
@@ -80,8 +80,8 @@ def regressions(sightings: DataFrame) -> DataFrame:
     """
     Return one row per signature of a line: its state, and where it changed.
 
-    In: ``asked.sightings``. Out: COLUMNS; run: the first after the change, before_run: the last before it, with their pairs; an
-    unchanged signature has its first run and no run before.
+    In: ``asked.sightings``. Out: COLUMNS; run: the first after the change (of an unchanged signature, its first run);
+    before_run: the last before it.
     """
     every = places(sightings)
     by_key = Window.partitionBy(*KEY)
