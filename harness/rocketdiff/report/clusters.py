@@ -20,7 +20,7 @@ class Weight(StrEnum):
     """
     A cluster's effect on the verdict, most serious first.
 
-    WARNING: its check does not gate. DECLARED: a ledger declares it. VOID: seen in an invalid case.
+    WARNING: its check does not gate. DECLARED: a ledger declares it. VOID: its check is INVALID.
     """
 
     NEW = "new"

@@ -4,7 +4,7 @@ The record on disk: Delta tables, and the one commit that makes a batch visible 
 1. Tasks write files that no table contains.
 2. The driver appends them to their tables, one Delta commit per table. Readers ignore rows whose batch is not in ``batches``.
 3. The driver appends the batch's row to ``batches``, only if no other command has done so since the snapshot
-   (``max_commit_retries=0``). Otherwise the command takes a new snapshot and leaves out what is there by now.
+   (``max_commit_retries=0``). Otherwise the command takes a new snapshot and works on what is still missing.
 
 A killed command leaves the whole batch, or files that no reader uses and ``compact`` removes.
 """

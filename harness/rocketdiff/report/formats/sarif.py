@@ -3,7 +3,7 @@ SARIF 2.1.0: divergences as code-scanning alerts.
 
 One rule per family of signatures; one result per signature, subject and case, at the scenario's line with the checks. The
 ledger is the baseline: a declared divergence is ``unchanged`` and suppressed, a stale entry ``absent``, an exceeded one
-``updated``, all else ``new``. An invalid case gives no results but a notification of the invocation.
+``updated``, all else ``new``. An INVALID check gives no results but a notification of the invocation.
 """
 
 import gzip
@@ -96,7 +96,7 @@ GITHUBS = "primaryLocationLineHash"
 
 
 def results_of(document: Document) -> list[dict[str, Any]]:
-    """Return all results, most severe first, without divergences in invalid cases."""
+    """Return all results, most severe first, without divergences of INVALID checks."""
     weighed = [
         (weight, result, divergence)
         for result in document.results

@@ -151,7 +151,7 @@ def answers_of(results: Iterable[CheckResult], document: Document) -> tuple[Answ
 
 
 def _answer(result: CheckResult, document: Document) -> AnswerView:
-    """An answer about durations notes how the episodes ended, because it covers only those that both arms left."""
+    """An answer about durations notes how the episodes ended, because it covers only episodes that both arms left."""
     sign = sign_of(result.verdict, result.severity)
     ends = [ending for ending in document.plots.endings if (ending.pool, ending.check) == (result.case, result.check)]
     few = any(2 * min(ending.baseline, ending.candidate) <= ending.episodes for ending in ends)
@@ -277,7 +277,7 @@ def pool_views(document: Document) -> tuple[PoolView, ...]:
 
 
 def unanswered(document: Document) -> tuple[AnswerView, ...]:
-    """Return the open checks: those that gate, then those that would gate if answered."""
+    """Return the open checks: gating ones, then the others except INFO."""
     open_ends = (Verdict.INCONCLUSIVE, Verdict.INVALID, Verdict.ERROR)
     rows = answers_of((r for r in document.results if r.verdict in open_ends), document)
     waived = (row for row in rows if not row.gates and row.result.severity is not Severity.INFO)

@@ -15,7 +15,7 @@ def signature_history(sightings: DataFrame) -> DataFrame:
     """
     Return one row per line, scenario, check, signature and week (its Monday) in which its question was asked.
 
-    In: ``asked.sightings``. Out: COLUMNS; asked: runs that were asked; runs, cases: those that showed it; rate of runs with
+    In: ``asked.sightings``. Out: COLUMNS; asked: runs that were asked; runs, cases: number that showed it; rate of runs with
     its 95 % interval; first_run, last_run: first and last run of the week that showed it.
     """
     monday = F.date_format(F.date_trunc("week", F.timestamp_millis("created_ms")), "yyyy-MM-dd")
