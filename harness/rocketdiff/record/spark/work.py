@@ -122,7 +122,9 @@ class OnSpark:
             rows += [dict.fromkeys(NEW_FILES.names) | {"damaged": asdict(damage)} for damage in damaged]
             yield pa.RecordBatch.from_pylist(rows, schema=_INGESTED)
 
-        rows = self.spark.createDataFrame([tuple(asdict(one).values()) for one in found], frames.spark_schema(_FOUND))
+        rows = self.spark.createDataFrame(
+            [tuple(asdict(folder).values()) for folder in found], frames.spark_schema(_FOUND)
+        )
         spread = rows.repartition(self._tasks(len(found)))
         returned = _collected(spread.mapInArrow(written, frames.spark_schema(_INGESTED)))
         damaged = [Found(**row["damaged"]) for row in returned if row["damaged"]]
