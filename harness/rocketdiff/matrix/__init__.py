@@ -1,1 +1,1 @@
-"""Clients × behaviours: many subjects run against one baseline, and every answer in one table with its evidence."""
+"""The matrix of clients × behaviours: many subjects run against one baseline, one table of results with evidence."""

@@ -1,4 +1,4 @@
-"""A badge of the matrix: endpoint JSON of shields.io, as that of a report."""
+"""A badge of the matrix: endpoint JSON of shields.io, in the format of a report's badge."""
 
 import json
 from collections import Counter
@@ -13,14 +13,14 @@ FILE_NAME = "badge.json"
 
 
 def write(document: MatrixDocument, folder: Path) -> Path:
-    """Writes the badge into ``folder``."""
+    """Write the badge into ``folder``."""
     path = folder / FILE_NAME
     replace_file(path, (json.dumps(render(document), ensure_ascii=False, indent=1) + "\n").encode())
     return path
 
 
 def render(document: MatrixDocument) -> dict[str, object]:
-    """How many of the clients do as the baseline; grey where one of them was not measured."""
+    """Return the badge: how many clients have which result; grey if a client was not measured."""
     standings = Counter(standing_of(column) for column in document.columns)
     measured = sum(column.is_measured for column in document.columns)
     parts = [f"{measured} of {len(document.columns)} measured"] if measured < len(document.columns) else []

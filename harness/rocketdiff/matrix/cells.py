@@ -1,8 +1,7 @@
 """
-From the reports of runs to columns: what each answer says about the subject, and what the answers of a row add up to.
+Builds columns from run reports: the state of each answer, and the state of each cell from its answers.
 
-A cell claims nothing that was not measured: it is the same as the baseline only where every answer of the row is, and one answer that a run
-could not give leaves it open.
+A cell is SAME only if every answer of its row is SAME. One inconclusive answer makes it OPEN.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -23,10 +22,12 @@ from rocketdiff.report.words.signs import explain_command, short_case, where_in
 from rocketdiff.scenario import load_all
 
 ROWS = (
-    *(Row(one.row, RowKind.BEHAVIOUR, one.title, one.checks, one.unmeasured) for one in BEHAVIOURS.values()),
+    *(Row(item.row, RowKind.BEHAVIOUR, item.title, item.checks, item.unmeasured) for item in BEHAVIOURS.values()),
     *(Row(name, RowKind.CHECK, CHECKS[name].sentence, (name,)) for name in REPORT_ORDER if name != VALIDITY),
 )
-"""Validity is about the run: where it fails, every answer of its case is invalid, and so every cell open that rests on them."""
+"""
+Validity has no row, because it is about the run: where it fails, the answers of its case are invalid and their cells OPEN.
+"""
 
 _STATE = {
     Verdict.CONFORMS: State.SAME,
@@ -43,7 +44,7 @@ NOT_ASKED = "no scenario of these runs asks it"
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A judged run. folder: its directory from the matrix's files on; empty where it is not published with them."""
+    """A judged run. folder: its directory, relative to the matrix files; empty if the run is not published with them."""
 
     document: Document
     folder: str = ""
@@ -51,7 +52,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Extract:
-    """What a matrix needs of a run's report. Runs are numbered from 0 in ``answers`` and ``differences``; covers: rows by scenario."""
+    """The parts of a report that a matrix needs, with run number 0. covers: rows by scenario."""
 
     subject: str
     baseline: str
@@ -63,9 +64,9 @@ class Extract:
 
 
 def extract(source: Source) -> Extract:
-    """The part of a report that is much smaller than the report."""
+    """Return the extract of a report; it is much smaller than the report."""
     differences = tuple(_differences(source))
-    places = {(one.check, one.signature, one.is_known): number for number, one in enumerate(differences)}
+    places = {(item.check, item.signature, item.is_known): number for number, item in enumerate(differences)}
     run = source.document.run
     covers = {name: case.covers for name, case in _cases(source.document).items()}
     answers = tuple(_answers(source, places))
@@ -75,24 +76,24 @@ def extract(source: Source) -> Extract:
 
 
 def column_of(spec: str, baseline: str, runs: Sequence[Extract], missing: Iterable[tuple[str, str]] = ()) -> Column:
-    """One column; spec and baseline are as typed, and stand for the names where there is no run."""
+    """Return one column; ``spec`` and ``baseline`` are used if there is no run."""
     answers: list[Answer] = []
     differences: list[Difference] = []
-    for number, one in enumerate(runs):
+    for number, part in enumerate(runs):
         before = len(differences)
-        differences += (replace(found, run=number) for found in one.differences)
+        differences += (replace(found, run=number) for found in part.differences)
         answers += (
             replace(given, run=number, differences=tuple(before + place for place in given.differences))
-            for given in one.answers
+            for given in part.answers
         )
     missing = tuple(missing)
-    covers = {name: rows for one in runs for name, rows in one.covers.items()}
+    covers = {name: rows for part in runs for name, rows in part.covers.items()}
     return Column(
         spec=spec,
         subject=runs[0].subject if runs else spec,
         baseline=runs[0].baseline if runs else baseline,
         label=runs[0].label if runs else "",
-        runs=tuple(one.run for one in runs),
+        runs=tuple(part.run for part in runs),
         cells=tuple(_cell(row, answers, differences, covers, runs, missing) for row in ROWS),
         answers=tuple(answers),
         differences=tuple(differences),
@@ -101,7 +102,9 @@ def column_of(spec: str, baseline: str, runs: Sequence[Extract], missing: Iterab
 
 
 def alike(columns: Sequence[Column]) -> tuple[tuple[int, ...], ...]:
-    """Numbers of columns of one client and one baseline whose cells say the same, with the same signatures; one without runs stays alone."""
+    """
+    Group column numbers: same client and baseline, same cells and signatures. A column without runs is a group of its own.
+    """
     groups: dict[object, list[int]] = {}
     for number, column in enumerate(columns):
         key = _fingerprint(column) if column.is_measured else number
@@ -111,12 +114,12 @@ def alike(columns: Sequence[Column]) -> tuple[tuple[int, ...], ...]:
 
 def _fingerprint(column: Column) -> tuple[object, ...]:
     client = column.subject.partition(":")[0]
-    said = tuple(
+    states = tuple(
         (cell.row, cell.state, frozenset(column.differences[number].signature for number in cell.differences))
         for cell in column.cells
     )
     scenarios = tuple(run.scenarios for run in column.runs)
-    return client, column.label, column.baseline, scenarios, said
+    return client, column.label, column.baseline, scenarios, states
 
 
 def _cases(document: Document) -> dict[str, CaseInfo]:
@@ -124,14 +127,14 @@ def _cases(document: Document) -> dict[str, CaseInfo]:
 
 
 Places = Mapping[tuple[str, str, bool], int]
-"""Number of a difference by check, signature and whether a ledger declares it."""
+"""Index of a difference, by check, signature and whether a ledger declares it."""
 
 
 def _answers(source: Source, places: Places) -> Iterator[Answer]:
     document, anchors = source.document, anchors_of(source.document)
     for result in document.results:
         if result.check == VALIDITY or result.severity is Severity.INFO:
-            continue  # of figures that are judged over all cases of the run, in its pooled answers
+            continue  # INFO figures are judged over all cases of the run, in its pooled answers
         own = [item for item in result.divergences if not _is_the_baselines(item.subject, document)]
         state, reason = _said(result, own)
         anchor = anchors.get(result.case)
@@ -148,7 +151,7 @@ def _answers(source: Source, places: Places) -> Iterator[Answer]:
 
 
 def _said(result: CheckResult, own: Sequence[Divergence]) -> tuple[State, str]:
-    """State and reason of an answer; own: divergences of the subject rather than of the baseline."""
+    """State and reason of an answer; ``own``: its divergences without the baseline's."""
     if result.verdict is Verdict.STALE and all(item.declared_by for item in own):
         return (State.KNOWN if own else State.SAME), result.reason
     state = _STATE.get(result.verdict, State.DIFFERS if result.verdict is Verdict.STALE else State.OPEN)
@@ -169,7 +172,7 @@ def _is_the_baselines(subject: str, document: Document) -> bool:
 
 
 def _differences(source: Source) -> Iterator[Difference]:
-    """One for each check and signature of the subject, and one more where a ledger declares it in some cases only."""
+    """One per check and signature of the subject; two if a ledger declares it in some cases only."""
     gathered: dict[tuple[str, str, bool], list[DivergenceCluster]] = {}
     for cluster in source.document.clusters:
         if cluster.weight is not Weight.VOID and not _is_the_baselines(cluster.subject, source.document):
@@ -187,8 +190,8 @@ def _difference(members: Sequence[DivergenceCluster], source: Source) -> Differe
         check=cluster.check,
         signature=cluster.signature,
         title=title_of(cluster, document),
-        count=sum(one.count for one in members),
-        scenarios=tuple(dict.fromkeys(short_case(case, run) for one in members for case in one.cases)),
+        count=sum(member.count for member in members),
+        scenarios=tuple(dict.fromkeys(short_case(case, run) for member in members for case in member.cases)),
         where=where_in(cluster, run),
         expected=cluster.example.expected,
         observed=cluster.example.observed,
@@ -196,7 +199,7 @@ def _difference(members: Sequence[DivergenceCluster], source: Source) -> Differe
         arms=tuple(_arms(cluster, document)),
         is_known=cluster.weight is Weight.DECLARED,
         known=tuple(_known(members, document)),
-        explain=explain_command(cluster, run) if source.folder else "",  # it reads the run
+        explain=explain_command(cluster, run) if source.folder else "",  # the command reads the run
         report=_link(source, f"divergence-{cluster.fingerprint}{suffix}"),
     )
 
@@ -204,12 +207,12 @@ def _difference(members: Sequence[DivergenceCluster], source: Source) -> Differe
 def _arms(cluster: DivergenceCluster, document: Document) -> Iterator[ArmExample]:
     subjects = {"baseline": document.run.baseline.subject, "candidate": document.run.candidate.subject}
     for side in cluster.example.sides:
-        attempts = tuple(attempt_text(one) for one in side.attempts)
+        attempts = tuple(attempt_text(attempt) for attempt in side.attempts)
         yield ArmExample(subjects.get(side.arm, side.arm), attempts, call_text(side.call), stored_text(side.stored))
 
 
 def _known(members: Sequence[DivergenceCluster], document: Document) -> Iterator[KnownAs]:
-    ids = {name for one in members for name in one.declared_by}
+    ids = {name for member in members for name in member.declared_by}
     for entry in document.ledger:
         if entry.id in ids:
             yield KnownAs(entry.id, entry.reason, entry.ref)
@@ -229,15 +232,15 @@ def _cell(
         for number, answer in enumerate(answers)
         if answer.check in row.checks and (behaviour is None or row.id in covers.get(answer.scenario, ()))
     ]
-    state = next((state for state in State if any(one == state for _, one, _ in asked)), State.NOT_MEASURED)
-    reasons = dict.fromkeys(_why(answers[number], differs) for number, one, differs in asked if one == state)
+    state = next((state for state in State if any(its == state for _, its, _ in asked)), State.NOT_MEASURED)
+    reasons = dict.fromkeys(_why(answers[number], differs) for number, its, differs in asked if its == state)
     if state is State.NOT_MEASURED:
         reasons = dict.fromkeys(_why_not(row, [answers[number] for number, *_ in asked], runs, missing))
     return Cell(
         row=row.id,
         state=state,
         answers=tuple(number for number, *_ in asked),
-        differences=tuple(dict.fromkeys(one for _, said, found in asked if said == state for one in found))
+        differences=tuple(dict.fromkeys(index for _, its, found in asked if its == state for index in found))
         if state in _APART
         else (),
         reason="; ".join(filter(None, reasons)) if state in (State.OPEN, State.NOT_MEASURED) else "",
@@ -247,7 +250,7 @@ def _cell(
 def _about(
     answer: Answer, behaviour: Behaviour | None, differences: Sequence[Difference]
 ) -> tuple[State, tuple[int, ...]]:
-    """What an answer says about a behaviour: one that differs only in what is another behaviour's does not tell this one."""
+    """State of an answer for a behaviour: OPEN if all differences belong to other behaviours."""
     if behaviour is None or answer.state not in _APART:
         return answer.state, answer.differences
     own = tuple(number for number in answer.differences if behaviour.is_told_by(differences[number].signature))
@@ -272,7 +275,7 @@ def _why_not(
     if not runs:
         yield from (reason for _, reason in missing)
         return
-    left_out = [one for each in runs for one in each.run.left_out if row.id in _rows_of(one[0])]
+    left_out = [left for each in runs for left in each.run.left_out if row.id in _rows_of(left[0])]
     yield from (f"{answer.scenario}: {answer.reason}" for answer in asked)
     yield from (f"{name}: {reason}" for name, reason in left_out)
     if not asked and not left_out:
@@ -282,8 +285,9 @@ def _why_not(
 
 @cache
 def _rows_of(scenario: str) -> frozenset[str]:
-    """Behaviours that a shipped scenario covers, and its checks."""
-    return frozenset(row for one in load_all() if one.name == scenario for row in (*one.covers, *one.checks))
+    return frozenset(
+        row for shipped in load_all() if shipped.name == scenario for row in (*shipped.covers, *shipped.checks)
+    )
 
 
 def _run(source: Source) -> Run:

@@ -1,4 +1,4 @@
-"""The order of stages of `rocketdiff matrix`: check, resolve, run what is missing, and write the pages after every run."""
+"""The stages of `rocketdiff matrix`: check, resolve, run what is missing, and write the pages after every run."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,7 +12,7 @@ from rocketdiff.matrix.view import counts_of, machine_line
 from rocketdiff.matrix.write import document_of, write_all
 
 Files = tuple[tuple[str, Path], ...]
-"""Name of a format and the file of it."""
+"""Format names and the file of each."""
 
 
 def make(
@@ -26,10 +26,10 @@ def make(
     at_most: int | None = None,
 ) -> ExitCode:
     """
-    Makes or resumes a matrix; returns the exit code.
+    Make or resume a matrix; return the exit code.
 
-    1: a client differs in what no ledger declares. 2: no such difference, and a cell is open or a run is missing. 0: everything asked has
-    an answer, and it is the baseline's or declared.
+    1: a client has an undeclared difference. 2: no such difference, but a cell is OPEN or a run is missing. 0: every answer
+    is SAME or KNOWN.
     """
 
     def written(measured: Measured) -> tuple[MatrixDocument, Files]:
@@ -49,14 +49,14 @@ def make(
 
 
 def describe(plan: Plan, out: Path) -> Iterator[str]:
-    """Each run of a plan, and whether it is there."""
+    """Yield a line per run of a plan: whether it is already there."""
     return described(found(plan, out))
 
 
 def exit_code(document: MatrixDocument) -> ExitCode:
-    """What the cells add up to."""
+    """Return the exit code that follows from the cells."""
     counts = [counts_of(column) for column in document.columns]
-    if any(one[State.DIFFERS] for one in counts):
+    if any(count[State.DIFFERS] for count in counts):
         return ExitCode.DIVERGES
     is_whole = all(column.is_measured and not column.missing for column in document.columns)
-    return ExitCode.CONFORMS if is_whole and not any(one[State.OPEN] for one in counts) else ExitCode.INCONCLUSIVE
+    return ExitCode.CONFORMS if is_whole and not any(count[State.OPEN] for count in counts) else ExitCode.INCONCLUSIVE

@@ -1,8 +1,8 @@
 """
-The matrix document: rows, columns, cells and their evidence as one value. JSON is its stored form and the source of every other format.
+The matrix document: rows, columns, cells and their evidence. JSON is its stored form and the source of all other formats.
 
-schemaVersion is semantic, as of a report. ``python -m rocketdiff.matrix.document > fixtures/schema/matrix-1.json`` writes the published
-JSON Schema, which is generated from the types; a test compares the two.
+schemaVersion is semantic. ``python -m rocketdiff.matrix.document > fixtures/schema/matrix-1.json`` writes the published JSON
+Schema; a test compares it.
 """
 
 import sys
@@ -21,10 +21,10 @@ FILE_NAME = "matrix.json"
 
 class State(StrEnum):
     """
-    What a cell says, the first of several answers wins; only what was measured.
+    State of a cell, in order of precedence: the first state that any of its answers has.
 
-    KNOWN: it differs, and a ledger declares how. OPEN: it was asked, and a run could not tell. SAME: every answer is that it does as the
-    baseline does.
+    KNOWN: it differs as a ledger declares. OPEN: it was asked, but a run could not decide. SAME: every answer equals the
+    baseline's.
     """
 
     DIFFERS = "differs"
@@ -35,7 +35,7 @@ class State(StrEnum):
 
 
 class RowKind(StrEnum):
-    """A described behaviour, or a check whatever it is asked of."""
+    """A described behaviour, or a check over all scenarios."""
 
     BEHAVIOUR = "behaviour"
     CHECK = "check"
@@ -43,7 +43,12 @@ class RowKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """id: row of fixtures/behaviours.md, or name of a check. checks: whose answers are in it. unmeasured: why no run can tell it."""
+    """
+    A behaviour or a check.
+
+    id: row of fixtures/behaviours.md, or name of a check. checks: whose answers it combines. unmeasured: why no run can
+    measure it.
+    """
 
     id: str
     kind: RowKind
@@ -54,7 +59,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class KnownAs:
-    """An entry of a ledger that declares a difference."""
+    """A ledger entry that declares a difference."""
 
     id: str
     reason: str
@@ -63,7 +68,7 @@ class KnownAs:
 
 @dataclass(frozen=True, slots=True)
 class ArmExample:
-    """What a subject did at the send of an example, in words."""
+    """What one subject did at the example's send, in words."""
 
     subject: str
     attempts: tuple[str, ...]
@@ -76,9 +81,9 @@ class Difference:
     """
     One signature of one run, with its example.
 
-    fingerprint: as in the run's report. report: its place there, from this file on; empty where the report is not beside it. explain:
-    command that prints the rules behind the example; empty where it is no single send. run: number of the column's run. is_known: a ledger
-    declares it, by the entries ``known``.
+    fingerprint: as in the run's report. report: link to its place there, relative to this file, or empty. explain: command
+    that prints the rules behind the example; empty if the example is not a single send. run: index of the run in the column.
+    is_known: declared by the ledger entries in ``known``.
     """
 
     fingerprint: str
@@ -101,10 +106,10 @@ class Difference:
 @dataclass(frozen=True, slots=True)
 class Answer:
     """
-    One check of one scenario in one run (its number): state and what it rests on.
+    The result of one check of one scenario (or pool of scenarios) in one run.
 
-    scenario: name, or of a pool of scenarios. verdict: word of the report. differences: numbers in the column's list. report: place in the
-    run's report.
+    run: index of the run in the column. verdict: the report's word. differences: indices into the column's list. report: link
+    to the run's report.
     """
 
     run: int
@@ -120,9 +125,10 @@ class Answer:
 @dataclass(frozen=True, slots=True)
 class Cell:
     """
-    State of a row in a column. answers: numbers in the column's list of those that speak about the row, whatever they say.
+    State of a row in a column.
 
-    reason: why it is open or not measured. differences: numbers in the column's list.
+    answers: indices of all answers about the row in the column's list. differences: indices into the column's list. reason:
+    why the state is OPEN or NOT_MEASURED.
     """
 
     row: str
@@ -135,9 +141,10 @@ class Cell:
 @dataclass(frozen=True, slots=True)
 class Run:
     """
-    One run of a column. folder: its directory, from this file on; empty where it is not beside it. reproduce: the command that repeats it.
+    One run of a column.
 
-    left_out: scenarios that were chosen and not run, with the reason.
+    folder: its directory, relative to this file, or empty. reproduce: the command that repeats it. left_out: selected
+    scenarios that were not run, with the reason.
     """
 
     run: str
@@ -162,7 +169,7 @@ class Column:
     """
     One subject.
 
-    spec: as it was named in the file. subject: what it said it is, or the spec where nobody could ask it. label: what its user calls it.
+    spec: its name in the file. subject: the name it reported, or the spec if it could not be started. label: its display name.
     missing: runs of the plan that were not made, with the reason.
     """
 
@@ -178,7 +185,6 @@ class Column:
 
     @property
     def is_measured(self) -> bool:
-        """Whether there is a run of it."""
         return bool(self.runs)
 
 
@@ -186,8 +192,8 @@ class MatrixDocument(msgspec.Struct, frozen=True, kw_only=True, rename={"schema_
     """
     Clients × behaviours.
 
-    columns: in the order of the file. groups: numbers of columns whose cells say the same with the same signatures, so that they are
-    shown as one; every column is in one group. command: what makes the matrix.
+    columns: in the order of the file. groups: indices of columns with the same cells and signatures, which are shown as one;
+    every column is in exactly one group. command: the command that makes the matrix.
     """
 
     schema_version: Annotated[str, msgspec.Meta(pattern=r"^1\.\d+\.\d+$")]
@@ -200,19 +206,19 @@ class MatrixDocument(msgspec.Struct, frozen=True, kw_only=True, rename={"schema_
 
 
 def encode(document: MatrixDocument) -> bytes:
-    """JSON with a line for each value's beginning; equal documents give equal bytes."""
+    """Return the document as one line of JSON; equal documents give equal bytes."""
     return msgspec.json.encode(document) + b"\n"
 
 
 def write(document: MatrixDocument, folder: Path) -> Path:
-    """Stores the document in ``folder``."""
+    """Write the document into ``folder``."""
     path = folder / FILE_NAME
     replace_file(path, encode(document))
     return path
 
 
 def schema() -> bytes:
-    """JSON Schema (2020-12) of matrix documents of the current major version."""
+    """Return the JSON Schema (2020-12) of matrix documents of the current major version."""
     body = {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": f"rocketdiff matrix document {SCHEMA_VERSION}",

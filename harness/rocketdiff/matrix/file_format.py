@@ -1,8 +1,8 @@
 """
-The matrix file, version 1: which subjects are measured against which baseline, and how. Its format, its JSON Schema and its reader.
+The matrix file, version 1: its format, its JSON Schema and its reader.
 
-``python -m rocketdiff.matrix.file_format > fixtures/schema/matrix-file-1.json`` writes the published schema; a test refuses a stale one.
-It is a campaign file with one setting (``campaign/file_format.py``).
+``python -m rocketdiff.matrix.file_format > fixtures/schema/matrix-file-1.json`` writes the published schema; a test compares
+it. It is a campaign file with one setting (``campaign/file_format.py``).
 """
 
 import sys
@@ -26,18 +26,20 @@ class MatrixFile(SubjectsFile):
     """
     One matrix.
 
-    suites, scenarios: what is run, scenarios by globs of their names; suite quick when neither is given. A run is made of each suite, and
-    one of all globs, with each seed. ledgers: files of declared divergences besides the shipped ones.
+    suites, scenarios: what to run, scenarios as globs of their names; suite quick if neither is given. Each seed gets one run
+    per suite, and one run of all globs together. ledgers: files of declared divergences in addition to the shipped ones.
     """
 
 
 def schema() -> bytes:
-    """JSON Schema of matrix files of this version."""
+    """Return the JSON Schema of matrix files of this version."""
     return published_schema(MatrixFile, f"matrix-file:{FORMAT}").encode()
 
 
 def read(path: Path) -> Plan:
-    """Reads and checks one matrix file; starts nothing. UsageError names the file, the line and what was expected there."""
+    """
+    Read and check one matrix file without starting anything. UsageError names the file, the line and what was expected there.
+    """
     source = parse_yaml(read_text(path, "matrix file"), str(path))
     require_format(source.data, source.place, FORMAT, what="matrix file", holds=FIELDS)
     file = read_part(MatrixFile, source.data, source.place, WORDS)

@@ -1,4 +1,4 @@
-"""The matrix as a page: one self-contained HTML file, which opens without a network."""
+"""The matrix as one self-contained HTML file, which opens offline."""
 
 from collections import Counter
 from functools import cache
@@ -18,14 +18,14 @@ LIMIT_BYTES = 5_000_000
 
 
 def write(document: MatrixDocument, folder: Path) -> Path:
-    """Writes the page into ``folder`` and returns its path."""
+    """Write the page into ``folder`` and return its path."""
     path = folder / FILE_NAME
     replace_file(path, render(document).encode())
     return path
 
 
 def render(document: MatrixDocument) -> str:
-    """The page; if it becomes too large, without the parts of the clients: the document has what they say."""
+    """Return the page; without the clients' sections if it would be too large."""
     text = _page(document, page.clients_of(document))
     return text if len(text.encode()) <= LIMIT_BYTES else _page(document, ())
 
@@ -53,7 +53,7 @@ def _page(document: MatrixDocument, clients: tuple[page.ClientView, ...]) -> str
 
 
 def subline(document: MatrixDocument) -> str:
-    """The columns in figures."""
+    """Return the number of columns, by result."""
     standings = Counter(standing_of(column) for column in document.columns)
     parts = [f"{count} {words}" for words, count in standings.items() if words]
     if standings[""]:
@@ -62,7 +62,7 @@ def subline(document: MatrixDocument) -> str:
 
 
 def blank_by_reason(document: MatrixDocument) -> tuple[tuple[str, tuple[tuple[str, str], ...]], ...]:
-    """Rows without any answer, (id, title) by reason."""
+    """Return the rows without any answer, as (id, title), by reason."""
     blank = rows_blank(document)
     reasons = dict.fromkeys(reason for _, reason in blank)
     return tuple((reason, tuple((row.id, row.title) for row, why in blank if why == reason)) for reason in reasons)

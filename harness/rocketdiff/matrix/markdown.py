@@ -1,4 +1,4 @@
-"""The matrix as Markdown: one table for a README or a wiki, and below it each difference with the command that repeats it."""
+"""The matrix as Markdown: tables, then each difference and the commands that repeat the runs."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,14 +12,14 @@ FILE_NAME = "matrix.md"
 
 
 def write(document: MatrixDocument, folder: Path) -> Path:
-    """Writes it into ``folder``."""
+    """Write the Markdown into ``folder``."""
     path = folder / FILE_NAME
     replace_file(path, render(document).encode())
     return path
 
 
 def render(document: MatrixDocument) -> str:
-    """The whole text."""
+    """Return the whole text."""
     return "\n".join(_lines(document)) + "\n"
 
 
@@ -58,10 +58,10 @@ def _differences(groups: tuple[Group, ...]) -> Iterator[str]:
         yield ""
         yield f"### {_escaped(group.heading)}"
         yield ""
-        for one in group.column.differences:
-            known = "".join(f"; known: {entry.id} ({entry.ref})" for entry in one.known)
-            link = f" ([evidence]({one.report}))" if one.report else ""
-            yield f"- `{one.signature}` {_escaped(one.title)}: {one.count:,} × in {plural(len(one.scenarios), 'scenario')}{_escaped(known)}{link}"
+        for item in group.column.differences:
+            known = "".join(f"; known: {entry.id} ({entry.ref})" for entry in item.known)
+            link = f" ([evidence]({item.report}))" if item.report else ""
+            yield f"- `{item.signature}` {_escaped(item.title)}: {item.count:,} × in {plural(len(item.scenarios), 'scenario')}{_escaped(known)}{link}"
 
 
 def _not_measured(document: MatrixDocument, groups: tuple[Group, ...]) -> Iterator[str]:

@@ -10,12 +10,12 @@ from rocketdiff.report.words.signatures import rule_title
 from rocketdiff.report.words.signs import Sign
 
 DIFFERENCES_SHOWN = 200
-"""Signatures with a card; the document has the rest."""
+"""Number of signatures with a card; the document has the rest."""
 
 
 @dataclass(frozen=True, slots=True)
 class CellView:
-    """A cell of the table: sign, tooltip, and the line of the client's part that it leads to."""
+    """A cell of the table: sign, tooltip, and the anchor of its line in the client's section."""
 
     sign: Sign
     hint: str
@@ -25,7 +25,7 @@ class CellView:
 
 @dataclass(frozen=True, slots=True)
 class RowView:
-    """A row of the table; is_telling: some client differs or is open."""
+    """A row of the table. is_telling: a client differs, or is open."""
 
     row: Row
     cells: tuple[CellView, ...]
@@ -52,7 +52,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class SaidView:
-    """Answers of one check that say the same."""
+    """Answers of one check with the same state."""
 
     sign: Sign
     check: str
@@ -62,7 +62,7 @@ class SaidView:
 
 @dataclass(frozen=True, slots=True)
 class LineView:
-    """One row of a client: what it rests on, and the differences with their cards: (signature, anchor)."""
+    """One row of a client: its answers, and its differences with their cards: (signature, anchor)."""
 
     row: Row
     anchor: str
@@ -84,7 +84,7 @@ class RunView:
 
 @dataclass(frozen=True, slots=True)
 class ClientView:
-    """The part of one client, or of releases that answer alike."""
+    """The section of one client, or of releases with equal results."""
 
     group: Group
     tone: str
@@ -96,7 +96,7 @@ class ClientView:
 
 @dataclass(frozen=True, slots=True)
 class ShownBy:
-    """A client that shows a difference: its example; members: (subject, number of times, link, command)."""
+    """A client that shows a difference, with an example. members: (subject, count, link, command)."""
 
     anchor: str
     heading: str
@@ -118,7 +118,7 @@ class DifferenceView:
 
 
 def tables_of(document: MatrixDocument) -> tuple[TableView, ...]:
-    """Behaviours, then checks; rows that nobody has an answer to are listed elsewhere."""
+    """Return the tables of behaviours and checks, without rows that no column has an answer to."""
     groups = groups_of(document)
     tables = (
         ("behaviours", "Behaviours", "What a producer's owner notices. Each is told by the answers of some checks, in the scenarios that cover it.", RowKind.BEHAVIOUR),
@@ -148,7 +148,7 @@ def _line_anchor(group: Group, row: Row) -> str:
 
 
 def clients_of(document: MatrixDocument) -> tuple[ClientView, ...]:
-    """The parts of the clients, in the order of the columns."""
+    """Return the sections of the clients, in column order."""
     cards = _anchors_of_cards(document)
     return tuple(_client(document, group, cards) for group in groups_of(document))
 
@@ -177,20 +177,20 @@ def _line(group: Group, row: Row, cards: dict[tuple[str, str], str]) -> LineView
         sign=SIGNS[cell.state],
         reason=cell.reason,
         said=tuple(_said(group, cell)) if cell.state is not State.NOT_MEASURED else (),
-        differences=tuple((one.signature, cards.get((one.check, one.signature), "")) for one in differences),
+        differences=tuple((item.signature, cards.get((item.check, item.signature), "")) for item in differences),
     )
 
 
 def _said(group: Group, cell: Cell) -> Iterator[SaidView]:
-    """Answers by what they say and by check, the gravest first."""
+    """By state and check, most serious first."""
     order = list(State)
     answers = [group.column.answers[number] for number in cell.answers]
     answers = sorted(
-        (one for one in answers if one.state is not State.NOT_MEASURED),
+        (answer for answer in answers if answer.state is not State.NOT_MEASURED),
         key=lambda one: (order.index(one.state), one.check),
     )
     for (state, check), members in groupby(answers, key=lambda one: (one.state, one.check)):
-        scenarios = dict.fromkeys(one.scenario for one in members)
+        scenarios = dict.fromkeys(answer.scenario for answer in members)
         places = tuple(Place(name, tuple(_links(group, name, check))) for name in scenarios)
         yield SaidView(SIGNS[state], check, places)
 
@@ -204,7 +204,7 @@ def _links(group: Group, scenario: str, check: str) -> Iterator[tuple[str, str]]
 
 
 def differences_of(document: MatrixDocument) -> tuple[DifferenceView, ...]:
-    """Every signature that some client shows: those that no ledger knows first, then those of more clients."""
+    """Return every signature that a client shows: undeclared ones first, then by number of clients."""
     groups, cards = groups_of(document), _anchors_of_cards(document)
     views = []
     for (check, signature), anchor in cards.items():
@@ -212,27 +212,27 @@ def differences_of(document: MatrixDocument) -> tuple[DifferenceView, ...]:
             _shown_by(group, check, signature, anchor) for group in groups if _of(group.column, check, signature)
         )
         first = shown[0].example
-        tone = "bad" if any(one.sign.tone == "bad" for one in shown) else "known"
+        tone = "bad" if any(client.sign.tone == "bad" for client in shown) else "known"
         views.append(DifferenceView(anchor, check, signature, rule_title(signature) or first.title, tone, shown))
     return tuple(sorted(views, key=lambda view: (view.tone != "bad", -len(view.shown_by))))
 
 
 def _shown_by(group: Group, check: str, signature: str, anchor: str) -> ShownBy:
-    own = [(column, one) for column in group.columns for one in _of(column, check, signature)]
-    is_known = all(one.is_known for _, one in own)
+    own = [(column, item) for column in group.columns for item in _of(column, check, signature)]
+    is_known = all(item.is_known for _, item in own)
     return ShownBy(
         anchor=f"{anchor}-{group.anchor}",
         heading=group.heading,
         sign=SIGNS[State.KNOWN if is_known else State.DIFFERS],
         example=own[0][1],
-        members=tuple((column.subject, one.count, one.report, one.explain) for column, one in own),
+        members=tuple((column.subject, item.count, item.report, item.explain) for column, item in own),
     )
 
 
 def _of(column: Column, check: str, signature: str) -> list[Difference]:
-    return [one for one in column.differences if (one.check, one.signature) == (check, signature)]
+    return [item for item in column.differences if (item.check, item.signature) == (check, signature)]
 
 
 def _anchors_of_cards(document: MatrixDocument) -> dict[tuple[str, str], str]:
-    keys = dict.fromkeys((one.check, one.signature) for column in document.columns for one in column.differences)
+    keys = dict.fromkeys((item.check, item.signature) for column in document.columns for item in column.differences)
     return {key: f"difference-{number}" for number, key in enumerate([*keys][:DIFFERENCES_SHOWN], start=1)}

@@ -1,4 +1,4 @@
-"""What all formats of a matrix share: signs, words, and the columns as they are shown, releases that answer alike as one."""
+"""What all formats of a matrix share: signs, words, and the columns as shown, with equal releases grouped."""
 
 import re
 from collections import Counter
@@ -14,7 +14,7 @@ SIGNS = {
     State.OPEN: Sign("?", "inconclusive", "open"),
     State.NOT_MEASURED: Sign("–", "not measured", "mute"),
 }
-"""A sign, a word and a colour each: nobody needs the colour to tell them apart."""
+"""Mark and word distinguish the states without the colour."""
 
 STANDINGS = {
     State.DIFFERS: "with a difference that no ledger knows",
@@ -27,9 +27,7 @@ STANDINGS = {
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """
-    Columns that answer alike, shown as one. anchor: of its part of the page. releases: of the client, one a column.
-    """
+    """Columns with equal results, shown as one. anchor: of its section of the page. releases: one per column."""
 
     anchor: str
     client: str
@@ -38,21 +36,20 @@ class Group:
 
     @property
     def heading(self) -> str:
-        """``java 4.9.4, 4.9.8``."""
+        """For example ``java 4.9.4, 4.9.8``."""
         return f"{self.client} {', '.join(self.releases)}".strip()
 
     @property
     def column(self) -> Column:
-        """The first, whose cells stand for all."""
+        """The first column; its cells stand for all."""
         return self.columns[0]
 
     def cell(self, row: Row) -> Cell:
-        """The cell of a row."""
         return next(cell for cell in self.column.cells if cell.row == row.id)
 
 
 def groups_of(document: MatrixDocument) -> tuple[Group, ...]:
-    """The columns as they are shown, in the order of the file."""
+    """Return the columns as shown, in the order of the file."""
     return tuple(_group(document, members) for members in document.groups)
 
 
@@ -65,12 +62,12 @@ def _group(document: MatrixDocument, members: tuple[int, ...]) -> Group:
 
 
 def rows_measured(document: MatrixDocument, kind: RowKind) -> tuple[Row, ...]:
-    """Rows of which at least one column has an answer."""
+    """Return the rows with an answer in at least one column."""
     return tuple(row for row in document.rows if row.kind is kind and not _is_blank(row, document))
 
 
 def rows_blank(document: MatrixDocument) -> tuple[tuple[Row, str], ...]:
-    """Rows that no column has an answer to, each with the reasons."""
+    """Return the rows without an answer in any column, each with the reasons."""
     blank = (row for row in document.rows if _is_blank(row, document))
     return tuple((row, _reasons(row, document)) for row in blank)
 
@@ -87,29 +84,29 @@ def _reasons(row: Row, document: MatrixDocument) -> str:
 
 
 def counts_of(column: Column) -> Counter[State]:
-    """Cells by state."""
+    """Count the cells of a column by state."""
     return Counter(cell.state for cell in column.cells)
 
 
 def standing_of(column: Column) -> str:
-    """The gravest of a column's cells, in words; empty for one that was not measured."""
+    """Return words for a column's most serious state; empty if not measured."""
     states = {cell.state for cell in column.cells}
     return next(words for state, words in STANDINGS.items() if state in states)
 
 
 def brief(cell: Cell, column: Column) -> str:
-    """A cell in a few words: how many answers say what its sign says."""
+    """Summarise a cell: how many of its answers have its state, then signatures or reason."""
     word = SIGNS[cell.state].word
     if not cell.answers or cell.state is State.NOT_MEASURED:
         return f"{word}: {cell.reason}" if cell.reason else word
     telling = sum(column.answers[number].state is cell.state for number in cell.answers)
-    said = f"{word} in {telling} of {plural(len(cell.answers), 'answer')}"
+    summary = f"{word} in {telling} of {plural(len(cell.answers), 'answer')}"
     signatures = ", ".join(dict.fromkeys(column.differences[number].signature for number in cell.differences))
-    return ": ".join(filter(None, (said, signatures or cell.reason)))
+    return ": ".join(filter(None, (summary, signatures or cell.reason)))
 
 
 def machine_line(document: MatrixDocument, folder: str) -> str:
-    """Last line of the command's output, for programs."""
+    """Return the last line of the command's output, for programs."""
     counts = sum((counts_of(column) for column in document.columns), Counter[State]())
     measured = sum(column.is_measured for column in document.columns)
     cells = " ".join(f"{state.value}={counts[state]}" for state in State)

@@ -1,4 +1,4 @@
-"""Writes all formats of a matrix: from what was measured to one document, and from that the files."""
+"""Writes all formats of a matrix: one document from what was measured, and the files from that document."""
 
 from functools import lru_cache
 from pathlib import Path
@@ -18,9 +18,10 @@ NOT_RUN = "not run yet"
 
 def document_of(measured: Measured, *, command: str, is_with_runs: bool = True) -> MatrixDocument:
     """
-    The document of what was measured so far.
+    Return the document of what was measured so far.
 
-    is_with_runs: it lies in the matrix's folder, so that it can link to the runs; else it names the commands that repeat them.
+    is_with_runs: the document lies in the matrix's folder and can link to the runs; otherwise it names the commands that
+    repeat them.
     """
     plan = measured.plan
     columns = tuple(_column(measured, column, is_with_runs=is_with_runs) for column in plan.entries)
@@ -38,7 +39,7 @@ def document_of(measured: Measured, *, command: str, is_with_runs: bool = True) 
 
 
 def write_all(matrix: MatrixDocument, folder: Path) -> tuple[tuple[str, Path], ...]:
-    """Writes every format into one folder; name and path of each."""
+    """Write every format into one folder; return name and path of each."""
     return (
         ("json", document.write(matrix, folder)),
         ("html", html.write(matrix, folder)),
@@ -61,5 +62,5 @@ def _column(measured: Measured, column: Entry, *, is_with_runs: bool) -> Column:
 
 @lru_cache(maxsize=4_096)
 def _extract(directory: Path, _run: FinishedRun, folder: str) -> Extract:
-    """A report is read once, and again when its run was judged again."""
+    """Cached: a report is read again only after its run was judged again."""
     return extract(Source(load_report(directory), folder))

@@ -1,1 +1,1 @@
-"""The record of all runs: what happened, how it was judged and what was answered, kept as Delta tables."""
+"""The record of all runs as Delta tables: traces, judgements and answers."""

@@ -1,4 +1,4 @@
-"""The commands on a record: add, judge, status. Each looks, works, commits, and begins anew where another command was faster."""
+"""Commands on a record. Each reads a snapshot, works and commits, and starts again if another command committed in between."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -29,15 +29,15 @@ from rocketdiff.record.work import Here, Work
 Say = Callable[[str], None]
 
 MOST_TRIES = 20
-"""How often a command begins anew because another one was faster: each time at least one of them has got on."""
+"""Limit of attempts to commit; in each failed one another command has made progress."""
 
 RUNS_A_BATCH = 1_000
-"""Judged in one commit: what a command that is killed has to do again, some minutes of two cores."""
+"""Runs judged per commit: a killed command repeats at most some minutes of two cores."""
 
 
 @dataclass(frozen=True, slots=True)
 class Added:
-    """What came of the folders that were named. other: runs of which the record has other content under the same name."""
+    """Result of ``add``. other: runs whose name the record already has with other content."""
 
     new: tuple[Found, ...]
     known: tuple[Found, ...]
@@ -46,7 +46,7 @@ class Added:
 
 
 def add(place: Place, folders: Sequence[Path], work: Work) -> Added:
-    """Add runs to a record, which is made if there is none; a run that is there already is passed over."""
+    """Add runs to a record; create the record if there is none, and skip runs that are already there."""
     found = work.identify(folders)
     for _ in range(MOST_TRIES):
         try:
@@ -61,22 +61,22 @@ def _add(snapshot: Snapshot, found: Sequence[Found], work: Work) -> Added:
     new: dict[str, Found] = {}
     known: list[Found] = []
     other: list[Found] = []
-    for one in (one for one in found if one.is_run):
-        if one.run not in has:
-            has[one.run] = one.digest
-            new[one.run] = one
+    for run in (folder for folder in found if folder.is_run):
+        if run.run not in has:
+            has[run.run] = run.digest
+            new[run.run] = run
         else:
-            (known if has[one.run] == one.digest else other).append(one)
+            (known if has[run.run] == run.digest else other).append(run)
     batch = replace(new_batch("add"), runs=len(new))
     files, spoilt = work.ingest(snapshot.place, batch.batch, list(new.values())) if new else ([], [])
-    damaged = [*(one for one in found if not one.is_run), *spoilt]
+    damaged = [*(folder for folder in found if not folder.is_run), *spoilt]
     unseen = _not_in_quarantine(snapshot, damaged)
     if unseen:
         files = [*files, *quarantined(snapshot.place, batch, unseen)]
     if files:
         commit(snapshot, replace(batch, runs=len(new) - len(spoilt)), files)
-    lost = {one.path for one in spoilt}
-    return Added(tuple(one for one in new.values() if one.path not in lost), tuple(known), tuple(other), tuple(damaged))
+    lost = {lost_run.path for lost_run in spoilt}
+    return Added(tuple(run for run in new.values() if run.path not in lost), tuple(known), tuple(other), tuple(damaged))
 
 
 def _digests(snapshot: Snapshot) -> list[tuple[str, str]]:
@@ -87,11 +87,11 @@ def _digests(snapshot: Snapshot) -> list[tuple[str, str]]:
 def _not_in_quarantine(snapshot: Snapshot, damaged: Sequence[Found]) -> list[Found]:
     rows = snapshot.rows(Kept.QUARANTINE, ["place", "seen"], snapshot.of("add")).to_pylist()
     there = {(row["place"], row["seen"]) for row in rows}
-    return [one for one in damaged if (Path(one.path).name, one.seen) not in there]
+    return [folder for folder in damaged if (Path(folder.path).name, folder.seen) not in there]
 
 
 RUNS_CONCLUDED_A_BATCH = 10_000
-"""As many minutes of work; to choose runs and find their facts, each batch looks at all that there are."""
+"""Also some minutes; larger, because each batch scans all runs and facts."""
 
 
 def judge(
@@ -104,13 +104,14 @@ def judge(
     concluded_a_batch: int = RUNS_CONCLUDED_A_BATCH,
 ) -> tuple[int, int]:
     """
-    Judge what no judgement of the present rules exists for, then conclude what has no answers; one commit a batch of runs.
+    Judge what lacks a judgement by the current rules, then conclude what lacks answers; one commit per batch of runs.
 
-    Gives the number of runs judged and concluded. A command that was killed goes on where it was, since each batch is looked for anew.
+    Returns the numbers of runs judged and concluded. A killed command can be repeated, because each batch looks for missing
+    work.
     """
     how = how or concluding()
     rules = rules_now()
-    judged = told = 0
+    judged = concluded_runs = 0
     while step := _judge_step(place, work, rules, runs_a_batch):
         checks, runs, left = step
         judged += runs
@@ -119,15 +120,19 @@ def judge(
         if not left:
             break
     while runs := _conclude_step(place, work, rules, how, concluded_a_batch):
-        told += runs
+        concluded_runs += runs
         say(f"concluded {runs} runs")
         if runs < concluded_a_batch:
             break
-    return judged, told
+    return judged, concluded_runs
 
 
 def _judge_step(place: Place, work: Work, rules: dict[str, str], most: int) -> tuple[frozenset[str], int, int] | None:
-    """One batch, of the largest set of runs that lack the same checks: these, how many, and how many more lack any; None where none lacks any."""
+    """
+    Judge one batch of the largest set of runs that lack the same checks.
+
+    Returns these checks, the number of runs judged, and of runs that still lack a check; None if none does.
+    """
     for _ in range(MOST_TRIES):
         snapshot = look(place)
         missing = work.missing(snapshot, rules)
@@ -160,7 +165,11 @@ def _conclude_step(place: Place, work: Work, rules: dict[str, str], how: Conclud
 
 
 def compact(place: Place, work: Work, *, keep_hours: int, say: Say) -> int:
-    """Put many small files into few, then take away what was replaced or left behind long enough ago; gives the number of batches gathered."""
+    """
+    Merge small files, and delete files that were replaced or left behind ``keep_hours`` ago.
+
+    Returns the number of merged batches.
+    """
     gathered = 0
     while step := _compact_step(place, work):
         gathered += step
@@ -190,7 +199,7 @@ def _compact_step(place: Place, work: Work) -> int:
 
 
 def check(place: Place, work: Work) -> list[str]:
-    """Read everything back; gives what is wrong with the record, one sentence each."""
+    """Read everything back; return what is wrong with the record, one sentence each."""
     snapshot = look(place)
     if lost := lost_files(snapshot):
         return lost
@@ -206,7 +215,7 @@ def check(place: Place, work: Work) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """What a record holds. judged: runs by present rules; concluded: with answers that hold; verdicts: of these, by word."""
+    """Contents of a record. judged: runs by the current rules; concluded: runs with answers that hold; verdicts: by word."""
 
     runs: int
     sends: int
@@ -223,7 +232,7 @@ class Status:
 
 
 def status(place: Place, how: Concluding | None = None) -> Status:
-    """Read in this process, from small columns alone."""
+    """Return the status, reading only small columns in this process."""
     snapshot, scope = look(place), (how or concluding()).scope
     columns = ["run", "baseline", "candidate", "created_ms", "sends"]
     runs = snapshot.rows(Kept.RUNS, columns, snapshot.of("add")).to_pylist()
@@ -247,7 +256,6 @@ def status(place: Place, how: Concluding | None = None) -> Status:
 
 
 def _judged(snapshot: Snapshot) -> int:
-    """Runs of which every check was judged by the present rules."""
     rules = rules_now()
     has: dict[str, frozenset[str]] = {}
     for checks, batches in judgements(snapshot, rules).items():
@@ -261,7 +269,7 @@ def _counted(words: Iterable[str]) -> tuple[tuple[str, int], ...]:
 
 
 def runs_to_judge(place: Place) -> int:
-    """How many runs lack a judgement of the present rules, or an answer; UsageError where there is no record."""
+    """Return how many runs lack a judgement by the current rules, or an answer; UsageError if there is no record."""
     snapshot = look(place)
     runs = sum(batch.runs for batch in snapshot.of("add"))
     answered = snapshot.rows(Kept.VERDICTS, ["run"], concluded(snapshot, concluding().scope)).num_rows
@@ -269,8 +277,8 @@ def runs_to_judge(place: Place) -> int:
 
 
 def refusal(other: Sequence[Found]) -> UsageError:
-    """For runs of which the record has other content."""
-    names = ", ".join(one.run for one in other[:3]) + (f" and {len(other) - 3} more" if len(other) > 3 else "")
+    """Return the error for runs that the record has with other content."""
+    names = ", ".join(run.run for run in other[:3]) + (f" and {len(other) - 3} more" if len(other) > 3 else "")
     return UsageError(
         "each run once, with one content",
         seen=f"other content than the record has under the name {names}",
@@ -279,7 +287,7 @@ def refusal(other: Sequence[Found]) -> UsageError:
 
 
 def busy(place: Place) -> EnvironmentMissing:
-    """So many others write that this command never got its turn."""
+    """Return the error for a command that lost ``MOST_TRIES`` races for a commit."""
     return EnvironmentMissing(
         "a record that few commands write to at once",
         seen=f"others were faster {MOST_TRIES} times at {place.url}",

@@ -1,4 +1,4 @@
-"""One run, concluded from its facts: the evidence, the judge and the ledger that `analyze` has, answers as rows."""
+"""Concludes one run from its facts, as `analyze` does; returns the answers as rows."""
 
 import hashlib
 from collections.abc import Sequence
@@ -24,12 +24,12 @@ from rocketdiff.verdict.judge import RunVerdict, judge
 
 @dataclass(frozen=True, slots=True)
 class Concluding:
-    """What answers are made with: how strict the gate is, and the declared divergences (of runs that did not leave them out)."""
+    """The gate's policy and the shipped ledger (not used for a run that leaves it out)."""
 
     policy: Policy
     shipped: Ledger
     scope: str = field(init=False)
-    """Digest of all that answers depend on besides facts; answers of another scope are out of date."""
+    """Digest of everything besides facts that answers depend on; answers of another scope are out of date."""
 
     def __post_init__(self) -> None:
         ledger = hashlib.sha256(repr(self.shipped).encode()).hexdigest()
@@ -37,7 +37,7 @@ class Concluding:
 
 
 def concluding(policy: Policy | None = None) -> Concluding:
-    """With the ledgers that come with rocketdiff."""
+    """Return the settings with the ledgers that come with rocketdiff."""
     return _concluding(policy or Policy())
 
 
@@ -48,14 +48,14 @@ def _concluding(policy: Policy) -> Concluding:
 
 @cache
 def _shipped() -> Ledger:
-    """Read once: the scenarios that its entries are held against take a second."""
+    """Cached: validating the entries against the scenarios takes a second."""
     return load(LedgerChoice())
 
 
 def conclude(
     manifest: RunManifest, facts: dict[Kept, pa.Table], troubles: Sequence[str], how: Concluding
 ) -> dict[Kept, pa.Table]:
-    """Rows of ``verdicts`` and ``answers`` of one run; a run with a case that could not be judged has the reason and no answers."""
+    """Return the rows of ``verdicts`` and ``answers`` of one run; if a case could not be judged, the reason without answers."""
     try:
         if troubles:
             return _without_answers(manifest.run, "; ".join(troubles))
@@ -87,8 +87,8 @@ def _answer(run: str, result: CheckResult, policy: Policy) -> dict[str, Any]:
         "severity": str(result.severity),
         "gates": policy.gates(result),
         "reason": result.reason,
-        "divergences": [_divergence(one) for one in result.divergences],
-        "measures": [_measure(one) for one in result.measures],
+        "divergences": [_divergence(found) for found in result.divergences],
+        "measures": [_measure(measure) for measure in result.measures],
     }
 
 

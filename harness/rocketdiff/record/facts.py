@@ -1,4 +1,4 @@
-"""Facts of cases as rows of the silver tables, and back."""
+"""Converts facts of cases to rows of the silver tables, and back."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
@@ -23,7 +23,9 @@ from rocketdiff.record.rules import BASE, owner_of
 from rocketdiff.record.storage.tables import COLUMNS, Kept
 
 MOST_DIFFERENCES = 100
-"""Of one case, check, signature and arm: a client that is wrong at every send says the same ten thousand times; all are counted in ``signatures``."""
+"""
+Limit per case, check, signature and arm: a client that is wrong at every send gives ten thousand; ``signatures`` counts all.
+"""
 
 _COLUMN_OF: dict[Kept, str] = {
     Kept.SIGNATURES: "difference",
@@ -35,31 +37,31 @@ _COLUMN_OF: dict[Kept, str] = {
 }
 
 CONCLUDED_FROM = (Kept.SIGNATURES, Kept.TALLIES, Kept.EPISODES, Kept.JUDGED_FAULTS)
-"""The tables that answers are made of."""
+"""The tables from which answers are concluded."""
 
 
 def silver(facts: Iterable[CaseFact], wanted: frozenset[str]) -> dict[Kept, pa.Table]:
     """
-    Rows of one case, of the checks that are wanted alone; tables without rows are left out.
+    Return the rows of one case for the wanted checks; tables without rows are left out.
 
-    Bars of swim lanes are kept of cases in which something differed: they are half of all rows, and drawn of nothing else.
+    Bars of swim lanes are half of all rows, and kept only for cases with a difference, where they are drawn.
     """
     kept = [fact for fact in facts if _owner(fact.fact) in wanted]
     summed = summarise(kept)
     rows: dict[Kept, list[CaseFact]] = {
-        Kept.SIGNATURES: [CaseFact(one.run, one.number, one.example) for one in summed.clusters],
+        Kept.SIGNATURES: [CaseFact(cluster.run, cluster.number, cluster.example) for cluster in summed.clusters],
         Kept.DIFFERENCES: list(_first_differences(kept)),
         Kept.TALLIES: list(summed.tallies),
         Kept.EPISODES: list(summed.episodes),
         Kept.JUDGED_FAULTS: list(summed.faults),
         Kept.BARS: list(summed.lanes) if summed.clusters else [],
     }
-    counts = [one.count for one in summed.clusters]
+    counts = [cluster.count for cluster in summed.clusters]
     return {table: _table(table, some, counts) for table, some in rows.items() if some}
 
 
 def summaries_of(tables: dict[Kept, pa.Table]) -> Summaries:
-    """The sums again that the rows of ``CONCLUDED_FROM`` were made of."""
+    """Rebuild the summaries from the rows of ``CONCLUDED_FROM``."""
     clusters = (
         DifferenceCluster(row["run"], row["case"], row["count"], difference_of(row))
         for row in _rows(tables, Kept.SIGNATURES)
@@ -87,9 +89,11 @@ def _owner(fact: Fact) -> str:
 
 def _first_differences(facts: Iterable[CaseFact]) -> Iterator[CaseFact]:
     alike: defaultdict[tuple[str, str, str], list[tuple[tuple[object, ...], CaseFact]]] = defaultdict(list)
-    for one in facts:
-        if isinstance(one.fact, Difference):
-            alike[one.fact.check, one.fact.signature, one.fact.arm].append((ease(one.fact), one))
+    for fact_of_case in facts:
+        if isinstance(fact_of_case.fact, Difference):
+            alike[fact_of_case.fact.check, fact_of_case.fact.signature, fact_of_case.fact.arm].append(
+                (ease(fact_of_case.fact), fact_of_case)
+            )
     for _, some in sorted(alike.items()):
         some.sort(key=lambda pair: pair[0])
         yield from (fact for _, fact in some[:MOST_DIFFERENCES])

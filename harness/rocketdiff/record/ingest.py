@@ -1,7 +1,7 @@
 """
-A run directory into rows of the record: verified as it would be before it is judged, then written as it is.
+Verifies a run directory as before judging, and writes it into the record unchanged.
 
-What is damaged, half copied or no run goes to quarantine with the reason, and stops nobody.
+A damaged, incomplete or foreign folder goes to quarantine with the reason; the others are added.
 """
 
 import hashlib
@@ -27,14 +27,14 @@ from rocketdiff.traces.schema import TableName
 from rocketdiff.traces.sealed_file import state
 
 _DEEPEST = 3
-"""Folders below the named one in which runs are looked for: reports/CLIENT/SUITE/RUN."""
+"""Depth of folders below the named one in which runs are looked for: reports/CLIENT/SUITE/RUN."""
 
 _NO_RUN = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A folder that is, or should be, a run: its id and digest, or why it is none."""
+    """A folder that is or should be a run: its id and digest, or why it is not a run."""
 
     path: str
     run: str
@@ -46,12 +46,11 @@ class Found:
 
     @property
     def is_run(self) -> bool:
-        """Whether it could be read so far."""
         return not self.expected
 
 
 def folders_of(paths: Sequence[Path]) -> list[Path]:
-    """Every run directory among these folders and below them, by name; UsageError where there is none."""
+    """Return every run directory among these folders and below them, by name; UsageError if there is none."""
     found: dict[Path, None] = {}
     for path in paths:
         some = list(_below(path.resolve(), _DEEPEST))
@@ -68,14 +67,16 @@ def _below(path: Path, depth: int) -> Iterator[Path]:
         if (path / MANIFEST).exists() or any((path / name).is_dir() for name in (JOURNAL, *TableName)):
             yield path
         elif depth and path.is_dir():
-            for one in sorted(one for one in path.iterdir() if one.is_dir() and not one.name.startswith(".")):
-                yield from _below(one, depth - 1)
+            for folder in sorted(
+                folder for folder in path.iterdir() if folder.is_dir() and not folder.name.startswith(".")
+            ):
+                yield from _below(folder, depth - 1)
     except OSError as problem:
         raise UsageError("a folder that can be read", seen=f"{path}: {problem.strerror}") from problem
 
 
 def identify(path: Path) -> Found:
-    """Id and content digest of a run, from ``run.json``, which has the digests of all tables."""
+    """Return id and content digest of a run, from ``run.json``, which holds the digests of all tables."""
     try:
         run = RunDirectory.open(path)
         _require_sealed(run)
@@ -85,36 +86,42 @@ def identify(path: Path) -> Found:
 
 
 def refused(path: Path, error: HarnessError, run: str = _NO_RUN) -> Found:
-    """A folder with the reason why it goes to quarantine; the reason names no folder of this machine."""
+    """Return a folder with the reason for its quarantine; the reason contains no path of this machine."""
     expected, seen = (text.replace(str(path), path.name) for text in (error.expected, error.seen))
     return Found(str(path), run, "", "", expected, seen, error.hint)
 
 
 def ingest(place: Place, batch: str, found: Sequence[Found]) -> tuple[tuple[NewFile, ...], tuple[Found, ...]]:
-    """Write these runs as one part of a batch; gives its files, and what turned out to be damaged."""
+    """Write these runs as one part of a batch; return its files, and the damaged runs."""
     writer, damaged = PartWriter(place, batch), []
-    for one in found:
+    for folder in found:
         try:
-            run = RunDirectory.open(Path(one.path))
+            run = RunDirectory.open(Path(folder.path))
             rows = _verified(run)
         except HarnessError as error:
-            damaged.append(refused(Path(one.path), error, one.run))
+            damaged.append(refused(Path(folder.path), error, folder.run))
             continue
         for table, some in rows.items():
-            writer.add(table, one.month, some, [run.run], is_group=True)
-        writer.add(Kept.RUNS, one.month, _run_row(run, one.digest, writer.part), [run.run], is_group=True)
+            writer.add(table, folder.month, some, [run.run], is_group=True)
+        writer.add(Kept.RUNS, folder.month, _run_row(run, folder.digest, writer.part), [run.run], is_group=True)
     return writer.close(), tuple(damaged)
 
 
 def quarantined(place: Place, batch: Batch, found: Sequence[Found]) -> tuple[NewFile, ...]:
-    """Write the rows of what is refused."""
+    """Write the rows of refused folders."""
     rows = [
-        {"place": Path(one.path).name, "run": one.run, "expected": one.expected, "seen": one.seen, "hint": one.hint}
-        for one in found
+        {
+            "place": Path(folder.path).name,
+            "run": folder.run,
+            "expected": folder.expected,
+            "seen": folder.seen,
+            "hint": folder.hint,
+        }
+        for folder in found
     ]
     writer = PartWriter(place, batch.batch)
     table = pa.Table.from_pylist(rows, schema=COLUMNS[Kept.QUARANTINE])
-    writer.add(Kept.QUARANTINE, _month_of(batch.at_ms), table, [one.run for one in found])
+    writer.add(Kept.QUARANTINE, _month_of(batch.at_ms), table, [folder.run for folder in found])
     return writer.close()
 
 
@@ -130,7 +137,6 @@ def _require_sealed(run: RunDirectory) -> None:
 
 
 def _digest(run: RunDirectory) -> str:
-    """Of everything the run says; one of a schema without digests has to be read whole."""
     if run.manifest.has_digests:
         return run.manifest.digest
     digest = hashlib.sha256((run.path / MANIFEST).read_bytes())
@@ -146,9 +152,9 @@ def _month_of(at_ms: int) -> str:
 
 def _verified(run: RunDirectory) -> dict[Kept, pa.Table]:
     """
-    Every row of a run, checked as before it is judged; TraceError for a run that cannot be.
+    Every row of a run, verified as before judging; TraceError if it fails.
 
-    A whole run is in memory: nothing of one that is damaged at its end may be written.
+    A run is held in memory, because nothing may be written of a run that is damaged at its end.
     """
     require_whole(run)
     describe([run], took_s=0.0)
@@ -159,7 +165,6 @@ def _verified(run: RunDirectory) -> dict[Kept, pa.Table]:
 
 
 def _case_rows(run: RunDirectory, entry: CaseEntry, parts: dict[Kept, list[pa.Table]]) -> Mapping[str, object]:
-    """The row of a case; its tables are added to ``parts``."""
     statements = []
     for table, kept in TRACES.items():
         for arm in (None,) if table is TableName.FAULTS else tuple(Arm):

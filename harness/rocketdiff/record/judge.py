@@ -1,4 +1,4 @@
-"""A case of the record, judged: its rows read back as the trace they were, facts written by the task that made them."""
+"""Judges a case of the record: reads its rows back as the original trace, and writes the facts."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ from rocketdiff.traces.sealed_file import FileStatement, verify
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """One case to be judged, and where its rows lie: the part of a batch of a month."""
+    """One case to judge, and where its rows lie: the part of a batch of a month."""
 
     run: str
     case: int
@@ -33,7 +33,7 @@ class Unit:
 
 
 def judge_units(place: Place, batch: str, wanted: frozenset[str], units: Iterable[Unit]) -> tuple[NewFile, ...]:
-    """Judge some cases and write their facts, of the wanted checks, as one part of a batch."""
+    """Judge some cases and write their facts of the wanted checks as one part of a batch."""
     writer = PartWriter(place, batch)
     for unit in units:
         trouble, rows = _judged(place, unit, wanted)
@@ -46,7 +46,7 @@ def judge_units(place: Place, batch: str, wanted: frozenset[str], units: Iterabl
 
 
 def check_units(place: Place, units: Iterable[Unit]) -> list[str]:
-    """Read these cases back as they were sealed; gives what is wrong, one sentence each."""
+    """Read these cases back as they were sealed; return what is wrong, one sentence each."""
     found = []
     for unit in units:
         try:
@@ -57,7 +57,7 @@ def check_units(place: Place, units: Iterable[Unit]) -> list[str]:
 
 
 def _judged(place: Place, unit: Unit, wanted: frozenset[str]) -> tuple[str, dict[Kept, pa.Table]]:
-    """Why it could not be judged, or its facts; a case that never began has none."""
+    """Return the reason why the case could not be judged, and its facts."""
     try:
         trace = read_unit(place, unit)
         return "", {} if trace.entry.status is CaseStatus.PLANNED else silver(
@@ -68,29 +68,29 @@ def _judged(place: Place, unit: Unit, wanted: frozenset[str]) -> tuple[str, dict
 
 
 def checks_of(wanted: frozenset[str]) -> frozenset[str] | None:
-    """Checks that a pass is to be made for; None where facts that belong to none are wanted, for which it needs them all."""
+    """Return the checks that the pass must run; None (all) if facts of ``BASE`` are wanted, which need every check."""
     return None if BASE in wanted else wanted
 
 
 def read_unit(place: Place, unit: Unit) -> CaseTrace:
-    """The case as it was sealed; TraceError when the record lacks a row that its statement counts."""
+    """Return the case as it was sealed; TraceError if the record lacks a row that its statement counts."""
     manifest = manifest_of(place, unit)
     statements = msgspec.json.decode(unit.statements, type=list[FileStatement])
     tables: dict[TableKey, pa.Table] = {}
-    for said in statements:
-        rows = _rows_of(place, unit, TRACES[said.table])
+    for statement in statements:
+        rows = _rows_of(place, unit, TRACES[statement.table])
         wanted = pc.field("case") == unit.case
-        if said.arm is not None:
-            wanted &= pc.field("arm") == ARM_CODES[said.arm]
-        content = rows.filter(wanted).drop_columns(["run"]).cast(SCHEMAS[said.table])
-        verify(content, said, where=f"{said.table} of case {unit.case} of run {unit.run} in the record")
-        tables[said.table, said.arm] = content
+        if statement.arm is not None:
+            wanted &= pc.field("arm") == ARM_CODES[statement.arm]
+        content = rows.filter(wanted).drop_columns(["run"]).cast(SCHEMAS[statement.table])
+        verify(content, statement, where=f"{statement.table} of case {unit.case} of run {unit.run} in the record")
+        tables[statement.table, statement.arm] = content
     entry, rules = manifest.case(unit.case), manifest.baseline_rules
     return CaseTrace(unit.run, manifest.subjects, entry, tables, rules, manifest.bodies_compared)
 
 
 def manifest_of(place: Place, unit: Unit) -> RunManifest:
-    """``run.json`` of the run of a unit."""
+    """Return ``run.json`` of a unit's run."""
     return _manifest(place, path_in(place, Kept.RUNS, unit.month, unit.batch, unit.part), unit.run)
 
 
@@ -109,5 +109,5 @@ def _rows_of(place: Place, unit: Unit, table: Kept) -> pa.Table:
 
 @lru_cache(maxsize=12)
 def _rows(place: Place, table: Kept, path: str, run: str) -> pa.Table:
-    """Rows of a run, kept for its next case: the tables of two runs at most are in memory."""
+    """Cached for the run's next case; at most two runs are in memory."""
     return read_run(place, table, path, run)

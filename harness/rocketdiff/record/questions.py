@@ -1,4 +1,4 @@
-"""Questions to a record from the command line: a session, the question, and its answer in words and as an exit code."""
+"""Questions to a record from the command line, with answers as lines and exit codes."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from rocketdiff.record.spark.ask_page import PageRows
 
 Master = tuple[str | None, Sequence[str]]
-"""A Spark master as ``--master`` names it, and settings of ``--conf``."""
+"""A Spark master as in ``--master``, and the settings of ``--conf``."""
 
 ORDERS = ("time", "releases")
 STATES = ("new", "gone", "changed-in-rate")
 
 
 def states_of(words: Sequence[str]) -> frozenset[str]:
-    """Of ``--fail-on``; UsageError for a word that is none."""
+    """Return the states of ``--fail-on``; UsageError for an unknown word."""
     for word in words:
         if word not in STATES:
             raise UsageError(f"--fail-on {', '.join(STATES)}", seen=word)
@@ -33,13 +33,13 @@ def states_of(words: Sequence[str]) -> frozenset[str]:
 
 
 def require_order(over: str) -> None:
-    """UsageError for an order of runs that is none."""
+    """Raise UsageError for an unknown order of runs."""
     if over not in ORDERS:
         raise UsageError(f"--over {' or '.join(ORDERS)}", seen=over)
 
 
 def regressions(place: Place, master: Master, *, over: str, since: str | None, everything: bool) -> "Regressions":
-    """See ``spark/questions/regressions.py``."""
+    """Ask Spark the question of ``spark/questions/regressions.py``."""
     snapshot = look(place)
     with _spark(master, _runs(snapshot)) as spark:
         from rocketdiff.record.spark.ask import ask_regressions  # noqa: PLC0415 - Spark, as in _spark
@@ -48,7 +48,7 @@ def regressions(place: Place, master: Master, *, over: str, since: str | None, e
 
 
 def history(place: Place, master: Master, *, over: str) -> tuple[dict[str, Any], ...]:
-    """See ``spark/questions/signature_history.py``."""
+    """Ask Spark the question of ``spark/questions/signature_history.py``."""
     snapshot = look(place)
     with _spark(master, _runs(snapshot)) as spark:
         from rocketdiff.record.spark.ask import ask_history  # noqa: PLC0415 - Spark, as in _spark
@@ -57,7 +57,7 @@ def history(place: Place, master: Master, *, over: str) -> tuple[dict[str, Any],
 
 
 def rules_changed(place: Place, master: Master, checks: Sequence[str]) -> tuple[dict[str, Any], ...]:
-    """See ``spark/questions/rules_changed.py``."""
+    """Ask Spark the question of ``spark/questions/rules_changed.py``."""
     snapshot = look(place)
     with _spark(master, _runs(snapshot)) as spark:
         from rocketdiff.record.spark.ask import ask_rules_changed  # noqa: PLC0415 - Spark, as in _spark
@@ -66,7 +66,7 @@ def rules_changed(place: Place, master: Master, checks: Sequence[str]) -> tuple[
 
 
 def page_rows(place: Place, master: Master) -> "tuple[Snapshot, PageRows]":
-    """See ``spark/ask_page.py``; with the record as it was asked."""
+    """Ask Spark the questions of a page (``spark/ask_page.py``); return the rows, and the snapshot that was asked."""
     snapshot = look(place)
     with _spark(master, _runs(snapshot)) as spark:
         from rocketdiff.record.spark.ask_page import ask_page  # noqa: PLC0415 - Spark, as in _spark
@@ -75,14 +75,14 @@ def page_rows(place: Place, master: Master) -> "tuple[Snapshot, PageRows]":
 
 
 def code_of(told: "Regressions", wanted: frozenset[str]) -> ExitCode:
-    """1 where something that is asked for has come and no ledger declares it; 5 where nobody was asked anything since then."""
+    """Return 1 if a wanted state occurs that no ledger declares, 5 if no run was asked since then, else 0."""
     if any(row["state"] in wanted and not row["declared_by"] for row in told.rows):
         return ExitCode.DIVERGES
     return ExitCode.CONFORMS if told.asked else ExitCode.NOTHING_DECISIVE
 
 
 def lines_of(told: "Regressions") -> Iterator[str]:
-    """For people; the last line for machines."""
+    """Yield the answer as lines for people; the last line is for programs."""
     for row in told.rows:
         yield f"{row['state']}: {row['line']}: {row['scenario']} {row['check']} {row['signature']}"
         yield f"    {_since(row)}{', declared by ' + row['declared_by'] if row['declared_by'] else ''}"

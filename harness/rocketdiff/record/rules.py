@@ -1,8 +1,8 @@
 """
-The digest of the judging code, split by check: a change of one check makes a judgement of that check out of date, and of no other.
+Digests of the judging code, one per check: a change of one check outdates only that check's judgements.
 
-The digest of a check is over ``BASE`` (all that judges but the checks: steps, oracle, reference …) and over the modules of ``analysis/checks``
-that write its facts, with what these import. A module belongs to the check that its ``NAME`` names.
+A check's digest covers ``BASE`` (shared judging code: steps, oracle, reference …) and the modules of ``analysis/checks`` that
+write its facts, with their imports. A module's ``NAME`` names its check.
 """
 
 import ast
@@ -19,7 +19,7 @@ from rocketdiff.core.tables.checks import CHECKS
 from rocketdiff.judging.gate_rates import judging_digest
 
 BASE = "base"
-"""Owner of what no check alone has written: counts of sends, bars, faults."""
+"""Owner of facts that belong to no single check: counts of sends, bars, faults."""
 
 _CHECKS = "rocketdiff.analysis.checks."
 
@@ -27,14 +27,14 @@ _DIGITS = 12
 
 
 def owner_of(name: str) -> str:
-    """The check whose rules made a fact, by the name that the fact carries (``outcomes.more`` is of ``outcomes``)."""
+    """Return the check whose rules made a fact, from the fact's name (``outcomes.more`` belongs to ``outcomes``)."""
     check = name.partition(".")[0]
     return check if check in CHECKS else BASE
 
 
 @cache
 def rules_now() -> dict[str, str]:
-    """Digest of each check, and of ``BASE``, as the code was when this process first asked."""
+    """Return the digest of each check and of ``BASE``, for the code at the first call in this process."""
     modules = _modules_by_check()
     own = {check: frozenset(name for name in _closure(found) if _is_check(name)) for check, found in modules.items()}
     shared = sorted(name for name in _closure([case_pass.__name__], skipping=_observers()) if name not in _observers())
@@ -43,7 +43,7 @@ def rules_now() -> dict[str, str]:
 
 
 def scope_now(*more: str) -> str:
-    """Digest of what answers depend on besides facts: everything that judges, and more that the caller names."""
+    """Return a digest of what answers depend on besides facts: all judging code, and ``more``."""
     parts = (judging_digest(), *more)
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:_DIGITS]
 
@@ -59,9 +59,13 @@ def _modules_by_check() -> dict[str, list[str]]:
 
 @cache
 def _observers() -> frozenset[str]:
-    """Modules of the checks that write facts of their own, in ``checks/sending`` and its like; what they share is of BASE."""
+    """
+    Modules of checks that write facts of their own (``checks/sending`` and the like); modules they share belong to ``BASE``.
+    """
     names = (
-        one.name for one in pkgutil.walk_packages(checks.__path__, _CHECKS) if one.name.count(".") > _CHECKS.count(".")
+        found.name
+        for found in pkgutil.walk_packages(checks.__path__, _CHECKS)
+        if found.name.count(".") > _CHECKS.count(".")
     )
     return frozenset(name for name in names if hasattr(importlib.import_module(name), "NAME"))
 
@@ -71,7 +75,7 @@ def _is_check(name: str) -> bool:
 
 
 def _closure(roots: Iterable[str], skipping: frozenset[str] = frozenset()) -> set[str]:
-    """Modules of ours that these import, themselves included, directly or not."""
+    """Our modules that ``roots`` import, directly or not, ``roots`` included."""
     seen: set[str] = set()
     waiting = list(roots)
     while waiting:
@@ -93,15 +97,15 @@ def _imports(name: str) -> tuple[str, ...]:
 def _imported(tree: ast.AST) -> Iterator[str]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            yield from (one.name for one in node.names)
+            yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
             yield node.module
-            yield from (f"{node.module}.{one.name}" for one in node.names)
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
 @cache
 def _source(name: str) -> Path | None:
-    """The file of a module of ours; None for what is not ours, or no module."""
+    """The file of one of our modules, or None."""
     package, _, rest = name.partition(".")
     if package not in FOLDER_OF:
         return None

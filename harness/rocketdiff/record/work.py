@@ -1,4 +1,4 @@
-"""The heavy steps of the record, in this process or on Spark (``spark/work.py``); both call the same functions and give the same rows."""
+"""The heavy steps of the record, in this process or on Spark (``spark/work.py``); both call the same functions."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -21,50 +21,50 @@ from rocketdiff.record.storage.tables import COLUMNS, Kept, NewFile
 from rocketdiff.traces.manifest import decode_manifest
 
 RUNS_FOR_SPARK = 20
-"""On two cores Spark's start is repaid from some 140,000 attempts on, which is about so many runs of the suite quick (2026-11-22)."""
+"""On two cores Spark's start pays off from some 140,000 attempts, about as many runs of suite quick as this (2026-11-22)."""
 
 
 class Work(Protocol):
-    """What a command has done for it."""
+    """The heavy steps of commands."""
 
     def identify(self, paths: Sequence[Path]) -> list[Found]:
-        """Id and digest of each folder."""
+        """Return id and digest of each folder."""
 
     def ingest(self, place: Place, batch: str, found: Sequence[Found]) -> tuple[list[NewFile], list[Found]]:
-        """Write runs; gives files, and what is damaged."""
+        """Write runs; return files, and damaged runs."""
 
     def write(self, jobs: Sequence[bytes], write: Callable[[bytes], tuple[NewFile, ...]]) -> list[NewFile]:
-        """Have files written, one call a job."""
+        """Write files, with one call per job."""
 
     def check(self, snapshot: Snapshot) -> list[str]:
-        """Read every case back; gives what is wrong."""
+        """Read every case back; return what is wrong."""
 
     def missing(self, snapshot: Snapshot, rules: Mapping[str, str]) -> dict[frozenset[str], int]:
-        """Checks that are not judged by these rules, with the number of runs that lack just these."""
+        """Return the number of runs by the set of checks that they lack under these rules."""
 
     def judge(
         self, snapshot: Snapshot, batch: str, rules: Mapping[str, str], wanted: frozenset[str], most: int
     ) -> tuple[list[NewFile], int]:
-        """Judge the newest runs that lack just these checks; gives files and the number of runs."""
+        """Judge the newest runs that lack exactly these checks; return files and the number of runs."""
 
     def conclude(
         self, snapshot: Snapshot, batch: str, rules: Mapping[str, str], how: Concluding, most: int
     ) -> tuple[list[NewFile], int]:
-        """Conclude the newest runs that are judged and have no answers of this scope; gives files and the number of runs."""
+        """Conclude the newest judged runs without answers of this scope; return files and the number of runs."""
 
 
 def master_for(master: str | None, runs: int) -> str | None:
-    """The named master; without one, this process for a few runs and ``local[*]`` for many."""
+    """Return the named master; without one, this process for few runs and ``local[*]`` for many."""
     return WITHOUT_SPARK if master is None and runs < RUNS_FOR_SPARK else master
 
 
 @contextmanager
 def work_on(master: str | None, conf: Sequence[str] = (), *, runs: int = 0) -> Iterator[Work]:
-    """On a Spark master, or in this process (``none``)."""
+    """Open a Spark session on a master, or work in this process (``none``)."""
     if master == WITHOUT_SPARK:
         yield Here()
         return
-    # Importing Spark takes half a second, which a command without it need not spend.
+    # Lazy, because importing Spark takes half a second.
     from rocketdiff.record.spark.work import on_spark  # noqa: PLC0415
 
     with on_spark(master, conf, runs=runs) as spark:
@@ -73,8 +73,6 @@ def work_on(master: str | None, conf: Sequence[str] = (), *, runs: int = 0) -> I
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """A run of the record, without its rows."""
-
     run: str
     month: str
     batch: str
@@ -83,7 +81,7 @@ class _Known:
 
 
 class Here:
-    """Everything in this process, for few runs and as a cross-check of Spark."""
+    """All work in this process: for few runs, and as a cross-check of Spark."""
 
     def identify(self, paths: Sequence[Path]) -> list[Found]:
         return [identify(path) for path in paths]
@@ -96,7 +94,7 @@ class Here:
         return [file for job in jobs for file in write(job)]
 
     def check(self, snapshot: Snapshot) -> list[str]:
-        return check_units(snapshot.place, _units(snapshot, {one.run: one for one in _runs(snapshot)}))
+        return check_units(snapshot.place, _units(snapshot, {run.run: run for run in _runs(snapshot)}))
 
     def missing(self, snapshot: Snapshot, rules: Mapping[str, str]) -> dict[frozenset[str], int]:
         return {checks: len(runs) for checks, runs in _lacking(snapshot, rules).items()}
@@ -104,48 +102,47 @@ class Here:
     def judge(
         self, snapshot: Snapshot, batch: str, rules: Mapping[str, str], wanted: frozenset[str], most: int
     ) -> tuple[list[NewFile], int]:
-        runs = {one.run: one for one in _lacking(snapshot, rules).get(wanted, [])[:most]}
+        runs = {run.run: run for run in _lacking(snapshot, rules).get(wanted, [])[:most]}
         return list(judge_units(snapshot.place, batch, wanted, _units(snapshot, runs))), len(runs)
 
     def conclude(
         self, snapshot: Snapshot, batch: str, rules: Mapping[str, str], how: Concluding, most: int
     ) -> tuple[list[NewFile], int]:
-        lacking = {one.run for runs in _lacking(snapshot, rules).values() for one in runs}
+        lacking = {run.run for runs in _lacking(snapshot, rules).values() for run in runs}
         done = snapshot.rows(Kept.VERDICTS, ["run"], concluded(snapshot, how.scope)).column("run").to_pylist()
-        runs = [one for one in _runs(snapshot) if one.run not in lacking and one.run not in set(done)][:most]
+        runs = [run for run in _runs(snapshot) if run.run not in lacking and run.run not in set(done)][:most]
         writer = PartWriter(snapshot.place, batch)
-        for one in runs:
-            for table, rows in _concluded(snapshot, one.run, rules, how).items():
-                writer.add(table, one.month, rows, [one.run])
+        for run in runs:
+            for table, rows in _concluded(snapshot, run.run, rules, how).items():
+                writer.add(table, run.month, rows, [run.run])
         return list(writer.close()), len(runs)
 
 
 def _runs(snapshot: Snapshot) -> list[_Known]:
-    """All runs, the newest first."""
+    """Newest first."""
     rows = snapshot.rows(Kept.RUNS, ["run", "month", "batch", "part", "created_ms"], snapshot.of("add")).to_pylist()
     return sorted((_Known(**row) for row in rows), key=lambda one: (-one.created_ms, one.run))
 
 
 def _units(snapshot: Snapshot, runs: Mapping[str, _Known]) -> list[Unit]:
-    """The cases of these runs."""
     rows = snapshot.rows(Kept.CASES, ["run", "case", "statements"], snapshot.of("add"), run=list(runs)).to_pylist()
     return [
-        Unit(row["run"], row["case"], one.month, one.batch, one.part, row["statements"])
+        Unit(row["run"], row["case"], known.month, known.batch, known.part, row["statements"])
         for row in sorted(rows, key=lambda row: (row["run"], row["case"]))
-        for one in (runs[row["run"]],)
+        for known in (runs[row["run"]],)
     ]
 
 
 def _lacking(snapshot: Snapshot, rules: Mapping[str, str]) -> dict[frozenset[str], list[_Known]]:
-    """Runs by the checks they lack, the newest first; those that lack none are left out."""
+    """Incomplete runs by the checks they lack, newest first."""
     has: defaultdict[str, set[str]] = defaultdict(set)
     for checks, batches in judgements(snapshot, rules).items():
         for run in snapshot.rows(Kept.JUDGED, ["run"], batches).column("run").unique().to_pylist():
             has[str(run)] |= checks
     found: defaultdict[frozenset[str], list[_Known]] = defaultdict(list)
-    for one in _runs(snapshot):
-        if lacks := frozenset(rules) - has[one.run]:
-            found[lacks].append(one)
+    for known in _runs(snapshot):
+        if lacks := frozenset(rules) - has[known.run]:
+            found[lacks].append(known)
     return dict(found)
 
 
@@ -159,5 +156,5 @@ def _concluded(snapshot: Snapshot, run: str, rules: Mapping[str, str], how: Conc
             facts.setdefault(table, []).append(rows)
         troubles += texts(snapshot.rows(Kept.JUDGED, ["trouble"], batches, run=[run]), "trouble")
     (manifest,) = texts(snapshot.rows(Kept.RUNS, ["manifest"], snapshot.of("add"), run=[run]), "manifest")
-    whole = {table: pa.concat_tables(some) for table, some in facts.items()}
-    return conclude(decode_manifest(manifest.encode(), where=run), whole, sorted(filter(None, troubles)), how)
+    joined = {table: pa.concat_tables(some) for table, some in facts.items()}
+    return conclude(decode_manifest(manifest.encode(), where=run), joined, sorted(filter(None, troubles)), how)

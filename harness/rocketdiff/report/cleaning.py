@@ -1,8 +1,7 @@
 """
-Sanitises text from clients, brokers and stored runs; the one place that does so, for every rendering.
+Sanitises text from clients, brokers and stored runs, for all renderers.
 
-A document is cleaned when it is built and when it is read back, so terminal, page, Markdown, XML and charts get only plain
-text: no control character, no command to a CI server, nothing too long to read.
+A document is cleaned when it is built and when it is read back: no control characters, no CI commands, no excessive length.
 """
 
 from dataclasses import fields, is_dataclass, replace
@@ -20,7 +19,7 @@ _plain = lru_cache(maxsize=4_096)(plain)
 
 
 def cleaned(value: Value) -> Value:
-    """The same value with every text in it plain; numbers, rocketdiff's own words and order are unchanged."""
+    """Return the same value with all text in it plain; enums and numbers are unchanged."""
     return cast("Value", _cleaned(value))
 
 

@@ -1,8 +1,7 @@
 """
 Groups the divergences of a run by signature, so that a report's length does not depend on the trace's.
 
-A signature is stable over seeds and times. Each cluster has a minimal example: the one with the fewest attempts of both arms
-together, then the earliest.
+A cluster's example has the fewest attempts of both arms together, then the earliest send.
 """
 
 from collections import defaultdict
@@ -19,9 +18,9 @@ from rocketdiff.core.tables.checks import CHECKS, Concern
 
 class Weight(StrEnum):
     """
-    What a cluster does to the verdict, most serious first.
+    A cluster's effect on the verdict, most serious first.
 
-    WARNING: its check does not gate. DECLARED: the ledger knows it. VOID: seen while the set-up was broken.
+    WARNING: its check does not gate. DECLARED: a ledger declares it. VOID: its check is INVALID.
     """
 
     NEW = "new"
@@ -35,9 +34,8 @@ class DivergenceCluster:
     """
     All divergences of one check and subject that share a signature.
 
-    fingerprint: the same for the same cluster in every run. count: differences over all cases. decisions: what both
-    arms did at the example's send, from ``decisions`` of its detail; none where it is a statistic. declared_by: ids of the
-    ledger's entries that declare it.
+    fingerprint: equal in every run. count: over all cases. decisions: both arms' attempts at the example's send; empty for a
+    statistic. declared_by: ids of ledger entries.
     """
 
     fingerprint: str
@@ -56,7 +54,7 @@ class DivergenceCluster:
 
 @dataclass(frozen=True, slots=True)
 class KnownEntry:
-    """An entry of the shipped ledgers that knows a divergence, in a run that was judged without them."""
+    """An entry of the shipped ledgers that matches a divergence, in a run judged without them."""
 
     id: str
     reason: str
@@ -66,11 +64,11 @@ class KnownEntry:
 @dataclass(frozen=True, slots=True)
 class ExampleContext:
     """
-    Beside the example of one cluster.
+    Information beside the example of one cluster.
 
-    fingerprint, weight: of the cluster. explanation: lines of ``rocketdiff explain``. around: attempts of both arms at the
-    sends around it, its own included. since: first release whose rules explain the candidate there, ``before`` the last one
-    whose rules do not; empty where nobody looked or none does.
+    explanation: lines of ``rocketdiff explain``. around: both arms' attempts at the example's send and its neighbours. since:
+    first release whose rules explain the candidate there; ``before``: the release before it; both empty if not computed or
+    not found.
     """
 
     fingerprint: str
@@ -84,10 +82,10 @@ class ExampleContext:
 
 def clusters_of(results: Sequence[CheckResult], policy: Policy) -> tuple[DivergenceCluster, ...]:
     """
-    Clusters of all results: gating ones first, then by importance to a producer's owner, then causes before consequences.
+    Return the clusters: gating ones first, then by importance to a producer's owner, then causes before consequences.
 
-    Of the differences of one subject in one case only the first is certainly a cause: after it the rules follow the subject
-    only approximately.
+    Only the first difference of a subject in a case is certainly a cause: afterwards the rules follow the subject only
+    approximately.
     """
     gathered: defaultdict[tuple[Weight, str, str, str], list[tuple[CheckResult, Divergence]]] = defaultdict(list)
     for result in results:
@@ -117,16 +115,16 @@ _CONCERNS = {name: check.concern for name, check in CHECKS.items()} | {
     "error": Concern.EXCEPTIONS,
     "retry": Concern.BROKERS,
 }
-"""By family of signatures; most are called as their check is."""
+"""By family of signatures; most families have the name of their check."""
 
 
 def gravity(signature: str) -> int:
-    """Rank of a signature's family by importance to a producer's owner."""
+    """Return the rank of a signature's family by importance to a producer's owner."""
     return _CONCERNS.get(signature.removeprefix("rules/").partition(".")[0], Concern.QUEUES)
 
 
 def _first_in_their_case(results: Sequence[CheckResult]) -> set[tuple[str, str, str]]:
-    """(check, signature, subject) of the earliest example of each subject in each case; statistics have none."""
+    """(check, signature, subject) of each subject's earliest example in each case."""
     first: dict[tuple[str, str], tuple[int, tuple[str, str, str]]] = {}
     for result in results:
         for shown in result.divergences:
@@ -138,7 +136,7 @@ def _first_in_their_case(results: Sequence[CheckResult]) -> set[tuple[str, str, 
 
 
 def weight_of(result: CheckResult, divergence: Divergence, policy: Policy) -> Weight:
-    """The weight of a divergence in this result for the verdict."""
+    """Return a divergence's effect on the verdict."""
     if result.verdict is Verdict.INVALID:
         return Weight.VOID
     if divergence.declared_by or result.verdict is Verdict.DECLARED:
@@ -161,16 +159,15 @@ def _cluster(weight: Weight, members: Sequence[tuple[CheckResult, Divergence]]) 
         example_case=result.case,
         example=shown.example,
         decisions=decisions,
-        declared_by=tuple(dict.fromkeys(one.declared_by for _, one in members if one.declared_by)),
+        declared_by=tuple(dict.fromkeys(member.declared_by for _, member in members if member.declared_by)),
     )
 
 
 def fingerprint(check: str, signature: str, subject: str) -> str:
-    """Twelve hexadecimal digits that identify a cluster in every run, whatever its seed, time or place."""
+    """Return twelve hexadecimal digits that identify a cluster in every run."""
     return sha256(f"{check}\n{signature}\n{subject}".encode()).hexdigest()[:12]
 
 
 def _decisions(example: Example) -> tuple[LaneAttempt, ...]:
-    """Attempts of both arms at the example's send, baseline first."""
     made = (attempt for side in example.sides for attempt in side.attempts)
     return tuple(sorted(made, key=lambda attempt: (attempt.arm, attempt.attempt)))

@@ -1,9 +1,8 @@
 """
-The report document: the content of a report as one value. JSON is its stored form and the source of every other format.
+The report document: a report's content as one value. JSON is its stored form and the source of every other format.
 
-schemaVersion is semantic: a new field is a new minor version, a change that an older reader would misread a new major one.
-``python -m rocketdiff.report.document`` prints the JSON Schema, generated from the types; fixtures/schema/report-1.json is its
-committed form, and a test compares the two.
+schemaVersion is semantic: minor for a new field, major for a change that an older reader would misread.
+``python -m rocketdiff.report.document`` prints the JSON Schema; a test compares it with fixtures/schema/report-1.json.
 """
 
 import sys
@@ -36,10 +35,10 @@ class Document(msgspec.Struct, frozen=True, kw_only=True, rename={"schema_versio
     """
     One judged run (or several judged together).
 
-    results: every planned check, answered or not. clusters: their divergences by signature, most telling first.
-    traces: how much was read. plots: finished tables for the pictures. ledger: its entries that speak about the run.
-    contexts: what stands beside the examples of the first clusters. calibration: how often the gate itself is wrong, as
-    measured before; None when nobody has measured it. defects: what it finds of a bank of defective clients, likewise.
+    results: every planned check, answered or not. clusters: divergences by signature, most important first. traces: how much
+    was read. plots: tables for the pictures. ledger: entries about the run. contexts: of the first clusters' examples.
+    calibration: measured error rates of the gate, or None. defects: what the gate finds of a bank of defective clients, or
+    None.
     """
 
     schema_version: Annotated[str, msgspec.Meta(pattern=r"^1\.\d+\.\d+$")]
@@ -71,9 +70,9 @@ def build(
     defects: DefectsFound | None = None,
 ) -> Document:
     """
-    Build the document of a judged run, with plain text only; renderers add nothing.
+    Return the document of a judged run, with plain text only; renderers add nothing.
 
-    clusters: of the judgement's results, if they were gathered before.
+    clusters: those of the judgement's results, if already computed.
     """
     document = Document(
         schema_version=SCHEMA_VERSION,
@@ -102,12 +101,12 @@ _MOST_BYTES = 1 << 30
 
 
 def encode(document: Document) -> bytes:
-    """One line of JSON (most of it is lanes, which people do not read) and a line feed; equal documents give equal bytes."""
+    """Return one line of JSON; equal documents give equal bytes."""
     return msgspec.json.encode(publish(msgspec.to_builtins(document, str_keys=True))) + b"\n"
 
 
 def write(document: Document, folder: Path) -> Path:
-    """Store the document in ``folder`` and return its path."""
+    """Write the document into ``folder`` and return its path."""
     path = folder / FILE_NAME
     replace_file(path, encode(document))
     return path
@@ -115,9 +114,9 @@ def write(document: Document, folder: Path) -> Path:
 
 def load(path: Path) -> Document:
     """
-    Read a stored document; ``path`` is the file or the folder that holds it.
+    Read a stored document; ``path`` is the file or its folder.
 
-    Raises TraceError if there is none, if it is no report, or if its major version is newer than this reader.
+    Raises TraceError if there is none, or if it is no report of this major version.
     """
     file = path / FILE_NAME if path.is_dir() else path
     hint = "name a run directory, or run `rocketdiff analyze` on it first"
@@ -126,7 +125,7 @@ def load(path: Path) -> Document:
 
 
 def decode(content: bytes, *, where: str) -> Document:
-    """Read a document; fields of newer minor versions are ignored. Raises TraceError, as ``load`` does."""
+    """Read a document, ignoring fields of newer minor versions. Raises TraceError, as ``load`` does."""
     try:
         raw = msgspec.json.decode(content)
         _require_known_version(raw, where=where)
@@ -135,7 +134,7 @@ def decode(content: bytes, *, where: str) -> Document:
         msgspec.MsgspecError,
         ValueError,
         RecursionError,
-    ) as problem:  # not UTF-8, too deep, a number of thousands of digits
+    ) as problem:  # not UTF-8, nested too deeply, or a number with thousands of digits
         raise TraceError(
             f"a rocketdiff report in {where}",
             seen=str(problem),
@@ -162,7 +161,7 @@ def _require_known_version(raw: object, *, where: str) -> None:
 
 
 def schema() -> bytes:
-    """JSON Schema (2020-12) of report documents of the current major version."""
+    """Return the JSON Schema (2020-12) of report documents of the current major version."""
     generated = msgspec.json.schema(Document, schema_hook=_anything)
     publish_schema(generated["$defs"])
     body = {
@@ -174,7 +173,7 @@ def schema() -> bytes:
 
 
 def _anything(kind: type) -> dict[str, object]:
-    """``object`` in the types means any JSON value: the details of an example belong to its check."""
+    """``object`` is any JSON value."""
     if kind is object:
         return {"description": "Any JSON value."}
     raise NotImplementedError(kind)

@@ -1,8 +1,8 @@
 """
-The published form of an example, which is older than its type: run, sides and figures are one object, its ``detail``.
+The published form of an example, which is older than its type: run, sides and figures are one object, ``detail``.
 
-``{"run": …, "decisions": [attempts of both arms], "sends": {arm: call}, "stored": {arm: [[broker, queue, offset], …]}}`` with
-the figures beside them; of a statistic the figures alone.
+``{"run": …, "decisions": [attempts of both arms], "sends": {arm: call}, "stored": {arm: [[broker, queue, offset], …]}}`` and
+the figures; for a statistic only the figures.
 """
 
 from collections.abc import Iterator
@@ -22,8 +22,6 @@ _OF_A_SEND = ("run", "decisions", "sends", "stored")
 
 
 class _Detail(msgspec.Struct, frozen=True):
-    """What a detail says of a send."""
-
     decisions: tuple[LaneAttempt, ...]
     run: str = ""
     sends: dict[str, CallEnd | None] = {}
@@ -45,7 +43,7 @@ class _Detail(msgspec.Struct, frozen=True):
 
 def publish(document: dict[str, Any]) -> dict[str, Any]:
     """
-    Give the examples of a document, as plain values, their published form; returns the same document.
+    Convert the examples of a document (plain values) to the published form, in place; return the document.
 
     A subject without a label has no such field, as before 1.9.
     """
@@ -66,24 +64,24 @@ def publish(document: dict[str, Any]) -> dict[str, Any]:
 
 def understand(document: object) -> object:
     """
-    Give the examples of a published document the form of their type; returns the same document.
+    Convert the examples of a published document to the form of their type, in place; return the document.
 
-    Raises msgspec.ValidationError for a detail that says of a send what nobody can.
+    Raises msgspec.ValidationError for a malformed detail of a send.
     """
     for example in _examples(document):
         for name in ("run", "sides", "figures"):
-            example.pop(name, None)  # a newer version's field of that name, which this one does not know
+            example.pop(name, None)  # a newer version may have a field of this name
         detail = example.pop("detail", {})
         if isinstance(detail, dict) and "decisions" in detail:
-            told = msgspec.convert(detail, _Detail)
-            example |= {"run": told.run, "sides": msgspec.to_builtins(told.sides())}
+            of_send = msgspec.convert(detail, _Detail)
+            example |= {"run": of_send.run, "sides": msgspec.to_builtins(of_send.sides())}
             detail = {name: value for name, value in detail.items() if name not in _OF_A_SEND}
         example["figures"] = detail
     return document
 
 
 def publish_schema(definitions: dict[str, Any]) -> None:
-    """Make the JSON Schema of the types that of the published form."""
+    """Convert the JSON Schema of the types to that of the published form."""
     example = definitions["Example"]
     for name in ("figures", "run", "sides"):
         del example["properties"][name]
@@ -98,7 +96,7 @@ def _places(stored: list[dict[str, Any]] | None) -> list[list[Any]] | None:
 
 
 def _examples(document: object) -> Iterator[dict[str, Any]]:
-    """Every example of a document that may be damaged: what is not where it should be is left to the types."""
+    """Every example; misplaced values of a damaged document are left to the type check."""
     found = [shown for result in _members(document, "results") for shown in _members(result, "divergences")]
     for shown in (*found, *_members(document, "clusters")):
         example = shown.get("example")

@@ -1,4 +1,4 @@
-"""The standard output of a run: the summary of the report, or the text of a dry run, and a last line for machines."""
+"""The standard output of a run: the report's summary or a dry run's text, and a last line for programs."""
 
 import shlex
 import sys
@@ -12,13 +12,12 @@ from rocketdiff.report.formats.summary import print_summary
 
 class OutputListener:
     """
-    Prints to standard output. Must come after the listener that draws progress bars, which removes them first.
+    Prints to standard output. It must come after the listener that draws progress bars, which removes them first.
 
-    The summary is made from the stored report, so it shows what can be rendered again.
+    The summary is made from the stored report.
     """
 
     def on_event(self, event: events.Event) -> None:
-        """Most events print nothing."""
         match event:
             case events.DryRunDescribed():
                 print("\n".join(event.lines))

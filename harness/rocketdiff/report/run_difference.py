@@ -1,8 +1,8 @@
 """
-What is new in one judged run against an earlier one: the run of a pull request against main's, of this week against last.
+Compares a judged run with an earlier one: a pull request's with main's, this week's with last week's.
 
-A divergence is the same in both if check, signature, arm and scenario are; the clients' versions may differ. It is new only
-where the earlier run answered that check of that scenario, and gone only where the later one did.
+Divergences are equal if check, signature, arm and scenario are; versions may differ. One is new only if the earlier run
+answered that check of that scenario, and gone only if the later run did.
 """
 
 from collections import defaultdict
@@ -21,11 +21,11 @@ from rocketdiff.report.document import Document
 from rocketdiff.report.words.signs import plural, short_case
 
 ALPHA_RATE = 0.001
-"""As for other counts (``verdict.counts``): the chance that luck is told as a change, a divergence."""
+"""Significance level, as for other counts (``verdict.counts``): the chance that random variation is reported as a change."""
 
 
 class Change(StrEnum):
-    """What became of a divergence, most telling first; NOT_COMPARED: only one of the runs answered that check of that scenario."""
+    """State of a divergence, most important first. NOT_COMPARED: only one run answered that check of that scenario."""
 
     NEW = "new"
     MORE_OFTEN = "more often"
@@ -43,7 +43,7 @@ class Question(NamedTuple):
 
 
 class Key(NamedTuple):
-    """A divergence in both runs; arm: ``baseline`` or ``candidate``."""
+    """Identity of a divergence in both runs; arm: ``baseline`` or ``candidate``."""
 
     question: Question
     signature: str
@@ -52,7 +52,7 @@ class Key(NamedTuple):
 
 @dataclass(slots=True)
 class Seen:
-    """Of how many answers how many show it, in one run (or several judged together); an example of the ones that do."""
+    """Number of answers in one run (or several judged together), how many show a divergence, and an example."""
 
     answers: int = 0
     showing: int = 0
@@ -62,7 +62,9 @@ class Seen:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One divergence before and after. does_gate: whether it alone would fail the later run (the earlier one, if it is gone)."""
+    """
+    One divergence before and after. does_gate: whether it alone would fail the later run (the earlier one, if it is gone).
+    """
 
     change: Change
     key: Key
@@ -71,13 +73,12 @@ class Row:
 
     @property
     def does_gate(self) -> bool:
-        """See the class."""
         return (self.after if self.after.showing else self.before).does_gate
 
 
 @dataclass(frozen=True, slots=True)
 class RunDifference:
-    """rows: the most telling first. unanswered: gating questions that the earlier run answered and the later one did not."""
+    """rows: most important first. unanswered: gating questions that the earlier run answered and the later one did not."""
 
     before: str
     after: str
@@ -86,26 +87,22 @@ class RunDifference:
 
     @property
     def exit_code(self) -> ExitCode:
-        """DIVERGES if anything that gates is new or more frequent, else INCONCLUSIVE if a question lost its answer."""
+        """DIVERGES if a gating divergence is new or more frequent, else INCONCLUSIVE if a question lost its answer."""
         if any(row.does_gate and row.change in (Change.NEW, Change.MORE_OFTEN) for row in self.rows):
             return ExitCode.DIVERGES
         return ExitCode.INCONCLUSIVE if self.unanswered else ExitCode.CONFORMS
 
     def count(self, change: Change) -> int:
-        """How many rows."""
         return sum(row.change is change for row in self.rows)
 
     @property
     def machine_line(self) -> str:
-        """For programs: one figure a change."""
         counts = " ".join(f"{change.replace(' ', '-')}={self.count(change)}" for change in Change)
         return f"DIFF {counts} unanswered={len(self.unanswered)} before={self.before} after={self.after}"
 
 
 @dataclass(slots=True)
 class _Side:
-    """One document, by question."""
-
     answers: defaultdict[Question, int] = field(default_factory=lambda: defaultdict(int))
     gating: set[Question] = field(default_factory=set)
     seen: defaultdict[Key, Seen] = field(default_factory=lambda: defaultdict(Seen))
@@ -137,7 +134,7 @@ class _Side:
 
 
 def _arm(subject: str, signature: str, document: Document) -> str:
-    """A client that runs against itself is the baseline where its own rules do not explain it."""
+    """If a client runs against itself, only what its own rules do not explain counts as the baseline's."""
     run = document.run
     if run.baseline.subject == run.candidate.subject:
         return "baseline" if signature.startswith("rules/") else "candidate"
@@ -145,7 +142,7 @@ def _arm(subject: str, signature: str, document: Document) -> str:
 
 
 def difference_of(before: Document, after: Document) -> RunDifference:
-    """Compares two judged runs; what the ledger declares is compared too, but does not gate."""
+    """Compare two judged runs; declared divergences are compared but do not gate."""
     old, new = _Side.of(before), _Side.of(after)
     rows = [_row(key, old.at(key), new.at(key)) for key in {**old.seen, **new.seen}]
     order = list(Change)
@@ -171,7 +168,7 @@ def _change(before: Seen, after: Seen) -> Change:
 
 
 def lines_of(difference: RunDifference, before: Document, after: Document) -> Iterator[str]:
-    """As Markdown that reads well on a terminal too; the last line is for programs."""
+    """Yield Markdown that is readable on a terminal; the last line is for programs."""
     yield f"# {_title(after)}, compared with {_title(before)}"
     yield ""
     yield ", ".join(f"{difference.count(change)} {change}" for change in Change) + "."
@@ -205,7 +202,7 @@ def _share(seen: Seen) -> str:
 
 
 def render(documents: Sequence[Document]) -> tuple[tuple[str, ...], ExitCode]:
-    """Lines and exit code of the difference of two documents, the earlier one first."""
+    """Return lines and exit code of the difference of two documents, the earlier one first."""
     before, after = documents
     difference = difference_of(before, after)
     return tuple(lines_of(difference, before, after)), difference.exit_code

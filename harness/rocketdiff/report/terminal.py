@@ -1,7 +1,7 @@
 """
-The terminal during a run: a bar for anything over two seconds, one line for each result.
+The terminal during a run: a progress bar for each stage, one line per result.
 
-On a pipe or in a CI log there are no bars and no colour, only the lines. The final summary is another file's.
+On a pipe or in a CI log there are no bars and no colour. ``formats/summary.py`` prints the final summary.
 """
 
 from rich.console import Console
@@ -16,7 +16,7 @@ from rocketdiff.report.words.signs import plural
 
 
 class TerminalListener:
-    """Shows events on a console; create it with ``Console(stderr=True, emoji=False)``, because standard output is for the summary."""
+    """Shows events on a console: ``Console(stderr=True, emoji=False)``, because standard output is for the summary."""
 
     def __init__(self, console: Console) -> None:
         self._console = console
@@ -36,7 +36,6 @@ class TerminalListener:
         self._sends: dict[events.Arm, int] = {}
 
     def on_event(self, event: events.Event) -> None:
-        """Show one event; other kinds are ignored."""
         match event:
             case events.RunStarted():
                 self._run_started(event)
@@ -58,7 +57,7 @@ class TerminalListener:
                 return
 
     def close(self) -> None:
-        """Remove the bars, also if the run ended without its last event."""
+        """Remove the bars, even if the run ended without its last event."""
         self._progress.stop()
 
     def _run_started(self, event: events.RunStarted) -> None:
@@ -108,7 +107,7 @@ class TerminalListener:
                 self._line(f"[green]✓[/] {escape(self._short(event.case))}  [dim]{sends}, {event.took_s:.1f} s[/]")
 
     def _fault(self, event: events.FaultInjected | events.FaultHealed) -> None:
-        """Show a fault beside the running bar, without a line: the report has faults with their times."""
+        """Without a line: the report lists faults with their times."""
         self._show(fault=event.fault, healed=isinstance(event, events.FaultHealed))
 
     def _analysis(self, event: events.AnalysisStarted | events.CheckJudged) -> None:
@@ -133,7 +132,7 @@ class TerminalListener:
         fault: FaultRecord | None = None,
         healed: bool = False,
     ) -> None:
-        """Update the running stage's bar, at once except for answers to checks, of which there are hundreds."""
+        """Refresh at once, except for check results, of which there are hundreds."""
         if self._stage is None:
             return
         if fault is not None:

@@ -1,4 +1,4 @@
-"""The stages of `rocketdiff record page`: look, ask, find the runs that lie here, write."""
+"""The stages of `rocketdiff record page`: read the record, ask Spark, find local run directories, write."""
 
 import json
 from collections.abc import Sequence
@@ -18,9 +18,9 @@ def make(
     place: Place, master: Master, *, out: Path, runs: Sequence[Path], only: Sequence[Path], title: str, command: str
 ) -> RecordDocument:
     """
-    Writes the page and, beside it, its document as JSON.
+    Write the page and, beside it, its document as JSON.
 
-    runs: folders in which reports are looked for, to be linked; only: folders of runs to which the page is restricted.
+    runs: folders in which reports to link are looked for; only: folders of runs to which the page is restricted.
     """
     chosen = _by_name(only)
     snapshot, rows = page_rows(place, master)
@@ -43,7 +43,7 @@ def make(
 
 
 def _by_name(folders: Sequence[Path]) -> dict[str, Path]:
-    """Run directories below these folders; one that cannot be read has no report to be linked."""
+    """Run directories below these folders, except unreadable ones."""
     found = {}
     for folder in folders_of(folders) if folders else ():
         try:

@@ -1,7 +1,8 @@
 """
-The document of a record's page: the newest runs, what has changed, and rates of signatures; JSON is its stored form, and the page is made of that alone.
+The document of a record's page: newest runs, changes, and rates of signatures.
 
-Runs are read in this process, as the page shows some hundred of them; what concerns all runs is asked of Spark (``spark/ask_page.py``).
+JSON is its stored form and the page's only source. Rows of the runs shown are read in this process; questions about all runs
+are answered by Spark (``spark/ask_page.py``).
 """
 
 import os
@@ -26,7 +27,7 @@ from rocketdiff.traces.manifest import decode_manifest
 SCHEMA_VERSION = "1.0.0"
 
 RUNS_SHOWN = 500
-"""The newest: with their signatures some 2 MB of a page."""
+"""The newest runs; with their signatures they take some 2 MB of a page."""
 
 _OPEN = (Verdict.INCONCLUSIVE, Verdict.INVALID, Verdict.ERROR)
 
@@ -50,8 +51,9 @@ class RunLine:
     """
     A run of the index.
 
-    verdict: empty where it has no answers by the present rules; trouble: why it cannot have any. answers, open: how many were given, and how many of
-    those that gate are open. report: its report.html, from the page on; empty where there is none. reproduce: the command that repeats it.
+    verdict: empty without answers by the current rules; trouble: why there are none. answers, open: number of answers, and of
+    gating answers that are open. report: link to report.html, relative to the page, or empty. reproduce: the command that
+    repeats the run.
     """
 
     run: str
@@ -74,7 +76,11 @@ class RunLine:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A row of the question ``regressions``. over: the order of the runs, ``time`` or ``releases``. pair: baseline~candidate of the run."""
+    """
+    A row of the question ``regressions``.
+
+    over: order of the runs, ``time`` or ``releases``. pair: baseline~candidate of the run.
+    """
 
     over: str
     state: str
@@ -98,7 +104,11 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """How often a pair of subjects showed a signature: ``runs`` of ``asked``; share and bounds between 0 and 1. when: empty for all weeks, or a Monday."""
+    """
+    How often a pair of subjects showed a signature: ``runs`` of ``asked``.
+
+    low, high: bounds of the share, between 0 and 1. when: a Monday, or empty for all weeks.
+    """
 
     line: str
     scenario: str
@@ -115,9 +125,10 @@ class Rate:
 
 class RecordDocument(msgspec.Struct, frozen=True, kw_only=True, rename={"schema_version": "schemaVersion"}):
     """
-    What a record's page says.
+    The content of a record's page.
 
-    runs: the newest first, some; total, answered: of the whole record, or of the runs it is restricted to. quarantine: folder and reason.
+    runs: the newest first, limited; total, answered: counts over the record, or over the runs it is restricted to.
+    quarantine: folder and reason.
     """
 
     schema_version: str
@@ -138,7 +149,7 @@ class RecordDocument(msgspec.Struct, frozen=True, kw_only=True, rename={"schema_
 
 
 class Asked(Protocol):
-    """Answers to the questions of the page, as rows (``spark/ask_page.PageRows``)."""
+    """Answers to the page's questions, as rows (``spark/ask_page.PageRows``)."""
 
     @property
     def changes(self) -> Sequence[Mapping[str, Any]]: ...
@@ -149,7 +160,7 @@ class Asked(Protocol):
 
 
 def encode(document: RecordDocument) -> bytes:
-    """JSON; equal documents give equal bytes."""
+    """Return the document as JSON; equal documents give equal bytes."""
     return msgspec.json.encode(document) + b"\n"
 
 
@@ -164,28 +175,30 @@ def document_of(
     only: frozenset[str] | None = None,
 ) -> RecordDocument:
     """
-    The document of a record as somebody has looked at it.
+    Return the document of a snapshot.
 
-    page: the file it is for, from which reports are linked; folders: run directories here, by run. only: restricts the page to these runs, and to what
-    has changed with one of them.
+    page: the file it is for, to which report links are relative; folders: local run directories, by run. only: restricts the
+    page to these runs and their changes.
     """
     columns = ["run", "baseline", "candidate", "server", "backend", "suite", "seed", "created_ms"]
     known = snapshot.rows(Kept.RUNS, columns, snapshot.of("add")).to_pylist()
     runs = [row for row in known if only is None or row["run"] in only]
     runs.sort(key=lambda row: (-row["created_ms"], row["run"]))
     names = {row["run"] for row in runs}
-    told = snapshot.rows(
+    verdict_rows = snapshot.rows(
         Kept.VERDICTS, ["run", "verdict", "trouble"], concluded(snapshot, concluding().scope)
     ).to_pylist()
-    verdicts = {row["run"]: row for row in told if row["run"] in names}
+    verdicts = {row["run"]: row for row in verdict_rows if row["run"] in names}
     shown = runs[:RUNS_SHOWN]
     lines = _run_lines(snapshot, shown, verdicts, page, folders)
     changes = [_change(row) for row in asked.changes if only is None or row["run"] in only]
     rates = [[_rate(row) for row in rows] for rows in (asked.by_release, asked.by_week)]
     if only is not None:
         pairs = {f"{row['baseline']}~{row['candidate']}" for row in runs}
-        seen = {(one.check, one.signature) for line in lines for one in line.shows}
-        rates = [[one for one in some if one.pair in pairs and (one.check, one.signature) in seen] for some in rates]
+        seen = {(shown_signature.check, shown_signature.signature) for line in lines for shown_signature in line.shows}
+        rates = [
+            [rate for rate in some if rate.pair in pairs and (rate.check, rate.signature) in seen] for some in rates
+        ]
     spoilt = snapshot.rows(Kept.QUARANTINE, ["place", "seen"], snapshot.of("add")).to_pylist() if only is None else []
     return cleaned(
         RecordDocument(
@@ -249,12 +262,12 @@ def _report(page: Path, folder: Path | None) -> str:
 
 
 def _shows(answers: Sequence[dict[str, Any]]) -> list[Shown]:
-    """One for each check, signature, subject and weight, those that gate first."""
+    """One entry for each check, signature, subject and weight; gating ones first."""
     gathered: defaultdict[tuple[Weight, str, str, str], list[tuple[str, dict[str, Any]]]] = defaultdict(list)
     for answer in answers:
-        for one in answer["divergences"] or ():
-            key = (_weight(answer, one), answer["check"], one["signature"], one["subject"])
-            gathered[key].append((scenario_of(answer["case"]), one))
+        for divergence in answer["divergences"] or ():
+            key = (_weight(answer, divergence), answer["check"], divergence["signature"], divergence["subject"])
+            gathered[key].append((scenario_of(answer["case"]), divergence))
     order = list(Weight)
     return [
         Shown(
@@ -262,9 +275,11 @@ def _shows(answers: Sequence[dict[str, Any]]) -> list[Shown]:
             signature=signature,
             subject=subject,
             scenarios=tuple(dict.fromkeys(scenario for scenario, _ in members)),
-            count=sum(one["count"] for _, one in members),
+            count=sum(divergence["count"] for _, divergence in members),
             weight=weight,
-            declared_by=", ".join(sorted({one["declared_by"] for _, one in members if one["declared_by"]})),
+            declared_by=", ".join(
+                sorted({divergence["declared_by"] for _, divergence in members if divergence["declared_by"]})
+            ),
             anchor=f"divergence-{fingerprint(check, signature, subject)}"
             + ("" if weight is Weight.NEW else f"-{weight}"),
         )
@@ -275,7 +290,7 @@ def _shows(answers: Sequence[dict[str, Any]]) -> list[Shown]:
 
 
 def _weight(answer: Mapping[str, Any], one: Mapping[str, Any]) -> Weight:
-    """As ``report.clusters.weight_of``, of rows."""
+    """``report.clusters.weight_of``, for rows."""
     if answer["verdict"] == Verdict.INVALID:
         return Weight.VOID
     if one["declared_by"] or answer["verdict"] == Verdict.DECLARED:
@@ -284,7 +299,7 @@ def _weight(answer: Mapping[str, Any], one: Mapping[str, Any]) -> Weight:
 
 
 def scenario_of(case: str) -> str:
-    """The name of a case, or of a pool, without the subjects at its end, as ``questions.asked.scenario_of`` has it."""
+    """Return a case's or pool's name without the subjects at its end; equal to ``questions.asked.scenario_of``."""
     head, tilde, _ = case.partition("~")
     return head.rpartition("/")[0] if tilde else case
 

@@ -1,4 +1,4 @@
-"""The record as a page: one self-contained HTML file, which opens without a network; everything the template shows is computed here."""
+"""The record as one self-contained HTML file, which opens offline; everything the template shows is computed here."""
 
 import re
 from collections import Counter
@@ -22,14 +22,14 @@ from rocketdiff.verdict.judge import RunVerdict
 LIMIT_BYTES = 5_000_000
 
 CHANGES_SHOWN = 100
-"""Cards; the question ``rocketdiff record regressions`` has the rest."""
+"""Limit of cards; ``rocketdiff record regressions`` prints the rest."""
 
 SIGNS = {
     "new": Sign("+", "new", "bad"),
     "changed-in-rate": Sign("±", "changed in rate", "open"),
     "gone": Sign("−", "gone", "good"),
 }
-"""In the order in which they are shown. A sign, a word and a colour each: nobody needs the colour to tell them apart."""
+"""In display order; mark and word distinguish them without the colour."""
 
 DECLARED = Sign("◆", "new, declared", "known")
 
@@ -38,7 +38,7 @@ _NO_ANSWER = Sign("·", "not judged", "mute")
 
 @dataclass(frozen=True, slots=True)
 class Tags:
-    """What filters look at: values of each kind, of which one must be the chosen one."""
+    """Values that the filters match."""
 
     client: tuple[str, ...] = ()
     release: tuple[str, ...] = ()
@@ -48,7 +48,11 @@ class Tags:
 
 @dataclass(frozen=True, slots=True)
 class ChangeView:
-    """A card. report: the place in the report of the run where it was first seen otherwise; run_anchor: of that run's row; both may be empty."""
+    """
+    A card.
+
+    report: link into the report of the first run after the change; run_anchor: of that run's row; both may be empty.
+    """
 
     item: Change
     anchor: str
@@ -64,7 +68,7 @@ class ChangeView:
 
 @dataclass(frozen=True, slots=True)
 class CellView:
-    """How often one release showed a signature; link: to the evidence in the newest run of it that did."""
+    """How often one release showed a signature. link: to the evidence in the newest run that did."""
 
     release: str
     text: str
@@ -119,13 +123,13 @@ _WEIGHTS = {
 
 
 def write(document: RecordDocument, file: Path) -> Path:
-    """Writes the page and returns its path."""
+    """Write the page and return its path."""
     replace_file(file, render(document).encode())
     return file
 
 
 def render(document: RecordDocument) -> str:
-    """The page; if it becomes too large, with half the runs and rates, as often as needed."""
+    """Return the page; while it is too large, halve its runs and rates."""
     text = _page(document, is_whole=True)
     while len(text.encode()) > LIMIT_BYTES and document.runs:
         document = msgspec.structs.replace(
@@ -150,7 +154,7 @@ def _page(document: RecordDocument, *, is_whole: bool) -> str:
         changes=[(over, title, about, changes[over][:CHANGES_SHOWN], len(changes[over])) for over, title, about in _ORDERS],
         tables=tables,
         runs=runs,
-        choices=_choices([*(one.tags for one in runs), *(one.tags for some in changes.values() for one in some)]),
+        choices=_choices([*(run.tags for run in runs), *(change.tags for some in changes.values() for change in some)]),
         legend=(*SIGNS.values(), DECLARED),
         verdicts=[(_verdict_sign(word), count) for word, count in document.verdicts],
         open_runs=[run for run in runs if run.item.open or not run.item.verdict],
@@ -170,8 +174,8 @@ _ORDERS = (
 
 
 def headline(document: RecordDocument) -> str:
-    """What has changed over time, as one sentence."""
-    counts = Counter(one.state for one in document.changes if one.over == "time" and not one.declared_by)
+    """Return the changes over time as one sentence."""
+    counts = Counter(change.state for change in document.changes if change.over == "time" and not change.declared_by)
     if not document.answered:
         return "Nothing is judged yet"
     if not counts:
@@ -183,8 +187,8 @@ def headline(document: RecordDocument) -> str:
 
 
 def subline(document: RecordDocument) -> str:
-    """The record in figures."""
-    edges = sum(_is_edge(one) for one in document.changes)
+    """Return the record's figures."""
+    edges = sum(_is_edge(change) for change in document.changes)
     verdicts = [f"{count} {word}" for word, count in document.verdicts]
     clients = {run.candidate.partition(":")[0] for run in document.runs}
     parts = [
@@ -199,24 +203,24 @@ def subline(document: RecordDocument) -> str:
 
 
 def tone_of(document: RecordDocument) -> str:
-    """Of the headline."""
-    states = {one.state for one in document.changes if one.over == "time" and not one.declared_by}
+    """Return the tone of the headline."""
+    states = {change.state for change in document.changes if change.over == "time" and not change.declared_by}
     if not document.answered:
         return "open"
     return next((sign.tone for state, sign in SIGNS.items() if state in states), "good")
 
 
 def _changes(document: RecordDocument, over: str) -> list[ChangeView]:
-    """New ones that no ledger declares first, then by what they mean to a producer's owner."""
+    """Ordered by state, undeclared first, then by importance to a producer's owner."""
     runs = {run.run: run for run in document.runs}
     order = list(SIGNS)
-    some = [one for one in document.changes if (_is_edge(one) if over == "releases" else one.over == over)]
+    some = [change for change in document.changes if (_is_edge(change) if over == "releases" else change.over == over)]
     some.sort(key=lambda one: (order.index(one.state), bool(one.declared_by), gravity(one.signature)))
-    return [_change(one, f"{over}-{number}", runs) for number, one in enumerate(some, start=1)]
+    return [_change(change, f"{over}-{number}", runs) for number, change in enumerate(some, start=1)]
 
 
 def _is_edge(one: Change) -> bool:
-    """Between two releases; what changes within one is told over time."""
+    """Whether the change is between two releases; other changes are listed over time."""
     return one.over == "releases" and one.pair != one.before_pair
 
 
@@ -250,7 +254,7 @@ def _change(one: Change, anchor: str, runs: dict[str, RunLine]) -> ChangeView:
 
 
 def tables_of(document: RecordDocument) -> tuple[TableView, ...]:
-    """Signatures × releases, a table a line."""
+    """Return a table of signatures × releases for each line."""
     weeks: dict[tuple[str, str, str, str, str], list[Rate]] = {}
     for rate in document.by_week:
         server = rate.line.rpartition(" on ")[2]
@@ -310,7 +314,7 @@ def _cell(rate: Rate, release: str, document: RecordDocument) -> CellView:
 
 
 def _evidence(rate: Rate, document: RecordDocument) -> str:
-    """In the newest run that shows it: its report's card, else its row; empty where that run is not on the page."""
+    """Link to the newest run with the signature: its report's card, else its row, else empty."""
     server = rate.line.rpartition(" on ")[2]
     for run in document.runs:
         if (f"{run.baseline}~{run.candidate}", run.server) != (rate.pair, server):
@@ -323,7 +327,9 @@ def _evidence(rate: Rate, document: RecordDocument) -> str:
 
 def _run(run: RunLine) -> RunView:
     client, _, release = run.candidate.partition(":")
-    shows = tuple((one, _WEIGHTS[one.weight], f"{run.report}#{one.anchor}" if run.report else "") for one in run.shows)
+    shows = tuple(
+        (shown, _WEIGHTS[shown.weight], f"{run.report}#{shown.anchor}" if run.report else "") for shown in run.shows
+    )
     verdict = run.verdict or _NO_ANSWER.word
     return RunView(
         item=run,
@@ -343,11 +349,11 @@ def _verdict_sign(word: str) -> Sign:
 
 
 def _choices(tags: Iterable[Tags]) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """Values by kind of filter; a kind of which there is one value alone needs no filter."""
+    """Filter values by kind; a kind with one value needs no filter."""
     found: dict[str, dict[str, None]] = {"client": {}, "release": {}, "scenario": {}, "verdict": {}}
-    for one in tags:
+    for tag in tags:
         for kind, values in found.items():
-            values.update(dict.fromkeys(getattr(one, kind)))
+            values.update(dict.fromkeys(getattr(tag, kind)))
     by_kind = {
         kind: sorted(values, key=_numbers if kind == "release" else lambda text: [text])
         for kind, values in found.items()
@@ -356,12 +362,11 @@ def _choices(tags: Iterable[Tags]) -> tuple[tuple[str, tuple[str, ...]], ...]:
 
 
 def _numbers(text: str) -> list[object]:
-    """``java:4.9.8`` before ``java:4.10.0``."""
+    """Sort key with numbers as numbers: ``java:4.9.8`` before ``java:4.10.0``."""
     return [(0, int(word), "") if word.isdecimal() else (1, 0, word) for word in re.findall(r"\d+|[^\d.:~-]+", text)]
 
 
 def _against(pair: str) -> str:
-    """``java:4.7.1 against java:5.3.3`` of baseline~candidate."""
     baseline, _, candidate = pair.partition("~")
     return f"{candidate} against {baseline}"
 
@@ -382,5 +387,5 @@ def _environment() -> Environment:
 
 
 def _words(values: Sequence[str]) -> str:
-    """Values of a tag in one attribute: a filter looks for one of them between bars."""
+    """Between bars, as the filters expect."""
     return "|" + "|".join(values) + "|"

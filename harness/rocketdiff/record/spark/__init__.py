@@ -1,1 +1,1 @@
-"""The work on the record that Spark does; nothing else of this room imports it."""
+"""The work on the record that needs Spark; the record's other modules import it lazily."""

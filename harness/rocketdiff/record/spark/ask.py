@@ -1,4 +1,4 @@
-"""Questions put to a record: its tables as they are now, the named tables of ``questions``, few rows back."""
+"""Asks questions to a record: applies the functions of ``questions`` to its tables."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from functools import reduce
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F  # noqa: N812 - the name every Spark programmer reads at once
+from pyspark.sql import functions as F  # noqa: N812 - the usual name in Spark code
 
 from rocketdiff.core.answers.verdict import DECISIVE
 from rocketdiff.core.errors import UsageError
@@ -30,14 +30,14 @@ from rocketdiff.record.storage.tables import Kept
 ORDERS = (OVER_TIME, OVER_RELEASES)
 
 MOST_ROWS = 10_000
-"""Of an answer that comes to the driver: more than anybody reads."""
+"""Limit of rows returned to the driver: more than a person reads."""
 
 Row = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class Regressions:
-    """runs: of the record; answered: with answers that hold; asked: how many answers there were since the time that was asked for."""
+    """runs: number in the record; answered: those with answers that hold; asked: number of answers since the given time."""
 
     runs: int
     answered: int
@@ -48,7 +48,9 @@ class Regressions:
 def ask_regressions(
     spark: SparkSession, snapshot: Snapshot, scope: str, *, over: str, since: str | None, everything: bool
 ) -> Regressions:
-    """What has changed, since a day (``2026-11-01``) or a run if one is given; ``everything``: what has not as well."""
+    """
+    Return the changes since a day (``2026-11-01``) or a run, if one is given; with ``everything``, unchanged signatures too.
+    """
     runs, answers = _runs(spark, snapshot), _answers(spark, snapshot, scope)
     since_ms = _since_ms(runs, since)
     seen = sightings(lines(runs, over), asked(answers), found(answers))
@@ -61,14 +63,16 @@ def ask_regressions(
 
 
 def ask_history(spark: SparkSession, snapshot: Snapshot, scope: str, *, over: str) -> tuple[Row, ...]:
-    """Rates of every signature, week by week."""
+    """Return the weekly rates of every signature."""
     answers = _answers(spark, snapshot, scope)
     seen = sightings(lines(_runs(spark, snapshot), over), asked(answers), found(answers))
     return tuple(signature_history(seen).limit(MOST_ROWS).toArrow().to_pylist())
 
 
 def ask_rules_changed(spark: SparkSession, snapshot: Snapshot, checks: Sequence[str]) -> tuple[Row, ...]:
-    """What the last rules of each check (of these, or of all that changed) say otherwise than those before, of the cases both have judged."""
+    """
+    Compare the last rules of each check (of these, or of all that changed) with the previous rules, on cases judged by both.
+    """
     changed = _changed(snapshot, checks)
     if not changed:
         return ()
@@ -105,7 +109,7 @@ def _since_ms(runs: DataFrame, since: str | None) -> int:
 
 
 def _changed(snapshot: Snapshot, checks: Sequence[str]) -> dict[str, tuple[list[Batch], list[Batch]]]:
-    """Batches of the rules before the last, and of the last, of each check that was judged by two."""
+    """Batches by the previous and by the last rules of each check, if it was judged by two."""
     found = {}
     for check in sorted(
         {check for batch in snapshot.of("judge") for check in batch.checks if not checks or check in checks}
@@ -124,7 +128,6 @@ def _changed(snapshot: Snapshot, checks: Sequence[str]) -> dict[str, tuple[list[
 def _by_two_rules(
     spark: SparkSession, snapshot: Snapshot, check: str, before: list[Batch], after: list[Batch]
 ) -> tuple[DataFrame, DataFrame, DataFrame]:
-    """Signatures of both, and the cases that both have judged."""
     sides = [
         table(spark, snapshot, Kept.SIGNATURES, some)
         .where(F.col("owner") == check)

@@ -1,9 +1,11 @@
-"""What the page of a record asks of Spark, in one session: what has changed in both orders of runs, and rates by week and by release."""
+"""
+Asks Spark all questions of a record's page in one session: changes in both orders of runs, and rates by week and by release.
+"""
 
 from dataclasses import dataclass
 
 from pyspark.sql import SparkSession
-from pyspark.sql import functions as F  # noqa: N812 - the name every Spark programmer reads at once
+from pyspark.sql import functions as F  # noqa: N812 - the usual name in Spark code
 
 from rocketdiff.record.freshness import concluded
 from rocketdiff.record.spark.ask import Row
@@ -24,12 +26,17 @@ from rocketdiff.record.storage.store import Snapshot
 from rocketdiff.record.storage.tables import Kept
 
 MOST_ROWS = 2_000
-"""Of each answer: more than a page of 5 MB has room for. Changes: the newest; rates: as they are sorted."""
+"""Limit per answer: more than a page of 5 MB has room for. Changes are cut to the newest, rates in their sort order."""
 
 
 @dataclass(frozen=True, slots=True)
 class PageRows:
-    """changes: rows of ``regressions`` that are no ``unchanged``, the newest first, with ``over``; by_release and by_week: rows of the questions of these names."""
+    """
+    Answers as rows.
+
+    changes: rows of ``regressions`` except unchanged ones, newest first, with ``over``; by_release, by_week: rows of
+    ``signature_by_release`` and ``signature_history``.
+    """
 
     changes: tuple[Row, ...]
     by_release: tuple[Row, ...]
@@ -37,7 +44,7 @@ class PageRows:
 
 
 def ask_page(spark: SparkSession, snapshot: Snapshot, scope: str) -> PageRows:
-    """All of it."""
+    """Ask all questions of the page."""
     runs = table(spark, snapshot, Kept.RUNS, snapshot.of("add")).select(*RUN_COLUMNS)
     answers = table(spark, snapshot, Kept.ANSWERS, concluded(snapshot, scope))
     answers = answers.select("run", "case", "check", "verdict", "divergences")

@@ -1,7 +1,7 @@
 """
-Tables of the record as DataFrames, and the small named tables from which the work is planned.
+Tables of the record as DataFrames, and the small named tables from which work is planned.
 
-Each function states the columns it takes and gives. Files are those of visible batches: a table is read as a snapshot.
+Functions state their columns (In, Out). Tables are read at a snapshot: only files of visible batches.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -9,7 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F  # noqa: N812 - the name every Spark programmer reads at once
+from pyspark.sql import functions as F  # noqa: N812 - the usual name in Spark code
 from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 from pyspark.sql.types import StructType
 
@@ -19,19 +19,19 @@ from rocketdiff.record.storage.tables import Kept, whole_schema
 
 
 def spark_schema(schema: pa.Schema) -> StructType:
-    """The same columns as Spark names their types."""
+    """Return the same columns with Spark's types."""
     found: StructType = from_arrow_schema(schema)
     return found
 
 
 def arrow_schema(schema: StructType) -> pa.Schema:
-    """And back."""
+    """Return the same columns with Arrow's types."""
     found: pa.Schema = to_arrow_schema(schema)
     return found
 
 
 def table(spark: SparkSession, snapshot: Snapshot, name: Kept, batches: Iterable[Batch] | None = None) -> DataFrame:
-    """A table of the record; its columns with month and batch."""
+    """Return a table of the record, with columns month and batch."""
     schema = spark_schema(whole_schema(name))
     root = snapshot.place.file_system()[1]
     urls = [_url(snapshot, path, root) for path in snapshot.paths(name, batches)]
@@ -42,7 +42,6 @@ def table(spark: SparkSession, snapshot: Snapshot, name: Kept, batches: Iterable
 
 
 def _url(snapshot: Snapshot, path: str, root: str) -> str:
-    """A path of the place's file system as Spark knows it."""
     below = path.removeprefix(root)
     url = snapshot.place.url
     return f"{url if '://' in url else f'file://{url}'}{below}"
@@ -57,7 +56,7 @@ def runs(spark: SparkSession, snapshot: Snapshot) -> DataFrame:
 
 def judged_checks(spark: SparkSession, snapshot: Snapshot, rules: Mapping[str, str]) -> DataFrame:
     """
-    Which checks of which runs were judged by the rules of now.
+    Return the checks of each run that were judged by the current rules.
 
     In: judged. Out: run, check.
     """
@@ -75,9 +74,10 @@ def judged_checks(spark: SparkSession, snapshot: Snapshot, rules: Mapping[str, s
 
 def lacking(runs: DataFrame, judged_checks: DataFrame, checks: Sequence[str]) -> DataFrame:
     """
-    Runs with the checks that nobody has judged by the rules of now.
+    Return the runs that lack a judgement by the current rules.
 
-    In: run, month, batch, part, created_ms, cases; run, check. Out: the columns of runs, and ``lacks`` (in order); runs that lack none are left out.
+    In: run, month, batch, part, created_ms, cases; run, check. Out: the columns of runs, and ``lacks`` (their missing checks,
+    sorted).
     """
     asked = runs.select("run", F.explode(F.array(*(F.lit(check) for check in sorted(checks)))).alias("check"))
     missing = asked.join(judged_checks, on=["run", "check"], how="left_anti")
@@ -86,13 +86,13 @@ def lacking(runs: DataFrame, judged_checks: DataFrame, checks: Sequence[str]) ->
 
 
 def newest(runs: DataFrame, most: int) -> DataFrame:
-    """The last runs by the time they were made; ties by name. In and out: the columns of runs."""
+    """Return the newest runs by creation time, ties by name. In and out: the columns of runs."""
     return runs.orderBy(F.col("created_ms").desc(), "run").limit(most)
 
 
 def units(runs: DataFrame, cases: DataFrame) -> DataFrame:
     """
-    Cases of these runs, with where their rows lie.
+    Return the cases of these runs, with where their rows lie.
 
     In: run, month, batch, part; run, case, sends_planned, statements. Out: run, case, month, batch, part, statements.
     """
@@ -104,7 +104,7 @@ def units(runs: DataFrame, cases: DataFrame) -> DataFrame:
 
 def to_conclude(runs: DataFrame, lacking: DataFrame, verdicts: DataFrame) -> DataFrame:
     """
-    Runs that are judged and have no answers that hold.
+    Return the judged runs without answers that hold.
 
     In: the columns of runs; run; run. Out: the columns of runs.
     """
@@ -118,7 +118,7 @@ def held_verdicts(spark: SparkSession, snapshot: Snapshot, scope: str) -> DataFr
 
 
 def rows_that_hold(spark: SparkSession, snapshot: Snapshot, name: Kept, rules: Mapping[str, str]) -> DataFrame | None:
-    """Rows of a silver table of checks that were judged by the rules of now; None without any. Columns: as the table has."""
+    """Return a silver table's rows whose checks were judged by the current rules, or None. Columns: those of the table."""
     found: DataFrame | None = None
     for checks, batches in judgements(snapshot, rules).items():
         some: Any = table(spark, snapshot, name, batches)

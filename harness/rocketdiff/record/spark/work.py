@@ -1,7 +1,7 @@
 """
-The heavy steps of the record on Spark: tasks read, judge, conclude and write files; the driver gets their names and nothing else.
+The heavy steps of the record on Spark: tasks read, judge, conclude and write files; the driver receives only file metadata.
 
-A task that is run twice writes two files, of which the driver commits those of the attempt that Spark counts.
+A task that runs twice writes two files; the driver commits those of the attempt that Spark counts.
 """
 
 import re
@@ -14,7 +14,7 @@ from typing import Any
 import pyarrow as pa
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F  # noqa: N812 - the name every Spark programmer reads at once
+from pyspark.sql import functions as F  # noqa: N812 - the usual name in Spark code
 
 from rocketdiff.analysis.masters import is_local
 from rocketdiff.analysis.spark.session import session
@@ -31,7 +31,7 @@ from rocketdiff.releases.jdk import find_java
 from rocketdiff.traces.manifest import decode_manifest
 
 MANY_RUNS = 1_000
-"""From a million attempts on the code that Spark makes for a query repays its making: 1.5 times as fast (2026-11-22)."""
+"""From a million attempts on, code generation for a query pays off: 1.5 times as fast (2026-11-22)."""
 
 _FEW = {
     "spark.sql.codegen.wholeStage": "false",
@@ -43,14 +43,14 @@ _MANY = {
     "spark.sql.codegen.factoryMode": "FALLBACK",
     "spark.sql.shuffle.partitions": "64",
 }
-"""64 partitions of the facts of 1,000 runs are some MB each, which Spark merges."""
+"""64 partitions of the facts of 1,000 runs have some MB each; Spark merges them."""
 
 _SHORT_LIVED = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"
-"""JVMs that live for seconds: their optimising compiler would cost more than it saves."""
+"""For JVMs that live for seconds: the optimising compiler would cost more than it saves."""
 
 
 def settings_for(master: str | None, runs: int) -> dict[str, str]:
-    """Settings by the number of runs that a command is about, whatever the master."""
+    """Return settings by the number of runs; a remote master gets JVM options for few runs."""
     if runs >= MANY_RUNS:
         return dict(_MANY)
     if master is None or is_local(master):
@@ -59,7 +59,7 @@ def settings_for(master: str | None, runs: int) -> dict[str, str]:
 
 
 TASKS_A_CORE = 4
-"""A few, so that cores even out."""
+"""More than one, to balance the cores."""
 
 _FOUND = pa.schema(
     [pa.field(name, pa.string()) for name in ("path", "run", "digest", "month", "expected", "seen", "hint")]
@@ -78,7 +78,7 @@ Batches = Iterator[pa.RecordBatch]
 
 @contextmanager
 def on_spark(master: str | None, conf: Sequence[str] = (), *, runs: int = 0) -> Iterator["OnSpark"]:
-    """A session for one command about so many runs; conf: ``KEY=VALUE``, which win over ours."""
+    """Open a session for one command about this many runs; conf: ``KEY=VALUE``, which override our settings."""
     chosen = settings_for(master, runs) | pairs(conf)
     with session(master, java_home=find_java().home, conf=chosen) as spark, in_words():
         yield OnSpark(spark)
@@ -86,7 +86,7 @@ def on_spark(master: str | None, conf: Sequence[str] = (), *, runs: int = 0) -> 
 
 @contextmanager
 def in_words() -> Iterator[None]:
-    """EnvironmentMissing where Spark could not do what it was asked."""
+    """Convert a failure of Spark to EnvironmentMissing."""
     try:
         yield
     except PySparkException as problem:
@@ -100,7 +100,7 @@ def in_words() -> Iterator[None]:
 
 @dataclass(frozen=True, slots=True)
 class OnSpark:
-    """As ``work.Here``, by tasks."""
+    """``work.Here``, with Spark tasks."""
 
     spark: SparkSession
 
@@ -116,22 +116,24 @@ class OnSpark:
 
     def ingest(self, place: Place, batch: str, found: Sequence[Found]) -> tuple[list[NewFile], list[Found]]:
         def written(batches: Batches) -> Batches:
-            some = [Found(**row) for one in batches for row in one.to_pylist()]
+            some = [Found(**row) for batch_of_rows in batches for row in batch_of_rows.to_pylist()]
             files, damaged = ingest(place, batch, some) if some else ((), ())
             rows = [asdict(file) | {"damaged": None} for file in files]
-            rows += [dict.fromkeys(NEW_FILES.names) | {"damaged": asdict(one)} for one in damaged]
+            rows += [dict.fromkeys(NEW_FILES.names) | {"damaged": asdict(damage)} for damage in damaged]
             yield pa.RecordBatch.from_pylist(rows, schema=_INGESTED)
 
-        rows = self.spark.createDataFrame([tuple(asdict(one).values()) for one in found], frames.spark_schema(_FOUND))
+        rows = self.spark.createDataFrame(
+            [tuple(asdict(folder).values()) for folder in found], frames.spark_schema(_FOUND)
+        )
         spread = rows.repartition(self._tasks(len(found)))
-        told = _collected(spread.mapInArrow(written, frames.spark_schema(_INGESTED)))
-        damaged = [Found(**row["damaged"]) for row in told if row["damaged"]]
-        return [_file(row) for row in told if row["path"]], damaged
+        returned = _collected(spread.mapInArrow(written, frames.spark_schema(_INGESTED)))
+        damaged = [Found(**row["damaged"]) for row in returned if row["damaged"]]
+        return [_file(row) for row in returned if row["path"]], damaged
 
     def write(self, jobs: Sequence[bytes], write: Callable[[bytes], tuple[NewFile, ...]]) -> list[NewFile]:
         def written(batches: Batches) -> Batches:
-            for one in batches:
-                for row in one.to_pylist():
+            for rows_of_jobs in batches:
+                for row in rows_of_jobs.to_pylist():
                     yield _told(write(row["job"]))
 
         rows = self.spark.createDataFrame([(job,) for job in jobs], "job binary")
@@ -141,8 +143,10 @@ class OnSpark:
         place = snapshot.place
 
         def checked(batches: Batches) -> Batches:
-            for one in batches:
-                found = [{"wrong": text} for text in check_units(place, (Unit(**row) for row in one.to_pylist()))]
+            for rows_of_units in batches:
+                found = [
+                    {"wrong": text} for text in check_units(place, (Unit(**row) for row in rows_of_units.to_pylist()))
+                ]
                 yield pa.RecordBatch.from_pylist(found, schema=pa.schema([pa.field("wrong", pa.string())]))
 
         cases = frames.table(self.spark, snapshot, Kept.CASES, snapshot.of("add"))
@@ -160,7 +164,7 @@ class OnSpark:
         place = snapshot.place
 
         def judged(batches: Batches) -> Batches:
-            some = (Unit(**row) for one in batches for row in one.to_pylist())
+            some = (Unit(**row) for rows_of_units in batches for row in rows_of_units.to_pylist())
             yield _told(judge_units(place, batch, wanted, some))
 
         same = F.col("lacks") == F.array(*(F.lit(check) for check in sorted(wanted)))
@@ -179,8 +183,8 @@ class OnSpark:
 
         def written(batches: Batches) -> Batches:
             writer = PartWriter(place, batch)
-            for one in batches:
-                for row in one.to_pylist():
+            for rows_of_runs in batches:
+                for row in rows_of_runs.to_pylist():
                     for table, content in ((Kept.VERDICTS, row["verdict"]), (Kept.ANSWERS, row["answers"])):
                         if content:
                             writer.add(table, row["month"], _from_bytes(content), [row["run"]])
@@ -204,14 +208,14 @@ class OnSpark:
         return frames.lacking(frames.runs(self.spark, snapshot), checks, sorted(rules))
 
     def _facts(self, snapshot: Snapshot, rules: Mapping[str, str], chosen: DataFrame) -> DataFrame:
-        """Everything a run is concluded from, one row a fact: run, month, kind, and the columns of that kind as a struct."""
+        """All facts of runs to conclude, one per row: run, month, and one struct per kind, of which one is not null."""
         manifests = frames.table(self.spark, snapshot, Kept.RUNS, snapshot.of("add")).select("run", "month", "manifest")
         found = manifests.select("run", "month", F.struct("manifest").alias(Kept.RUNS))
         for name in (*CONCLUDED_FROM, Kept.JUDGED):
             rows = frames.rows_that_hold(self.spark, snapshot, name, rules)
             if rows is not None:
-                one = rows.select("run", "month", F.struct(*COLUMNS[name].names).alias(name))
-                found = found.unionByName(one, allowMissingColumns=True)
+                kind = rows.select("run", "month", F.struct(*COLUMNS[name].names).alias(name))
+                found = found.unionByName(kind, allowMissingColumns=True)
         return found.join(F.broadcast(chosen.select("run")), on="run", how="left_semi")
 
     def _files(self, rows: DataFrame, write: Callable[[Batches], Batches]) -> list[NewFile]:
@@ -225,8 +229,8 @@ def _concluding(how: Concluding) -> Callable[[pa.Table], pa.Table]:
     def concluded(rows: pa.Table) -> pa.Table:
         kinds = {name: _of_kind(rows, name) for name in (*CONCLUDED_FROM, Kept.JUDGED) if name in rows.column_names}
         troubles = kinds.pop(Kept.JUDGED).column("trouble").to_pylist() if Kept.JUDGED in kinds else []
-        (said,) = (row for row in rows.column(Kept.RUNS).to_pylist() if row)
-        manifest = decode_manifest(said["manifest"].encode(), where="a run of the record")
+        (run_row,) = (row for row in rows.column(Kept.RUNS).to_pylist() if row)
+        manifest = decode_manifest(run_row["manifest"].encode(), where="a run of the record")
         answers = conclude(manifest, kinds, sorted(filter(None, troubles)), how)
         row = {
             "run": manifest.run,
@@ -268,13 +272,12 @@ def _file(row: Mapping[str, Any]) -> NewFile:
 
 
 def _collected(rows: DataFrame) -> list[dict[str, Any]]:
-    """The few rows that come back to the driver; EnvironmentMissing where tasks could not do their work."""
     with in_words():
         return rows.toArrow().to_pylist()
 
 
 def _last_line(text: str) -> str:
-    """What a task died of: the last line of its traceback that names an exception, else the first line of all."""
+    """The last line that names an exception, else the first line."""
     named = [line.strip() for line in text.splitlines() if _EXCEPTION.match(line)]
     return (named or text.strip().splitlines() or ["nothing"])[-1 if named else 0][:300]
 
@@ -283,7 +286,7 @@ _EXCEPTION = re.compile(r"[A-Za-z_.]+(Error|Exception|Missing|Interrupt)\b.*:")
 
 
 def pairs(conf: Sequence[str]) -> dict[str, str]:
-    """``KEY=VALUE`` of Spark's settings; UsageError for what is no such pair."""
+    """Parse ``KEY=VALUE`` settings of Spark; UsageError for anything else."""
     found = dict[str, str]()
     for text in conf:
         key, sign, value = text.partition("=")

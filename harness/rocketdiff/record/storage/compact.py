@@ -1,8 +1,8 @@
 """
-Compaction: rows of many batches into few large files, as a batch of its own that replaces them.
+Compaction: rewrites many batches into few large files, as a batch that replaces them.
 
-A run is never split: its rows stay row groups of one file. Replaced batches, and what killed commands left, are taken away only some
-hours later, because a command that looked before may still read them.
+A run remains row groups of one file. Replaced batches and leftovers of killed commands are deleted some hours later, because a
+command with an older snapshot may still read them.
 """
 
 import time
@@ -20,10 +20,10 @@ from rocketdiff.record.storage.store import Batch, FileOfTable, Snapshot, batch_
 from rocketdiff.record.storage.tables import COLUMNS, TRACES, Kept, NewFile
 
 BRONZE = (Kept.CASES, *TRACES.values())
-"""Tables of rows as they happened, beside ``runs``, whose rows name the part of all of them."""
+"""Tables of raw rows, besides ``runs``, whose rows name the part that holds them."""
 
 RUNS_A_PART = 256
-"""With some 0.5 MB of Parquet a run, files of about 128 MB."""
+"""With some 0.5 MB of Parquet per run, this gives files of about 128 MB."""
 
 BYTES_A_PART = 128 << 20
 
@@ -31,7 +31,7 @@ _MS_AN_HOUR = 3_600_000
 
 
 class Located(msgspec.Struct, frozen=True):
-    """A run and where its rows lie."""
+    """A run and the location of its rows."""
 
     run: str
     month: str
@@ -50,7 +50,7 @@ class Job(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The batch that shall replace others of its kind, and the jobs that write it."""
+    """A batch that will replace others of its kind, and the jobs that write it."""
 
     like: Batch
     replaces: tuple[str, ...]
@@ -59,7 +59,7 @@ class Plan:
 
 
 def plans(snapshot: Snapshot) -> list[Plan]:
-    """One plan for each kind of batch of which there are several; batches of judgements only with others of the same rules and checks."""
+    """Return one plan per kind with several batches. Judgements are merged only if rules and checks are equal."""
     alike: defaultdict[object, list[Batch]] = defaultdict(list)
     for batch in snapshot.visible:
         kind = batch.kind.removeprefix("compact-")
@@ -70,8 +70,8 @@ def plans(snapshot: Snapshot) -> list[Plan]:
 def rewrite(place: Place, batch: str, job: bytes) -> tuple[NewFile, ...]:
     """Do one job."""
     wanted, writer = msgspec.json.decode(job, type=Job), PartWriter(place, batch)
-    for one in wanted.runs:
-        _copy_run(place, writer, one)
+    for run in wanted.runs:
+        _copy_run(place, writer, run)
     system, _ = place.file_system()
     for month, path in wanted.files:
         with pq.ParquetFile(system.open_input_file(path)) as file:
@@ -82,30 +82,30 @@ def rewrite(place: Place, batch: str, job: bytes) -> tuple[NewFile, ...]:
 
 
 def tidy(snapshot: Snapshot, keep_hours: int) -> int:
-    """Take away what has been replaced, or left by killed commands, for so many hours; gives the number of files."""
+    """Delete files that were replaced, or left by killed commands, ``keep_hours`` ago; return the number of files."""
     before_ms = time.time_ns() // 1_000_000 - keep_hours * _MS_AN_HOUR
-    replaced = {name for one in snapshot.batches if one.at_ms <= before_ms for name in one.replaces}
-    known = {one.batch for one in snapshot.batches}
+    replaced = {name for batch in snapshot.batches if batch.at_ms <= before_ms for name in batch.replaces}
+    known = {batch.batch for batch in snapshot.batches}
 
     def unwanted(file: FileOfTable) -> bool:
         batch = batch_of(file.path)
         return batch in replaced or (batch not in known and file.at_ms <= before_ms)
 
-    tables = (one for one in Kept if one is not Kept.BATCHES)
+    tables = (table for table in Kept if table is not Kept.BATCHES)
     return sum(forget(snapshot.place, table, unwanted, keep_hours) for table in tables)
 
 
 def left_behind(snapshot: Snapshot) -> list[str]:
-    """Batches whose files are in tables and which never counted: of commands that were killed, or are still at work."""
-    known = {one.batch for one in snapshot.batches}
-    tables = (one for one in Kept if one is not Kept.BATCHES)
+    """Return batches without a commit: of commands that were killed, or are still at work."""
+    known = {batch.batch for batch in snapshot.batches}
+    tables = (table for table in Kept if table is not Kept.BATCHES)
     return sorted({batch_of(file.path) for table in tables for file in snapshot.files(table)} - known)
 
 
 def _plan(snapshot: Snapshot, batches: Sequence[Batch]) -> Plan:
     jobs = [*_runs(snapshot, batches), *_files(snapshot, batches)]
-    replaces = tuple(one.batch for one in batches)
-    return Plan(batches[0], replaces, tuple(map(msgspec.json.encode, jobs)), sum(one.runs for one in batches))
+    replaces = tuple(batch.batch for batch in batches)
+    return Plan(batches[0], replaces, tuple(map(msgspec.json.encode, jobs)), sum(batch.runs for batch in batches))
 
 
 def _runs(snapshot: Snapshot, batches: Sequence[Batch]) -> Iterable[Job]:
@@ -120,8 +120,8 @@ def _runs(snapshot: Snapshot, batches: Sequence[Batch]) -> Iterable[Job]:
 
 
 def _files(snapshot: Snapshot, batches: Sequence[Batch]) -> Iterable[Job]:
-    names, (_, root) = {one.batch for one in batches}, snapshot.place.file_system()
-    tables = (one for one in Kept if one not in (Kept.BATCHES, Kept.RUNS, *BRONZE))
+    names, (_, root) = {batch.batch for batch in batches}, snapshot.place.file_system()
+    tables = (table for table in Kept if table not in (Kept.BATCHES, Kept.RUNS, *BRONZE))
     for table in tables:
         waiting: list[tuple[str, str]] = []
         size = 0

@@ -1,4 +1,4 @@
-"""Files of a record as tasks write and read them: on any file system that Arrow knows, named by batch and part."""
+"""Files of a record as tasks write and read them, on any file system of Arrow, named by batch and part."""
 
 import uuid
 from collections import defaultdict
@@ -17,28 +17,26 @@ from rocketdiff.core.errors import EnvironmentMissing, TraceError, UsageError
 from rocketdiff.record.storage.tables import COLUMNS, PARTITION, Kept, NewFile, partition_of, whole_schema
 
 ROWS_A_GROUP = 131_072
-"""Rows of small tables that are gathered before they are written: some MB, and what Spark reads in one go."""
+"""Rows of small tables buffered before a write: some MB, which Spark reads at once."""
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a record lies: an absolute folder or the URL of a file system (``s3://…``, ``hdfs://…``, ``file://…``)."""
+    """Location of a record: an absolute folder, or the URL of a file system (``s3://…``, ``hdfs://…``, ``file://…``)."""
 
     url: str
 
     @classmethod
     def named(cls, text: str) -> "Place":
-        """As a person wrote it."""
         if not text or "\0" in text:
             raise UsageError("a folder or URL of a record", seen=repr(text), hint="--record FOLDER")
         return cls(text.rstrip("/") if _is_url(text) else str(Path(text).absolute()))
 
     def folder(self, table: Kept) -> str:
-        """Of a table."""
         return f"{self.url}/{table}"
 
     def file_system(self) -> tuple[pafs.FileSystem, str]:
-        """What reads and writes here, and the path of this place in it."""
+        """Return the file system, and the path of this place in it."""
         if not _is_url(self.url):
             return pafs.LocalFileSystem(), self.url
         try:
@@ -57,20 +55,20 @@ def _is_url(text: str) -> bool:
 
 
 def path_in(place: Place, table: Kept, month: str, batch: str, part: str) -> str:
-    """Path of a part of a table, in the file system of the place."""
+    """Return the path of a part of a table, in the file system of the place."""
     return f"{place.file_system()[1]}/{table}/{below_table(month, batch, part)}"
 
 
 def below_table(month: str, batch: str, part: str) -> str:
-    """As Delta names it."""
+    """Return the path of a part within its table, as Delta names it."""
     return f"month={month}/batch={batch}/{part}.parquet"
 
 
 class PartWriter:
     """
-    Writes rows of any tables of one batch, one file a table and month; nobody sees them before the batch is committed.
+    Writes rows of any tables of one batch, one file per table and month; readers see them after the commit.
 
-    Each call of ``add`` with ``is_group`` makes row groups of its own, so that the rows of a run can be read alone.
+    ``add`` with ``is_group`` makes separate row groups, so that a run's rows can be read alone.
     """
 
     def __init__(self, place: Place, batch: str) -> None:
@@ -84,15 +82,13 @@ class PartWriter:
         self._runs: defaultdict[tuple[Kept, str], set[str]] = defaultdict(set)
 
     def add(self, table: Kept, month: str, rows: pa.Table, runs: Iterable[str], *, is_group: bool = False) -> None:
-        """Write rows, now or together with later ones."""
         key = table, month
         self._runs[key].update(runs)
         self._waiting[key].append(rows.cast(COLUMNS[table]))
-        if is_group or sum(one.num_rows for one in self._waiting[key]) >= ROWS_A_GROUP:
+        if is_group or sum(waiting.num_rows for waiting in self._waiting[key]) >= ROWS_A_GROUP:
             self._flush(key)
 
     def close(self) -> tuple[NewFile, ...]:
-        """Every file that was written."""
         for key in list(self._waiting):
             self._flush(key)
         try:
@@ -117,7 +113,7 @@ class PartWriter:
 
     def _given_up(self, problem: OSError) -> EnvironmentMissing:
         for writer in self._writers.values():
-            writer.is_open = False  # else its destructor tries again, and prints a traceback
+            writer.is_open = False  # otherwise its destructor tries again and prints a traceback
         return cannot_write(problem)
 
     def _writer(self, key: tuple[Kept, str]) -> pq.ParquetWriter:
@@ -142,7 +138,7 @@ class PartWriter:
 
 
 def cannot_write(problem: OSError) -> EnvironmentMissing:
-    """A full disk, or a folder that nobody may write to."""
+    """Return the error for a full disk or a folder without write permission."""
     return EnvironmentMissing(
         "a record that can be written to",
         seen=str(problem),
@@ -153,15 +149,15 @@ def cannot_write(problem: OSError) -> EnvironmentMissing:
 def read_rows(
     place: Place, table: Kept, paths: Sequence[str], columns: Sequence[str], **keep: Sequence[str]
 ) -> pa.Table:
-    """Some columns of some files of a table, in this process; ``keep``: values of a column whose rows are wanted."""
+    """Read some columns of some files of a table in this process; ``keep``: wanted values by column."""
     schema = whole_schema(table)
     if not paths:
         return pa.schema([schema.field(name) for name in columns]).empty_table()
     partitioning = ds.partitioning(pa.schema([(name, pa.string()) for name in PARTITION]), flavor="hive")
     wanted = None
     for name, values in keep.items():
-        one = ds.field(name).isin(list(values))
-        wanted = one if wanted is None else wanted & one
+        condition = ds.field(name).isin(list(values))
+        wanted = condition if wanted is None else wanted & condition
     try:
         dataset = ds.dataset(
             list(paths),
@@ -180,7 +176,7 @@ def read_rows(
 
 
 def read_run(place: Place, table: Kept, path: str, run: str) -> pa.Table:
-    """The rows of one run in a file: only row groups whose statistics admit it are read."""
+    """Return the rows of one run in a file; reads only row groups whose statistics admit the run."""
     system, _ = place.file_system()
     try:
         with pq.ParquetFile(system.open_input_file(path)) as file:
@@ -188,7 +184,7 @@ def read_run(place: Place, table: Kept, path: str, run: str) -> pa.Table:
             groups = [number for number in range(file.num_row_groups) if _may_hold(file, number, run)]
             rows = file.read_row_groups(groups, columns=names)
     except FileNotFoundError as problem:
-        # Not a trouble of the run, which would be kept: a worker that does not share the record's folder.
+        # A worker that does not share the record's folder; not a defect of the run, which would be recorded.
         raise EnvironmentMissing(
             f"the files of table {table} of the record where tasks run",
             seen=str(problem)[:300],
@@ -209,5 +205,5 @@ def _may_hold(file: pq.ParquetFile, group: int, run: str) -> bool:
 
 
 def texts(rows: pa.Table, column: str) -> list[str]:
-    """A column without nulls as strings."""
+    """Return a column without nulls as strings."""
     return [str(value) for value in rows.column(column).to_pylist()]

@@ -1,10 +1,12 @@
 """
-The record on disk: Delta tables, and the one commit by which a batch counts in all of them.
+The record on disk: Delta tables, and the one commit that makes a batch visible in all of them.
 
-Protocol. Tasks write files that no table names. The driver then appends them to their tables, one Delta commit a table: rows of a
-batch that is not in ``batches``, which every reader here leaves out. Last it appends the batch's row to ``batches``, provided that nobody
-has done so since this command looked (``max_commit_retries=0``); if somebody has, the command looks again and takes away what is
-there by now. So a command that is killed anywhere leaves either the whole batch or files that nobody reads and ``compact`` removes.
+1. Tasks write files that no table contains.
+2. The driver appends them to their tables, one Delta commit per table. Readers ignore rows whose batch is not in ``batches``.
+3. The driver appends the batch's row to ``batches``, only if no other command has done so since the snapshot
+   (``max_commit_retries=0``). Otherwise the command takes a new snapshot and works on what is still missing.
+
+A killed command leaves the whole batch, or files that no reader uses and ``compact`` removes.
 """
 
 import json
@@ -31,7 +33,7 @@ _NAME = "rocketdiff record"
 
 
 class OthersWereFaster(Exception):
-    """Another command has committed a batch since this one looked; look again."""
+    """Another command has committed a batch since the snapshot; take a new one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +41,8 @@ class Batch:
     """
     What one command has added.
 
-    kind: add, judge, conclude, compact-… rules: digest of each check (``rules.py``); checks: those that were judged. scope: digest of what
-    answers depend on besides. replaces: batches whose rows this one holds now.
+    kind: add, judge, conclude, compact-… rules: digest of each check (``rules.py``); checks: the judged ones. scope: digest
+    of what else answers depend on. replaces: batches whose rows this batch now holds.
     """
 
     batch: str
@@ -55,13 +57,13 @@ class Batch:
 
 
 def new_batch(kind: str) -> Batch:
-    """A batch of now, with a name of its own."""
+    """Return a batch with the current time and a unique name."""
     return Batch(uuid.uuid4().hex[:16], kind, time.time_ns() // 1_000_000, __version__)
 
 
 @dataclass(frozen=True, slots=True)
 class FileOfTable:
-    """A file that is in a table; path: below the table's folder."""
+    """A file of a table; path: relative to the table's folder."""
 
     path: str
     size: int
@@ -71,9 +73,9 @@ class FileOfTable:
 @dataclass(frozen=True, slots=True)
 class Snapshot:
     """
-    The record as it was when somebody looked: its batches, and the version of the table ``batches``.
+    The record at one time: its batches, and the version of table ``batches``.
 
-    A table is listed once: all files of these batches were in it before they were in ``batches``.
+    A table is listed only once, because the files of these batches were in it before their rows were in ``batches``.
     """
 
     place: Place
@@ -83,41 +85,40 @@ class Snapshot:
 
     @property
     def visible(self) -> tuple[Batch, ...]:
-        """Batches whose rows count."""
-        replaced = {name for one in self.batches for name in one.replaces}
-        return tuple(one for one in self.batches if one.batch not in replaced)
+        """Batches that no other batch replaces."""
+        replaced = {name for batch in self.batches for name in batch.replaces}
+        return tuple(batch for batch in self.batches if batch.batch not in replaced)
 
     def of(self, kind: str) -> tuple[Batch, ...]:
-        """Visible batches of a kind; those of compactions are of the kind they compacted."""
-        return tuple(one for one in self.visible if one.kind in (kind, f"compact-{kind}"))
+        """Visible batches of a kind, including compactions of that kind."""
+        return tuple(batch for batch in self.visible if batch.kind in (kind, f"compact-{kind}"))
 
     def files(self, table: Kept) -> list[FileOfTable]:
-        """Every file that is in a table, of these batches and of others, by path."""
+        """By path, of any batch."""
         if table not in self._listed:
             opened = _opened(self.place, table)
             self._listed[table] = [] if opened is None else _files_of(opened)
         return self._listed[table]
 
     def paths(self, table: Kept, batches: Iterable[Batch] | None = None) -> list[str]:
-        """Files of a table that belong to some batches (default: all visible), for the file system of the place."""
-        names = {one.batch for one in (self.visible if batches is None else batches)}
+        """Files of the given batches (default: all visible), as paths in the place's file system."""
+        names = {batch.batch for batch in (self.visible if batches is None else batches)}
         root = f"{self.place.file_system()[1]}/{table}"
         return [f"{root}/{file.path}" for file in self.files(table) if batch_of(file.path) in names]
 
     def rows(
         self, table: Kept, columns: Sequence[str], batches: Iterable[Batch] | None = None, **keep: Sequence[str]
     ) -> pa.Table:
-        """Rows of some batches, read in this process."""
         return read_rows(self.place, table, self.paths(table, batches), columns, **keep)
 
 
 def batch_of(path: str) -> str:
-    """The batch that a file belongs to, by its path."""
+    """Return the batch that a file's path names."""
     return next((word.removeprefix("batch=") for word in path.split("/") if word.startswith("batch=")), "")
 
 
 def look(place: Place) -> Snapshot:
-    """The record as it is now; UsageError where there is none, TraceError for one of another version."""
+    """Return a snapshot; UsageError if there is no record, TraceError if it has another version."""
     opened = _opened(place, Kept.BATCHES)
     if opened is None:
         raise UsageError("a record", seen=f"none at {place.url}", hint="rocketdiff record add RUN makes one")
@@ -125,7 +126,7 @@ def look(place: Place) -> Snapshot:
 
 
 def look_or_make(place: Place) -> Snapshot:
-    """The same, making an empty record where there is none."""
+    """Return a snapshot; create an empty record if there is none."""
     opened = _opened(place, Kept.BATCHES)
     if opened is None:
         _made(place, Kept.BATCHES)
@@ -143,9 +144,9 @@ def _seen(place: Place, opened: DeltaTable) -> Snapshot:
 
 def commit(snapshot: Snapshot, batch: Batch, files: Sequence[NewFile]) -> None:
     """
-    Make a batch count, in all tables at once.
+    Make a batch visible in all tables at once.
 
-    Raises OthersWereFaster when another batch has come since the snapshot: the files then belong to no batch, and the command begins anew.
+    Raises OthersWereFaster if another batch was committed since the snapshot; these files then belong to no batch.
     """
     _require_seen(snapshot.place, files)
     by_table: defaultdict[Kept, list[NewFile]] = defaultdict(list)
@@ -153,16 +154,16 @@ def commit(snapshot: Snapshot, batch: Batch, files: Sequence[NewFile]) -> None:
         by_table[Kept(file.table)].append(file)
     for table, some in by_table.items():
         _append(snapshot.place, table, [_action(file) for file in some])
-    # Their order is that of the commits, also after the clock went back.
-    last_ms = max((one.at_ms for one in snapshot.batches), default=0)
+    # Batches are ordered by commit, even if the clock was set back.
+    last_ms = max((known.at_ms for known in snapshot.batches), default=0)
     _append_batch(snapshot, replace(batch, at_ms=max(batch.at_ms, last_ms + 1)))
 
 
 def lost_files(snapshot: Snapshot) -> list[str]:
-    """Files of visible batches that are not there, or cut short, one sentence each: of a record that was half copied."""
-    names, (system, root) = {one.batch for one in snapshot.visible}, snapshot.place.file_system()
+    """Return one sentence per file of a visible batch that is missing or truncated, as in a half-copied record."""
+    names, (system, root) = {batch.batch for batch in snapshot.visible}, snapshot.place.file_system()
     wrong = []
-    for table in (one for one in Kept if one is not Kept.BATCHES):
+    for table in (kept for kept in Kept if kept is not Kept.BATCHES):
         files = [file for file in snapshot.files(table) if batch_of(file.path) in names]
         there = system.get_file_info([f"{root}/{table}/{file.path}" for file in files])
         wrong += [
@@ -174,7 +175,11 @@ def lost_files(snapshot: Snapshot) -> list[str]:
 
 
 def forget(place: Place, table: Kept, unwanted: Callable[[FileOfTable], bool], keep_hours: int) -> int:
-    """Take the batches of such files out of a table, then remove what is in no table since so many hours; gives the number of files removed."""
+    """
+    Remove the batches of unwanted files from a table, then delete files that are in no table for ``keep_hours``.
+
+    Returns the number of files deleted.
+    """
     opened = _opened(place, table)
     if opened is None:
         return 0
@@ -187,14 +192,14 @@ def forget(place: Place, table: Kept, unwanted: Callable[[FileOfTable], bool], k
 
 
 def gather_batches(place: Place) -> None:
-    """Put the rows of ``batches``, of which each command adds a file, into one."""
+    """Merge the files of table ``batches``, to which each command adds one."""
     opened = _opened(place, Kept.BATCHES)
     if opened is not None:
         opened.optimize.compact()
 
 
 def _require_seen(place: Place, files: Sequence[NewFile]) -> None:
-    """Tasks on other machines may have written to folders of theirs, of the same name."""
+    """Tasks on other machines may have written to a local folder of the same name."""
     system, root = place.file_system()
     there = system.get_file_info([f"{root}/{file.table}/{file.path}" for file in files])
     lost = [file for file, seen in zip(files, there, strict=True) if seen.size != file.size]
@@ -288,7 +293,7 @@ def _files_of(opened: DeltaTable) -> list[FileOfTable]:
 
 
 def _made(place: Place, table: Kept) -> DeltaTable:
-    """A new, empty table; somebody else may be making it at this moment."""
+    """Create an empty table, unless another command does so at the same time."""
     try:
         place.file_system()[0].create_dir(f"{place.file_system()[1]}/{table}", recursive=True)
         return DeltaTable.create(
@@ -309,11 +314,11 @@ def _made(place: Place, table: Kept) -> DeltaTable:
 
 
 def _require_version(opened: DeltaTable) -> None:
-    said = opened.metadata().description or "no record of rocketdiff"
-    if said != f"{_NAME} {RECORD_VERSION}":
+    version = opened.metadata().description or "no record of rocketdiff"
+    if version != f"{_NAME} {RECORD_VERSION}":
         raise TraceError(
             f"a record of version {RECORD_VERSION}",
-            seen=f"{said} at {opened.table_uri}",
+            seen=f"{version} at {opened.table_uri}",
             hint="use the rocketdiff that made it, or add the runs to a new record",
         )
 

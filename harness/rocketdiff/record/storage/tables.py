@@ -1,8 +1,8 @@
 """
-The tables of a record: columns, and which of them are bronze (as it happened), silver (as judged) or answers.
+The tables of a record and their columns: bronze (raw rows), silver (judged facts) and answers.
 
-Every table is partitioned by ``month`` (of the run) and ``batch`` (the command that wrote the rows); both stand in the path of a
-file and not in its columns. A batch counts in all tables at once, when its row is in ``batches`` (``store.py``).
+Tables are partitioned by ``month`` (of the run) and ``batch`` (of the command); both are in a file's path and not in its
+columns. A batch becomes visible in all tables at once, with its row in ``batches`` (``store.py``).
 """
 
 from dataclasses import dataclass
@@ -14,11 +14,11 @@ from rocketdiff.analysis.facts import ARROW_SCHEMA
 from rocketdiff.traces.schema import SCHEMAS, TableName
 
 RECORD_VERSION = "1"
-"""Of tables and their columns together; a record of another one is refused."""
+"""Version of tables and columns; a record of another version is refused."""
 
 
 class Kept(StrEnum):
-    """The tables, each a folder of the record."""
+    """The tables; each is a folder of the record."""
 
     BATCHES = "batches"
     RUNS = "runs"
@@ -44,7 +44,7 @@ class Kept(StrEnum):
 PARTITION = ("month", "batch")
 
 TRACES: dict[TableName, Kept] = {table: Kept(table.value) for table in TableName}
-"""The table of the record that holds each table of a run."""
+"""The record's table for each table of a run."""
 
 _TEXT, _LONG = pa.string(), pa.int64()
 
@@ -54,17 +54,16 @@ def _columns(**kinds: pa.DataType) -> pa.Schema:
 
 
 def _plain(schema: pa.Schema) -> pa.Schema:
-    """Columns of a trace under the name of their run; words are text, which Parquet codes by itself."""
-    fields = [pa.field(one.name, _TEXT if pa.types.is_dictionary(one.type) else one.type) for one in schema]
+    fields = [pa.field(column.name, _TEXT if pa.types.is_dictionary(column.type) else column.type) for column in schema]
     return pa.schema([pa.field("run", _TEXT), *fields])
 
 
 def _facts(kind: str, **more: pa.DataType) -> pa.Schema:
-    """Columns of one kind of fact; ``owner``: the check it belongs to (``rules.owner_of``)."""
+    """``owner``: the check that a fact belongs to (``rules.owner_of``)."""
     found = ARROW_SCHEMA.field(kind).type
     assert isinstance(found, pa.StructType)
     head = {"run": _TEXT, "case": _LONG, "owner": _TEXT, **more}
-    return pa.schema([*head.items(), *((one.name, one.type) for one in found)])
+    return pa.schema([*head.items(), *((column.name, column.type) for column in found)])
 
 
 _DIVERGENCE = pa.struct([("signature", _TEXT), ("subject", _TEXT), ("count", _LONG), ("declared_by", _TEXT)])
@@ -75,8 +74,8 @@ _MEASURE = pa.struct(
 )
 
 COLUMNS: dict[Kept, pa.Schema] = {
-    # rules: digest by check, as JSON. checks: those of them that were judged. scope: what else an answer depends on.
-    # replaces: batches whose rows this one holds in larger files.
+    # rules: digest by check, as JSON. checks: the judged ones. scope: digest of what else an answer depends on.
+    # replaces: batches whose rows this batch holds in larger files.
     Kept.BATCHES: _columns(
         batch=_TEXT,
         kind=_TEXT,
@@ -88,7 +87,7 @@ COLUMNS: dict[Kept, pa.Schema] = {
         scope=_TEXT,
         replaces=pa.list_(_TEXT),
     ),
-    # part: name of the files that hold the run's rows. manifest: run.json as it was.
+    # part: name of the files that hold the run's rows. manifest: run.json unchanged.
     Kept.RUNS: _columns(
         run=_TEXT,
         digest=_TEXT,
@@ -109,7 +108,7 @@ COLUMNS: dict[Kept, pa.Schema] = {
         sends=_LONG,
         manifest=_TEXT,
     ),
-    # statements: of the sealed files, as JSON, so that a reader proves whole groups here too.
+    # statements: those of the sealed files, as JSON, with which a reader verifies the groups of rows.
     Kept.CASES: _columns(
         run=_TEXT,
         case=_LONG,
@@ -127,9 +126,9 @@ COLUMNS: dict[Kept, pa.Schema] = {
         statements=_TEXT,
     ),
     **{kept: _plain(SCHEMAS[table]) for table, kept in TRACES.items()},
-    # place: the folder's name alone, since paths of a machine mean nothing on another.
+    # place: only the folder's name, because a path has no meaning on another machine.
     Kept.QUARANTINE: _columns(place=_TEXT, run=_TEXT, expected=_TEXT, seen=_TEXT, hint=_TEXT),
-    # trouble: why the case could not be judged; empty if it could.
+    # trouble: why the case could not be judged, or empty.
     Kept.JUDGED: _columns(run=_TEXT, case=_LONG, trouble=_TEXT, facts=_LONG),
     Kept.SIGNATURES: _facts("difference", count=_LONG),
     Kept.DIFFERENCES: _facts("difference"),
@@ -154,18 +153,18 @@ COLUMNS: dict[Kept, pa.Schema] = {
 
 
 def partition_of(table: Kept) -> tuple[str, ...]:
-    """What the files of a table are divided by; ``batches`` is a table of a few rows."""
+    """Return a table's partition columns; ``batches`` has few rows and none."""
     return () if table is Kept.BATCHES else PARTITION
 
 
 def whole_schema(table: Kept) -> pa.Schema:
-    """Columns of a table with those that stand in the paths of its files."""
+    """Return the columns of a table, partition columns included."""
     return pa.schema([*COLUMNS[table], *(pa.field(name, _TEXT) for name in partition_of(table))])
 
 
 @dataclass(frozen=True, slots=True)
 class NewFile:
-    """One Parquet file that a task has written and that is in no table yet; path: below the folder of its table."""
+    """A Parquet file that a task has written and no table contains yet. path: relative to the folder of its table."""
 
     table: str
     path: str
@@ -183,4 +182,4 @@ NEW_FILES = pa.schema(
         for name in ("table", "path", "month", "batch", "size", "rows", "first_run", "last_run")
     ]
 )
-"""How a task tells of the files it has written."""
+"""Schema in which a task returns the files it has written."""

@@ -1,4 +1,4 @@
-"""Ambiguity: how many of the queues did the rules still allow, as the oracle learned the client's hidden state?"""
+"""Ambiguity: how many queues did the rules still allow, as the oracle learned the client's hidden state?"""
 
 from collections.abc import Sequence
 
@@ -10,7 +10,9 @@ WIDTH, HEIGHT = 330, 120
 
 
 def draw_ambiguity(curves: Sequence[AmbiguityCurve]) -> str:
-    """SVG of one case: the legal share of queues over time, one line per arm. Low is decisive; at 1 nothing was excluded."""
+    """
+    Return the SVG of one case: the legal share of queues over time, one line per arm. Low is decisive; 1 excludes nothing.
+    """
     import altair as alt
 
     rows: list[dict[str, object]] = [
@@ -37,7 +39,7 @@ def draw_ambiguity(curves: Sequence[AmbiguityCurve]) -> str:
 
 
 def mean_share(curve: AmbiguityCurve) -> float:
-    """Mean of the curve's points; 1 without points, because nothing was excluded."""
+    """Return the mean of the curve's points; 1 without points, because nothing was excluded."""
     return sum(share for _, share in curve.points) / len(curve.points) if curve.points else 1.0
 
 

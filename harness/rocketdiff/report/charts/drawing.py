@@ -1,8 +1,8 @@
 """
-Renders a chart as inline SVG for the page: no fixed size, few bytes, colours that the page's dark scheme can replace.
+Renders a chart as inline SVG: scalable, small, with colours that the page's dark scheme can replace.
 
-Altair writes Vega-Lite; vl-convert draws it without browser or network. Altair's own schema check is off, because it visits
-every row (0.7 s for 6,000 rows) and every part of the chart, and vl-convert refuses a wrong chart anyway.
+vl-convert draws Altair's Vega-Lite without browser or network. Altair's schema check is off: it visits every row (0.7 s for
+6,000), and vl-convert refuses a wrong chart anyway.
 """
 
 import re
@@ -61,16 +61,12 @@ class Chart(Protocol):
 
 
 def start_engine() -> None:
-    """Draw nothing, so that the first picture does not wait for vl-convert's engine (half a second of a processor); any thread may."""
+    """Start vl-convert's engine (half a second of CPU) ahead of the first picture; thread-safe."""
     vl_convert.vegalite_to_svg({"data": {"values": []}, "mark": "bar"}, allowed_base_urls=[])
 
 
 def draw(chart: Chart, datasets: Mapping[str, Rows], *, label: str) -> str:
-    """
-    SVG of the chart with ``datasets`` (by the names its NamedData use) and ``label`` as its text alternative.
-
-    The picture is as wide as its box, and at most as wide as it was drawn.
-    """
+    """Return the chart with ``datasets`` (by the names of its NamedData) as SVG, with ``label`` as text alternative."""
     specification = {**chart.to_dict(validate=False), "config": CONFIG, "datasets": datasets}
     svg = vl_convert.vegalite_to_svg(specification, allowed_base_urls=[])
     return _for_a_page(svg, label)

@@ -13,7 +13,7 @@ AXIS = {"failover-time-per-timeout": "ms inside sends, for every timeout waited"
 
 
 def draw_failover(curves: Sequence[FailoverCurve], subjects: dict[str, str]) -> str:
-    """SVG of one pool's curves, one an arm (solid: baseline; dashed: candidate), from Kaplan–Meier points."""
+    """Return the SVG of one pool's curves, one per arm (solid: baseline; dashed: candidate), from Kaplan–Meier points."""
     import altair as alt
 
     end_ms = 1.04 * max((at_ms for curve in curves for at_ms, _ in curve.points), default=0.0)
@@ -50,7 +50,6 @@ def draw_failover(curves: Sequence[FailoverCurve], subjects: dict[str, str]) -> 
 
 
 def _from_start_to(end_ms: float, curve: FailoverCurve) -> tuple[tuple[float, float], ...]:
-    """The curve, extended from 0 at the start and at its last value to the end of the picture."""
     last = curve.points[-1][1] if curve.points else 0.0
     return ((0.0, 0.0), *curve.points, (end_ms, last))
 
@@ -60,7 +59,7 @@ def _name(arm: str, subjects: dict[str, str]) -> str:
 
 
 def median_ms(curve: FailoverCurve) -> float | None:
-    """Time by which half of the episodes had failed over; None if fewer did."""
+    """Return the time by which half of the episodes had failed over; None if fewer did."""
     return next((at_ms for at_ms, share in curve.points if share >= 0.5), None)
 
 

@@ -1,8 +1,7 @@
 """
-Swim lanes: which queue of which broker did each attempt go to, how long did it last, and which broker was paused meanwhile?
+Swim lanes: to which queue of which broker did each attempt go, how long did it last, and which broker was paused meanwhile?
 
-One window of a case: one lane per broker and arm, one row per queue inside it, one bar per attempt, both arms on one axis. Its
-examples are marked.
+One window of a case: a lane per broker and arm, a row per queue, a bar per attempt.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -19,7 +18,7 @@ ROW, MOST_ROWS_HEIGHT = 9.0, 72.0
 """Pixels of a queue's row; more than eight queues of a broker share the height of eight."""
 
 LEAST_ROWS = 2
-"""Minimum rows of a lane, so that the broker's name fits into it."""
+"""Minimum rows of a lane, so that the broker's name fits."""
 
 NARROWEST = 1.6
 """Minimum width of an attempt, in pixels."""
@@ -28,15 +27,13 @@ TITLE, GAP, MARK = 20.0, 8.0, 15.0
 """Pixels above an arm's lanes, below them, and of one line of marks at the top."""
 
 MARK_WIDTH = 210.0
-"""Width of a mark's label; nearer marks go on another line."""
+"""Width of a mark's label in pixels; nearer marks go on another line."""
 
 COLOURS = {"unknown": UNKNOWN, "failed": FAILED}
 
 
 @dataclass(frozen=True, slots=True)
 class _Lane:
-    """One broker: top of its lane, and its rows."""
-
     broker: str
     top: float
     queues: tuple[int, ...]
@@ -54,7 +51,7 @@ class _Lane:
 
 
 def draw_lanes(lanes: SwimLanes, subjects: dict[str, str]) -> str:
-    """SVG of one window; ``subjects`` names the arms."""
+    """Return the SVG of one window; ``subjects`` names the arms."""
     axis = _axis(lanes.attempts)
     marks = _placed(lanes, axis)
     top = MARK * (1 + max((line for _, _, line in marks), default=-1)) + 4
@@ -75,7 +72,7 @@ def _axis(attempts: Sequence[LaneAttempt]) -> Axis:
 
 
 def _rows(lanes: SwimLanes, top: float) -> list[_Lane]:
-    """Lanes one below the other; a broker with a fault has one even without attempts."""
+    """A broker with a fault has a lane even without attempts."""
     hit = {lane for fault in lanes.faults if (lane := lane_of(fault)) is not None}
     found: list[_Lane] = []
     for broker in sorted({attempt.broker for attempt in lanes.attempts} | hit):
@@ -102,7 +99,6 @@ def _panel(lanes: SwimLanes, arm: str, rows: Sequence[_Lane], axis: Axis) -> Ite
 
 
 def _names(lane: _Lane) -> Iterator[str]:
-    """The broker's name, queue numbers if rows are high enough, and a line below."""
     yield text(0, lane.top + min(lane.height, 18) / 2 + 4, lane.broker, size=11)
     if lane.row >= ROW:
         for queue in lane.queues:
@@ -124,7 +120,7 @@ def _bar(attempt: LaneAttempt, lane: _Lane, axis: Axis) -> str:
 
 
 def _is_marked(attempt: LaneAttempt, marks: Iterable[LaneMark]) -> bool:
-    """Whether an attempt is outlined: both arms' attempts of an example's send are, because they are compared."""
+    """Both arms' attempts at an example's send are outlined, because they are compared."""
     return any((attempt.thread, attempt.send) == (mark.thread, mark.send) for mark in marks)
 
 
@@ -135,7 +131,7 @@ def _outline(attempt: LaneAttempt, lane: _Lane, axis: Axis) -> str:
 
 
 def _placed(lanes: SwimLanes, axis: Axis) -> list[tuple[LaneMark, float, int]]:
-    """Marks by time, one per send, each with its position and the lowest line on which its label fits."""
+    """Marks by time, one per send, with x position and the first line with room for the label."""
     first: dict[tuple[str, int, int], tuple[float, LaneMark]] = {}
     for mark in lanes.marks:
         own = [a.start_ms for a in lanes.attempts if (a.arm, a.thread, a.send) == (mark.arm, mark.thread, mark.send)]
@@ -154,15 +150,15 @@ def _placed(lanes: SwimLanes, axis: Axis) -> list[tuple[LaneMark, float, int]]:
 def _mark(
     axis: Axis, lanes: SwimLanes, mark: LaneMark, x: float, line: int, bottom: float, subjects: dict[str, str]
 ) -> str:
-    """A vertical line through both arms at the example's send, with its number at the top."""
+    """A vertical line through both arms at the example's send."""
     top = MARK * line
     title = ", ".join(dict.fromkeys(m.signature for m in lanes.marks if (m.arm, m.send) == (mark.arm, mark.send)))
     words = f"send {mark.send} of {subjects.get(mark.arm, mark.arm)}"
     fits = x + MARK_WIDTH < axis.x(axis.end_ms)
-    said = text(x + 4 if fits else x - 4, top + 11, words, bold=True, anchor="" if fits else "end")
+    label = text(x + 4 if fits else x - 4, top + 11, words, bold=True, anchor="" if fits else "end")
     return (
         f'<g class="mark"><title>{escape(title)}</title>'
-        f'<path d="M{x:.1f},{top + 2:.1f}V{bottom:.1f}" stroke="{INK}" stroke-dasharray="3 3"/>{said}</g>'
+        f'<path d="M{x:.1f},{top + 2:.1f}V{bottom:.1f}" stroke="{INK}" stroke-dasharray="3 3"/>{label}</g>'
     )
 
 

@@ -8,14 +8,14 @@ from rocketdiff.report.charts.palette import ARM_COLOURS, GRID, INK, MUTED, UNKN
 from rocketdiff.report.charts.timelines import GUTTER, WIDTH, Axis, fault_text, frame, lane_of, shade, text, ticks
 
 LANE, GAP, TOP = 20.0, 4.0, 15.0
-"""Pixels of a broker's row, between two rows, and above the first, for the window numbers."""
+"""Pixels: a broker's row, the gap between rows, and the space above for window numbers."""
 
 LEAST = 1.5
-"""Minimum height of a step in pixels, so that a single attempt stays visible."""
+"""Minimum height of a step in pixels, so that a single attempt is visible."""
 
 
 def draw_overview(overview: Overview, windows: Sequence[SwimLanes], subjects: dict[str, str]) -> str:
-    """SVG of one case; ``windows``, which are drawn in full elsewhere, are outlined with their numbers."""
+    """Return the SVG of one case; ``windows`` are outlined with their numbers."""
     steps = max((len(row.stored) for row in overview.rows), default=1)
     axis = Axis(0.0, steps * overview.step_ms)
     most = max((max(map(sum, zip(row.stored, row.other, strict=True))) for row in overview.rows), default=1) or 1
@@ -45,7 +45,7 @@ def _lane(overview: Overview, row: OverviewRow, subject: str, axis: Axis, top: f
 
 
 def _bars(counts: Sequence[int], below: Sequence[int], step_ms: float, axis: Axis, top: float, most: int) -> str:
-    """One path of all steps with a count, stacked on the series below."""
+    """One path, stacked on the series below."""
     parts = []
     for step, (count, under) in enumerate(zip(counts, below, strict=True)):
         if count:
@@ -57,7 +57,6 @@ def _bars(counts: Sequence[int], below: Sequence[int], step_ms: float, axis: Axi
 
 
 def _window(axis: Axis, lanes: SwimLanes, number: int, bottom: float) -> str:
-    """Outline of a window; a short one has a visible minimum width."""
     left = axis.x(min(attempt.start_ms for attempt in lanes.attempts))
     width = max(axis.x(max(attempt.end_ms for attempt in lanes.attempts)) - left, 4.0)
     return (

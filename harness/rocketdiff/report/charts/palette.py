@@ -1,8 +1,7 @@
 """
-The colours of all pictures, by meaning; report.css has a counterpart of each for the dark scheme.
+The colours of all pictures, by meaning; report.css has a dark counterpart of each.
 
-They differ in lightness as well as in hue, for grey prints and common colour deficiencies; colour alone never carries
-information.
+They differ in lightness as well as hue, for grey prints and colour-blind readers.
 """
 
 INK = "#25303b"

@@ -1,4 +1,4 @@
-"""Shares: which brokers did each arm's attempts go to before, during and after the faults?"""
+"""Shares: to which brokers did each arm's attempts go before, during and after the faults?"""
 
 from collections.abc import Sequence
 
@@ -11,7 +11,7 @@ WIDTH, ROW_HEIGHT = 330, 17
 
 
 def draw_shares(shares: Sequence[BrokerShare]) -> str:
-    """SVG of one case: one full bar per arm and phase, divided by broker."""
+    """Return the SVG of one case: one bar per arm and phase, divided by broker."""
     import altair as alt
 
     brokers = sorted({share.broker for share in shares})
@@ -54,7 +54,7 @@ def draw_shares(shares: Sequence[BrokerShare]) -> str:
 
 
 def phases_of(shares: Sequence[BrokerShare]) -> list[str]:
-    """The phases that occur, in the order of time; unknown ones last."""
+    """Return the phases that occur, in order of time; unknown ones last."""
     seen = dict.fromkeys(share.phase for share in shares)
     return [*(phase for phase in PHASES if phase in seen), *(phase for phase in seen if phase not in PHASES)]
 

@@ -1,7 +1,7 @@
 """
-Common parts of pictures over time: a frame, an axis of seconds, shaded faults; hand-written SVG.
+Common parts of pictures over time: frame, axis of seconds, shaded faults.
 
-Not Altair, because its SVG has no element per mark for a tooltip, and no rows of queues inside a broker's row.
+Hand-written SVG, because Altair's has no element per mark for a tooltip, and no rows of queues inside a broker's row.
 """
 
 from collections.abc import Iterator, Sequence
@@ -20,7 +20,7 @@ GUTTER = 96
 _TICKS = 10
 
 DURING: dict[str, str] = {kind: kind.traits.during for kind in FaultKind}
-"""What a node was during a fault; a document of a newer rocketdiff may know a kind that is not here."""
+"""State of a node during a fault; a document of a newer rocketdiff may contain other kinds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,13 +31,12 @@ class Axis:
     end_ms: float
 
     def x(self, at_ms: float) -> float:
-        """Pixels, kept inside the picture."""
         share = (at_ms - self.start_ms) / max(self.end_ms - self.start_ms, 1e-9)
         return GUTTER + (WIDTH - GUTTER - 4) * min(1.0, max(0.0, share))
 
 
 def frame(parts: Sequence[str], height: float, label: str) -> str:
-    """A complete SVG with its text alternative; as wide as its box, at most as wide as it was drawn."""
+    """Return a complete SVG with its text alternative."""
     opening = (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height:.0f}" role="img" font-size="11"'
         f' style="max-width:{WIDTH}px" aria-label="{escape(label)}">'
@@ -48,13 +47,13 @@ def frame(parts: Sequence[str], height: float, label: str) -> str:
 def text(
     x: float, y: float, words: str, *, fill: str = INK, size: float = 11, anchor: str = "", bold: bool = False
 ) -> str:
-    """A line of text."""
+    """Return a line of text."""
     extra = (f' text-anchor="{anchor}"' if anchor else "") + (' font-weight="600"' if bold else "")
     return f'<text x="{x:.1f}" y="{y:.1f}" fill="{fill}" font-size="{size:g}"{extra}>{escape(words)}</text>'
 
 
 def ticks(axis: Axis, top: float, bottom: float) -> Iterator[str]:
-    """Grid lines and their seconds below them."""
+    """Yield grid lines with their seconds below."""
     step = _step((axis.end_ms - axis.start_ms) / 1e3 / _TICKS)
     digits = 0 if step >= 1 else 1 if step >= 0.1 else 2 if step >= 0.01 else 3
     number = int(axis.start_ms / 1e3 / step) - 1
@@ -76,7 +75,7 @@ def _step(raw: float) -> float:
 
 
 def shade(axis: Axis, fault: FaultWindow, top: float, height: float, *, own: bool) -> str:
-    """Shading of a fault within the picture; darker in the lane of the node it hit."""
+    """Return the shading of a fault within the picture; darker in the lane of the faulty node."""
     until = axis.end_ms if fault.end_ms is None else fault.end_ms
     if fault.start_ms >= axis.end_ms or until <= axis.start_ms:
         return ""
@@ -89,13 +88,13 @@ def shade(axis: Axis, fault: FaultWindow, top: float, height: float, *, own: boo
 
 
 def lane_of(fault: FaultWindow) -> str | None:
-    """The broker whose lane shows a fault: for a slave its master; None for a name server, which shades all lanes."""
+    """Return the broker whose lane shows a fault: a slave's master; None for a name server, which shades all lanes."""
     if fault.kind == FaultKind.PAUSE_NAME_SERVER:
         return None
     return master_of(fault.node)
 
 
 def fault_text(fault: FaultWindow) -> str:
-    """``broker-b paused from 1.5 s to 3.0 s``."""
+    """For example ``broker-b paused from 1.5 s to 3.0 s``."""
     until = "the end" if fault.end_ms is None else f"{fault.end_ms / 1e3:.1f} s"
     return f"{fault.node} {DURING.get(fault.kind, fault.kind)} from {fault.start_ms / 1e3:.1f} s to {until}"

@@ -1,1 +1,1 @@
-"""One file a format, each rendered from the report document."""
+"""One file per format, each rendered from the report document."""

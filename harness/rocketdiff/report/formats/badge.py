@@ -11,7 +11,7 @@ from rocketdiff.verdict.judge import RunVerdict
 FILE_NAME = "badge.json"
 
 SCHEMA_VERSION = 1
-"""Schema version of the endpoint format, not of rocketdiff."""
+"""Version of the endpoint format, not of rocketdiff."""
 
 _COLOURS = {
     RunVerdict.CONFORMS: "brightgreen",
@@ -32,7 +32,7 @@ def write(document: Document, folder: Path) -> Path:
 
 
 def render(document: Document) -> dict[str, object]:
-    """The two subjects, and the verdict with its most important figure."""
+    """Return both subjects, and the verdict with its most important number."""
     run = document.run
     return {
         "schemaVersion": SCHEMA_VERSION,

@@ -1,4 +1,4 @@
-"""The page: one self-contained HTML file, which opens from a CI artefact on a machine without network."""
+"""The page: one self-contained HTML file, which opens offline from a CI artefact."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -39,7 +39,7 @@ FILE_NAME = "report.html"
 LIMIT_BYTES = 5_000_000
 
 FINDINGS = 5
-"""Findings directly under the headline; each links to its card, which has the details."""
+"""Limit of findings below the headline; each links to its card."""
 
 COLOURS = (
     (palette.INK, "--ink"),
@@ -53,7 +53,9 @@ COLOURS = (
     (palette.PAUSED_LANE, "--paused-lane"),
     *((colour, f"--broker-{number}") for number, colour in enumerate(palette.BROKERS, start=1)),
 )
-"""Literal colour of a picture and the variable of report.css that replaces it, so that pictures follow the page's scheme."""
+"""
+A picture's literal colours and the variables of report.css that replace them, so that pictures follow the page's colour scheme.
+"""
 
 
 def write(document: Document, folder: Path) -> Path:
@@ -64,7 +66,7 @@ def write(document: Document, folder: Path) -> Path:
 
 
 def render(document: Document) -> str:
-    """The page; if it becomes too large, it is rendered again without pictures of cases."""
+    """Return the page; without pictures of cases if it would be too large."""
     order = page.cases_by_interest(document)
     pictures = draw_cases(order, document.plots, page.subjects_of(document))
     text = _page(document, pictures)
@@ -114,7 +116,7 @@ def _page(document: Document, pictures: dict[str, CasePictures]) -> str:
 
 
 def page_environment(*packages: str) -> Environment:
-    """What a page is made with: the templates of these packages, then those of this one."""
+    """Return a template environment with the templates of ``packages``, then of this package."""
     environment = Environment(
         loader=ChoiceLoader([PackageLoader(package) for package in (*packages, "rocketdiff.report")]),
         autoescape=True,
@@ -158,13 +160,11 @@ def _settings_text(settings: dict[str, object]) -> str:
 
 
 def _briefly(sentences: Sequence[str]) -> str:
-    """The first two, and the number of others."""
     more = f"; and {len(sentences) - 2} more" if len(sentences) > 2 else ""
     return "; ".join(sentences[:2]) + more
 
 
 def _hint(cell: Cell) -> str:
-    """Tooltip of a cell of the matrix."""
     lines = []
     for result in cell.results:
         signatures = ", ".join(divergence.signature for divergence in result.divergences)
@@ -173,5 +173,4 @@ def _hint(cell: Cell) -> str:
 
 
 def _breakable(name: str) -> Markup:
-    """A name with line breaks allowed after its hyphens."""
     return Markup("-<wbr>").join(escape(part) for part in name.split("-"))

@@ -1,9 +1,9 @@
 """
-JUnit XML: one test case per check, so that any CI server can show a run.
+JUnit XML: one test case per check, for any CI server.
 
-DIVERGES (and STALE) is a failure if it gates, ERROR and a gating INVALID are errors, NOT_APPLICABLE is skipped. INCONCLUSIVE is
-skipped with the property ``inconclusive=true``, or a failure under ``--strict``. A divergence that does not gate is a
-pass with the property ``diverges=true``, because CI servers have no third state. DECLARED is a pass that names the ledger's entries.
+A gating DIVERGES or STALE is a failure, ERROR and a gating INVALID are errors, NOT_APPLICABLE is skipped. INCONCLUSIVE is
+skipped with the property ``inconclusive=true``, or a failure under ``--strict``. A divergence that does not gate is a pass
+with ``diverges=true``, because CI servers have no third state. DECLARED is a pass that names the ledger's entries.
 """
 
 import re
@@ -30,14 +30,14 @@ _ILLEGAL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 def write(document: Document, folder: Path) -> Path:
     """Write the document's checks as JUnit XML into ``folder``."""
     path = folder / FILE_NAME
-    told = {case.case: _told_of(case.case, case, document) for case in reversed(document.run.cases)}
-    replace_file(path, render(document.run.run, document.run.seed, document.results, document.policy, told))
+    attributes = {case.case: _told_of(case.case, case, document) for case in reversed(document.run.cases)}
+    replace_file(path, render(document.run.run, document.run.seed, document.results, document.policy, attributes))
     return path
 
 
 @dataclass(frozen=True, slots=True)
 class CaseTold:
-    """Attributes of a case for viewers: its scenario's file, the line of the check, and how long its clients sent."""
+    """Attributes of a case for viewers: its scenario's file, the line of the checks, and the seconds its clients sent."""
 
     file: str
     line: int
@@ -54,7 +54,7 @@ def _told_of(name: str, case: CaseInfo, document: Document) -> CaseTold:
 
 
 class JUnitListener:
-    """Rewrites the file after every judged check, so that a killed job still reports what was known."""
+    """Rewrites the file after every judged check, so that a killed job still reports its results."""
 
     def __init__(self, path: Path, policy: Policy) -> None:
         self._path = path
@@ -63,7 +63,6 @@ class JUnitListener:
         self._run, self._seed = "", 0
 
     def on_event(self, event: events.Event) -> None:
-        """Record the run's name and every answer."""
         match event:
             case events.RunStarted():
                 self._run, self._seed = event.run, event.seed
@@ -78,9 +77,9 @@ def render(
     run: str, seed: int, results: Sequence[CheckResult], policy: Policy, told: Mapping[str, CaseTold] | None = None
 ) -> bytes:
     """
-    The file: one suite per case, in the order of the results.
+    Return the file: one suite per case, in the order of the results.
 
-    told: of completed cases. The time of a case is at the first of its checks, because the same sends answer all of them.
+    A case's time is at its first check, because the same sends answer all checks.
     """
     root = ET.Element("testsuites", name=_legal(f"rocketdiff {run}"))
     totals = {"tests": 0, "failures": 0, "errors": 0, "skipped": 0}
@@ -98,7 +97,6 @@ def render(
 
 
 def _places(suite: ET.Element, told: CaseTold | None) -> None:
-    """File, line and time, if known."""
     tests = suite.findall("testcase")
     if told is None or not tests:
         return
@@ -123,7 +121,6 @@ def _counts(suite: ET.Element, outcomes: Sequence[str]) -> dict[str, int]:
 
 
 def _test_case(suite: ET.Element, result: CheckResult, policy: Policy) -> str:
-    """Add one test case; its outcome is the name of its child element, or ``passed``."""
     scenario = result.case.rpartition("/")[0] or result.case
     test = ET.SubElement(suite, "testcase", classname=_legal(scenario.replace("/", ".")), name=_legal(check_id(result)))
     outcome = outcome_of(result, policy)
@@ -136,7 +133,7 @@ def _test_case(suite: ET.Element, result: CheckResult, policy: Policy) -> str:
 
 
 def outcome_of(result: CheckResult, policy: Policy) -> str:
-    """``passed``, ``failure``, ``error`` or ``skipped``."""
+    """Return ``passed``, ``failure``, ``error`` or ``skipped``."""
     match result.verdict:
         case Verdict.ERROR:
             return "error"
@@ -154,16 +151,16 @@ def outcome_of(result: CheckResult, policy: Policy) -> str:
 
 
 def _told(result: CheckResult) -> dict[str, str]:
-    told = {"verdict": result.verdict.value, "severity": result.severity.value}
+    properties = {"verdict": result.verdict.value, "severity": result.severity.value}
     if result.verdict is Verdict.INCONCLUSIVE:
-        told["inconclusive"] = "true"
+        properties["inconclusive"] = "true"
     if result.verdict is Verdict.DIVERGES:
-        told["diverges"] = "true"
+        properties["diverges"] = "true"
     if declared := dict.fromkeys(item.declared_by for item in result.divergences if item.declared_by):
-        told |= {"declared": " ".join(declared), "reason": result.reason}
+        properties |= {"declared": " ".join(declared), "reason": result.reason}
     if result.divergences:
-        told["signatures"] = " ".join(divergence.signature for divergence in result.divergences)
-    return told | {f"measure {measure.name}": measure_text(measure) for measure in result.measures}
+        properties["signatures"] = " ".join(divergence.signature for divergence in result.divergences)
+    return properties | {f"measure {measure.name}": measure_text(measure) for measure in result.measures}
 
 
 def _properties(parent: ET.Element, values: dict[str, str]) -> None:

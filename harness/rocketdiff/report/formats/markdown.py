@@ -1,8 +1,8 @@
 """
-Markdown for a CI step summary, and a short one for a comment on a pull request.
+Markdown for a CI step summary, and a shorter comment on a pull request.
 
-Platforms drop a summary over 1 MiB and refuse a comment over 64 KiB, so each has a size limit and gives up details in
-this order: the cases behind a cluster, clusters beyond the first ten, the matrix.
+Platforms drop a summary over 1 MiB and refuse a comment over 64 KiB. To fit, these are left out in order: clusters beyond the
+first ten, the matrix, clusters beyond the first three.
 """
 
 import re
@@ -38,7 +38,7 @@ from rocketdiff.verdict.judge import RunVerdict
 SUMMARY_FILE, COMMENT_FILE = "summary.md", "comment.md"
 SUMMARY_BYTES = 1_000_000
 COMMENT_BYTES = 60_000
-"""Below 65,536, with room for what the platform or a wrapper adds."""
+"""Below 65,536, with room for additions of the platform or a wrapper."""
 
 FIRST_CLUSTERS = 10
 
@@ -85,7 +85,7 @@ def write(document: Document, folder: Path) -> tuple[Path, Path]:
 
 
 def render(document: Document, limit_bytes: int, extents: Sequence[Extent] = _EXTENTS) -> str:
-    """The most detailed text that fits; verdict, counts and command always fit."""
+    """Return the most detailed text that fits; verdict, counts and command always fit."""
     for extent in extents:
         text = _text(document, extent)
         if len(text.encode()) <= limit_bytes:
@@ -162,13 +162,13 @@ def _left_out(document: Document) -> str:
 
 
 def _ledger(document: Document) -> str:
-    """Required actions on the ledger; then the declared divergences and why, those of both clients apart."""
+    """Entries that need action, then declared divergences with reasons."""
     declared = (
         (part.title, [because(entry) for entry in part.entries if entry.seen]) for part in ledger_parts(document)
     )
     parts = [("", [trouble_text(entry) for entry in to_look_at(document)]), *declared]
-    told = "\n\n".join(_listed(title, lines) for title, lines in parts if lines)
-    return f"### Ledger\n\n{told}" if told else ""
+    text = "\n\n".join(_listed(title, lines) for title, lines in parts if lines)
+    return f"### Ledger\n\n{text}" if text else ""
 
 
 def _listed(title: str, texts: Sequence[str]) -> str:
@@ -179,7 +179,6 @@ def _listed(title: str, texts: Sequence[str]) -> str:
 
 
 def _trust(document: Document) -> str:
-    """What the run does not exclude, its control cases, and how often the gate is wrong, a line each."""
     lines = (*unseen_rate(document), *controls_lines(document), trust_briefly(document))
     return "\n".join(f"- {_plain(line)}" for line in lines)
 
@@ -217,7 +216,7 @@ _MARKUP = str.maketrans(
 
 
 def _plain(text: str) -> str:
-    """Text that no Markdown renderer takes for markup, a mention or an issue."""
+    """Text without markup, mentions or issue links."""
     return " ".join(text.translate(_MARKUP).split())
 
 
@@ -226,6 +225,6 @@ def _code(text: str) -> str:
 
 
 def _fenced(text: str) -> str:
-    """The text unchanged, in a fence longer than any in it."""
+    """In a fence longer than any in the text."""
     fence = "`" * max(3, 1 + max(map(len, re.findall("`+", text)), default=0))
     return f"{fence}\n{text}\n{fence}"

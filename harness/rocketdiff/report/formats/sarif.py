@@ -1,10 +1,9 @@
 """
 SARIF 2.1.0: divergences as code-scanning alerts.
 
-One rule per family of signatures, with a sentence for readers who do not know rocketdiff. One result per signature, subject and
-case, at the scenario's line with the check. The ledger is the baseline: a declared divergence is ``unchanged`` and suppressed, a
-stale entry is ``absent``, all else is ``new``. A divergence under a broken set-up is no result; it is among the notifications of
-the invocation.
+One rule per family of signatures; one result per signature, subject and case, at the scenario's line with the checks. The
+ledger is the baseline: a declared divergence is ``unchanged`` and suppressed, a stale entry ``absent``, an exceeded one
+``updated``, all else ``new``. An INVALID check gives no results but a notification of the invocation.
 """
 
 import gzip
@@ -39,16 +38,16 @@ SENTENCES = {name: check.sentence for name, check in CHECKS.items()} | {
 
 
 def rule_id(check: str, signature: str) -> str:
-    """``queue-choice/queue.out-of-turn``: the check, and the signature without its variable end."""
+    """For example ``queue-choice/queue.out-of-turn``: the check, and the signature without its variable end."""
     rest = signature.removeprefix("rules/")
     return f"{check}/{'' if rest == signature else 'rules/'}{rest.partition('/')[0]}"
 
 
 def rules_of(results: Iterable[dict[str, Any]], help_uris: Mapping[str, str]) -> list[dict[str, Any]]:
     """
-    One rule per family with a result, in the order of the checks; its level is that of its most severe result.
+    Return one rule per family with a result, in the order of the checks, with the level of its most severe result.
 
-    help_uris: by rule, a page with more about it.
+    help_uris: a page with more information, by rule.
     """
     grave = ("none", "note", "warning", "error")
     levels: dict[str, str] = {}
@@ -82,22 +81,22 @@ def _rule(name: str, level: str, help_uri: str | None) -> dict[str, Any]:
 
 
 _ISSUE = re.compile(r"\b([A-Za-z0-9][\w.-]*/[\w.-]+)#(\d+)\b")
-"""``apache/rocketmq#6567``."""
+"""For example ``apache/rocketmq#6567``."""
 
 LEVELS = {Severity.MUST: "error", Severity.SHOULD: "warning", Severity.INFO: "note"}
 
 TEXT_MOST = 600
-"""Limit of characters of an expectation or observation, because a client's exception text may have any length."""
+"""Limit of characters of an expectation or observation: a client's exception text may have any length."""
 
 SIGNATURE = "rocketdiffSignature/v1"
-"""Fingerprint of check, signature and subject: equal in every case, run, seed and time."""
+"""Fingerprint of check, signature and subject: equal in every case and run."""
 
 GITHUBS = "primaryLocationLineHash"
-"""The only fingerprint that GitHub reads: signature and case, so that an alert outlives edits of the scenario."""
+"""The only fingerprint that GitHub reads: signature and case, so that an alert survives edits of the scenario."""
 
 
 def results_of(document: Document) -> list[dict[str, Any]]:
-    """All results, most severe first; divergences under a broken set-up are none."""
+    """Return all results, most severe first, without divergences of INVALID checks."""
     weighed = [
         (weight, result, divergence)
         for result in document.results
@@ -124,7 +123,7 @@ def _result(
     name = short_case(result.case, run)
     stable = fingerprint(result.check, divergence.signature, divergence.subject)
     is_declared = weight is Weight.DECLARED
-    told: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "ruleId": rule_id(result.check, divergence.signature),
         "level": LEVELS[result.severity],
         "kind": "fail",
@@ -141,7 +140,7 @@ def _result(
             "gates": weight is Weight.NEW,
         },
     }
-    return told
+    return fields
 
 
 def _message(divergence: Divergence, case: str) -> str:
@@ -154,7 +153,7 @@ def _message(divergence: Divergence, case: str) -> str:
 
 
 def _location(name: str, case: CaseInfo | None) -> dict[str, Any]:
-    """The scenario's name, and its file if it is in the reader's repository (a shipped scenario elsewhere has none)."""
+    """The scenario's name, and its file if it is in the reader's repository."""
     place: dict[str, Any] = {"logicalLocations": [{"fullyQualifiedName": name, "kind": "module"}]}
     if case is None or not case.scenario_file:
         return place
@@ -163,7 +162,7 @@ def _location(name: str, case: CaseInfo | None) -> dict[str, Any]:
 
 
 def help_uris(document: Document) -> dict[str, str]:
-    """By rule, the first upstream issue that a ledger names for one of its signatures."""
+    """Return, by rule, the first upstream issue that a ledger names for one of its signatures."""
     refs: dict[str, str] = {}
     entries = {entry.id: entry.ref for entry in document.ledger}
     for cluster in document.clusters:
@@ -216,13 +215,13 @@ FILE_NAME = "results.sarif"
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 
 RESULTS_MOST = 25_000
-"""GitHub refuses a run with more; it shows the first 5,000 by level, so the most severe come first."""
+"""GitHub refuses a run with more. It shows the first 5,000 by level, so the most severe come first."""
 
 GZIPPED_BYTES_MOST = 10_000_000
 """GitHub refuses a larger (gzipped) upload."""
 
 NOTIFICATIONS_MOST = 100
-"""Limit of notifications, one per check without an answer; the document has all."""
+"""Limit of notifications; the document has all open checks."""
 
 
 def write(document: Document, folder: Path) -> Path:
@@ -233,7 +232,7 @@ def write(document: Document, folder: Path) -> Path:
 
 
 def render(document: Document, gzipped_most: int = GZIPPED_BYTES_MOST) -> bytes:
-    """The log, with as many results as platforms accept, most severe first."""
+    """Return the log, with as many results as platforms accept, most severe first."""
     results = results_of(document)
     shown = results[:RESULTS_MOST]
     while True:
@@ -280,7 +279,6 @@ def _invocation(document: Document) -> dict[str, Any]:
 
 
 def _notifications(document: Document) -> Iterator[dict[str, Any]]:
-    """The verdict first, then every check without an answer."""
     yield {"level": "note", "message": {"text": f"{headline(document)}. {document.machine_line}"}}
     levels = {Verdict.ERROR: "error", Verdict.INVALID: "error", Verdict.INCONCLUSIVE: "warning"}
     for result in document.results:

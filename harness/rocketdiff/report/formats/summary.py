@@ -1,8 +1,4 @@
-"""
-The summary of a run on the terminal: what a person needs within ten seconds, and one last line for machines.
-
-Verdict first, then divergences with one example each, then the matrix, then where to look and how to repeat the run.
-"""
+"""The summary of a run on the terminal, readable within ten seconds, and a last line for programs."""
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -55,7 +51,7 @@ def print_summary(
     shown_before: Collection[str] = (),
 ) -> None:
     """
-    Print the whole summary; the machine line is the last line and is never wrapped.
+    Print the whole summary; the machine line is last and never wrapped.
 
     shown_before: cases whose divergences were just printed; only their titles are repeated.
     """
@@ -174,7 +170,6 @@ def _left_out(document: Document) -> RenderableType | None:
 
 
 def _ledger(document: Document) -> RenderableType | None:
-    """The counts, then the declared divergences and why, then each entry that needs action."""
     if not document.ledger:
         return None
     states = Counter(entry.state for entry in document.ledger)
@@ -183,27 +178,27 @@ def _ledger(document: Document) -> RenderableType | None:
     more = f"; {shared} of them at fault on both sides, or a gap in the specification" if shared else ""
     lines = [Text(f"{plural(len(document.ledger), 'entry', 'entries')} about this run: {counts}{more}")]
     troubled = to_look_at(document)
-    told = [(entry, because(entry)) for entry in document.ledger if entry.seen and entry not in troubled]
-    for entry, text in (*told, *((entry, trouble_text(entry)) for entry in troubled)):
+    texts = [(entry, because(entry)) for entry in document.ledger if entry.seen and entry not in troubled]
+    for entry, text in (*texts, *((entry, trouble_text(entry)) for entry in troubled)):
         sign = STATE_SIGNS[entry.state]
         lines.append(Text.assemble((f"{sign.mark} ", STYLES[sign.tone]), text))
     return Group(*lines)
 
 
 def _matrix(document: Document) -> RenderableType:
-    """The answers; checks that conform in every case share one line instead of a column each."""
-    whole = matrix_of(document)
-    told = [place for place in range(len(whole.checks)) if not _conforms_everywhere(whole, place)]
+    """Checks that conform in every case share one line instead of a column each."""
+    wide = matrix_of(document)
+    places = [place for place in range(len(wide.checks)) if not _conforms_everywhere(wide, place)]
     matrix = Matrix(
-        tuple(whole.checks[place] for place in told),
-        tuple(Row(row.case, tuple(row.cells[place] for place in told)) for row in whole.rows),
+        tuple(wide.checks[place] for place in places),
+        tuple(Row(row.case, tuple(row.cells[place] for place in places)) for row in wide.rows),
     )
     used = dict.fromkeys(cell.sign for row in matrix.rows for cell in row.cells if cell is not None)
-    fine = [check for check in whole.checks if check not in matrix.checks]
+    fine = [check for check in wide.checks if check not in matrix.checks]
     parts: list[RenderableType] = []
     if fine:
         parts.append(Text.assemble(("✓ ", "green"), f"in every case that asks: {', '.join(fine)}"))
-    if told:
+    if places:
         names = tuple(short_case(row.case, document.run) for row in matrix.rows)
         parts += [_Signs(matrix, names), _legend(used)]
     return Group(*parts)
@@ -216,7 +211,7 @@ def _conforms_everywhere(matrix: Matrix, place: int) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Signs:
-    """The matrix, split into tables one below the other if the width requires it."""
+    """The matrix, split into tables that fit the width."""
 
     matrix: Matrix
     names: tuple[str, ...]
@@ -245,7 +240,6 @@ class _Signs:
 
 
 def _width(heads: Iterable[str]) -> int:
-    """Width of columns, each with a blank before it."""
     return sum(len(head) + 1 for head in heads)
 
 

@@ -7,12 +7,12 @@ from rocketdiff.report.formats import badge, html, junit, markdown, sarif
 
 
 def write_reports(document: Document, folder: Path) -> tuple[tuple[str, Path], ...]:
-    """Write every format; returns name and path of each. JSON comes first: the others can be rendered again from it."""
+    """Write every format; return name and path of each. JSON comes first: the others can be rendered from it."""
     return (("json", write(document, folder)), *render_all(document, folder))
 
 
 def render_all(document: Document, folder: Path) -> tuple[tuple[str, Path], ...]:
-    """Write every format except JSON, from a document that was just built or loaded."""
+    """Write every format except JSON."""
     summary, comment = markdown.write(document, folder)
     return (
         ("html", html.write(document, folder)),

@@ -1,4 +1,4 @@
-"""The matrix of a run: one row a case, one column a check, one sign a cell."""
+"""The matrix of a run: one row per case, one column per check, one sign per cell."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ from rocketdiff.report.words.signs import Sign, sign_of
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """Answer to one check of one case; several results of several runs are merged by dominance."""
+    """Answer to one check of one case; results of several runs are merged by dominance."""
 
     sign: Sign
     results: tuple[CheckResult, ...]
@@ -20,7 +20,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One case; a cell is None where the check was not asked."""
+    """One case; a cell is None if the check was not asked."""
 
     case: str
     cells: tuple[Cell | None, ...]
@@ -28,7 +28,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Matrix:
-    """Columns in the order of REPORT_ORDER (others after it), rows in the order of the plan, pooled ones last."""
+    """Columns in REPORT_ORDER (others after it), rows in plan order, pooled cases last."""
 
     checks: tuple[str, ...]
     rows: tuple[Row, ...]

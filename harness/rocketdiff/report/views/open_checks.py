@@ -1,4 +1,4 @@
-"""Why a run gives no answer, in one sentence: the most frequent reason of its open checks, and what to do about it."""
+"""Explains why a run gives no answer: the most frequent reason of its open checks, and a remedy."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -24,13 +24,13 @@ _REMEDIES = (
     ),
     ("guard", "run it again on a machine with less load; *Validity* names what did not hold"),
 )
-"""A part of a reason, and its remedy; the first match counts."""
+"""Part of a reason, and its remedy; the first match applies."""
 
 _OTHERWISE = "the reasons are listed under *Without an answer*"
 
 
 def why_open(document: Document) -> tuple[str, ...]:
-    """Sentences for a run without an answer; empty for a run with one."""
+    """Return sentences for a run without an answer; none for other runs."""
     return tuple(_why(document)) if document.verdict in _OPEN else ()
 
 
@@ -40,7 +40,7 @@ def _why(document: Document) -> Iterator[str]:
         return
     ((reason, count),) = Counter(map(_reason, rows)).most_common(1)
     yield f"{count} of {plural(len(rows), 'open check')}: {reason}."
-    remedy = next((said for part, said in _REMEDIES if part in reason), _OTHERWISE)
+    remedy = next((text for part, text in _REMEDIES if part in reason), _OTHERWISE)
     yield f"What to do: {remedy.replace('*', '')}."
 
 

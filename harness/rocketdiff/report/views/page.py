@@ -30,7 +30,7 @@ CLUSTERS_SHOWN = 60
 """Limit of divergence cards; the document has the rest."""
 
 OPEN_CASES = 2
-"""Limit of cases that are open from the start, if something diverged; a run that conforms has none."""
+"""Number of cases unfolded initially if something diverged; a conforming run has none."""
 
 _BADGES = {
     Weight.NEW: ("new divergence", "bad"),
@@ -42,7 +42,7 @@ _BADGES = {
 
 @dataclass(frozen=True, slots=True)
 class AnswerView:
-    """One line of a table of answers; word: of its sign, or its meaning here. notes: what its picture adds."""
+    """One line of a table of answers. word: its sign's, or its meaning here. notes: added from its picture."""
 
     result: CheckResult
     sign: Sign
@@ -52,9 +52,8 @@ class AnswerView:
 
     @property
     def why(self) -> str:
-        """The reason of an open answer, with a note if it does not gate."""
-        said = self.result.reason or self.sign.word
-        return said if self.gates else f"{said} (does not gate)"
+        reason = self.result.reason or self.sign.word
+        return reason if self.gates else f"{reason} (does not gate)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +78,7 @@ class SideView:
 
 @dataclass(frozen=True, slots=True)
 class NeighbourView:
-    """One send around an example: what each arm did; the example's own send is marked."""
+    """One send near an example: what each arm did. own: it is the example's send."""
 
     send: int
     sides: tuple[tuple[LaneAttempt, ...], ...]
@@ -91,7 +90,7 @@ class ClusterView:
     """
     One divergence card.
 
-    title: the signature in words. gutter: sends around the example, both arms side by side. context: further information.
+    title: the signature in words. around: sends near the example, both arms side by side.
     """
 
     item: DivergenceCluster
@@ -125,32 +124,34 @@ class CaseView:
 
 
 def subjects_of(document: Document) -> dict[str, str]:
-    """Subject by arm, baseline first."""
+    """Return the subject by arm, baseline first."""
     return {"baseline": document.run.baseline.subject, "candidate": document.run.candidate.subject}
 
 
 def anchors_of(document: Document) -> dict[str, str]:
-    """Fragment identifier of every planned case, made from its name, so that links survive another selection of cases."""
+    """
+    Return the fragment identifier of every planned case, made from its name so that links survive another selection of cases.
+    """
     cases = dict.fromkeys(case.case for case in document.run.cases)
     return {case: "case-" + re.sub("[^A-Za-z0-9]+", "-", short_case(case, document.run)) for case in cases}
 
 
 def cases_by_interest(document: Document) -> tuple[str, ...]:
-    """Planned cases, those of the first clusters first, so that their pictures are drawn before the page is full."""
+    """Return the planned cases, those of the first clusters first: their pictures are drawn before the page is full."""
     divergent = (case for cluster in document.clusters for case in (cluster.example_case, *cluster.cases))
     planned = [case.case for case in document.run.cases]
     return tuple(dict.fromkeys([*(case for case in divergent if case in planned), *planned]))
 
 
 def answers_of(results: Iterable[CheckResult], document: Document) -> tuple[AnswerView, ...]:
-    """Results in the order of the matrix's columns."""
+    """Return results in the order of the matrix's columns."""
     order = {check: rank for rank, check in enumerate(REPORT_ORDER)}
     ranked = sorted(results, key=lambda result: (order.get(result.check, len(order)), result.check))
     return tuple(_answer(result, document) for result in ranked)
 
 
 def _answer(result: CheckResult, document: Document) -> AnswerView:
-    """View of an answer; one about durations also says how the episodes ended, because it covers only those that both arms left."""
+    """An answer about durations notes how the episodes ended, because it covers only episodes that both arms left."""
     sign = sign_of(result.verdict, result.severity)
     ends = [ending for ending in document.plots.endings if (ending.pool, ending.check) == (result.case, result.check)]
     few = any(2 * min(ending.baseline, ending.candidate) <= ending.episodes for ending in ends)
@@ -164,7 +165,7 @@ def _answer(result: CheckResult, document: Document) -> AnswerView:
 
 
 def cluster_views(document: Document) -> tuple[ClusterView, ...]:
-    """Cards of the first clusters."""
+    """Return the cards of the first clusters."""
     subjects = subjects_of(document)
     return tuple(
         ClusterView(
@@ -186,18 +187,21 @@ def cluster_views(document: Document) -> tuple[ClusterView, ...]:
 
 
 def card_anchor(cluster: DivergenceCluster) -> str:
-    """Fragment identifier of a cluster's card."""
+    """Return the fragment identifier of a cluster's card."""
     return f"divergence-{cluster.fingerprint}" + ("" if cluster.weight is Weight.NEW else f"-{cluster.weight}")
 
 
 def cards_of(document: Document) -> dict[tuple[str, str, str, str], str]:
-    """Card of each divergence that has one: by check, signature, subject and weight."""
+    """Return the anchors of the cards, by check, signature, subject and weight."""
     shown = document.clusters[:CLUSTERS_SHOWN]
-    return {(one.check, one.signature, one.subject, str(one.weight)): card_anchor(one) for one in shown}
+    return {
+        (cluster.check, cluster.signature, cluster.subject, str(cluster.weight)): card_anchor(cluster)
+        for cluster in shown
+    }
 
 
 def context_of(cluster: DivergenceCluster, document: Document) -> ExampleContext:
-    """The context of a cluster's example; empty if none was computed."""
+    """Return the context of a cluster's example; empty if none was computed."""
     wanted = (cluster.fingerprint, str(cluster.weight))
     found = (context for context in document.contexts if (context.fingerprint, context.weight) == wanted)
     return next(found, ExampleContext(*wanted))
@@ -216,7 +220,7 @@ def _around(cluster: DivergenceCluster, document: Document) -> tuple[NeighbourVi
 
 
 def _sides(cluster: DivergenceCluster, subjects: Mapping[str, str]) -> tuple[SideView, ...]:
-    """Both arms at the example's send; empty if the example is a statistic."""
+    """Both arms at the example's send; empty for a statistic."""
     if not cluster.decisions:
         return ()
     sides = {side.arm: side for side in cluster.example.sides}
@@ -234,7 +238,7 @@ def _sides(cluster: DivergenceCluster, subjects: Mapping[str, str]) -> tuple[Sid
 
 
 def case_views(document: Document, pictures: Mapping[str, CasePictures]) -> tuple[CaseView, ...]:
-    """Every planned case once, in the order of the plan."""
+    """Return every planned case once, in plan order."""
     anchors = anchors_of(document)
     unfolded = cases_by_interest(document)[:OPEN_CASES] if document.clusters else ()
     infos = {case.case: case for case in reversed(document.run.cases)}
@@ -256,14 +260,13 @@ def case_views(document: Document, pictures: Mapping[str, CasePictures]) -> tupl
 
 
 def _elapsed(document: Document, case: str) -> tuple[ElapsedQuantiles, ...]:
-    """Durations in the order of time, the arms side by side."""
     rows = [row for row in document.plots.elapsed if row.case == case]
     order = {phase: rank for rank, phase in enumerate(PHASES)}
     return tuple(sorted(rows, key=lambda row: (row.run, order.get(row.phase, len(order)), row.phase, row.arm)))
 
 
 def pool_views(document: Document) -> tuple[PoolView, ...]:
-    """Answers about all episodes together, by pooled case, each with its pictures."""
+    """Return the answers about pooled episodes, by pooled case, with pictures."""
     planned = anchors_of(document)
     pictures = {pool.name: pool for pool in draw_pools(document.plots, subjects_of(document))}
     pooled = dict.fromkeys([*(r.case for r in document.results if r.case not in planned), *pictures])
@@ -274,7 +277,7 @@ def pool_views(document: Document) -> tuple[PoolView, ...]:
 
 
 def unanswered(document: Document) -> tuple[AnswerView, ...]:
-    """Checks without a decision: those that gate, then those that would gate if answered."""
+    """Return the open checks: gating ones, then the others except INFO."""
     open_ends = (Verdict.INCONCLUSIVE, Verdict.INVALID, Verdict.ERROR)
     rows = answers_of((r for r in document.results if r.verdict in open_ends), document)
     waived = (row for row in rows if not row.gates and row.result.severity is not Severity.INFO)
@@ -282,7 +285,7 @@ def unanswered(document: Document) -> tuple[AnswerView, ...]:
 
 
 def guards_of(document: Document) -> tuple[Guard, ...]:
-    """Conditions of the run: the plan was executed, every case was valid, and what the runner measured."""
+    """Return the conditions of the run: the plan was executed, every case was valid, and the runner's guards."""
     counts = document.counts
     executed = Guard(
         "every planned check was executed",
@@ -303,7 +306,7 @@ def guards_of(document: Document) -> tuple[Guard, ...]:
 
 
 def _gathered(guards: Sequence[Guard]) -> Iterator[Guard]:
-    """Broken guards one by one, then one line per kind for guards that held; ``fault-1`` and ``fault-2`` are one kind."""
+    """Broken guards singly, then one line per kind of guards that held; ``fault-1`` and ``fault-2`` are one kind."""
     kinds: dict[str, list[Guard]] = {}
     for guard in guards:
         kinds.setdefault(guard.name.rstrip("0123456789").rstrip("-"), []).append(guard)

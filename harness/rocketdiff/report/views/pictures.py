@@ -1,4 +1,4 @@
-"""Selects the pictures of a page: drawn case by case, those with new divergences first, until the page is full."""
+"""Selects the pictures of a page: case by case, new divergences first, until the page is full."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from rocketdiff.report.words.signs import plural
 from rocketdiff.statistics.significance import exact_mcnemar
 
 ROOM_BYTES = 4_000_000
-"""Limit for all pictures of a page; leaves one of its five million bytes for text and tables."""
+"""Limit for all pictures; leaves one of the page's five million bytes for text and tables."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +21,7 @@ class LanesPicture:
     """
     One window of one case in one run.
 
-    number: as in the overview of the case above it. title: its subject. sends: the examples it shows, by arm.
+    number: as in the case's overview. sends: the examples it shows, by arm.
     """
 
     svg: str
@@ -33,7 +33,7 @@ class LanesPicture:
 
 @dataclass(frozen=True, slots=True)
 class CasePictures:
-    """All pictures of one case; an empty string if there was nothing to draw."""
+    """All pictures of one case; empty strings for pictures without content."""
 
     overviews: tuple[str, ...] = ()
     lanes: tuple[LanesPicture, ...] = ()
@@ -42,7 +42,6 @@ class CasePictures:
     no_room: bool = False
 
     def size(self) -> int:
-        """Their size in the page in bytes."""
         drawn = (*self.overviews, *(picture.svg for picture in self.lanes), self.shares, self.ambiguity)
         return sum(map(len, drawn))
 
@@ -58,7 +57,7 @@ class CurvesPicture:
 
 @dataclass(frozen=True, slots=True)
 class PoolPicture:
-    """All pictures of one pool's episodes; the judged one comes first."""
+    """All pictures of one pool's episodes, the judged one first."""
 
     name: str
     curves: tuple[CurvesPicture, ...]
@@ -73,7 +72,7 @@ NOT_JUDGED = (
 def draw_cases(
     cases: Iterable[str], plots: Plots, subjects: dict[str, str], room: int = ROOM_BYTES
 ) -> dict[str, CasePictures]:
-    """Pictures by case, in the given order, until ``room`` bytes are used."""
+    """Return pictures by case, in the given order, until ``room`` bytes are used."""
     drawn: dict[str, CasePictures] = {}
     for case in cases:
         pictures = _draw_case(case, plots, subjects) if room > 0 else CasePictures(no_room=True)
@@ -85,7 +84,7 @@ def draw_cases(
 
 
 def _draw_case(case: str, plots: Plots, subjects: dict[str, str]) -> CasePictures:
-    """Overview and windows of every run that has the case; shares and ambiguity of the first."""
+    """Shares and ambiguity are those of the first run."""
     lanes = [lanes for lanes in plots.lanes if lanes.case == case and lanes.attempts]
     overviews = [overview for overview in plots.overviews if overview.case == case]
     shares = [share for share in plots.shares if share.case == case]
@@ -113,7 +112,6 @@ def _windows(run: str, lanes: Iterable[SwimLanes], subjects: dict[str, str]) -> 
 
 
 def _title(sends: Iterable[tuple[str, int]], lanes: SwimLanes, subjects: dict[str, str]) -> str:
-    """Title of a window."""
     around = [f"send {send} of {subjects.get(arm, arm)}" for arm, send in sends]
     if around:
         return f"Around {' and '.join(around)}"
@@ -121,7 +119,7 @@ def _title(sends: Iterable[tuple[str, int]], lanes: SwimLanes, subjects: dict[st
 
 
 def draw_pools(plots: Plots, subjects: dict[str, str]) -> tuple[PoolPicture, ...]:
-    """Pictures of each pool of episodes, in order."""
+    """Return the pictures of each pool of episodes."""
     pools: dict[str, dict[str, list[FailoverCurve]]] = {}
     for curve in plots.failover:
         pools.setdefault(curve.pool, {}).setdefault(curve.sample, []).append(curve)
@@ -149,12 +147,12 @@ def _curves_title(curves: Sequence[FailoverCurve], met: int | None) -> str:
 
 
 def endings_text(ending: FailoverEndings, subjects: dict[str, str]) -> str:
-    """How often each arm moved to another broker, and whether the two differ, by a test of its own."""
+    """Return how often each arm moved to another broker, with the p-value of McNemar's test."""
     arms = ((subjects["baseline"], ending.baseline), (subjects["candidate"], ending.candidate))
-    said = " : ".join(f"{subject} in {count} of {ending.episodes}" for subject, count in arms)
+    arms_text = " : ".join(f"{subject} in {count} of {ending.episodes}" for subject, count in arms)
     p = exact_mcnemar(ending.baseline_only, ending.candidate_only)
     return (
-        f"Failed over before the broker came back: {said}"
+        f"Failed over before the broker came back: {arms_text}"
         f" (only one of the two in {ending.baseline_only + ending.candidate_only}; exact McNemar test p = {p:.2g})"
     )
 

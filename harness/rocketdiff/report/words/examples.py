@@ -1,4 +1,4 @@
-"""One example in words: each attempt, the end of the call, what the brokers stored, and the figures behind it."""
+"""An example in words: each attempt, the end of the call, what the brokers stored, and the figures."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -8,7 +8,7 @@ from rocketdiff.report.words.signs import number
 
 
 def attempt_text(attempt: LaneAttempt) -> str:
-    """``broker-b, queue 3: no answer (timeout) after 500 ms``."""
+    """For example ``broker-b, queue 3: no answer (timeout) after 500 ms``."""
     took = attempt.end_ms - attempt.start_ms
     ended = {"ok": "stored", "unknown": "no answer", "failed": "failed"}.get(attempt.outcome, attempt.outcome)
     why = "" if attempt.reason in ("", "none") else f" ({attempt.reason})"
@@ -16,7 +16,7 @@ def attempt_text(attempt: LaneAttempt) -> str:
 
 
 def call_text(call: CallEnd | None) -> str:
-    """The end of the application's call; empty if unknown."""
+    """Return the end of the application's call; empty if unknown."""
     if call is None:
         return ""
     after = "" if call.elapsed_ms is None else f" after {number(call.elapsed_ms)} ms"
@@ -28,7 +28,7 @@ def call_text(call: CallEnd | None) -> str:
 
 
 def stored_text(copies: Sequence[StoredAt] | None) -> str:
-    """Where the brokers stored the message; empty if the example does not say."""
+    """Return where the brokers stored the message; empty if the example does not contain it."""
     if copies is None:
         return ""
     if not copies:
@@ -38,7 +38,7 @@ def stored_text(copies: Sequence[StoredAt] | None) -> str:
 
 
 def detail_lines(example: Example) -> tuple[tuple[str, str], ...]:
-    """Name and value of all figures, nested names joined by a dot."""
+    """Return name and value of all figures, nested names joined by a dot."""
     return tuple(_flat(example.figures, ""))
 
 
@@ -51,7 +51,7 @@ def _flat(values: Mapping[str, object], prefix: str) -> Iterator[tuple[str, str]
 
 
 def plain_text(value: object) -> str:
-    """A JSON value for people."""
+    """Return a JSON value as readable text."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, Mapping):

@@ -1,7 +1,5 @@
 """
-How often the gate itself is wrong, in the sentences that all formats share; with the conditions under which it was measured.
-
-And what it finds of a bank of defective clients: sentences of a report, and a table for the documentation.
+Error rates of the gate in words, with the conditions of their measurement, and what it finds of a bank of defective clients.
 """
 
 from collections.abc import Iterator
@@ -18,7 +16,7 @@ from rocketdiff.verdict.judge import RunVerdict
 
 
 def defect_lines(found: DefectsFound | None) -> tuple[str, ...]:
-    """One sentence per suite; empty without a measurement."""
+    """Return one sentence about all suites; nothing without a measurement."""
     if found is None:
         return ()
     each = "; ".join(map(_suite, found.suites))
@@ -36,7 +34,7 @@ def _suite(found: SuiteFound) -> str:
 
 
 def table(found: DefectsFound) -> str:
-    """The figures in Markdown."""
+    """Return the figures as a Markdown table."""
     head = (
         "| Suite | Scenarios played | Defects with an opportunity | Found with every seed | Trials found | 95 % interval | Not always found |",
         "|---|---|---|---|---|---|---|",
@@ -54,20 +52,20 @@ def _row(found: SuiteFound) -> str:
 
 
 OLD_AFTER_DAYS = 365
-"""A figure of last year is about another program; a ledger entry expires after half of this time."""
+"""A figure of last year is about another program; a ledger entry expires after half this time."""
 
 MEASURED_FAULTS = frozenset({"paused_brokers"})
 """
 Faults of the control cases in the shipped measurement, by the names of ``core.tables.fault``.
 
-Newer shapes also kill brokers and make them refuse; they count once the file has been measured anew.
+Newer shapes (``calibration.shapes``) also kill brokers and make them refuse; add these faults once the file is measured again.
 """
 
 MEASURED_TOPOLOGIES = frozenset({"two-masters"})
 """Topologies of those control cases."""
 
 FEW = 20
-"""Fewer quiet cases than this get a caveat: they do not even exclude one alarm in seven (0 in 20: at most 13.9 %)."""
+"""Fewer quiet cases get a caveat: they do not even exclude one false alarm in seven (0 in 20: at most 13.9 %)."""
 
 MODE_WORDS = {"sync": "synchronous", "async": "asynchronous", "oneway": "one-way"}
 
@@ -80,7 +78,7 @@ UNKNOWN = (
 
 
 def trust_lines(document: Document) -> tuple[str, ...]:
-    """A report's lines about the gate itself: measured rates, their origin, and what they do not cover."""
+    """Return lines about the gate itself: measured rates, their origin, and their caveats."""
     seen = (*unseen_rate(document), *controls_lines(document))
     if document.calibration is None:
         return (*seen, UNKNOWN, *defect_lines(document.defects))
@@ -94,7 +92,7 @@ def trust_lines(document: Document) -> tuple[str, ...]:
 
 
 def trust_briefly(document: Document) -> str:
-    """The same in one line: the rate of false alarms, and the caveats of this run."""
+    """Return one line: the rate of false alarms, and the caveats of this run."""
     if document.calibration is None:
         return UNKNOWN
     found = caveats(document.calibration, document.run)
@@ -102,7 +100,7 @@ def trust_briefly(document: Document) -> str:
 
 
 def controls_lines(document: Document) -> tuple[str, ...]:
-    """Lines about the run's own control cases and whether they were quiet; empty without control cases."""
+    """Return lines about the run's own control cases: whether they were quiet; nothing without control cases."""
     controls = [guard for guard in document.run.guards if guard.name in CONTROL_GUARDS]
     if not controls:
         return ()
@@ -114,9 +112,9 @@ def controls_lines(document: Document) -> tuple[str, ...]:
 
 def unseen_rate(document: Document) -> tuple[str, ...]:
     """
-    The rates that a run without a divergence does not exclude, by the number of spells of each situation.
+    Return the rates that a run without a divergence does not exclude, by number of spells of each situation.
 
-    Empty beside an undeclared divergence. Situations are not added up: what shows in one need not show in another.
+    Empty beside an undeclared divergence. Situations are not added up: a divergence in one need not occur in another.
     """
     spells = document.traces.spells
     is_clean = all(cluster.weight is Weight.DECLARED for cluster in document.clusters)
@@ -130,7 +128,7 @@ def unseen_rate(document: Document) -> tuple[str, ...]:
 
 
 def calibration_lines(calibration: Calibration) -> tuple[str, ...]:
-    """False alarms, then known divergences found again, then the circumstances; one sentence each."""
+    """Return false alarms, known divergences found again, and circumstances; one sentence each."""
     controls = calibration.controls
     lines = [_false_alarms(calibration), *_parts(controls)]
     if controls.alarms:
@@ -157,7 +155,6 @@ def _false_alarms(calibration: Calibration) -> str:
 
 
 def _parts(controls: Controls) -> Iterator[str]:
-    """The same cases by sending mode and by client, where that was counted."""
     modes = [(MODE_WORDS.get(row.mode, row.mode), row.alarms) for row in controls.modes]
     clients = [(f"{row.client} beside {row.client}", row.alarms) for row in controls.clients]
     if modes and clients:
@@ -168,19 +165,21 @@ def _parts(controls: Controls) -> Iterator[str]:
 
 
 def bound(rate: Rate) -> str:
-    """``at most 1.0 % at 95 %``."""
+    """For example ``at most 1.0 % at 95 %``."""
     return f"at most {rate.bound:.1%} at {CONFIDENCE:.0%}"
 
 
 def _found_again(found: tuple[Found, ...]) -> str:
-    """Entry by entry: repeats of several entries in one run share its seed and cluster, and are no independent trials."""
+    """
+    Per entry, never pooled: repeats of several entries in one run share its seed and cluster, so they are not independent.
+    """
     always = [known.seen for known in found if known.seen.n and known.seen.seen == known.seen.n]
-    said = f"Known divergences found again every time: {len(always)} of {len(found)} entries"
+    sentence = f"Known divergences found again every time: {len(always)} of {len(found)} entries"
     if always:
         fewest = min(always, key=lambda rate: rate.n)
-        said += f" (each in {fewest.n} repeats or more, which bound its rate by {fewest.low:.0%} from below)"
+        sentence += f" (each in {fewest.n} repeats or more, which bound its rate by {fewest.low:.0%} from below)"
     rest = [known for known in found if known.seen not in always]
-    return "; ".join((said, *map(_not_always, rest)))
+    return "; ".join((sentence, *map(_not_always, rest)))
 
 
 def _not_always(known: Found) -> str:
@@ -193,7 +192,7 @@ def _not_always(known: Found) -> str:
 
 
 def circumstances(calibration: Calibration) -> str:
-    """When, with which versions and on which machine: a rate holds for these, and for little else."""
+    """Return when, with which versions and on which machine the rates were measured; they hold for little else."""
     machine = calibration.machine
     sources = len(calibration.sources)
     changed = f", the program changed {sources - 1} × under way" if sources > 1 else ""
@@ -205,7 +204,7 @@ def circumstances(calibration: Calibration) -> str:
 
 
 def caveats(calibration: Calibration, run: RunInfo) -> tuple[str, ...]:
-    """The differences between the circumstances of the measurement and of a run, so that the figures are not over-read."""
+    """Return the differences between the circumstances of the measurement and of a run."""
     return tuple(_caveats(calibration, run))
 
 
@@ -227,7 +226,6 @@ def _caveats(calibration: Calibration, run: RunInfo) -> Iterator[str]:
 
 
 def _unmeasured(calibration: Calibration, run: RunInfo) -> Iterator[str]:
-    """Checks, faults and topologies of this run without a control case: a rate says nothing about them."""
     if foreign := sorted({check for _, check in run.planned} - {rate.check for rate in calibration.controls.checks}):
         yield f"no control case was asked for {', '.join(foreign)}"
     hit = {name for case in run.cases for name, count in case.fault_counts.items() if count}
@@ -238,7 +236,6 @@ def _unmeasured(calibration: Calibration, run: RunInfo) -> Iterator[str]:
 
 
 def _hardly_measured(controls: Controls, run: RunInfo) -> Iterator[str]:
-    """Caveats for sending modes and clients of this run with too few control cases."""
     if controls.alarms_per_case.n < FEW:
         yield f"only {controls.alarms_per_case.n} of its control cases were decided"
         return
@@ -261,6 +258,6 @@ def _few(rate: Rate | None, did: str) -> Iterator[str]:
 
 
 def _age_days(calibration: Calibration, run: RunInfo) -> int:
-    """Age on the day the run began, so that the same run always gives the same report."""
+    """On the day the run began, so that the same run always gives the same report."""
     ended, began = datetime.fromisoformat(calibration.last_at), datetime.fromisoformat(run.started_at)
     return (began.astimezone(UTC) - ended.astimezone(UTC)).days

@@ -1,4 +1,4 @@
-"""Words about the ledger for all formats: why a divergence is declared, and the result of each entry."""
+"""The ledger in words: why a divergence is declared, and the result of each entry."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -37,7 +37,9 @@ class LedgerPart:
 
 
 def ledger_parts(document: Document) -> tuple[LedgerPart, ...]:
-    """Entries with one client at fault, then those where both are or the specification is silent; empty parts left out."""
+    """
+    Return entries with one client at fault, then entries with both at fault or a gap in the specification; no empty parts.
+    """
     own = tuple(entry for entry in document.ledger if not entry.is_shared)
     shared = tuple(entry for entry in document.ledger if entry.is_shared)
     parts = (LedgerPart("One client at fault", own), LedgerPart("Both at fault, or a gap in the specification", shared))
@@ -45,23 +47,23 @@ def ledger_parts(document: Document) -> tuple[LedgerPart, ...]:
 
 
 def declarations(cluster: DivergenceCluster, document: Document) -> tuple[EntryOutcome, ...]:
-    """The entries that declare a cluster."""
+    """Return the entries that declare a cluster."""
     return tuple(entry for entry in document.ledger if entry.id in cluster.declared_by)
 
 
 def because(entry: EntryOutcome) -> str:
-    """Id, reason and reference in one line."""
+    """Return id, reason and reference in one line."""
     return f"{entry.id}: {entry.reason} ({entry.ref}; at fault: {entry.arm_at_fault})"
 
 
 def to_look_at(document: Document) -> tuple[EntryOutcome, ...]:
-    """Entries that need action: all except those as declared or untested that are not ageing."""
+    """Return entries that need action: a warning, or another state than DECLARED and UNTESTED."""
     fine = (EntryState.DECLARED, EntryState.UNTESTED)
     return tuple(entry for entry in document.ledger if entry.state not in fine or entry.warning)
 
 
 def trouble_text(entry: EntryOutcome) -> str:
-    """The problem of an entry, in one line."""
+    """Return the problem of an entry, in one line."""
     parts = [f"{entry.id} ({entry.place}): {STATE_SIGNS[entry.state].word}"]
     if entry.state in (EntryState.STALE, EntryState.EXCEEDED):
         parts.append(f"declared {entry.occurrence}, {entry.seen_text}{_missing(entry.missing)}")

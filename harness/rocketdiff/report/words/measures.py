@@ -1,4 +1,4 @@
-"""Figures for people: their names in words, with unit, interval and sample size."""
+"""Figures in words: name, unit, interval and sample size."""
 
 from collections.abc import Sequence
 
@@ -24,18 +24,18 @@ MEASURE_WORDS = {
     "blocked-send-duration": "duration of sends held up by the broker",
     "blocked-send-duration ratio (candidate ÷ baseline)": "the same, candidate ÷ baseline",
 }
-"""Names of figures for people; programs read the stored names."""
+"""Readable names of figures; programs read the stored names."""
 
 
 def measure_word(name: str) -> str:
-    """A figure's name in words; exception classes are unchanged."""
+    """Return a figure's name in words; exception classes are unchanged."""
     return MEASURE_WORDS.get(name) or (
         name if name[:1].isupper() else name.replace("-", " ").removesuffix("_ns").replace("_", " ")
     )
 
 
 def measure_text(measure: Measure) -> str:
-    """A figure with its unit, interval and sample size; a count is given out of its sample."""
+    """Return a figure with unit, interval and sample size; a count as part of its sample."""
     if measure.unit == "count":
         return f"{number(measure.value)} of {measure.n:,}" if measure.n >= measure.value else number(measure.value)
     text = _with_unit(measure.value, measure.unit)
@@ -46,7 +46,7 @@ def measure_text(measure: Measure) -> str:
 
 
 def measure_lines(measures: Sequence[Measure]) -> tuple[tuple[str, str], ...]:
-    """Name and text of every figure; figures of both arms under one name share a line."""
+    """Return name and text of every figure; figures of both arms under one name share a line."""
     lines: dict[str, list[str]] = {}
     for measure in measures:
         name, _, arm = (

@@ -1,4 +1,4 @@
-"""A signature as a sentence for the owner of a producer; the identifier stays beside it, for ledgers and searches."""
+"""Signatures as sentences for a producer's owner; formats also show the identifier, for ledgers and searches."""
 
 from rocketdiff.report.clusters import DivergenceCluster
 from rocketdiff.report.document import Document
@@ -74,14 +74,14 @@ _PLACES = {"first": " at a first attempt", "retry": " at a retry"}
 
 
 def rule_title(signature: str) -> str:
-    """The same without a client, for lists of rules; empty if there is no sentence."""
+    """Return the sentence without client names, for lists of rules; empty if there is none."""
     name = signature.removeprefix("rules/").partition("/")[0]
-    said = _SENTENCES.get(name, "")
-    return said.format(subject="the client", baseline="the baseline")
+    pattern = _SENTENCES.get(name, "")
+    return pattern.format(subject="the client", baseline="the baseline")
 
 
 def title_of(cluster: DivergenceCluster, document: Document) -> str:
-    """One sentence, without a full stop; its first letter is small if it begins with a client's name."""
+    """Return one sentence without a full stop; a client's name at its start keeps its lower case."""
     baseline = document.run.baseline.subject
     signature = cluster.signature
     if signature.startswith("rules/"):
@@ -98,7 +98,7 @@ def title_of(cluster: DivergenceCluster, document: Document) -> str:
 
 
 def _other(cluster: DivergenceCluster, document: Document) -> str:
-    """What a client is compared with; for the baseline its own rules."""
+    """The baseline is compared with its own rules."""
     baseline = document.run.baseline.subject
     return baseline if cluster.subject != baseline else "its rules"
 

@@ -1,4 +1,4 @@
-"""The sentences and signs all formats share, so that the terminal, the page and the comment say the same thing."""
+"""The sentences and signs that all formats share."""
 
 import shlex
 from collections import Counter
@@ -15,15 +15,15 @@ from rocketdiff.report.document import Document
 from rocketdiff.verdict.judge import RunVerdict
 
 PHASES = ("calm", "paused", "after")
-"""In the order of time."""
+"""In order of time."""
 
 
 FAULT_WORDS = {kind.traits.count: kind.traits.phase for kind in FaultKind}
-"""What a case's brokers are meanwhile, by the names of ``core.tables.fault.FAULT_COUNTS``."""
+"""State of a case's brokers during a fault, by the names of ``core.tables.fault.FAULT_COUNTS``."""
 
 
 def phase_word(phase: str, counts: Mapping[str, int] | None = None) -> str:
-    """A phase for people: the stored word ``paused`` covers every kind of fault, of which a case may have another."""
+    """Return a readable phase: the stored word ``paused`` covers every kind of fault."""
     if phase != "paused":
         return phase
     kinds = [FAULT_WORDS[name] for name, count in (counts or {}).items() if count and name in FAULT_WORDS]
@@ -32,7 +32,7 @@ def phase_word(phase: str, counts: Mapping[str, int] | None = None) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Sign:
-    """How one answer is shown: a character of single width, a word, and the class that colours it."""
+    """Display of an answer: a character of single width, a word, and a CSS class."""
 
     mark: str
     word: str
@@ -52,10 +52,10 @@ SIGNS = {
 }
 
 MEASURED = Sign("·", "measured only", "mute")
-"""An ``info`` check without an answer of its own: its figures are judged together with other cases'."""
+"""An ``info`` check without its own answer: its figures are judged together with other cases'."""
 
 UNGATED = Sign("?", "inconclusive (does not gate)", "open")
-"""A question that would have gated, had the run been able to answer it."""
+"""An open question that does not gate."""
 
 RUN_TONE = {
     RunVerdict.CONFORMS: "good",
@@ -79,14 +79,14 @@ RUN_MARKS = {
 
 
 def sign_of(verdict: Verdict, severity: Severity) -> Sign:
-    """Sign of one answer."""
+    """Return the sign of an answer."""
     if verdict is Verdict.INCONCLUSIVE and severity is Severity.INFO:
         return MEASURED
     return SIGNS[verdict]
 
 
 def headline(document: Document) -> str:
-    """The verdict as one sentence about the two subjects."""
+    """Return the verdict as one sentence about the two subjects."""
     baseline, candidate = document.run.baseline.title, document.run.candidate.title
     if document.verdict is RunVerdict.DIVERGES and _baseline_broke_off(document):
         return f"{baseline}, the baseline, broke the line protocol: there is nothing to compare {candidate} with"
@@ -110,7 +110,7 @@ def headline(document: Document) -> str:
 
 
 def _baseline_broke_off(document: Document) -> bool:
-    """Whether all that is new is that the baseline died, stalled or talked nonsense; with one name for both nobody can tell."""
+    """True if every new divergence is the baseline's crash, stall or protocol error; False if both subjects have one name."""
     baseline, candidate = document.run.baseline.subject, document.run.candidate.subject
     new = [cluster for cluster in document.clusters if cluster.weight is Weight.NEW]
     broke = all(cluster.subject == baseline and cluster.signature.startswith("protocol.") for cluster in new)
@@ -118,13 +118,13 @@ def _baseline_broke_off(document: Document) -> bool:
 
 
 def _about_the_candidate(document: Document) -> bool:
-    """Whether any new divergence is more than the rules failing to explain the baseline."""
+    """True unless the rules' failure to explain the baseline is the only new divergence."""
     new = [cluster for cluster in document.clusters if cluster.weight is Weight.NEW]
     return not new or any(not cluster.signature.startswith("rules/") for cluster in new)
 
 
 def subline(document: Document) -> str:
-    """What is behind the headline, in figures: what diverged, then how all checks were answered."""
+    """Return the figures behind the headline: what diverged, then how all checks were answered."""
     new = [cluster for cluster in document.clusters if cluster.weight is Weight.NEW]
     parts = []
     if new:
@@ -148,30 +148,30 @@ def subline(document: Document) -> str:
 
 
 def answer_sign(result: CheckResult, policy: Policy) -> Sign:
-    """How one answer is counted: one that is open and does not gate is counted apart."""
+    """Return the sign under which an answer is counted; open answers that do not gate have their own."""
     sign = sign_of(result.verdict, result.severity)
     return UNGATED if sign is SIGNS[Verdict.INCONCLUSIVE] and not policy.gates(result) else sign
 
 
 def left_out(run: RunInfo) -> tuple[str, ...]:
-    """What was chosen and not run, a line a reason."""
+    """Return the selected scenarios that were not run, one line per reason."""
     reasons = dict.fromkeys(reason for _, reason in run.left_out)
     named = {reason: [name for name, why in run.left_out if why == reason] for reason in reasons}
     return tuple(f"{plural(len(names), 'scenario')}, {why}: {', '.join(names)}" for why, names in named.items())
 
 
 def short_case(case: str, run: RunInfo) -> str:
-    """Case name without the pair of subjects, which the report names once."""
+    """Return the case name without the pair of subjects."""
     return case.removesuffix(f"/{run.baseline.subject}~{run.candidate.subject}")
 
 
 def check_id(result: CheckResult) -> str:
-    """Stable name of a check of a case, shaped like a path."""
+    """Return the stable, path-like name of a check of a case."""
     return f"{result.case}/{result.check}"
 
 
 def where_in(cluster: DivergenceCluster, run: RunInfo) -> str:
-    """Where a cluster's example was seen, as far as it is a single send."""
+    """Return where a cluster's example was seen."""
     parts = [short_case(cluster.example_case, run)]
     if cluster.example.send >= 0:
         parts.append(f"send {cluster.example.send}")
@@ -184,7 +184,7 @@ def where_in(cluster: DivergenceCluster, run: RunInfo) -> str:
 
 
 def explain_command(cluster: DivergenceCluster, run: RunInfo) -> str:
-    """Command that prints the rule chain of a cluster's example; empty when there is no single send or no command."""
+    """Return the command that prints the rule chain of a cluster's example; empty for a statistic, or without a command."""
     if cluster.example.send < 0 or not run.explain:
         return ""
     folder = next((case.folder for case in run.cases if case.case == cluster.example_case), "")
@@ -201,14 +201,14 @@ def explain_command(cluster: DivergenceCluster, run: RunInfo) -> str:
 
 
 def repeat_command(reproduce: str, scenario: str) -> str:
-    """The command that repeats one scenario of a run; the whole run's where it chose scenarios itself, and for what is pooled over several."""
+    """Return the command that repeats one scenario; the whole run's if it selects scenarios itself, or for a pool."""
     if not reproduce or scenario.startswith("pooled/") or " --scenario " in reproduce:
         return reproduce
     return f"{reproduce} --scenario {shlex.quote(scenario)}"
 
 
 def moment(iso: str) -> str:
-    """``2026-11-21 14:22:33 UTC`` from ISO 8601; text that is no such thing stays as it is."""
+    """Return ``2026-11-21 14:22:33 UTC`` from ISO 8601; other text unchanged."""
     try:
         at = datetime.fromisoformat(iso)
     except ValueError:
@@ -218,22 +218,22 @@ def moment(iso: str) -> str:
 
 
 def number(value: float) -> str:
-    """Three significant digits; whole numbers whole."""
+    """Return three significant digits; whole numbers whole."""
     return f"{value:,.0f}" if float(value).is_integer() or abs(value) >= 1_000 else f"{value:.3g}"
 
 
 def plural(count: int, noun: str, several: str = "") -> str:
-    """``1 case``, ``2 cases``; several: the plural where it is no added s."""
+    """For example ``1 case``, ``2 cases``; several: an irregular plural."""
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {several or noun + 's'}"
 
 
 def duration(seconds: float) -> str:
-    """Seconds for people: ``74 s``, ``9 min 5 s``."""
-    whole = round(seconds)
-    return f"{whole} s" if whole < 120 else f"{whole // 60} min {whole % 60} s"
+    """For example ``74 s``, ``9 min 5 s``."""
+    rounded = round(seconds)
+    return f"{rounded} s" if rounded < 120 else f"{rounded // 60} min {rounded % 60} s"
 
 
 def sentence(text: str) -> str:
-    """With a capital, unless it begins with a client's name, which stays as people type it."""
+    """Capitalise the first letter, except of a client's name."""
     first = text.partition(" ")[0]
     return text if ":" in first else text[:1].upper() + text[1:]

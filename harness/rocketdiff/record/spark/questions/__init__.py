@@ -1,1 +1,1 @@
-"""Questions to the record, one a file: small named tables of DataFrame code, literal rows in their tests."""
+"""Questions to the record, one per file: small functions on DataFrames, tested with literal rows."""

@@ -1,13 +1,13 @@
 """
-What the other questions are asked of: which run was asked which question, and what it answered.
+The input of the other questions: which questions each run was asked, and what it answered.
 
-A question is (scenario, check); it counts as asked where its answer says something about the clients (a decisive verdict), and where the situation
-it is about never arose (NOT_APPLICABLE): nothing failed, so no failure was of a wrong kind, and the first one that is, is new. Two clients and a server
-make a *line*; within a line runs have an order, by time or by release.
+A question is (scenario, check). It counts as asked if its verdict is decisive, or NOT_APPLICABLE: where nothing failed, no
+failure was of a wrong kind, so the first wrong one is new. Two clients and a server make a *line*, whose runs are ordered by
+time or by release.
 """
 
 from pyspark.sql import Column, DataFrame
-from pyspark.sql import functions as F  # noqa: N812 - the name every Spark programmer reads at once
+from pyspark.sql import functions as F  # noqa: N812 - the usual name in Spark code
 
 from rocketdiff.core.answers.verdict import DECISIVE, Verdict
 
@@ -21,10 +21,10 @@ OVER_RELEASES = "releases"
 
 def lines(runs: DataFrame, over: str) -> DataFrame:
     """
-    The line of each run, and its place in it.
+    Return the line of each run, and its place in it.
 
-    In: run, baseline, candidate, server, created_ms. Out: run, line, pair, server, created_ms, place (sorts within a line). Over time a line is of
-    two subjects; over releases it is of two clients, and candidates of a higher release come later, those of one release by time.
+    In: run, baseline, candidate, server, created_ms. Out: run, line, pair, server, created_ms, place (sorts within a line).
+    Over time a line has two subjects. Over releases it has two clients, ordered by the candidate's release, then by time.
     """
     pair = F.concat_ws("~", "baseline", "candidate")
     if over == OVER_TIME:
@@ -45,21 +45,22 @@ def lines(runs: DataFrame, over: str) -> DataFrame:
 
 def asked(answers: DataFrame, verdicts: frozenset[Verdict] = LOOKED) -> DataFrame:
     """
-    Questions that a run answered one way or the other.
+    Return the questions to which a run has an answer.
 
     In: run, case, check, verdict, divergences. Out: run, scenario, check.
     """
-    answered = answers.where(F.col("verdict").isin(sorted(str(one) for one in verdicts)))
+    answered = answers.where(F.col("verdict").isin(sorted(str(verdict) for verdict in verdicts)))
     return answered.select("run", scenario_of(F.col("case")).alias("scenario"), "check").distinct()
 
 
 def found(answers: DataFrame) -> DataFrame:
     """
-    Signatures that a run showed, in how many cases of a scenario, and by which entry of a ledger they are declared (empty: not in all).
+    Return the signatures that a run showed, with the number of cases of a scenario, and the ledger entry that declares them.
 
-    In: run, case, check, verdict, divergences. Out: run, scenario, check, signature, cases, count, declared_by.
+    In: run, case, check, verdict, divergences. Out: run, scenario, check, signature, cases, count, declared_by (empty unless
+    declared in all cases).
     """
-    decisive = answers.where(F.col("verdict").isin(sorted(str(one) for one in DECISIVE)))
+    decisive = answers.where(F.col("verdict").isin(sorted(str(verdict) for verdict in DECISIVE)))
     each = decisive.select("run", "case", "check", F.explode("divergences").alias("one"))
     flat = each.select(
         "run",
@@ -78,9 +79,10 @@ def found(answers: DataFrame) -> DataFrame:
 
 def sightings(lines: DataFrame, asked: DataFrame, found: DataFrame) -> DataFrame:
     """
-    For each signature that a line has ever shown: every run of the line that was asked its question, and whether it showed it.
+    Return, for each signature that a line ever showed, every run that was asked its question, and whether it showed it.
 
-    In: what the functions above give. Out: line, scenario, check, signature, run, pair, created_ms, place, seen (0 or 1), cases, declared_by.
+    In: ``lines``, ``asked`` and ``found``. Out: line, scenario, check, signature, run, pair, created_ms, place, seen (0 or
+    1), cases, declared_by.
     """
     questions = asked.join(lines, on="run", how="inner")
     ever = (
@@ -107,7 +109,7 @@ def sightings(lines: DataFrame, asked: DataFrame, found: DataFrame) -> DataFrame
 
 
 def scenario_of(case: Column) -> Column:
-    """The name of a case, or of a pool, without the subjects at its end."""
+    """Return the name of a case or pool without the subjects at its end."""
     return F.regexp_replace(case, r"/[^/]*~.*$", "")
 
 
@@ -116,7 +118,7 @@ def _client(column: str) -> Column:
 
 
 def _numbers(column: str) -> Column:
-    """``python:5.3.3-beta1`` as [5, 3, 3, 1]: releases in the order of their numbers."""
+    """``python:5.3.3-beta1`` as [5, 3, 3, 1], so that releases sort by number."""
     return F.transform(
         F.regexp_extract_all(F.regexp_extract(column, ":(.*)$", 1), F.lit(r"(\d+)")), lambda one: one.cast("bigint")
     )

@@ -1,22 +1,22 @@
-"""How often: a share of runs with its interval, as columns."""
+"""Rates: a share of runs with its interval, as columns."""
 
 from pyspark.sql import Column
-from pyspark.sql import functions as F  # noqa: N812 - the name every Spark programmer reads at once
+from pyspark.sql import functions as F  # noqa: N812 - the usual name in Spark code
 
 Z = 1.959963984540054
-"""Of the normal distribution, for 95 % on both sides."""
+"""Quantile of the normal distribution for a two-sided 95 % interval."""
 
 
 def rate(hits: Column, n: Column) -> Column:
-    """Null where nobody was asked."""
+    """Return the share; null if no run was asked."""
     return F.when(n > 0, hits / n)
 
 
 def wilson(hits: Column, n: Column, side: int) -> Column:
     """
-    A bound of Wilson's 95 % interval of a rate; side: -1 lower, +1 upper.
+    Return a bound of Wilson's 95 % interval of a rate; side: -1 lower, +1 upper.
 
-    It needs no quantile of a beta distribution, so it is an expression, and stays inside [0, 1] with few runs.
+    Wilson's interval is a plain expression, without a quantile of a beta distribution, and stays inside [0, 1] with few runs.
     """
     share = hits / n
     centre = share + Z * Z / (2 * n)

@@ -1,19 +1,20 @@
 """
-Which signatures are new, gone, or more or less frequent than before, since which run, and between which releases?
+Which signatures are new, gone, or more or less frequent, since which run, and between which releases?
 
-Of every signature of a line the runs that were asked are put in order, and the one place is looked for where the rate before differs most from
-the rate after (the largest likelihood ratio G², ties by the earliest). Then:
+For each signature of a line, the change point among the asked runs is where the rates before and after differ most (largest
+likelihood ratio G², ties by the earliest). States:
 
-* ``new``: never seen before its first run, though asked at least once. A signature of an exact check is certain when it is seen, so one run is enough.
-* ``gone``: not seen in the last runs, so many that by its rate before this had a chance of at most 5 %.
-* ``changed-in-rate``: seen before and after, and G² is at least 18: by chance once in 20,000 at one place, so at most once in 100 in a line of 200 runs.
+* ``new``: never seen before its first run, though asked at least once. An exact check's signature is certain: one run suffices.
+* ``gone``: not seen in the last runs, which at the rate before had a chance of at most 5 %.
+* ``changed-in-rate``: seen before and after, with G² of at least 18: by chance once in 20,000 at one place, so at most once in 100
+  in a line of 200 runs.
 * ``unchanged``: all else.
 """
 
 from typing import Final
 
 from pyspark.sql import Column, DataFrame, Window
-from pyspark.sql import functions as F  # noqa: N812 - the name every Spark programmer reads at once
+from pyspark.sql import functions as F  # noqa: N812 - the usual name in Spark code
 
 from rocketdiff.record.spark.questions.rates import rate, wilson
 
@@ -24,10 +25,12 @@ UNCHANGED: Final = "unchanged"
 STATES = (NEW, GONE, CHANGED, UNCHANGED)
 
 GONE_BY_CHANCE = 0.05
-"""That a signature of the rate before is missed in all runs after: what one in twenty calls gone is only rare."""
+"""
+Largest chance, at the rate before, of missing a signature in all later runs; one ``gone`` in twenty is therefore only rare.
+"""
 
 LEAST_G2 = 18.0
-"""See above."""
+"""Threshold of ``changed-in-rate``; see the module."""
 
 KEY = ("line", "scenario", "check", "signature")
 
@@ -49,23 +52,24 @@ COLUMNS = (
 
 def places(sightings: DataFrame) -> DataFrame:
     """
-    Every place where a rate could have changed: before each run that was asked but the first.
+    Return every place where a rate could have changed: before each asked run except the first.
 
-    In: what ``asked.sightings`` gives. Out: its columns and before_run, before_pair, asked_before, seen_before, asked_after, seen_after (this run included), g2.
+    In: ``asked.sightings``. Out: its columns and before_run, before_pair, asked_before, seen_before, asked_after, seen_after
+    (this run included), g2.
     """
     ordered = Window.partitionBy(*KEY).orderBy("place", "run")
     before, after = (
         ordered.rowsBetween(Window.unboundedPreceding, -1),
         ordered.rowsBetween(0, Window.unboundedFollowing),
     )
-    one = F.lit(1)
+    each = F.lit(1)
     counted = sightings.withColumns(
         {
             "before_run": F.lag("run").over(ordered),
             "before_pair": F.lag("pair").over(ordered),
-            "asked_before": F.count(one).over(before),
+            "asked_before": F.count(each).over(before),
             "seen_before": F.coalesce(F.sum("seen").over(before), F.lit(0)),
-            "asked_after": F.count(one).over(after),
+            "asked_after": F.count(each).over(after),
             "seen_after": F.sum("seen").over(after),
         }
     )
@@ -74,10 +78,10 @@ def places(sightings: DataFrame) -> DataFrame:
 
 def regressions(sightings: DataFrame) -> DataFrame:
     """
-    One row a signature of a line: what became of it, and where.
+    Return one row per signature of a line: its state, and where it changed.
 
-    In: what ``asked.sightings`` gives. Out: COLUMNS; run: the first after the change, before_run: the last before it, with their pairs; an unchanged
-    signature has its first run and no run before.
+    In: ``asked.sightings``. Out: COLUMNS; run: the first after the change (of an unchanged signature, its first run);
+    before_run: the last before it.
     """
     every = places(sightings)
     by_key = Window.partitionBy(*KEY)
@@ -93,14 +97,14 @@ def regressions(sightings: DataFrame) -> DataFrame:
     )
     is_new = F.col("is_first_seen") & (F.col("asked_before") > 0)
     ranked = looked.withColumn("state", F.when(is_new, NEW).when(F.col("turn") == 1, _state_at_best()))
-    # A signature that is new has its change at its first run, wherever G² is largest.
+    # A new signature changes at its first run, wherever G² is largest.
     rank = Window.partitionBy(*KEY).orderBy((F.col("state") == NEW).desc_nulls_last(), "turn")
     chosen = ranked.withColumn("rank", F.row_number().over(rank)).where("rank = 1")
     return _told(chosen).select(*COLUMNS)
 
 
 def _g2() -> Column:
-    """Twice the log of the likelihood with two rates over that with one; 0 where there is nothing before."""
+    """Twice the log likelihood ratio of two rates over one rate; 0 if there is nothing before."""
     before, after = ("seen_before", "asked_before"), ("seen_after", "asked_after")
     n = F.col("asked_before") + F.col("asked_after")
     k = F.col("seen_before") + F.col("seen_after")
@@ -124,9 +128,9 @@ def _state_at_best() -> Column:
 
 
 def _told(rows: DataFrame) -> DataFrame:
-    """Rates on both sides; of what did not change, one rate over all runs."""
+    """Add rates on both sides; an unchanged signature has one rate over all runs."""
     same = F.col("state") == UNCHANGED
-    whole = rows.withColumns(
+    sides = rows.withColumns(
         {
             "asked_after": F.when(same, F.col("asked_before") + F.col("asked_after")).otherwise(F.col("asked_after")),
             "seen_after": F.when(same, F.col("seen_before") + F.col("seen_after")).otherwise(F.col("seen_after")),
@@ -137,7 +141,7 @@ def _told(rows: DataFrame) -> DataFrame:
         }
     )
     hits, n = F.col("seen_after"), F.col("asked_after")
-    return whole.withColumns(
+    return sides.withColumns(
         {
             "rate_before": rate(F.col("seen_before"), F.col("asked_before")),
             "rate_after": rate(hits, n),

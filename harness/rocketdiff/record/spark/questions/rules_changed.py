@@ -1,16 +1,17 @@
-"""What do the new rules of a check say of the same runs that the old ones did not, and the other way round?"""
+"""Which signatures do the new rules of a check add, remove or count differently, on the same runs?"""
 
 from pyspark.sql import DataFrame
-from pyspark.sql import functions as F  # noqa: N812 - the name every Spark programmer reads at once
+from pyspark.sql import functions as F  # noqa: N812 - the usual name in Spark code
 
 COLUMNS = ("check", "signature", "state", "cases", "count_before", "count_after", "example_run", "example_case")
 
 
 def rules_changed(before: DataFrame, after: DataFrame, judged_by_both: DataFrame) -> DataFrame:
     """
-    One row a signature and what became of it: ``new``, ``gone``, ``more``, ``fewer`` or ``same``.
+    Return one row per signature and state: ``new``, ``gone``, ``more``, ``fewer`` or ``same``.
 
-    In: run, case, owner, signature, count of both; run, case, owner of the cases that both have judged. Out: COLUMNS; cases: in how many it became so.
+    In: run, case, owner, signature, count of both; run, case, owner of the cases that both have judged. Out: COLUMNS; cases:
+    number of cases with that state.
     """
     sides = [
         side.join(judged_by_both, on=["run", "case", "owner"], how="left_semi")
@@ -27,9 +28,9 @@ def rules_changed(before: DataFrame, after: DataFrame, judged_by_both: DataFrame
         .when(F.col("a") < F.col("b"), "fewer")
         .otherwise("same")
     )
-    told = counted.withColumn("state", state).groupBy(F.col("owner").alias("check"), "signature", "state")
+    by_state = counted.withColumn("state", state).groupBy(F.col("owner").alias("check"), "signature", "state")
     example = F.min(F.struct("run", "case"))
-    rows = told.agg(
+    rows = by_state.agg(
         F.count(F.lit(1)).alias("cases"),
         F.sum("b").alias("count_before"),
         F.sum("a").alias("count_after"),

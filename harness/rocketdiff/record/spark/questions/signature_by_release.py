@@ -1,7 +1,7 @@
 """How often does each release of a client show a signature?"""
 
 from pyspark.sql import DataFrame
-from pyspark.sql import functions as F  # noqa: N812 - the name every Spark programmer reads at once
+from pyspark.sql import functions as F  # noqa: N812 - the usual name in Spark code
 
 from rocketdiff.record.spark.questions.rates import rate, wilson
 
@@ -10,9 +10,10 @@ COLUMNS = ("line", "scenario", "check", "signature", "pair", "asked", "runs", "r
 
 def signature_by_release(sightings: DataFrame) -> DataFrame:
     """
-    One row a line, scenario, check, signature and pair of subjects that was asked, in the order of the releases.
+    Return one row per line, scenario, check, signature and asked pair of subjects, in the order of the releases.
 
-    In: what ``asked.sightings`` gives over releases. Out: COLUMNS; asked: runs that were asked; runs: that showed it; rate with its 95 % interval.
+    In: ``asked.sightings`` over releases. Out: COLUMNS; asked: runs that were asked; runs: runs that showed it; rate with its
+    95 % interval.
     """
     gathered = sightings.groupBy("line", "scenario", "check", "signature", "pair").agg(
         F.count(F.lit(1)).alias("asked"),

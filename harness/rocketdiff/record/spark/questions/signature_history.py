@@ -1,7 +1,7 @@
-"""When was a signature seen, and how often, week by week?"""
+"""How often was a signature seen, week by week?"""
 
 from pyspark.sql import DataFrame
-from pyspark.sql import functions as F  # noqa: N812 - the name every Spark programmer reads at once
+from pyspark.sql import functions as F  # noqa: N812 - the usual name in Spark code
 
 from rocketdiff.record.spark.questions.rates import rate, wilson
 
@@ -13,10 +13,10 @@ COLUMNS = (
 
 def signature_history(sightings: DataFrame) -> DataFrame:
     """
-    One row a line, scenario, check, signature and week (its Monday) in which its question was asked.
+    Return one row per line, scenario, check, signature and week (its Monday) in which its question was asked.
 
-    In: what ``asked.sightings`` gives. Out: COLUMNS; asked: runs that were asked; runs, cases: that showed it; rate of runs with its 95 % interval;
-    first_run, last_run: of the week that showed it.
+    In: ``asked.sightings``. Out: COLUMNS; asked: runs that were asked; runs, cases: number that showed it; rate of runs with
+    its 95 % interval; first_run, last_run: first and last run of the week that showed it.
     """
     monday = F.date_format(F.date_trunc("week", F.timestamp_millis("created_ms")), "yyyy-MM-dd")
     weekly = sightings.withColumn("week", monday).groupBy("line", "scenario", "check", "signature", "week")
