@@ -8,7 +8,7 @@ import pytest
 
 from rocketdiff.analysis.case_pass import judge_case
 from rocketdiff.analysis.case_trace import CaseTrace, TableKey
-from rocketdiff.analysis.facts import Difference, Tally
+from rocketdiff.analysis.facts import DifferenceFact, Tally
 from rocketdiff.core.answers.verdict import StoredAt
 from rocketdiff.core.events import Arm
 from rocketdiff.core.sends.outcome import Outcome, Reason
@@ -132,7 +132,7 @@ def told(case: CaseTrace) -> dict[tuple[str, str, str, str], tuple[int, float]]:
 
 
 def differences(case: CaseTrace) -> list[str]:
-    return [one.fact.signature for one in judge_case(case) if isinstance(one.fact, Difference)]
+    return [one.fact.signature for one in judge_case(case) if isinstance(one.fact, DifferenceFact)]
 
 
 def whole(**others: Any) -> CaseTrace:
@@ -205,7 +205,7 @@ def test_a_difference_is_told_from_the_first_due_send_on() -> None:
     )
     moved = replace(case, entry=replace(case.entry, origin_ns=-S))
     for each, start_ms in ((case, 10), (moved, 1_010)):
-        (one,) = [one.fact for one in judge_case(each) if isinstance(one.fact, Difference)]
+        (one,) = [one.fact for one in judge_case(each) if isinstance(one.fact, DifferenceFact)]
         assert (one.signature, one.send, one.at_ns, one.weight) == ("loss.acknowledged-not-stored", 1, 10 * MS, 2)
         baseline, candidate = one.sides
         assert candidate.attempts[0].start_ms == start_ms

@@ -9,7 +9,7 @@ import pytest
 from rocketdiff.analysis.checks.case_facts import CaseFacts
 from rocketdiff.analysis.conclusions import all_evidence, case_facts, trace_counts
 from rocketdiff.analysis.fact_collector import FactCollector
-from rocketdiff.analysis.facts import CaseFact, Difference, EpisodeValue, Tally, Trouble, batches, difference_of
+from rocketdiff.analysis.facts import CaseFact, DifferenceFact, EpisodeValue, Tally, Trouble, batches, difference_of
 from rocketdiff.analysis.send_view import Copy
 from rocketdiff.analysis.spark.cases import dealt, dealt_cases, facts_of, judging
 from rocketdiff.analysis.steps.aligned import AlignedSend
@@ -26,7 +26,7 @@ from tests.analysis.synthetic import MANIFEST, Story, write_run
 
 WHOLE = ArmSummary(1, 1, 0, True)
 PLANNED = replace(ENTRY, checks=("loss", "timing"), arms=dict.fromkeys(Arm, WHOLE))
-FOUND = Difference("order", "order.x", "candidate", 1, 2, 3, "calm", 4, 5, "this", "that", figures={"a": [1]})
+FOUND = DifferenceFact("order", "order.x", "candidate", 1, 2, 3, "calm", 4, 5, "this", "that", figures={"a": [1]})
 
 
 def manifest(*entries: CaseEntry, run: str = "r1") -> RunManifest:

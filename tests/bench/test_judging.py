@@ -7,7 +7,7 @@ import pytest
 from rocketdiff.analysis.case_pass import judge_case
 from rocketdiff.analysis.case_trace import read_case
 from rocketdiff.analysis.columns.case_columns import case_columns
-from rocketdiff.analysis.facts import Difference
+from rocketdiff.analysis.facts import DifferenceFact
 from rocketdiff.analysis.steps.rulebook import rulebook_for
 from rocketdiff.bench.judging import NEAR_FAULTS, made_run
 from rocketdiff.traces.run_directory import RunDirectory
@@ -23,4 +23,4 @@ def test_two_faithful_clients(tmp_path: Path, near_faults: float) -> None:
     assert (case.slow.sum() > 2) == bool(near_faults)
     facts = list(judge_case(trace, plainly=False))
     assert facts == list(judge_case(trace, plainly=True))
-    assert not [one for one in facts if isinstance(one.fact, Difference)]
+    assert not [one for one in facts if isinstance(one.fact, DifferenceFact)]

@@ -22,10 +22,10 @@ from rocketdiff.judging.gate_rates import (
     source_digest,
 )
 from rocketdiff.verdict.calibration import Calibration, Rate
-from rocketdiff.verdict.gate_rate_tally import Answer, ControlOutcome
+from rocketdiff.verdict.gate_rate_tally import ControlOutcome, TalliedAnswer
 
 HEADER = JournalHeader(7, "5.3.3", "processes", "0.1.0", Machine("Linux", "x", 2, 4096, "3.11", "17"))
-QUIET = ControlOutcome(1, "control/a", "java:5.3.3", (Answer("loss", Verdict.CONFORMS, Severity.MUST),))
+QUIET = ControlOutcome(1, "control/a", "java:5.3.3", (TalliedAnswer("loss", Verdict.CONFORMS, Severity.MUST),))
 
 
 def begun(folder: Path, *numbers: int) -> CalibrationJournal:

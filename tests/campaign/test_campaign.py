@@ -15,7 +15,7 @@ from rocketdiff.campaign.file_format import read
 from rocketdiff.core.errors import ExitCode, HarnessError
 from rocketdiff.lab.fuzz.campaign import Report
 from rocketdiff.record.commands import status
-from rocketdiff.record.storage.files import Place
+from rocketdiff.record.storage.files import RecordPlace
 from tests.analysis.synthetic import Story, write_run
 from tests.campaign.imitation import Imitation
 from tests.matrix.stories import write
@@ -69,7 +69,7 @@ def make(folder: Path, text: str = TWO, *, said: list[str] | None = None, at_mos
 
 def recorded(folder: Path) -> int:
     """Runs of the record; none where there is no record yet."""
-    return status(Place.named(str(folder / "record"))).runs if (folder / "record").exists() else 0
+    return status(RecordPlace.named(str(folder / "record"))).runs if (folder / "record").exists() else 0
 
 
 def test_every_run_goes_into_the_record_once_and_the_end_says_what_to_ask(runs: Imitation, tmp_path: Path) -> None:

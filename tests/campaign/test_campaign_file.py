@@ -14,7 +14,7 @@ import yaml
 from _pytest.mark import ParameterSet
 
 from rocketdiff.campaign.file_format import read, schema
-from rocketdiff.campaign.plan import Setting
+from rocketdiff.campaign.plan import RunSetting
 from rocketdiff.core.errors import ExitCode, UsageError
 from rocketdiff.releases.catalogue import client_releases
 
@@ -81,9 +81,9 @@ def test_a_run_is_made_of_each_suite_seed_and_setting() -> None:
     first, second = campaign.plan.entries
     assert (len(first.work), len(second.work)) == (3 * 2 * 3, 1 * 1 * 3)
     assert [work.setting for work in second.work] == [
-        Setting("5.3.3"),
-        Setting("4.9.7", is_wire_wanted=True),
-        Setting("5.3.3", "external:cluster.yaml", Path("security.yaml")),
+        RunSetting("5.3.3"),
+        RunSetting("4.9.7", is_wire_wanted=True),
+        RunSetting("5.3.3", "external:cluster.yaml", Path("security.yaml")),
     ]
     assert [work.name for work in second.work] == [
         "all, seed 7, servers 5.3.3",

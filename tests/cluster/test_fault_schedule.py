@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from rocketdiff.cluster.faults import schedule as schedule_module
-from rocketdiff.cluster.faults.record import Fault, healed, injected
+from rocketdiff.cluster.faults.record import FaultAction, healed, injected
 from rocketdiff.cluster.faults.schedule import ScheduleThread, run_schedule
 from rocketdiff.cluster.interface import Cluster, NodeState, Span
 from rocketdiff.core.errors import ClusterError, FaultNotProven, UsageError
@@ -25,8 +25,8 @@ def fault(
     do: Callable[[Cluster, str], Span],
     undo: Callable[[Cluster, str], Span],
     prove: Callable[[], int] = time.monotonic_ns,
-) -> Fault:
-    return Fault(
+) -> FaultAction:
+    return FaultAction(
         lambda cluster, spec: injected(spec, spec.node, lambda: do(cluster, spec.node), prove),
         lambda cluster, record: healed(record, lambda: undo(cluster, record.node), time.monotonic_ns),
     )
@@ -53,7 +53,7 @@ def cluster() -> FakeCluster:
 
 
 def run(
-    cluster: FakeCluster, *specs: FaultSpec, faults: dict[FaultKind, Fault] = FAULTS
+    cluster: FakeCluster, *specs: FaultSpec, faults: dict[FaultKind, FaultAction] = FAULTS
 ) -> schedule_module.ScheduleOutcome:
     return run_schedule(cluster, specs, time.monotonic_ns(), lambda _: None, threading.Event(), faults)
 

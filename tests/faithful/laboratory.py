@@ -21,9 +21,9 @@ from rocketdiff.core.tables.topology import TOPOLOGIES
 from rocketdiff.lab.scenario_faults import fault_entries
 from rocketdiff.lab.scenario_scripts import simulated
 from rocketdiff.scenario import Scenario
-from rocketdiff.simulation.script.answers import Answer, BrokerRoute
+from rocketdiff.simulation.script.answers import BrokerRoute, ServerAnswer
 from rocketdiff.simulation.script.model import Action, BrokerAnswers, Entry, Script, Timeline
-from rocketdiff.simulation.script.vocabulary import Depth, Fault
+from rocketdiff.simulation.script.vocabulary import BrokerFault, Depth
 from tests.analysis.synthetic import MS, ORIGIN_NS, Stored, Told
 
 LATENCIES_MS = (1, 2, 1, 4, 1, 3)
@@ -56,7 +56,7 @@ def script_of(scenario: Scenario, seed: int, draw: int) -> Script:
     brokers = tuple(
         BrokerRoute(name, scenario.queues_per_broker) for name in TOPOLOGIES[scenario.topology].broker_names
     )
-    well = [Entry(0, BrokerAnswers(one.name, tuple(map(Answer, LATENCIES_MS)))) for one in brokers]
+    well = [Entry(0, BrokerAnswers(one.name, tuple(map(ServerAnswer, LATENCIES_MS)))) for one in brokers]
     two_servers = TOPOLOGIES[scenario.topology].name_server_count > 1
     scripted = [
         fault
@@ -79,12 +79,14 @@ def _slowed(entry: Entry) -> Entry:
 def _on_the_wire(fault: FaultSpec) -> Iterator[Entry]:
     assert fault.for_s is not None
     answer = {
-        FaultKind.WIRE_DELAY: Answer(latency_ms=round(fault.delay_ms) + 1),
-        FaultKind.WIRE_SWALLOW: Answer(fault=Fault.TIMEOUT),
-        FaultKind.WIRE_RESET: Answer(fault=Fault.RESET),
+        FaultKind.WIRE_DELAY: ServerAnswer(latency_ms=round(fault.delay_ms) + 1),
+        FaultKind.WIRE_SWALLOW: ServerAnswer(fault=BrokerFault.TIMEOUT),
+        FaultKind.WIRE_RESET: ServerAnswer(fault=BrokerFault.RESET),
     }[fault.kind]
     yield Entry(round(fault.at_s * 1_000), BrokerAnswers(fault.node, (answer,)))
-    yield Entry(round((fault.at_s + fault.for_s) * 1_000), BrokerAnswers(fault.node, tuple(map(Answer, LATENCIES_MS))))
+    yield Entry(
+        round((fault.at_s + fault.for_s) * 1_000), BrokerAnswers(fault.node, tuple(map(ServerAnswer, LATENCIES_MS)))
+    )
 
 
 def changes_routes(scenario: Scenario) -> bool:

@@ -9,7 +9,7 @@ from rocketdiff.core.tables.fault import FaultKind, FaultSpec
 from rocketdiff.lab.scenario_scripts import simulated, simulated_scenarios
 from rocketdiff.scenario import Scenario, load, load_all, parse, plan_of
 from rocketdiff.simulation.script import Script, canonical, parse_script
-from rocketdiff.simulation.script.answers import Answer, BrokerRoute
+from rocketdiff.simulation.script.answers import BrokerRoute, ServerAnswer
 from rocketdiff.simulation.script.model import (
     BrokerAnswers,
     Entry,
@@ -23,7 +23,7 @@ from rocketdiff.simulation.script.model import (
     Send,
     Timeline,
 )
-from rocketdiff.simulation.script.vocabulary import Depth, Fault
+from rocketdiff.simulation.script.vocabulary import BrokerFault, Depth
 
 ROOT = resource("fixtures/scenarios")
 ALL = load_all()
@@ -110,16 +110,16 @@ def test_without_any_broker_the_topic_is_unknown() -> None:
 def test_a_paused_name_server_swallows_requests() -> None:
     """Until it goes on."""
     assert faults(script_of("name-server/pause-with-cached-route")) == [
-        Entry(1_500, NameServerAnswers(Answer(fault=Fault.TIMEOUT))),
-        Entry(4_500, NameServerAnswers(Answer())),
+        Entry(1_500, NameServerAnswers(ServerAnswer(fault=BrokerFault.TIMEOUT))),
+        Entry(4_500, NameServerAnswers(ServerAnswer())),
     ]
 
 
 def test_a_silent_slave_is_felt_at_its_master() -> None:
     """The message is stored and the status comes when the master has given its slave up."""
     assert faults(script_of("double-write/slave-paused")) == [
-        Entry(1_500, BrokerAnswers("broker-b", (Answer(latency_ms=500, code=12),))),
-        Entry(3_500, BrokerAnswers("broker-b", (Answer(),))),
+        Entry(1_500, BrokerAnswers("broker-b", (ServerAnswer(latency_ms=500, code=12),))),
+        Entry(3_500, BrokerAnswers("broker-b", (ServerAnswer(),))),
     ]
 
 
@@ -139,15 +139,15 @@ def test_a_read_only_broker_is_told_by_the_route_and_refuses_ordered_topics() ->
     a, b = BrokerRoute("broker-a", 4), BrokerRoute("broker-b", 4, perm=4)
     change = Entry(1_500, RouteChange((a, b)))
     assert faults(script_of("read-only/old-route"))[0] == change
-    refusing = Entry(1_500, BrokerAnswers("broker-b", (Answer(code=16),)))
+    refusing = Entry(1_500, BrokerAnswers("broker-b", (ServerAnswer(code=16),)))
     assert faults(script_of("read-only/ordered-topic-and-old-route"))[:2] == [refusing, change]
 
 
 def test_a_busy_broker_answers_so_at_once() -> None:
     """Until it is healed."""
     assert faults(script_of("flow-control/one-of-two-busy")) == [
-        Entry(1_500, BrokerAnswers("broker-b", (Answer(code=2),))),
-        Entry(3_000, BrokerAnswers("broker-b", (Answer(),))),
+        Entry(1_500, BrokerAnswers("broker-b", (ServerAnswer(code=2),))),
+        Entry(3_000, BrokerAnswers("broker-b", (ServerAnswer(),))),
     ]
 
 
@@ -165,10 +165,10 @@ def test_a_fault_that_ends_leaves_what_another_does_to_the_broker() -> None:
     script = simulated(synchronous, 7).script
     assert script is not None
     busy, late = (
-        BrokerAnswers("broker-b", (Answer(code=2),)),
-        BrokerAnswers("broker-b", (Answer(latency_ms=500, code=12),)),
+        BrokerAnswers("broker-b", (ServerAnswer(code=2),)),
+        BrokerAnswers("broker-b", (ServerAnswer(latency_ms=500, code=12),)),
     )
-    assert [entry for entry in faults(script) if entry.action in (busy, late, BrokerAnswers("broker-b", (Answer(),)))] == [
+    assert [entry for entry in faults(script) if entry.action in (busy, late, BrokerAnswers("broker-b", (ServerAnswer(),)))] == [
         Entry(1_000, busy), Entry(1_500, busy), Entry(2_000, late),
     ]  # fmt: skip
 

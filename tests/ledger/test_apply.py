@@ -8,7 +8,7 @@ import pytest
 from rocketdiff.core.answers.policy import Policy
 from rocketdiff.core.answers.verdict import CheckResult, Severity, Verdict
 from rocketdiff.ledger.apply import Applied, apply_ledger
-from rocketdiff.ledger.model import Conditions, Entry, EntryState, Ledger, Party, Rate
+from rocketdiff.ledger.model import Conditions, Entry, EntryState, ExpectedRate, Ledger, Party
 from tests.ledger.ledger_entries import BOTH, ENTRY, OLD, ONE, PAIR, RUN, divergence, entry, result
 
 BOTH_DIVERGE = [result(ONE, divergence()), result(BOTH, divergence())]
@@ -147,7 +147,7 @@ def many(diverging: int, of: int) -> list[CheckResult]:
     return [result(ONE, *([divergence()] if number < diverging else [])) for number in range(of)]
 
 
-RARE = entry(rate=Rate(0.02, 0.20))
+RARE = entry(rate=ExpectedRate(0.02, 0.20))
 
 
 def test_a_rate_within_its_band_is_declared() -> None:

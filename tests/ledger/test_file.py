@@ -13,7 +13,7 @@ import pytest
 from rocketdiff.core.answers.verdict import Severity
 from rocketdiff.core.errors import UsageError
 from rocketdiff.ledger.file import ParsedFile, parse, schema
-from rocketdiff.ledger.model import Party, Range, Rate
+from rocketdiff.ledger.model import ExpectedRate, Party, Range
 
 COMMITTED = Path(__file__).parents[2] / "fixtures" / "schema" / "ledger-1.json"
 SPECIFIED: dict[str, Any] = {  # the example of the specification, section 2.4, word by word
@@ -79,7 +79,7 @@ def test_what_is_more_than_the_example_is_read_too() -> None:
     )
     (entry,) = parsed(more).entries
     assert (entry.when.against, entry.when.settings) == (Party("java"), (("send_msg_timeout_ms", 500),))
-    assert (entry.rate, entry.signatures, entry.expires) == (Rate(0.02, 0.2), ("a", "b"), date(2025, 1, 20))
+    assert (entry.rate, entry.signatures, entry.expires) == (ExpectedRate(0.02, 0.2), ("a", "b"), date(2025, 1, 20))
 
 
 def test_a_proposal_may_leave_to_a_person_what_a_program_cannot_know() -> None:

@@ -8,7 +8,7 @@ import pytest
 from rocketdiff.ledger.file import ParsedFile
 from rocketdiff.ledger.lint import KnownCheck, Level, lint
 from rocketdiff.ledger.matching import checks_until_stale, frequency_of
-from rocketdiff.ledger.model import Conditions, Entry, EntryState, Party, Range, Rate
+from rocketdiff.ledger.model import Conditions, Entry, EntryState, ExpectedRate, Party, Range
 from tests.ledger.ledger_entries import ENTRY, entry
 
 KNOWN = [
@@ -85,7 +85,7 @@ def test_an_expired_entry_warns_then_fails(day: date, level: str) -> None:
 
 
 def told_of_rate(low: float, check: str = ENTRY.check) -> list[tuple[str, str]]:
-    return found(entry(rate=Rate(low, 1.0), check=check))
+    return found(entry(rate=ExpectedRate(low, 1.0), check=check))
 
 
 @pytest.mark.parametrize(
@@ -119,7 +119,7 @@ def test_a_rate_that_begins_at_nothing_is_never_stale() -> None:
 @pytest.mark.parametrize("low", [0.01, 0.16, 0.29, 0.5, 0.9])
 def test_the_number_of_checks_is_the_one_at_which_an_entry_becomes_stale(low: float) -> None:
     """Held against what judges a run."""
-    rate = Rate(low, 1.0)
+    rate = ExpectedRate(low, 1.0)
     needed = checks_until_stale(rate)
     assert needed is not None
     assert frequency_of(rate, seen=0, decisive=needed).state is EntryState.STALE

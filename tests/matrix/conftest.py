@@ -3,7 +3,7 @@
 import pytest
 
 from rocketdiff.core.answers.verdict import Verdict
-from rocketdiff.matrix.cells import ROWS, Source, alike, column_of, extract
+from rocketdiff.matrix.cells import ROWS, MatrixSource, alike, column_of, extract
 from rocketdiff.matrix.document import SCHEMA_VERSION, MatrixDocument
 from rocketdiff.report.cleaning import cleaned
 from tests.matrix.stories import BASELINE, CALM, PAUSE, answer, document, moved
@@ -24,7 +24,7 @@ def matrix() -> MatrixDocument:
     ]
     stories = {"java:4.7.1": alike_ones, "java:4.9.8": alike_ones, "toy:drops": defective}
     columns = [
-        column_of(subject, BASELINE, [extract(Source(document(*(moved(one, subject) for one in answers), subject=subject), f"runs/{number}"))])
+        column_of(subject, BASELINE, [extract(MatrixSource(document(*(moved(one, subject) for one in answers), subject=subject), f"runs/{number}"))])
         for number, (subject, answers) in enumerate(stories.items())
     ]  # fmt: skip
     columns.append(column_of("go:2.1.2", BASELINE, [], [("quick, seed 20", f"expected go; saw {HOSTILE}")]))

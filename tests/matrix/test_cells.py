@@ -3,19 +3,19 @@
 import pytest
 
 from rocketdiff.core.answers.verdict import CheckResult, Severity, Verdict
-from rocketdiff.matrix.cells import NOT_ASKED, Source, alike, column_of, extract
-from rocketdiff.matrix.document import Cell, Column, State
+from rocketdiff.matrix.cells import NOT_ASKED, MatrixSource, alike, column_of, extract
+from rocketdiff.matrix.document import CellState, Column, MatrixCell
 from tests.matrix.stories import BASELINE, CALM, PAUSE, answer, document, moved
 
 
 def column(*answers: CheckResult, subject: str = "java:4.7.1", left_out: tuple[tuple[str, str], ...] = ()) -> Column:
     """The column of one run."""
     return column_of(
-        subject, BASELINE, [extract(Source(document(*answers, subject=subject, left_out=left_out), "runs/one"))]
+        subject, BASELINE, [extract(MatrixSource(document(*answers, subject=subject, left_out=left_out), "runs/one"))]
     )
 
 
-def cell(of: Column, row: str) -> Cell:
+def cell(of: Column, row: str) -> MatrixCell:
     """Its cell of a row."""
     return next(one for one in of.cells if one.row == row)
 
@@ -23,16 +23,16 @@ def cell(of: Column, row: str) -> Cell:
 def test_a_row_is_as_the_baseline_where_every_answer_is() -> None:
     """One open answer is enough to claim nothing."""
     same = [answer(CALM, "loss"), answer(PAUSE, "loss", Verdict.EQUIVALENT)]
-    assert cell(column(*same), "loss").state is State.SAME
+    assert cell(column(*same), "loss").state is CellState.SAME
     opened = column(*same, answer("retries/none", "loss", Verdict.INCONCLUSIVE, reason="too few"))
-    assert cell(opened, "loss").state is State.OPEN
+    assert cell(opened, "loss").state is CellState.OPEN
     assert cell(opened, "loss").reason == "retries/none, loss: too few"
 
 
 @pytest.mark.parametrize("verdict", [Verdict.INVALID, Verdict.INCONCLUSIVE, Verdict.ERROR])
 def test_what_a_run_could_not_tell_is_open(verdict: Verdict) -> None:
     """A broken set-up is no difference and no agreement."""
-    assert cell(column(answer(CALM, "loss", verdict)), "loss").state is State.OPEN
+    assert cell(column(answer(CALM, "loss", verdict)), "loss").state is CellState.OPEN
 
 
 def test_what_was_not_asked_is_not_measured_and_says_why() -> None:
@@ -43,11 +43,11 @@ def test_what_was_not_asked_is_not_measured_and_says_why() -> None:
     )
     said = {row: (cell(made, row).state, cell(made, row).reason) for row in ("callbacks", "delay", "C5", "order", "C6")}
     assert said == {
-        "callbacks": (State.NOT_MEASURED, f"{CALM}: no callback was due"),
-        "delay": (State.NOT_MEASURED, "delay/level-one: one of the two clients has no such call"),
-        "C5": (State.NOT_MEASURED, "delay/level-one: one of the two clients has no such call"),
-        "order": (State.NOT_MEASURED, NOT_ASKED),
-        "C6": (State.NOT_MEASURED, "no scenario runs it yet"),
+        "callbacks": (CellState.NOT_MEASURED, f"{CALM}: no callback was due"),
+        "delay": (CellState.NOT_MEASURED, "delay/level-one: one of the two clients has no such call"),
+        "C5": (CellState.NOT_MEASURED, "delay/level-one: one of the two clients has no such call"),
+        "order": (CellState.NOT_MEASURED, NOT_ASKED),
+        "C6": (CellState.NOT_MEASURED, "no scenario runs it yet"),
     }
 
 
@@ -56,8 +56,8 @@ def test_a_planted_defect_is_in_its_rows_and_in_no_other() -> None:
     lost = answer(PAUSE, "loss", Verdict.DIVERGES, "loss.acknowledged-not-stored")
     others = [answer(PAUSE, check) for check in ("queue-choice", "attempts", "duplication", "outcomes")]
     made = column(lost, *others, answer(CALM, "loss"), answer(CALM, "queue-choice"))
-    assert {one.row for one in made.cells if one.state is State.DIFFERS} == {"loss", "C4"}
-    assert {one.row for one in made.cells if one.state is State.SAME} == {
+    assert {one.row for one in made.cells if one.state is CellState.DIFFERS} == {"loss", "C4"}
+    assert {one.row for one in made.cells if one.state is CellState.SAME} == {
         "queue-choice", "attempts", "duplication", "outcomes", "A1", "C3",
     }  # fmt: skip
 
@@ -65,37 +65,37 @@ def test_a_planted_defect_is_in_its_rows_and_in_no_other() -> None:
 def test_a_known_difference_is_told_from_a_new_one_of_the_same_kind() -> None:
     """What a ledger declares in one case does not excuse another; in a cell the new one wins."""
     known = answer(CALM, "loss", Verdict.DECLARED, "loss.stray-message", declared_by="strays")
-    assert cell(column(known), "loss").state is State.KNOWN
+    assert cell(column(known), "loss").state is CellState.KNOWN
     both = column(known, answer(PAUSE, "loss", Verdict.DIVERGES, "loss.stray-message"))
     found = cell(both, "loss")
-    assert found.state is State.DIFFERS
+    assert found.state is CellState.DIFFERS
     assert [both.differences[number].scenarios for number in found.differences] == [(PAUSE,)]
 
 
 def test_a_declared_difference_that_did_not_occur_is_as_the_baseline() -> None:
     """STALE is about the ledger: the client did as the baseline does."""
     stale = answer(CALM, "loss", Verdict.STALE, reason="stale: strays declares it")
-    assert cell(column(stale), "loss").state is State.SAME
+    assert cell(column(stale), "loss").state is CellState.SAME
 
 
 def test_a_difference_of_the_baseline_itself_is_not_laid_to_the_subject() -> None:
     """The rules do not explain the baseline: that shows nothing about the other client."""
     made = column(answer(CALM, "queue-choice", Verdict.DIVERGES, "rules/queue.out-of-turn/first", of=BASELINE))
-    assert cell(made, "queue-choice").state is State.OPEN
+    assert cell(made, "queue-choice").state is CellState.OPEN
     assert made.differences == ()
 
 
 def test_a_baseline_beside_itself_has_differences_of_its_own() -> None:
     """Then there is nobody else who could have made them."""
     made = column(answer(CALM, "loss", Verdict.DIVERGES, "loss.stray-message", subject=BASELINE), subject=BASELINE)
-    assert cell(made, "loss").state is State.DIFFERS
+    assert cell(made, "loss").state is CellState.DIFFERS
 
 
 def test_a_difference_in_another_respect_leaves_a_behaviour_open() -> None:
     """A retry that goes elsewhere is none in the rotation, and what follows it there shows no rotation either."""
     made = column(answer(CALM, "queue-choice", Verdict.DIVERGES, "queue.out-of-turn/retry"))
-    assert cell(made, "queue-choice").state is State.DIFFERS
-    assert cell(made, "A1").state is State.OPEN
+    assert cell(made, "queue-choice").state is CellState.DIFFERS
+    assert cell(made, "A1").state is CellState.OPEN
     assert cell(made, "A1").reason == f"{CALM}: queue-choice differs in another respect"
 
 
@@ -104,7 +104,7 @@ def test_durations_are_told_by_the_pool_and_not_by_single_cases() -> None:
     single = answer(PAUSE, "timing", Verdict.INCONCLUSIVE, severity=Severity.INFO)
     pooled = answer("pooled/pause/fault-latency-off", "timing", Verdict.EQUIVALENT)
     made = column(answer(PAUSE, "loss"), single, pooled)
-    assert cell(made, "timing").state is State.SAME
+    assert cell(made, "timing").state is CellState.SAME
     assert [made.answers[number].scenario for number in cell(made, "timing").answers] == [
         "pooled/pause/fault-latency-off"
     ]
@@ -122,7 +122,7 @@ def test_every_cell_leads_to_its_evidence() -> None:
 def test_a_column_without_runs_claims_nothing() -> None:
     """Each of its cells says why."""
     made = column_of("go:2.1.2", BASELINE, [], [("quick, seed 20", "expected go; saw none")])
-    assert {one.state for one in made.cells} == {State.NOT_MEASURED}
+    assert {one.state for one in made.cells} == {CellState.NOT_MEASURED}
     assert cell(made, "loss").reason == "expected go; saw none"
     assert cell(made, "F1").reason == "no scenario runs it yet"
 
@@ -130,10 +130,13 @@ def test_a_column_without_runs_claims_nothing() -> None:
 def test_a_run_that_is_missing_is_named_where_it_might_have_answered() -> None:
     """The other run of the column did not ask, and nobody knows what the missing one would have said."""
     made = column_of(
-        "java:4.7.1", BASELINE, [extract(Source(document(answer(CALM, "loss"))))], [("wire, seed 1", "not run yet")]
+        "java:4.7.1",
+        BASELINE,
+        [extract(MatrixSource(document(answer(CALM, "loss"))))],
+        [("wire, seed 1", "not run yet")],
     )
     assert cell(made, "order").reason == f"{NOT_ASKED}; wire, seed 1: not run yet"
-    assert cell(made, "loss").state is State.SAME
+    assert cell(made, "loss").state is CellState.SAME
 
 
 def test_releases_that_answer_alike_are_one_group() -> None:

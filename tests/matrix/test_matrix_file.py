@@ -7,7 +7,7 @@ import jsonschema
 import pytest
 import yaml
 
-from rocketdiff.campaign.plan import Work
+from rocketdiff.campaign.plan import PlannedRun
 from rocketdiff.core.errors import ExitCode, UsageError
 from rocketdiff.core.resources import resource
 from rocketdiff.matrix.file_format import read, schema
@@ -37,9 +37,9 @@ def test_a_run_is_made_of_each_suite_and_of_all_globs_with_each_seed(tmp_path: P
     assert (first.spec, first.baseline, second.spec, second.baseline) == (
         "java:4.7.1", "java:5.3.3", "exec:./mine", "java:5.5.0",
     )  # fmt: skip
-    whats = [Work("quick"), Work("wire"), Work(None, ("delay/*",))]
-    assert first.work == tuple(Work(one.suite, one.patterns, seed) for seed in (1, 2) for one in whats)
-    assert second.work == (Work(None, (), 3),)
+    whats = [PlannedRun("quick"), PlannedRun("wire"), PlannedRun(None, ("delay/*",))]
+    assert first.work == tuple(PlannedRun(one.suite, one.patterns, seed) for seed in (1, 2) for one in whats)
+    assert second.work == (PlannedRun(None, (), 3),)
 
 
 def test_the_first_run_of_every_subject_comes_before_the_second_of_any(tmp_path: Path) -> None:

@@ -7,13 +7,13 @@ import msgspec
 import pytest
 
 from rocketdiff.campaign import finished_runs, measure
-from rocketdiff.campaign.measure import Measured, Measuring
-from rocketdiff.campaign.plan import Plan
+from rocketdiff.campaign.measure import CampaignState, Measuring
+from rocketdiff.campaign.plan import CampaignPlan
 from rocketdiff.core.errors import EnvironmentMissing, ExitCode, HarnessError, TraceError, UsageError
 from rocketdiff.documents import files
 from rocketdiff.matrix import badge, command, html, markdown
 from rocketdiff.matrix import document as matrix_document
-from rocketdiff.matrix.document import Cell, Column, MatrixDocument, State
+from rocketdiff.matrix.document import CellState, Column, MatrixCell, MatrixDocument
 from rocketdiff.matrix.file_format import read
 from rocketdiff.matrix.write import NOT_RUN, document_of
 from tests.campaign.imitation import Imitation, Killed, in_a_child
@@ -31,7 +31,9 @@ def runs() -> Iterator[Imitation]:
         yield imitation
 
 
-def made(tmp_path: Path, text: str = TWO, *, said: list[str] | None = None, at_most: int | None = None) -> Measured:
+def made(
+    tmp_path: Path, text: str = TWO, *, said: list[str] | None = None, at_most: int | None = None
+) -> CampaignState:
     """One call of the command, up to what it measured."""
     plan = read(stories.write(tmp_path / "m.yaml", text))
     measuring = Measuring(plan, tmp_path / "out", (said if said is not None else list[str]()).append)
@@ -39,7 +41,7 @@ def made(tmp_path: Path, text: str = TWO, *, said: list[str] | None = None, at_m
     return measuring.run(at_most)
 
 
-def cells(measured: Measured, row: str) -> list[Cell]:
+def cells(measured: CampaignState, row: str) -> list[MatrixCell]:
     """The row, in the order of the columns."""
     columns = document_of(measured, command="").columns
     return [cell for column in columns for cell in column.cells if cell.row == row]
@@ -76,19 +78,22 @@ def test_runs_can_be_made_a_few_at_a_time(runs: Imitation, tmp_path: Path) -> No
     """What is missing says that it was not run yet."""
     measured = made(tmp_path, at_most=1)
     assert [(cell.state, cell.reason) for cell in cells(measured, "loss")] == [
-        (State.DIFFERS, ""), (State.NOT_MEASURED, NOT_RUN),
+        (CellState.DIFFERS, ""), (CellState.NOT_MEASURED, NOT_RUN),
     ]  # fmt: skip
-    assert [cell.state for cell in cells(made(tmp_path, at_most=1), "loss")] == [State.DIFFERS, State.DIFFERS]
+    assert [cell.state for cell in cells(made(tmp_path, at_most=1), "loss")] == [CellState.DIFFERS, CellState.DIFFERS]
 
 
 def test_a_subject_that_cannot_be_had_is_a_column_with_the_reason(runs: Imitation, tmp_path: Path) -> None:
     """The others are measured; a later call tries it again."""
     runs.fails["java:4.7.1"] = EnvironmentMissing("go 1.21 or later", seen="none", hint="install it"), False
     first, second = cells(made(tmp_path), "loss")
-    assert (first.state, first.reason) == (State.NOT_MEASURED, "expected go 1.21 or later; saw none; try: install it")
-    assert second.state is State.DIFFERS
+    assert (first.state, first.reason) == (
+        CellState.NOT_MEASURED,
+        "expected go 1.21 or later; saw none; try: install it",
+    )
+    assert second.state is CellState.DIFFERS
     runs.fails.clear()
-    assert [cell.state for cell in cells(made(tmp_path), "loss")] == [State.DIFFERS, State.DIFFERS]
+    assert [cell.state for cell in cells(made(tmp_path), "loss")] == [CellState.DIFFERS, CellState.DIFFERS]
 
 
 def test_a_run_that_fails_does_not_end_the_matrix_and_three_in_a_row_do(runs: Imitation, tmp_path: Path) -> None:
@@ -96,8 +101,8 @@ def test_a_run_that_fails_does_not_end_the_matrix_and_three_in_a_row_do(runs: Im
     broken = HarnessError("brokers", seen="dead ones")
     runs.fails["java:4.7.1"] = broken, True
     first, second = cells(made(tmp_path), "loss")
-    assert (first.state, first.reason) == (State.NOT_MEASURED, "the run failed: expected brokers; saw dead ones")
-    assert second.state is State.DIFFERS
+    assert (first.state, first.reason) == (CellState.NOT_MEASURED, "the run failed: expected brokers; saw dead ones")
+    assert second.state is CellState.DIFFERS
     runs.fails.update({f"java:4.9.{number}": (broken, True) for number in (1, 2, 3, 4)})
     with pytest.raises(HarnessError, match="dead ones"):
         made(tmp_path, f"{HEAD}subjects: [java:4.9.1, java:4.9.2, java:4.9.3, java:4.9.4]\n")
@@ -164,7 +169,7 @@ def test_what_was_measured_of_a_subject_stays_when_it_cannot_be_had_any_more(
         raise EnvironmentMissing("go 1.21 or later", seen="none")
 
     monkeypatch.setattr(measure, "pair_of", gone)
-    assert [cell.state for cell in cells(made(tmp_path), "loss")] == [State.DIFFERS, State.DIFFERS]
+    assert [cell.state for cell in cells(made(tmp_path), "loss")] == [CellState.DIFFERS, CellState.DIFFERS]
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"terms": 7}', b"\xff"])
@@ -216,7 +221,7 @@ def test_kill_9_at_any_moment_loses_no_finished_run_and_doubles_none(
     assert moment == 2 * (4 + 2 + 8) + 8
 
 
-def made_until(moment: int, plan: Plan, out: Path, runs: Imitation) -> None:
+def made_until(moment: int, plan: CampaignPlan, out: Path, runs: Imitation) -> None:
     """One call of the command, in a process that is killed at a moment; it is over before that if there are not so many."""
     runs.moment = Killed(moment)
 

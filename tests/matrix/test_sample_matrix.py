@@ -7,7 +7,7 @@ import msgspec
 
 from rocketdiff.core.resources import resource
 from rocketdiff.matrix import badge, html, markdown
-from rocketdiff.matrix.document import MatrixDocument, State
+from rocketdiff.matrix.document import CellState, MatrixDocument
 from rocketdiff.matrix.file_format import read
 
 FOLDER = resource("reports/sample-matrix")
@@ -33,8 +33,8 @@ def test_it_is_small_and_of_the_example(tmp_path: object) -> None:
     assert [column.spec for column in plan.entries] == [column.spec for column in DOCUMENT.columns]
     for column in DOCUMENT.columns:
         for cell in column.cells:
-            assert cell.state is not State.NOT_MEASURED or cell.reason
-            assert column.is_measured or cell.state is State.NOT_MEASURED
+            assert cell.state is not CellState.NOT_MEASURED or cell.reason
+            assert column.is_measured or cell.state is CellState.NOT_MEASURED
 
 
 def test_it_names_no_place_of_a_machine() -> None:

@@ -22,7 +22,7 @@ from rocketdiff.record.conclude import concluding
 from rocketdiff.record.facts import CONCLUDED_FROM
 from rocketdiff.record.ingest import folders_of
 from rocketdiff.record.rules import rules_now
-from rocketdiff.record.storage.files import PartWriter, Place
+from rocketdiff.record.storage.files import PartWriter, RecordPlace
 from rocketdiff.record.storage.store import Batch, Snapshot, commit, look, look_or_make, new_batch
 from rocketdiff.record.storage.tables import COLUMNS, Kept, NewFile
 from rocketdiff.record.work import Here
@@ -89,7 +89,7 @@ class Copy:
         return f"5.3.3-{self.number // A_LINE:04}"
 
 
-def multiplied(small: Place, large: Place, runs: int, answered: int) -> None:
+def multiplied(small: RecordPlace, large: RecordPlace, runs: int, answered: int) -> None:
     """A record of so many runs with facts, the oldest of which have answers."""
     seeds = look(small)
     rows = {table: _by_run(seeds, table) for tables in BY_KIND.values() for table in tables}
@@ -154,7 +154,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     asked = parser.parse_args(arguments)
     with folder_of(asked.folder) as folder:
-        small, large = (Place.named(str(folder / name)) for name in ("small", "large"))
+        small, large = (RecordPlace.named(str(folder / name)) for name in ("small", "large"))
         if not Path(large.url).exists():
             write_all(folder / "seeds", LINE.replicas())
             add(small, folders_of([folder / "seeds"]), Here())

@@ -14,7 +14,7 @@ from rocketdiff.record.commands import add, judge
 from rocketdiff.record.conclude import concluding
 from rocketdiff.record.ingest import folders_of
 from rocketdiff.record.spark.ask import ask_regressions
-from rocketdiff.record.storage.files import Place
+from rocketdiff.record.storage.files import RecordPlace
 from rocketdiff.record.storage.store import look
 from rocketdiff.record.work import Here
 from tests.planted.defects import ASYNC, CALM, DEFECTS
@@ -65,7 +65,7 @@ def test_a_small_record_tells_what_was_planted_and_nothing_else(spark: SparkSess
     lines = [replace(line, is_paused=False) for line in (releases, nights)]
     for line in lines:
         write_all(tmp_path / "runs", line.replicas())
-    place = Place.named(str(tmp_path / "record"))
+    place = RecordPlace.named(str(tmp_path / "record"))
     add(place, folders_of([tmp_path / "runs"]), Here())
     judge(place, Here(), say=print)
     for over, count in (("time", 1), ("releases", 3)):

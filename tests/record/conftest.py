@@ -9,7 +9,7 @@ import pytest
 from rocketdiff.core.run_info import Guard
 from rocketdiff.record.commands import add, judge
 from rocketdiff.record.ingest import folders_of
-from rocketdiff.record.storage.files import Place
+from rocketdiff.record.storage.files import RecordPlace
 from rocketdiff.record.work import Here
 from tests.analysis.synthetic import Change, Pause, Story, write_run
 
@@ -52,16 +52,16 @@ def new_run(tmp_path: Path) -> NewRun:
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Place:
+def place(tmp_path: Path) -> RecordPlace:
     """Where a record is made."""
-    return Place.named(str(tmp_path / "record"))
+    return RecordPlace.named(str(tmp_path / "record"))
 
 
 @pytest.fixture
-def recorded(place: Place) -> Callable[..., Place]:
+def recorded(place: RecordPlace) -> Callable[..., RecordPlace]:
     """A record of these runs, judged without Spark."""
 
-    def made(*runs: Path) -> Place:
+    def made(*runs: Path) -> RecordPlace:
         add(place, folders_of(runs), Here())
         judge(place, Here(), say=lambda _: None)
         return place

@@ -18,7 +18,7 @@ from rocketdiff.record.commands import add, compact, judge
 from rocketdiff.record.conclude import concluding
 from rocketdiff.record.rules import rules_now
 from rocketdiff.record.storage import store
-from rocketdiff.record.storage.files import PartWriter, Place
+from rocketdiff.record.storage.files import PartWriter, RecordPlace
 from rocketdiff.record.work import Here
 from tests.record.rows import all_rows
 
@@ -32,7 +32,7 @@ STEPS: tuple[tuple[Any, str], ...] = (
 """What changes files or tables: it is killed before and after each call of one."""
 
 
-def commands(place: Place, runs: list[Path]) -> None:
+def commands(place: RecordPlace, runs: list[Path]) -> None:
     """Everything that writes."""
     add(place, runs, Here())
     judge(place, Here(), say=_quiet, runs_a_batch=1, concluded_a_batch=1)
@@ -74,7 +74,7 @@ def forked(work: Callable[[], str]) -> tuple[int, str]:
     return os.waitpid(child, 0)[1], given
 
 
-def counted(place: Place, runs: list[Path]) -> str:
+def counted(place: RecordPlace, runs: list[Path]) -> str:
     """An undisturbed record: how many moments there are, and the digest of its rows."""
     seen = [0]
 
@@ -86,7 +86,7 @@ def counted(place: Place, runs: list[Path]) -> str:
     return json.dumps([seen[0], digest(place)])
 
 
-def killed(place: Place, runs: list[Path], moment: int) -> str:
+def killed(place: RecordPlace, runs: list[Path], moment: int) -> str:
     """Die at a moment."""
     left = [moment]
 
@@ -100,13 +100,13 @@ def killed(place: Place, runs: list[Path], moment: int) -> str:
     return "alive"
 
 
-def repeated(place: Place, runs: list[Path]) -> str:
+def repeated(place: RecordPlace, runs: list[Path]) -> str:
     """The same once more; what it comes to."""
     commands(place, runs)
     return digest(place)
 
 
-def digest(place: Place) -> str:
+def digest(place: RecordPlace) -> str:
     """Of all rows."""
     return hashlib.sha256(repr(sorted(all_rows(place).items())).encode()).hexdigest()[:12]
 
@@ -115,10 +115,10 @@ def main() -> None:
     """Arguments: folder for records, number of moments, runs."""
     folder, wanted, runs = Path(sys.argv[1]), int(sys.argv[2]), [Path(word) for word in sys.argv[3:]]
     rules_now(), concluding()  # once, for all that are forked
-    _, told = forked(lambda: counted(Place.named(str(folder / "undisturbed")), runs))
+    _, told = forked(lambda: counted(RecordPlace.named(str(folder / "undisturbed")), runs))
     moments, undisturbed = json.loads(told)
     for number in range(wanted):
-        place = Place.named(str(folder / str(number)))
+        place = RecordPlace.named(str(folder / str(number)))
         moment = 1 + number * (moments - 1) // (wanted - 1)
         died_of, _ = forked(lambda place=place, moment=moment: killed(place, runs, moment))  # type: ignore[misc]  # bound for this turn
         _, rows = forked(lambda place=place: repeated(place, runs))  # type: ignore[misc]  # as above

@@ -1,11 +1,11 @@
 """What a record holds, for tests to compare."""
 
-from rocketdiff.record.storage.files import Place
+from rocketdiff.record.storage.files import RecordPlace
 from rocketdiff.record.storage.store import look
 from rocketdiff.record.storage.tables import COLUMNS, Kept
 
 
-def all_rows(place: Place) -> dict[Kept, list[str]]:
+def all_rows(place: RecordPlace) -> dict[Kept, list[str]]:
     """Every visible row of every table but ``batches``, without the name of the part it lies in."""
     snapshot = look(place)
     return {

@@ -9,7 +9,7 @@ import pytest
 from rocketdiff.core.errors import TraceError, UsageError
 from rocketdiff.record.commands import add, refusal, status
 from rocketdiff.record.ingest import folders_of
-from rocketdiff.record.storage.files import Place
+from rocketdiff.record.storage.files import RecordPlace
 from rocketdiff.record.storage.store import look
 from rocketdiff.record.storage.tables import Kept
 from rocketdiff.record.work import Here
@@ -25,7 +25,7 @@ def spoil(told: Told) -> None:
     told.stored = [one for one in told.stored if one.send != 3]
 
 
-def test_a_folder_of_runs_is_added_with_all_rows(place: Place, new_run: NewRun) -> None:
+def test_a_folder_of_runs_is_added_with_all_rows(place: RecordPlace, new_run: NewRun) -> None:
     """Two runs of one case each, in a folder that is named; sixty sends an arm."""
     folders = folders_of([new_run("run-1").parent, new_run("run-2")])
     added = add(place, folders, Here())
@@ -37,7 +37,7 @@ def test_a_folder_of_runs_is_added_with_all_rows(place: Place, new_run: NewRun) 
     ]
 
 
-def test_a_run_that_is_added_twice_is_there_once(place: Place, new_run: NewRun) -> None:
+def test_a_run_that_is_added_twice_is_there_once(place: RecordPlace, new_run: NewRun) -> None:
     """Also when one command is given it and a copy of it."""
     run = new_run()
     copy = shutil.copytree(run, run.parent.parent / "copied" / "elsewhere")
@@ -47,7 +47,7 @@ def test_a_run_that_is_added_twice_is_there_once(place: Place, new_run: NewRun) 
     assert status(place).runs == 1
 
 
-def test_other_content_under_the_same_name_is_refused_in_one_sentence(place: Place, new_run: NewRun) -> None:
+def test_other_content_under_the_same_name_is_refused_in_one_sentence(place: RecordPlace, new_run: NewRun) -> None:
     """The record keeps what it has, and a run that is named beside it is added."""
     add(place, [new_run("run-1")], Here())
     added = add(place, [new_run("run-1", change=spoil, folder="others"), new_run("run-2")], Here())
@@ -57,7 +57,7 @@ def test_other_content_under_the_same_name_is_refused_in_one_sentence(place: Pla
     assert "other content than the record has under the name run-1" in str(error)
 
 
-def test_damaged_and_half_copied_runs_go_to_quarantine_and_stop_nobody(place: Place, new_run: NewRun) -> None:
+def test_damaged_and_half_copied_runs_go_to_quarantine_and_stop_nobody(place: RecordPlace, new_run: NewRun) -> None:
     """A table cut short, a folder without its run.json, a run.json that is none, and one good run."""
     cut, half, foreign, good = (new_run(name) for name in ("cut", "half", "foreign", "good"))
     table = cut / "sends" / "01-candidate.parquet"
@@ -72,7 +72,7 @@ def test_damaged_and_half_copied_runs_go_to_quarantine_and_stop_nobody(place: Pl
     assert "Parquet magic bytes not found" in dict(told.quarantine)["cut"]
 
 
-def test_a_run_whose_table_lies_under_another_name_goes_to_quarantine(place: Place, new_run: NewRun) -> None:
+def test_a_run_whose_table_lies_under_another_name_goes_to_quarantine(place: RecordPlace, new_run: NewRun) -> None:
     """What a case's rows are is said by the file, not only by its name."""
     run = new_run()
     (run / "attempts" / "01-candidate.parquet").rename(run / "attempts" / "02-candidate.parquet")
@@ -80,7 +80,7 @@ def test_a_run_whose_table_lies_under_another_name_goes_to_quarantine(place: Pla
     assert status(place).runs == 0
 
 
-def test_a_run_of_a_schema_without_digests_is_added(place: Place) -> None:
+def test_a_run_of_a_schema_without_digests_is_added(place: RecordPlace) -> None:
     """Its content digest is made of its files."""
     assert [len(add(place, [OLDER], Here()).new) for _ in range(2)] == [1, 0]
 
@@ -91,13 +91,13 @@ def test_a_folder_without_runs_is_refused(tmp_path: Path) -> None:
         folders_of([tmp_path])
 
 
-def test_where_there_is_no_record_it_is_said(place: Place) -> None:
+def test_where_there_is_no_record_it_is_said(place: RecordPlace) -> None:
     """Only `add` makes one."""
     with pytest.raises(UsageError, match="expected a record; saw none at"):
         status(place)
 
 
-def test_a_record_of_another_version_is_refused(place: Place, new_run: NewRun) -> None:
+def test_a_record_of_another_version_is_refused(place: RecordPlace, new_run: NewRun) -> None:
     """In one sentence that names both."""
     add(place, [new_run()], Here())
     first = Path(place.url, "batches", "_delta_log", f"{0:020}.json")
@@ -106,8 +106,8 @@ def test_a_record_of_another_version_is_refused(place: Place, new_run: NewRun) -
         status(place)
 
 
-def test_a_record_can_be_named_by_a_url(place: Place, new_run: NewRun) -> None:
+def test_a_record_can_be_named_by_a_url(place: RecordPlace, new_run: NewRun) -> None:
     """`file://` here; other file systems are Arrow's and Delta's."""
-    url = Place.named(f"file://{place.url}")
+    url = RecordPlace.named(f"file://{place.url}")
     add(url, [new_run()], Here())
     assert status(url).runs == status(place).runs == 1

@@ -15,7 +15,7 @@ from rocketdiff.record import commands
 from rocketdiff.record.commands import add, check, compact, judge, status
 from rocketdiff.record.rules import rules_now
 from rocketdiff.record.storage import store
-from rocketdiff.record.storage.files import Place
+from rocketdiff.record.storage.files import RecordPlace
 from rocketdiff.record.storage.store import look
 from rocketdiff.record.storage.tables import Kept
 from rocketdiff.record.work import Here
@@ -40,7 +40,7 @@ def quiet(_: str) -> None:
 
 
 @pytest.mark.parametrize("size", [0, 1_000, 2_400])
-def test_a_disk_that_is_full_at_any_file_is_one_message(place: Place, new_run: NewRun, size: int) -> None:
+def test_a_disk_that_is_full_at_any_file_is_one_message(place: RecordPlace, new_run: NewRun, size: int) -> None:
     """Parquet at its beginning, in the middle and at its end, and Delta's commits; what there was stays, and the command can be repeated."""
     add(place, [new_run("run-1")], Here())
     second, before = new_run("run-2"), all_rows(place)
@@ -54,7 +54,7 @@ def test_a_disk_that_is_full_at_any_file_is_one_message(place: Place, new_run: N
 
 
 def test_a_clock_that_goes_back_changes_no_order(
-    place: Place, new_run: NewRun, monkeypatch: pytest.MonkeyPatch
+    place: RecordPlace, new_run: NewRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A day back between two commands: the later batch stays the later one, and nothing that is new is removed as old."""
     add(place, [new_run("run-1")], Here())
@@ -73,7 +73,7 @@ def test_a_clock_that_goes_back_changes_no_order(
     assert check(place, Here()) == []
 
 
-def test_a_half_copied_record_is_told_file_by_file(recorded: Callable[..., Place], new_run: NewRun) -> None:
+def test_a_half_copied_record_is_told_file_by_file(recorded: Callable[..., RecordPlace], new_run: NewRun) -> None:
     """A file that was not copied and one that was cut: `check` names both, the others say what to do."""
     place = recorded(new_run("run-1"))
     (sends,), (runs,) = look(place).paths(Kept.SENDS), look(place).paths(Kept.RUNS)
@@ -87,7 +87,7 @@ def test_a_half_copied_record_is_told_file_by_file(recorded: Callable[..., Place
         status(place)
 
 
-def test_a_record_without_the_log_of_a_table_is_one_message(place: Place, new_run: NewRun) -> None:
+def test_a_record_without_the_log_of_a_table_is_one_message(place: RecordPlace, new_run: NewRun) -> None:
     """Delta's log of `batches` cut short."""
     add(place, [new_run("run-1")], Here())
     log = min(Path(place.url, "batches", "_delta_log").glob("*.json"))
@@ -96,7 +96,7 @@ def test_a_record_without_the_log_of_a_table_is_one_message(place: Place, new_ru
         status(place)
 
 
-def test_tables_of_somebody_else_are_refused(place: Place, new_run: NewRun) -> None:
+def test_tables_of_somebody_else_are_refused(place: RecordPlace, new_run: NewRun) -> None:
     """A Delta table of the same name that no rocketdiff made: nothing is added to it."""
     write_deltalake(place.folder(Kept.BATCHES), pa.table({"batch": ["b"]}))
     with pytest.raises(TraceError, match="expected a record of version 1; saw no record of rocketdiff"):
@@ -104,7 +104,7 @@ def test_tables_of_somebody_else_are_refused(place: Place, new_run: NewRun) -> N
 
 
 def test_compaction_beside_another_writer_begins_anew(
-    place: Place, new_run: NewRun, monkeypatch: pytest.MonkeyPatch
+    place: RecordPlace, new_run: NewRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A run is added while files are rewritten: it is in the record, and so is everything that was compacted."""
     for number in range(2):

@@ -8,7 +8,7 @@ from deltalake import DeltaTable
 
 from rocketdiff.record.commands import add, check, compact, judge, status
 from rocketdiff.record.storage import store
-from rocketdiff.record.storage.files import Place
+from rocketdiff.record.storage.files import RecordPlace
 from rocketdiff.record.storage.store import look
 from rocketdiff.record.storage.tables import Kept
 from rocketdiff.record.work import Here
@@ -25,7 +25,7 @@ def quiet(_: str) -> None:
     """Nobody listens."""
 
 
-def test_rows_are_the_same_in_fewer_files(place: Place, new_run: NewRun) -> None:
+def test_rows_are_the_same_in_fewer_files(place: RecordPlace, new_run: NewRun) -> None:
     """Three runs, each added, judged and concluded by commands of its own; all of it once more into one batch a kind."""
     for number in range(3):
         add(place, [new_run(f"run-{number}")], Here())
@@ -38,7 +38,7 @@ def test_rows_are_the_same_in_fewer_files(place: Place, new_run: NewRun) -> None
     assert check(place, Here()) == []
 
 
-def test_a_compacted_record_is_judged_and_added_to_as_before(place: Place, new_run: NewRun) -> None:
+def test_a_compacted_record_is_judged_and_added_to_as_before(place: RecordPlace, new_run: NewRun) -> None:
     """Rows of a run are found where they lie now; nothing that was judged is judged again."""
     add(place, [new_run("run-1")], Here())
     judge(place, Here(), say=quiet)
@@ -48,7 +48,7 @@ def test_a_compacted_record_is_judged_and_added_to_as_before(place: Place, new_r
     assert len(add(place, [new_run("run-2", folder="again")], Here()).known) == 1
 
 
-def test_what_was_replaced_is_removed_when_nobody_can_read_it_any_more(place: Place, new_run: NewRun) -> None:
+def test_what_was_replaced_is_removed_when_nobody_can_read_it_any_more(place: RecordPlace, new_run: NewRun) -> None:
     """With nothing kept: every file on disk is one that counts."""
     for number in range(2):
         add(place, [new_run(f"run-{number}")], Here())
@@ -58,7 +58,7 @@ def test_what_was_replaced_is_removed_when_nobody_can_read_it_any_more(place: Pl
 
 
 def test_a_compaction_that_ends_between_two_tables_is_taken_up_again(
-    place: Place, new_run: NewRun, monkeypatch: pytest.MonkeyPatch
+    place: RecordPlace, new_run: NewRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Replaced batches are gone from one table and not yet from the others."""
     for number in range(2):
@@ -74,7 +74,7 @@ def test_a_compaction_that_ends_between_two_tables_is_taken_up_again(
 
 
 def test_what_a_killed_command_left_is_seen_by_check_and_removed(
-    place: Place, new_run: NewRun, monkeypatch: pytest.MonkeyPatch
+    place: RecordPlace, new_run: NewRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its rows are in a table, and no batch names them."""
     add(place, [new_run("run-1")], Here())
@@ -88,7 +88,7 @@ def test_what_a_killed_command_left_is_seen_by_check_and_removed(
     assert status(place).left_behind == 0
 
 
-def test_a_snapshot_opens_each_table_once(place: Place, new_run: NewRun, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_snapshot_opens_each_table_once(place: RecordPlace, new_run: NewRun, monkeypatch: pytest.MonkeyPatch) -> None:
     """However often its rows are asked for; and what is added later is not in it."""
     add(place, [new_run("run-1")], Here())
     snapshot = look(place)

@@ -14,7 +14,7 @@ from rocketdiff.record import commands
 from rocketdiff.record.commands import add, judge, status
 from rocketdiff.record.conclude import Concluding
 from rocketdiff.record.rules import rules_now
-from rocketdiff.record.storage.files import Place
+from rocketdiff.record.storage.files import RecordPlace
 from rocketdiff.record.storage.store import look
 from rocketdiff.record.storage.tables import Kept
 from rocketdiff.record.work import Here
@@ -28,7 +28,7 @@ def spoil(told: Told) -> None:
     told.stored = [one for one in told.stored if one.send not in (3, 40)]
 
 
-def answers(place: Place) -> list[tuple[object, ...]]:
+def answers(place: RecordPlace) -> list[tuple[object, ...]]:
     """What is answered, as a reader of a report would compare it."""
     rows = (
         look(place)
@@ -70,7 +70,7 @@ def answers_of_analyze(run: Path) -> list[tuple[object, ...]]:
     )
 
 
-def test_answers_are_those_of_analyze(recorded: Callable[..., Place], new_run: NewRun) -> None:
+def test_answers_are_those_of_analyze(recorded: Callable[..., RecordPlace], new_run: NewRun) -> None:
     """Of a run that conforms and of one that loses messages, to the last word of every reason."""
     runs = [new_run("good"), new_run("lossy", change=spoil)]
     place = recorded(*runs)
@@ -78,7 +78,7 @@ def test_answers_are_those_of_analyze(recorded: Callable[..., Place], new_run: N
     assert dict(status(place).verdicts)["diverges"] == 1
 
 
-def test_what_is_judged_is_not_judged_again(recorded: Callable[..., Place], new_run: NewRun) -> None:
+def test_what_is_judged_is_not_judged_again(recorded: Callable[..., RecordPlace], new_run: NewRun) -> None:
     """Only the run that came later."""
     place = recorded(new_run("run-1"))
     assert judge(place, Here(), say=print) == (0, 0)
@@ -88,7 +88,7 @@ def test_what_is_judged_is_not_judged_again(recorded: Callable[..., Place], new_
 
 
 def test_a_changed_check_alone_is_judged_again_and_the_old_judgement_stays(
-    recorded: Callable[..., Place], new_run: NewRun, monkeypatch: pytest.MonkeyPatch
+    recorded: Callable[..., RecordPlace], new_run: NewRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Facts of `loss` twice, of all other checks once; the answers are the same, since the rules are."""
     place = recorded(new_run("lossy", change=spoil))
@@ -103,7 +103,7 @@ def test_a_changed_check_alone_is_judged_again_and_the_old_judgement_stays(
     assert answers(place) == before
 
 
-def test_a_case_that_cannot_be_read_back_is_told_and_stops_nobody(place: Place, new_run: NewRun) -> None:
+def test_a_case_that_cannot_be_read_back_is_told_and_stops_nobody(place: RecordPlace, new_run: NewRun) -> None:
     """A file of the record lost a column's bytes: that run has an error instead of answers."""
     add(place, [new_run("damaged")], Here())
     add(place, [new_run("good")], Here())
@@ -117,7 +117,7 @@ def test_a_case_that_cannot_be_read_back_is_told_and_stops_nobody(place: Place, 
     assert told["good"][0] != "error"
 
 
-def test_many_runs_are_judged_in_several_batches(place: Place, new_run: NewRun) -> None:
+def test_many_runs_are_judged_in_several_batches(place: RecordPlace, new_run: NewRun) -> None:
     """So that a command that is killed has little to do again."""
     add(place, [new_run(f"run-{number}") for number in range(3)], Here())
     said: list[str] = []
@@ -131,7 +131,7 @@ def test_many_runs_are_judged_in_several_batches(place: Place, new_run: NewRun) 
 
 
 def test_runs_without_answers_are_work_too(
-    recorded: Callable[..., Place], new_run: NewRun, monkeypatch: pytest.MonkeyPatch
+    recorded: Callable[..., RecordPlace], new_run: NewRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Another ledger: nothing is to be judged, and everything to be concluded, on Spark where it is much."""
     place = recorded(new_run("run-1"))

@@ -13,8 +13,8 @@ import pytest
 from rocketdiff.core.errors import EnvironmentMissing
 from rocketdiff.record import commands
 from rocketdiff.record.commands import add, check, judge, status
-from rocketdiff.record.ingest import Found
-from rocketdiff.record.storage.files import Place
+from rocketdiff.record.ingest import FoundRun
+from rocketdiff.record.storage.files import RecordPlace
 from rocketdiff.record.storage.store import commit
 from rocketdiff.record.storage.tables import NewFile
 from rocketdiff.record.work import Here
@@ -56,7 +56,7 @@ class Beaten(Here):
     def __init__(self, between: Callable[[], object]) -> None:
         self._between = between
 
-    def ingest(self, place: Place, batch: str, found: Sequence[Found]) -> tuple[list[NewFile], list[Found]]:
+    def ingest(self, place: RecordPlace, batch: str, found: Sequence[FoundRun]) -> tuple[list[NewFile], list[FoundRun]]:
         """Once."""
         written = super().ingest(place, batch, found)
         between, self._between = self._between, lambda: None
@@ -64,7 +64,7 @@ class Beaten(Here):
         return written
 
 
-def test_two_commands_that_add_the_same_run_at_once_add_it_once(place: Place, new_run: NewRun) -> None:
+def test_two_commands_that_add_the_same_run_at_once_add_it_once(place: RecordPlace, new_run: NewRun) -> None:
     """The slower one looks again, finds the run known, and adds what is its own."""
     shared, mine, other = new_run("shared"), new_run("mine"), new_run("other")
     add(place, [new_run("first")], Here())
@@ -75,7 +75,7 @@ def test_two_commands_that_add_the_same_run_at_once_add_it_once(place: Place, ne
 
 
 def test_two_commands_that_judge_at_once_judge_each_run_once(
-    place: Place, new_run: NewRun, monkeypatch: pytest.MonkeyPatch
+    place: RecordPlace, new_run: NewRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The slower one has judged in vain."""
     add(place, [new_run("run-1")], Here())
@@ -94,7 +94,7 @@ def test_two_commands_that_judge_at_once_judge_each_run_once(
 
 
 def test_a_full_disk_is_one_message_and_adds_nothing(
-    place: Place, new_run: NewRun, monkeypatch: pytest.MonkeyPatch
+    place: RecordPlace, new_run: NewRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whichever file it is that does not fit."""
     add(place, [new_run("run-1")], Here())

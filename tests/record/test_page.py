@@ -12,8 +12,16 @@ import pytest
 from rocketdiff.core.answers.policy import Policy
 from rocketdiff.judging.judge_runs import judge_runs
 from rocketdiff.record.page import html
-from rocketdiff.record.page.document import Change, Rate, RecordDocument, RunLine, Shown, document_of, encode
-from rocketdiff.record.storage.files import Place
+from rocketdiff.record.page.document import (
+    RecordDocument,
+    RunLine,
+    ShownSignature,
+    SignatureChange,
+    SignatureRate,
+    document_of,
+    encode,
+)
+from rocketdiff.record.storage.files import RecordPlace
 from rocketdiff.record.storage.store import look
 from rocketdiff.report.clusters import Weight
 from rocketdiff.report.formats.html import FILE_NAME as REPORT
@@ -23,13 +31,13 @@ HOSTILE = "<script>alert(1)</script>"
 LOST, TURN = "loss.acknowledged-not-stored", "queue.out-of-turn/first"
 
 
-def shown(signature: str, *, weight: Weight = Weight.NEW) -> Shown:
+def shown(signature: str, *, weight: Weight = Weight.NEW) -> ShownSignature:
     """In one scenario."""
     check = "loss" if signature == LOST else "queue-choice"
-    return Shown(check, signature, "x", ("fault-latency/pause",), 3, weight, anchor=f"divergence-{check}")
+    return ShownSignature(check, signature, "x", ("fault-latency/pause",), 3, weight, anchor=f"divergence-{check}")
 
 
-def line(number: int, candidate: str, verdict: str, *shows: Shown, report: str = "") -> RunLine:
+def line(number: int, candidate: str, verdict: str, *shows: ShownSignature, report: str = "") -> RunLine:
     """One a day."""
     scenarios = ("fault-latency/pause", "round-robin/calm")
     return RunLine(
@@ -38,20 +46,20 @@ def line(number: int, candidate: str, verdict: str, *shows: Shown, report: str =
     )  # fmt: skip
 
 
-def change(over: str, state: str, signature: str, run: str, pair: str, before: str) -> Change:
+def change(over: str, state: str, signature: str, run: str, pair: str, before: str) -> SignatureChange:
     """Never before, three times since."""
     check = "loss" if signature == LOST else "queue-choice"
     whose = "java:5.3.3~java:5.1.4 on 5.3.3" if over == "time" else "java~java on 5.3.3"
-    return Change(
+    return SignatureChange(
         over, state, whose, "fault-latency/pause", check, signature, run, "r0", pair, before, 0, 4, 3, 3, 0.4, 1.0, 5
     )
 
 
-def rate(candidate: str, signature: str, runs: int, *, when: str = "") -> Rate:
+def rate(candidate: str, signature: str, runs: int, *, when: str = "") -> SignatureRate:
     """Of four runs."""
     check, pair = "loss" if signature == LOST else "queue-choice", f"java:5.3.3~{candidate}"
     whose = f"{pair} on 5.3.3" if when else "java~java on 5.3.3"
-    return Rate(whose, "fault-latency/pause", check, signature, pair, when, 4, runs, 0.1, 0.9)
+    return SignatureRate(whose, "fault-latency/pause", check, signature, pair, when, 4, runs, 0.1, 0.9)
 
 
 @pytest.fixture
@@ -128,7 +136,7 @@ def spoil(told: Told) -> None:
 
 
 def test_a_run_is_linked_to_the_divergence_in_its_report(
-    recorded: Callable[..., Place], new_run: Callable[..., Path], tmp_path: Path
+    recorded: Callable[..., RecordPlace], new_run: Callable[..., Path], tmp_path: Path
 ) -> None:
     """The anchor is one of the report that lies beside the page; restricted to a run, the page has that one alone."""
     lost, fine = new_run("lost", change=spoil), new_run("fine")

@@ -13,8 +13,8 @@ from rocketdiff.core.sends.plan import SendKind, SendMode
 from rocketdiff.releases.programs import driver_builds
 from rocketdiff.releases.programs.driver_builds import (
     OTHER_CLIENTS,
+    BuildStep,
     OtherClient,
-    Step,
     built_driver,
     capabilities_of,
     is_built,
@@ -31,7 +31,7 @@ def folder_of(client: OtherClient) -> Path:
 
 def made(words: str, *, tools: tuple[str, ...] = ("sh",)) -> OtherClient:
     """The Go client, built by a line of shell in the folder that the result lies in."""
-    steps = lambda _sources, draft: [Step(("sh", "-c", words), draft)]  # noqa: E731 - as in the table
+    steps = lambda _sources, draft: [BuildStep(("sh", "-c", words), draft)]  # noqa: E731 - as in the table
     return replace(OTHER_CLIENTS["go"], tools=tools, steps=steps)
 
 
@@ -101,7 +101,7 @@ def test_a_build_without_end_is_given_up(cache: Path, monkeypatch: pytest.Monkey
 @pytest.mark.usefixtures("cache")
 def test_files_that_two_clients_share_lie_beside_the_own_ones() -> None:
     """Under their path in the other folder; another set of files is another build."""
-    list_all = lambda sources, draft: [Step(("sh", "-c", f"find . -type f | sort >{draft / 'files'}"), sources)]  # noqa: E731
+    list_all = lambda sources, draft: [BuildStep(("sh", "-c", f"find . -type f | sort >{draft / 'files'}"), sources)]  # noqa: E731
     client = replace(OTHER_CLIENTS["grpc-go"], tools=("sh",), steps=list_all)
     built = built_driver(client)
     files = ["async.go", "client.go", "go.mod", "go.sum", "hello.json", "main.go", "records.go", "session.go"]

@@ -12,7 +12,7 @@ from rocketdiff.cli.app import guarded
 from rocketdiff.core.answers.verdict import CheckResult, Divergence, Severity, Verdict
 from rocketdiff.core.errors import ExitCode
 from rocketdiff.report.document import Document, write
-from rocketdiff.report.run_difference import Change, Question, difference_of, render
+from rocketdiff.report.run_difference import Change, ScenarioCheck, difference_of, render
 
 PLACE = "retries/none"
 
@@ -56,7 +56,7 @@ def test_what_the_earlier_run_was_asked_and_did_not_show_is_new(document: Docume
     """And fails."""
     difference = difference_of(calm, with_results(document, (lossy(document),)))
     assert [(row.change, row.key.arm, row.key.question) for row in difference.rows] == [
-        (Change.NEW, "candidate", Question(PLACE, "loss"))
+        (Change.NEW, "candidate", ScenarioCheck(PLACE, "loss"))
     ]
     assert difference.exit_code is ExitCode.DIVERGES
 
@@ -74,7 +74,7 @@ def test_a_question_that_lost_its_answer_is_neither_gone_nor_passed(document: Do
     after = with_results(document, (answer(document, verdict=verdict),))
     difference = difference_of(with_results(document, (lossy(document),)), after)
     assert [row.change for row in difference.rows] == [Change.NOT_COMPARED]
-    assert difference.unanswered == (Question(PLACE, "loss"),)
+    assert difference.unanswered == (ScenarioCheck(PLACE, "loss"),)
     assert difference.exit_code is ExitCode.INCONCLUSIVE
 
 

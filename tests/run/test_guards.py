@@ -9,7 +9,7 @@ from rocketdiff.core.resources import resource
 from rocketdiff.core.subject import SubjectId
 from rocketdiff.core.tables.fault import FaultRecord
 from rocketdiff.run.case.guards import CaseMeasurements, guards_of
-from rocketdiff.run.case.stall_watch import Stalls
+from rocketdiff.run.case.stall_watch import MeasuredStalls
 from rocketdiff.run.case.wire_witness import WireStory
 from rocketdiff.scenario import expand, load
 
@@ -72,8 +72,11 @@ def test_a_report_says_who_saw_the_attempts() -> None:
         (replace(SOUND, is_read_back=False), "read-back"),
         (replace(SOUND, wire={Arm.BASELINE: WireStory("both", against=("send 7: …",))}), "witness-baseline"),
         (replace(SOUND, clock_slip_ms=-9), "clock-steady"),
-        (replace(SOUND, stalls=Stalls(gaps=((0, 1_000_000_001),))), "awake-machine"),
-        (replace(SOUND, stalls=Stalls(stopped_ns={Arm.BASELINE: 0, Arm.CANDIDATE: 50_000_000})), "awake-candidate"),
+        (replace(SOUND, stalls=MeasuredStalls(gaps=((0, 1_000_000_001),))), "awake-machine"),
+        (
+            replace(SOUND, stalls=MeasuredStalls(stopped_ns={Arm.BASELINE: 0, Arm.CANDIDATE: 50_000_000})),
+            "awake-candidate",
+        ),
     ],
 )
 def test_a_flaw_breaks_its_guard_and_no_other(flawed: CaseMeasurements, guard: str) -> None:

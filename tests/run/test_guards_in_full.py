@@ -12,7 +12,7 @@ from rocketdiff.core.sends.records import Send
 from rocketdiff.core.subject import SubjectId
 from rocketdiff.core.tables.fault import FaultKind, FaultRecord
 from rocketdiff.run.case.guards import CaseMeasurements, guards_of, median_lateness_ns
-from rocketdiff.run.case.stall_watch import Stalls
+from rocketdiff.run.case.stall_watch import MeasuredStalls
 from rocketdiff.run.case.wire_witness import WireStory
 from tests.run.test_guards import CASE, PAUSE, SENDS, SOUND, SPEC, S, paused, twice
 
@@ -27,7 +27,7 @@ def test_a_sound_case_is_told_guard_by_guard() -> None:
         first_ns={Arm.BASELINE: 5_000_000, Arm.CANDIDATE: 7_500_000},
         late_ns={Arm.BASELINE: 1_200_000, Arm.CANDIDATE: 3_400_000},
         clock_slip_ms=3,
-        stalls=Stalls(gaps=((0, 250_000_000),), stopped_ns={Arm.BASELINE: 0}),
+        stalls=MeasuredStalls(gaps=((0, 250_000_000),), stopped_ns={Arm.BASELINE: 0}),
         wire={Arm.CANDIDATE: WireStory("the wire: 7 attempts")},
     )
     told = [(one.name, one.held, one.expected, one.seen) for one in guards_of(facts)]
@@ -80,7 +80,7 @@ FLAWS: Mapping[str, tuple[CaseMeasurements, Guard]] = {
         Guard("read-back", False, "every queue read to its end after healing", "not read"),
     ),
     "a stopped client": (
-        replace(SOUND, stalls=Stalls(stopped_ns={Arm.CANDIDATE: 50_000_000})),
+        replace(SOUND, stalls=MeasuredStalls(stopped_ns={Arm.CANDIDATE: 50_000_000})),
         Guard("awake-candidate", False, "processes that nobody stops", "stopped for about 50 ms"),
     ),
     "two stories": (
@@ -108,8 +108,8 @@ AT_ITS_LIMIT: Mapping[str, tuple[CaseMeasurements, CaseMeasurements]] = {
     ),
     "clock-steady": (replace(SOUND, clock_slip_ms=-5), replace(SOUND, clock_slip_ms=6)),
     "awake-machine": (
-        replace(SOUND, stalls=Stalls(gaps=((1, 1_000_000_001),))),
-        replace(SOUND, stalls=Stalls(gaps=((1, 1_000_000_002),))),
+        replace(SOUND, stalls=MeasuredStalls(gaps=((1, 1_000_000_001),))),
+        replace(SOUND, stalls=MeasuredStalls(gaps=((1, 1_000_000_002),))),
     ),
     "fault-1": (
         replace(SOUND, faults=(replace(PAUSE, injected_ns=1, heal_ns=S // 2 + 1),)),

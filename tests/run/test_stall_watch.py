@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import pytest
 
 from rocketdiff.core.events import Arm
-from rocketdiff.run.case.stall_watch import Stalls, StallWatch, is_stopped
+from rocketdiff.run.case.stall_watch import MeasuredStalls, StallWatch, is_stopped
 
 PARENT = "import subprocess, sys; print(subprocess.Popen(['sleep', '60']).pid, flush=True); sys.stdin.read()"
 
@@ -71,11 +71,11 @@ def test_the_watch_tells_which_arm_was_stopped(parent: "subprocess.Popen[str]") 
 
 def test_the_longest_gap_counts_and_none_is_none() -> None:
     """From when the thread was due to when it was woken."""
-    assert Stalls().longest_gap_ns == 0
-    assert Stalls(gaps=((0, 3), (10, 30), (40, 41))).longest_gap_ns == 20
+    assert MeasuredStalls().longest_gap_ns == 0
+    assert MeasuredStalls(gaps=((0, 3), (10, 30), (40, 41))).longest_gap_ns == 20
 
 
 @pytest.mark.parametrize(("sign_of_life", "left"), [(50, 0), (26, 0), (24, 100), (75, 100), (101, 100)])
 def test_a_gap_in_whose_middle_a_subject_was_alive_is_the_runners_own(sign_of_life: int, left: int) -> None:
     """A machine that stands still lets nobody send."""
-    assert Stalls(gaps=((0, 100),)).without([sign_of_life, 1_000]).longest_gap_ns == left
+    assert MeasuredStalls(gaps=((0, 100),)).without([sign_of_life, 1_000]).longest_gap_ns == left

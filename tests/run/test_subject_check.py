@@ -28,7 +28,7 @@ from rocketdiff.releases.programs.driver_builds import (
     release_of,
     rust_target,
 )
-from rocketdiff.run.subject_check.check import Finding, check_subject
+from rocketdiff.run.subject_check.check import CheckFinding, check_subject
 from rocketdiff.subjects.own.skeletons import SKELETONS, write_skeleton
 from rocketdiff.subjects.registry import program_of, published, resolved
 from rocketdiff.subjects.subject_process import SubjectProcess
@@ -57,7 +57,7 @@ def _importable(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONPATH", import_path())
 
 
-def checked(cluster: Cluster, folder: Path, *flags: str) -> list[Finding]:
+def checked(cluster: Cluster, folder: Path, *flags: str) -> list[CheckFinding]:
     spec = f"exec:{shlex.join([sys.executable, str(PROGRAM), *flags])}"
     return list(check_subject(resolved(spec), cluster, folder))
 

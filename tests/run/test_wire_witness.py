@@ -13,7 +13,7 @@ from rocketdiff.cluster.interface import Cluster
 from rocketdiff.core.events import Arm
 from rocketdiff.core.sends.plan import Plan, PlannedSend, SendKind, SendMode
 from rocketdiff.core.sends.records import Attempt, Send
-from rocketdiff.run.case.wire_witness import WireStory, Witness, Work
+from rocketdiff.run.case.wire_witness import ArmReport, WireStory, Witness
 from rocketdiff.traces.recorder import Recorder
 from rocketdiff.traces.run_directory import CaseDirectory
 from rocketmq_reference.application.message import Message
@@ -63,7 +63,7 @@ def test_clients_that_tell_everything_meet_the_cluster_itself(servers: Servers, 
     """No relay, no files, nothing to testify."""
     with witness_of(servers, tmp_path) as witness:
         assert witness.name_servers(Arm.BASELINE) == servers.name_server_addresses
-    assert witness.testify(Arm.BASELINE, Work("T", Plan(1, 1, ()), (), (), 3_000)) == WireStory()
+    assert witness.testify(Arm.BASELINE, ArmReport("T", Plan(1, 1, ()), (), (), 3_000)) == WireStory()
     assert list(tmp_path.iterdir()) == []
 
 
@@ -73,8 +73,8 @@ def test_whoever_wants_the_wire_has_it_beside_what_both_clients_tell(servers: Se
     with witness_of(servers, tmp_path, is_wanted=True) as witness:
         assert len(witness.relays) == 2
         told = {arm: [send_through(witness.name_servers(arm))] for arm in Arm}
-    hidden = Work("T", plan, told[Arm.CANDIDATE], (), 3_000)
-    assert witness.testify(Arm.BASELINE, Work("T", plan, told[Arm.BASELINE], ATTEMPTS, 3_000)).against == ()
+    hidden = ArmReport("T", plan, told[Arm.CANDIDATE], (), 3_000)
+    assert witness.testify(Arm.BASELINE, ArmReport("T", plan, told[Arm.BASELINE], ATTEMPTS, 3_000)).against == ()
     story = witness.testify(Arm.CANDIDATE, hidden)
     assert story.against == ("send 0: told nothing, seen broker-a queue 0 SEND_OK",)
     assert story.told == "the client, and the wire: 1 attempts; 1 of them the client did not tell"
@@ -88,7 +88,7 @@ def test_of_a_silent_arm_the_wire_tells_attempts_and_routes(servers: Servers, tm
     plan = Plan(1, 1, (PlannedSend(0, 0, 0, SendKind.PLAIN, 0, 64),))
     with witness_of(servers, tmp_path, Arm.CANDIDATE) as witness:
         told = {arm: [send_through(witness.name_servers(arm))] for arm in Arm}
-    testimony = {arm: witness.testify(arm, Work("T", plan, sends, ATTEMPTS, 3_000)) for arm, sends in told.items()}
+    testimony = {arm: witness.testify(arm, ArmReport("T", plan, sends, ATTEMPTS, 3_000)) for arm, sends in told.items()}
     assert testimony == {
         Arm.BASELINE: WireStory("the client, and the wire: 1 attempts"),
         Arm.CANDIDATE: WireStory("the wire: 1 attempts, 1 routes; 0 sends half seen"),
@@ -105,7 +105,7 @@ def test_a_client_that_tells_another_story_is_told(servers: Servers, tmp_path: P
     with witness_of(servers, tmp_path, Arm.CANDIDATE) as witness:
         sends = [send_through(witness.name_servers(Arm.BASELINE))]
     lie = (replace(ATTEMPTS[0], queue_id=3),)
-    story = witness.testify(Arm.BASELINE, Work("T", plan, sends, lie, 3_000))
+    story = witness.testify(Arm.BASELINE, ArmReport("T", plan, sends, lie, 3_000))
     assert story.against == ("send 0: told broker-a queue 3 SEND_OK, seen broker-a queue 0 SEND_OK",)
 
 
@@ -132,7 +132,7 @@ def test_a_status_is_put_down_as_the_wire_saw_it(
     with witness_of(servers, tmp_path, Arm.CANDIDATE) as witness:
         sends = [replace(send_through(witness.name_servers(Arm.BASELINE)), status=returned)]
     told = (replace(ATTEMPTS[0], end_ns=time.monotonic_ns(), status="FLUSH_DISK_TIMEOUT"),)
-    story = witness.testify(Arm.BASELINE, Work("T", plan, sends, told, 3_000, confuses))
+    story = witness.testify(Arm.BASELINE, ArmReport("T", plan, sends, told, 3_000, confuses))
     assert (story.against == ()) is is_put_down
     assert story.told.endswith("1 statuses as the wire saw them") is is_put_down
     file = tmp_path / "baseline-witnessed"
@@ -148,5 +148,5 @@ def test_an_address_past_the_relay_is_told_of_any_arm(servers: Servers, tmp_path
     servers.fake.name_server.routes["T"]["brokerDatas"][0]["brokerAddrs"]["1"] = "127.0.0.1:9"
     with witness_of(servers, tmp_path, Arm.CANDIDATE) as witness:
         send_through(witness.name_servers(Arm.BASELINE))
-    testimony = witness.testify(Arm.BASELINE, Work("T", Plan(1, 1, ()), (), (), 3_000))
+    testimony = witness.testify(Arm.BASELINE, ArmReport("T", Plan(1, 1, ()), (), (), 3_000))
     assert set(testimony.unseen) == {"past the relay: 127.0.0.1:9"}

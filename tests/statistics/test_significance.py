@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from rocketdiff.statistics.significance import (
     MOST_PAIRS,
-    Decision,
+    IntervalDecision,
     benjamini_hochberg,
     clopper_pearson,
     exact_mcnemar,
@@ -34,33 +34,33 @@ def test_ratio_interval_is_the_t_interval_of_the_logs() -> None:
     assert log(answer.high) == pytest.approx(2.919986 * 0.1 / sqrt(3), rel=1e-5)
     assert answer.ratio == pytest.approx(1.0)
     assert answer.confidence == pytest.approx(0.9)
-    assert answer.decision is Decision.EQUIVALENT
+    assert answer.decision is IntervalDecision.EQUIVALENT
     assert answer.p_equivalence < 0.05 < answer.p_difference
 
 
 def test_a_ratio_beyond_the_margin_is_different() -> None:
     """Twice as long in every episode is outside ±20 %."""
     answer = paired_ratio([(100, 200), (100, 201), (100, 199), (100, 200)], margin_ratio=1.2)
-    assert answer.decision is Decision.DIFFERENT
+    assert answer.decision is IntervalDecision.DIFFERENT
     assert answer.p_difference < 0.001
 
 
 def test_a_scattered_ratio_is_inconclusive() -> None:
     """Ratios from a half to two in four episodes decide nothing."""
     answer = paired_ratio([(100, 50), (100, 200), (100, 70), (100, 140)], margin_ratio=1.2)
-    assert answer.decision is Decision.INCONCLUSIVE
+    assert answer.decision is IntervalDecision.INCONCLUSIVE
     assert pairs_needed(answer.log_sd, 1.2, ratio=answer.ratio) > 100
 
 
 def test_one_pair_is_never_enough() -> None:
     """A single pair has no spread to judge by; the sample size falls back on the assumed one."""
     answer = paired_ratio([(100, 100)], margin_ratio=1.2)
-    assert (answer.decision, answer.n, answer.log_sd) == (Decision.INCONCLUSIVE, 1, 0.15)
+    assert (answer.decision, answer.n, answer.log_sd) == (IntervalDecision.INCONCLUSIVE, 1, 0.15)
 
 
 def test_equal_pairs_without_spread_are_equivalent() -> None:
     """Identical durations leave no spread; the answer is the point itself."""
-    assert paired_ratio([(5, 5), (7, 7)], margin_ratio=1.2).decision is Decision.EQUIVALENT
+    assert paired_ratio([(5, 5), (7, 7)], margin_ratio=1.2).decision is IntervalDecision.EQUIVALENT
 
 
 @pytest.mark.parametrize("pairs", [[(0.0, 1.0), (1.0, 1.0)], [(1.0, -1.0), (1.0, 1.0)]])

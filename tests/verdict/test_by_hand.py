@@ -13,12 +13,12 @@ from rocketdiff.core.answers.verdict import Severity, Verdict
 from rocketdiff.ledger.apply import examine
 from rocketdiff.ledger.matching import checks_until_stale, is_expected, meets
 from rocketdiff.ledger.model import EntryState, Range
-from rocketdiff.ledger.model import Rate as DeclaredRate
-from rocketdiff.statistics.significance import MOST_PAIRS, Decision, excluded_rate, paired_ratio, pairs_needed
+from rocketdiff.ledger.model import ExpectedRate as DeclaredRate
+from rocketdiff.statistics.significance import MOST_PAIRS, IntervalDecision, excluded_rate, paired_ratio, pairs_needed
 from rocketdiff.verdict.calibration import Rate
 from rocketdiff.verdict.counts import p_of, with_counts_told
 from rocketdiff.verdict.decide_samples import SampleAnswer
-from rocketdiff.verdict.gate_rate_tally import Answer, ControlOutcome, summed
+from rocketdiff.verdict.gate_rate_tally import ControlOutcome, TalliedAnswer, summed
 from tests.ledger.ledger_entries import BOTH, ENTRY, ONE, RUN, divergence, entry, result
 from tests.verdict.test_answer import answered, evidence, sample
 from tests.verdict.test_counts import NEW, OLD, paired, shares, told
@@ -40,7 +40,7 @@ def test_both_p_values_and_the_interval_of_three_pairs() -> None:
         (exp(0.1 - 2.919986 * error), exp(0.1 + 2.919986 * error)), rel=1e-6
     )
     assert (found.ratio, found.log_sd, found.n) == (pytest.approx(exp(0.1)), pytest.approx(0.1), 3)
-    assert found.decision is Decision.INCONCLUSIVE
+    assert found.decision is IntervalDecision.INCONCLUSIVE
 
 
 def test_a_quicker_candidate_has_the_same_p_values() -> None:
@@ -49,15 +49,15 @@ def test_a_quicker_candidate_has_the_same_p_values() -> None:
     quicker = paired_ratio([(1.0, exp(-x)) for x in (0.0, 0.1, 0.2)], margin_ratio=1.2)
     assert (quicker.p_equivalence, quicker.p_difference) == pytest.approx((slower.p_equivalence, slower.p_difference))
     assert (quicker.low, quicker.high) == pytest.approx((1 / slower.high, 1 / slower.low))
-    assert paired_ratio([(6, 3), (6, 3), (6, 2.9)], margin_ratio=1.2).decision is Decision.DIFFERENT
-    assert paired_ratio([(3, 6), (3, 6), (2.9, 6)], margin_ratio=1.2).decision is Decision.DIFFERENT
+    assert paired_ratio([(6, 3), (6, 3), (6, 2.9)], margin_ratio=1.2).decision is IntervalDecision.DIFFERENT
+    assert paired_ratio([(3, 6), (3, 6), (2.9, 6)], margin_ratio=1.2).decision is IntervalDecision.DIFFERENT
 
 
 @pytest.mark.parametrize("candidate", [2.0, 0.5])
 def test_at_the_margin_itself_nothing_is_shown(candidate: float) -> None:
     """Without spread, at twice or half of a margin of two: neither inside nor beyond."""
     found = paired_ratio([(1.0, candidate), (1.0, candidate)], margin_ratio=2.0)
-    assert (found.decision, found.p_equivalence, found.p_difference) == (Decision.INCONCLUSIVE, 1.0, 1.0)
+    assert (found.decision, found.p_equivalence, found.p_difference) == (IntervalDecision.INCONCLUSIVE, 1.0, 1.0)
 
 
 def test_without_spread_a_point_inside_is_certain() -> None:
@@ -157,20 +157,20 @@ def test_what_a_kind_of_count_is_asked() -> None:
     assert p_of(ComparedShares("x", "y", "z", (0, 0), (0, 0))) == 1.0
 
 
-def run_of(*answers: Answer, cases_alarmed: bool = False) -> ControlOutcome:
+def run_of(*answers: TalliedAnswer, cases_alarmed: bool = False) -> ControlOutcome:
     return ControlOutcome(1, "control", "java:5.3.3", answers, cases_alarmed=cases_alarmed)
 
 
 def test_only_gating_answers_make_a_control_case_invalid() -> None:
     """One that is only measured does not."""
-    measured = Answer("timing", Verdict.INVALID, Severity.INFO)
-    gating = Answer("loss", Verdict.INVALID, Severity.MUST)
+    measured = TalliedAnswer("timing", Verdict.INVALID, Severity.INFO)
+    gating = TalliedAnswer("loss", Verdict.INVALID, Severity.MUST)
     assert summed([run_of(measured), run_of(gating)], []).invalid == 1
 
 
 def test_a_gate_run_whose_cases_alarmed_is_a_trial() -> None:
     """Though no pooled check of it was decided."""
-    open_question = Answer("timing", Verdict.INCONCLUSIVE, Severity.SHOULD)
+    open_question = TalliedAnswer("timing", Verdict.INCONCLUSIVE, Severity.SHOULD)
     assert summed([], [run_of(open_question, cases_alarmed=True), run_of(open_question)]).alarms_per_run == Rate.of(
         1, 1
     )
@@ -178,10 +178,10 @@ def test_a_gate_run_whose_cases_alarmed_is_a_trial() -> None:
 
 def test_a_check_of_several_pools_is_one_trial_if_one_of_them_was() -> None:
     """A gating pass beside an open question; and what diverges without gating is a warning, not an alarm."""
-    passed = Answer("timing", Verdict.EQUIVALENT, Severity.MUST)
-    open_question = Answer("timing", Verdict.INCONCLUSIVE, Severity.SHOULD)
-    warning = Answer("loss", Verdict.DIVERGES, Severity.SHOULD)
-    alarm = Answer("order", Verdict.DIVERGES, Severity.MUST)
+    passed = TalliedAnswer("timing", Verdict.EQUIVALENT, Severity.MUST)
+    open_question = TalliedAnswer("timing", Verdict.INCONCLUSIVE, Severity.SHOULD)
+    warning = TalliedAnswer("loss", Verdict.DIVERGES, Severity.SHOULD)
+    alarm = TalliedAnswer("order", Verdict.DIVERGES, Severity.MUST)
     rows = {row.check: row for row in summed([], [run_of(passed, open_question, warning, alarm)]).checks}
     assert (rows["timing"].alarms, rows["timing"].without_answer) == (Rate.of(0, 1), 0)
     assert (rows["loss"].alarms, rows["loss"].warnings) == (Rate.of(0, 0), 1)
@@ -252,7 +252,7 @@ def test_causes_that_differ_at_five_per_cent_keep_a_question_open(p_cause: float
 def test_a_long_sentence_is_kept_to_its_four_hundredth_character() -> None:
     """Of the first divergence, and the reason."""
     long = replace(divergence(), example=replace(divergence().example, expected="e" * 401, observed="o" * 400))
-    kept = Answer.of(result(ONE, long, divergence("second"), reason="r" * 401))
+    kept = TalliedAnswer.of(result(ONE, long, divergence("second"), reason="r" * 401))
     assert (kept.expected, kept.observed, kept.reason) == ("e" * 400, "o" * 400, "r" * 400)
     assert kept.signatures == ("avoidance.used/first", "second")
-    assert Answer.of(result(ONE)).expected == ""
+    assert TalliedAnswer.of(result(ONE)).expected == ""

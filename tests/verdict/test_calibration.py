@@ -4,19 +4,19 @@ import pytest
 
 from rocketdiff.core.answers.verdict import CheckResult, Divergence, Example, Severity, Verdict
 from rocketdiff.verdict.calibration import Rate
-from rocketdiff.verdict.gate_rate_tally import Answer, ControlOutcome, KnownOutcome, found, summed
+from rocketdiff.verdict.gate_rate_tally import ControlOutcome, KnownOutcome, TalliedAnswer, found, summed
 
 QUIET = (
-    Answer("queue-choice", Verdict.CONFORMS, Severity.MUST),
-    Answer("timing", Verdict.INCONCLUSIVE, Severity.INFO),
-    Answer("validity", Verdict.CONFORMS, Severity.MUST),
+    TalliedAnswer("queue-choice", Verdict.CONFORMS, Severity.MUST),
+    TalliedAnswer("timing", Verdict.INCONCLUSIVE, Severity.INFO),
+    TalliedAnswer("validity", Verdict.CONFORMS, Severity.MUST),
 )
-ALARM = Answer("queue-choice", Verdict.DIVERGES, Severity.MUST, ("queue.out-of-turn/first",), "a0", "b1")
-INVALID = tuple(Answer(check, Verdict.INVALID, Severity.MUST) for check in ("queue-choice", "validity"))
+ALARM = TalliedAnswer("queue-choice", Verdict.DIVERGES, Severity.MUST, ("queue.out-of-turn/first",), "a0", "b1")
+INVALID = tuple(TalliedAnswer(check, Verdict.INVALID, Severity.MUST) for check in ("queue-choice", "validity"))
 
 
 def case(
-    number: int, *answers: Answer, subject: str = "java:5.3.3", trouble: str = "", mode: str = ""
+    number: int, *answers: TalliedAnswer, subject: str = "java:5.3.3", trouble: str = "", mode: str = ""
 ) -> ControlOutcome:
     return ControlOutcome(number, f"control/c{number}", subject, answers, trouble, mode=mode)
 
@@ -79,12 +79,12 @@ def test_the_decided_cases_are_counted_by_sending_mode_and_by_client() -> None:
 @pytest.mark.parametrize("verdict", [Verdict.DIVERGES, Verdict.ERROR, Verdict.STALE])
 def test_whatever_fails_a_gate_is_an_alarm(verdict: Verdict) -> None:
     """Also of the checks about the run: a subject that is said to have died is as wrong as any other answer."""
-    assert summed([case(1, Answer("protocol", verdict, Severity.MUST))], []).alarms_per_case == Rate.of(1, 1)
+    assert summed([case(1, TalliedAnswer("protocol", verdict, Severity.MUST))], []).alarms_per_case == Rate.of(1, 1)
 
 
 def test_what_does_not_gate_is_a_warning() -> None:
     """Screened checks have an error rate of their own, stated elsewhere."""
-    warning = Answer("timing", Verdict.DIVERGES, Severity.SHOULD)
+    warning = TalliedAnswer("timing", Verdict.DIVERGES, Severity.SHOULD)
     controls = summed([case(1, *QUIET, warning)], [])
     assert controls.alarms_per_case == Rate.of(0, 1)
     assert {row.check: row.warnings for row in controls.checks}["timing"] == 1
@@ -94,8 +94,8 @@ def test_what_does_not_gate_is_a_warning() -> None:
 
 def test_the_pools_of_a_gate_run_are_one_trial() -> None:
     """Their samples overlap; and a run whose pools only warn was no chance to alarm."""
-    quiet, alarm = (Answer("timing", one, Severity.MUST) for one in (Verdict.EQUIVALENT, Verdict.DIVERGES))
-    warns = Answer("timing", Verdict.EQUIVALENT, Severity.SHOULD)
+    quiet, alarm = (TalliedAnswer("timing", one, Severity.MUST) for one in (Verdict.EQUIVALENT, Verdict.DIVERGES))
+    warns = TalliedAnswer("timing", Verdict.EQUIVALENT, Severity.SHOULD)
     controls = summed([], [case(1, quiet, quiet, quiet), case(2, quiet, alarm), case(3, warns)])
     assert {row.check: row.alarms for row in controls.checks} == {"timing": Rate.of(1, 2)}
     assert controls.alarms_per_run == Rate.of(1, 2)
@@ -103,8 +103,8 @@ def test_the_pools_of_a_gate_run_are_one_trial() -> None:
 
 def test_a_gate_run_alarms_by_its_pooled_checks_or_by_one_of_its_cases() -> None:
     """Pooled statistics have no case of their own; whoever is stopped by a gate does not mind which of its checks it was."""
-    pooled = Answer("timing", Verdict.DIVERGES, Severity.MUST, ("timing.blocked-send-duration-differs",))
-    quiet = Answer("timing", Verdict.EQUIVALENT, Severity.MUST)
+    pooled = TalliedAnswer("timing", Verdict.DIVERGES, Severity.MUST, ("timing.blocked-send-duration-differs",))
+    quiet = TalliedAnswer("timing", Verdict.EQUIVALENT, Severity.MUST)
     runs = [case(1, quiet), case(2, pooled), ControlOutcome(3, "run 3", "java:5.3.3", (quiet,), cases_alarmed=True)]
     controls = summed([case(1, *QUIET)], runs)
     assert controls.alarms_per_run == Rate.of(2, 3)
@@ -117,7 +117,7 @@ def test_an_answer_keeps_what_tells_an_alarm_from_others() -> None:
     result = CheckResult(
         "c", "loss", Verdict.DIVERGES, divergences=(Divergence("x", "s", 1, example), Divergence("y", "s", 2, example))
     )
-    answer = Answer.of(result)
+    answer = TalliedAnswer.of(result)
     assert (answer.signatures, answer.expected, answer.observed) == (("x", "y"), "a queue in turn", "another one")
 
 

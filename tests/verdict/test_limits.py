@@ -15,7 +15,7 @@ from rocketdiff.core.answers.evidence import (
 )
 from rocketdiff.core.answers.verdict import Verdict
 from rocketdiff.ledger.matching import frequency_of
-from rocketdiff.ledger.model import EntryState, Rate
+from rocketdiff.ledger.model import EntryState, ExpectedRate
 from rocketdiff.statistics.significance import benjamini_hochberg, clopper_pearson, exact_mcnemar, holm, pairs_needed
 from rocketdiff.verdict.decide_samples import decide_samples
 from tests.verdict.test_by_hand import by_integration
@@ -115,7 +115,7 @@ def test_an_interval_that_touches_the_declared_rate_is_inside(
     low: float, high: float, seen: int, decisive: int, state: EntryState
 ) -> None:
     """None of five is 0 % to 52 %, all of five 48 % to 100 %."""
-    assert frequency_of(Rate(low, high), seen=seen, decisive=decisive).state is state
+    assert frequency_of(ExpectedRate(low, high), seen=seen, decisive=decisive).state is state
 
 
 def of_pairs(count: int, ratio: float = 1.0, *, met_by_one: int = 0, minimum: int = 6) -> PairedSample:

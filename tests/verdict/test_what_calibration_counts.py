@@ -9,12 +9,12 @@ import yaml
 
 from rocketdiff.core.answers.verdict import Severity, Verdict
 from rocketdiff.ledger.lint import never_stale, unmatched
+from rocketdiff.ledger.model import ExpectedRate as Share
 from rocketdiff.ledger.model import Range
-from rocketdiff.ledger.model import Rate as Share
 from rocketdiff.ledger.proposal import proposed_file
 from rocketdiff.verdict import calibration, defects_found
 from rocketdiff.verdict.calibration import Rate
-from rocketdiff.verdict.gate_rate_tally import Answer, ControlOutcome, KnownOutcome, found, summed
+from rocketdiff.verdict.gate_rate_tally import ControlOutcome, KnownOutcome, TalliedAnswer, found, summed
 from tests.ledger.ledger_entries import ENTRY, OLD, ONE, RUN, divergence, entry, result
 from tests.ledger.test_lint import KNOWN
 from tests.ledger.test_lint import found as noted
@@ -24,7 +24,7 @@ MUST, SHOULD, INFO = Severity.MUST, Severity.SHOULD, Severity.INFO
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 
 
-def outcome(*answers: Answer) -> ControlOutcome:
+def outcome(*answers: TalliedAnswer) -> ControlOutcome:
     return ControlOutcome(1, "control", "java:5.3.3", answers)
 
 
@@ -50,7 +50,7 @@ def test_an_alarm_is_what_would_have_failed_a_gate(
     verdict: Verdict, severity: Severity, is_alarm: bool, is_trial: bool
 ) -> None:
     """An error of ours does so whatever its check is worth; a trial is what is one, or was decided and gates."""
-    answer = Answer("loss", verdict, severity)
+    answer = TalliedAnswer("loss", verdict, severity)
     assert (answer.is_alarm, answer.is_trial) == (is_alarm, is_trial)
     assert outcome(answer).has_alarm is is_alarm
 
@@ -72,21 +72,24 @@ def test_a_case_is_decided_by_a_gating_check_about_the_client(
     check: str, verdict: Verdict, severity: Severity, is_decided: bool
 ) -> None:
     """Checks about the run decide nothing about a client, unless they fail it."""
-    assert outcome(Answer(check, verdict, severity)).is_decided is is_decided
+    assert outcome(TalliedAnswer(check, verdict, severity)).is_decided is is_decided
 
 
 def test_a_gate_run_with_one_trial_among_its_pools_is_a_trial() -> None:
     """The other pool was not decided."""
-    passed, open_one = Answer("timing", Verdict.EQUIVALENT, MUST), Answer("loss", Verdict.INCONCLUSIVE, MUST)
+    passed, open_one = (
+        TalliedAnswer("timing", Verdict.EQUIVALENT, MUST),
+        TalliedAnswer("loss", Verdict.INCONCLUSIVE, MUST),
+    )
     assert summed([], [outcome(passed, open_one)]).alarms_per_run == Rate.of(0, 1)
 
 
 def test_a_check_that_only_warns_and_passes_is_no_warning() -> None:
     """A divergence of it is; an error is an alarm, and an answer."""
     answers = [
-        Answer("timing", Verdict.EQUIVALENT, SHOULD),
-        Answer("order", Verdict.DIVERGES, SHOULD),
-        Answer("loss", Verdict.ERROR, SHOULD),
+        TalliedAnswer("timing", Verdict.EQUIVALENT, SHOULD),
+        TalliedAnswer("order", Verdict.DIVERGES, SHOULD),
+        TalliedAnswer("loss", Verdict.ERROR, SHOULD),
     ]
     rows = {row.check: row for row in summed([outcome(*answers)], []).checks}
     assert {name: row.warnings for name, row in rows.items()} == {"timing": 0, "order": 1, "loss": 0}

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 
 import msgspec
 
-from rocketdiff.analysis.facts import CaseFact, Difference, Fact, Tally
+from rocketdiff.analysis.facts import CaseFact, DifferenceFact, Fact, Tally
 from rocketdiff.analysis.send_view import SendView
 from rocketdiff.analysis.steps.aligned import AlignedSend
 from rocketdiff.core.answers.plots import LaneAttempt
@@ -46,7 +46,7 @@ class FactCollector:
     ) -> None:
         sides = (self._shown(Arm.BASELINE, send.baseline), self._shown(Arm.CANDIDATE, send.candidate))
         self.note(
-            Difference(
+            DifferenceFact(
                 check=check,
                 signature=signature,
                 arm=str(side.arm),
@@ -70,8 +70,8 @@ class FactCollector:
         for (check, arm, phase, key), (n, total) in self._tallies.items():
             yield CaseFact(self._run, self._number, Tally(check, arm, phase, key, int(n), total))
 
-    def differences(self) -> tuple[Difference, ...]:
-        return tuple(fact for fact in self._facts if isinstance(fact, Difference))
+    def differences(self) -> tuple[DifferenceFact, ...]:
+        return tuple(fact for fact in self._facts if isinstance(fact, DifferenceFact))
 
     def _shown(self, arm: Arm, side: SendView | None) -> SideExample:
         if side is None:

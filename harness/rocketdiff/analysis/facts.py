@@ -18,7 +18,7 @@ from rocketdiff.core.tables.fault import FaultRecord
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class DifferenceFact:
     """
     One violation of the rules or the plan, or one difference from the other arm, found by a check.
 
@@ -97,7 +97,7 @@ class Trouble:
         return cls(error.expected, error.seen, error.hint)
 
 
-Fact = Difference | Tally | EpisodeValue | LaneBar | FaultRecord | Trouble
+Fact = DifferenceFact | Tally | EpisodeValue | LaneBar | FaultRecord | Trouble
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +110,7 @@ class CaseFact:
 
 
 KINDS: dict[str, type[Fact]] = {
-    "difference": Difference,
+    "difference": DifferenceFact,
     "tally": Tally,
     "episode": EpisodeValue,
     "lane": LaneBar,
@@ -191,13 +191,13 @@ def _batch(facts: list[CaseFact]) -> pa.RecordBatch:
 
 def _row(fact: Fact) -> dict[str, object]:
     row = {name: getattr(fact, name) for name in columns_of(type(fact))}
-    if isinstance(fact, Difference):
+    if isinstance(fact, DifferenceFact):
         row["sides"] = [asdict(side) for side in fact.sides]
         row["figures"] = msgspec.json.encode(fact.figures).decode()
     return row
 
 
-def difference_of(row: Mapping[str, Any]) -> Difference:
+def difference_of(row: Mapping[str, Any]) -> DifferenceFact:
     """Return the difference that a row holds."""
-    members = {name: row[name] for name in columns_of(Difference)}
-    return msgspec.convert(members | {"figures": msgspec.json.decode(row["figures"])}, Difference)
+    members = {name: row[name] for name in columns_of(DifferenceFact)}
+    return msgspec.convert(members | {"figures": msgspec.json.decode(row["figures"])}, DifferenceFact)

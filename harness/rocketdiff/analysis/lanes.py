@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from rocketdiff.analysis.case_trace import CaseTrace
 from rocketdiff.analysis.columns.arm_columns import Ints, is_word
-from rocketdiff.analysis.facts import Difference, LaneBar
+from rocketdiff.analysis.facts import DifferenceFact, LaneBar
 from rocketdiff.analysis.steps.attempts_in_context import FaultTimes
 from rocketdiff.analysis.summaries import ease
 from rocketdiff.core.events import Arm
@@ -49,7 +49,7 @@ class Window:
 
 
 def lane_bars(
-    trace: CaseTrace, times: FaultTimes, differences: Sequence[Difference], origin_ns: int
+    trace: CaseTrace, times: FaultTimes, differences: Sequence[DifferenceFact], origin_ns: int
 ) -> Iterator[LaneBar]:
     """Yield the bars of every window of a case, window by window."""
     tables = {arm: trace.tables[key] for arm in Arm if (key := (TableName.ATTEMPTS, arm)) in trace.tables}
@@ -68,9 +68,9 @@ def fault_window(times: FaultTimes, origin_ns: int) -> Window:
 
 
 def _windows(
-    tables: dict[Arm, pa.Table], times: FaultTimes, differences: Sequence[Difference], origin_ns: int
+    tables: dict[Arm, pa.Table], times: FaultTimes, differences: Sequence[DifferenceFact], origin_ns: int
 ) -> list[Window]:
-    found: list[tuple[Difference, Window]] = []
+    found: list[tuple[DifferenceFact, Window]] = []
     for example in _examples(differences):
         shown = any((o.arm, o.thread) == (example.arm, example.thread) and _near(o, example) for o, _ in found)
         if not shown and len(found) < WINDOWS and (window := _around(tables.get(Arm(example.arm)), example)):
@@ -78,20 +78,20 @@ def _windows(
     return [window for _, window in found] or [fault_window(times, origin_ns)]
 
 
-def _near(one: Difference, other: Difference) -> bool:
+def _near(one: DifferenceFact, other: DifferenceFact) -> bool:
     return abs(one.send - other.send) <= REACH_SENDS // 2
 
 
-def _examples(differences: Sequence[Difference]) -> list[Difference]:
+def _examples(differences: Sequence[DifferenceFact]) -> list[DifferenceFact]:
     """Return the example of each kind, chosen as in ``summaries``, ordered by time."""
-    best: dict[tuple[str, str, str], Difference] = {}
+    best: dict[tuple[str, str, str], DifferenceFact] = {}
     for found in differences:
         key = (found.check, found.signature, found.arm)
         best[key] = min(best.get(key, found), found, key=ease)
     return sorted(best.values(), key=lambda found: found.at_ns)
 
 
-def _around(table: pa.Table | None, example: Difference) -> Window | None:
+def _around(table: pa.Table | None, example: DifferenceFact) -> Window | None:
     """Return the window over the neighbours of an example's send; None if its thread made no attempt there."""
     if table is None:
         return None

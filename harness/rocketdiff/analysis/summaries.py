@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from rocketdiff.analysis.facts import CaseFact, Difference, EpisodeValue, LaneBar, Tally
+from rocketdiff.analysis.facts import CaseFact, DifferenceFact, EpisodeValue, LaneBar, Tally
 from rocketdiff.core.tables.fault import FaultRecord
 
 CaseKey = tuple[str, int]
@@ -17,7 +17,7 @@ class DifferenceCluster:
     run: str
     number: int
     count: int
-    example: Difference
+    example: DifferenceFact
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +38,12 @@ class Summaries:
 
 def summarise(facts: Iterable[CaseFact]) -> Summaries:
     """Sum facts in this process."""
-    clusters: defaultdict[tuple[str, int, str, str, str], list[Difference]] = defaultdict(list)
+    clusters: defaultdict[tuple[str, int, str, str, str], list[DifferenceFact]] = defaultdict(list)
     tallies: defaultdict[tuple[str, int, str, str, str, str], list[Tally]] = defaultdict(list)
     loose: list[CaseFact] = []
     for fact in facts:
         match fact.fact:
-            case Difference() as found:
+            case DifferenceFact() as found:
                 clusters[fact.run, fact.number, found.check, found.signature, found.arm].append(found)
             case Tally() as tally:
                 tallies[fact.run, fact.number, tally.check, tally.arm, tally.phase, tally.key].append(tally)
@@ -59,7 +59,7 @@ def summarise(facts: Iterable[CaseFact]) -> Summaries:
     )
 
 
-def ease(difference: Difference) -> tuple[object, ...]:
+def ease(difference: DifferenceFact) -> tuple[object, ...]:
     """Return the sort key of examples: fewest attempts, then earliest; the rest only makes the choice unique."""
     attempt = -1 if difference.attempt is None else difference.attempt
     return difference.weight, difference.at_ns, difference.thread, difference.send, attempt, difference.observed

@@ -61,7 +61,7 @@ _MS = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Rate:
+class Throughput:
     """Attempts per second of CPU time. ratio: to the time of reading all columns. objects: share of sends made objects."""
 
     what: str
@@ -126,7 +126,7 @@ def _percent(share: float | None) -> str:
     return "" if share is None else f"{share:.1%}"
 
 
-def _measured(folder: Path, sends: int) -> tuple[list[Rate], dict[str, Together], dict[str, list[EngineTime]]]:
+def _measured(folder: Path, sends: int) -> tuple[list[Throughput], dict[str, Together], dict[str, list[EngineTime]]]:
     calm, mixed = (made_run(folder, name, sends, share) for name, share in (("calm", 0.0), ("mixed", NEAR_FAULTS)))
     few = made_run(folder, "few", PLAIN_SENDS, NEAR_FAULTS)
     bare = made_run(folder, "bare", sends, 0.0, carrying=False)
@@ -139,13 +139,13 @@ def _measured(folder: Path, sends: int) -> tuple[list[Rate], dict[str, Together]
         (f"mixed, {NEAR_FAULTS:.0%} of sends while a broker is dead", mixed, lambda: _judge(mixed)),
         ("the same, send by send", few, lambda: _judge(few, plainly=True)),
     ]
-    rates: list[Rate] = []
+    rates: list[Throughput] = []
     for what, run, do in work:
         attempts = _attempts(run)
         seconds = min(_timed(do) for _ in range(ROUNDS if run is not few else 1))
         floor = attempts / rates[0].per_s if rates else seconds
         objects = _share_of_objects(run) if what.startswith(("calm", "mixed")) else None
-        rates.append(Rate(what, attempts, attempts / seconds, seconds / floor, objects))
+        rates.append(Throughput(what, attempts, attempts / seconds, seconds / floor, objects))
     large = {"calm": calm, "mixed": mixed}
     engines = {what: measure_engines(run, _attempts(run)) for what, run in large.items()}
     return rates, {what: _together(run) for what, run in large.items()}, engines

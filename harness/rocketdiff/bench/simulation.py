@@ -63,7 +63,7 @@ class Speed:
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class SimulationFigures:
     """All figures. standard_s: wall time of all releases over the standard scripts."""
 
     speeds: tuple[Speed, ...]
@@ -86,7 +86,7 @@ def bench_simulation(*, as_json: bool) -> dict[str, Any]:
     return {}
 
 
-def measure() -> Measured:
+def measure() -> SimulationFigures:
     """All figures. Downloads happen before."""
     fetch_simulation(client_releases())
     with JavaHost() as host:
@@ -99,7 +99,7 @@ def measure() -> Measured:
     with JavaHost() as host:
         jobs = (Job(release, named.name, named.script) for named in standard for release in releases)
         standard_s, _ = _timed(lambda: host.finish_all(jobs))
-    return Measured(tuple(speeds), long_sends, decisions, len(standard), len(releases), standard_s)
+    return SimulationFigures(tuple(speeds), long_sends, decisions, len(standard), len(releases), standard_s)
 
 
 def _scripts(depth: Depth, number: int) -> list[tuple[NamedScript, int]]:

@@ -35,7 +35,7 @@ from rocketdiff.run.request import WITHOUT_LEDGERS, RunRequest
 from rocketdiff.subjects.registry import published
 from rocketdiff.traces.run_directory import RunDirectory
 from rocketdiff.verdict.calibration import SCHEMA_VERSION, Calibration
-from rocketdiff.verdict.gate_rate_tally import Answer, ControlOutcome, found, summed
+from rocketdiff.verdict.gate_rate_tally import ControlOutcome, TalliedAnswer, found, summed
 from rocketdiff.verdict.judge import judge
 
 DEFAULT_BACKEND = "processes"
@@ -162,7 +162,7 @@ def _counted(session: CaseSession, place: int, control: ControlCase) -> tuple[Co
         raise
     except HarnessError as error:
         return replace(outcome, trouble=str(error)), time.monotonic() - began
-    answers = tuple(Answer.of(result) for result in results)
+    answers = tuple(TalliedAnswer.of(result) for result in results)
     return replace(outcome, answers=answers), time.monotonic() - began
 
 
@@ -208,7 +208,7 @@ def _judge_together(journal: CalibrationJournal, run: int, cases: Sequence[Contr
     runs = [RunDirectory.open(path) for path in directories]
     judgement = judge(analyze(directories, master=WITHOUT_SPARK).evidence, describe(runs, took_s=0.0))
     own, subject = {str(case.case.id) for case in cases}, str(cases[0].subject)
-    answers = tuple(Answer.of(result) for result in judgement.results if result.case not in own)
+    answers = tuple(TalliedAnswer.of(result) for result in judgement.results if result.case not in own)
     members = [member for member in journal.cases if member.number in {case.number for case in cases}]
     alarmed = any(member.has_alarm for member in members)
     outcome = ControlOutcome(run, f"gate run {run} of {subject}", subject, answers, cases_alarmed=alarmed)

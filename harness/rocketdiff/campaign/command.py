@@ -8,10 +8,10 @@ from pathlib import Path
 from rocketdiff.campaign import simulation
 from rocketdiff.campaign.file_format import Campaign
 from rocketdiff.campaign.finished_runs import alone
-from rocketdiff.campaign.measure import Measured, Say, described, found, made
-from rocketdiff.campaign.plan import Entry, Work
+from rocketdiff.campaign.measure import CampaignState, Say, described, found, made
+from rocketdiff.campaign.plan import CampaignEntry, PlannedRun
 from rocketdiff.campaign.recording import Recording
-from rocketdiff.campaign.simulation import Simulated
+from rocketdiff.campaign.simulation import SimulatedSeed
 from rocketdiff.core.errors import ExitCode
 from rocketdiff.report.document import load
 from rocketdiff.report.formats import html
@@ -55,17 +55,17 @@ def describe(campaign: Campaign, out: Path) -> Iterator[str]:
     yield from described(found(campaign.plan, out))
 
 
-Answers = dict[tuple[Entry, Work], tuple[str, ExitCode]]
+Answers = dict[tuple[CampaignEntry, PlannedRun], tuple[str, ExitCode]]
 """Verdict and exit code of each finished run, from its report."""
 
 
-def answers_of(measured: Measured) -> Answers:
+def answers_of(measured: CampaignState) -> Answers:
     """Read the reports."""
     reports = {key: load(measured.runs.directory(run)) for key, run in measured.finished.items()}
     return {key: (report.verdict.value, report.exit_code) for key, report in reports.items()}
 
 
-def lines_of(measured: Measured, answered: Answers, simulated: dict[int, Simulated]) -> Iterator[str]:
+def lines_of(measured: CampaignState, answered: Answers, simulated: dict[int, SimulatedSeed]) -> Iterator[str]:
     """The result of each run, in plan order."""
     for seed, result in sorted(simulated.items()):
         yield f"simulation, seed {seed}: {result.summary}"
@@ -78,7 +78,7 @@ def lines_of(measured: Measured, answered: Answers, simulated: dict[int, Simulat
             yield f"{entry.spec}, {work.name}: missing: {measured.reasons.get(key, NOT_RUN)}"
 
 
-def asking(record: str, measured: Measured) -> str:
+def asking(record: str, measured: CampaignState) -> str:
     """The commands that ask the record what is new since the first of these runs."""
     runs = [run.run for run in measured.finished.values()]
     since = ["--since", min(runs)] if runs else []
@@ -113,7 +113,7 @@ _WORDS = {
 }
 
 
-def machine_line(campaign: Campaign, answered: Answers, simulated: dict[int, Simulated], out: Path) -> str:
+def machine_line(campaign: Campaign, answered: Answers, simulated: dict[int, SimulatedSeed], out: Path) -> str:
     """Last line of the output, for programs."""
     codes = Counter(code for _, code in answered.values())
     counted = " ".join(f"{word}={codes[code]}" for code, word in _WORDS.items())

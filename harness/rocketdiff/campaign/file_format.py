@@ -14,7 +14,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from rocketdiff.campaign.plan import Entry, Plan, Setting, Work
+from rocketdiff.campaign.plan import CampaignEntry, CampaignPlan, PlannedRun, RunSetting
 from rocketdiff.core.errors import UsageError
 from rocketdiff.core.tables.run_options import DEFAULT_RELEASE
 from rocketdiff.core.tables.suites import EVERY_SUITE, SUITES
@@ -131,7 +131,7 @@ class Simulation:
 class Campaign:
     """A parsed campaign file: live runs, and the simulation."""
 
-    plan: Plan
+    plan: CampaignPlan
     simulation: Simulation | None = None
 
 
@@ -150,11 +150,11 @@ def read(path: Path) -> Campaign:
     return Campaign(plan_of(file, path, source.place, settings, title), _simulation(file, source.place))
 
 
-def plan_of(file: SubjectsFile, path: Path, place: Place, settings: Sequence[Setting], title: str) -> Plan:
+def plan_of(file: SubjectsFile, path: Path, place: Place, settings: Sequence[RunSetting], title: str) -> CampaignPlan:
     """The live runs of a file. title: used if the file has none."""
     entries = tuple(_entry(file, number, place, settings) for number in range(len(file.subjects)))
     _require_once(entries, place)
-    return Plan(
+    return CampaignPlan(
         title=file.title or title,
         origin=path.name,
         entries=entries,
@@ -164,11 +164,11 @@ def plan_of(file: SubjectsFile, path: Path, place: Place, settings: Sequence[Set
     )
 
 
-def setting_of(file: SubjectsFile, part: SettingPart | None = None) -> Setting:
+def setting_of(file: SubjectsFile, part: SettingPart | None = None) -> RunSetting:
     """The setting of the file, or of one of its parts."""
     own = part or SettingPart()
     security = own.security or file.security
-    return Setting(
+    return RunSetting(
         server=own.server or file.server,
         cluster=own.cluster or file.cluster,
         security=None if security is None else Path(security),
@@ -176,7 +176,7 @@ def setting_of(file: SubjectsFile, part: SettingPart | None = None) -> Setting:
     )
 
 
-def _entry(file: SubjectsFile, number: int, place: Place, settings: Sequence[Setting]) -> Entry:
+def _entry(file: SubjectsFile, number: int, place: Place, settings: Sequence[RunSetting]) -> CampaignEntry:
     entry = file.subjects[number]
     location: Location = ("subjects", number)
     part = entry if isinstance(entry, SubjectPart) else SubjectPart(subject=entry)
@@ -188,17 +188,17 @@ def _entry(file: SubjectsFile, number: int, place: Place, settings: Sequence[Set
     if globs:
         chosen.append((None, tuple(globs)))
     work = tuple(
-        Work(suite, patterns, seed, setting, is_one_of_many=len(settings) > 1)
+        PlannedRun(suite, patterns, seed, setting, is_one_of_many=len(settings) > 1)
         for seed in part.seeds or file.seeds
         for suite, patterns in chosen or [("quick", ())]
         for setting in settings
     )
     spec, baseline = part.subject.strip(), (part.baseline or file.baseline).strip()
-    return Entry(spec, baseline, tuple(dict.fromkeys(work)), place(location))
+    return CampaignEntry(spec, baseline, tuple(dict.fromkeys(work)), place(location))
 
 
-def _settings(file: CampaignFile, place: Place) -> tuple[Setting, ...]:
-    found: dict[Setting, int] = {}
+def _settings(file: CampaignFile, place: Place) -> tuple[RunSetting, ...]:
+    found: dict[RunSetting, int] = {}
     for number, part in enumerate(file.settings or [SettingPart()]):
         setting = setting_of(file, part)
         if setting in found:
@@ -230,7 +230,7 @@ def _require_suites(names: list[str], location: Location, place: Place) -> None:
             raise refused(place, location, expected=SUITES_LISTED, seen=name)
 
 
-def _require_once(entries: tuple[Entry, ...], place: Place) -> None:
+def _require_once(entries: tuple[CampaignEntry, ...], place: Place) -> None:
     seen: dict[tuple[str, str], int] = {}
     for number, entry in enumerate(entries):
         first = seen.setdefault((entry.spec, entry.baseline), number)
@@ -241,7 +241,7 @@ def _require_once(entries: tuple[Entry, ...], place: Place) -> None:
             )  # fmt: skip
 
 
-def at(entry: Entry, problem: UsageError) -> UsageError:
+def at(entry: CampaignEntry, problem: UsageError) -> UsageError:
     """The error with the line of the file that names the subject."""
     return UsageError(f"{problem.expected} ({entry.place})", seen=problem.seen, hint=problem.hint)
 

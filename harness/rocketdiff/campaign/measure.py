@@ -19,7 +19,7 @@ from rocketdiff import __version__
 from rocketdiff.analysis.masters import WITHOUT_SPARK
 from rocketdiff.campaign.file_format import at
 from rocketdiff.campaign.finished_runs import FinishedRun, FinishedRuns, Terms
-from rocketdiff.campaign.plan import Entry, Plan, Setting, Work
+from rocketdiff.campaign.plan import CampaignEntry, CampaignPlan, PlannedRun, RunSetting
 from rocketdiff.cluster.start import backend_named
 from rocketdiff.core.answers.policy import Policy
 from rocketdiff.core.errors import EnvironmentMissing, HarnessError, TraceError, UsageError
@@ -52,23 +52,23 @@ The quick suite: 6 cases, 32 s of sends, 60 to 80 s in total.
 
 
 @dataclass(slots=True)
-class Measured:
+class CampaignState:
     """
     The state of a plan: finished runs by entry and work, and why others are missing.
 
     pairs: baseline and subject of each entry that could be resolved.
     """
 
-    plan: Plan
+    plan: CampaignPlan
     runs: FinishedRuns
-    finished: dict[tuple[Entry, Work], FinishedRun] = field(default_factory=dict)
-    reasons: dict[tuple[Entry, Work], str] = field(default_factory=dict)
-    pairs: dict[Entry, tuple[Subject, Subject]] = field(default_factory=dict)
+    finished: dict[tuple[CampaignEntry, PlannedRun], FinishedRun] = field(default_factory=dict)
+    reasons: dict[tuple[CampaignEntry, PlannedRun], str] = field(default_factory=dict)
+    pairs: dict[CampaignEntry, tuple[Subject, Subject]] = field(default_factory=dict)
 
 
-def found(plan: Plan, out: Path) -> Measured:
+def found(plan: CampaignPlan, out: Path) -> CampaignState:
     """Existing runs, identified by what was typed: nothing is resolved, started or judged."""
-    measured = Measured(plan, FinishedRuns(out / "runs"))
+    measured = CampaignState(plan, FinishedRuns(out / "runs"))
     for run in measured.runs.all():
         asked = run.terms
         for entry, work in plan.runs():
@@ -79,7 +79,7 @@ def found(plan: Plan, out: Path) -> Measured:
     return measured
 
 
-def described(there: Measured) -> Iterator[str]:
+def described(there: CampaignState) -> Iterator[str]:
     """Each live run of a plan, and whether it exists."""
     for entry, work in there.plan.runs():
         run = there.finished.get((entry, work))
@@ -92,15 +92,15 @@ def _as_typed(terms: Terms) -> tuple[object, ...]:
     return (terms.specs, terms.suite, terms.patterns, terms.seed, setting)
 
 
-def _as_planned(entry: Entry, work: Work) -> tuple[object, ...]:
+def _as_planned(entry: CampaignEntry, work: PlannedRun) -> tuple[object, ...]:
     on = work.setting
     setting = (on.server, on.cluster, on.is_wire_wanted, on.security is not None)
     return ((entry.baseline, entry.spec), work.suite, work.patterns, work.seed, setting)
 
 
 def made(
-    plan: Plan, out: Path, say: Say, *, on_change: Callable[[Measured], object], at_most: int | None = None
-) -> Measured:
+    plan: CampaignPlan, out: Path, say: Say, *, on_change: Callable[[CampaignState], object], at_most: int | None = None
+) -> CampaignState:
     """Make missing runs, with progress on a terminal. on_change: called after every run and on an error."""
     with closing(TerminalListener(Console(stderr=True, emoji=False))) as shown:
         measuring = Measuring(plan, out, say, listeners=(shown,), progress=PlainProgress(), on_change=on_change)
@@ -117,13 +117,13 @@ class Measuring:
 
     def __init__(
         self,
-        plan: Plan,
+        plan: CampaignPlan,
         out: Path,
         say: Say,
         *,
         listeners: Sequence[Listener] = (),
         progress: ProgressListener | None = None,
-        on_change: Callable[[Measured], object] = lambda _: None,
+        on_change: Callable[[CampaignState], object] = lambda _: None,
     ) -> None:
         self._plan = plan
         self._say = say
@@ -136,7 +136,7 @@ class Measuring:
         }
         self._digests: dict[tuple[str | None, tuple[str, ...]], tuple[str, float]] = {}
         self._failures = 0
-        self.measured = Measured(plan, FinishedRuns(out / "runs"))
+        self.measured = CampaignState(plan, FinishedRuns(out / "runs"))
 
     def prepare(self) -> None:
         """
@@ -166,7 +166,7 @@ class Measuring:
                 self.measured.finished[entry, work] = kept
                 self.measured.reasons.pop((entry, work), None)
 
-    def run(self, at_most: int | None = None) -> Measured:
+    def run(self, at_most: int | None = None) -> CampaignState:
         """Make the missing runs, or only the first ``at_most``. Raises HarnessError when several in a row fail."""
         planned = list(self._plan.runs())
         if len(self.measured.finished) < len(planned):
@@ -188,7 +188,7 @@ class Measuring:
                 self._on_change(self.measured)
         return self.measured
 
-    def _one(self, entry: Entry, work: Work) -> None:
+    def _one(self, entry: CampaignEntry, work: PlannedRun) -> None:
         terms, began, heard = self._terms(entry, work), time.monotonic(), _Heard()
         request = replace(self._request(entry, work), out=self.measured.runs.clear(terms))
         try:
@@ -210,13 +210,13 @@ class Measuring:
         self.measured.finished[entry, work] = finished
         self._say(f"  {heard.line}  ({duration(took_s)})")
 
-    def _give_up(self, entry: Entry, problem: HarnessError, only: Work | None = None) -> None:
+    def _give_up(self, entry: CampaignEntry, problem: HarnessError, only: PlannedRun | None = None) -> None:
         for work in entry.work:
             if only in (None, work):
                 self.measured.reasons[entry, work] = str(problem)
         self._say(f"not measured: {entry.spec}: {problem}")
 
-    def _judge_again(self, entry: Entry, work: Work) -> None:
+    def _judge_again(self, entry: CampaignEntry, work: PlannedRun) -> None:
         """Judge a run again if rules, ledgers or policy changed. If its traces are damaged, it no longer counts as finished."""
         kept = self.measured.finished.get((entry, work))
         if kept is None or entry not in self.measured.pairs or kept.judged_by == self._judged_by(entry):
@@ -242,7 +242,7 @@ class Measuring:
         ]
         return f"about {duration(sum(self._expected_s(work) for _, work in waiting))} left"
 
-    def _expected_s(self, work: Work) -> float:
+    def _expected_s(self, work: PlannedRun) -> float:
         """Mean duration of runs of the same scenarios, else an estimate from their plans."""
         alike = [
             run.took_s
@@ -251,7 +251,7 @@ class Measuring:
         ]
         return mean(alike) if alike else self._chosen(work)[1]
 
-    def _request(self, entry: Entry, work: Work) -> RunRequest:
+    def _request(self, entry: CampaignEntry, work: PlannedRun) -> RunRequest:
         baseline, subject = self.measured.pairs[entry]
         return RunRequest(
             baseline,
@@ -264,21 +264,21 @@ class Measuring:
             progress=self._progress,
         )
 
-    def _require_scenarios(self, entry: Entry, baseline: Subject, work: Work) -> None:
+    def _require_scenarios(self, entry: CampaignEntry, baseline: Subject, work: PlannedRun) -> None:
         wanted = Selection(work.suite, work.patterns)
         try:
             require_some(choose(wanted, (baseline,), self._backends[work.setting]), wanted)
         except UsageError as problem:
             raise at(entry, problem) from problem
 
-    def _terms(self, entry: Entry, work: Work) -> Terms:
+    def _terms(self, entry: CampaignEntry, work: PlannedRun) -> Terms:
         pair = self.measured.pairs[entry]
         return Terms(
             (entry.baseline, entry.spec), (str(pair[0]), str(pair[1])), work.suite, work.patterns, work.seed, work.setting.server,
             work.setting.cluster, work.setting.is_wire_wanted, work.setting.security is not None, _programs(pair, work.setting), self._chosen(work)[0], __version__,
         )  # fmt: skip
 
-    def _chosen(self, work: Work) -> tuple[str, float]:
+    def _chosen(self, work: PlannedRun) -> tuple[str, float]:
         """Digest of the scenarios' texts, and the estimated duration."""
         key = (work.suite, work.patterns)
         if key not in self._digests:
@@ -300,7 +300,7 @@ class Measuring:
     def _ledgers(self) -> LedgerChoice:
         return LedgerChoice(self._plan.ledgers, shipped=self._plan.has_shipped_ledgers)
 
-    def _judged_by(self, entry: Entry) -> str:
+    def _judged_by(self, entry: CampaignEntry) -> str:
         """Digest of code, ledgers and policy."""
         chosen = with_their_own(self._ledgers, self.measured.pairs[entry])
         files = [*(shipped_files() if chosen.shipped else ()), *chosen.files]
@@ -308,7 +308,7 @@ class Measuring:
         return sha256(b"\n".join(parts)).hexdigest()[:12]
 
 
-def _programs(pair: tuple[Subject, Subject], setting: Setting) -> str:
+def _programs(pair: tuple[Subject, Subject], setting: RunSetting) -> str:
     """Digest of what ids do not show: a user's program or a security file may change under the same name."""
     own = [subject.checksums() if subject.kind is None else {} for subject in pair]
     timeouts = [subject.attempt_timeout_ms for subject in pair]

@@ -9,7 +9,7 @@ from rocketdiff.core.tables.suites import EVERY_SUITE
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
+class RunSetting:
     """The servers and options of ``rocketdiff run``."""
 
     server: str = DEFAULT_RELEASE
@@ -26,7 +26,7 @@ class Setting:
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
+class PlannedRun:
     """
     One run of a subject.
 
@@ -36,7 +36,7 @@ class Work:
     suite: str | None
     patterns: tuple[str, ...] = ()
     seed: int = 1
-    setting: Setting = field(default_factory=Setting)
+    setting: RunSetting = field(default_factory=RunSetting)
     is_one_of_many: bool = False
 
     @property
@@ -47,27 +47,27 @@ class Work:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class CampaignEntry:
     """A subject and its baseline as written. place: ``file line 12``."""
 
     spec: str
     baseline: str
-    work: tuple[Work, ...]
+    work: tuple[PlannedRun, ...]
     place: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class CampaignPlan:
     """A parsed file. origin: its name. is_strict, ledgers, has_shipped_ledgers: options of ``rocketdiff run``."""
 
     title: str
     origin: str
-    entries: tuple[Entry, ...]
+    entries: tuple[CampaignEntry, ...]
     is_strict: bool = False
     ledgers: tuple[Path, ...] = ()
     has_shipped_ledgers: bool = True
 
-    def runs(self) -> Iterator[tuple[Entry, Work]]:
+    def runs(self) -> Iterator[tuple[CampaignEntry, PlannedRun]]:
         """The first run of each subject, then the second of each, …: an interrupted plan covers many subjects."""
         for round_ in range(max((len(entry.work) for entry in self.entries), default=0)):
             for entry in self.entries:

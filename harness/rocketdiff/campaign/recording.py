@@ -3,9 +3,9 @@
 from pathlib import Path
 
 from rocketdiff.analysis.masters import WITHOUT_SPARK
-from rocketdiff.campaign.measure import Measured, Say
+from rocketdiff.campaign.measure import CampaignState, Say
 from rocketdiff.record.commands import add, refusal
-from rocketdiff.record.storage.files import Place
+from rocketdiff.record.storage.files import RecordPlace
 from rocketdiff.record.work import work_on
 
 
@@ -15,11 +15,11 @@ class Recording:
     def __init__(self, record: str, say: Say) -> None:
         self.record = record
         self.is_spoilt = False
-        self._place = Place.named(record)
+        self._place = RecordPlace.named(record)
         self._say = say
         self._done: set[Path] = set()
 
-    def __call__(self, measured: Measured) -> None:
+    def __call__(self, measured: CampaignState) -> None:
         """Add the finished runs that this command has not added yet."""
         folders = [measured.runs.directory(run) for run in measured.finished.values()]
         folders = [folder for folder in folders if folder not in self._done]

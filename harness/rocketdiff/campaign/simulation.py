@@ -18,7 +18,7 @@ FOLDER = "simulation"
 
 
 @dataclass(frozen=True, slots=True)
-class Simulated:
+class SimulatedSeed:
     """The result of one seed. terms: digest of its inputs. text: the findings; the last line is the summary."""
 
     terms: str
@@ -31,7 +31,7 @@ class Simulated:
         return self.text.splitlines()[-1] if self.text else ""
 
 
-def found(wanted: Simulation, out: Path) -> dict[int, Simulated]:
+def found(wanted: Simulation, out: Path) -> dict[int, SimulatedSeed]:
     """The stored results by seed."""
     read = {seed: _read(_file(out, seed)) for seed in wanted.seeds}
     return {
@@ -39,7 +39,7 @@ def found(wanted: Simulation, out: Path) -> dict[int, Simulated]:
     }
 
 
-def simulate(wanted: Simulation, out: Path, say: Callable[[str], None]) -> dict[int, Simulated]:
+def simulate(wanted: Simulation, out: Path, say: Callable[[str], None]) -> dict[int, SimulatedSeed]:
     """Simulate every missing seed. Differences are saved as scripts below ``out``."""
     there = found(wanted, out)
     if there:
@@ -52,9 +52,9 @@ def simulate(wanted: Simulation, out: Path, say: Callable[[str], None]) -> dict[
     return there
 
 
-def _one(wanted: Simulation, out: Path, seed: int) -> Simulated:
+def _one(wanted: Simulation, out: Path, seed: int) -> SimulatedSeed:
     report = fuzz(wanted.releases, wanted.effort, seed, out / FOLDER, as_json=False)
-    made = Simulated(_terms(wanted, seed), seed, report.code, report.text)
+    made = SimulatedSeed(_terms(wanted, seed), seed, report.code, report.text)
     _file(out, seed).parent.mkdir(parents=True, exist_ok=True)
     replace_file(_file(out, seed), msgspec.json.format(msgspec.json.encode(made), indent=1) + b"\n")
     return made
@@ -69,9 +69,9 @@ def _terms(wanted: Simulation, seed: int) -> str:
     return sha256(repr(decided).encode()).hexdigest()[:12]
 
 
-def _read(path: Path) -> Simulated | None:
+def _read(path: Path) -> SimulatedSeed | None:
     """None also for a damaged file: its seed is simulated again."""
     try:
-        return msgspec.json.decode(path.read_bytes(), type=Simulated)
+        return msgspec.json.decode(path.read_bytes(), type=SimulatedSeed)
     except (OSError, msgspec.MsgspecError, ValueError):
         return None

@@ -17,14 +17,14 @@ from rocketdiff.core.errors import EnvironmentMissing
 from rocketdiff.core.run_info import CaseInfo, RunInfo, SubjectInfo
 from rocketdiff.core.subject import SubjectId
 from rocketdiff.core.tables.fault import fault_counts, fault_sentence
-from rocketdiff.lab.scenario_scripts import Simulated
+from rocketdiff.lab.scenario_scripts import SimulatedScenario
 from rocketdiff.lab.script_comparison import ScriptComparison
 from rocketdiff.releases.jdk import local_java
 from rocketdiff.releases.machine import this_machine
 from rocketdiff.report.document import build
 from rocketdiff.report.formats.summary import print_summary
 from rocketdiff.report.formats.write import write_reports
-from rocketdiff.simulation.comparison import Difference, difference_data
+from rocketdiff.simulation.comparison import AnswerDifference, difference_data
 from rocketdiff.simulation.script import to_dict
 from rocketdiff.verdict.judge import RunJudgement, judge
 
@@ -37,7 +37,7 @@ class SimulatedRun:
     """A simulated run. results: one per scenario with a script. reproduce: the command that repeats the run."""
 
     subjects: tuple[SubjectId, SubjectId]
-    scenarios: Sequence[Simulated]
+    scenarios: Sequence[SimulatedScenario]
     results: Sequence[ScriptComparison]
     suite: str
     seed: int
@@ -67,7 +67,7 @@ def report(run: SimulatedRun, out: Path, *, quiet: bool) -> RunJudgement:
     return judgement
 
 
-def _write_scripts(scenarios: Sequence[Simulated], folder: Path) -> None:
+def _write_scripts(scenarios: Sequence[SimulatedScenario], folder: Path) -> None:
     for simulated in scenarios:
         if simulated.script is not None:
             file = folder / f"{simulated.name}.json"
@@ -103,7 +103,7 @@ def _evidence(run: SimulatedRun, name: str) -> Iterator[Evidence]:
         )
 
 
-def _divergence(difference: Difference, subjects: tuple[SubjectId, SubjectId]) -> Divergence:
+def _divergence(difference: AnswerDifference, subjects: tuple[SubjectId, SubjectId]) -> Divergence:
     left, right = (json.dumps(value, ensure_ascii=False) for value in difference.values)
     kind = difference.compared.name.lower().replace("_", "-")
     example = Example(
@@ -138,7 +138,7 @@ def _run_info(run: SimulatedRun) -> RunInfo:
     )
 
 
-def _case_info(number: int, simulated: Simulated, run: SimulatedRun) -> CaseInfo:
+def _case_info(number: int, simulated: SimulatedScenario, run: SimulatedRun) -> CaseInfo:
     scenario = simulated.scenario
     return CaseInfo(
         number=number,
@@ -156,7 +156,7 @@ def _case_info(number: int, simulated: Simulated, run: SimulatedRun) -> CaseInfo
     )
 
 
-def _case(simulated: Simulated, run: SimulatedRun) -> CaseId:
+def _case(simulated: SimulatedScenario, run: SimulatedRun) -> CaseId:
     return CaseId(simulated.name, *run.subjects)
 
 

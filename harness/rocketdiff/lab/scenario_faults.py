@@ -12,7 +12,7 @@ from rocketdiff.cluster.server_settings import SLAVE_TIMEOUT_MS
 from rocketdiff.core.tables.fault import FaultKind, FaultSpec
 from rocketdiff.core.tables.topology import TOPOLOGIES, master_of
 from rocketdiff.scenario import Scenario
-from rocketdiff.simulation.script.answers import Answer, BrokerRoute, Route
+from rocketdiff.simulation.script.answers import BrokerRoute, Route, ServerAnswer
 from rocketdiff.simulation.script.model import (
     Action,
     BrokerAnswers,
@@ -24,7 +24,7 @@ from rocketdiff.simulation.script.model import (
     Resume,
     RouteChange,
 )
-from rocketdiff.simulation.script.vocabulary import Fault
+from rocketdiff.simulation.script.vocabulary import BrokerFault
 from rocketmq_reference.remoting.codes import ResponseCode
 
 _MS_PER_S = 1_000
@@ -53,7 +53,7 @@ class _Stage:
     route: tuple[BrokerRoute, ...]
     dead: set[str] = field(default_factory=set)
     read_only: set[str] = field(default_factory=set)
-    answers: dict[int, tuple[str, Answer]] = field(default_factory=dict)
+    answers: dict[int, tuple[str, ServerAnswer]] = field(default_factory=dict)
     """By episode: the broker and its response under that fault."""
 
     def actions(self, fault: FaultSpec, *, begins: bool) -> Iterator[Action]:
@@ -62,7 +62,7 @@ class _Stage:
             case FaultKind.PAUSE:
                 yield Pause(fault.node) if begins else Resume(fault.node)
             case FaultKind.PAUSE_NAME_SERVER:
-                yield NameServerAnswers(Answer(fault=Fault.TIMEOUT) if begins else Answer())
+                yield NameServerAnswers(ServerAnswer(fault=BrokerFault.TIMEOUT) if begins else ServerAnswer())
             case FaultKind.KILL:
                 _enter(self.dead, fault.node, begins=begins)
                 yield Kill(fault.node) if begins else Restart(fault.node)
@@ -84,19 +84,19 @@ class _Stage:
         if begins:
             self.answers[fault.episode] = (broker, answer)
         standing = (each for name, each in self.answers.values() if name == broker)
-        yield BrokerAnswers(broker, (max(standing, key=_refuses, default=Answer()),))
+        yield BrokerAnswers(broker, (max(standing, key=_refuses, default=ServerAnswer()),))
 
-    def _answer_under(self, fault: FaultSpec) -> Answer | None:
+    def _answer_under(self, fault: FaultSpec) -> ServerAnswer | None:
         """The broker's response under a fault; None if the fault does not change it."""
         match fault.kind:
             case FaultKind.PAUSE_SLAVE | FaultKind.KILL_SLAVE if TOPOLOGIES[self.scenario.topology].waits_for_slave:
-                return Answer(latency_ms=SLAVE_TIMEOUT_MS, code=int(ResponseCode.FLUSH_SLAVE_TIMEOUT))
+                return ServerAnswer(latency_ms=SLAVE_TIMEOUT_MS, code=int(ResponseCode.FLUSH_SLAVE_TIMEOUT))
             case FaultKind.READ_ONLY if self.scenario.ordered:
-                return Answer(code=int(ResponseCode.NO_PERMISSION))
+                return ServerAnswer(code=int(ResponseCode.NO_PERMISSION))
             case FaultKind.FLOW_CONTROL:
-                return Answer(code=int(ResponseCode.SYSTEM_BUSY))
+                return ServerAnswer(code=int(ResponseCode.SYSTEM_BUSY))
             case FaultKind.FLUSH_TIMEOUT:
-                return Answer(code=int(ResponseCode.FLUSH_DISK_TIMEOUT))
+                return ServerAnswer(code=int(ResponseCode.FLUSH_DISK_TIMEOUT))
         return None
 
     def _route_now(self) -> Route:
@@ -119,6 +119,6 @@ def _enter(names: set[str], name: str, *, begins: bool) -> None:
         names.discard(name)
 
 
-def _refuses(answer: Answer) -> bool:
+def _refuses(answer: ServerAnswer) -> bool:
     """True for a refusal, which precedes waiting for disk or slave."""
     return answer.code in (ResponseCode.SYSTEM_BUSY, ResponseCode.NO_PERMISSION)

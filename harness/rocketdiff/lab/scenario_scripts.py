@@ -26,7 +26,7 @@ EXPIRED_WAIT_EXTRA_MS = 1
 
 
 @dataclass(frozen=True, slots=True)
-class Simulated:
+class SimulatedScenario:
     """
     A scenario as a script, or ``live_only``, the reason why it needs a cluster.
 
@@ -46,18 +46,18 @@ class Simulated:
 
 def simulated_scenarios(
     patterns: Sequence[str], suite: str | None, folder: Path | None, seed: int
-) -> tuple[Simulated, ...]:
+) -> tuple[SimulatedScenario, ...]:
     """Return the scenarios that `run` would select, as scripts; UsageError if none matches."""
     scenarios = load_all(folder)
     return tuple(simulated(scenario, seed) for scenario in select(scenarios, suite=suite, patterns=patterns))
 
 
-def simulated(scenario: Scenario, seed: int) -> Simulated:
+def simulated(scenario: Scenario, seed: int) -> SimulatedScenario:
     """Translate a scenario; its plan is that of a cluster run with the same seed."""
     checks = tuple(check for check in scenario.checks if CHECKS[check].cluster_only)
     obstacle = _obstacle(scenario)
     script = None if obstacle else _script(scenario, seed)
-    return Simulated(scenario, script, checks, tuple(_notes(scenario)), obstacle)
+    return SimulatedScenario(scenario, script, checks, tuple(_notes(scenario)), obstacle)
 
 
 def _script(scenario: Scenario, seed: int) -> Script:

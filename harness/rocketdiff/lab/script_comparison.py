@@ -9,7 +9,7 @@ from rocketdiff.core.errors import UsageError
 from rocketdiff.core.subject import SubjectId
 from rocketdiff.simulation.comparison.answers import visible
 from rocketdiff.simulation.comparison.attribution import View, rules_behind, which_departs
-from rocketdiff.simulation.comparison.difference import Difference, first_difference
+from rocketdiff.simulation.comparison.difference import AnswerDifference, first_difference
 from rocketdiff.simulation.comparison.initial_state import with_initial_state
 from rocketdiff.simulation.java_host.host import Job, require_release
 from rocketdiff.simulation.script.model import NamedScript
@@ -19,7 +19,7 @@ from rocketdiff.subjects.registry import KINDS, lab_host_of
 from rocketmq_reference.dialects import dialect_of
 
 
-class Host(Protocol):
+class ComparisonHost(Protocol):
     """The used part of the Java host."""
 
     def run_all(self, jobs: Iterable[Job]) -> Iterator[tuple[Job, list[str]]]: ...
@@ -31,7 +31,7 @@ class ScriptComparison:
 
     script: NamedScript
     answers: int
-    difference: Difference | None
+    difference: AnswerDifference | None
 
 
 def require_simulated(subject: SubjectId) -> None:
@@ -43,7 +43,7 @@ def require_simulated(subject: SubjectId) -> None:
 
 
 def answers(
-    subjects: Sequence[SubjectId], scripts: Iterable[NamedScript], host: Host, *, trace: bool
+    subjects: Sequence[SubjectId], scripts: Iterable[NamedScript], host: ComparisonHost, *, trace: bool
 ) -> Iterator[tuple[NamedScript, list[list[str]]]]:
     """
     Yield each script with the answers of every subject; the Java host runs ahead of the reference.
@@ -70,7 +70,7 @@ def answers(
 
 
 def compared(
-    subjects: tuple[SubjectId, SubjectId], scripts: Iterable[NamedScript], host: Host, *, states: bool
+    subjects: tuple[SubjectId, SubjectId], scripts: Iterable[NamedScript], host: ComparisonHost, *, states: bool
 ) -> Iterator[ScriptComparison]:
     """
     Yield the comparison of each script.

@@ -15,7 +15,7 @@ import typer
 
 from rocketdiff.core.errors import ExitCode, UsageError
 from rocketdiff.core.subject import SubjectId
-from rocketdiff.lab.scenario_scripts import Simulated, simulated_scenarios
+from rocketdiff.lab.scenario_scripts import SimulatedScenario, simulated_scenarios
 from rocketdiff.lab.script_comparison import ScriptComparison, answers, compared, require_simulated
 from rocketdiff.simulation.comparison import difference_data, difference_lines
 from rocketdiff.simulation.java_host import JavaHost
@@ -67,7 +67,7 @@ def execute(request: SimulateRequest) -> int:
 
 
 def _compare(
-    request: SimulateRequest, scenarios: Sequence[Simulated], scripts: Sequence[NamedScript], host: JavaHost
+    request: SimulateRequest, scenarios: Sequence[SimulatedScenario], scripts: Sequence[NamedScript], host: JavaHost
 ) -> int:
     began, clock = datetime.now(UTC), time.monotonic()
     left, right = request.subjects
@@ -117,7 +117,7 @@ def command_line(request: SimulateRequest) -> str:
     return shlex.join(words + ["--visible"] * request.visible)
 
 
-def _scenarios(request: SimulateRequest) -> tuple[Simulated, ...]:
+def _scenarios(request: SimulateRequest) -> tuple[SimulatedScenario, ...]:
     if not request.has_scenarios:
         return ()
     found = simulated_scenarios(request.patterns, request.suite, request.scenario_root, request.seed)

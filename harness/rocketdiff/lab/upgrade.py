@@ -12,7 +12,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from rocketdiff.core.errors import UsageError
 from rocketdiff.core.subject import STANDARD
 from rocketdiff.core.tables.checks import Concern
-from rocketdiff.lab.history.changelog import Change, Corpus, changelog, script_file
+from rocketdiff.lab.history.changelog import BehaviourChange, Corpus, changelog, script_file
 from rocketdiff.lab.history.execution_cache import Executions
 from rocketdiff.lab.history.lineage import Edge, Way, releases_on, way
 from rocketdiff.report.clusters import DivergenceCluster, Weight, gravity
@@ -124,7 +124,7 @@ def _counts(cluster: DivergenceCluster) -> bool:
     return cluster.weight is not Weight.VOID
 
 
-def _since(change: Change, steps: Way, digests: Mapping[tuple[str, str], str]) -> str:
+def _since(change: BehaviourChange, steps: Way, digests: Mapping[tuple[str, str], str]) -> str:
     name = change.script.name
     turns = [
         edge.after
@@ -134,7 +134,9 @@ def _since(change: Change, steps: Way, digests: Mapping[tuple[str, str], str]) -
     return ", ".join(turns)
 
 
-def _simulated(change: Change, executions: Executions, corpus: Corpus, releases: tuple[str, str], since: str) -> Item:
+def _simulated(
+    change: BehaviourChange, executions: Executions, corpus: Corpus, releases: tuple[str, str], since: str
+) -> Item:
     standard = change.standard
     concern = _CONCERNS.get(change.difference.compared, Concern.QUEUES)
     if standard is None:

@@ -33,9 +33,9 @@ from rocketdiff.ledger.model import (
     Conditions,
     Confirmation,
     Entry,
+    ExpectedRate,
     Party,
     Range,
-    Rate,
 )
 
 VERSION = "1.0"
@@ -312,7 +312,7 @@ class _Reader:
             )
         return name, value
 
-    def _rate(self) -> Rate | None:
+    def _rate(self) -> ExpectedRate | None:
         occurrence = self.part.occurrence
         if occurrence == "always":
             return None
@@ -320,7 +320,7 @@ class _Reader:
         low, high = occurrence.rate
         if low > high:
             raise self.refused("occurrence", "rate", expected="the lower share first", seen=f"[{low:g}, {high:g}]")
-        return Rate(low, high)
+        return ExpectedRate(low, high)
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ from rocketdiff.core.answers.verdict import Divergence
 from rocketdiff.core.run_info import CaseInfo, RunInfo
 from rocketdiff.core.tables.checks import VALIDITY
 from rocketdiff.core.text.glob import path_glob
-from rocketdiff.ledger.model import RULES, Conditions, Entry, EntryState, Rate
+from rocketdiff.ledger.model import RULES, Conditions, Entry, EntryState, ExpectedRate
 from rocketdiff.statistics.significance import clopper_pearson
 
 
@@ -130,7 +130,7 @@ class Frequency:
     said: str = ""
 
 
-def frequency_of(rate: Rate | None, *, seen: int, decisive: int) -> Frequency:
+def frequency_of(rate: ExpectedRate | None, *, seen: int, decisive: int) -> Frequency:
     """
     Return the state by counts. Without a rate every decisive check must show the divergence. A rate counts checks, not messages.
     """
@@ -145,7 +145,7 @@ def frequency_of(rate: Rate | None, *, seen: int, decisive: int) -> Frequency:
     return Frequency(EntryState.EXCEEDED if low > rate.high else EntryState.DECLARED, interval)
 
 
-def checks_until_stale(rate: Rate) -> int | None:
+def checks_until_stale(rate: ExpectedRate) -> int | None:
     """
     Return how many decisive checks without the divergence make its entry stale; None if no number does.
 

@@ -88,7 +88,7 @@ RULES = "rules/"
 
 
 @dataclass(frozen=True, slots=True)
-class Rate:
+class ExpectedRate:
     """Expected share of the covered decisive checks that show the divergence."""
 
     low: float
@@ -148,7 +148,7 @@ class Entry:
     when: Conditions
     arm_at_fault: str
     signatures: tuple[str, ...]
-    rate: Rate | None
+    rate: ExpectedRate | None
     severity: Severity
     reason: str
     ref: str

@@ -12,7 +12,18 @@ from rocketdiff.core.answers.verdict import CheckResult, Divergence, Severity, V
 from rocketdiff.core.run_info import CaseInfo
 from rocketdiff.core.tables.behaviours import BEHAVIOURS, Behaviour
 from rocketdiff.core.tables.checks import CHECKS, REPORT_ORDER, VALIDITY
-from rocketdiff.matrix.document import Answer, ArmExample, Cell, Column, Difference, KnownAs, Row, RowKind, Run, State
+from rocketdiff.matrix.document import (
+    ArmExample,
+    CellAnswer,
+    CellState,
+    Column,
+    ColumnDifference,
+    KnownAs,
+    MatrixCell,
+    MatrixRow,
+    RowKind,
+    Run,
+)
 from rocketdiff.report.clusters import DivergenceCluster, Weight
 from rocketdiff.report.document import Document
 from rocketdiff.report.views.page import anchors_of
@@ -22,28 +33,28 @@ from rocketdiff.report.words.signs import explain_command, short_case, where_in
 from rocketdiff.scenario import load_all
 
 ROWS = (
-    *(Row(item.row, RowKind.BEHAVIOUR, item.title, item.checks, item.unmeasured) for item in BEHAVIOURS.values()),
-    *(Row(name, RowKind.CHECK, CHECKS[name].sentence, (name,)) for name in REPORT_ORDER if name != VALIDITY),
+    *(MatrixRow(item.row, RowKind.BEHAVIOUR, item.title, item.checks, item.unmeasured) for item in BEHAVIOURS.values()),
+    *(MatrixRow(name, RowKind.CHECK, CHECKS[name].sentence, (name,)) for name in REPORT_ORDER if name != VALIDITY),
 )
 """
 Validity has no row, because it is about the run: where it fails, the answers of its case are invalid and their cells OPEN.
 """
 
 _STATE = {
-    Verdict.CONFORMS: State.SAME,
-    Verdict.EQUIVALENT: State.SAME,
-    Verdict.DECLARED: State.KNOWN,
-    Verdict.DIVERGES: State.DIFFERS,
-    Verdict.NOT_APPLICABLE: State.NOT_MEASURED,
+    Verdict.CONFORMS: CellState.SAME,
+    Verdict.EQUIVALENT: CellState.SAME,
+    Verdict.DECLARED: CellState.KNOWN,
+    Verdict.DIVERGES: CellState.DIFFERS,
+    Verdict.NOT_APPLICABLE: CellState.NOT_MEASURED,
 }
 
-_APART = (State.DIFFERS, State.KNOWN)
+_APART = (CellState.DIFFERS, CellState.KNOWN)
 
 NOT_ASKED = "no scenario of these runs asks it"
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class MatrixSource:
     """A judged run. folder: its directory, relative to the matrix files; empty if the run is not published with them."""
 
     document: Document
@@ -58,12 +69,12 @@ class Extract:
     baseline: str
     label: str
     run: Run
-    answers: tuple[Answer, ...]
-    differences: tuple[Difference, ...]
+    answers: tuple[CellAnswer, ...]
+    differences: tuple[ColumnDifference, ...]
     covers: dict[str, tuple[str, ...]]
 
 
-def extract(source: Source) -> Extract:
+def extract(source: MatrixSource) -> Extract:
     """Return the extract of a report; it is much smaller than the report."""
     differences = tuple(_differences(source))
     places = {(item.check, item.signature, item.is_known): number for number, item in enumerate(differences)}
@@ -77,8 +88,8 @@ def extract(source: Source) -> Extract:
 
 def column_of(spec: str, baseline: str, runs: Sequence[Extract], missing: Iterable[tuple[str, str]] = ()) -> Column:
     """Return one column; ``spec`` and ``baseline`` are used if there is no run."""
-    answers: list[Answer] = []
-    differences: list[Difference] = []
+    answers: list[CellAnswer] = []
+    differences: list[ColumnDifference] = []
     for number, part in enumerate(runs):
         before = len(differences)
         differences += (replace(found, run=number) for found in part.differences)
@@ -130,7 +141,7 @@ Places = Mapping[tuple[str, str, bool], int]
 """Index of a difference, by check, signature and whether a ledger declares it."""
 
 
-def _answers(source: Source, places: Places) -> Iterator[Answer]:
+def _answers(source: MatrixSource, places: Places) -> Iterator[CellAnswer]:
     document, anchors = source.document, anchors_of(source.document)
     for result in document.results:
         if result.check == VALIDITY or result.severity is Severity.INFO:
@@ -138,7 +149,7 @@ def _answers(source: Source, places: Places) -> Iterator[Answer]:
         own = [item for item in result.divergences if not _is_the_baselines(item.subject, document)]
         state, reason = _said(result, own)
         anchor = anchors.get(result.case)
-        yield Answer(
+        yield CellAnswer(
             run=0,
             scenario=short_case(result.case, document.run),
             check=result.check,
@@ -150,16 +161,16 @@ def _answers(source: Source, places: Places) -> Iterator[Answer]:
         )
 
 
-def _said(result: CheckResult, own: Sequence[Divergence]) -> tuple[State, str]:
+def _said(result: CheckResult, own: Sequence[Divergence]) -> tuple[CellState, str]:
     """State and reason of an answer; ``own``: its divergences without the baseline's."""
     if result.verdict is Verdict.STALE and all(item.declared_by for item in own):
-        return (State.KNOWN if own else State.SAME), result.reason
-    state = _STATE.get(result.verdict, State.DIFFERS if result.verdict is Verdict.STALE else State.OPEN)
+        return (CellState.KNOWN if own else CellState.SAME), result.reason
+    state = _STATE.get(result.verdict, CellState.DIFFERS if result.verdict is Verdict.STALE else CellState.OPEN)
     if state in _APART and not own:
-        return State.OPEN, f"the baseline itself does not do as its rules say: {result.reason}"
-    if state is State.DIFFERS and all(item.declared_by for item in own):
-        return State.KNOWN, result.reason
-    return state, result.reason or (result.verdict.value.lower() if state is State.OPEN else "")
+        return CellState.OPEN, f"the baseline itself does not do as its rules say: {result.reason}"
+    if state is CellState.DIFFERS and all(item.declared_by for item in own):
+        return CellState.KNOWN, result.reason
+    return state, result.reason or (result.verdict.value.lower() if state is CellState.OPEN else "")
 
 
 def _key(result: CheckResult, item: Divergence) -> tuple[str, str, bool]:
@@ -171,7 +182,7 @@ def _is_the_baselines(subject: str, document: Document) -> bool:
     return subject == baseline and baseline != candidate
 
 
-def _differences(source: Source) -> Iterator[Difference]:
+def _differences(source: MatrixSource) -> Iterator[ColumnDifference]:
     """One per check and signature of the subject; two if a ledger declares it in some cases only."""
     gathered: dict[tuple[str, str, bool], list[DivergenceCluster]] = {}
     for cluster in source.document.clusters:
@@ -182,10 +193,10 @@ def _differences(source: Source) -> Iterator[Difference]:
         yield _difference(members, source)
 
 
-def _difference(members: Sequence[DivergenceCluster], source: Source) -> Difference:
+def _difference(members: Sequence[DivergenceCluster], source: MatrixSource) -> ColumnDifference:
     cluster, document, run = members[0], source.document, source.document.run
     suffix = "" if cluster.weight is Weight.NEW else f"-{cluster.weight}"
-    return Difference(
+    return ColumnDifference(
         fingerprint=cluster.fingerprint,
         check=cluster.check,
         signature=cluster.signature,
@@ -219,55 +230,55 @@ def _known(members: Sequence[DivergenceCluster], document: Document) -> Iterator
 
 
 def _cell(
-    row: Row,
-    answers: Sequence[Answer],
-    differences: Sequence[Difference],
+    row: MatrixRow,
+    answers: Sequence[CellAnswer],
+    differences: Sequence[ColumnDifference],
     covers: Mapping[str, Sequence[str]],
     runs: Sequence[Extract],
     missing: Sequence[tuple[str, str]],
-) -> Cell:
+) -> MatrixCell:
     behaviour = BEHAVIOURS.get(row.id) if row.kind is RowKind.BEHAVIOUR else None
     asked = [
         (number, *_about(answer, behaviour, differences))
         for number, answer in enumerate(answers)
         if answer.check in row.checks and (behaviour is None or row.id in covers.get(answer.scenario, ()))
     ]
-    state = next((state for state in State if any(its == state for _, its, _ in asked)), State.NOT_MEASURED)
+    state = next((state for state in CellState if any(its == state for _, its, _ in asked)), CellState.NOT_MEASURED)
     reasons = dict.fromkeys(_why(answers[number], differs) for number, its, differs in asked if its == state)
-    if state is State.NOT_MEASURED:
+    if state is CellState.NOT_MEASURED:
         reasons = dict.fromkeys(_why_not(row, [answers[number] for number, *_ in asked], runs, missing))
-    return Cell(
+    return MatrixCell(
         row=row.id,
         state=state,
         answers=tuple(number for number, *_ in asked),
         differences=tuple(dict.fromkeys(index for _, its, found in asked if its == state for index in found))
         if state in _APART
         else (),
-        reason="; ".join(filter(None, reasons)) if state in (State.OPEN, State.NOT_MEASURED) else "",
+        reason="; ".join(filter(None, reasons)) if state in (CellState.OPEN, CellState.NOT_MEASURED) else "",
     )
 
 
 def _about(
-    answer: Answer, behaviour: Behaviour | None, differences: Sequence[Difference]
-) -> tuple[State, tuple[int, ...]]:
+    answer: CellAnswer, behaviour: Behaviour | None, differences: Sequence[ColumnDifference]
+) -> tuple[CellState, tuple[int, ...]]:
     """State of an answer for a behaviour: OPEN if all differences belong to other behaviours."""
     if behaviour is None or answer.state not in _APART:
         return answer.state, answer.differences
     own = tuple(number for number in answer.differences if behaviour.is_told_by(differences[number].signature))
     if not own:
-        return State.OPEN, ()
+        return CellState.OPEN, ()
     is_known = all(differences[number].is_known for number in own)
-    return (State.KNOWN if is_known else State.DIFFERS), own
+    return (CellState.KNOWN if is_known else CellState.DIFFERS), own
 
 
-def _why(answer: Answer, differs: Sequence[int]) -> str:
+def _why(answer: CellAnswer, differs: Sequence[int]) -> str:
     if answer.state in _APART and not differs:
         return f"{answer.scenario}: {answer.check} differs in another respect"
     return f"{answer.scenario}, {answer.check}: {answer.reason}" if answer.reason else ""
 
 
 def _why_not(
-    row: Row, asked: Sequence[Answer], runs: Sequence[Extract], missing: Sequence[tuple[str, str]]
+    row: MatrixRow, asked: Sequence[CellAnswer], runs: Sequence[Extract], missing: Sequence[tuple[str, str]]
 ) -> Iterator[str]:
     if row.unmeasured:
         yield row.unmeasured
@@ -290,7 +301,7 @@ def _rows_of(scenario: str) -> frozenset[str]:
     )
 
 
-def _run(source: Source) -> Run:
+def _run(source: MatrixSource) -> Run:
     document, run = source.document, source.document.run
     machine = f"{run.machine.processor or run.machine.system}, {run.machine.cores} cores, {run.machine.java}"
     return Run(
@@ -312,5 +323,5 @@ def _run(source: Source) -> Run:
     )
 
 
-def _link(source: Source, anchor: str) -> str:
+def _link(source: MatrixSource, anchor: str) -> str:
     return f"{source.folder}/report.html#{anchor}" if source.folder else ""

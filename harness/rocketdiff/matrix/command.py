@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from rocketdiff.campaign.finished_runs import alone
-from rocketdiff.campaign.measure import Measured, Say, described, found, made
-from rocketdiff.campaign.plan import Plan
+from rocketdiff.campaign.measure import CampaignState, Say, described, found, made
+from rocketdiff.campaign.plan import CampaignPlan
 from rocketdiff.core.errors import ExitCode
-from rocketdiff.matrix.document import MatrixDocument, State
+from rocketdiff.matrix.document import CellState, MatrixDocument
 from rocketdiff.matrix.view import counts_of, machine_line
 from rocketdiff.matrix.write import document_of, write_all
 
@@ -16,7 +16,7 @@ Files = tuple[tuple[str, Path], ...]
 
 
 def make(
-    plan: Plan,
+    plan: CampaignPlan,
     out: Path,
     pages: Path | None,
     *,
@@ -32,7 +32,7 @@ def make(
     is SAME or KNOWN.
     """
 
-    def written(measured: Measured) -> tuple[MatrixDocument, Files]:
+    def written(measured: CampaignState) -> tuple[MatrixDocument, Files]:
         document = document_of(measured, command=command)
         return document, write_all(document, out)
 
@@ -48,7 +48,7 @@ def make(
     return exit_code(document)
 
 
-def describe(plan: Plan, out: Path) -> Iterator[str]:
+def describe(plan: CampaignPlan, out: Path) -> Iterator[str]:
     """Yield a line per run of a plan: whether it is already there."""
     return described(found(plan, out))
 
@@ -56,7 +56,9 @@ def describe(plan: Plan, out: Path) -> Iterator[str]:
 def exit_code(document: MatrixDocument) -> ExitCode:
     """Return the exit code that follows from the cells."""
     counts = [counts_of(column) for column in document.columns]
-    if any(count[State.DIFFERS] for count in counts):
+    if any(count[CellState.DIFFERS] for count in counts):
         return ExitCode.DIVERGES
     is_whole = all(column.is_measured and not column.missing for column in document.columns)
-    return ExitCode.CONFORMS if is_whole and not any(count[State.OPEN] for count in counts) else ExitCode.INCONCLUSIVE
+    return (
+        ExitCode.CONFORMS if is_whole and not any(count[CellState.OPEN] for count in counts) else ExitCode.INCONCLUSIVE
+    )

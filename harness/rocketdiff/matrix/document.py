@@ -19,7 +19,7 @@ SCHEMA_VERSION = "1.0.0"
 FILE_NAME = "matrix.json"
 
 
-class State(StrEnum):
+class CellState(StrEnum):
     """
     State of a cell, in order of precedence: the first state that any of its answers has.
 
@@ -42,7 +42,7 @@ class RowKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class MatrixRow:
     """
     A behaviour or a check.
 
@@ -77,7 +77,7 @@ class ArmExample:
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class ColumnDifference:
     """
     One signature of one run, with its example.
 
@@ -104,7 +104,7 @@ class Difference:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class CellAnswer:
     """
     The result of one check of one scenario (or pool of scenarios) in one run.
 
@@ -115,7 +115,7 @@ class Answer:
     run: int
     scenario: str
     check: str
-    state: State
+    state: CellState
     verdict: str
     reason: str = ""
     differences: tuple[int, ...] = ()
@@ -123,7 +123,7 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class MatrixCell:
     """
     State of a row in a column.
 
@@ -132,7 +132,7 @@ class Cell:
     """
 
     row: str
-    state: State
+    state: CellState
     answers: tuple[int, ...] = ()
     differences: tuple[int, ...] = ()
     reason: str = ""
@@ -178,9 +178,9 @@ class Column:
     baseline: str
     label: str
     runs: tuple[Run, ...]
-    cells: tuple[Cell, ...]
-    answers: tuple[Answer, ...] = ()
-    differences: tuple[Difference, ...] = ()
+    cells: tuple[MatrixCell, ...]
+    answers: tuple[CellAnswer, ...] = ()
+    differences: tuple[ColumnDifference, ...] = ()
     missing: tuple[tuple[str, str], ...] = ()
 
     @property
@@ -200,7 +200,7 @@ class MatrixDocument(msgspec.Struct, frozen=True, kw_only=True, rename={"schema_
     title: str
     rocketdiff: str
     command: str
-    rows: tuple[Row, ...]
+    rows: tuple[MatrixRow, ...]
     columns: tuple[Column, ...]
     groups: tuple[tuple[int, ...], ...]
 

@@ -16,7 +16,7 @@ from rocketdiff.campaign.file_format import (
     plan_of,
     setting_of,
 )
-from rocketdiff.campaign.plan import Plan
+from rocketdiff.campaign.plan import CampaignPlan
 from rocketdiff.documents.part import published_schema
 from rocketdiff.documents.refusal import read_part, require_format
 from rocketdiff.documents.yaml_source import parse_yaml, read_text
@@ -36,7 +36,7 @@ def schema() -> bytes:
     return published_schema(MatrixFile, f"matrix-file:{FORMAT}").encode()
 
 
-def read(path: Path) -> Plan:
+def read(path: Path) -> CampaignPlan:
     """
     Read and check one matrix file without starting anything. UsageError names the file, the line and what was expected there.
     """

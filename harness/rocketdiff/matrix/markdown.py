@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from rocketdiff.documents.files import replace_file
-from rocketdiff.matrix.document import MatrixDocument, Row, RowKind
-from rocketdiff.matrix.view import SIGNS, Group, groups_of, rows_blank, rows_measured
+from rocketdiff.matrix.document import MatrixDocument, MatrixRow, RowKind
+from rocketdiff.matrix.view import SIGNS, ColumnGroup, groups_of, rows_blank, rows_measured
 from rocketdiff.report.words.signs import plural
 
 FILE_NAME = "matrix.md"
@@ -37,7 +37,7 @@ def _lines(document: MatrixDocument) -> Iterator[str]:
     yield f"Made by rocketdiff {document.rocketdiff}: `{document.command}`"
 
 
-def _table(title: str, rows: tuple[Row, ...], groups: tuple[Group, ...]) -> Iterator[str]:
+def _table(title: str, rows: tuple[MatrixRow, ...], groups: tuple[ColumnGroup, ...]) -> Iterator[str]:
     yield ""
     yield f"## {title}"
     yield ""
@@ -49,7 +49,7 @@ def _table(title: str, rows: tuple[Row, ...], groups: tuple[Group, ...]) -> Iter
         yield f"| {_escaped(name)} | {' | '.join(SIGNS[cell.state].mark for cell in cells)} |"
 
 
-def _differences(groups: tuple[Group, ...]) -> Iterator[str]:
+def _differences(groups: tuple[ColumnGroup, ...]) -> Iterator[str]:
     yield ""
     yield "## Differences"
     for group in groups:
@@ -64,7 +64,7 @@ def _differences(groups: tuple[Group, ...]) -> Iterator[str]:
             yield f"- `{item.signature}` {_escaped(item.title)}: {item.count:,} × in {plural(len(item.scenarios), 'scenario')}{_escaped(known)}{link}"
 
 
-def _not_measured(document: MatrixDocument, groups: tuple[Group, ...]) -> Iterator[str]:
+def _not_measured(document: MatrixDocument, groups: tuple[ColumnGroup, ...]) -> Iterator[str]:
     blank = rows_blank(document)
     missing = [(group, name, reason) for group in groups for name, reason in group.column.missing]
     if blank or missing:
@@ -78,7 +78,7 @@ def _not_measured(document: MatrixDocument, groups: tuple[Group, ...]) -> Iterat
         yield f"- {_escaped(reason)}: {names}"
 
 
-def _runs(groups: tuple[Group, ...]) -> Iterator[str]:
+def _runs(groups: tuple[ColumnGroup, ...]) -> Iterator[str]:
     yield ""
     yield "## Runs"
     yield ""

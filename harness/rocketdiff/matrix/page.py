@@ -4,8 +4,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from rocketdiff.matrix.document import Cell, Column, Difference, MatrixDocument, Row, RowKind, Run, State
-from rocketdiff.matrix.view import SIGNS, Group, brief, groups_of, rows_measured
+from rocketdiff.matrix.document import (
+    CellState,
+    Column,
+    ColumnDifference,
+    MatrixCell,
+    MatrixDocument,
+    MatrixRow,
+    RowKind,
+    Run,
+)
+from rocketdiff.matrix.view import SIGNS, ColumnGroup, brief, groups_of, rows_measured
 from rocketdiff.report.words.signatures import rule_title
 from rocketdiff.report.words.signs import Sign
 
@@ -27,7 +36,7 @@ class CellView:
 class RowView:
     """A row of the table. is_telling: a client differs, or is open."""
 
-    row: Row
+    row: MatrixRow
     cells: tuple[CellView, ...]
     is_telling: bool
 
@@ -43,7 +52,7 @@ class TableView:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ScenarioLinks:
     """A scenario that answered, with a link to each member's answer: (member, link)."""
 
     scenario: str
@@ -56,7 +65,7 @@ class SaidView:
 
     sign: Sign
     check: str
-    places: tuple[Place, ...]
+    places: tuple[ScenarioLinks, ...]
     reason: str = ""
 
 
@@ -64,7 +73,7 @@ class SaidView:
 class LineView:
     """One row of a client: its answers, and its differences with their cards: (signature, anchor)."""
 
-    row: Row
+    row: MatrixRow
     anchor: str
     sign: Sign
     reason: str
@@ -86,7 +95,7 @@ class RunView:
 class ClientView:
     """The section of one client, or of releases with equal results."""
 
-    group: Group
+    group: ColumnGroup
     tone: str
     summary: tuple[tuple[Sign, int], ...]
     runs: tuple[RunView, ...]
@@ -101,7 +110,7 @@ class ShownBy:
     anchor: str
     heading: str
     sign: Sign
-    example: Difference
+    example: ColumnDifference
     members: tuple[tuple[str, int, str, str], ...]
 
 
@@ -130,12 +139,12 @@ def tables_of(document: MatrixDocument) -> tuple[TableView, ...]:
     )
 
 
-def _row(row: Row, groups: Sequence[Group]) -> RowView:
+def _row(row: MatrixRow, groups: Sequence[ColumnGroup]) -> RowView:
     cells = tuple(_cell(group, row) for group in groups)
     return RowView(row, cells, any(cell.sign.tone in ("bad", "known", "open") for cell in cells))
 
 
-def _cell(group: Group, row: Row) -> CellView:
+def _cell(group: ColumnGroup, row: MatrixRow) -> CellView:
     cell = group.cell(row)
     sign = SIGNS[cell.state]
     return CellView(
@@ -143,7 +152,7 @@ def _cell(group: Group, row: Row) -> CellView:
     )
 
 
-def _line_anchor(group: Group, row: Row) -> str:
+def _line_anchor(group: ColumnGroup, row: MatrixRow) -> str:
     return f"{group.anchor}.{row.id}"
 
 
@@ -153,8 +162,8 @@ def clients_of(document: MatrixDocument) -> tuple[ClientView, ...]:
     return tuple(_client(document, group, cards) for group in groups_of(document))
 
 
-def _client(document: MatrixDocument, group: Group, cards: dict[tuple[str, str], str]) -> ClientView:
-    counts = [(SIGNS[state], sum(cell.state is state for cell in group.column.cells)) for state in State]
+def _client(document: MatrixDocument, group: ColumnGroup, cards: dict[tuple[str, str], str]) -> ClientView:
+    counts = [(SIGNS[state], sum(cell.state is state for cell in group.column.cells)) for state in CellState]
     states = {cell.state for cell in group.column.cells}
     runs = tuple(
         RunView(column.subject, column.baseline, run, f"{group.anchor}-run-{member}-{number}")
@@ -164,11 +173,11 @@ def _client(document: MatrixDocument, group: Group, cards: dict[tuple[str, str],
     missing = tuple((column.subject, name, reason) for column in group.columns for name, reason in column.missing)
     rows = [row for kind in RowKind for row in rows_measured(document, kind)]
     lines = tuple(_line(group, row, cards) for row in rows)
-    tone = next(SIGNS[state].tone for state in State if state in states)
+    tone = next(SIGNS[state].tone for state in CellState if state in states)
     return ClientView(group, tone, tuple(pair for pair in counts if pair[1]), runs, missing, lines)
 
 
-def _line(group: Group, row: Row, cards: dict[tuple[str, str], str]) -> LineView:
+def _line(group: ColumnGroup, row: MatrixRow, cards: dict[tuple[str, str], str]) -> LineView:
     cell = group.cell(row)
     differences = [group.column.differences[number] for number in cell.differences]
     return LineView(
@@ -176,26 +185,26 @@ def _line(group: Group, row: Row, cards: dict[tuple[str, str], str]) -> LineView
         anchor=_line_anchor(group, row),
         sign=SIGNS[cell.state],
         reason=cell.reason,
-        said=tuple(_said(group, cell)) if cell.state is not State.NOT_MEASURED else (),
+        said=tuple(_said(group, cell)) if cell.state is not CellState.NOT_MEASURED else (),
         differences=tuple((item.signature, cards.get((item.check, item.signature), "")) for item in differences),
     )
 
 
-def _said(group: Group, cell: Cell) -> Iterator[SaidView]:
+def _said(group: ColumnGroup, cell: MatrixCell) -> Iterator[SaidView]:
     """By state and check, most serious first."""
-    order = list(State)
+    order = list(CellState)
     answers = [group.column.answers[number] for number in cell.answers]
     answers = sorted(
-        (answer for answer in answers if answer.state is not State.NOT_MEASURED),
+        (answer for answer in answers if answer.state is not CellState.NOT_MEASURED),
         key=lambda one: (order.index(one.state), one.check),
     )
     for (state, check), members in groupby(answers, key=lambda one: (one.state, one.check)):
         scenarios = dict.fromkeys(answer.scenario for answer in members)
-        places = tuple(Place(name, tuple(_links(group, name, check))) for name in scenarios)
+        places = tuple(ScenarioLinks(name, tuple(_links(group, name, check))) for name in scenarios)
         yield SaidView(SIGNS[state], check, places)
 
 
-def _links(group: Group, scenario: str, check: str) -> Iterator[tuple[str, str]]:
+def _links(group: ColumnGroup, scenario: str, check: str) -> Iterator[tuple[str, str]]:
     for column in group.columns:
         for answer in column.answers:
             if (answer.scenario, answer.check) == (scenario, check) and answer.report:
@@ -217,19 +226,19 @@ def differences_of(document: MatrixDocument) -> tuple[DifferenceView, ...]:
     return tuple(sorted(views, key=lambda view: (view.tone != "bad", -len(view.shown_by))))
 
 
-def _shown_by(group: Group, check: str, signature: str, anchor: str) -> ShownBy:
+def _shown_by(group: ColumnGroup, check: str, signature: str, anchor: str) -> ShownBy:
     own = [(column, item) for column in group.columns for item in _of(column, check, signature)]
     is_known = all(item.is_known for _, item in own)
     return ShownBy(
         anchor=f"{anchor}-{group.anchor}",
         heading=group.heading,
-        sign=SIGNS[State.KNOWN if is_known else State.DIFFERS],
+        sign=SIGNS[CellState.KNOWN if is_known else CellState.DIFFERS],
         example=own[0][1],
         members=tuple((column.subject, item.count, item.report, item.explain) for column, item in own),
     )
 
 
-def _of(column: Column, check: str, signature: str) -> list[Difference]:
+def _of(column: Column, check: str, signature: str) -> list[ColumnDifference]:
     return [item for item in column.differences if (item.check, item.signature) == (check, signature)]
 
 

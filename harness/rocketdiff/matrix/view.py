@@ -4,29 +4,29 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 
-from rocketdiff.matrix.document import Cell, Column, MatrixDocument, Row, RowKind, State
+from rocketdiff.matrix.document import CellState, Column, MatrixCell, MatrixDocument, MatrixRow, RowKind
 from rocketdiff.report.words.signs import Sign, plural
 
 SIGNS = {
-    State.SAME: Sign("✓", "as the baseline", "good"),
-    State.DIFFERS: Sign("✗", "differs", "bad"),
-    State.KNOWN: Sign("◆", "differs, known", "known"),
-    State.OPEN: Sign("?", "inconclusive", "open"),
-    State.NOT_MEASURED: Sign("–", "not measured", "mute"),
+    CellState.SAME: Sign("✓", "as the baseline", "good"),
+    CellState.DIFFERS: Sign("✗", "differs", "bad"),
+    CellState.KNOWN: Sign("◆", "differs, known", "known"),
+    CellState.OPEN: Sign("?", "inconclusive", "open"),
+    CellState.NOT_MEASURED: Sign("–", "not measured", "mute"),
 }
 """Mark and word distinguish the states without the colour."""
 
 STANDINGS = {
-    State.DIFFERS: "with a difference that no ledger knows",
-    State.KNOWN: "with known differences only",
-    State.OPEN: "without a difference but with open questions",
-    State.SAME: "as the baseline",
-    State.NOT_MEASURED: "",
+    CellState.DIFFERS: "with a difference that no ledger knows",
+    CellState.KNOWN: "with known differences only",
+    CellState.OPEN: "without a difference but with open questions",
+    CellState.SAME: "as the baseline",
+    CellState.NOT_MEASURED: "",
 }
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class ColumnGroup:
     """Columns with equal results, shown as one. anchor: of its section of the page. releases: one per column."""
 
     anchor: str
@@ -44,46 +44,49 @@ class Group:
         """The first column; its cells stand for all."""
         return self.columns[0]
 
-    def cell(self, row: Row) -> Cell:
+    def cell(self, row: MatrixRow) -> MatrixCell:
         return next(cell for cell in self.column.cells if cell.row == row.id)
 
 
-def groups_of(document: MatrixDocument) -> tuple[Group, ...]:
+def groups_of(document: MatrixDocument) -> tuple[ColumnGroup, ...]:
     """Return the columns as shown, in the order of the file."""
     return tuple(_group(document, members) for members in document.groups)
 
 
-def _group(document: MatrixDocument, members: tuple[int, ...]) -> Group:
+def _group(document: MatrixDocument, members: tuple[int, ...]) -> ColumnGroup:
     columns = tuple(document.columns[number] for number in members)
     client = columns[0].label or columns[0].subject.partition(":")[0]
     releases = tuple(column.subject.partition(":")[2] for column in columns)
     anchor = "client-" + re.sub("[^A-Za-z0-9]+", "-", columns[0].subject).strip("-") + f"-{members[0] + 1}"
-    return Group(anchor, client, tuple(filter(None, releases)), columns)
+    return ColumnGroup(anchor, client, tuple(filter(None, releases)), columns)
 
 
-def rows_measured(document: MatrixDocument, kind: RowKind) -> tuple[Row, ...]:
+def rows_measured(document: MatrixDocument, kind: RowKind) -> tuple[MatrixRow, ...]:
     """Return the rows with an answer in at least one column."""
     return tuple(row for row in document.rows if row.kind is kind and not _is_blank(row, document))
 
 
-def rows_blank(document: MatrixDocument) -> tuple[tuple[Row, str], ...]:
+def rows_blank(document: MatrixDocument) -> tuple[tuple[MatrixRow, str], ...]:
     """Return the rows without an answer in any column, each with the reasons."""
     blank = (row for row in document.rows if _is_blank(row, document))
     return tuple((row, _reasons(row, document)) for row in blank)
 
 
-def _is_blank(row: Row, document: MatrixDocument) -> bool:
+def _is_blank(row: MatrixRow, document: MatrixDocument) -> bool:
     return all(
-        cell.state is State.NOT_MEASURED for column in document.columns for cell in column.cells if cell.row == row.id
+        cell.state is CellState.NOT_MEASURED
+        for column in document.columns
+        for cell in column.cells
+        if cell.row == row.id
     )
 
 
-def _reasons(row: Row, document: MatrixDocument) -> str:
+def _reasons(row: MatrixRow, document: MatrixDocument) -> str:
     measured = [column for column in document.columns if column.is_measured] or document.columns
     return "; ".join(dict.fromkeys(cell.reason for column in measured for cell in column.cells if cell.row == row.id))
 
 
-def counts_of(column: Column) -> Counter[State]:
+def counts_of(column: Column) -> Counter[CellState]:
     """Count the cells of a column by state."""
     return Counter(cell.state for cell in column.cells)
 
@@ -94,10 +97,10 @@ def standing_of(column: Column) -> str:
     return next(words for state, words in STANDINGS.items() if state in states)
 
 
-def brief(cell: Cell, column: Column) -> str:
+def brief(cell: MatrixCell, column: Column) -> str:
     """Summarise a cell: how many of its answers have its state, then signatures or reason."""
     word = SIGNS[cell.state].word
-    if not cell.answers or cell.state is State.NOT_MEASURED:
+    if not cell.answers or cell.state is CellState.NOT_MEASURED:
         return f"{word}: {cell.reason}" if cell.reason else word
     telling = sum(column.answers[number].state is cell.state for number in cell.answers)
     summary = f"{word} in {telling} of {plural(len(cell.answers), 'answer')}"
@@ -107,7 +110,7 @@ def brief(cell: Cell, column: Column) -> str:
 
 def machine_line(document: MatrixDocument, folder: str) -> str:
     """Return the last line of the command's output, for programs."""
-    counts = sum((counts_of(column) for column in document.columns), Counter[State]())
+    counts = sum((counts_of(column) for column in document.columns), Counter[CellState]())
     measured = sum(column.is_measured for column in document.columns)
-    cells = " ".join(f"{state.value}={counts[state]}" for state in State)
+    cells = " ".join(f"{state.value}={counts[state]}" for state in CellState)
     return f"MATRIX columns={len(document.columns)} measured={measured} groups={len(document.groups)} {cells} folder={folder}"

@@ -5,10 +5,10 @@ from pathlib import Path
 
 from rocketdiff import __version__
 from rocketdiff.campaign.finished_runs import RUNS, FinishedRun
-from rocketdiff.campaign.measure import Measured
-from rocketdiff.campaign.plan import Entry
+from rocketdiff.campaign.measure import CampaignState
+from rocketdiff.campaign.plan import CampaignEntry
 from rocketdiff.matrix import badge, document, html, markdown
-from rocketdiff.matrix.cells import ROWS, Extract, Source, alike, column_of, extract
+from rocketdiff.matrix.cells import ROWS, Extract, MatrixSource, alike, column_of, extract
 from rocketdiff.matrix.document import Column, MatrixDocument
 from rocketdiff.report.cleaning import cleaned
 from rocketdiff.report.document import load as load_report
@@ -16,7 +16,7 @@ from rocketdiff.report.document import load as load_report
 NOT_RUN = "not run yet"
 
 
-def document_of(measured: Measured, *, command: str, is_with_runs: bool = True) -> MatrixDocument:
+def document_of(measured: CampaignState, *, command: str, is_with_runs: bool = True) -> MatrixDocument:
     """
     Return the document of what was measured so far.
 
@@ -48,7 +48,7 @@ def write_all(matrix: MatrixDocument, folder: Path) -> tuple[tuple[str, Path], .
     )
 
 
-def _column(measured: Measured, column: Entry, *, is_with_runs: bool) -> Column:
+def _column(measured: CampaignState, column: CampaignEntry, *, is_with_runs: bool) -> Column:
     runs, missing = [], []
     for work in column.work:
         run = measured.finished.get((column, work))
@@ -63,4 +63,4 @@ def _column(measured: Measured, column: Entry, *, is_with_runs: bool) -> Column:
 @lru_cache(maxsize=4_096)
 def _extract(directory: Path, _run: FinishedRun, folder: str) -> Extract:
     """Cached: a report is read again only after its run was judged again."""
-    return extract(Source(load_report(directory), folder))
+    return extract(MatrixSource(load_report(directory), folder))

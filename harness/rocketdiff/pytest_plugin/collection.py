@@ -21,7 +21,7 @@ from rocketdiff.core.text.glob import path_glob
 from rocketdiff.judging.ledgers import load as load_ledger
 from rocketdiff.pytest_plugin.cases import Cases, judge_all
 from rocketdiff.pytest_plugin.clusters import backend_of, pool_of
-from rocketdiff.pytest_plugin.items import CaseItem, ScenarioFile, ShippedScenarios, looks_like_scenario
+from rocketdiff.pytest_plugin.items import CaseItem, ScenarioCollector, ShippedScenarios, looks_like_scenario
 from rocketdiff.report.formats.summary import print_summary
 from rocketdiff.run.execute import require_possible
 from rocketdiff.run.options import suite_of
@@ -80,7 +80,7 @@ class Scenarios:
 
     def pytest_collect_file(self, file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
         if file_path.suffix == ".yaml" and looks_like_scenario(file_path):
-            return ScenarioFile.of(parent, file_path, self)
+            return ScenarioCollector.of(parent, file_path, self)
         return None
 
     @pytest.hookimpl(tryfirst=True)

@@ -42,7 +42,7 @@ class WrongCase(Exception):
         self.answer = answer
 
 
-class Session(Protocol):
+class PluginSession(Protocol):
     """What an item needs of its session: collection.Scenarios."""
 
     @property
@@ -56,14 +56,14 @@ class Session(Protocol):
         """True if a glob selects it."""
 
 
-class ScenarioFile(pytest.File):
+class ScenarioCollector(pytest.File):
     """One scenario file of the user's repository."""
 
-    scenarios: "Session"
+    scenarios: "PluginSession"
 
     @classmethod
-    def of(cls, parent: pytest.Collector, path: Path, scenarios: "Session") -> "ScenarioFile":
-        made: ScenarioFile = cls.from_parent(parent, path=path)
+    def of(cls, parent: pytest.Collector, path: Path, scenarios: "PluginSession") -> "ScenarioCollector":
+        made: ScenarioCollector = cls.from_parent(parent, path=path)
         made.scenarios = scenarios
         return made
 
@@ -89,11 +89,11 @@ class CaseItem(pytest.Item):
     """One case. Its set-up starts the cluster; its call runs and judges the case."""
 
     scenario: Scenario
-    scenarios: "Session"
+    scenarios: "PluginSession"
     planned: "PlannedCase"
 
     @classmethod
-    def of(cls, parent: pytest.Collector, scenario: Scenario, scenarios: "Session") -> "CaseItem":
+    def of(cls, parent: pytest.Collector, scenario: Scenario, scenarios: "PluginSession") -> "CaseItem":
         made: CaseItem = cls.from_parent(parent, name=scenarios.case_name(scenario))
         made.scenario, made.scenarios = scenario, scenarios
         made.add_marker(pytest.mark.rocketdiff(topology=scenario.topology))

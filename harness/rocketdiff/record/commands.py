@@ -9,10 +9,10 @@ from pathlib import Path
 from rocketdiff.core.errors import EnvironmentMissing, UsageError
 from rocketdiff.record.conclude import Concluding, concluding
 from rocketdiff.record.freshness import concluded, judgements
-from rocketdiff.record.ingest import Found, quarantined
+from rocketdiff.record.ingest import FoundRun, quarantined
 from rocketdiff.record.rules import rules_now
 from rocketdiff.record.storage.compact import left_behind, plans, rewrite, tidy
-from rocketdiff.record.storage.files import Place, texts
+from rocketdiff.record.storage.files import RecordPlace, texts
 from rocketdiff.record.storage.store import (
     OthersWereFaster,
     Snapshot,
@@ -24,7 +24,7 @@ from rocketdiff.record.storage.store import (
     new_batch,
 )
 from rocketdiff.record.storage.tables import Kept
-from rocketdiff.record.work import Here, Work
+from rocketdiff.record.work import Here, RecordWork
 
 Say = Callable[[str], None]
 
@@ -39,13 +39,13 @@ RUNS_A_BATCH = 1_000
 class Added:
     """Result of ``add``. other: runs whose name the record already has with other content."""
 
-    new: tuple[Found, ...]
-    known: tuple[Found, ...]
-    other: tuple[Found, ...]
-    damaged: tuple[Found, ...]
+    new: tuple[FoundRun, ...]
+    known: tuple[FoundRun, ...]
+    other: tuple[FoundRun, ...]
+    damaged: tuple[FoundRun, ...]
 
 
-def add(place: Place, folders: Sequence[Path], work: Work) -> Added:
+def add(place: RecordPlace, folders: Sequence[Path], work: RecordWork) -> Added:
     """Add runs to a record; create the record if there is none, and skip runs that are already there."""
     found = work.identify(folders)
     for _ in range(MOST_TRIES):
@@ -56,11 +56,11 @@ def add(place: Place, folders: Sequence[Path], work: Work) -> Added:
     raise busy(place)
 
 
-def _add(snapshot: Snapshot, found: Sequence[Found], work: Work) -> Added:
+def _add(snapshot: Snapshot, found: Sequence[FoundRun], work: RecordWork) -> Added:
     has = dict(_digests(snapshot))
-    new: dict[str, Found] = {}
-    known: list[Found] = []
-    other: list[Found] = []
+    new: dict[str, FoundRun] = {}
+    known: list[FoundRun] = []
+    other: list[FoundRun] = []
     for run in (folder for folder in found if folder.is_run):
         if run.run not in has:
             has[run.run] = run.digest
@@ -84,7 +84,7 @@ def _digests(snapshot: Snapshot) -> list[tuple[str, str]]:
     return list(zip(texts(rows, "run"), texts(rows, "digest"), strict=True))
 
 
-def _not_in_quarantine(snapshot: Snapshot, damaged: Sequence[Found]) -> list[Found]:
+def _not_in_quarantine(snapshot: Snapshot, damaged: Sequence[FoundRun]) -> list[FoundRun]:
     rows = snapshot.rows(Kept.QUARANTINE, ["place", "seen"], snapshot.of("add")).to_pylist()
     there = {(row["place"], row["seen"]) for row in rows}
     return [folder for folder in damaged if (Path(folder.path).name, folder.seen) not in there]
@@ -95,8 +95,8 @@ RUNS_CONCLUDED_A_BATCH = 10_000
 
 
 def judge(
-    place: Place,
-    work: Work,
+    place: RecordPlace,
+    work: RecordWork,
     *,
     how: Concluding | None = None,
     say: Say,
@@ -127,7 +127,9 @@ def judge(
     return judged, concluded_runs
 
 
-def _judge_step(place: Place, work: Work, rules: dict[str, str], most: int) -> tuple[frozenset[str], int, int] | None:
+def _judge_step(
+    place: RecordPlace, work: RecordWork, rules: dict[str, str], most: int
+) -> tuple[frozenset[str], int, int] | None:
     """
     Judge one batch of the largest set of runs that lack the same checks.
 
@@ -149,7 +151,7 @@ def _judge_step(place: Place, work: Work, rules: dict[str, str], most: int) -> t
     raise busy(place)
 
 
-def _conclude_step(place: Place, work: Work, rules: dict[str, str], how: Concluding, most: int) -> int:
+def _conclude_step(place: RecordPlace, work: RecordWork, rules: dict[str, str], how: Concluding, most: int) -> int:
     for _ in range(MOST_TRIES):
         snapshot = look(place)
         batch = replace(new_batch("conclude"), rules=dict(rules), scope=how.scope)
@@ -164,7 +166,7 @@ def _conclude_step(place: Place, work: Work, rules: dict[str, str], how: Conclud
     raise busy(place)
 
 
-def compact(place: Place, work: Work, *, keep_hours: int, say: Say) -> int:
+def compact(place: RecordPlace, work: RecordWork, *, keep_hours: int, say: Say) -> int:
     """
     Merge small files, and delete files that were replaced or left behind ``keep_hours`` ago.
 
@@ -180,7 +182,7 @@ def compact(place: Place, work: Work, *, keep_hours: int, say: Say) -> int:
     return gathered
 
 
-def _compact_step(place: Place, work: Work) -> int:
+def _compact_step(place: RecordPlace, work: RecordWork) -> int:
     for _ in range(MOST_TRIES):
         snapshot = look(place)
         plan = next(iter(plans(snapshot)), None)
@@ -198,7 +200,7 @@ def _compact_step(place: Place, work: Work) -> int:
     raise busy(place)
 
 
-def check(place: Place, work: Work) -> list[str]:
+def check(place: RecordPlace, work: RecordWork) -> list[str]:
     """Read everything back; return what is wrong with the record, one sentence each."""
     snapshot = look(place)
     if lost := lost_files(snapshot):
@@ -231,7 +233,7 @@ class Status:
     left_behind: int
 
 
-def status(place: Place, how: Concluding | None = None) -> Status:
+def status(place: RecordPlace, how: Concluding | None = None) -> Status:
     """Return the status, reading only small columns in this process."""
     snapshot, scope = look(place), (how or concluding()).scope
     columns = ["run", "baseline", "candidate", "created_ms", "sends"]
@@ -268,7 +270,7 @@ def _counted(words: Iterable[str]) -> tuple[tuple[str, int], ...]:
     return tuple(sorted(Counter(words).items()))
 
 
-def runs_to_judge(place: Place) -> int:
+def runs_to_judge(place: RecordPlace) -> int:
     """Return how many runs lack a judgement by the current rules, or an answer; UsageError if there is no record."""
     snapshot = look(place)
     runs = sum(batch.runs for batch in snapshot.of("add"))
@@ -276,7 +278,7 @@ def runs_to_judge(place: Place) -> int:
     return max(sum(Here().missing(snapshot, rules_now()).values()), runs - answered)
 
 
-def refusal(other: Sequence[Found]) -> UsageError:
+def refusal(other: Sequence[FoundRun]) -> UsageError:
     """Return the error for runs that the record has with other content."""
     names = ", ".join(run.run for run in other[:3]) + (f" and {len(other) - 3} more" if len(other) > 3 else "")
     return UsageError(
@@ -286,7 +288,7 @@ def refusal(other: Sequence[Found]) -> UsageError:
     )
 
 
-def busy(place: Place) -> EnvironmentMissing:
+def busy(place: RecordPlace) -> EnvironmentMissing:
     """Return the error for a command that lost ``MOST_TRIES`` races for a commit."""
     return EnvironmentMissing(
         "a record that few commands write to at once",

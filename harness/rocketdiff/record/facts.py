@@ -9,7 +9,7 @@ import pyarrow as pa
 from rocketdiff.analysis.facts import (
     KINDS,
     CaseFact,
-    Difference,
+    DifferenceFact,
     EpisodeValue,
     Fact,
     Tally,
@@ -84,13 +84,13 @@ def _facts(tables: dict[Kept, pa.Table], table: Kept, kind: type[Fact]) -> Itera
 
 
 def _owner(fact: Fact) -> str:
-    return owner_of(fact.check) if isinstance(fact, Difference | Tally | EpisodeValue) else BASE
+    return owner_of(fact.check) if isinstance(fact, DifferenceFact | Tally | EpisodeValue) else BASE
 
 
 def _first_differences(facts: Iterable[CaseFact]) -> Iterator[CaseFact]:
     alike: defaultdict[tuple[str, str, str], list[tuple[tuple[object, ...], CaseFact]]] = defaultdict(list)
     for fact_of_case in facts:
-        if isinstance(fact_of_case.fact, Difference):
+        if isinstance(fact_of_case.fact, DifferenceFact):
             alike[fact_of_case.fact.check, fact_of_case.fact.signature, fact_of_case.fact.arm].append(
                 (ease(fact_of_case.fact), fact_of_case)
             )

@@ -16,7 +16,7 @@ import pyarrow as pa
 from rocketdiff.core.errors import HarnessError, TraceError, UsageError
 from rocketdiff.core.events import Arm
 from rocketdiff.judging.run_info import describe
-from rocketdiff.record.storage.files import PartWriter, Place
+from rocketdiff.record.storage.files import PartWriter, RecordPlace
 from rocketdiff.record.storage.store import Batch
 from rocketdiff.record.storage.tables import COLUMNS, TRACES, Kept, NewFile
 from rocketdiff.traces.layout import JOURNAL, MANIFEST
@@ -33,7 +33,7 @@ _NO_RUN = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundRun:
     """A folder that is or should be a run: its id and digest, or why it is not a run."""
 
     path: str
@@ -75,23 +75,25 @@ def _below(path: Path, depth: int) -> Iterator[Path]:
         raise UsageError("a folder that can be read", seen=f"{path}: {problem.strerror}") from problem
 
 
-def identify(path: Path) -> Found:
+def identify(path: Path) -> FoundRun:
     """Return id and content digest of a run, from ``run.json``, which holds the digests of all tables."""
     try:
         run = RunDirectory.open(path)
         _require_sealed(run)
-        return Found(str(path), run.run, _digest(run), _month_of(run.manifest.created_wall_ms))
+        return FoundRun(str(path), run.run, _digest(run), _month_of(run.manifest.created_wall_ms))
     except HarnessError as error:
         return refused(path, error)
 
 
-def refused(path: Path, error: HarnessError, run: str = _NO_RUN) -> Found:
+def refused(path: Path, error: HarnessError, run: str = _NO_RUN) -> FoundRun:
     """Return a folder with the reason for its quarantine; the reason contains no path of this machine."""
     expected, seen = (text.replace(str(path), path.name) for text in (error.expected, error.seen))
-    return Found(str(path), run, "", "", expected, seen, error.hint)
+    return FoundRun(str(path), run, "", "", expected, seen, error.hint)
 
 
-def ingest(place: Place, batch: str, found: Sequence[Found]) -> tuple[tuple[NewFile, ...], tuple[Found, ...]]:
+def ingest(
+    place: RecordPlace, batch: str, found: Sequence[FoundRun]
+) -> tuple[tuple[NewFile, ...], tuple[FoundRun, ...]]:
     """Write these runs as one part of a batch; return its files, and the damaged runs."""
     writer, damaged = PartWriter(place, batch), []
     for folder in found:
@@ -107,7 +109,7 @@ def ingest(place: Place, batch: str, found: Sequence[Found]) -> tuple[tuple[NewF
     return writer.close(), tuple(damaged)
 
 
-def quarantined(place: Place, batch: Batch, found: Sequence[Found]) -> tuple[NewFile, ...]:
+def quarantined(place: RecordPlace, batch: Batch, found: Sequence[FoundRun]) -> tuple[NewFile, ...]:
     """Write the rows of refused folders."""
     rows = [
         {

@@ -13,7 +13,7 @@ from rocketdiff.analysis.case_trace import CaseTrace, TableKey
 from rocketdiff.core.errors import TraceError
 from rocketdiff.record.facts import silver
 from rocketdiff.record.rules import BASE
-from rocketdiff.record.storage.files import PartWriter, Place, path_in, read_run, texts
+from rocketdiff.record.storage.files import PartWriter, RecordPlace, path_in, read_run, texts
 from rocketdiff.record.storage.tables import COLUMNS, TRACES, Kept, NewFile
 from rocketdiff.traces.manifest import CaseStatus, RunManifest, decode_manifest
 from rocketdiff.traces.schema import ARM_CODES, SCHEMAS
@@ -21,7 +21,7 @@ from rocketdiff.traces.sealed_file import FileStatement, verify
 
 
 @dataclass(frozen=True, slots=True)
-class Unit:
+class CaseUnit:
     """One case to judge, and where its rows lie: the part of a batch of a month."""
 
     run: str
@@ -32,7 +32,9 @@ class Unit:
     statements: str
 
 
-def judge_units(place: Place, batch: str, wanted: frozenset[str], units: Iterable[Unit]) -> tuple[NewFile, ...]:
+def judge_units(
+    place: RecordPlace, batch: str, wanted: frozenset[str], units: Iterable[CaseUnit]
+) -> tuple[NewFile, ...]:
     """Judge some cases and write their facts of the wanted checks as one part of a batch."""
     writer = PartWriter(place, batch)
     for unit in units:
@@ -45,7 +47,7 @@ def judge_units(place: Place, batch: str, wanted: frozenset[str], units: Iterabl
     return writer.close()
 
 
-def check_units(place: Place, units: Iterable[Unit]) -> list[str]:
+def check_units(place: RecordPlace, units: Iterable[CaseUnit]) -> list[str]:
     """Read these cases back as they were sealed; return what is wrong, one sentence each."""
     found = []
     for unit in units:
@@ -56,7 +58,7 @@ def check_units(place: Place, units: Iterable[Unit]) -> list[str]:
     return found
 
 
-def _judged(place: Place, unit: Unit, wanted: frozenset[str]) -> tuple[str, dict[Kept, pa.Table]]:
+def _judged(place: RecordPlace, unit: CaseUnit, wanted: frozenset[str]) -> tuple[str, dict[Kept, pa.Table]]:
     """Return the reason why the case could not be judged, and its facts."""
     try:
         trace = read_unit(place, unit)
@@ -72,7 +74,7 @@ def checks_of(wanted: frozenset[str]) -> frozenset[str] | None:
     return None if BASE in wanted else wanted
 
 
-def read_unit(place: Place, unit: Unit) -> CaseTrace:
+def read_unit(place: RecordPlace, unit: CaseUnit) -> CaseTrace:
     """Return the case as it was sealed; TraceError if the record lacks a row that its statement counts."""
     manifest = manifest_of(place, unit)
     statements = msgspec.json.decode(unit.statements, type=list[FileStatement])
@@ -89,13 +91,13 @@ def read_unit(place: Place, unit: Unit) -> CaseTrace:
     return CaseTrace(unit.run, manifest.subjects, entry, tables, rules, manifest.bodies_compared)
 
 
-def manifest_of(place: Place, unit: Unit) -> RunManifest:
+def manifest_of(place: RecordPlace, unit: CaseUnit) -> RunManifest:
     """Return ``run.json`` of a unit's run."""
     return _manifest(place, path_in(place, Kept.RUNS, unit.month, unit.batch, unit.part), unit.run)
 
 
 @lru_cache(maxsize=4)
-def _manifest(place: Place, path: str, run: str) -> RunManifest:
+def _manifest(place: RecordPlace, path: str, run: str) -> RunManifest:
     rows = read_run(place, Kept.RUNS, path, run)
     found = texts(rows, "manifest")
     if len(found) != 1:
@@ -103,11 +105,11 @@ def _manifest(place: Place, path: str, run: str) -> RunManifest:
     return decode_manifest(found[0].encode(), where=f"run {run} of the record")
 
 
-def _rows_of(place: Place, unit: Unit, table: Kept) -> pa.Table:
+def _rows_of(place: RecordPlace, unit: CaseUnit, table: Kept) -> pa.Table:
     return _rows(place, table, path_in(place, table, unit.month, unit.batch, unit.part), unit.run)
 
 
 @lru_cache(maxsize=12)
-def _rows(place: Place, table: Kept, path: str, run: str) -> pa.Table:
+def _rows(place: RecordPlace, table: Kept, path: str, run: str) -> pa.Table:
     """Cached for the run's next case; at most two runs are in memory."""
     return read_run(place, table, path, run)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from rocketdiff.analysis.masters import WITHOUT_SPARK, require_master
 from rocketdiff.core.errors import ExitCode, UsageError
 from rocketdiff.record.conclude import concluding
-from rocketdiff.record.storage.files import Place
+from rocketdiff.record.storage.files import RecordPlace
 from rocketdiff.record.storage.store import Snapshot, look
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def require_order(over: str) -> None:
         raise UsageError(f"--over {' or '.join(ORDERS)}", seen=over)
 
 
-def regressions(place: Place, master: Master, *, over: str, since: str | None, everything: bool) -> "Regressions":
+def regressions(place: RecordPlace, master: Master, *, over: str, since: str | None, everything: bool) -> "Regressions":
     """Ask Spark the question of ``spark/questions/regressions.py``."""
     snapshot = look(place)
     with _spark(master, _runs(snapshot)) as spark:
@@ -47,7 +47,7 @@ def regressions(place: Place, master: Master, *, over: str, since: str | None, e
         return ask_regressions(spark, snapshot, concluding().scope, over=over, since=since, everything=everything)
 
 
-def history(place: Place, master: Master, *, over: str) -> tuple[dict[str, Any], ...]:
+def history(place: RecordPlace, master: Master, *, over: str) -> tuple[dict[str, Any], ...]:
     """Ask Spark the question of ``spark/questions/signature_history.py``."""
     snapshot = look(place)
     with _spark(master, _runs(snapshot)) as spark:
@@ -56,7 +56,7 @@ def history(place: Place, master: Master, *, over: str) -> tuple[dict[str, Any],
         return ask_history(spark, snapshot, concluding().scope, over=over)
 
 
-def rules_changed(place: Place, master: Master, checks: Sequence[str]) -> tuple[dict[str, Any], ...]:
+def rules_changed(place: RecordPlace, master: Master, checks: Sequence[str]) -> tuple[dict[str, Any], ...]:
     """Ask Spark the question of ``spark/questions/rules_changed.py``."""
     snapshot = look(place)
     with _spark(master, _runs(snapshot)) as spark:
@@ -65,7 +65,7 @@ def rules_changed(place: Place, master: Master, checks: Sequence[str]) -> tuple[
         return ask_rules_changed(spark, snapshot, checks)
 
 
-def page_rows(place: Place, master: Master) -> "tuple[Snapshot, PageRows]":
+def page_rows(place: RecordPlace, master: Master) -> "tuple[Snapshot, PageRows]":
     """Ask Spark the questions of a page (``spark/ask_page.py``); return the rows, and the snapshot that was asked."""
     snapshot = look(place)
     with _spark(master, _runs(snapshot)) as spark:

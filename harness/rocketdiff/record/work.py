@@ -13,9 +13,9 @@ from rocketdiff.analysis.masters import WITHOUT_SPARK
 from rocketdiff.record.conclude import Concluding, conclude
 from rocketdiff.record.facts import CONCLUDED_FROM
 from rocketdiff.record.freshness import concluded, judgements
-from rocketdiff.record.ingest import Found, identify, ingest
-from rocketdiff.record.judge import Unit, check_units, judge_units
-from rocketdiff.record.storage.files import PartWriter, Place, texts
+from rocketdiff.record.ingest import FoundRun, identify, ingest
+from rocketdiff.record.judge import CaseUnit, check_units, judge_units
+from rocketdiff.record.storage.files import PartWriter, RecordPlace, texts
 from rocketdiff.record.storage.store import Snapshot
 from rocketdiff.record.storage.tables import COLUMNS, Kept, NewFile
 from rocketdiff.traces.manifest import decode_manifest
@@ -24,13 +24,13 @@ RUNS_FOR_SPARK = 20
 """On two cores Spark's start pays off from some 140,000 attempts, about as many runs of suite quick as this (2026-11-22)."""
 
 
-class Work(Protocol):
+class RecordWork(Protocol):
     """The heavy steps of commands."""
 
-    def identify(self, paths: Sequence[Path]) -> list[Found]:
+    def identify(self, paths: Sequence[Path]) -> list[FoundRun]:
         """Return id and digest of each folder."""
 
-    def ingest(self, place: Place, batch: str, found: Sequence[Found]) -> tuple[list[NewFile], list[Found]]:
+    def ingest(self, place: RecordPlace, batch: str, found: Sequence[FoundRun]) -> tuple[list[NewFile], list[FoundRun]]:
         """Write runs; return files, and damaged runs."""
 
     def write(self, jobs: Sequence[bytes], write: Callable[[bytes], tuple[NewFile, ...]]) -> list[NewFile]:
@@ -59,7 +59,7 @@ def master_for(master: str | None, runs: int) -> str | None:
 
 
 @contextmanager
-def work_on(master: str | None, conf: Sequence[str] = (), *, runs: int = 0) -> Iterator[Work]:
+def work_on(master: str | None, conf: Sequence[str] = (), *, runs: int = 0) -> Iterator[RecordWork]:
     """Open a Spark session on a master, or work in this process (``none``)."""
     if master == WITHOUT_SPARK:
         yield Here()
@@ -83,10 +83,10 @@ class _Known:
 class Here:
     """All work in this process: for few runs, and as a cross-check of Spark."""
 
-    def identify(self, paths: Sequence[Path]) -> list[Found]:
+    def identify(self, paths: Sequence[Path]) -> list[FoundRun]:
         return [identify(path) for path in paths]
 
-    def ingest(self, place: Place, batch: str, found: Sequence[Found]) -> tuple[list[NewFile], list[Found]]:
+    def ingest(self, place: RecordPlace, batch: str, found: Sequence[FoundRun]) -> tuple[list[NewFile], list[FoundRun]]:
         files, damaged = ingest(place, batch, found)
         return list(files), list(damaged)
 
@@ -124,10 +124,10 @@ def _runs(snapshot: Snapshot) -> list[_Known]:
     return sorted((_Known(**row) for row in rows), key=lambda one: (-one.created_ms, one.run))
 
 
-def _units(snapshot: Snapshot, runs: Mapping[str, _Known]) -> list[Unit]:
+def _units(snapshot: Snapshot, runs: Mapping[str, _Known]) -> list[CaseUnit]:
     rows = snapshot.rows(Kept.CASES, ["run", "case", "statements"], snapshot.of("add"), run=list(runs)).to_pylist()
     return [
-        Unit(row["run"], row["case"], known.month, known.batch, known.part, row["statements"])
+        CaseUnit(row["run"], row["case"], known.month, known.batch, known.part, row["statements"])
         for row in sorted(rows, key=lambda row: (row["run"], row["case"]))
         for known in (runs[row["run"]],)
     ]

@@ -35,7 +35,7 @@ class Change(StrEnum):
     UNCHANGED = "unchanged"
 
 
-class Question(NamedTuple):
+class ScenarioCheck(NamedTuple):
     """One check of one scenario, without the pair of clients."""
 
     scenario: str
@@ -45,7 +45,7 @@ class Question(NamedTuple):
 class Key(NamedTuple):
     """Identity of a divergence in both runs; arm: ``baseline`` or ``candidate``."""
 
-    question: Question
+    question: ScenarioCheck
     signature: str
     arm: str
 
@@ -61,7 +61,7 @@ class Seen:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class DifferenceRow:
     """
     One divergence before and after. does_gate: whether it alone would fail the later run (the earlier one, if it is gone).
     """
@@ -82,8 +82,8 @@ class RunDifference:
 
     before: str
     after: str
-    rows: tuple[Row, ...]
-    unanswered: tuple[Question, ...]
+    rows: tuple[DifferenceRow, ...]
+    unanswered: tuple[ScenarioCheck, ...]
 
     @property
     def exit_code(self) -> ExitCode:
@@ -103,20 +103,20 @@ class RunDifference:
 
 @dataclass(slots=True)
 class _Side:
-    answers: defaultdict[Question, int] = field(default_factory=lambda: defaultdict(int))
-    gating: set[Question] = field(default_factory=set)
+    answers: defaultdict[ScenarioCheck, int] = field(default_factory=lambda: defaultdict(int))
+    gating: set[ScenarioCheck] = field(default_factory=set)
     seen: defaultdict[Key, Seen] = field(default_factory=lambda: defaultdict(Seen))
 
     @classmethod
     def of(cls, document: Document) -> "_Side":
         side = cls()
         for result in document.results:
-            question = Question(short_case(result.case, document.run), result.check)
+            question = ScenarioCheck(short_case(result.case, document.run), result.check)
             if result.verdict in DECISIVE:
                 side._add(question, result, document)
         return side
 
-    def _add(self, question: Question, result: CheckResult, document: Document) -> None:
+    def _add(self, question: ScenarioCheck, result: CheckResult, document: Document) -> None:
         self.answers[question] += 1
         if document.policy.gates(result):
             self.gating.add(question)
@@ -151,8 +151,8 @@ def difference_of(before: Document, after: Document) -> RunDifference:
     return RunDifference(before.run.run, after.run.run, tuple(rows), tuple(lost))
 
 
-def _row(key: Key, before: Seen, after: Seen) -> Row:
-    return Row(_change(before, after), key, before, after)
+def _row(key: Key, before: Seen, after: Seen) -> DifferenceRow:
+    return DifferenceRow(_change(before, after), key, before, after)
 
 
 def _change(before: Seen, after: Seen) -> Change:
@@ -188,7 +188,7 @@ def _title(document: Document) -> str:
     return f"{run.candidate.title} beside {run.baseline.title} ({run.run})"
 
 
-def _told(row: Row) -> Iterator[str]:
+def _told(row: DifferenceRow) -> Iterator[str]:
     notes = [f"{_share(row.before)} → {_share(row.after)}", *(() if row.does_gate else ("does not gate",))]
     question = row.key.question
     yield f"* `{row.key.signature}` of the {row.key.arm}, {question.check} in {question.scenario} ({', '.join(notes)})"

@@ -22,7 +22,7 @@ from rocketdiff.run.request import WITHOUT_LEDGERS, RunRequest
 from rocketdiff.scenario import Case
 from rocketdiff.traces.manifest import CaseEntry
 from rocketdiff.traces.run_directory import CaseDirectory, RunDirectory
-from rocketdiff.verdict.gate_rate_tally import Answer, ControlOutcome
+from rocketdiff.verdict.gate_rate_tally import ControlOutcome, TalliedAnswer
 
 FOLDER = "control"
 GUARD = "control"
@@ -86,7 +86,7 @@ class ControlArm:
 
 def guard_of(name: str, results: Sequence[CheckResult], entry: CaseEntry, subject: str) -> Guard:
     """Guard of a control: held unless the control alarmed. It also holds, with a note, if the control could not be decided."""
-    outcome = ControlOutcome(entry.number, entry.name, subject, tuple(map(Answer.of, results)))
+    outcome = ControlOutcome(entry.number, entry.name, subject, tuple(map(TalliedAnswer.of, results)))
     return Guard(
         name=name,
         held=not outcome.has_alarm,

@@ -120,13 +120,13 @@ class WorkloadPart(Part):
     properties: dict[Text, Text] = {}
 
 
-class Fault(Part):
+class FaultEntry(Part):
     """One entry of ``faults``; ``core.tables.fault`` has the kinds."""
 
     kind: str
 
 
-class OnBroker(Fault):
+class OnBroker(FaultEntry):
     """A fault of a broker, its slave, or the connections to it."""
 
     broker: Annotated[str, Field(pattern=r"^[a-z]$")]
@@ -138,7 +138,7 @@ class OnTheWire(OnBroker):
     frames: FramesName
 
 
-class Timed(Fault):
+class Timed(FaultEntry):
     """Begins at_s after the first due send."""
 
     at_s: Seconds

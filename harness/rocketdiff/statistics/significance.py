@@ -18,7 +18,7 @@ ASSUMED_LOG_SD = 0.15
 """For fewer than two pairs: the smaller spread in the table of this room's README."""
 
 
-class Decision(StrEnum):
+class IntervalDecision(StrEnum):
     """Three answers from one interval. Seeing no difference is never a pass."""
 
     EQUIVALENT = "equivalent"
@@ -35,7 +35,7 @@ class RatioDecision:
     p_equivalence, p_difference: for Holm over several checks.
     """
 
-    decision: Decision
+    decision: IntervalDecision
     ratio: float
     low: float
     high: float
@@ -65,7 +65,7 @@ def paired_ratio(pairs: Sequence[tuple[float, float]], *, margin_ratio: float, a
     n, confidence = len(ratios), 1 - 2 * alpha
     if n < 2:
         return RatioDecision(
-            Decision.INCONCLUSIVE, exp(float(ratios.sum())), 0.0, inf, confidence, n, ASSUMED_LOG_SD, 1.0, 1.0
+            IntervalDecision.INCONCLUSIVE, exp(float(ratios.sum())), 0.0, inf, confidence, n, ASSUMED_LOG_SD, 1.0, 1.0
         )
     mean, deviation = float(ratios.mean()), float(ratios.std(ddof=1))
     error = deviation / sqrt(n)
@@ -73,11 +73,11 @@ def paired_ratio(pairs: Sequence[tuple[float, float]], *, margin_ratio: float, a
     low, high = mean - reach, mean + reach
     equivalence = max(_tail(mean + margin, error, n - 1), _tail(margin - mean, error, n - 1))
     difference = _tail(abs(mean) - margin, error, n - 1)
-    decision = Decision.INCONCLUSIVE
+    decision = IntervalDecision.INCONCLUSIVE
     if -margin < low and high < margin:
-        decision = Decision.EQUIVALENT
+        decision = IntervalDecision.EQUIVALENT
     elif low > margin or high < -margin:
-        decision = Decision.DIFFERENT
+        decision = IntervalDecision.DIFFERENT
     return RatioDecision(decision, exp(mean), exp(low), exp(high), confidence, n, deviation, equivalence, difference)
 
 

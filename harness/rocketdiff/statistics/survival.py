@@ -7,7 +7,7 @@ from statistics import NormalDist
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class SurvivalStep:
     """From ``time`` on (unit of the durations) the share ``survival`` is still running."""
 
     time: float
@@ -24,7 +24,7 @@ class RestrictedMean:
     confidence: float
 
 
-def kaplan_meier(durations: Sequence[float], observed: Sequence[bool]) -> tuple[Step, ...]:
+def kaplan_meier(durations: Sequence[float], observed: Sequence[bool]) -> tuple[SurvivalStep, ...]:
     """
     Return the product-limit estimate (Kaplan and Meier, JASA 53, 1958): one step per distinct observed time.
 
@@ -34,13 +34,13 @@ def kaplan_meier(durations: Sequence[float], observed: Sequence[bool]) -> tuple[
     Raises ValueError if the lengths differ.
     """
     rows = sorted(zip(durations, observed, strict=True))
-    steps: list[Step] = []
+    steps: list[SurvivalStep] = []
     survival = 1.0
     for time in sorted({duration for duration, seen in rows if seen}):
         at_risk = sum(duration >= time for duration, _ in rows)
         ended = sum(seen and duration == time for duration, seen in rows)
         survival *= 1 - ended / at_risk
-        steps.append(Step(time, survival))
+        steps.append(SurvivalStep(time, survival))
     return tuple(steps)
 
 

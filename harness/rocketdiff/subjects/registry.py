@@ -13,7 +13,15 @@ from rocketdiff.releases.programs.wrappers import unwrapped
 from rocketdiff.subjects.kind import Kind, LabHost
 from rocketdiff.subjects.kinds import cpp, grpc_java, java, other_languages, python, toy
 from rocketdiff.subjects.own import subject_file
-from rocketdiff.subjects.own.own_program import PREFIX, Command, OwnProgram, command_of, found_command, hello_of, id_of
+from rocketdiff.subjects.own.own_program import (
+    PREFIX,
+    OwnProgram,
+    ProgramCommand,
+    command_of,
+    found_command,
+    hello_of,
+    id_of,
+)
 from rocketdiff.subjects.program import SubjectProgram
 from rocketdiff.subjects.subject import Subject
 
@@ -128,7 +136,7 @@ def _is_needed(spec: str, subject: Subject) -> bool:
     return with_client(spec) != str(subject)
 
 
-def _own(spec: str, command: Command) -> Subject:
+def _own(spec: str, command: ProgramCommand) -> Subject:
     hello = hello_of(spec, command)
     subject = id_of(hello, frozenset(KINDS))
     capabilities, own_ms = frozenset(hello.capabilities), hello.attempt_timeout_ms

@@ -12,7 +12,7 @@ from rocketdiff.core.answers.evidence import Evidence, PairedSample, Standing
 from rocketdiff.core.answers.verdict import Severity, Verdict
 from rocketdiff.statistics.significance import (
     MOST_PAIRS,
-    Decision,
+    IntervalDecision,
     RatioDecision,
     benjamini_hochberg,
     exact_mcnemar,
@@ -178,4 +178,4 @@ def _flag(severity: Severity, p_values: Sequence[float]) -> tuple[bool, ...]:
 def _equivalent(severity: Severity, ratios: Sequence[RatioDecision | None]) -> tuple[bool, ...]:
     if severity is Severity.MUST:
         return holm([1.0 if ratio is None else ratio.p_equivalence for ratio in ratios], ALPHA_EQUIVALENCE)
-    return tuple(ratio is not None and ratio.decision is Decision.EQUIVALENT for ratio in ratios)
+    return tuple(ratio is not None and ratio.decision is IntervalDecision.EQUIVALENT for ratio in ratios)

@@ -16,7 +16,7 @@ EXAMPLE_CHARACTERS = 400
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class TalliedAnswer:
     """One check's answer, reduced to what is counted."""
 
     check: str
@@ -28,7 +28,7 @@ class Answer:
     reason: str = ""
 
     @classmethod
-    def of(cls, result: CheckResult) -> "Answer":
+    def of(cls, result: CheckResult) -> "TalliedAnswer":
         example = result.divergences[0].example if result.divergences else None
         return cls(
             check=result.check,
@@ -72,7 +72,7 @@ class ControlOutcome:
     number: int
     case: str
     subject: str
-    answers: tuple[Answer, ...]
+    answers: tuple[TalliedAnswer, ...]
     trouble: str = ""
     cases_alarmed: bool = False
     mode: str = ""
@@ -121,9 +121,9 @@ def _checks(outcomes: Iterable[ControlOutcome]) -> tuple[CheckRate, ...]:
 
     A gate run asks a check of several pools with overlapping samples: together they are one trial.
     """
-    trials: defaultdict[str, list[list[Answer]]] = defaultdict(list)
+    trials: defaultdict[str, list[list[TalliedAnswer]]] = defaultdict(list)
     for outcome in outcomes:
-        answers: defaultdict[str, list[Answer]] = defaultdict(list)
+        answers: defaultdict[str, list[TalliedAnswer]] = defaultdict(list)
         for answer in outcome.answers:
             if answer.severity is not Severity.INFO:
                 answers[answer.check].append(answer)
@@ -132,7 +132,7 @@ def _checks(outcomes: Iterable[ControlOutcome]) -> tuple[CheckRate, ...]:
     return tuple(_check(check, trials[check]) for check in sorted(trials))
 
 
-def _check(check: str, trials: Sequence[Sequence[Answer]]) -> CheckRate:
+def _check(check: str, trials: Sequence[Sequence[TalliedAnswer]]) -> CheckRate:
     decided = [answers for answers in trials if any(answer.is_trial for answer in answers)]
     return CheckRate(
         check=check,

@@ -15,7 +15,7 @@ from rocketdiff.analysis.checks.storage.delay import EARLY, ELSEWHERE, NOT_DELIV
 from rocketdiff.analysis.checks.storage.loss import UNSTORED, Loss
 from rocketdiff.analysis.checks.storage.order import REORDERED, Order
 from rocketdiff.analysis.fact_collector import FactCollector
-from rocketdiff.analysis.facts import Difference
+from rocketdiff.analysis.facts import DifferenceFact
 from rocketdiff.analysis.send_view import Copy, Fate, SendView
 from rocketdiff.analysis.steps.aligned import AlignedSend
 from rocketdiff.analysis.steps.attempts_in_context import FaultTimes
@@ -66,7 +66,7 @@ def seen(make: Any, *sends: AlignedSend) -> list[str]:
     for send in sends:
         observer.observe(send)
     observer.finish()
-    return [fact.fact.signature for fact in collector.facts() if isinstance(fact.fact, Difference)]
+    return [fact.fact.signature for fact in collector.facts() if isinstance(fact.fact, DifferenceFact)]
 
 
 def alone(candidate: SendView) -> AlignedSend:
@@ -209,4 +209,4 @@ def test_a_one_way_message_is_missed_until_something_happens(
     collector = FactCollector("run", 1, 0)
     entry = cast(CaseEntry, SimpleNamespace(clock=None))
     Loss(CaseContext(entry, FaultTimes([paused]), collector)).observe(alone(absent))
-    assert [fact.fact.signature for fact in collector.facts() if isinstance(fact.fact, Difference)] == noted
+    assert [fact.fact.signature for fact in collector.facts() if isinstance(fact.fact, DifferenceFact)] == noted

@@ -10,7 +10,7 @@ from rocketdiff.analysis.checks.case_facts import CaseFacts, TallyKey
 from rocketdiff.analysis.checks.sending.by_rules.publish_lists import compare_publish_lists
 from rocketdiff.analysis.checks.sending.by_rules.start_positions import STARTS, TOGETHER, StartPositions, pooled
 from rocketdiff.analysis.fact_collector import FactCollector
-from rocketdiff.analysis.facts import Difference
+from rocketdiff.analysis.facts import DifferenceFact
 from rocketdiff.core.answers.evidence import Concentration
 from rocketdiff.core.errors import ExitCode
 from rocketdiff.core.events import Arm
@@ -173,9 +173,10 @@ def differing(known: CaseTrace) -> list[tuple[str, str]]:
     compare_publish_lists(known, collector)
     facts = [one.fact for one in collector.facts()]
     assert all(
-        isinstance(one, Difference) and (one.at_ns, one.check, one.send) == (77, "queue-choice", -1) for one in facts
+        isinstance(one, DifferenceFact) and (one.at_ns, one.check, one.send) == (77, "queue-choice", -1)
+        for one in facts
     )
-    return [(one.arm, one.signature) for one in facts if isinstance(one, Difference)]
+    return [(one.arm, one.signature) for one in facts if isinstance(one, DifferenceFact)]
 
 
 OTHER, RULES = "queue.other-publish-list", "rules/queue.other-publish-list"

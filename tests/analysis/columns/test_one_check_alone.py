@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from rocketdiff.analysis.case_pass import judge_case
 from rocketdiff.analysis.case_trace import CaseTrace, read_case
-from rocketdiff.analysis.facts import CaseFact, Difference, EpisodeValue, Tally
+from rocketdiff.analysis.facts import CaseFact, DifferenceFact, EpisodeValue, Tally
 from rocketdiff.core.events import Arm
 from rocketdiff.core.tables.checks import CHECKS
 from rocketdiff.record import judge as record_judge
@@ -60,7 +60,7 @@ def of(checks: Collection[str], facts: Collection[CaseFact]) -> list[CaseFact]:
     return [
         one
         for one in facts
-        if isinstance(one.fact, Difference | Tally | EpisodeValue) and owner_of(one.fact.check) in checks
+        if isinstance(one.fact, DifferenceFact | Tally | EpisodeValue) and owner_of(one.fact.check) in checks
     ]
 
 

@@ -10,7 +10,7 @@ from rocketdiff.analysis.facts import (
     ARROW_SCHEMA,
     SPARK_SCHEMA,
     CaseFact,
-    Difference,
+    DifferenceFact,
     EpisodeValue,
     Fact,
     LaneBar,
@@ -30,8 +30,10 @@ pytestmark = [
 LOST = "loss.acknowledged-not-stored"
 
 
-def difference(send: int, *, weight: int, at_ns: int, attempt: int | None = None, arm: str = "candidate") -> Difference:
-    return Difference("loss", LOST, arm, 0, send, attempt, "calm", at_ns, weight, "a", "b")
+def difference(
+    send: int, *, weight: int, at_ns: int, attempt: int | None = None, arm: str = "candidate"
+) -> DifferenceFact:
+    return DifferenceFact("loss", LOST, arm, 0, send, attempt, "calm", at_ns, weight, "a", "b")
 
 
 def facts(spark: SparkSession, *rows: Fact, number: int = 1) -> DataFrame:
@@ -96,7 +98,7 @@ def test_a_cluster_shows_the_difference_that_is_easiest_to_follow(spark: SparkSe
     found = {row["arm"]: row for row in collected(clusters(rows))}
     assert (found["candidate"]["count"], found["candidate"]["send"], found["candidate"]["attempt"]) == (4, 3, None)
     assert (found["baseline"]["count"], found["baseline"]["send"]) == (1, 4)
-    assert set(found["candidate"]) == {"run", "number", "count", *columns_of(Difference)}
+    assert set(found["candidate"]) == {"run", "number", "count", *columns_of(DifferenceFact)}
 
 
 def test_tallies_of_one_key_are_added_and_others_kept_apart(spark: SparkSession) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 from rocketdiff.core.sends.plan import PlannedSend, SendKind, SendMode
 from rocketdiff.core.sends.records import NEVER_CALLED_BACK, CalledBackAgain, Record, Send
 from rocketdiff.drivers.python.async_sends import AsyncSends, Told
-from rocketdiff.drivers.python.client import Answer
+from rocketdiff.drivers.python.client import ClientResult
 from rocketdiff.drivers.python.sender import Sender
 
 MS = 1_000_000
@@ -37,13 +37,13 @@ class Fake:
     def route(self) -> int:
         return 1
 
-    def send(self, send: PlannedSend, message: Any) -> Answer:
+    def send(self, send: PlannedSend, message: Any) -> ClientResult:
         assert message == f"message {send.send}"
         if send.argument == 1:
             raise BrokenBrokerError("two\nlines") from TimeoutError()
         if send.argument == 2:
             raise NamelessError
-        return Answer("SEND_OK", "broker-a", 3, 17)
+        return ClientResult("SEND_OK", "broker-a", 3, 17)
 
     def send_async(self, send: PlannedSend, message: Any, told: Told) -> None:
         if send.argument == 1:

@@ -11,7 +11,7 @@ from rocketdiff.core.sends.plan import PlannedSend
 from rocketdiff.core.sends.records import Done, Ready, Record, Send, SubjectFailed
 from rocketdiff.core.tables.settings import ClientSettings
 from rocketdiff.drivers.python.async_sends import Told
-from rocketdiff.drivers.python.client import Answer, Client, Speak
+from rocketdiff.drivers.python.client import Client, ClientResult, Speak
 from rocketdiff.drivers.python.session import Session, obey
 from rocketdiff.protocol.commands import STOP, SubjectSetup, encode_go, encode_plan, encode_setup
 from tests.subjects.conftest import plan_of
@@ -53,8 +53,8 @@ class Willing:
     def route(self) -> int:
         return 0
 
-    def send(self, send: PlannedSend, message: Any) -> Answer:  # noqa: ARG002 - answers whatever it is
-        return Answer("SEND_OK", "broker-a", 0, 0)
+    def send(self, send: PlannedSend, message: Any) -> ClientResult:  # noqa: ARG002 - answers whatever it is
+        return ClientResult("SEND_OK", "broker-a", 0, 0)
 
     def send_async(self, send: PlannedSend, message: Any, told: Told) -> None:
         told(self.send(send, message))

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from rocketdiff.lab.fuzz.differences import Behaviour, behaviours, differences, reference_lines
+from rocketdiff.lab.fuzz.differences import SharedDialect, behaviours, differences, reference_lines
 from rocketdiff.releases.catalogue import client_releases
 from rocketdiff.simulation.generators import generate
 from rocketdiff.simulation.script import Depth, parse_script
@@ -14,7 +14,7 @@ from rocketmq_reference.rules.queue_choice import selection
 from tests.lab.fuzz.toy_host import ToyHost
 
 SCRIPTS = [(f"s{seed}", parse_script(generate("selection", seed), f"s{seed}")) for seed in range(3)]
-GROUPS = [Behaviour(dialect_of("4.9.8"), ("4.9.8",)), Behaviour(dialect_of("5.3.3"), ("5.3.3", "5.5.0"))]
+GROUPS = [SharedDialect(dialect_of("4.9.8"), ("4.9.8",)), SharedDialect(dialect_of("5.3.3"), ("5.3.3", "5.5.0"))]
 
 
 def with_the_old_walk(dialect: Dialect) -> Dialect:

@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from rocketdiff.lab.fuzz.differences import Behaviour, differences
+from rocketdiff.lab.fuzz.differences import SharedDialect, differences
 from rocketdiff.lab.fuzz.lockstep import name_of, script_of
 from rocketdiff.lab.fuzz.shrunk_difference import GONE, kind_of, shrunk_difference
 from rocketdiff.simulation.script import Depth, parse_script
@@ -18,7 +18,7 @@ NAME = name_of(Depth.SELECTION, 1)
 def test_a_difference_becomes_a_small_script(tmp_path: Path) -> None:
     """A selection after a failure on two brokers is all it takes to tell the old walk from the new; it is saved as a script."""
     scripts = [(NAME, parse_script(script_of(NAME), NAME))]
-    (found,) = differences(HOST, scripts, [Behaviour(dialect_of("5.3.3"), ("5.3.3",))])
+    (found,) = differences(HOST, scripts, [SharedDialect(dialect_of("5.3.3"), ("5.3.3",))])
     evidence = shrunk_difference(found, HOST)
     assert len(evidence.script["steps"]) <= 3
     assert evidence.script["steps"][-1]["do"] == "select"
@@ -32,7 +32,7 @@ def test_a_host_that_fails_is_told_too() -> None:
     """There is no line to take apart then."""
     broken = ToyHost(broken=("5.3.3",))
     scripts = [(NAME, parse_script(script_of(NAME), NAME))]
-    (found,) = differences(broken, scripts, [Behaviour(dialect_of("5.3.3"), ("5.3.3",))])
+    (found,) = differences(broken, scripts, [SharedDialect(dialect_of("5.3.3"), ("5.3.3",))])
     evidence = shrunk_difference(found, broken)
     assert any("a host that works" in word for word in evidence.words)
 
@@ -40,7 +40,7 @@ def test_a_host_that_fails_is_told_too() -> None:
 def test_a_difference_that_is_gone_is_said_to_be_so() -> None:
     """Shrinking would have nothing to hold on to."""
     scripts = [(NAME, parse_script(script_of(NAME), NAME))]
-    (found,) = differences(HOST, scripts, [Behaviour(dialect_of("5.3.3"), ("5.3.3",))])
+    (found,) = differences(HOST, scripts, [SharedDialect(dialect_of("5.3.3"), ("5.3.3",))])
     assert shrunk_difference(found, ToyHost()).words == (GONE,)
 
 

@@ -1,6 +1,6 @@
 """Changes on the way between releases: named by standard scripts, found by random ones too."""
 
-from rocketdiff.lab.history.changelog import Change, EdgeChanges, changelog, changelog_data, changelog_lines
+from rocketdiff.lab.history.changelog import BehaviourChange, EdgeChanges, changelog, changelog_data, changelog_lines
 from rocketdiff.lab.history.lineage import Edge, Way, way
 from rocketdiff.simulation.script import NamedScript, Script, parse_script
 from rocketdiff.simulation.script.model import Select
@@ -117,5 +117,5 @@ def test_a_side_line_is_marked() -> None:
 def test_a_change_knows_its_depth() -> None:
     """That of its script."""
     (change,) = found_by(by_table({"rule": {"4.8.0": 1}}))[1].changes
-    assert isinstance(change, Change)
+    assert isinstance(change, BehaviourChange)
     assert change.depth == "selection"

@@ -2,7 +2,7 @@
 
 from rocketdiff.lab.history import groups_page
 from rocketdiff.lab.history.changelog import Corpus
-from rocketdiff.lab.history.groups import Group, grouping, groups_report
+from rocketdiff.lab.history.groups import ReleaseGroup, grouping, groups_report
 from rocketdiff.lab.history.rule_table import RuleRow, rule_rows
 from rocketdiff.simulation.golden.standard import StandardScript
 from rocketdiff.simulation.script import Depth, NamedScript, parse_script
@@ -21,7 +21,7 @@ def test_equal_answers_to_everything_make_a_group() -> None:
     """Named in the order of the release lines."""
     runner = by_table({"retry-walk": {"4.8.0": 1, "4.9.0": 1}})
     found = grouping(toy_executions(runner), corpus_of(runner, WALK), Depth.SELECTION, RELEASES)
-    assert found.groups == (Group("SA", ("4.7.0", "4.7.1")), Group("SB", ("4.8.0", "4.9.0")))
+    assert found.groups == (ReleaseGroup("SA", ("4.7.0", "4.7.1")), ReleaseGroup("SB", ("4.8.0", "4.9.0")))
     assert (found.standard_scripts, found.random_scripts) == (1, 0)
 
 

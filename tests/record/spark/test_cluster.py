@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from rocketdiff.record.commands import add, check, judge, status
-from rocketdiff.record.storage.files import Place
+from rocketdiff.record.storage.files import RecordPlace
 from rocketdiff.record.work import Here
 from tests.analysis.synthetic import Told
 from tests.record.rows import all_rows
@@ -38,7 +38,7 @@ def test_a_worker_that_is_killed_in_the_middle_changes_no_row(
 ) -> None:
     """Judged by `rocketdiff record judge --master spark://…` from another folder; its first worker dies when the first facts are on disk."""
     runs = [new_run(f"run-{number:02}", change=spoil if number % 3 == 0 else None) for number in range(RUNS)]
-    here, there = Place.named(str(tmp_path / "here")), Place.named(str(tmp_path / "there"))
+    here, there = RecordPlace.named(str(tmp_path / "here")), RecordPlace.named(str(tmp_path / "there"))
     for place in (here, there):
         add(place, runs, Here())
     elsewhere = tmp_path / "elsewhere"

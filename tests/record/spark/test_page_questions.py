@@ -8,7 +8,7 @@ from pyspark.sql import SparkSession
 
 from rocketdiff.record.conclude import concluding
 from rocketdiff.record.spark.ask_page import ask_page
-from rocketdiff.record.storage.files import Place
+from rocketdiff.record.storage.files import RecordPlace
 from rocketdiff.record.storage.store import look
 from tests.analysis.synthetic import Told
 
@@ -24,7 +24,7 @@ def spoil(told: Told) -> None:
 
 
 def test_the_page_is_told_what_changed_between_runs_and_between_releases(
-    spark: SparkSession, new_run: Callable[..., Path], recorded: Callable[..., Place]
+    spark: SparkSession, new_run: Callable[..., Path], recorded: Callable[..., RecordPlace]
 ) -> None:
     """Two releases, of which the later one loses a message: new between them, and 0 of 1 and 1 of 1 runs."""
     runs = [new_run("a", candidate="python:5.1.4"), new_run("b", candidate="python:5.3.3", change=spoil)]

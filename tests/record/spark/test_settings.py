@@ -6,7 +6,7 @@ import pytest
 
 from rocketdiff.core.errors import EnvironmentMissing, UsageError
 from rocketdiff.record.spark.work import MANY_RUNS, _last_line, pairs, settings_for
-from rocketdiff.record.storage.files import Place
+from rocketdiff.record.storage.files import RecordPlace
 from rocketdiff.record.storage.store import commit, look_or_make, new_batch
 from rocketdiff.record.storage.tables import Kept, NewFile
 
@@ -28,7 +28,7 @@ def test_a_setting_of_the_user_is_a_pair() -> None:
             pairs([text])
 
 
-def test_files_that_the_driver_cannot_see_are_not_committed(place: Place) -> None:
+def test_files_that_the_driver_cannot_see_are_not_committed(place: RecordPlace) -> None:
     """A worker wrote them to a folder of its own that has the same name."""
     snapshot = look_or_make(place)
     file = NewFile(Kept.RUNS, "month=2026-11/batch=b/b-1.parquet", "2026-11", "b", 10, 1, "r", "r")

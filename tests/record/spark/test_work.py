@@ -12,7 +12,7 @@ from rocketdiff.record.commands import add, check, compact, judge, status
 from rocketdiff.record.conclude import concluding
 from rocketdiff.record.spark.ask import ask_history
 from rocketdiff.record.spark.work import OnSpark, in_words
-from rocketdiff.record.storage.files import Place
+from rocketdiff.record.storage.files import RecordPlace
 from rocketdiff.record.storage.store import look
 from rocketdiff.record.storage.tables import Kept
 from rocketdiff.record.work import Here
@@ -37,7 +37,7 @@ def test_tasks_write_what_one_process_writes(spark: SparkSession, tmp_path: Path
     runs = [new_run("good"), new_run("lossy", change=spoil), new_run("cut")]
     (runs[2] / "sends" / "01-baseline.parquet").write_bytes(b"PAR1")
     runs.append(shutil.copytree(runs[0], tmp_path / "copy"))
-    here, there = Place.named(str(tmp_path / "here")), Place.named(str(tmp_path / "there"))
+    here, there = RecordPlace.named(str(tmp_path / "here")), RecordPlace.named(str(tmp_path / "there"))
     counts = []
     for place, work in ((here, Here()), (there, OnSpark(spark))):
         added = add(place, runs, work)
@@ -52,7 +52,7 @@ def test_tasks_write_what_one_process_writes(spark: SparkSession, tmp_path: Path
 
 
 def test_a_file_of_the_record_that_is_gone_is_one_message(
-    spark: SparkSession, recorded: Callable[..., Place], new_run: NewRun
+    spark: SparkSession, recorded: Callable[..., RecordPlace], new_run: NewRun
 ) -> None:
     """Asked of Spark, which plans by the files that the tables name."""
     place = recorded(new_run("run-1", change=spoil))

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from rocketdiff.simulation.comparison import Difference, first_difference, with_initial_state
+from rocketdiff.simulation.comparison import AnswerDifference, first_difference, with_initial_state
 from rocketdiff.simulation.script import NamedScript, parse_script
 from rocketdiff.simulation.virtual import run_reference
 from rocketmq_reference.dialects import dialect_of
@@ -14,7 +14,7 @@ def before(*steps: dict[str, Any], trace: bool = True) -> dict[str, Any] | None:
     one = NamedScript("S", parse_script(data, "S"))
     lines = run_reference(dialect_of("5.3.3"), "S", one.script, trace=trace)
     difference = first_difference("S", lines, [line.replace('"broker": "a"', '"broker": "b"') for line in lines])
-    assert isinstance(difference, Difference)
+    assert isinstance(difference, AnswerDifference)
     return with_initial_state(one, difference, "5.3.3").before
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from rocketdiff.core.errors import ExitCode, UsageError
 from rocketdiff.simulation.script import canonical, parse_script, to_dict
-from rocketdiff.simulation.script.answers import Answer, BrokerRoute
+from rocketdiff.simulation.script.answers import BrokerRoute, ServerAnswer
 from rocketdiff.simulation.script.model import (
     Advance,
     BrokerAnswers,
@@ -23,7 +23,7 @@ from rocketdiff.simulation.script.model import (
     Timeline,
     Update,
 )
-from rocketdiff.simulation.script.vocabulary import Depth, DumpPart, Fault, Lookup, Mode, ScriptSettings
+from rocketdiff.simulation.script.vocabulary import BrokerFault, Depth, DumpPart, Lookup, Mode, ScriptSettings
 from tests.simulation.script.examples import BAD, EVERYTHING, EXAMPLE, script_of
 
 
@@ -35,7 +35,7 @@ def test_the_example_of_the_design_is_read() -> None:
             Update("a", 5, isolation=True, reachable=True),
             Select(),
             Advance(100),
-            BrokerAnswers("a", (Answer(fault=Fault.TIMEOUT),)),
+            BrokerAnswers("a", (ServerAnswer(fault=BrokerFault.TIMEOUT),)),
             Send(Mode.SYNC, count=3),
             Dump((DumpPart.INDEX, DumpPart.QUEUES, DumpPart.FAULTS)),
         ),
@@ -57,8 +57,8 @@ def test_extensions_mean_what_they_say() -> None:
     assert script.lookup is Lookup.AT_FIRST_SEND
     assert script.start_index == (11, -5)
     assert script.route == (BrokerRoute("a", 4, perm=4, master=False), BrokerRoute("b", 2))
-    assert script.steps[4] == BrokerAnswers("b", (Answer(3, code=2),))
-    assert script.steps[5] == BrokerAnswers("b", (Answer(3, code=10),))
+    assert script.steps[4] == BrokerAnswers("b", (ServerAnswer(3, code=2),))
+    assert script.steps[5] == BrokerAnswers("b", (ServerAnswer(3, code=10),))
     assert script.steps[17] == Send(Mode.ONE_WAY, queue=QueueOf("a", 1))
     assert script.steps[22] == Timeline(
         (Entry(0, Send(thread=2)), Entry(5, Select("a", thread=1)), Entry(3_000, Pause("a")))

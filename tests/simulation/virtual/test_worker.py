@@ -1,7 +1,7 @@
 """A thread of the client does its jobs one after the other."""
 
 from rocketdiff.simulation.virtual.kernel import Kernel
-from rocketdiff.simulation.virtual.worker import Worker
+from rocketdiff.simulation.virtual.worker import VirtualWorker
 from rocketmq_reference.client.effects import Body, Signal, Wait
 from rocketmq_reference.client.memory import Thread
 from tests.simulation.virtual.running import run_out
@@ -10,7 +10,7 @@ from tests.simulation.virtual.running import run_out
 def test_jobs_wait_for_the_one_before_them() -> None:
     """The first job takes 5 ms, so the second is done at 5."""
     kernel = Kernel()
-    worker = Worker(kernel, Thread("own"))
+    worker = VirtualWorker(kernel, Thread("own"))
     done: list[tuple[str, int]] = []
 
     def job(name: str) -> Body:
@@ -26,7 +26,7 @@ def test_jobs_wait_for_the_one_before_them() -> None:
 def test_a_job_begins_after_what_is_due_already() -> None:
     """Handing a job over is an event at the end of the millisecond."""
     kernel = Kernel()
-    worker = Worker(kernel, Thread("own"))
+    worker = VirtualWorker(kernel, Thread("own"))
     done: list[str] = []
     kernel.at(1, lambda: worker.submit(lambda _own: done.append("job")))
     kernel.at(1, lambda: done.append("event"))
@@ -37,7 +37,7 @@ def test_a_job_begins_after_what_is_due_already() -> None:
 def test_a_fixed_rate_makes_up_for_a_long_run() -> None:
     """Every 10 ms, the first run takes 25 ms: the second and third follow at once, the fourth is on time."""
     kernel = Kernel()
-    worker = Worker(kernel, Thread("own"))
+    worker = VirtualWorker(kernel, Thread("own"))
     began: list[int] = []
     fourth = Signal()
 
@@ -55,7 +55,7 @@ def test_a_fixed_rate_makes_up_for_a_long_run() -> None:
 def test_timed_jobs_of_one_thread_keep_their_order() -> None:
     """What is due earlier comes first; at equal times what was scheduled first."""
     kernel = Kernel()
-    worker = Worker(kernel, Thread("own"))
+    worker = VirtualWorker(kernel, Thread("own"))
     done: list[str] = []
     for due_ms, name in ((7, "third"), (5, "first"), (5, "second")):
         worker.schedule(due_ms, lambda _own, name=name: done.append(name))  # type: ignore[misc]
@@ -66,7 +66,7 @@ def test_timed_jobs_of_one_thread_keep_their_order() -> None:
 def test_a_job_that_falls_due_hurries_the_one_under_way() -> None:
     """If what that waits for has come about in the same ms, it goes on before whoever was woken first."""
     kernel = Kernel()
-    worker = Worker(kernel, Thread("own"))
+    worker = VirtualWorker(kernel, Thread("own"))
     answer, seen = Signal(), list[str]()
 
     def other() -> Body:

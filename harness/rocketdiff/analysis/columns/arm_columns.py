@@ -35,7 +35,7 @@ _OK = "SEND_OK"
 _LARGEST_QUEUE = 65_535
 
 
-class Words:
+class WordDictionary:
     """Dictionary of the words of a case; codes are the same in all its tables."""
 
     def __init__(self) -> None:
@@ -124,7 +124,7 @@ def place_of(broker: Ints, queue_id: Ints) -> Ints:
     return np.where(known, (broker << 16) | queue_id, MISSING)
 
 
-def arm_columns(trace: CaseTrace, arm: Arm, brokers: Words) -> ArmColumns | None:
+def arm_columns(trace: CaseTrace, arm: Arm, brokers: WordDictionary) -> ArmColumns | None:
     """Return an arm's columns; None if its rows are not numbered and sorted as in a sealed run."""
     sends = trace.tables.get((TableName.SENDS, arm), SCHEMAS[TableName.SENDS].empty_table())
     attempts = trace.tables.get((TableName.ATTEMPTS, arm), SCHEMAS[TableName.ATTEMPTS].empty_table())
@@ -147,7 +147,7 @@ def arm_columns(trace: CaseTrace, arm: Arm, brokers: Words) -> ArmColumns | None
 def _joined(
     sends: pa.Table,
     attempts: pa.Table,
-    brokers: Words,
+    brokers: WordDictionary,
     keys: Ints,
     send_row: Ints,
     first_attempt: Ints,
@@ -166,7 +166,7 @@ def _joined(
     broker, place = of_attempt(tried_at), of_attempt(places)
     named = of_send(place_of(brokers.codes_of(sends.column("broker")), integers_or(sends.column("queue_id"), MISSING)))
     offset = of_send(integers_or(sends.column("queue_offset"), MISSING))
-    texts = Words()
+    texts = WordDictionary()
     well = (send_row >= 0) & (counts == 1) & (place >= 0) & (named == place) & (offset >= 0) & (answered_ns >= tried_ns)
     well &= of_send(_went_well(sends).astype(np.int64)) == 1
     well &= of_attempt(_was_stored(attempts).astype(np.int64)) == 1

@@ -15,7 +15,7 @@ import numpy as np
 from rocketdiff.analysis.case_trace import CaseTrace
 from rocketdiff.analysis.checks.sending.results.slower_sends import HELD_UP_NS
 from rocketdiff.analysis.checks.storage.acknowledged import EARLY_MS
-from rocketdiff.analysis.columns.arm_columns import MISSING, ArmColumns, Ints, Mask, Words, arm_columns
+from rocketdiff.analysis.columns.arm_columns import MISSING, ArmColumns, Ints, Mask, WordDictionary, arm_columns
 from rocketdiff.analysis.columns.contents import Carried, Contents, alike, contents_of
 from rocketdiff.analysis.columns.fault_columns import near_faults
 from rocketdiff.analysis.columns.order_lanes import OrderLanes, order_lanes
@@ -64,7 +64,7 @@ class CaseColumns:
     """
 
     kind: SendKind
-    brokers: Words
+    brokers: WordDictionary
     arms: Mapping[Arm, ArmPart]
     keys: Ints
     views: Mapping[Arm, Ints]
@@ -80,7 +80,7 @@ def case_columns(trace: CaseTrace, rulebook: Rulebook) -> CaseColumns | None:
     kind = _kind(trace, rulebook)
     if kind is None or not _are_times_exact(trace):
         return None
-    brokers = Words()
+    brokers = WordDictionary()
     columns = {arm: arm_columns(trace, arm, brokers) for arm in Arm}
     parts = _parts(trace, {arm: each for arm, each in columns.items() if each is not None}, kind, brokers)
     if parts is None:
@@ -140,7 +140,7 @@ def _are_times_exact(trace: CaseTrace) -> bool:
 
 
 def _parts(
-    trace: CaseTrace, columns: Mapping[Arm, ArmColumns], kind: SendKind, brokers: Words
+    trace: CaseTrace, columns: Mapping[Arm, ArmColumns], kind: SendKind, brokers: WordDictionary
 ) -> tuple[dict[Arm, ArmPart], Carried] | None:
     everything = Carried()
     planned = trace.entry.sends_planned

@@ -10,7 +10,7 @@ from typing import Self
 
 import numpy as np
 
-from rocketdiff.analysis.columns.arm_columns import Ints, Mask, Words
+from rocketdiff.analysis.columns.arm_columns import Ints, Mask, WordDictionary
 from rocketdiff.analysis.send_view import Phase
 from rocketdiff.analysis.steps.fault_reach import FaultPeriods
 from rocketdiff.core.tables.fault import FaultRecord
@@ -65,7 +65,7 @@ def phase_codes(faults: Iterable[FaultRecord], instants: Ints) -> Ints:
     return codes
 
 
-def near_faults(faults: Iterable[FaultRecord], brokers: Words, codes: Ints, starts: Ints, ends: Ints) -> Mask:
+def near_faults(faults: Iterable[FaultRecord], brokers: WordDictionary, codes: Ints, starts: Ints, ends: Ints) -> Mask:
     """True for each attempt during which a fault of its broker or the broker's slave may have been in force; errs to True."""
     near = np.zeros(starts.size, dtype=np.bool_)
     faults = tuple(faults)

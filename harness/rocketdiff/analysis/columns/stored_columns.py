@@ -6,7 +6,15 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from rocketdiff.analysis.columns.arm_columns import MISSING, ArmColumns, Ints, Mask, Words, integers_or, place_of
+from rocketdiff.analysis.columns.arm_columns import (
+    MISSING,
+    ArmColumns,
+    Ints,
+    Mask,
+    WordDictionary,
+    integers_or,
+    place_of,
+)
 from rocketdiff.analysis.steps.reconciled import StoredCopies
 
 SPARSE = 4
@@ -43,7 +51,9 @@ class StoredColumns:
         return StoredCopies(self.table.take(np.flatnonzero(self.numbers == MISSING)), self.planned)
 
 
-def stored_columns(stored: pa.Table, columns: ArmColumns, brokers: Words, planned: int | None) -> StoredColumns | None:
+def stored_columns(
+    stored: pa.Table, columns: ArmColumns, brokers: WordDictionary, planned: int | None
+) -> StoredColumns | None:
     """Return the stored messages of an arm; None if send numbers are too sparse or occur in two threads."""
     numbers = integers_or(stored.column("send"), MISSING)
     is_ours = (numbers >= 0) & (planned is None or numbers < planned)

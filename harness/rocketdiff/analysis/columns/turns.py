@@ -13,7 +13,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rocketdiff.analysis.columns.arm_columns import MISSING, ArmColumns, Ints, Mask, Words, longest_wait_ms, place_of
+from rocketdiff.analysis.columns.arm_columns import (
+    MISSING,
+    ArmColumns,
+    Ints,
+    Mask,
+    WordDictionary,
+    longest_wait_ms,
+    place_of,
+)
 from rocketdiff.core.sends.plan import SendKind
 from rocketdiff.core.sends.records import NS_PER_MS
 from rocketdiff.core.tables.settings import ClientSettings
@@ -43,7 +51,9 @@ class Turns:
     total: Ints
 
 
-def turns_of(columns: ArmColumns, routes: Routes, kind: SendKind, brokers: Words, settings: ClientSettings) -> Turns:
+def turns_of(
+    columns: ArmColumns, routes: Routes, kind: SendKind, brokers: WordDictionary, settings: ClientSettings
+) -> Turns:
     """Return the turns of an arm whose sends are all of one kind."""
     position = np.full(columns.keys.size, MISSING, dtype=np.int64)
     expected = np.full(columns.keys.size, MISSING, dtype=np.int64)

@@ -3,7 +3,7 @@
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - the name every Spark programmer reads at once
 
-from rocketdiff.analysis.facts import Difference, Tally, columns_of
+from rocketdiff.analysis.facts import DifferenceFact, Tally, columns_of
 
 _CLUSTER = ("run", "number", "check", "signature", "arm")
 _EASE = ("weight", "at_ns", "thread", "send", "attempt", "observed")
@@ -17,7 +17,7 @@ def differences(facts: DataFrame) -> DataFrame:
     In: run, number, difference. Out: run, number and the columns of Difference.
     """
     found = facts.select("run", "number", "difference").where(F.col("difference").isNotNull())
-    return found.select("run", "number", *(F.col(f"difference.{name}") for name in columns_of(Difference)))
+    return found.select("run", "number", *(F.col(f"difference.{name}") for name in columns_of(DifferenceFact)))
 
 
 def clusters(differences: DataFrame) -> DataFrame:
@@ -27,10 +27,10 @@ def clusters(differences: DataFrame) -> DataFrame:
     In: run, number and the columns of Difference. Out: the same, and ``count``. The example has the fewest attempts, then the
     earliest time (``summaries.ease``); a null attempt sorts before 0 in both.
     """
-    example = F.min(F.struct(*_EASE, *_others(Difference, _EASE, _CLUSTER))).alias("example")
-    gathered = differences.select("run", "number", *columns_of(Difference)).groupBy(*_CLUSTER)
+    example = F.min(F.struct(*_EASE, *_others(DifferenceFact, _EASE, _CLUSTER))).alias("example")
+    gathered = differences.select("run", "number", *columns_of(DifferenceFact)).groupBy(*_CLUSTER)
     counted = gathered.agg(F.count(F.lit(1)).alias("count"), example)
-    return counted.select("run", "number", "count", *(_of_example(name) for name in columns_of(Difference)))
+    return counted.select("run", "number", "count", *(_of_example(name) for name in columns_of(DifferenceFact)))
 
 
 def tallies(facts: DataFrame) -> DataFrame:
@@ -55,7 +55,7 @@ def loose(facts: DataFrame) -> DataFrame:
     return facts.select("run", "number", "episode", "lane", "fault", "trouble").where(kept)
 
 
-def _others(kind: type[Difference], *named: tuple[str, ...]) -> tuple[str, ...]:
+def _others(kind: type[DifferenceFact], *named: tuple[str, ...]) -> tuple[str, ...]:
     known = {name for names in named for name in names}
     return tuple(name for name in columns_of(kind) if name not in known)
 

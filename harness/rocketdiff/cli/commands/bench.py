@@ -10,7 +10,7 @@ from rocketdiff.cli.options import JsonOption, ServerOption
 from rocketdiff.core.tables.run_options import DEFAULT_RELEASE
 
 
-class Part(StrEnum):
+class BenchPart(StrEnum):
     """What is measured."""
 
     ALL = "all"
@@ -28,22 +28,22 @@ def bench(
     rounds: Annotated[int, typer.Option(min=1)] = 5,
     verdict: Annotated[bool, typer.Option(help="Time a whole quick suite too.")] = True,
     judged: Annotated[int, typer.Option(min=1_000, help="Sends of each arm in the cases that are judged.")] = 500_000,
-    part: Annotated[Part, typer.Option(help="What to measure.")] = Part.ALL,
+    part: Annotated[BenchPart, typer.Option(help="What to measure.")] = BenchPart.ALL,
     as_json: JsonOption = False,
 ) -> None:
     """
     Measure this machine: cluster start, sends per second of each client, cost of the driver, speed of simulation and judging.
     """
     measured: dict[str, Any] = {}
-    if part in (Part.ALL, Part.CLUSTER):
+    if part in (BenchPart.ALL, BenchPart.CLUSTER):
         from rocketdiff.bench.clients import bench as measure
 
         measured |= measure(release, server, sends, rounds, with_verdict=verdict, as_json=as_json)
-    if part in (Part.ALL, Part.SIMULATION):
+    if part in (BenchPart.ALL, BenchPart.SIMULATION):
         from rocketdiff.bench.simulation import bench_simulation
 
         measured |= bench_simulation(as_json=as_json)
-    if part in (Part.ALL, Part.JUDGING):
+    if part in (BenchPart.ALL, BenchPart.JUDGING):
         from rocketdiff.bench.judging import bench_judging
 
         measured |= bench_judging(judged, as_json=as_json)

@@ -17,7 +17,7 @@ from rocketdiff.cli.options import JsonOption, MasterOption
 from rocketdiff.core.errors import ExitCode
 
 if TYPE_CHECKING:
-    from rocketdiff.record.work import Work
+    from rocketdiff.record.work import RecordWork
 
 record_app = typer.Typer(help="A record of all runs: add, judge, ask.", no_args_is_help=True)
 
@@ -43,11 +43,11 @@ def record_add(
     """Add runs; a known one is skipped, a damaged one goes to quarantine with the reason."""
     from rocketdiff.record.commands import add, refusal
     from rocketdiff.record.ingest import folders_of
-    from rocketdiff.record.storage.files import Place
+    from rocketdiff.record.storage.files import RecordPlace
 
     folders = folders_of(runs)
     with working(master, len(folders), conf) as work:
-        added = add(Place.named(record), folders, work)
+        added = add(RecordPlace.named(record), folders, work)
     for damaged in added.damaged:
         typer.echo(f"quarantine: {Path(damaged.path).name}: expected {damaged.expected}; saw {damaged.seen}")
     counts = (("added", added.new), ("known", added.known), ("refused", added.other), ("quarantined", added.damaged))
@@ -61,9 +61,9 @@ def record_add(
 def record_judge(record: RecordOption = DEFAULT, master: MasterOption = None, conf: ConfOption = None) -> None:
     """Judge, check by check, what the current rules have not judged yet, and conclude the runs without a verdict."""
     from rocketdiff.record.commands import judge, runs_to_judge
-    from rocketdiff.record.storage.files import Place
+    from rocketdiff.record.storage.files import RecordPlace
 
-    place = Place.named(record)
+    place = RecordPlace.named(record)
     with working(master, runs_to_judge(place), conf) as work:
         judged, concluded = judge(place, work, say=typer.echo)
     typer.echo(f"RECORD judged={judged} concluded={concluded}")
@@ -73,9 +73,9 @@ def record_judge(record: RecordOption = DEFAULT, master: MasterOption = None, co
 def record_status(record: RecordOption = DEFAULT, as_json: JsonOption = False) -> None:
     """Show what a record holds, how much of it is judged, and what is in quarantine."""
     from rocketdiff.record.commands import status
-    from rocketdiff.record.storage.files import Place
+    from rocketdiff.record.storage.files import RecordPlace
 
-    state = status(Place.named(record))
+    state = status(RecordPlace.named(record))
     if as_json:
         typer.echo(json.dumps(asdict(state), indent=1))
         return
@@ -105,9 +105,9 @@ def record_compact(
 ) -> None:
     """Merge many small files into few large ones, and remove what killed commands have left."""
     from rocketdiff.record.commands import compact, status
-    from rocketdiff.record.storage.files import Place
+    from rocketdiff.record.storage.files import RecordPlace
 
-    place = Place.named(record)
+    place = RecordPlace.named(record)
     before = status(place)
     with working(master, before.runs, conf) as work:
         gathered = compact(place, work, keep_hours=keep_hours, say=typer.echo)
@@ -118,9 +118,9 @@ def record_compact(
 def record_check(record: RecordOption = DEFAULT, master: MasterOption = None, conf: ConfOption = None) -> None:
     """Read every row back and report what is wrong; exit code 4 if anything is."""
     from rocketdiff.record.commands import check, status
-    from rocketdiff.record.storage.files import Place
+    from rocketdiff.record.storage.files import RecordPlace
 
-    place = Place.named(record)
+    place = RecordPlace.named(record)
     state = status(place)
     with working(master, state.runs, conf) as work:
         wrong = check(place, work)
@@ -157,12 +157,12 @@ def record_regressions(
 ) -> None:
     """Which divergences are new, gone, or more or less frequent, since which run and between which releases?"""
     from rocketdiff.record import questions
-    from rocketdiff.record.storage.files import Place
+    from rocketdiff.record.storage.files import RecordPlace
 
     wanted = questions.states_of(fail_on or [])
     questions.require_order(over)
     found = questions.regressions(
-        Place.named(record), (master, conf or ()), over=over, since=since, everything=everything
+        RecordPlace.named(record), (master, conf or ()), over=over, since=since, everything=everything
     )
     if as_json:
         typer.echo(json.dumps(found.rows, indent=1, default=str))
@@ -182,10 +182,10 @@ def record_history(
 ) -> None:
     """How often was each signature seen, week by week, and in how many of the runs that checked for it?"""
     from rocketdiff.record import questions
-    from rocketdiff.record.storage.files import Place
+    from rocketdiff.record.storage.files import RecordPlace
 
     questions.require_order(over)
-    rows = questions.history(Place.named(record), (master, conf or ()), over=over)
+    rows = questions.history(RecordPlace.named(record), (master, conf or ()), over=over)
     if as_json:
         typer.echo(json.dumps(rows, indent=1, default=str))
         return
@@ -214,11 +214,11 @@ def record_page(
     """Write one offline page: what is new, gone or changed, how often each signature was seen, and all runs, with filters."""
     from rocketdiff.core.files import require_folder, require_nameable
     from rocketdiff.record.page.command import make
-    from rocketdiff.record.storage.files import Place
+    from rocketdiff.record.storage.files import RecordPlace
 
     require_nameable(out, "--out")
     require_folder(out.parent, "--out")
-    place = Place.named(record)
+    place = RecordPlace.named(record)
     words = [
         *(["--record", record] if record != DEFAULT else []),
         *(word for folder in only or () for word in ("--only", str(folder))),
@@ -245,9 +245,9 @@ def record_rules_changed(
 ) -> None:
     """Which divergences does a check's latest rule find in the same runs that the previous rule did not, and vice versa?"""
     from rocketdiff.record import questions
-    from rocketdiff.record.storage.files import Place
+    from rocketdiff.record.storage.files import RecordPlace
 
-    rows = questions.rules_changed(Place.named(record), (master, conf or ()), checks or [])
+    rows = questions.rules_changed(RecordPlace.named(record), (master, conf or ()), checks or [])
     if as_json:
         typer.echo(json.dumps(rows, indent=1))
         return
@@ -263,7 +263,7 @@ def _day(at_ms: int | None) -> str:
 
 
 @contextmanager
-def working(master: str | None, runs: int, conf: list[str] | None) -> "Iterator[Work]":
+def working(master: str | None, runs: int, conf: list[str] | None) -> "Iterator[RecordWork]":
     """Work on the given master. Without one, Spark is used only for enough runs to repay its start."""
     from rocketdiff.analysis.masters import require_master
     from rocketdiff.record.work import master_for, work_on

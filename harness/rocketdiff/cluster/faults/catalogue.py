@@ -4,12 +4,12 @@ from collections.abc import Mapping
 
 from rocketdiff.cluster.faults import read_only
 from rocketdiff.cluster.faults.process_faults import PROCESS_FAULTS
-from rocketdiff.cluster.faults.record import Fault
+from rocketdiff.cluster.faults.record import FaultAction
 from rocketdiff.cluster.faults.setting_faults import SETTING_FAULTS
 from rocketdiff.core.tables.fault import FaultKind
 
-FAULTS: Mapping[FaultKind, Fault] = {
+FAULTS: Mapping[FaultKind, FaultAction] = {
     **PROCESS_FAULTS,
     **SETTING_FAULTS,
-    FaultKind.READ_ONLY: Fault(read_only.inject, read_only.heal),
+    FaultKind.READ_ONLY: FaultAction(read_only.inject, read_only.heal),
 }

@@ -23,7 +23,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from rocketdiff.cluster.faults.proof import prove_answer, prove_copied, prove_refusal, prove_silence
-from rocketdiff.cluster.faults.record import Fault, healed, injected
+from rocketdiff.cluster.faults.record import FaultAction, healed, injected
 from rocketdiff.cluster.interface import Cluster, Node, Span, node_named
 from rocketdiff.core.tables.fault import FaultKind, FaultRecord, FaultSpec, Means
 from rocketdiff.core.tables.topology import Role
@@ -52,7 +52,7 @@ _MEANS = {
 }
 
 
-def _fault(means: _Means, role: Role) -> Fault:
+def _fault(means: _Means, role: Role) -> FaultAction:
     def inject(cluster: Cluster, spec: FaultSpec) -> FaultRecord:
         node = node_named(cluster, cluster.topology.node_named(role, spec.node))
         return injected(spec, node.name, lambda: means.act(cluster, node.name), lambda: means.prove(node, spec))
@@ -61,7 +61,7 @@ def _fault(means: _Means, role: Role) -> Fault:
         node = node_named(cluster, record.node)
         return healed(record, lambda: means.undo(cluster, node.name), lambda: _prove_over(cluster, node))
 
-    return Fault(inject, heal)
+    return FaultAction(inject, heal)
 
 
 def _prove_over(cluster: Cluster, node: Node) -> int:

@@ -10,7 +10,7 @@ from rocketdiff.core.tables.fault import FaultRecord, FaultSpec
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class FaultAction:
     """
     The two halves of a fault; both prove their effect or raise UnprovenFault.
 

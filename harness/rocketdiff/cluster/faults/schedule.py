@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from rocketdiff.cluster.faults.catalogue import FAULTS
 from rocketdiff.cluster.faults.proof import prove_answer
-from rocketdiff.cluster.faults.record import Fault, UnprovenFault
+from rocketdiff.cluster.faults.record import FaultAction, UnprovenFault
 from rocketdiff.cluster.interface import Cluster, nodes_of
 from rocketdiff.core.errors import ClusterError, FaultNotProven
 from rocketdiff.core.tables.fault import BY_SETTING, KILLS, FaultKind, FaultRecord, FaultSpec
@@ -43,7 +43,7 @@ def run_schedule(
     origin_ns: int,
     on_event: FaultListener,
     stop: threading.Event,
-    faults: Mapping[FaultKind, Fault] = FAULTS,
+    faults: Mapping[FaultKind, FaultAction] = FAULTS,
 ) -> ScheduleOutcome:
     """
     Run the faults relative to ``origin_ns`` on the monotonic clock; return when all are healed.
@@ -82,7 +82,7 @@ class NodeSchedule:
         specs: Sequence[FaultSpec],
         origin_ns: int,
         stop: threading.Event,
-        faults: Mapping[FaultKind, Fault],
+        faults: Mapping[FaultKind, FaultAction],
     ) -> None:
         self._cluster = cluster
         self._specs = sorted(specs, key=lambda spec: spec.at_s)
@@ -153,7 +153,7 @@ class ScheduleThread:
         specs: Iterable[FaultSpec],
         origin_ns: int,
         on_event: FaultListener,
-        faults: Mapping[FaultKind, Fault] = FAULTS,
+        faults: Mapping[FaultKind, FaultAction] = FAULTS,
     ) -> None:
         """Start the schedule. Check the node names before: join() raises the UsageError for an unknown one."""
         self._stop = threading.Event()
@@ -181,7 +181,7 @@ class ScheduleThread:
         specs: tuple[FaultSpec, ...],
         origin_ns: int,
         on_event: FaultListener,
-        faults: Mapping[FaultKind, Fault],
+        faults: Mapping[FaultKind, FaultAction],
     ) -> None:
         try:
             self._outcome = run_schedule(cluster, specs, origin_ns, on_event, self._stop, faults)

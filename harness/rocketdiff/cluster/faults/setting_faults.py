@@ -18,7 +18,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from rocketdiff.cluster.access import channels_to
-from rocketdiff.cluster.faults.record import Fault, healed, injected
+from rocketdiff.cluster.faults.record import FaultAction, healed, injected
 from rocketdiff.cluster.interface import Cluster, Node, Span, node_named
 from rocketdiff.cluster.operations import admin
 from rocketdiff.core.errors import ClusterError, FaultNotProven
@@ -103,7 +103,7 @@ class _Setting:
     prove_healthy: Proof
 
 
-def _fault(setting: _Setting) -> Fault:
+def _fault(setting: _Setting) -> FaultAction:
     def inject(cluster: Cluster, spec: FaultSpec) -> FaultRecord:
         node = node_named(cluster, cluster.topology.broker_named(spec.node))
         act, prove = _steps(node, setting.name, setting.faulty, setting.prove_faulty)
@@ -114,7 +114,7 @@ def _fault(setting: _Setting) -> Fault:
         act, prove = _steps(node, setting.name, setting.healthy, setting.prove_healthy)
         return healed(record, act, prove)
 
-    return Fault(inject, heal)
+    return FaultAction(inject, heal)
 
 
 def _steps(node: Node, name: str, value: str | int, prove: Proof) -> tuple[Callable[[], Span], Callable[[], int]]:

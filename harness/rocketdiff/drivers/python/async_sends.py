@@ -7,12 +7,12 @@ from dataclasses import dataclass, field, replace
 
 from rocketdiff.core.sends.plan import PlannedSend
 from rocketdiff.core.sends.records import NEVER_CALLED_BACK, CalledBackAgain, Send
-from rocketdiff.drivers.python.client import Answer, Speak
+from rocketdiff.drivers.python.client import ClientResult, Speak
 
-Told = Callable[[Answer | Exception], None]
+Told = Callable[[ClientResult | Exception], None]
 """Receives the result of a client's callback; may be called from any thread and repeatedly."""
 
-RecordOf = Callable[[int, Answer | None, Exception | None], Send]
+RecordOf = Callable[[int, ClientResult | None, Exception | None], Send]
 """Makes the record of a send from end time, answer and error."""
 
 
@@ -77,7 +77,7 @@ class AsyncSends:
                     opened.answer = replace(gave_up, error=NEVER_CALLED_BACK, message="no callback within the limit")
                     self._tell(opened)
 
-    def _called_back(self, opened: _Open, told: Answer | Exception) -> None:
+    def _called_back(self, opened: _Open, told: ClientResult | Exception) -> None:
         now_ns = time.monotonic_ns()
         error, answer = (told, None) if isinstance(told, Exception) else (None, told)
         with self._changed:

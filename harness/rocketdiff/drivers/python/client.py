@@ -11,7 +11,7 @@ Speak = Callable[[Record], None]
 """Reports one record to the runner; callable from any thread, returns at once."""
 
 
-class Answer(NamedTuple):
+class ClientResult(NamedTuple):
     """The client's result; not every client names a queue."""
 
     status: str
@@ -35,11 +35,11 @@ class Client(Protocol):
         """Return the number of the publish list in use, already reported; 0 for none."""
         ...
 
-    def send(self, send: PlannedSend, message: Any) -> Answer:
+    def send(self, send: PlannedSend, message: Any) -> ClientResult:
         """Make the call; raises what the client raises."""
         ...
 
-    def send_async(self, send: PlannedSend, message: Any, told: Callable[[Answer | Exception], None]) -> None:
+    def send_async(self, send: PlannedSend, message: Any, told: Callable[[ClientResult | Exception], None]) -> None:
         """Make the asynchronous call; its callback calls ``told``."""
         ...
 

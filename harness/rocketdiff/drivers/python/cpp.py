@@ -19,7 +19,7 @@ from rocketdiff.core.security import ACL
 from rocketdiff.core.sends.plan import PlannedSend, SendKind, SendMode
 from rocketdiff.core.subject import SubjectId
 from rocketdiff.drivers.python.async_sends import Told
-from rocketdiff.drivers.python.client import Answer, Speak
+from rocketdiff.drivers.python.client import ClientResult, Speak
 from rocketdiff.drivers.python.identity import ID_PROPERTY, body_of, message_id
 from rocketdiff.drivers.python.session import own_stdout, run_subject
 from rocketdiff.drivers.python.writer import RecordWriter
@@ -77,7 +77,7 @@ class CppClient:
     def route(self) -> int:
         return 0  # unknown
 
-    def send(self, send: PlannedSend, message: Any) -> Answer:
+    def send(self, send: PlannedSend, message: Any) -> ClientResult:
         """Send; the result has only status and offset."""
         if send.kind is SendKind.PLAIN:
             result = self._measured.send_sync(message)
@@ -85,7 +85,7 @@ class CppClient:
             result = self._measured.send_orderly_with_sharding_key(message, self._keys.key_for(send.argument))
         else:
             raise NotOfferedError(f"{send.kind} sends")
-        return Answer(_STATUS[result.status.name], None, None, result.offset)
+        return ClientResult(_STATUS[result.status.name], None, None, result.offset)
 
     def send_async(self, send: PlannedSend, message: Any, told: Told) -> None:  # noqa: ARG002 - unsupported
         raise NotOfferedError("asynchronous sends")

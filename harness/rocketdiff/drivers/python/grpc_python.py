@@ -14,7 +14,7 @@ from typing import Any
 from rocketdiff.core.sends.outcome import ErrorWord
 from rocketdiff.core.sends.plan import PlannedSend, SendKind, SendMode
 from rocketdiff.core.subject import ClientProtocol, SubjectId
-from rocketdiff.drivers.python.client import Answer, Speak
+from rocketdiff.drivers.python.client import ClientResult, Speak
 from rocketdiff.drivers.python.identity import ID_PROPERTY, body_of, message_id
 from rocketdiff.drivers.python.session import own_stdout, run_subject
 from rocketdiff.drivers.python.writer import RecordWriter
@@ -33,7 +33,7 @@ _TRIES = 5
 ATTEMPT_TIMEOUT_MS = 1_000
 """The client's shortest timeout."""
 
-_ANSWER = Answer("SEND_OK", None, None, None)
+_ANSWER = ClientResult("SEND_OK", None, None, None)
 
 _WORDS = {"DEADLINE_EXCEEDED": ErrorWord.TIMEOUT, "UNAVAILABLE": ErrorWord.CONNECTION_LOST}
 
@@ -65,7 +65,7 @@ class GrpcPythonClient:
     def route(self) -> int:
         return 0  # unknown
 
-    def send(self, _send: PlannedSend, message: Any) -> Answer:
+    def send(self, _send: PlannedSend, message: Any) -> ClientResult:
         """Send; the queue of the receipt is not the one that the proxy chose."""
         try:
             self._producer.send(message)
@@ -73,7 +73,7 @@ class GrpcPythonClient:
             raise worded(error) from error
         return _ANSWER
 
-    def send_async(self, _send: PlannedSend, message: Any, told: Callable[[Answer | Exception], None]) -> None:
+    def send_async(self, _send: PlannedSend, message: Any, told: Callable[[ClientResult | Exception], None]) -> None:
         """Send; the completion of the future is the callback."""
 
         def ended(future: Any) -> None:

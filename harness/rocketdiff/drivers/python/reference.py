@@ -19,7 +19,7 @@ from rocketdiff.core.sends.records import UNSEEN_END, Attempt, RouteSeen
 from rocketdiff.core.subject import SubjectId
 from rocketdiff.drivers.python.async_sends import Told
 from rocketdiff.drivers.python.choosers import Choosers
-from rocketdiff.drivers.python.client import Answer, Speak
+from rocketdiff.drivers.python.client import ClientResult, Speak
 from rocketdiff.drivers.python.identity import ID_PROPERTY, body_of, message_id
 from rocketdiff.drivers.python.sender import code_of
 from rocketdiff.drivers.python.session import own_stdout, run_subject
@@ -129,7 +129,7 @@ class ReferenceClient:
     def route(self) -> int:
         return self._producer.route_version(self._setup.topic)
 
-    def send(self, send: PlannedSend, message: Any) -> Answer:
+    def send(self, send: PlannedSend, message: Any) -> ClientResult:
         self._current.send, self._current.attempts = send, 0
         return _answer(self._call(send, message))
 
@@ -260,8 +260,8 @@ def settings_of(setup: SubjectSetup, **changes: int) -> ProducerSettings:
     return ProducerSettings(**{**named, **changes})
 
 
-def _answer(result: SendResult) -> Answer:
-    return Answer(result.status.name, result.broker, result.queue_id, result.queue_offset)
+def _answer(result: SendResult) -> ClientResult:
+    return ClientResult(result.status.name, result.broker, result.queue_id, result.queue_offset)
 
 
 def _message(setup: SubjectSetup, topic: str, send: PlannedSend) -> Message:

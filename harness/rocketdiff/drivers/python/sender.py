@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from rocketdiff.core.sends.plan import PlannedSend, SendMode
 from rocketdiff.core.sends.records import Send
 from rocketdiff.drivers.python.async_sends import AsyncSends
-from rocketdiff.drivers.python.client import Answer, Client, Speak
+from rocketdiff.drivers.python.client import Client, ClientResult, Speak
 
 _MESSAGE_CHARACTERS = 500
 """Longest error message in a record."""
@@ -50,7 +50,7 @@ class Sender(threading.Thread):
         route = client.route()
         start_ns = time.monotonic_ns()
 
-        def record_of(end_ns: int, answer: Answer | None, error: Exception | None) -> Send:
+        def record_of(end_ns: int, answer: ClientResult | None, error: Exception | None) -> Send:
             return _record(send, start_ns, end_ns, answer, error, route, client.route())
 
         callback = self._under_way.begin(send, record_of)
@@ -65,7 +65,7 @@ class Sender(threading.Thread):
         client = self._client
         message = client.message(send)
         route = client.route()
-        answer: Answer | None = None
+        answer: ClientResult | None = None
         error: Exception | None = None
         start_ns = time.monotonic_ns()
         try:
@@ -89,7 +89,7 @@ def _record(
     send: PlannedSend,
     start_ns: int,
     end_ns: int,
-    answer: Answer | None,
+    answer: ClientResult | None,
     error: Exception | None,
     route: int,
     route_after: int,

@@ -18,7 +18,7 @@ from rocketdiff.core.sends.plan import PlannedSend
 from rocketdiff.core.sends.records import Attempt, Record, RouteSeen, Send
 from rocketdiff.core.subject import SubjectId
 from rocketdiff.drivers.python.async_sends import Told
-from rocketdiff.drivers.python.client import Answer, Client, Speak
+from rocketdiff.drivers.python.client import Client, ClientResult, Speak
 from rocketdiff.drivers.python.reference import ReferenceClient, StartsAtZero, capabilities_of, without_failover
 from rocketdiff.drivers.python.session import own_stdout, run_subject
 from rocketdiff.drivers.python.writer import RecordWriter
@@ -45,7 +45,7 @@ class Honest:
     def route(self) -> int:
         return self._reference.route()
 
-    def send(self, send: PlannedSend, message: Any) -> Answer:
+    def send(self, send: PlannedSend, message: Any) -> ClientResult:
         return self._reference.send(send, message)
 
     def send_async(self, send: PlannedSend, message: Any, told: Told) -> None:
@@ -64,7 +64,7 @@ class Honest:
 class DiesMidSend(Honest):
     """Kills its own process during a send."""
 
-    def send(self, send: PlannedSend, message: Any) -> Answer:
+    def send(self, send: PlannedSend, message: Any) -> ClientResult:
         if strikes(send.send):
             os.kill(os.getpid(), signal.SIGKILL)
         return super().send(send, message)
@@ -73,7 +73,7 @@ class DiesMidSend(Honest):
 class Stalls(Honest):
     """Never returns from a send, but stays alive."""
 
-    def send(self, send: PlannedSend, message: Any) -> Answer:
+    def send(self, send: PlannedSend, message: Any) -> ClientResult:
         if strikes(send.send):
             threading.Event().wait()
         return super().send(send, message)
@@ -86,7 +86,7 @@ class SendsTwice(Honest):
         self._is_secret = threading.local()
         super().__init__(setup, lambda record: None if hasattr(self._is_secret, "now") else speak(record))
 
-    def send(self, send: PlannedSend, message: Any) -> Answer:
+    def send(self, send: PlannedSend, message: Any) -> ClientResult:
         answer = super().send(send, message)
         if strikes(send.send):
             self._is_secret.now = True
@@ -103,10 +103,10 @@ class Drops(Honest):
         self._speak_of = speak
         self._last = threading.local()
 
-    def send(self, send: PlannedSend, message: Any) -> Answer:
+    def send(self, send: PlannedSend, message: Any) -> ClientResult:
         if not strikes(send.send):
             self._last.answer = super().send(send, message)
-        answer: Answer = self._last.answer
+        answer: ClientResult = self._last.answer
         return answer
 
 
@@ -129,7 +129,7 @@ class CallsBackTwice(Honest):
     """Calls back twice for some asynchronous sends."""
 
     def send_async(self, send: PlannedSend, message: Any, told: Told) -> None:
-        def twice(end: Answer | Exception) -> None:
+        def twice(end: ClientResult | Exception) -> None:
             told(end)
             told(end)
 
@@ -165,7 +165,7 @@ class RemotingSendRequestException(Exception):
 class FailsInCalm(Honest):
     """Reports a lost connection for some sends without trying them."""
 
-    def send(self, send: PlannedSend, message: Any) -> Answer:
+    def send(self, send: PlannedSend, message: Any) -> ClientResult:
         if strikes(send.send):
             raise RemotingSendRequestException("a broker that is well")
         return super().send(send, message)
@@ -178,7 +178,7 @@ class LosesAnswers(Honest):
         self._try = threading.local()
         super().__init__(setup, lambda record: speak(self._told(record)))
 
-    def send(self, send: PlannedSend, message: Any) -> Answer:
+    def send(self, send: PlannedSend, message: Any) -> ClientResult:
         try:
             if strikes(send.send):
                 self._try.number = 0
@@ -227,10 +227,10 @@ class OkWithoutAnswer(Honest):
         self._speak_of = speak
         super().__init__(setup, self._say)
 
-    def send(self, send: PlannedSend, message: Any) -> Answer:
+    def send(self, send: PlannedSend, message: Any) -> ClientResult:
         super().send_oneway(send, message)
         broker, queue_id = self._written.place
-        return Answer("SEND_OK", broker, queue_id, None)
+        return ClientResult("SEND_OK", broker, queue_id, None)
 
     def _say(self, record: Record) -> None:
         if isinstance(record, Attempt):
@@ -248,7 +248,7 @@ class LeaksConnections(Honest):
         host, _, port = setup.name_servers[0].rpartition(":")
         self._server = (host.strip("[]"), int(port))
 
-    def send(self, send: PlannedSend, message: Any) -> Answer:
+    def send(self, send: PlannedSend, message: Any) -> ClientResult:
         if strikes(send.send):
             self._forgotten.append(socket.create_connection(self._server))
         return super().send(send, message)
@@ -257,7 +257,7 @@ class LeaksConnections(Honest):
 class LiesAboutStatus(Honest):
     """Returns SEND_OK for every stored message and ignores its status."""
 
-    def send(self, send: PlannedSend, message: Any) -> Answer:
+    def send(self, send: PlannedSend, message: Any) -> ClientResult:
         return super().send(send, message)._replace(status="SEND_OK")
 
 

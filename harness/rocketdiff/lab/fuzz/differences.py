@@ -26,14 +26,14 @@ FAILED, RAISED = "failed: ", "raised "
 """Prefixes of the last line after a failure of the Java host, and of the reference."""
 
 
-class Host(Protocol):
+class FuzzHost(Protocol):
     """The used part of the Java host."""
 
     def finish_all(self, jobs: Iterable[Job]) -> Iterator[Finished]: ...
 
 
 @dataclass(frozen=True, slots=True)
-class Behaviour:
+class SharedDialect:
     """Releases that share a dialect at a depth."""
 
     dialect: Dialect
@@ -52,19 +52,19 @@ class FuzzDifference:
     reference: str | None
 
 
-def behaviours(releases: Iterable[str], depth: Depth) -> tuple[Behaviour, ...]:
+def behaviours(releases: Iterable[str], depth: Depth) -> tuple[SharedDialect, ...]:
     """Group the releases by their dialects at that depth, in the order of first occurrence."""
     found: dict[tuple[tuple[str, str], ...], list[str]] = {}
     for release in releases:
         found.setdefault(_at_depth(dialect_of(release), depth), []).append(release)
-    return tuple(Behaviour(dialect_of(group[0]), tuple(group)) for group in found.values())
+    return tuple(SharedDialect(dialect_of(group[0]), tuple(group)) for group in found.values())
 
 
 def differences(
-    host: Host, scripts: Iterable[tuple[str, Script]], groups: Sequence[Behaviour]
+    host: FuzzHost, scripts: Iterable[tuple[str, Script]], groups: Sequence[SharedDialect]
 ) -> Iterator[FuzzDifference]:
     """Yield all differences, at most one per script and release."""
-    ahead: deque[tuple[str, Script, Behaviour]] = deque()
+    ahead: deque[tuple[str, Script, SharedDialect]] = deque()
 
     def jobs() -> Iterator[Job]:
         for name, script in scripts:

@@ -18,7 +18,7 @@ from typing import Any
 
 from rocketdiff.core.errors import HarnessError
 from rocketdiff.core.resources import resource
-from rocketdiff.lab.fuzz.differences import Host
+from rocketdiff.lab.fuzz.differences import FuzzHost
 from rocketdiff.lab.fuzz.lockstep import name_of, script_of
 from rocketdiff.releases.catalogue import client_releases
 from rocketdiff.simulation.golden.fingerprints import artifacts_fingerprint, java_host_fingerprint
@@ -86,7 +86,7 @@ def load_golden_digests(file: Path | None = None) -> tuple[GoldenScript, ...]:
     )
 
 
-def execute(host: Host, releases: Sequence[str], names: Iterable[str]) -> Iterator[GoldenScript]:
+def execute(host: FuzzHost, releases: Sequence[str], names: Iterable[str]) -> Iterator[GoldenScript]:
     """Run the scripts on every release and yield the digests; raises a release's error."""
     scripts = {name: parse_script(script_of(name), name) for name in names}
     jobs = (Job(release, name, script, trace=True) for name, script in scripts.items() for release in releases)

@@ -18,7 +18,7 @@ from itertools import islice
 from typing import Any, TypeVar
 
 from rocketdiff.core.errors import HarnessError
-from rocketdiff.lab.fuzz.differences import Behaviour, FuzzDifference, behaviours, differences
+from rocketdiff.lab.fuzz.differences import FuzzDifference, SharedDialect, behaviours, differences
 from rocketdiff.simulation.generators import generate
 from rocketdiff.simulation.java_host import JavaHost
 from rocketdiff.simulation.script import Depth, parse_script
@@ -100,7 +100,7 @@ class FuzzOutcome:
 class _Checker:
     def __init__(self, releases: Sequence[str]) -> None:
         self._releases = releases
-        self._groups: dict[Depth, tuple[Behaviour, ...]] = {depth: behaviours(releases, depth) for depth in Depth}
+        self._groups: dict[Depth, tuple[SharedDialect, ...]] = {depth: behaviours(releases, depth) for depth in Depth}
         self._host = JavaHost()
 
     def __call__(self, chunk: Chunk) -> Checked:

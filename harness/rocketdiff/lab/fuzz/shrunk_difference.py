@@ -8,7 +8,7 @@ from typing import Any
 
 from rocketdiff.core.errors import HarnessError
 from rocketdiff.core.subject import REFERENCE, STANDARD, SubjectId
-from rocketdiff.lab.fuzz.differences import FAILED, RAISED, FuzzDifference, Host, reference_lines, spoken_lines
+from rocketdiff.lab.fuzz.differences import FAILED, RAISED, FuzzDifference, FuzzHost, reference_lines, spoken_lines
 from rocketdiff.lab.fuzz.lockstep import script_of
 from rocketdiff.lab.fuzz.shrink import shrink
 from rocketdiff.simulation import comparison
@@ -44,7 +44,7 @@ class ShrunkDifference:
         return file
 
 
-def shrunk_difference(found: FuzzDifference, host: Host) -> ShrunkDifference:
+def shrunk_difference(found: FuzzDifference, host: FuzzHost) -> ShrunkDifference:
     """Shrink the script of a difference; a difference that does not recur is reported as gone."""
 
     def sides(script: dict[str, Any]) -> tuple[list[str], list[str]]:
@@ -70,7 +70,7 @@ def kind_of(java: list[str], reference: list[str]) -> str | None:
     return None if difference is None else str(difference.compared)
 
 
-def _sides(found: FuzzDifference, script: NamedScript, host: Host) -> tuple[list[str], list[str]]:
+def _sides(found: FuzzDifference, script: NamedScript, host: FuzzHost) -> tuple[list[str], list[str]]:
     (finished,) = host.finish_all([Job(found.release, script.name, script.script, trace=True)])
     return spoken_lines(finished), reference_lines(dialect_of(found.release), script.name, script.script)
 

@@ -11,7 +11,7 @@ from typing import Any
 from rocketdiff.lab.history.execution_cache import Executions
 from rocketdiff.lab.history.lineage import Edge, every_edge, releases_on, way
 from rocketdiff.releases.catalogue import client_releases
-from rocketdiff.simulation.comparison import Difference, first_difference
+from rocketdiff.simulation.comparison import AnswerDifference, first_difference
 from rocketdiff.simulation.golden.answers import Lines
 from rocketdiff.simulation.golden.wording import difference_words
 from rocketdiff.simulation.script import NamedScript
@@ -24,7 +24,7 @@ class Turn:
     edge: Edge
     before: Lines
     after: Lines
-    difference: Difference
+    difference: AnswerDifference
 
 
 def edges_between(first: str | None, last: str | None) -> tuple[Edge, ...]:

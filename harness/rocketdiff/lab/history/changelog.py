@@ -12,7 +12,7 @@ from typing import Any
 from rocketdiff.lab.fuzz.shrink import shrink
 from rocketdiff.lab.history.execution_cache import Executions
 from rocketdiff.lab.history.lineage import Edge, Way, releases_on
-from rocketdiff.simulation.comparison import Difference, first_difference
+from rocketdiff.simulation.comparison import AnswerDifference, first_difference
 from rocketdiff.simulation.golden.answers import Lines
 from rocketdiff.simulation.golden.files import Golden
 from rocketdiff.simulation.golden.standard import SCRIPTS, StandardScript
@@ -24,7 +24,7 @@ MOST_TRIALS = 1_500
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class BehaviourChange:
     """
     A behaviour that changes at an edge, and a small script that shows it.
 
@@ -35,7 +35,7 @@ class Change:
     behaviour: str
     sentence: str
     script: NamedScript
-    difference: Difference
+    difference: AnswerDifference
     standard: StandardScript | None = None
     also: tuple[str, ...] = ()
     known: str = ""
@@ -54,7 +54,7 @@ class EdgeChanges:
     """
 
     edge: Edge
-    changes: tuple[Change, ...]
+    changes: tuple[BehaviourChange, ...]
     random: int = 0
 
 
@@ -108,7 +108,7 @@ def _change(
     corpus: Corpus,
     answers: Mapping[tuple[str, str], Lines],
     changed: Sequence[NamedScript],
-) -> Change:
+) -> BehaviourChange:
     before, after = answers[edge.before, script.name], answers[edge.after, script.name]
     difference = first_difference(script.name, before, after)
     assert difference is not None
@@ -120,10 +120,10 @@ def _change(
     sentence = change_sentence(script, corpus.golden, before, after)
     known = known_side(script, corpus.golden, before, after)
     also = tuple(follower.name for follower in followers)
-    return Change(script.name, sentence, script, difference, script, also, known)
+    return BehaviourChange(script.name, sentence, script, difference, script, also, known)
 
 
-def _only_random(executions: Executions, edge: Edge, changed: Sequence[NamedScript]) -> tuple[Change, ...]:
+def _only_random(executions: Executions, edge: Edge, changed: Sequence[NamedScript]) -> tuple[BehaviourChange, ...]:
     """A shrunk random script, if no standard script shows a change at the edge."""
     if not changed or any(isinstance(script, StandardScript) for script in changed):
         return ()
@@ -134,7 +134,7 @@ def _only_random(executions: Executions, edge: Edge, changed: Sequence[NamedScri
     difference = first_difference(small.name, before, after)
     assert difference is not None
     sentence = f"A random script, made small, is answered otherwise: {before_after(difference)}"
-    return (Change(f"unnamed/{small.name}", sentence, small, difference),)
+    return (BehaviourChange(f"unnamed/{small.name}", sentence, small, difference),)
 
 
 def smallest(executions: Executions, edge: Edge, script: NamedScript) -> NamedScript:
@@ -185,7 +185,7 @@ def changelog_data(way: Way, found: Sequence[EdgeChanges]) -> dict[str, Any]:
     }
 
 
-def change_data(change: Change) -> dict[str, Any]:
+def change_data(change: BehaviourChange) -> dict[str, Any]:
     """Return a change as JSON data; ``file`` is null for a shrunk random script."""
     standard = change.standard
     return {
@@ -211,7 +211,7 @@ def random_words(number: int) -> str:
     return f"{number} random script{'s differ' if number > 1 else ' differs'} as well"
 
 
-def script_file(change: Change) -> str | None:
+def script_file(change: BehaviourChange) -> str | None:
     """Return the path of the change's standard script, if any."""
     return f"{SCRIPTS}/{change.script.name}.json" if change.standard else None
 
@@ -220,7 +220,7 @@ def _edge_data(edge: Edge) -> dict[str, Any]:
     return {"from": edge.before, "to": edge.after, "side": edge.side}
 
 
-def _change_lines(change: Change) -> Iterator[str]:
+def _change_lines(change: BehaviourChange) -> Iterator[str]:
     rows = f"; {' '.join(change.standard.about.rows)}" if change.standard else ""
     yield f"  {change.behaviour} ({change.depth}{rows})"
     yield f"    {change.sentence}"

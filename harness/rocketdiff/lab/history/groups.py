@@ -23,7 +23,7 @@ LETTER: Mapping[Depth, str] = {Depth.SELECTION: "S", Depth.SEND_LOOP: "L", Depth
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class ReleaseGroup:
     """Releases that no script distinguishes, in release-line order."""
 
     name: str
@@ -35,7 +35,7 @@ class Grouping:
     """The groups at one depth, by first release, and the numbers of scripts."""
 
     depth: Depth
-    groups: tuple[Group, ...]
+    groups: tuple[ReleaseGroup, ...]
     standard_scripts: int
     random_scripts: int
 
@@ -60,7 +60,7 @@ def grouping(executions: Executions, corpus: Corpus, depth: Depth, releases: Seq
     for release in releases:
         behaviour = tuple(digests[release, script.name] for script in corpus.scripts)
         alike.setdefault(behaviour, []).append(release)
-    groups = tuple(Group(_name(depth, number), tuple(members)) for number, members in enumerate(alike.values()))
+    groups = tuple(ReleaseGroup(_name(depth, number), tuple(members)) for number, members in enumerate(alike.values()))
     return Grouping(depth, groups, len(corpus.standard), len(corpus.random))
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from rocketdiff.lab.history.changelog import Change, changelog_data
+from rocketdiff.lab.history.changelog import BehaviourChange, changelog_data
 from rocketdiff.lab.history.groups import GroupsReport
 from rocketdiff.lab.history.lineage import Way
 from rocketdiff.lab.history.rule_table import COLUMNS, RuleRow
@@ -94,12 +94,12 @@ def _markdown_lines(report: GroupsReport, rows: Sequence[RuleRow]) -> Iterator[s
     yield f"No observable change: {quiet}."
 
 
-def _change_cells(change: Change) -> tuple[str, ...]:
+def _change_cells(change: BehaviourChange) -> tuple[str, ...]:
     matters = change.standard.about.matters if change.standard else ""
     return change.behaviour, str(change.depth), change.sentence, matters, f"`{_shown_by(change)}`"
 
 
-def _shown_by(change: Change) -> str:
+def _shown_by(change: BehaviourChange) -> str:
     return f"{SCRIPTS}/{change.script.name}.json" if change.standard else canonical(change.script.script)
 
 

@@ -10,12 +10,19 @@ from rocketdiff.record.ingest import folders_of
 from rocketdiff.record.page import html
 from rocketdiff.record.page.document import RecordDocument, document_of, encode
 from rocketdiff.record.questions import Master, page_rows
-from rocketdiff.record.storage.files import Place
+from rocketdiff.record.storage.files import RecordPlace
 from rocketdiff.traces.layout import MANIFEST
 
 
 def make(
-    place: Place, master: Master, *, out: Path, runs: Sequence[Path], only: Sequence[Path], title: str, command: str
+    place: RecordPlace,
+    master: Master,
+    *,
+    out: Path,
+    runs: Sequence[Path],
+    only: Sequence[Path],
+    title: str,
+    command: str,
 ) -> RecordDocument:
     """
     Write the page and, beside it, its document as JSON.

@@ -33,7 +33,7 @@ _OPEN = (Verdict.INCONCLUSIVE, Verdict.INVALID, Verdict.ERROR)
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ShownSignature:
     """A signature that a run shows. anchor: of its card in the run's report."""
 
     check: str
@@ -69,13 +69,13 @@ class RunLine:
     answers: int
     open: int
     scenarios: tuple[str, ...]
-    shows: tuple[Shown, ...]
+    shows: tuple[ShownSignature, ...]
     reproduce: str
     report: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class SignatureChange:
     """
     A row of the question ``regressions``.
 
@@ -103,7 +103,7 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
-class Rate:
+class SignatureRate:
     """
     How often a pair of subjects showed a signature: ``runs`` of ``asked``.
 
@@ -142,9 +142,9 @@ class RecordDocument(msgspec.Struct, frozen=True, kw_only=True, rename={"schema_
     first_ms: int
     last_ms: int
     runs: tuple[RunLine, ...]
-    changes: tuple[Change, ...]
-    by_release: tuple[Rate, ...]
-    by_week: tuple[Rate, ...]
+    changes: tuple[SignatureChange, ...]
+    by_release: tuple[SignatureRate, ...]
+    by_week: tuple[SignatureRate, ...]
     quarantine: tuple[tuple[str, str], ...] = ()
 
 
@@ -261,7 +261,7 @@ def _report(page: Path, folder: Path | None) -> str:
     return "" if file is None or not file.is_file() else Path(os.path.relpath(file, page.parent)).as_posix()
 
 
-def _shows(answers: Sequence[dict[str, Any]]) -> list[Shown]:
+def _shows(answers: Sequence[dict[str, Any]]) -> list[ShownSignature]:
     """One entry for each check, signature, subject and weight; gating ones first."""
     gathered: defaultdict[tuple[Weight, str, str, str], list[tuple[str, dict[str, Any]]]] = defaultdict(list)
     for answer in answers:
@@ -270,7 +270,7 @@ def _shows(answers: Sequence[dict[str, Any]]) -> list[Shown]:
             gathered[key].append((scenario_of(answer["case"]), divergence))
     order = list(Weight)
     return [
-        Shown(
+        ShownSignature(
             check=check,
             signature=signature,
             subject=subject,
@@ -304,7 +304,7 @@ def scenario_of(case: str) -> str:
     return head.rpartition("/")[0] if tilde else case
 
 
-def _change(row: Mapping[str, Any]) -> Change:
+def _change(row: Mapping[str, Any]) -> SignatureChange:
     texts = (
         "over",
         "state",
@@ -323,11 +323,11 @@ def _change(row: Mapping[str, Any]) -> Change:
     values: dict[str, Any] = {name: row[name] or "" for name in texts}
     values |= {name: int(row[name] or 0) for name in counts}
     values |= {name: round(row[name] or 0.0, 4) for name in bounds}
-    return Change(**values)
+    return SignatureChange(**values)
 
 
-def _rate(row: Mapping[str, Any]) -> Rate:
-    return Rate(
+def _rate(row: Mapping[str, Any]) -> SignatureRate:
+    return SignatureRate(
         line=row["line"],
         scenario=row["scenario"],
         check=row["check"],

@@ -12,7 +12,7 @@ import msgspec
 from jinja2 import Environment
 
 from rocketdiff.documents.files import replace_file
-from rocketdiff.record.page.document import Change, Rate, RecordDocument, RunLine, Shown
+from rocketdiff.record.page.document import RecordDocument, RunLine, ShownSignature, SignatureChange, SignatureRate
 from rocketdiff.report.clusters import Weight, gravity
 from rocketdiff.report.formats.html import page_environment
 from rocketdiff.report.words.signatures import rule_title
@@ -54,7 +54,7 @@ class ChangeView:
     report: link into the report of the first run after the change; run_anchor: of that run's row; both may be empty.
     """
 
-    item: Change
+    item: SignatureChange
     anchor: str
     sign: Sign
     title: str
@@ -67,7 +67,7 @@ class ChangeView:
 
 
 @dataclass(frozen=True, slots=True)
-class CellView:
+class ReleaseCell:
     """How often one release showed a signature. link: to the evidence in the newest run that did."""
 
     release: str
@@ -78,7 +78,7 @@ class CellView:
 
 
 @dataclass(frozen=True, slots=True)
-class RowView:
+class SignatureRow:
     """A signature in a scenario, by release and by week: (baseline~candidate, rates)."""
 
     anchor: str
@@ -86,32 +86,32 @@ class RowView:
     check: str
     signature: str
     scenario: str
-    cells: tuple[CellView | None, ...]
-    weeks: tuple[tuple[str, tuple[Rate, ...]], ...]
+    cells: tuple[ReleaseCell | None, ...]
+    weeks: tuple[tuple[str, tuple[SignatureRate, ...]], ...]
     declared_by: str
     tags: Tags
 
 
 @dataclass(frozen=True, slots=True)
-class TableView:
+class SignatureTable:
     """The signatures of one client against one baseline's client on one server."""
 
     anchor: str
     title: str
     client: str
     releases: tuple[str, ...]
-    rows: tuple[RowView, ...]
+    rows: tuple[SignatureRow, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class RunView:
+class IndexRow:
     """A row of the index."""
 
     item: RunLine
     anchor: str
     sign: Sign
     tags: Tags
-    shows: tuple[tuple[Shown, Sign, str], ...]
+    shows: tuple[tuple[ShownSignature, Sign, str], ...]
 
 
 _WEIGHTS = {
@@ -219,12 +219,12 @@ def _changes(document: RecordDocument, over: str) -> list[ChangeView]:
     return [_change(change, f"{over}-{number}", runs) for number, change in enumerate(some, start=1)]
 
 
-def _is_edge(one: Change) -> bool:
+def _is_edge(one: SignatureChange) -> bool:
     """Whether the change is between two releases; other changes are listed over time."""
     return one.over == "releases" and one.pair != one.before_pair
 
 
-def _change(one: Change, anchor: str, runs: dict[str, RunLine]) -> ChangeView:
+def _change(one: SignatureChange, anchor: str, runs: dict[str, RunLine]) -> ChangeView:
     run = runs.get(one.run)
     seen = (
         next((shown for shown in run.shows if (shown.check, shown.signature) == (one.check, one.signature)), None)
@@ -253,9 +253,9 @@ def _change(one: Change, anchor: str, runs: dict[str, RunLine]) -> ChangeView:
     )  # fmt: skip
 
 
-def tables_of(document: RecordDocument) -> tuple[TableView, ...]:
+def tables_of(document: RecordDocument) -> tuple[SignatureTable, ...]:
     """Return a table of signatures × releases for each line."""
-    weeks: dict[tuple[str, str, str, str, str], list[Rate]] = {}
+    weeks: dict[tuple[str, str, str, str, str], list[SignatureRate]] = {}
     for rate in document.by_week:
         server = rate.line.rpartition(" on ")[2]
         weeks.setdefault((rate.pair, server, rate.scenario, rate.check, rate.signature), []).append(rate)
@@ -263,10 +263,10 @@ def tables_of(document: RecordDocument) -> tuple[TableView, ...]:
     return tuple(_table(document, line, number, weeks) for number, line in enumerate(lines, start=1))
 
 
-Weeks = dict[tuple[str, str, str, str, str], list[Rate]]
+Weeks = dict[tuple[str, str, str, str, str], list[SignatureRate]]
 
 
-def _table(document: RecordDocument, line: str, number: int, weeks: Weeks) -> TableView:
+def _table(document: RecordDocument, line: str, number: int, weeks: Weeks) -> SignatureTable:
     rates = [rate for rate in document.by_release if rate.line == line]
     clients, _, server = line.rpartition(" on ")
     baseline, _, client = clients.partition("~")
@@ -291,7 +291,7 @@ def _table(document: RecordDocument, line: str, number: int, weeks: Weeks) -> Ta
         verdict = RunVerdict.CONFORMS if declared else RunVerdict.DIVERGES
         releases = tuple(rate.pair.partition("~")[2].partition(":")[2] for rate in seen)
         rows.append(
-            RowView(
+            SignatureRow(
                 anchor=f"signature-{number}-{place}",
                 title=rule_title(signature) or signature,
                 check=check,
@@ -304,16 +304,18 @@ def _table(document: RecordDocument, line: str, number: int, weeks: Weeks) -> Ta
             )
         )
     whose = baselines.pop() if len(baselines) == 1 else baseline
-    return TableView(f"line-{number}", f"{client} against {whose}, servers {server}", client, tuple(names), tuple(rows))
+    return SignatureTable(
+        f"line-{number}", f"{client} against {whose}, servers {server}", client, tuple(names), tuple(rows)
+    )
 
 
-def _cell(rate: Rate, release: str, document: RecordDocument) -> CellView:
+def _cell(rate: SignatureRate, release: str, document: RecordDocument) -> ReleaseCell:
     hint = f"{_against(rate.pair)}: {rate.runs} of {plural(rate.asked, 'run')} ({_percent(rate.low)} to {_percent(rate.high)})"
     tone = "mute" if not rate.runs else "known" if rate.declared_by else "bad"
-    return CellView(release, f"{rate.runs}/{rate.asked}", hint, tone, _evidence(rate, document) if rate.runs else "")
+    return ReleaseCell(release, f"{rate.runs}/{rate.asked}", hint, tone, _evidence(rate, document) if rate.runs else "")
 
 
-def _evidence(rate: Rate, document: RecordDocument) -> str:
+def _evidence(rate: SignatureRate, document: RecordDocument) -> str:
     """Link to the newest run with the signature: its report's card, else its row, else empty."""
     server = rate.line.rpartition(" on ")[2]
     for run in document.runs:
@@ -325,13 +327,13 @@ def _evidence(rate: Rate, document: RecordDocument) -> str:
     return ""
 
 
-def _run(run: RunLine) -> RunView:
+def _run(run: RunLine) -> IndexRow:
     client, _, release = run.candidate.partition(":")
     shows = tuple(
         (shown, _WEIGHTS[shown.weight], f"{run.report}#{shown.anchor}" if run.report else "") for shown in run.shows
     )
     verdict = run.verdict or _NO_ANSWER.word
-    return RunView(
+    return IndexRow(
         item=run,
         anchor=f"run-{run.run}",
         sign=_verdict_sign(run.verdict),

@@ -21,10 +21,10 @@ from rocketdiff.analysis.spark.session import session
 from rocketdiff.core.errors import EnvironmentMissing, UsageError
 from rocketdiff.record.conclude import Concluding, conclude
 from rocketdiff.record.facts import CONCLUDED_FROM
-from rocketdiff.record.ingest import Found, identify, ingest
-from rocketdiff.record.judge import Unit, check_units, judge_units
+from rocketdiff.record.ingest import FoundRun, identify, ingest
+from rocketdiff.record.judge import CaseUnit, check_units, judge_units
 from rocketdiff.record.spark import frames
-from rocketdiff.record.storage.files import PartWriter, Place
+from rocketdiff.record.storage.files import PartWriter, RecordPlace
 from rocketdiff.record.storage.store import Snapshot
 from rocketdiff.record.storage.tables import COLUMNS, NEW_FILES, Kept, NewFile
 from rocketdiff.releases.jdk import find_java
@@ -104,7 +104,7 @@ class OnSpark:
 
     spark: SparkSession
 
-    def identify(self, paths: Sequence[Path]) -> list[Found]:
+    def identify(self, paths: Sequence[Path]) -> list[FoundRun]:
         def told(batches: Batches) -> Batches:
             for batch in batches:
                 found = [asdict(identify(Path(str(path)))) for path in batch.column("path").to_pylist()]
@@ -112,11 +112,11 @@ class OnSpark:
 
         rows = self.spark.createDataFrame([(str(path),) for path in paths], "path string")
         spread = rows.repartition(self._tasks(len(paths)))
-        return [Found(**row) for row in _collected(spread.mapInArrow(told, frames.spark_schema(_FOUND)))]
+        return [FoundRun(**row) for row in _collected(spread.mapInArrow(told, frames.spark_schema(_FOUND)))]
 
-    def ingest(self, place: Place, batch: str, found: Sequence[Found]) -> tuple[list[NewFile], list[Found]]:
+    def ingest(self, place: RecordPlace, batch: str, found: Sequence[FoundRun]) -> tuple[list[NewFile], list[FoundRun]]:
         def written(batches: Batches) -> Batches:
-            some = [Found(**row) for batch_of_rows in batches for row in batch_of_rows.to_pylist()]
+            some = [FoundRun(**row) for batch_of_rows in batches for row in batch_of_rows.to_pylist()]
             files, damaged = ingest(place, batch, some) if some else ((), ())
             rows = [asdict(file) | {"damaged": None} for file in files]
             rows += [dict.fromkeys(NEW_FILES.names) | {"damaged": asdict(damage)} for damage in damaged]
@@ -127,7 +127,7 @@ class OnSpark:
         )
         spread = rows.repartition(self._tasks(len(found)))
         returned = _collected(spread.mapInArrow(written, frames.spark_schema(_INGESTED)))
-        damaged = [Found(**row["damaged"]) for row in returned if row["damaged"]]
+        damaged = [FoundRun(**row["damaged"]) for row in returned if row["damaged"]]
         return [_file(row) for row in returned if row["path"]], damaged
 
     def write(self, jobs: Sequence[bytes], write: Callable[[bytes], tuple[NewFile, ...]]) -> list[NewFile]:
@@ -145,7 +145,8 @@ class OnSpark:
         def checked(batches: Batches) -> Batches:
             for rows_of_units in batches:
                 found = [
-                    {"wrong": text} for text in check_units(place, (Unit(**row) for row in rows_of_units.to_pylist()))
+                    {"wrong": text}
+                    for text in check_units(place, (CaseUnit(**row) for row in rows_of_units.to_pylist()))
                 ]
                 yield pa.RecordBatch.from_pylist(found, schema=pa.schema([pa.field("wrong", pa.string())]))
 
@@ -164,7 +165,7 @@ class OnSpark:
         place = snapshot.place
 
         def judged(batches: Batches) -> Batches:
-            some = (Unit(**row) for rows_of_units in batches for row in rows_of_units.to_pylist())
+            some = (CaseUnit(**row) for rows_of_units in batches for row in rows_of_units.to_pylist())
             yield _told(judge_units(place, batch, wanted, some))
 
         same = F.col("lacks") == F.array(*(F.lit(check) for check in sorted(wanted)))

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.fs as pafs
 import pyarrow.parquet as pq
 
-from rocketdiff.record.storage.files import PartWriter, Place, path_in, read_run, texts
+from rocketdiff.record.storage.files import PartWriter, RecordPlace, path_in, read_run, texts
 from rocketdiff.record.storage.store import Batch, FileOfTable, Snapshot, batch_of, forget
 from rocketdiff.record.storage.tables import COLUMNS, TRACES, Kept, NewFile
 
@@ -39,7 +39,7 @@ class Located(msgspec.Struct, frozen=True):
     part: str
 
 
-class Job(msgspec.Struct, frozen=True):
+class CompactionJob(msgspec.Struct, frozen=True):
     """What one task rewrites as one part: whole runs, or files of one table."""
 
     runs: tuple[Located, ...] = ()
@@ -49,7 +49,7 @@ class Job(msgspec.Struct, frozen=True):
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class CompactionPlan:
     """A batch that will replace others of its kind, and the jobs that write it."""
 
     like: Batch
@@ -58,7 +58,7 @@ class Plan:
     runs: int
 
 
-def plans(snapshot: Snapshot) -> list[Plan]:
+def plans(snapshot: Snapshot) -> list[CompactionPlan]:
     """Return one plan per kind with several batches. Judgements are merged only if rules and checks are equal."""
     alike: defaultdict[object, list[Batch]] = defaultdict(list)
     for batch in snapshot.visible:
@@ -67,9 +67,9 @@ def plans(snapshot: Snapshot) -> list[Plan]:
     return [_plan(snapshot, some) for some in alike.values() if len(some) > 1]
 
 
-def rewrite(place: Place, batch: str, job: bytes) -> tuple[NewFile, ...]:
+def rewrite(place: RecordPlace, batch: str, job: bytes) -> tuple[NewFile, ...]:
     """Do one job."""
-    wanted, writer = msgspec.json.decode(job, type=Job), PartWriter(place, batch)
+    wanted, writer = msgspec.json.decode(job, type=CompactionJob), PartWriter(place, batch)
     for run in wanted.runs:
         _copy_run(place, writer, run)
     system, _ = place.file_system()
@@ -102,13 +102,15 @@ def left_behind(snapshot: Snapshot) -> list[str]:
     return sorted({batch_of(file.path) for table in tables for file in snapshot.files(table)} - known)
 
 
-def _plan(snapshot: Snapshot, batches: Sequence[Batch]) -> Plan:
+def _plan(snapshot: Snapshot, batches: Sequence[Batch]) -> CompactionPlan:
     jobs = [*_runs(snapshot, batches), *_files(snapshot, batches)]
     replaces = tuple(batch.batch for batch in batches)
-    return Plan(batches[0], replaces, tuple(map(msgspec.json.encode, jobs)), sum(batch.runs for batch in batches))
+    return CompactionPlan(
+        batches[0], replaces, tuple(map(msgspec.json.encode, jobs)), sum(batch.runs for batch in batches)
+    )
 
 
-def _runs(snapshot: Snapshot, batches: Sequence[Batch]) -> Iterable[Job]:
+def _runs(snapshot: Snapshot, batches: Sequence[Batch]) -> Iterable[CompactionJob]:
     if not batches[0].kind.endswith("add"):
         return
     rows = snapshot.rows(Kept.RUNS, ["run", "month", "batch", "part"], batches).to_pylist()
@@ -116,10 +118,10 @@ def _runs(snapshot: Snapshot, batches: Sequence[Batch]) -> Iterable[Job]:
     for row in sorted(rows, key=lambda row: str(row["run"])):
         by_month[row["month"]].append(Located(**row))
     for _, some in sorted(by_month.items()):
-        yield from (Job(runs=tuple(some[at : at + RUNS_A_PART])) for at in range(0, len(some), RUNS_A_PART))
+        yield from (CompactionJob(runs=tuple(some[at : at + RUNS_A_PART])) for at in range(0, len(some), RUNS_A_PART))
 
 
-def _files(snapshot: Snapshot, batches: Sequence[Batch]) -> Iterable[Job]:
+def _files(snapshot: Snapshot, batches: Sequence[Batch]) -> Iterable[CompactionJob]:
     names, (_, root) = {batch.batch for batch in batches}, snapshot.place.file_system()
     tables = (table for table in Kept if table not in (Kept.BATCHES, Kept.RUNS, *BRONZE))
     for table in tables:
@@ -130,13 +132,13 @@ def _files(snapshot: Snapshot, batches: Sequence[Batch]) -> Iterable[Job]:
                 waiting.append((file.path.partition("/")[0].removeprefix("month="), f"{root}/{table}/{file.path}"))
                 size += file.size
             if size >= BYTES_A_PART:
-                yield Job(table=table, files=tuple(waiting))
+                yield CompactionJob(table=table, files=tuple(waiting))
                 waiting, size = [], 0
         if waiting:
-            yield Job(table=table, files=tuple(waiting))
+            yield CompactionJob(table=table, files=tuple(waiting))
 
 
-def _copy_run(place: Place, writer: PartWriter, one: Located) -> None:
+def _copy_run(place: RecordPlace, writer: PartWriter, one: Located) -> None:
     system, _ = place.file_system()
     for table in BRONZE:
         path = path_in(place, table, one.month, one.batch, one.part)

@@ -21,13 +21,13 @@ ROWS_A_GROUP = 131_072
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class RecordPlace:
     """Location of a record: an absolute folder, or the URL of a file system (``s3://…``, ``hdfs://…``, ``file://…``)."""
 
     url: str
 
     @classmethod
-    def named(cls, text: str) -> "Place":
+    def named(cls, text: str) -> "RecordPlace":
         if not text or "\0" in text:
             raise UsageError("a folder or URL of a record", seen=repr(text), hint="--record FOLDER")
         return cls(text.rstrip("/") if _is_url(text) else str(Path(text).absolute()))
@@ -54,7 +54,7 @@ def _is_url(text: str) -> bool:
     return len(urlsplit(text).scheme) > 1
 
 
-def path_in(place: Place, table: Kept, month: str, batch: str, part: str) -> str:
+def path_in(place: RecordPlace, table: Kept, month: str, batch: str, part: str) -> str:
     """Return the path of a part of a table, in the file system of the place."""
     return f"{place.file_system()[1]}/{table}/{below_table(month, batch, part)}"
 
@@ -71,7 +71,7 @@ class PartWriter:
     ``add`` with ``is_group`` makes separate row groups, so that a run's rows can be read alone.
     """
 
-    def __init__(self, place: Place, batch: str) -> None:
+    def __init__(self, place: RecordPlace, batch: str) -> None:
         self._system, self._root = place.file_system()
         self._batch = batch
         self.part = f"{batch}-{uuid.uuid4().hex[:12]}"
@@ -147,7 +147,7 @@ def cannot_write(problem: OSError) -> EnvironmentMissing:
 
 
 def read_rows(
-    place: Place, table: Kept, paths: Sequence[str], columns: Sequence[str], **keep: Sequence[str]
+    place: RecordPlace, table: Kept, paths: Sequence[str], columns: Sequence[str], **keep: Sequence[str]
 ) -> pa.Table:
     """Read some columns of some files of a table in this process; ``keep``: wanted values by column."""
     schema = whole_schema(table)
@@ -175,7 +175,7 @@ def read_rows(
         ) from problem
 
 
-def read_run(place: Place, table: Kept, path: str, run: str) -> pa.Table:
+def read_run(place: RecordPlace, table: Kept, path: str, run: str) -> pa.Table:
     """Return the rows of one run in a file; reads only row groups whose statistics admit the run."""
     system, _ = place.file_system()
     try:

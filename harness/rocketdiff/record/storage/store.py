@@ -26,7 +26,7 @@ from deltalake.transaction import AddAction, CommitProperties
 
 from rocketdiff import __version__
 from rocketdiff.core.errors import EnvironmentMissing, TraceError, UsageError
-from rocketdiff.record.storage.files import Place, cannot_write, read_rows
+from rocketdiff.record.storage.files import RecordPlace, cannot_write, read_rows
 from rocketdiff.record.storage.tables import COLUMNS, RECORD_VERSION, Kept, NewFile, partition_of, whole_schema
 
 _NAME = "rocketdiff record"
@@ -78,7 +78,7 @@ class Snapshot:
     A table is listed only once, because the files of these batches were in it before their rows were in ``batches``.
     """
 
-    place: Place
+    place: RecordPlace
     version: int
     batches: tuple[Batch, ...]
     _listed: dict[Kept, list[FileOfTable]] = field(default_factory=dict, repr=False, compare=False)
@@ -117,7 +117,7 @@ def batch_of(path: str) -> str:
     return next((word.removeprefix("batch=") for word in path.split("/") if word.startswith("batch=")), "")
 
 
-def look(place: Place) -> Snapshot:
+def look(place: RecordPlace) -> Snapshot:
     """Return a snapshot; UsageError if there is no record, TraceError if it has another version."""
     opened = _opened(place, Kept.BATCHES)
     if opened is None:
@@ -125,7 +125,7 @@ def look(place: Place) -> Snapshot:
     return _seen(place, opened)
 
 
-def look_or_make(place: Place) -> Snapshot:
+def look_or_make(place: RecordPlace) -> Snapshot:
     """Return a snapshot; create an empty record if there is none."""
     opened = _opened(place, Kept.BATCHES)
     if opened is None:
@@ -134,7 +134,7 @@ def look_or_make(place: Place) -> Snapshot:
     return _seen(place, opened)
 
 
-def _seen(place: Place, opened: DeltaTable) -> Snapshot:
+def _seen(place: RecordPlace, opened: DeltaTable) -> Snapshot:
     _require_version(opened)
     paths = [f"{place.file_system()[1]}/{Kept.BATCHES}/{file.path}" for file in _files_of(opened)]
     rows = read_rows(place, Kept.BATCHES, paths, COLUMNS[Kept.BATCHES].names).to_pylist()
@@ -174,7 +174,7 @@ def lost_files(snapshot: Snapshot) -> list[str]:
     return wrong
 
 
-def forget(place: Place, table: Kept, unwanted: Callable[[FileOfTable], bool], keep_hours: int) -> int:
+def forget(place: RecordPlace, table: Kept, unwanted: Callable[[FileOfTable], bool], keep_hours: int) -> int:
     """
     Remove the batches of unwanted files from a table, then delete files that are in no table for ``keep_hours``.
 
@@ -191,14 +191,14 @@ def forget(place: Place, table: Kept, unwanted: Callable[[FileOfTable], bool], k
     return len(opened.vacuum(keep_hours, dry_run=False, enforce_retention_duration=False, full=True))
 
 
-def gather_batches(place: Place) -> None:
+def gather_batches(place: RecordPlace) -> None:
     """Merge the files of table ``batches``, to which each command adds one."""
     opened = _opened(place, Kept.BATCHES)
     if opened is not None:
         opened.optimize.compact()
 
 
-def _require_seen(place: Place, files: Sequence[NewFile]) -> None:
+def _require_seen(place: RecordPlace, files: Sequence[NewFile]) -> None:
     """Tasks on other machines may have written to a local folder of the same name."""
     system, root = place.file_system()
     there = system.get_file_info([f"{root}/{file.table}/{file.path}" for file in files])
@@ -241,7 +241,7 @@ def _append_batch(snapshot: Snapshot, batch: Batch) -> None:
         raise _not_taken(Kept.BATCHES, 1, problem) from problem
 
 
-def _append(place: Place, table: Kept, actions: list[AddAction]) -> None:
+def _append(place: RecordPlace, table: Kept, actions: list[AddAction]) -> None:
     opened = _opened(place, table) or _made(place, table)
     try:
         opened.create_write_transaction(
@@ -269,7 +269,7 @@ def _action(file: NewFile) -> AddAction:
     return AddAction(file.path, file.size, partition, time.time_ns() // 1_000_000, True, json.dumps(stats))
 
 
-def _opened(place: Place, table: Kept, version: int | None = None) -> DeltaTable | None:
+def _opened(place: RecordPlace, table: Kept, version: int | None = None) -> DeltaTable | None:
     try:
         return DeltaTable(place.folder(table), version=version)
     except TableNotFoundError:
@@ -292,7 +292,7 @@ def _files_of(opened: DeltaTable) -> list[FileOfTable]:
     )
 
 
-def _made(place: Place, table: Kept) -> DeltaTable:
+def _made(place: RecordPlace, table: Kept) -> DeltaTable:
     """Create an empty table, unless another command does so at the same time."""
     try:
         place.file_system()[0].create_dir(f"{place.file_system()[1]}/{table}", recursive=True)

@@ -36,7 +36,7 @@ _LAST_WORDS = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class BuildStep:
     """One command of a build: its words, working folder, and additional environment variables."""
 
     words: tuple[str, ...]
@@ -59,13 +59,13 @@ class OtherClient:
     tools: tuple[str, ...]
     remedy: str
     takes: str
-    steps: Callable[[Path, Path], Sequence[Step]]
+    steps: Callable[[Path, Path], Sequence[BuildStep]]
     command: Callable[[Path], tuple[str, ...]]
     environment: Mapping[str, str] = field(default_factory=dict)
     shared: tuple[str, ...] = ()
 
 
-def _go_steps(sources: Path, draft: Path) -> Sequence[Step]:
+def _go_steps(sources: Path, draft: Path) -> Sequence[BuildStep]:
     # Download no other toolchain, change no module file, and embed no path of this machine.
     words = (
         "go",
@@ -78,15 +78,15 @@ def _go_steps(sources: Path, draft: Path) -> Sequence[Step]:
         str(draft / "driver"),
         ".",
     )
-    return [Step(words, sources, {"GOTOOLCHAIN": "local", "GOFLAGS": ""})]
+    return [BuildStep(words, sources, {"GOTOOLCHAIN": "local", "GOFLAGS": ""})]
 
 
-def _rust_steps(name: str) -> Callable[[Path, Path], Sequence[Step]]:
-    def steps(sources: Path, draft: Path) -> Sequence[Step]:
+def _rust_steps(name: str) -> Callable[[Path, Path], Sequence[BuildStep]]:
+    def steps(sources: Path, draft: Path) -> Sequence[BuildStep]:
         # Compiled dependencies are kept beside the drivers, so that a changed driver builds in seconds, not minutes.
         compiled = rust_target(name)
         words = ("cargo", "build", "--release", "--locked", "--target-dir", str(compiled))
-        return [Step(words, sources), Step(("cp", str(compiled / "release" / "driver"), str(draft)), sources)]
+        return [BuildStep(words, sources), BuildStep(("cp", str(compiled / "release" / "driver"), str(draft)), sources)]
 
     return steps
 
@@ -96,19 +96,19 @@ def rust_target(name: str) -> Path:
     return cache_dir() / "clients" / name / "target"
 
 
-def _node_steps(sources: Path, draft: Path) -> Sequence[Step]:
+def _node_steps(sources: Path, draft: Path) -> Sequence[BuildStep]:
     # Packages are installed beside the driver. None needs to compile anything, so install scripts are forbidden.
     shutil.copytree(sources, draft, dirs_exist_ok=True)
-    return [Step(("npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund"), draft)]
+    return [BuildStep(("npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund"), draft)]
 
 
-def _python_steps(sources: Path, draft: Path) -> Sequence[Step]:
+def _python_steps(sources: Path, draft: Path) -> Sequence[BuildStep]:
     # A separate environment: some packages of the client are also ours, in other versions.
     python = str(draft / "env" / "bin" / "python")
     locked = ("--require-hashes", "--no-deps", "--requirement", str(sources / "requirements.txt"))
     return [
-        Step((sys.executable, "-m", "venv", str(draft / "env")), sources),
-        Step((python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *locked), sources),
+        BuildStep((sys.executable, "-m", "venv", str(draft / "env")), sources),
+        BuildStep((python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *locked), sources),
     ]
 
 
@@ -276,7 +276,7 @@ def _build(client: OtherClient, draft: Path) -> None:
             _run(client, step)
 
 
-def _run(client: OtherClient, step: Step) -> None:
+def _run(client: OtherClient, step: BuildStep) -> None:
     """Run a command under a supervisor, so that no compiler outlives the runner."""
     with tempfile.TemporaryFile() as output:
         child = Child(

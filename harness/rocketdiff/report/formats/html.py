@@ -11,7 +11,7 @@ from rocketdiff.report.charts import palette
 from rocketdiff.report.clusters import weight_of
 from rocketdiff.report.document import Document
 from rocketdiff.report.views import page
-from rocketdiff.report.views.case_matrix import Cell, matrix_of
+from rocketdiff.report.views.case_matrix import CaseCell, matrix_of
 from rocketdiff.report.views.open_checks import why_open
 from rocketdiff.report.views.pictures import CasePictures, draw_cases
 from rocketdiff.report.words.examples import attempt_text, plain_text
@@ -164,7 +164,7 @@ def _briefly(sentences: Sequence[str]) -> str:
     return "; ".join(sentences[:2]) + more
 
 
-def _hint(cell: Cell) -> str:
+def _hint(cell: CaseCell) -> str:
     lines = []
     for result in cell.results:
         signatures = ", ".join(divergence.signature for divergence in result.divergences)

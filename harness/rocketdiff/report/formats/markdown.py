@@ -14,7 +14,7 @@ from rocketdiff.core.answers.verdict import Severity, Verdict
 from rocketdiff.documents.files import replace_file
 from rocketdiff.report.clusters import DivergenceCluster, Weight
 from rocketdiff.report.document import Document
-from rocketdiff.report.views.case_matrix import Cell, matrix_of
+from rocketdiff.report.views.case_matrix import CaseCell, matrix_of
 from rocketdiff.report.views.open_checks import why_open
 from rocketdiff.report.views.page import context_of, unanswered
 from rocketdiff.report.words.gate_rates import controls_lines, trust_briefly, unseen_rate
@@ -194,7 +194,7 @@ def _row(cells: Iterable[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def _emoji(cell: Cell | None) -> str:
+def _emoji(cell: CaseCell | None) -> str:
     return "" if cell is None else _EMOJI_OF_MARK[cell.sign.mark]
 
 

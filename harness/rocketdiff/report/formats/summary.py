@@ -13,7 +13,7 @@ from rich.text import Text
 from rocketdiff.core.answers.verdict import Verdict
 from rocketdiff.report.clusters import DivergenceCluster, Weight
 from rocketdiff.report.document import Document
-from rocketdiff.report.views.case_matrix import Matrix, Row, matrix_of
+from rocketdiff.report.views.case_matrix import CaseRow, Matrix, matrix_of
 from rocketdiff.report.views.open_checks import why_open
 from rocketdiff.report.views.page import context_of, guards_of, unanswered
 from rocketdiff.report.words.gate_rates import controls_lines, trust_briefly, unseen_rate
@@ -191,7 +191,7 @@ def _matrix(document: Document) -> RenderableType:
     places = [place for place in range(len(wide.checks)) if not _conforms_everywhere(wide, place)]
     matrix = Matrix(
         tuple(wide.checks[place] for place in places),
-        tuple(Row(row.case, tuple(row.cells[place] for place in places)) for row in wide.rows),
+        tuple(CaseRow(row.case, tuple(row.cells[place] for place in places)) for row in wide.rows),
     )
     used = dict.fromkeys(cell.sign for row in matrix.rows for cell in row.cells if cell is not None)
     fine = [check for check in wide.checks if check not in matrix.checks]

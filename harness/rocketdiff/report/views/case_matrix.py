@@ -11,7 +11,7 @@ from rocketdiff.report.words.signs import Sign, sign_of
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class CaseCell:
     """Answer to one check of one case; results of several runs are merged by dominance."""
 
     sign: Sign
@@ -19,11 +19,11 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class CaseRow:
     """One case; a cell is None if the check was not asked."""
 
     case: str
-    cells: tuple[Cell | None, ...]
+    cells: tuple[CaseCell | None, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class Matrix:
     """Columns in REPORT_ORDER (others after it), rows in plan order, pooled cases last."""
 
     checks: tuple[str, ...]
-    rows: tuple[Row, ...]
+    rows: tuple[CaseRow, ...]
 
 
 def matrix_of(document: Document) -> Matrix:
@@ -43,12 +43,14 @@ def matrix_of(document: Document) -> Matrix:
     checks = (*(c for c in REPORT_ORDER if c in asked), *sorted(asked.difference(REPORT_ORDER)))
     planned = dict.fromkeys(case.case for case in document.run.cases)
     cases = [*planned, *dict.fromkeys(r.case for r in document.results if r.case not in planned)]
-    return Matrix(checks, tuple(Row(case, tuple(_cell(by_cell.get((case, c), ())) for c in checks)) for case in cases))
+    return Matrix(
+        checks, tuple(CaseRow(case, tuple(_cell(by_cell.get((case, c), ())) for c in checks)) for case in cases)
+    )
 
 
-def _cell(results: Sequence[CheckResult]) -> Cell | None:
+def _cell(results: Sequence[CheckResult]) -> CaseCell | None:
     if not results:
         return None
     order = list(Severity)
     severity = min((result.severity for result in results), key=order.index)
-    return Cell(sign_of(dominant([result.verdict for result in results]), severity), tuple(results))
+    return CaseCell(sign_of(dominant([result.verdict for result in results]), severity), tuple(results))

@@ -37,7 +37,7 @@ from rocketdiff.run.case.guards import CaseMeasurements, guards_of, median_laten
 from rocketdiff.run.case.open_connections import ConnectionWatch, endpoints_of
 from rocketdiff.run.case.stall_watch import StallWatch
 from rocketdiff.run.case.wire_faults import needs_relays, with_relays
-from rocketdiff.run.case.wire_witness import WireStory, Witness, Work
+from rocketdiff.run.case.wire_witness import ArmReport, WireStory, Witness
 from rocketdiff.scenario import Case
 from rocketdiff.subjects.claims import why_not_claimed
 from rocketdiff.subjects.conversation import WRONG_SUBJECT
@@ -242,7 +242,7 @@ class _Stage:
             timeout_ms = self._own_ms(arm) or self.case.scenario.settings.send_msg_timeout_ms
             confuses = _may_confuse_answers(self.case)
             starts = transcript.hello is not None and transcript.hello.tells_starts
-            work = Work(
+            work = ArmReport(
                 self._topic(arm), self.case.plan, transcript.sends, transcript.attempts, timeout_ms, confuses, starts
             )
             self.wire[arm] = story = self.witness.testify(arm, work)

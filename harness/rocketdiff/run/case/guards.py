@@ -11,7 +11,7 @@ from rocketdiff.core.sends.plan import Plan
 from rocketdiff.core.sends.records import Send
 from rocketdiff.core.subject import SubjectId
 from rocketdiff.core.tables.fault import KILLS, PAUSES, FaultRecord, FaultSpec
-from rocketdiff.run.case.stall_watch import Stalls
+from rocketdiff.run.case.stall_watch import MeasuredStalls
 from rocketdiff.run.case.wire_witness import WireStory
 from rocketdiff.scenario import Case
 
@@ -80,7 +80,7 @@ class CaseMeasurements:
     lost: Mapping[Arm, SubjectId]
     origin_ns: int
     wire: Mapping[Arm, WireStory] = field(default_factory=dict)
-    stalls: Stalls = field(default_factory=Stalls)
+    stalls: MeasuredStalls = field(default_factory=MeasuredStalls)
 
     @property
     def spread_ns(self) -> int | None:

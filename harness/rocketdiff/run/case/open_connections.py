@@ -40,7 +40,7 @@ _SOCKET = re.compile(r"socket:\[(\d+)\]")
 
 
 @dataclass(frozen=True, slots=True)
-class Connection:
+class ObservedConnection:
     """A socket that is or was connected."""
 
     local: Endpoint
@@ -81,7 +81,7 @@ class ConnectionWatch:
         self._over = threading.Event()
         self._is_at_rest = False
         self._thread = threading.Thread(target=self._watch, name="connection-watch", daemon=True)
-        self._known: dict[Arm, set[Connection]] = {arm: set() for arm in self._clients}
+        self._known: dict[Arm, set[ObservedConnection]] = {arm: set() for arm in self._clients}
         self._samples: dict[Arm, list[ConnectionSample]] = {arm: [] for arm in self._clients}
 
     def __enter__(self) -> Self:
@@ -117,7 +117,13 @@ class ConnectionWatch:
             self._samples[arm].append(self._sample(arm, at_ns, held, endpoints, is_at_rest=is_at_rest))
 
     def _sample(
-        self, arm: Arm, at_ns: int, held: set[Connection] | None, endpoints: Mapping[Endpoint, str], *, is_at_rest: bool
+        self,
+        arm: Arm,
+        at_ns: int,
+        held: set[ObservedConnection] | None,
+        endpoints: Mapping[Endpoint, str],
+        *,
+        is_at_rest: bool,
     ) -> ConnectionSample:
         if held is None:
             return ConnectionSample(at_ns, None, {}, is_at_rest)
@@ -127,7 +133,7 @@ class ConnectionWatch:
         return ConnectionSample(at_ns, _by_server(ours, endpoints), _by_server(new, endpoints), is_at_rest)
 
 
-def _by_server(connections: Iterable[Connection], endpoints: Mapping[Endpoint, str]) -> dict[str, int]:
+def _by_server(connections: Iterable[ObservedConnection], endpoints: Mapping[Endpoint, str]) -> dict[str, int]:
     return dict(sorted(Counter(endpoints[connection.remote] for connection in connections).items()))
 
 
@@ -139,9 +145,9 @@ def _changes(samples: Sequence[ConnectionSample]) -> Iterator[ConnectionSample]:
         last = sample
 
 
-def open_sockets() -> dict[int, Connection] | None:
+def open_sockets() -> dict[int, ObservedConnection] | None:
     """Every TCP connection on this machine that a process holds, by socket inode. None without /proc."""
-    found: dict[int, Connection] = {}
+    found: dict[int, ObservedConnection] = {}
     try:
         for table in _TABLES:
             if Path(table).exists():  # a kernel without IPv6 has only the first
@@ -152,13 +158,13 @@ def open_sockets() -> dict[int, Connection] | None:
     return found
 
 
-def _connections(lines: Sequence[str]) -> Iterator[tuple[int, Connection]]:
+def _connections(lines: Sequence[str]) -> Iterator[tuple[int, ObservedConnection]]:
     """Columns of /proc/net/tcp: slot, local and remote address, state, six more, then the socket's inode."""
     for line in lines:
         _, local, remote, state, *rest = line.split()
         number = int(rest[5])
         if number and state not in (_CONNECTING, _LISTENING):
-            yield number, Connection(_endpoint(local), _endpoint(remote))
+            yield number, ObservedConnection(_endpoint(local), _endpoint(remote))
 
 
 def _endpoint(written: str) -> Endpoint:
@@ -171,7 +177,7 @@ def _endpoint(written: str) -> Endpoint:
     return str(place), int(port, 16)
 
 
-def held_by(pid: int, sockets: Mapping[int, Connection]) -> set[Connection] | None:
+def held_by(pid: int, sockets: Mapping[int, ObservedConnection]) -> set[ObservedConnection] | None:
     """Connections of a process and its descendants. None if the process is gone or not readable."""
     try:
         numbers = {*_sockets_of(pid), *(number for each in below(pid) for number in _sockets_of(each))}

@@ -27,7 +27,7 @@ _STOPPED = frozenset("Tt")
 
 
 @dataclass(frozen=True, slots=True)
-class Stalls:
+class MeasuredStalls:
     """
     What a watch saw.
 
@@ -41,7 +41,7 @@ class Stalls:
     def longest_gap_ns(self) -> int:
         return max((end_ns - begin_ns for begin_ns, end_ns in self.gaps), default=0)
 
-    def without(self, signs_of_life_ns: Iterable[int]) -> "Stalls":
+    def without(self, signs_of_life_ns: Iterable[int]) -> "MeasuredStalls":
         """
         Drop the gaps in whose middle half a subject acted: then only the runner had to wait, not the machine.
 
@@ -79,8 +79,8 @@ class StallWatch:
         self._thread.join()
 
     @property
-    def seen(self) -> Stalls:
-        return Stalls(tuple(self._gaps), dict(self._stopped_ns))
+    def seen(self) -> MeasuredStalls:
+        return MeasuredStalls(tuple(self._gaps), dict(self._stopped_ns))
 
     def _watch(self) -> None:
         last_ns = time.monotonic_ns()

@@ -14,7 +14,7 @@ from functools import partial
 
 from rocketdiff.cluster.faults.catalogue import FAULTS
 from rocketdiff.cluster.faults.proof import ANSWER_TIMEOUT_MS, SILENCE_MS
-from rocketdiff.cluster.faults.record import Fault, healed, injected
+from rocketdiff.cluster.faults.record import FaultAction, healed, injected
 from rocketdiff.cluster.interface import Cluster, Node, Span, node_named
 from rocketdiff.cluster.operations.admin import probe_broker
 from rocketdiff.core.errors import FaultNotProven
@@ -41,14 +41,14 @@ _ROUNDED_MS = 1.0
 _NS_PER_MS = 1_000_000
 
 
-def with_relays(relays: Collection[Relay], security: Security = OPEN) -> Mapping[FaultKind, Fault]:
+def with_relays(relays: Collection[Relay], security: Security = OPEN) -> Mapping[FaultKind, FaultAction]:
     """
     Every kind of fault, with these relays of one case for those on the wire.
 
     security: how to connect to the relays.
     """
     wire = _Wire(tuple(relays), security)
-    return {**FAULTS, **dict.fromkeys(ON_THE_WIRE, Fault(wire.inject, wire.heal))}
+    return {**FAULTS, **dict.fromkeys(ON_THE_WIRE, FaultAction(wire.inject, wire.heal))}
 
 
 def needs_relays(faults: Collection[FaultSpec]) -> bool:

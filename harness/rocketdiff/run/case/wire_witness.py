@@ -44,7 +44,7 @@ from rocketdiff.traces.run_directory import CaseDirectory
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
+class ArmReport:
     """
     The plan of an arm, and what the arm reported of it.
 
@@ -130,7 +130,7 @@ class Witness:
         security = security_of(self._cluster)
         return security if self._authority is None else replace(security, tls=Tls(self._authority))
 
-    def testify(self, arm: Arm, work: Work) -> WireStory:
+    def testify(self, arm: Arm, work: ArmReport) -> WireStory:
         """
         What the wire saw of an arm, once its relay is closed.
 
@@ -175,7 +175,7 @@ class Witness:
         return WireStory(words, unseen)
 
     def _testify_of_calls(
-        self, arm: Arm, work: Work, records: Sequence[WireRecord], attempts: Sequence[Attempt]
+        self, arm: Arm, work: ArmReport, records: Sequence[WireRecord], attempts: Sequence[Attempt]
     ) -> WireStory:
         """A gRPC client reports no attempts and has no publish list, because the proxy chooses the queue."""
         placed = with_routes(work.sends, (), blind_spots_of(records))
@@ -222,7 +222,7 @@ class Witness:
         self._ends.close()
 
 
-def _other_statuses(work: Work, seen: Sequence[Attempt]) -> list[Attempt]:
+def _other_statuses(work: ArmReport, seen: Sequence[Attempt]) -> list[Attempt]:
     """
     Attempts whose status differs between client and broker, with the broker's status.
 
@@ -238,11 +238,11 @@ def _other_statuses(work: Work, seen: Sequence[Attempt]) -> list[Attempt]:
     ]
 
 
-def _not_told(work: Work, seen: Sequence[Attempt]) -> list[Attempt]:
+def _not_told(work: ArmReport, seen: Sequence[Attempt]) -> list[Attempt]:
     return not_told(work.attempts, seen, work.sends, _confused(work))
 
 
-def _confused(work: Work) -> set[int]:
+def _confused(work: ArmReport) -> set[int]:
     return {send.send for send in work.plan.sends if work.confuses_answers and send.mode is SendMode.ASYNC}
 
 

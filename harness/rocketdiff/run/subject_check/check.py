@@ -53,7 +53,7 @@ _CLOCK_TOLERANCE_NS = 2 * NS_PER_MS
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class CheckFinding:
     """What was tried, and what is wrong with it (empty if nothing is)."""
 
     tried: str
@@ -73,7 +73,7 @@ def topology_for(subject: Subject) -> str:
     return "one-master-local-proxy" if subject.protocol is ClientProtocol.GRPC else "one-master"
 
 
-def check_subject(subject: Subject, cluster: Cluster, folder: Path) -> Iterator[Finding]:
+def check_subject(subject: Subject, cluster: Cluster, folder: Path) -> Iterator[CheckFinding]:
     """Findings in the order they are made. ``cluster`` has one broker; it is paused once and healed. Raises ClusterError."""
     calls = [(kind, SendMode.SYNC) for kind in SendKind] + [
         (SendKind.PLAIN, SendMode.ASYNC),
@@ -81,12 +81,14 @@ def check_subject(subject: Subject, cluster: Cluster, folder: Path) -> Iterator[
     ]
     offered = [call for call in calls if subject.offers(*call, [QUEUES])]
     if not offered:
-        yield Finding(
+        yield CheckFinding(
             "a call", "hello claims no kind of send: name plain, queue, selector, batch or group among its capabilities"
         )
     unknown = unknown_claims(sorted(subject.capabilities))
     if unknown:
-        yield Finding(f"hello claims {', '.join(unknown)}, which protocol {PROTOCOL} does not know: are they misspelt?")
+        yield CheckFinding(
+            f"hello claims {', '.join(unknown)}, which protocol {PROTOCOL} does not know: are they misspelt?"
+        )
     is_first, last = True, ""
     for kind, mode in offered:
         tried = f"{SENDS} {mode} sends, {kind}"
@@ -94,19 +96,19 @@ def check_subject(subject: Subject, cluster: Cluster, folder: Path) -> Iterator[
         try:
             trial = _tried(subject, cluster, folder, plan, ClientSettings())
         except SubjectBroken as broken:
-            yield Finding(tried, f"{broken.signature}: {broken}")
+            yield CheckFinding(tried, f"{broken.signature}: {broken}")
             if is_first and broken.signature == STALLED:
-                yield Finding("nothing else is tried: it would be waited for as long each time")
+                yield CheckFinding("nothing else is tried: it would be waited for as long each time")
                 return
             failure = f"{broken.signature}: {broken.seen}"
             if is_first and failure == last:
-                yield Finding("nothing else is tried: it would end in the same way each time")
+                yield CheckFinding("nothing else is tried: it would end in the same way each time")
                 return
             last = failure
             continue
-        yield from (Finding(tried, problem) for problem in _problems(trial, kind, mode) or ("",))
+        yield from (CheckFinding(tried, problem) for problem in _problems(trial, kind, mode) or ("",))
         untold = [] if is_first else untold_attempts(trial.transcript)
-        yield from (Finding(f"attempts of {tried}", problem) for problem in untold)
+        yield from (CheckFinding(f"attempts of {tried}", problem) for problem in untold)
         if is_first:
             yield from _once(trial)
             yield from _carried(trial)
@@ -125,14 +127,14 @@ def _carrying(plan: Plan) -> Plan:
     )
 
 
-def _carried(trial: _Trial) -> Iterator[Finding]:
+def _carried(trial: _Trial) -> Iterator[CheckFinding]:
     """Warn only: lost keys, tags or properties are a difference only where a scenario uses them."""
     asked = {KEYS: "a-key", TAGS: "a-tag", **dict(_MARK)}
     stored = [json.loads(row.properties) for row in trial.stored]
     other = {name: each.get(name) for name, value in asked.items() for each in stored if each.get(name) != value}
     if other:
         lack = ", ".join(name if seen is None else f"{name} (they have {shown(seen)})" for name, seen in other.items())
-        yield Finding(
+        yield CheckFinding(
             f"keys, tags and properties of the plan: messages lack {lack}, a difference where a scenario asks for it"
         )
 
@@ -218,34 +220,36 @@ def untold_attempts(transcript: Transcript) -> list[str]:
     ]
 
 
-def _once(trial: _Trial) -> Iterator[Finding]:
+def _once(trial: _Trial) -> Iterator[CheckFinding]:
     """Findings that do not depend on the call."""
     off_ms = trial.clock_off_ns / NS_PER_MS
     is_far = trial.clock_off_ns > _CLOCK_TOLERANCE_NS
-    yield Finding(
+    yield CheckFinding(
         "its clock",
         f"it is {off_ms:,.0f} ms away from the host's monotonic clock (CLOCK_MONOTONIC, nanoTime)" if is_far else "",
     )
-    yield Finding("stop", "" if trial.has_stopped else "it was still there two seconds after stop, and was killed")
+    yield CheckFinding("stop", "" if trial.has_stopped else "it was still there two seconds after stop, and was killed")
     hello, transcript = trial.transcript.hello, trial.transcript
     claims = hello.capabilities if hello is not None else ()
     if not {ATTEMPTS, ATTEMPT_STARTS} & {*claims}:
-        yield Finding("attempts are not claimed: the recording relay tells them")
+        yield CheckFinding("attempts are not claimed: the recording relay tells them")
     elif len({attempt.send for attempt in transcript.attempts}) < SENDS:
         claim = ATTEMPTS if ATTEMPTS in claims else ATTEMPT_STARTS
-        yield Finding("attempts", f"only {len(transcript.attempts)} for {SENDS} sends, though hello claims {claim}")
+        yield CheckFinding(
+            "attempts", f"only {len(transcript.attempts)} for {SENDS} sends, though hello claims {claim}"
+        )
     else:
-        yield Finding(
+        yield CheckFinding(
             "attempts" if ATTEMPTS in claims else "the beginnings of attempts; the recording relay tells their ends"
         )
     if ATTEMPTS in claims and ROUTES not in claims:
         problem = "without them nobody knows whose turn a queue is; report them too, or claim no attempts, and the relay tells both"
-        yield Finding("routes", f"hello claims attempts and no routes: {problem}")
+        yield CheckFinding("routes", f"hello claims attempts and no routes: {problem}")
     if ROUTES in claims:
-        yield Finding("routes", "" if transcript.routes else f"none, though hello claims {ROUTES}")
+        yield CheckFinding("routes", "" if transcript.routes else f"none, though hello claims {ROUTES}")
 
 
-def _paused(subject: Subject, cluster: Cluster, folder: Path, kind: SendKind, mode: SendMode) -> Iterator[Finding]:
+def _paused(subject: Subject, cluster: Cluster, folder: Path, kind: SendKind, mode: SendMode) -> Iterator[CheckFinding]:
     """Sends to a paused broker must end with an error or after it resumes, and the subject must survive."""
     pause_s = max(_PAUSE_S, TIMES * (subject.attempt_timeout_ms or 0) / 1_000)
     tried = f"sends to a broker that is paused for {pause_s:g} s"
@@ -268,7 +272,7 @@ def _paused(subject: Subject, cluster: Cluster, folder: Path, kind: SendKind, mo
     try:
         trial = _tried(subject, cluster, folder, _plan(kind, mode), settings, pause)
     except SubjectBroken as broken:
-        yield Finding(tried, f"{broken.signature}: {broken}")
+        yield CheckFinding(tried, f"{broken.signature}: {broken}")
         return
     finally:
         if begun_ns:
@@ -280,15 +284,15 @@ def _paused(subject: Subject, cluster: Cluster, folder: Path, kind: SendKind, mo
     ]
     longest_ms = max((send.end_ns - send.start_ns for send in sends), default=0) / NS_PER_MS
     problem = f"send {early[0].send} was acknowledged while the broker was stopped" if early else ""
-    yield Finding(
+    yield CheckFinding(
         f"{tried}: the longest took {longest_ms:,.0f} ms with send_msg_timeout_ms {_PAUSED_TIMEOUT_MS}", problem
     )
     if longest_ms > TIMES * _PAUSED_TIMEOUT_MS and not subject.attempt_timeout_ms:
-        yield Finding("send_msg_timeout_ms: if no attempt obeys it, let hello say attempt_timeout_ms")
+        yield CheckFinding("send_msg_timeout_ms: if no attempt obeys it, let hello say attempt_timeout_ms")
     yield from foreign_errors(trial.transcript)
 
 
-def foreign_errors(transcript: Transcript) -> Iterator[Finding]:
+def foreign_errors(transcript: Transcript) -> Iterator[CheckFinding]:
     """Error names that only this client uses: they would always be reported as differences."""
     records: tuple[Send | Attempt, ...] = (*transcript.sends, *transcript.attempts)
     names = {record.error for record in records if record.error is not None}
@@ -297,4 +301,4 @@ def foreign_errors(transcript: Transcript) -> Iterator[Finding]:
     )
     if foreign:
         words = ", ".join(ErrorWord)
-        yield Finding(f"errors {', '.join(foreign)}: RocketMQ has no such class; report one of the words {words}")
+        yield CheckFinding(f"errors {', '.join(foreign)}: RocketMQ has no such class; report one of the words {words}")

@@ -16,7 +16,7 @@ from functools import reduce
 from typing import Any
 
 from rocketdiff.simulation.comparison.answers import answer_line
-from rocketdiff.simulation.comparison.difference import Compared, Difference, places_of_difference
+from rocketdiff.simulation.comparison.difference import AnswerDifference, Compared, places_of_difference
 from rocketdiff.simulation.comparison.story import story
 from rocketdiff.simulation.script.model import NamedScript
 from rocketdiff.simulation.virtual import run_reference
@@ -39,7 +39,9 @@ class _Exchange:
         return f"{'.'.join(self.path)}: {_text(self.left)} in {left}, {_text(self.right)} in {right}"
 
 
-def rules_behind(script: NamedScript, difference: Difference, left: str, right: str, view: View) -> tuple[str, ...]:
+def rules_behind(
+    script: NamedScript, difference: AnswerDifference, left: str, right: str, view: View
+) -> tuple[str, ...]:
     """Return sentences about the responsible rules; left and right are releases."""
     this, that = dialect_of(left), dialect_of(right)
     if this.name == that.name:
@@ -57,7 +59,9 @@ def rules_behind(script: NamedScript, difference: Difference, left: str, right: 
     return tuple(f"together with others, {part.describe(left, right)}" for part in parts)
 
 
-def which_departs(script: NamedScript, difference: Difference, left: str, right: str, view: View) -> tuple[str, ...]:
+def which_departs(
+    script: NamedScript, difference: AnswerDifference, left: str, right: str, view: View
+) -> tuple[str, ...]:
     """Return a sentence that names the build that departs from its rules; left and right are releases with the same dialect."""
     lines, number = _lines(dialect_of(left), script, view), difference.line
     by_rules = lines[number] if number < len(lines) else None
@@ -68,7 +72,7 @@ def which_departs(script: NamedScript, difference: Difference, left: str, right:
     return (f"not known: by the rules of {base} neither of the two answers so",)
 
 
-def _story(script: NamedScript, difference: Difference, release: str) -> Iterator[str]:
+def _story(script: NamedScript, difference: AnswerDifference, release: str) -> Iterator[str]:
     line = difference.lines[1] or difference.lines[0]
     assert line is not None
     yield from story(script, release, answer_line(line))
@@ -79,7 +83,7 @@ class _Question:
     """A difference between the reference's answers in two dialects."""
 
     script: NamedScript
-    difference: Difference
+    difference: AnswerDifference
     view: View
     ours: list[str]
     theirs: list[str]

@@ -41,7 +41,7 @@ class Compared(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class AnswerDifference:
     """
     The first difference of two answers; pairs are (left, right).
 
@@ -63,7 +63,7 @@ class Difference:
     rules: tuple[str, ...] = ()
 
 
-def first_difference(script: str, left: Sequence[str], right: Sequence[str]) -> Difference | None:
+def first_difference(script: str, left: Sequence[str], right: Sequence[str]) -> AnswerDifference | None:
     """Return the first difference, or None if the answers are equal."""
     for number, (left_line, right_line) in enumerate(zip_longest(left, right)):
         if left_line != right_line:
@@ -82,14 +82,14 @@ def places_of_difference(one: str, other: str) -> frozenset[str]:
 
 def _difference(
     script: str, number: int, one: str | None, other: str | None, before: dict[str, Any] | None
-) -> Difference:
+) -> AnswerDifference:
     left, right = (answer_line(line) if line is not None else None for line in (one, other))
     known = left or right
     assert known is not None
     compared, where, values = Compared.ORDER, "", (_named(left), _named(right))
     if left is not None and right is not None and _named(left) == _named(right):
         compared, where, values = next(_parts(left, right), (Compared.ANSWER, left.kind, (one, other)))
-    return Difference(
+    return AnswerDifference(
         script=script,
         step=known.step if left is None or right is None else min(left.step, right.step),
         place=known.place,

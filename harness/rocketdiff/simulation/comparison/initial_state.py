@@ -5,7 +5,7 @@ from typing import Any
 
 from rocketdiff.core.errors import HarnessError
 from rocketdiff.simulation.comparison.answers import answer_line
-from rocketdiff.simulation.comparison.difference import Difference
+from rocketdiff.simulation.comparison.difference import AnswerDifference
 from rocketdiff.simulation.script.depths import depth_of
 from rocketdiff.simulation.script.model import Dump, NamedScript, Step, Timeline
 from rocketdiff.simulation.script.vocabulary import DumpPart
@@ -16,7 +16,7 @@ _SHARED = (DumpPart.QUEUES, DumpPart.FAULTS)
 _OF_THREAD_0 = (DumpPart.INDEX, DumpPart.WORST_INDEX, *_SHARED)
 
 
-def with_initial_state(script: NamedScript, difference: Difference, release: str) -> Difference:
+def with_initial_state(script: NamedScript, difference: AnswerDifference, release: str) -> AnswerDifference:
     """
     Fill in ``before`` if the trace has states but none before the difference.
 

@@ -6,7 +6,7 @@ from dataclasses import fields
 from typing import Any
 
 from rocketdiff.simulation.comparison.answers import answer_line
-from rocketdiff.simulation.comparison.difference import Difference
+from rocketdiff.simulation.comparison.difference import AnswerDifference
 
 _SHOWN_CHARACTERS = 600
 """Longest answer or state that is printed whole; the differing value is printed separately."""
@@ -15,7 +15,7 @@ _SHOWN_RULES = 12
 """Most rules that are printed; the JSON form has all of them."""
 
 
-def difference_lines(difference: Difference, left: str, right: str) -> Iterator[str]:
+def difference_lines(difference: AnswerDifference, left: str, right: str) -> Iterator[str]:
     """Yield what differs, where and why; left and right are the names of the subjects."""
     where = f" ({difference.where})" if difference.where else ""
     yield f"{difference.script}: differs in the {difference.compared} at {difference.place}{where}"
@@ -28,12 +28,12 @@ def difference_lines(difference: Difference, left: str, right: str) -> Iterator[
     yield from (f"  {name:<{width}}  {text}" for name, text in rows)
 
 
-def difference_data(difference: Difference) -> dict[str, Any]:
+def difference_data(difference: AnswerDifference) -> dict[str, Any]:
     """Return the difference as plain data, with the field names of Difference."""
     return {field.name: getattr(difference, field.name) for field in fields(difference)}
 
 
-def _states(difference: Difference) -> Iterator[tuple[str, str]]:
+def _states(difference: AnswerDifference) -> Iterator[tuple[str, str]]:
     if difference.before is not None:
         yield "state before", _json(difference.before)
     left, right = difference.states

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping
 
-from rocketdiff.simulation.comparison import Compared, Difference, first_difference
+from rocketdiff.simulation.comparison import AnswerDifference, Compared, first_difference
 from rocketdiff.simulation.golden.answers import Lines
 from rocketdiff.simulation.golden.files import Golden
 from rocketdiff.simulation.golden.standard import StandardScript
@@ -43,7 +43,7 @@ def known_side(script: StandardScript, golden: Mapping[str, Golden], before: Lin
     return f"before: {was}" if now is None else f"after: {now}"
 
 
-def before_after(difference: Difference) -> str:
+def before_after(difference: AnswerDifference) -> str:
     """Return the difference without its place: ``number of attempts 2 → 1``, ``available_at_ms of a 10000 → 2000``."""
     left, right = difference.values
     if isinstance(left, dict) and isinstance(right, dict):
@@ -58,7 +58,7 @@ def before_after(difference: Difference) -> str:
     return f"{'' if names_itself else f'{difference.compared} '}{_value(left)} → {_value(right)}"
 
 
-def difference_words(difference: Difference) -> str:
+def difference_words(difference: AnswerDifference) -> str:
     """Return the place, the compared value, and both values in one line."""
     before, after = difference.values
     return f"{difference.place}, {difference.compared}: {_value(before)} → {_value(after)}"

@@ -7,7 +7,7 @@ from pydantic import AfterValidator, ConfigDict, Field, model_validator
 
 from rocketdiff.documents.part import Part, WrittenAs
 from rocketdiff.documents.refusal import rule_broken
-from rocketdiff.simulation.script.vocabulary import BrokerName, Code, Fault, Ms
+from rocketdiff.simulation.script.vocabulary import BrokerFault, BrokerName, Code, Ms
 from rocketmq_reference.remoting.codes import ResponseCode
 
 STATUSES = {
@@ -31,12 +31,12 @@ _LARGEST_CODE = 2**31 - 1
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ServerAnswer:
     """One answer of a server: a response code (0: success) after latency_ms, or a fault."""
 
     latency_ms: int = 0
     code: int = 0
-    fault: Fault | None = None
+    fault: BrokerFault | None = None
 
 
 if TYPE_CHECKING:
@@ -47,9 +47,9 @@ if TYPE_CHECKING:
 else:  # literal types of the tables above
     StatusName = Literal[tuple(STATUSES)]
     CodeName = Literal[tuple(_NAMES)]
-    BrokerReply = Literal[(*map(str, Fault), *_NAMES)]
+    BrokerReply = Literal[(*map(str, BrokerFault), *_NAMES)]
     # Only timeout and refused: the other faults act on connections in use, as only brokers do.
-    NameServerReply = Literal[(str(Fault.TIMEOUT), str(Fault.REFUSED), *_NAMES)]
+    NameServerReply = Literal[(str(BrokerFault.TIMEOUT), str(BrokerFault.REFUSED), *_NAMES)]
 
 
 def _is_code(number: str) -> str:
@@ -87,40 +87,40 @@ AnswerForm = int | str | WrittenAnswer
 """An answer in the file: a latency, a name or number as text, or an object."""
 
 
-def _answer(form: AnswerForm) -> Answer:
+def _answer(form: AnswerForm) -> ServerAnswer:
     if isinstance(form, int):
-        return Answer(form)
+        return ServerAnswer(form)
     if isinstance(form, str):
-        return Answer(fault=Fault(form)) if form in list(Fault) else Answer(code=_code(form))
-    return Answer(form.latency_ms, _code(form.status if "status" in form.model_fields_set else form.code))
+        return ServerAnswer(fault=BrokerFault(form)) if form in list(BrokerFault) else ServerAnswer(code=_code(form))
+    return ServerAnswer(form.latency_ms, _code(form.status if "status" in form.model_fields_set else form.code))
 
 
 def _code(form: int | str) -> int:
     return int(_NAMES.get(str(form), form))
 
 
-def _answers(form: AnswerForm | list[AnswerForm]) -> tuple[Answer, ...]:
+def _answers(form: AnswerForm | list[AnswerForm]) -> tuple[ServerAnswer, ...]:
     return tuple(map(_answer, form)) if isinstance(form, list) else (_answer(form),)
 
 
 _BrokerForm: TypeAlias = Ms | BrokerReply | Number | WrittenAnswer
 _Forms = Annotated[list[_BrokerForm], Field(min_length=1, max_length=MOST_ANSWERS)]
-BrokerAnswersOf = Annotated[tuple[Answer, ...], WrittenAs(_BrokerForm | _Forms, _answers)]
+BrokerAnswersOf = Annotated[tuple[ServerAnswer, ...], WrittenAs(_BrokerForm | _Forms, _answers)]
 """One answer or a list of them."""
 
-NameServerAnswer = Annotated[Answer, WrittenAs(Ms | NameServerReply | Number | WrittenAnswer, _answer)]
+NameServerAnswer = Annotated[ServerAnswer, WrittenAs(Ms | NameServerReply | Number | WrittenAnswer, _answer)]
 
 
 Data = int | str | dict[str, int | str]
 """An answer in JSON."""
 
 
-def answers_data(answers: tuple[Answer, ...]) -> Data | list[Data]:
+def answers_data(answers: tuple[ServerAnswer, ...]) -> Data | list[Data]:
     """Return answers in the form of the script."""
     return answer_data(answers[0]) if len(answers) == 1 else [answer_data(answer) for answer in answers]
 
 
-def answer_data(answer: Answer) -> Data:
+def answer_data(answer: ServerAnswer) -> Data:
     """Return one answer in its shortest form."""
     if answer.fault is not None:
         return str(answer.fault)

@@ -17,10 +17,10 @@ from rocketdiff.simulation.script.model import (
     Step,
     Timeline,
 )
-from rocketdiff.simulation.script.vocabulary import Depth, DumpPart, Fault, Mode
+from rocketdiff.simulation.script.vocabulary import BrokerFault, Depth, DumpPart, Mode
 
 _ORDER = tuple(Depth)
-_OF_CONNECTIONS = (Fault.FIN, Fault.SILENT)
+_OF_CONNECTIONS = (BrokerFault.FIN, BrokerFault.SILENT)
 
 
 def depth_named(text: str, *besides: str) -> Depth:

@@ -62,7 +62,7 @@ class Lookup(StrEnum):
     AT_FIRST_SEND = "at-first-send"
 
 
-class Fault(StrEnum):
+class BrokerFault(StrEnum):
     """
     A broker's behaviour instead of an answer.
 

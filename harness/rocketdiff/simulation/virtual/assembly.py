@@ -6,7 +6,7 @@ from typing import Any
 from rocketdiff.simulation.script.vocabulary import ScriptSettings
 from rocketdiff.simulation.virtual.codec import NAME_SERVER, AttemptRecorder, ScriptCodec, vip_address
 from rocketdiff.simulation.virtual.loop_transport import LoopTransport
-from rocketdiff.simulation.virtual.network import Network
+from rocketdiff.simulation.virtual.network import VirtualNetwork
 from rocketdiff.simulation.virtual.servers import Servers
 from rocketdiff.simulation.virtual.worker import VirtualHost
 from rocketmq_reference.client.async_sending import AsyncSender
@@ -31,32 +31,34 @@ class RouteDefaults:
 
 
 @dataclass(frozen=True, slots=True)
-class Connected:
+class RemotingParts:
     """The parts that exist only at depth "remoting"."""
 
-    network: Network
+    network: VirtualNetwork
     background: Background
     async_sender: AsyncSender[Any, Any, Any, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Producer:
+class VirtualProducer:
     """The assembled producer."""
 
     routes: Routes
     sender: Sender[Any, Any, Any, Any]
-    connected: Connected | None = None
+    connected: RemotingParts | None = None
 
 
-def producer_without_network(memory: Memory, host: VirtualHost, servers: Servers) -> Producer:
+def producer_without_network(memory: Memory, host: VirtualHost, servers: Servers) -> VirtualProducer:
     """Assemble the producer of depths "selection" and "send-loop"."""
     sender = _sender(memory, host, LoopTransport(host, servers))
-    return Producer(sender.routes, sender)
+    return VirtualProducer(sender.routes, sender)
 
 
-def producer_with_network(memory: Memory, host: VirtualHost, servers: Servers, settings: ScriptSettings) -> Producer:
+def producer_with_network(
+    memory: Memory, host: VirtualHost, servers: Servers, settings: ScriptSettings
+) -> VirtualProducer:
     """Assemble the producer of depth "remoting" and start its timers."""
-    network = Network(host, servers)
+    network = VirtualNetwork(host, servers)
     remoting: Remoting[Any, Any] = Remoting(host, memory.dialect.remoting, network)
     network.client = remoting
     sender = _sender(memory, host, remoting)
@@ -65,7 +67,7 @@ def producer_with_network(memory: Memory, host: VirtualHost, servers: Servers, s
     workers = {AsyncThread.CALLBACKS: remoting.workers[CALLBACKS], AsyncThread.OWN: host.worker(AsyncThread.OWN)}
     async_sender = AsyncSender(sender, workers)
     background.start()
-    return Producer(sender.routes, sender, Connected(network, background, async_sender))
+    return VirtualProducer(sender.routes, sender, RemotingParts(network, background, async_sender))
 
 
 def send_settings(settings: ScriptSettings) -> SendSettings:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from rocketdiff.simulation.virtual.send_record import WRITTEN, Attempt, End, SendRecord
+from rocketdiff.simulation.virtual.send_record import WRITTEN, End, SendRecord, VirtualAttempt
 from rocketmq_reference.client.codec import FAILURES, Failure, code_of
 from rocketmq_reference.client.effects import Host
 from rocketmq_reference.remoting.errors import MQBrokerException, MQClientException, NullPointerException
@@ -134,16 +134,16 @@ class AttemptRecorder:
 
     def begun(
         self, message: Message, _number: int, _broker: str, queue_id: int, address: str | None, *, vip: bool
-    ) -> tuple[SendRecord, Attempt]:
-        return message.record, Attempt(address, queue_id, 0, 0, vip)
+    ) -> tuple[SendRecord, VirtualAttempt]:
+        return message.record, VirtualAttempt(address, queue_id, 0, 0, vip)
 
-    def requested(self, noted: tuple[SendRecord, Attempt], timeout_ms: int) -> None:
+    def requested(self, noted: tuple[SendRecord, VirtualAttempt], timeout_ms: int) -> None:
         record, attempt = noted
         attempt.timeout_ms, attempt.began_ms = timeout_ms, self._host.now_ms
         record.attempts.append(attempt)
 
     def ended(
-        self, noted: tuple[SendRecord, Attempt], outcome: Result | Failure | None, answer: Answered | None
+        self, noted: tuple[SendRecord, VirtualAttempt], outcome: Result | Failure | None, answer: Answered | None
     ) -> None:
         """The response code takes precedence over the outcome, because the sender cannot decode every response."""
         _, attempt = noted

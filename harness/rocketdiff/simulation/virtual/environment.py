@@ -15,11 +15,11 @@ from rocketdiff.simulation.script.model import (
     Update,
 )
 from rocketdiff.simulation.virtual.servers import Servers, topic_route
-from rocketdiff.simulation.virtual.session import Session
+from rocketdiff.simulation.virtual.session import ScriptSession
 from rocketmq_reference.client.effects import Body
 
 
-def act(session: Session, head: str, action: Action) -> Body | None:
+def act(session: ScriptSession, head: str, action: Action) -> Body | None:
     """Do an action; return an actor for one that takes time."""
     match action:
         case Update(broker, latency_ms, isolation, reachable):
@@ -61,7 +61,7 @@ def _instruct(servers: Servers, action: Action) -> None:
             raise TypeError(f"not done by the environment: {action}")
 
 
-def _poll(session: Session, head: str) -> Body:
+def _poll(session: ScriptSession, head: str) -> Body:
     """Poll routes: at depth "remoting" by the client's own poll, elsewhere without a started producer."""
     connected = session.producer.connected
     if connected is not None:
@@ -71,12 +71,12 @@ def _poll(session: Session, head: str) -> Body:
     session.changed(head, "poll_routes")
 
 
-def _beat(session: Session) -> Body:
+def _beat(session: ScriptSession) -> Body:
     assert session.producer.connected is not None
     yield from session.producer.connected.background.beat()
 
 
-def _hang_up(session: Session, broker: str, *, reset: bool) -> None:
+def _hang_up(session: ScriptSession, broker: str, *, reset: bool) -> None:
     connected = session.producer.connected
     assert connected is not None
     connected.network.close_all(broker, reset=reset)

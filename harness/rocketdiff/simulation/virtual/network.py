@@ -17,7 +17,7 @@ from rocketmq_reference.rules.client.background import CONNECT_TIMEOUT_MS, IDLE_
 from rocketmq_reference.rules.client.connection_steps import Connection, Request
 
 
-class Client(Protocol):
+class NetworkClient(Protocol):
     """The remoting client, as the network calls it."""
 
     def connected(self, connection: Connection, *, accepted: bool) -> None: ...
@@ -31,10 +31,10 @@ class Client(Protocol):
         ...
 
 
-class Network:
+class VirtualNetwork:
     """Transports connects, requests, responses and closes."""
 
-    client: Client
+    client: NetworkClient
 
     def __init__(self, kernel: Kernel, servers: Servers) -> None:
         self._kernel = kernel
@@ -138,7 +138,7 @@ class Network:
 class _Outcome:
     """The end of one request; its response is dropped unless the connection is open."""
 
-    network: Network
+    network: VirtualNetwork
     request: Request
     connection: Connection
     question: Question

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from rocketdiff.simulation.script.model import Script
-from rocketdiff.simulation.virtual.session import Session
+from rocketdiff.simulation.virtual.session import ScriptSession
 from rocketdiff.simulation.virtual.steps import do_step
 from rocketmq_reference.client.effects import Body
 from rocketmq_reference.rules.dialect import Dialect
@@ -23,7 +23,7 @@ def run_reference(
     script.
     """
     watch = None if observer is None else _watch(observer, lambda: len(session.lines))
-    session = Session(dialect, name, script, trace=trace, observer=watch)
+    session = ScriptSession(dialect, name, script, trace=trace, observer=watch)
 
     def play() -> Body:
         for number, step in enumerate(script.steps):

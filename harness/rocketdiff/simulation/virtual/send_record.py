@@ -18,7 +18,7 @@ WRITTEN = "written"
 
 
 @dataclass(slots=True)
-class Attempt:
+class VirtualAttempt:
     """One request passed to the remoting client. broker None: to a name server. outcome None: still in flight."""
 
     broker: str | None
@@ -76,7 +76,7 @@ class SendRecord:
     """One send, from the application's call on."""
 
     began_ms: int
-    attempts: list[Attempt] = field(default_factory=list)
+    attempts: list[VirtualAttempt] = field(default_factory=list)
 
     def send_text(self, end: End, now_ms: int, call: int = 1) -> str:
         """Return the send as text; call: 1 for the first call of the callback, 2 for the second, …"""

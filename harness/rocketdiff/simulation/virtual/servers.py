@@ -4,14 +4,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
-from rocketdiff.simulation.script.answers import Answer, Route
-from rocketdiff.simulation.script.vocabulary import Fault
+from rocketdiff.simulation.script.answers import Route, ServerAnswer
+from rocketdiff.simulation.script.vocabulary import BrokerFault
 from rocketdiff.simulation.virtual.kernel import Kernel
 from rocketmq_reference.rules.client.route import MASTER_ID, QueueData, TopicRoute
 
 _SLAVE_ID = 1
 
-_AT_ONCE = (Answer(),)
+_AT_ONCE = (ServerAnswer(),)
 
 
 class Reply(Protocol):
@@ -33,25 +33,25 @@ class Server:
     def __init__(self, kernel: Kernel, *, is_name_server: bool = False) -> None:
         self._kernel = kernel
         self._is_name_server = is_name_server
-        self._answers: tuple[Answer, ...] = _AT_ONCE
+        self._answers: tuple[ServerAnswer, ...] = _AT_ONCE
         self._turn = 0
         self._paused = False
         self._dead = False
         self._held: list[Callable[[], None]] = []
         self._hanging: list[Callable[[], None]] = []
 
-    def set(self, answers: tuple[Answer, ...]) -> None:
+    def set(self, answers: tuple[ServerAnswer, ...]) -> None:
         self._answers = answers
         self._turn = 0
         self._decide_what_hangs()
 
     @property
-    def current(self) -> Answer:
+    def current(self) -> ServerAnswer:
         return self._answers[self._turn]
 
     @property
     def refuses(self) -> bool:
-        return self._dead or self.current.fault is Fault.REFUSED
+        return self._dead or self.current.fault is BrokerFault.REFUSED
 
     def accepts(self, *, is_send: bool) -> bool:
         """True if a connect is accepted; a connect made for a send consumes a refusal in a list of answers."""
@@ -62,7 +62,7 @@ class Server:
 
     @property
     def is_silent(self) -> bool:
-        return not self._dead and self.current.fault is Fault.SILENT
+        return not self._dead and self.current.fault is BrokerFault.SILENT
 
     def hang(self, decide: Callable[[], None]) -> None:
         """Let a connect hang until the answers change or the server is killed, which schedules ``decide``."""
@@ -110,9 +110,9 @@ class Server:
         if fault is None:
             code = answer.code if is_send or self._is_name_server else 0
             self._kernel.after(answer.latency_ms, lambda: self._deliver(reply, code))
-        elif is_send and fault in {Fault.RESET, Fault.FIN, Fault.REFUSED}:
-            self._kernel.after(0, lambda: reply.broken(reset=fault is not Fault.FIN))
-        elif fault in {Fault.RESET, Fault.FIN}:
+        elif is_send and fault in {BrokerFault.RESET, BrokerFault.FIN, BrokerFault.REFUSED}:
+            self._kernel.after(0, lambda: reply.broken(reset=fault is not BrokerFault.FIN))
+        elif fault in {BrokerFault.RESET, BrokerFault.FIN}:
             self._kernel.after(0, lambda: self._deliver(reply, 0))
 
     def _decide_what_hangs(self) -> None:
@@ -120,7 +120,7 @@ class Server:
         for decide in hanging:
             self._kernel.after(0, decide)
 
-    def _take(self) -> Answer:
+    def _take(self) -> ServerAnswer:
         answer = self._answers[self._turn]
         self._turn = (self._turn + 1) % len(self._answers)
         return answer

@@ -15,7 +15,7 @@ from rocketdiff.simulation.virtual.send_record import SendRecord
 from rocketdiff.simulation.virtual.servers import Servers
 from rocketdiff.simulation.virtual.state import dump, state
 from rocketdiff.simulation.virtual.tape import ScriptedTape
-from rocketdiff.simulation.virtual.worker import VirtualHost, Worker
+from rocketdiff.simulation.virtual.worker import VirtualHost, VirtualWorker
 from rocketmq_reference.client.async_sending import AsyncTask
 from rocketmq_reference.client.codec import FAILURES, Failure
 from rocketmq_reference.client.effects import Body, Running, Signal, Wait
@@ -39,7 +39,7 @@ class _Open:
     calls: int = 0
 
 
-class Session:
+class ScriptSession:
     """The state of a running script."""
 
     def __init__(
@@ -55,7 +55,7 @@ class Session:
         self._start_index = script.start_index
         self._threads: dict[int, Thread] = {}
         self._asynchronous: list[_Open] = []
-        self._senders: dict[int, Worker] = {}
+        self._senders: dict[int, VirtualWorker] = {}
         if depth_of(script) is Depth.REMOTING:
             self.producer = producer_with_network(self.memory, self.kernel, self.servers, script.settings)
         else:
@@ -119,10 +119,10 @@ class Session:
         else:
             self.select(head, step)
 
-    def sender_thread(self, number: int) -> Worker:
+    def sender_thread(self, number: int) -> VirtualWorker:
         """Return a sender thread other than 0, which starts at its first use."""
         if number not in self._senders:
-            self._senders[number] = Worker(self.kernel, self.thread(number))
+            self._senders[number] = VirtualWorker(self.kernel, self.thread(number))
         return self._senders[number]
 
     def finish(self) -> Body:

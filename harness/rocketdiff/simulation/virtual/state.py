@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from rocketdiff.simulation.script.vocabulary import DumpPart
-from rocketdiff.simulation.virtual.assembly import Producer
+from rocketdiff.simulation.virtual.assembly import VirtualProducer
 from rocketdiff.simulation.virtual.codec import TOPIC
 from rocketdiff.simulation.virtual.kernel import Kernel
 from rocketdiff.simulation.virtual.lines import dump_text, faults_text, number, queues_text, text
@@ -12,7 +12,7 @@ from rocketmq_reference.client.memory import Memory, Thread
 _TRACED = (DumpPart.INDEX, DumpPart.WORST_INDEX, DumpPart.QUEUES, DumpPart.FAULTS)
 
 
-def dump(memory: Memory, kernel: Kernel, producer: Producer, parts: Iterable[DumpPart], thread: Thread) -> str:
+def dump(memory: Memory, kernel: Kernel, producer: VirtualProducer, parts: Iterable[DumpPart], thread: Thread) -> str:
     """Return the requested parts; counters are those of the thread."""
     texts: dict[DumpPart, str] = {}
     for part in parts:
@@ -40,7 +40,7 @@ def _part(memory: Memory, part: DumpPart, thread: Thread) -> str:
     return number(index.value)
 
 
-def _connections(producer: Producer) -> str:
+def _connections(producer: VirtualProducer) -> str:
     if producer.connected is None:
         return "{}"
     counts = producer.connected.network.connected()

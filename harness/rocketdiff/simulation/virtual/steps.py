@@ -12,12 +12,12 @@ from rocketdiff.simulation.script.model import (
 )
 from rocketdiff.simulation.virtual.environment import act
 from rocketdiff.simulation.virtual.lines import head
-from rocketdiff.simulation.virtual.session import Session
+from rocketdiff.simulation.virtual.session import ScriptSession
 from rocketdiff.simulation.virtual.timeline import run_timeline
 from rocketmq_reference.client.effects import Body, Wait
 
 
-def do_step(session: Session, number: int, step: Step) -> Body | None:
+def do_step(session: ScriptSession, number: int, step: Step) -> Body | None:
     """Do one step on sender 0; return an actor for a step that takes time or has to wait its turn."""
     where = head(session.name, number)
     match step:
@@ -42,6 +42,6 @@ def do_step(session: Session, number: int, step: Step) -> Body | None:
     return None
 
 
-def _advance(session: Session, ms: int) -> Body:
+def _advance(session: ScriptSession, ms: int) -> Body:
     yield Wait(until_ms=session.kernel.now_ms + ms)
     yield from session.kernel.settle()

@@ -3,14 +3,14 @@
 from rocketdiff.simulation.script.model import Entry, Select, Send, Timeline
 from rocketdiff.simulation.virtual.environment import act
 from rocketdiff.simulation.virtual.lines import head, of_entry
-from rocketdiff.simulation.virtual.session import Session
+from rocketdiff.simulation.virtual.session import ScriptSession
 from rocketmq_reference.client.effects import Body, Signal, Wait
 
 _Numbered = tuple[int, Entry]
 
 
 class _Open:
-    def __init__(self, session: Session, count: int) -> None:
+    def __init__(self, session: ScriptSession, count: int) -> None:
         self._session = session
         self._count = count
         self.none_left = Signal()
@@ -21,7 +21,7 @@ class _Open:
             self._session.kernel.give(self.none_left)
 
 
-def run_timeline(session: Session, number: int, timeline: Timeline) -> Body:
+def run_timeline(session: ScriptSession, number: int, timeline: Timeline) -> Body:
     """
     Do all entries at their times; a busy thread does its next entry as soon as it is free.
 
@@ -50,7 +50,7 @@ def run_timeline(session: Session, number: int, timeline: Timeline) -> Body:
     yield Wait(left.none_left)
 
 
-def _schedule(session: Session, where: str, numbered: _Numbered, began_ms: int, left: _Open) -> None:
+def _schedule(session: ScriptSession, where: str, numbered: _Numbered, began_ms: int, left: _Open) -> None:
     at, entry = numbered
 
     def happen() -> None:
@@ -63,7 +63,7 @@ def _schedule(session: Session, where: str, numbered: _Numbered, began_ms: int, 
 
 
 def _hand_to_others(
-    session: Session, where: str, threads: dict[int, list[_Numbered]], began_ms: int, left: _Open
+    session: ScriptSession, where: str, threads: dict[int, list[_Numbered]], began_ms: int, left: _Open
 ) -> None:
     for thread in sorted(threads):
         entries = threads[thread]
@@ -72,7 +72,7 @@ def _hand_to_others(
         )
 
 
-def _perform(session: Session, where: str, entries: list[_Numbered], began_ms: int, left: _Open) -> Body:
+def _perform(session: ScriptSession, where: str, entries: list[_Numbered], began_ms: int, left: _Open) -> Body:
     for at, entry in entries:
         yield Wait(until_ms=began_ms + entry.at_ms)
         assert isinstance(entry.action, Send | Select)

@@ -20,7 +20,7 @@ class _Task:
     period_ms: int = field(compare=False)
 
 
-class Worker:
+class VirtualWorker:
     """
     A pool as a single thread, whatever the pool's size in the client; it starts with its first job.
 
@@ -93,5 +93,5 @@ class VirtualHost(Kernel):
 
     __slots__ = ()
 
-    def worker(self, name: str) -> Worker:
-        return Worker(self, Thread(name))
+    def worker(self, name: str) -> VirtualWorker:
+        return VirtualWorker(self, Thread(name))

@@ -36,7 +36,7 @@ _CANNOT_START = "cannot start "
 
 
 @dataclass(frozen=True, slots=True)
-class Command:
+class ProgramCommand:
     """words: the first is an absolute path. folder: where it was named and runs. environment: additions of its subject file."""
 
     words: tuple[str, ...]
@@ -59,13 +59,13 @@ class OwnProgram:
     """A program identified by its hello."""
 
     subject: SubjectId
-    command: Command
+    command: ProgramCommand
 
     def launch(self, folder: Path) -> Launch:
         return self.command.launch(folder)
 
 
-def command_of(spec: str, here: Path) -> Command:
+def command_of(spec: str, here: Path) -> ProgramCommand:
     """Parse the command after ``exec:``; raises UsageError if there is no such program."""
     try:
         words = shlex.split(spec.removeprefix(PREFIX))
@@ -78,17 +78,17 @@ def command_of(spec: str, here: Path) -> Command:
     return found_command(tuple(words), here)
 
 
-def found_command(words: tuple[str, ...], here: Path, environment: Mapping[str, str] | None = None) -> Command:
+def found_command(words: tuple[str, ...], here: Path, environment: Mapping[str, str] | None = None) -> ProgramCommand:
     """Return the command of these words; raises UsageError if there is no such program."""
     name = words[0]
     found = str(here / name) if "/" in name else shutil.which(name)
     if found is None or not Path(found).is_file():
         seen = "a folder" if found is not None and Path(found).is_dir() else "no such file"
         raise UsageError(f"a program {plain(name, 200)}", seen=seen, hint="name it by its path, or put it on PATH")
-    return Command((found, *words[1:]), here, environment or {})
+    return ProgramCommand((found, *words[1:]), here, environment or {})
 
 
-def hello_of(spec: str, command: Command) -> Hello:
+def hello_of(spec: str, command: ProgramCommand) -> Hello:
     """
     Start the program, read its first line and end it.
 

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from rocketdiff.analysis.checks.case_facts import CaseFacts, counted
 from rocketdiff.analysis.checks.context import CaseContext, CaseObserver
 from rocketdiff.analysis.checks.storage.acknowledged import Acknowledged
-from rocketdiff.analysis.facts import Difference
+from rocketdiff.analysis.facts import DifferenceFact
 from rocketdiff.analysis.send_view import Fate, Phase, SendView
 from rocketdiff.analysis.steps.aligned import AlignedSend
 from rocketdiff.analysis.steps.reconciled import Stray
@@ -116,7 +116,7 @@ def note_strays(arm: Arm, strays: Iterable[Stray], context: CaseContext) -> None
     for stray in strays:
         since_ms = 0 if clock is None else stray.store_timestamp_ms - clock.wall_ms
         context.collector.note(
-            Difference(
+            DifferenceFact(
                 check=NAME,
                 signature=STRAY,
                 arm=str(arm),

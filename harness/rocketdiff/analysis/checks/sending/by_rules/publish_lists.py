@@ -13,7 +13,7 @@ from itertools import groupby
 from rocketdiff.analysis.case_trace import CaseTrace
 from rocketdiff.analysis.checks.sending.by_rules.queue_choice import NAME
 from rocketdiff.analysis.fact_collector import FactCollector
-from rocketdiff.analysis.facts import Difference
+from rocketdiff.analysis.facts import DifferenceFact
 from rocketdiff.core.answers.verdict import NO_SEND
 from rocketdiff.core.events import Arm
 
@@ -41,8 +41,8 @@ def _full_list(trace: CaseTrace) -> PublishList:
     return tuple((broker, queue) for broker in sorted(entry.brokers) for queue in range(entry.queues_per_broker))
 
 
-def _difference(arm: Arm, expected: PublishList, observed: PublishList, *, at_ns: int) -> Difference:
-    return Difference(
+def _difference(arm: Arm, expected: PublishList, observed: PublishList, *, at_ns: int) -> DifferenceFact:
+    return DifferenceFact(
         check=NAME,
         signature=("rules/" if arm is Arm.BASELINE else "") + OTHER_LIST,
         arm=str(arm),
