@@ -169,8 +169,8 @@ def test_told_to_people() -> None:
     found = identify(toy_executions(RUNNER), {"one": (select_line("one", 1),)}, (ONE,), RELEASES, KNOWN)
     lines = list(identified_lines(found))
     assert lines[0] == "behaves like 4.8.0, 4.9.0"
-    assert lines[1] == "1 of 1 observations tell releases apart"
-    assert any(line.startswith("nothing was seen of: retry, fault latency") for line in lines)
+    assert lines[1] == "1 of 1 observations distinguish releases"
+    assert any(line.startswith("not observed: retry, fault latency") for line in lines)
     assert lines[-1].endswith("separates 4.8.0 | 4.9.0")
 
 

@@ -196,6 +196,6 @@ def test_a_name_server_that_does_not_answer_is_named(
     monkeypatch.chdir(tmp_path)
     assert guarded(["run", "--cluster", backend, "--scenario", "round-robin/calm"]) == ExitCode.ENVIRONMENT
     said = capsys.readouterr().err
-    assert "name server 127.0.0.1:1 to tell its brokers" in said
+    assert "name server 127.0.0.1:1 to report its brokers" in said
     assert "cluster.yaml" in said
     assert not list(tmp_path.glob("reports/*"))

@@ -77,7 +77,7 @@ def test_whoever_wants_the_wire_has_it_beside_what_both_clients_tell(servers: Se
     assert witness.testify(Arm.BASELINE, Work("T", plan, told[Arm.BASELINE], ATTEMPTS, 3_000)).against == ()
     story = witness.testify(Arm.CANDIDATE, hidden)
     assert story.against == ("send 0: told nothing, seen broker-a queue 0 SEND_OK",)
-    assert story.told == "the client, and the wire: 1 attempts; 1 of them the client did not tell"
+    assert story.told == "the client, and the wire: 1 attempts; 1 of them not reported by the client"
     (line,) = (tmp_path / "candidate-witnessed").read_text().splitlines()
     assert (json.loads(line)["type"], json.loads(line)["attempt"]) == ("attempt", 0)
     assert not (tmp_path / "baseline-witnessed").exists()

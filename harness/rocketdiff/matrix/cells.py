@@ -153,7 +153,7 @@ def _said(result: CheckResult, own: Sequence[Divergence]) -> tuple[State, str]:
         return (State.KNOWN if own else State.SAME), result.reason
     state = _STATE.get(result.verdict, State.DIFFERS if result.verdict is Verdict.STALE else State.OPEN)
     if state in _APART and not own:
-        return State.OPEN, f"the baseline itself does not do as its rules say: {result.reason}"
+        return State.OPEN, f"the baseline itself does not follow its rules: {result.reason}"
     if state is State.DIFFERS and all(item.declared_by for item in own):
         return State.KNOWN, result.reason
     return state, result.reason or (result.verdict.value.lower() if state is State.OPEN else "")

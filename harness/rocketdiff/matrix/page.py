@@ -121,7 +121,7 @@ def tables_of(document: MatrixDocument) -> tuple[TableView, ...]:
     """Behaviours, then checks; rows that nobody has an answer to are listed elsewhere."""
     groups = groups_of(document)
     tables = (
-        ("behaviours", "Behaviours", "What a producer's owner notices. Each is told by the answers of some checks, in the scenarios that cover it.", RowKind.BEHAVIOUR),
+        ("behaviours", "Behaviours", "What a producer's owner notices. Each is decided by the answers of some checks, in the scenarios that cover it.", RowKind.BEHAVIOUR),
         ("checks", "Checks", "Each question over all scenarios of the runs.", RowKind.CHECK),
     )  # fmt: skip
     return tuple(

@@ -167,7 +167,7 @@ def compact(place: Place, work: Work, *, keep_hours: int, say: Say) -> int:
         say(f"gathered {step} batches into one")
     gather_batches(place)
     if removed := tidy(look(place), keep_hours):
-        say(f"removed {removed} files that nobody has needed for {keep_hours} hours")
+        say(f"removed {removed} files that have not been needed for {keep_hours} hours")
     return gathered
 
 
@@ -195,7 +195,7 @@ def check(place: Place, work: Work) -> list[str]:
     if lost := lost_files(snapshot):
         return lost
     runs = Counter(texts(snapshot.rows(Kept.RUNS, ["run"], snapshot.of("add")), "run"))
-    wrong = [f"run {run} is there {times} times" for run, times in sorted(runs.items()) if times > 1]
+    wrong = [f"run {run} is stored {times} times" for run, times in sorted(runs.items()) if times > 1]
     for checks, batches in judgements(snapshot, rules_now()).items():
         rows = snapshot.rows(Kept.JUDGED, ["run", "case"], batches)
         pairs = Counter(zip(texts(rows, "run"), texts(rows, "case"), strict=True))
@@ -282,6 +282,6 @@ def busy(place: Place) -> EnvironmentMissing:
     """So many others write that this command never got its turn."""
     return EnvironmentMissing(
         "a record that few commands write to at once",
-        seen=f"others were faster {MOST_TRIES} times at {place.url}",
+        seen=f"other commands committed first {MOST_TRIES} times at {place.url}",
         hint="repeat the command",
     )
