@@ -73,7 +73,7 @@ def test_what_was_not_seen_is_said(calm: Identified) -> None:
     assert calm.telling == 0
     assert "silent broker" in calm.unexercised
     assert calm.separating
-    assert any(line.startswith("would tell more") for line in identified_lines(calm))
+    assert any(line.startswith("next script: ") for line in identified_lines(calm))
 
 
 @pytest.mark.parametrize(("mode", "words"), [(SendMode.ASYNC, "asynchronous send"), (SendMode.ONEWAY, "one way send")])
@@ -85,7 +85,7 @@ def test_sends_of_a_mode_were_seen_although_none_failed(tmp_path: Path, mode: Se
 
 def test_a_terminal_gets_five_scripts_that_would_tell_more(calm: Identified) -> None:
     """Short lines; the JSON form has all of them."""
-    lines = [line for line in identified_lines(calm) if line.startswith(("would tell more", "and "))]
+    lines = [line for line in identified_lines(calm) if line.startswith(("next script: ", "and "))]
     assert len(calm.separating) > 5
     assert lines[5:] == [f"and {len(calm.separating) - 5} more scripts; --json lists them"]
     assert max(map(len, lines)) < 200

@@ -60,7 +60,7 @@ def test_faults_and_brokers_of_a_case_have_the_owners_names(backend: str) -> Non
         ("fault-latency/kill-one-of-two", "no kill command of mq-blue"),
         ("fault-latency/pause-one-of-three", "no broker c"),
         ("name-server/pause-one-of-two", "no name server 2"),
-        ("delay/level-one", "a topic that is not ours to read or to clean"),
+        ("delay/level-one", "which rocketdiff must neither read nor clean"),
     ],
 )
 def test_a_scenario_asked_for_by_name_is_refused_with_the_reason(backend: str, scenario: str, reason: str) -> None:
