@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from rocketdiff.core.sends.plan import SendKind, SendMode
 from rocketdiff.core.tables.checks import CHECKS, OF_QUEUES, Aspect, Need
 
-PROXY_CHOOSES = "behind a proxy it is the proxy that chooses the queue, whatever the client asks for"
+PROXY_CHOOSES = "behind a proxy it is the proxy that chooses the queue, regardless of what the client asks for"
 """SendMessageActivity.SendMessageQueueSelector of the proxy (5.3.3): round robin, or by a hash of the message group."""
 
 _ADDRESSED = (SendKind.QUEUE, SendKind.SELECTOR)
