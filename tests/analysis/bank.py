@@ -137,7 +137,7 @@ STORED: Mapping[str, Defect] = {
         DefectKind.STORAGE, "says ok of messages that are nowhere", "quick", ("loss",), CALM, _stored(lambda _one: None)
     ),
     "stores-twice": _of(
-        DefectKind.STORAGE, "sends some messages twice and tells of one", "quick", ("duplication",), CALM, _twice
+        DefectKind.STORAGE, "sends some messages twice and reports one", "quick", ("duplication",), CALM, _twice
     ),
     "stores-one-twice": _of(
         DefectKind.STORAGE, "sends one message of 300 twice", "quick", ("duplication",), CALM, _once_twice

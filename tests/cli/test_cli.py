@@ -66,7 +66,7 @@ def test_our_own_fault_has_its_own_exit_code(
     monkeypatch.setattr("rocketdiff.cli.commands.listing.print_findings", broken)
     assert guarded(["doctor"]) == ExitCode.INTERNAL
     said = capsys.readouterr().err
-    assert "our own fault: ZeroDivisionError: on purpose" in said
+    assert "internal error: ZeroDivisionError: on purpose" in said
     traceback = Path(said.split("please report it with ")[1].strip())
     assert "ZeroDivisionError" in traceback.read_text()
     traceback.unlink()

@@ -176,4 +176,4 @@ def test_two_subjects_without_an_answer_decide_nothing(
     """No step answers anything that an application sees: not the same as having found no difference."""
     file = written(tmp_path / "N.json", {**SCRIPT, "steps": steps})
     assert simulate("--subject", OLD, "--subject", NEW, "--script", file, "--visible") == ExitCode.NOTHING_DECISIVE
-    assert capsys.readouterr().out == "N: nothing was compared: no step of it answers\n"
+    assert capsys.readouterr().out == "N: nothing was compared: no step of it has an answer\n"

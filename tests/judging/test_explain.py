@@ -21,7 +21,7 @@ def test_what_is_stored_of_a_send_stands_beside_its_rules(tmp_path: Path) -> Non
     assert lines[stored + 1].endswith(", KEYS=k, system flag 769 (compressed, ZLIB)")
     assert lines[stored + 2] == "stored of it by java:5.3.3:"
     assert lines[stored + 3].endswith(", system flag 0")
-    assert "nothing is stored of it by python:5.3.3" in list(explain_send(run.path, "candidate", 2, None))
+    assert "no message of it is stored by python:5.3.3" in list(explain_send(run.path, "candidate", 2, None))
 
 
 def test_the_send_before_it_is_told(tmp_path: Path) -> None:

@@ -73,7 +73,7 @@ def test_what_was_not_seen_is_said(calm: Identified) -> None:
     assert calm.telling == 0
     assert "silent broker" in calm.unexercised
     assert calm.separating
-    assert any(line.startswith("would tell more") for line in identified_lines(calm))
+    assert any(line.startswith("next script: ") for line in identified_lines(calm))
 
 
 @pytest.mark.parametrize(("mode", "words"), [(SendMode.ASYNC, "asynchronous send"), (SendMode.ONEWAY, "one way send")])
@@ -85,7 +85,7 @@ def test_sends_of_a_mode_were_seen_although_none_failed(tmp_path: Path, mode: Se
 
 def test_a_terminal_gets_five_scripts_that_would_tell_more(calm: Identified) -> None:
     """Short lines; the JSON form has all of them."""
-    lines = [line for line in identified_lines(calm) if line.startswith(("would tell more", "and "))]
+    lines = [line for line in identified_lines(calm) if line.startswith(("next script: ", "and "))]
     assert len(calm.separating) > 5
     assert lines[5:] == [f"and {len(calm.separating) - 5} more scripts; --json lists them"]
     assert max(map(len, lines)) < 200
@@ -169,8 +169,8 @@ def test_told_to_people() -> None:
     found = identify(toy_executions(RUNNER), {"one": (select_line("one", 1),)}, (ONE,), RELEASES, KNOWN)
     lines = list(identified_lines(found))
     assert lines[0] == "behaves like 4.8.0, 4.9.0"
-    assert lines[1] == "1 of 1 observations tell releases apart"
-    assert any(line.startswith("nothing was seen of: retry, fault latency") for line in lines)
+    assert lines[1] == "1 of 1 observations distinguish releases"
+    assert any(line.startswith("not observed: retry, fault latency") for line in lines)
     assert lines[-1].endswith("separates 4.8.0 | 4.9.0")
 
 

@@ -51,5 +51,5 @@ def test_ids_that_are_not_there_change_nothing() -> None:
 
 def test_a_list_on_one_line_is_refused() -> None:
     """It cannot be taken apart by lines."""
-    with pytest.raises(UsageError, match="a line for each"):
+    with pytest.raises(UsageError, match="one entry per line"):
         without("entries: [{id: a}]\n", "x", {"a"})

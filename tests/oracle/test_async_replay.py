@@ -186,7 +186,7 @@ def test_a_send_that_had_to_be_tried_is_told_in_full() -> None:
         DifferenceKind.ATTEMPTS,
         "attempts.stopped-early/first",
         None,
-        "a first attempt: there were queues, time, and nothing wrong with any broker",
+        "a first attempt: there were queues and time, and no broker was at fault",
         "the call threw MQClientException after 0 attempts",
         {"attempts": 0, "error": CLIENT},
     )

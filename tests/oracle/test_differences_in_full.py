@@ -54,7 +54,7 @@ def test_a_retry_at_the_broker_that_failed() -> None:
         DifferenceKind.QUEUE,
         "retry.returned-to-failed-broker/retry",
         1,
-        "queue 0 of b (1 of 8 queues); a failed the attempt before",
+        "queue 0 of b (1 of 8 queues); a failed the previous attempt",
         "attempt 2 went to queue 2 of a",
         {"legal": [["b", 0]], "observed": ["a", 2], "remaining_ms": {}, "states": 1},
     )

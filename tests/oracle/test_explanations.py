@@ -43,7 +43,7 @@ def test_skipped_queues_of_an_avoided_broker() -> None:
 def test_a_retry_of_4_7_1_is_explained() -> None:
     """B9: it insists on the failed broker, falls back, and rewrites the list."""
     lines = told("4.7.1", "0 a0 1 | 20 a1 1 refused > a0 1", 1)
-    assert "  skipped queues 0, 1 of b: a retry of this release wants the broker that failed" in lines
+    assert "  skipped queues 0, 1 of b: in this release a retry prefers the failed broker" in lines
     assert "  took queue 0 of a: no queue is acceptable; the best known broker, written into the shared list" in lines
 
 

@@ -63,7 +63,7 @@ def test_a_result_without_a_status() -> None:
         DifferenceKind.ERROR,
         "error.result-incomplete",
         None,
-        "a result that says its status",
+        "a result with a status",
         "the call returned a result without a status",
         {"broker": "a", "queue": 0},
     )

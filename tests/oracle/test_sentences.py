@@ -43,7 +43,7 @@ def test_reasons_are_who_is_avoided_and_who_has_just_failed() -> None:
     assert reasons_text(None, {}) == ""
     assert reasons_text(None, {"a": (0, 2)}) == ""
     assert reasons_text(None, {"a": (0, 3)}) == "; a is avoided for another 0–3 ms"
-    both = "; a is avoided for another 9 ms and b is avoided for another 7 ms and b failed the attempt before"
+    both = "; a is avoided for another 9 ms and b is avoided for another 7 ms and b failed the previous attempt"
     assert reasons_text("b", {"b": (7, 7), "a": (9, 9)}) == both
 
 

@@ -84,18 +84,18 @@ def test_queues_that_were_passed_over_for_one_reason_are_told_together() -> None
     story = (IndexRead(1), last[0], IndexRead(2), last[1], IndexRead(3), last[2], avoided, Chosen(A0, Tier.ANY))
     assert told(*story) == [
         "index after position 1 (of 0–7)",
-        "skipped queues 0, 1 of a: the broker failed the attempt before",
-        "skipped queue 0 of b: the broker failed the attempt before",
+        "skipped queues 0, 1 of a: the previous attempt failed there",
+        "skipped queue 0 of b: the previous attempt failed there",
         "skipped queue 1 of b: the broker is avoided for another 70 ms",
-        "took queue 0 of a: nothing else is left; next in turn, whatever its broker",
+        "took queue 0 of a: no other candidate; next in turn on any broker",
     ]
 
 
 @pytest.mark.parametrize(
     ("reason", "remaining_ms", "why"),
     [
-        (Skip.LAST_BROKER, 70, "the broker failed the attempt before"),
-        (Skip.NOT_LAST_BROKER, None, "a retry of this release wants the broker that failed"),
+        (Skip.LAST_BROKER, 70, "the previous attempt failed there"),
+        (Skip.NOT_LAST_BROKER, None, "in this release a retry prefers the failed broker"),
         (Skip.AVOIDED, 70, "the broker is avoided for another 70 ms"),
         (Skip.AVOIDED, None, "the broker is avoided"),
         (Skip.UNREACHABLE, 70, "the broker counts as unreachable"),
@@ -115,7 +115,7 @@ def test_why_a_queue_was_passed_over(reason: Skip, remaining_ms: int | None, why
         (Tier.AVAILABLE, "the first that is acceptable and whose broker is available"),
         (Tier.REACHABLE, "no broker is available; the first whose broker is reachable"),
         (Tier.BEST_KNOWN, "no queue is acceptable; the best known broker"),
-        (Tier.ANY, "nothing else is left; next in turn, whatever its broker"),
+        (Tier.ANY, "no other candidate; next in turn on any broker"),
     ],
 )
 def test_why_a_queue_was_taken(tier: Tier, why: str) -> None:

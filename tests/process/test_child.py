@@ -85,7 +85,7 @@ def test_to_a_child_that_is_gone_everything_can_be_said(start: Start) -> None:
     [
         ("raise SystemExit(7)", "it exited with status 7"),
         ("import os; os.kill(os.getpid(), 15)", "it was ended by SIGTERM"),
-        ("import os, time; os.close(1); time.sleep(60)", "it closed its output while it went on running"),
+        ("import os, time; os.close(1); time.sleep(60)", "it closed its output but kept running"),
     ],
 )
 def test_how_it_ended_is_told_in_words(start: Start, program: str, how: str) -> None:

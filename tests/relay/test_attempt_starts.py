@@ -93,11 +93,11 @@ def test_a_client_that_has_begun_another_attempt_has_stopped_waiting() -> None:
 def test_an_invented_beginning_and_a_hidden_one_are_disagreements() -> None:
     """Nothing was wrong with a connection; or the wire saw a request more, or one for another queue."""
     invented = joined([began(0, "a", 0), began(1, "b", 1)], [seen("b", 2, 3)])
-    assert invented.against == ("send 0: it began one at queue 0 of a, of which the wire saw no request",)
+    assert invented.against == ("send 0: it began one at queue 0 of a, but no request for it was on the wire",)
     hidden = joined([began(0, "a", 0)], [seen("a", 1, 2), seen("b", 3, 4)])
-    assert hidden.against == ("send 0: the wire saw a request for queue 0 of b, which it did not begin",)
+    assert hidden.against == ("send 0: a request for queue 0 of b was on the wire, which it did not report as begun",)
     misplaced = joined([began(0, "a", 0, queue=3)], [seen("a", 1, 2)])
-    assert misplaced.against == ("send 0: it began one at queue 3 of a, of which the wire saw no request",)
+    assert misplaced.against == ("send 0: it began one at queue 3 of a, but no request for it was on the wire",)
 
 
 @pytest.mark.parametrize(("error", "ended"), [(None, None), ("refused", REFUSED)])
@@ -124,5 +124,5 @@ def test_of_a_client_that_died_the_two_need_not_agree() -> None:
 def test_a_request_that_was_never_begun_is_a_disagreement() -> None:
     """Also if no beginning of its call was told at all."""
     assert joined([], [seen("a", 1, 2)]).against == (
-        "send 0: the wire saw a request for queue 0 of a, which it did not begin",
+        "send 0: a request for queue 0 of a was on the wire, which it did not report as begun",
     )

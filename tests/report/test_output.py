@@ -35,5 +35,5 @@ def test_whoever_interrupts_a_run_is_told_how_to_judge_what_there_is(capsys: pyt
     """The command as it is to be typed, beside the answer and not in it."""
     OutputListener().on_event(RunInterrupted(Path("reports/my run")))
     told = capsys.readouterr()
-    assert told.err == "what there is of the run can be judged: rocketdiff analyze 'reports/my run'\n"
+    assert told.err == "the completed part of the run can be judged: rocketdiff analyze 'reports/my run'\n"
     assert told.out == ""

@@ -196,12 +196,12 @@ def test_a_crowd_is_cut_where_the_platforms_cut_it(document: Document, monkeypat
         (
             "queue.out-of-turn/first",
             "queue-choice/queue.out-of-turn",
-            "The client takes another queue than the one whose turn it is.",
+            "The client takes a queue other than the one whose turn it is.",
         ),
         (
             "rules/queue.out-of-turn/retry",
             "queue-choice/rules/queue.out-of-turn",
-            "The client takes another queue than the one whose turn it is.",
+            "The client takes a queue other than the one whose turn it is.",
         ),
         (
             "new-kind/first",

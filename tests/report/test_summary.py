@@ -116,7 +116,7 @@ def test_a_run_without_an_answer_names_the_reason_that_most_share(document: Docu
 
 @pytest.mark.parametrize(
     ("held", "said"),
-    [(True, "Controls: the baseline beside itself, 1 guard, no alarm"), (False, "alarmed, so what they")],
+    [(True, "Controls: the baseline beside itself, 1 guard, no alarm"), (False, "raised an alarm, so their cases")],
 )
 def test_controls_are_told(document: Document, held: bool, said: str) -> None:
     """Quiet or not."""

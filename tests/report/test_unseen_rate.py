@@ -35,7 +35,7 @@ def test_every_situation_has_its_own_bound(document: Document) -> None:
     """1 − 0.05^(1/10) is 25.9 %, and one lone pause with fault latency on bounds nothing below 95 %."""
     (said,) = concluded(document, RunVerdict.CONFORMS)
     assert said == (
-        "No divergence in 14 spells of pauses that both clients ran into; what shows in fewer of them than this may have"
+        "No divergence in 14 spells of pauses that both clients ran into; a divergence in fewer of them than this may have"
         " been missed (at 95%): fault latency off, one of several brokers: 25.9% (n = 10); fault latency on, every broker:"
         " 63.2% (n = 3); fault latency on, one of several brokers: 95.0% (n = 1)"
     )

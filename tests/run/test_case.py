@@ -71,8 +71,8 @@ def test_an_error_stays_what_it_is_where_nobody_can_tell_of_servers(
 ) -> None:
     """An engine that has stopped is the cause itself; that it is asked again must not keep the case from being sealed."""
     cluster = cast("Any", stage.cluster)
-    monkeypatch.setattr(cluster, "state", failing(EnvironmentMissing("the engine to tell", seen="nobody")))
-    error = EnvironmentMissing("the engine to live as long as the run", seen="nobody")
+    monkeypatch.setattr(cluster, "state", failing(EnvironmentMissing("the engine to report", seen="nobody")))
+    error = EnvironmentMissing("the engine to stay up during the run", seen="nobody")
     assert stage.cause_of(error) is error
 
 

@@ -60,7 +60,7 @@ def test_faults_and_brokers_of_a_case_have_the_owners_names(backend: str) -> Non
         ("fault-latency/kill-one-of-two", "no kill command of mq-blue"),
         ("fault-latency/pause-one-of-three", "no broker c"),
         ("name-server/pause-one-of-two", "no name server 2"),
-        ("delay/level-one", "a topic that is not ours to read or to clean"),
+        ("delay/level-one", "which rocketdiff must neither read nor clean"),
     ],
 )
 def test_a_scenario_asked_for_by_name_is_refused_with_the_reason(backend: str, scenario: str, reason: str) -> None:
@@ -196,6 +196,6 @@ def test_a_name_server_that_does_not_answer_is_named(
     monkeypatch.chdir(tmp_path)
     assert guarded(["run", "--cluster", backend, "--scenario", "round-robin/calm"]) == ExitCode.ENVIRONMENT
     said = capsys.readouterr().err
-    assert "name server 127.0.0.1:1 to tell its brokers" in said
+    assert "name server 127.0.0.1:1 to report its brokers" in said
     assert "cluster.yaml" in said
     assert not list(tmp_path.glob("reports/*"))

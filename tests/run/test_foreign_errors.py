@@ -48,7 +48,7 @@ def test_after_a_stall_in_the_first_call_nothing_else_is_waited_for(
     monkeypatch.setattr("rocketdiff.run.subject_check.check._tried", stalled)
     findings = list(check_subject(resolved("java:5.3.3"), cast("Cluster", None), tmp_path))
     assert [bool(finding.problem) for finding in findings] == [True, False]
-    assert findings[1].tried.startswith("nothing else is tried")
+    assert findings[1].tried.startswith("no further checks")
 
 
 def test_a_mode_whose_attempts_are_not_told_is_named() -> None:

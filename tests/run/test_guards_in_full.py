@@ -17,7 +17,7 @@ from rocketdiff.run.case.wire_witness import WireStory
 from tests.run.test_guards import CASE, PAUSE, SENDS, SOUND, SPEC, S, paused, twice
 
 PROVEN = "pause of broker-b at 1.5 s in effect and proven"
-ON_TIME = "every fault within 1 s of its time, and pauses apart that the plan has apart"
+ON_TIME = "every fault within 1 s of its time, and no overlap of pauses that the plan keeps apart"
 
 
 def test_a_sound_case_is_told_guard_by_guard() -> None:
@@ -42,8 +42,8 @@ def test_a_sound_case_is_told_guard_by_guard() -> None:
         ("clock-steady", True, "wall and monotonic clock within 5 ms of each other from begin to end", "3 ms"),
         ("read-back", True, "every queue read to its end after healing", "read"),
         ("awake-machine", True, "a sleeping thread woken at most 1000 ms late", "250 ms"),
-        ("awake-baseline", True, "processes that nobody stops", "never stopped"),
-        ("witness-candidate", True, "one story of candidate's attempts", "the wire: 7 attempts"),
+        ("awake-baseline", True, "processes that are not stopped", "never stopped"),
+        ("witness-candidate", True, "consistent reports of candidate's attempts", "the wire: 7 attempts"),
     ]
     assert {one.case for one in guards_of(facts)} == {str(CASE.id)}
     assert SENDS == 750
@@ -73,7 +73,7 @@ FLAWS: Mapping[str, tuple[CaseMeasurements, Guard]] = {
     ),
     "a problem": (
         replace(SOUND, problems=("broker-a died by itself",)),
-        Guard("cluster", False, "the cluster to do what the schedule says", "broker-a died by itself"),
+        Guard("cluster", False, "a cluster that follows the schedule", "broker-a died by itself"),
     ),
     "nobody read": (
         replace(SOUND, is_read_back=False),
@@ -81,11 +81,11 @@ FLAWS: Mapping[str, tuple[CaseMeasurements, Guard]] = {
     ),
     "a stopped client": (
         replace(SOUND, stalls=MeasuredStalls(stopped_ns={Arm.CANDIDATE: 50_000_000})),
-        Guard("awake-candidate", False, "processes that nobody stops", "stopped for about 50 ms"),
+        Guard("awake-candidate", False, "processes that are not stopped", "stopped for about 50 ms"),
     ),
     "two stories": (
         replace(SOUND, wire={Arm.BASELINE: WireStory("both", against=("send 7: …", "send 9: …"))}),
-        Guard("witness-baseline", False, "one story of baseline's attempts", "2 sends differ, send 7: …"),
+        Guard("witness-baseline", False, "consistent reports of baseline's attempts", "2 sends differ, send 7: …"),
     ),
 }
 

@@ -76,8 +76,8 @@ def test_whoever_wants_the_wire_has_it_beside_what_both_clients_tell(servers: Se
     hidden = ArmReport("T", plan, told[Arm.CANDIDATE], (), 3_000)
     assert witness.testify(Arm.BASELINE, ArmReport("T", plan, told[Arm.BASELINE], ATTEMPTS, 3_000)).against == ()
     story = witness.testify(Arm.CANDIDATE, hidden)
-    assert story.against == ("send 0: told nothing, seen broker-a queue 0 SEND_OK",)
-    assert story.told == "the client, and the wire: 1 attempts; 1 of them the client did not tell"
+    assert story.against == ("send 0: reported nothing, on the wire broker-a queue 0 SEND_OK",)
+    assert story.told == "the client, and the wire: 1 attempts; 1 of them not reported by the client"
     (line,) = (tmp_path / "candidate-witnessed").read_text().splitlines()
     assert (json.loads(line)["type"], json.loads(line)["attempt"]) == ("attempt", 0)
     assert not (tmp_path / "baseline-witnessed").exists()
@@ -106,7 +106,7 @@ def test_a_client_that_tells_another_story_is_told(servers: Servers, tmp_path: P
         sends = [send_through(witness.name_servers(Arm.BASELINE))]
     lie = (replace(ATTEMPTS[0], queue_id=3),)
     story = witness.testify(Arm.BASELINE, ArmReport("T", plan, sends, lie, 3_000))
-    assert story.against == ("send 0: told broker-a queue 3 SEND_OK, seen broker-a queue 0 SEND_OK",)
+    assert story.against == ("send 0: reported broker-a queue 3 SEND_OK, on the wire broker-a queue 0 SEND_OK",)
 
 
 @pytest.mark.parametrize(

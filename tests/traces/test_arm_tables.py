@@ -41,7 +41,7 @@ def test_rows_join_plan_and_answer(sample: SimpleNamespace) -> None:
 @pytest.mark.parametrize(
     ("sends", "told"),
     [
-        (["send:0", "send:0"], "the answer to send 0 in thread 0: told before"),
+        (["send:0", "send:0"], "the answer to send 0 in thread 0: reported before"),
         (["send:0", "send:9"], "the answer to send 9 in thread 1: no such send was planned"),
     ],
 )
@@ -65,7 +65,7 @@ def test_route_told_twice_is_told(sample: SimpleNamespace) -> None:
     journal = ArmJournal(routes=[RouteSeen(1, 5, (("broker-a", 0),)), RouteSeen(1, 6, ())])
     rows = arm_rows(1, Arm.BASELINE, sample.PLAN.sends, 0, journal)
     assert rows.routes["queues"] == [[{"broker": "broker-a", "queue_id": 0}]]
-    assert rows.troubles == ("route 1: told before",)
+    assert rows.troubles == ("route 1: reported before",)
 
 
 def test_many_troubles_are_counted_and_few_are_told(sample: SimpleNamespace) -> None:

@@ -35,7 +35,7 @@ def test_a_client_that_tells_is_its_own_witness(tmp_path: Path) -> None:
     journal = read_witnessed_journal(told, seen)
     assert (journal.witness, [one.broker for one in journal.attempts], journal.routes) == ("client", ["broker-b"], [])
     assert journal.troubles == [
-        "send 0 in thread 0: a request for queue 0 of broker-a was on the wire, which the client did not tell"
+        "send 0 in thread 0: a request for queue 0 of broker-a was on the wire but not reported by the client"
     ]
 
 

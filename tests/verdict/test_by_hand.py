@@ -146,9 +146,7 @@ def test_a_difference_of_pairs_counts_both_directions() -> None:
     (item,) = with_counts_told([counted(paired(16, 1))], baseline=OLD, candidate=NEW)
     (found,) = item.divergences
     assert (found.signature, found.count) == ("outcomes.less-often/failed/calm", 17)
-    assert (
-        found.example.expected == "failed/calm: neither client more often than the other, over what both went through"
-    )
+    assert found.example.expected == "failed/calm: equally often for both clients in the shared situations"
 
 
 def test_what_a_kind_of_count_is_asked() -> None:

@@ -100,4 +100,4 @@ def test_an_open_question_says_how_many_spells_would_close_it(
     assert said.ratio is not None
     needed = pairs_needed(said.ratio.log_sd, 1.2, alpha, ratio=said.ratio.ratio)
     assert needed > 6
-    assert said.reason.endswith(f"over 6 spells; about {needed} would show the clients {word} if it stays so")
+    assert said.reason.endswith(f"over 6 spells; about {needed} would show the clients {word} at this ratio")

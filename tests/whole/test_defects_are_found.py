@@ -68,7 +68,7 @@ def test_a_defect_that_a_fault_shows_is_found_by_its_signature(cluster: Cluster,
 
 
 def test_an_ok_of_a_broker_that_is_stopped_is_found(cluster: Cluster, folder: Path) -> None:
-    """A toy that says ok as soon as a request is written."""
+    """A toy that reports success as soon as a request is written."""
     _, judgement = decided(cluster, folder, "python:5.3.3", "toy:ok-without-answer", "whole/short-pause")
     assert judgement.exit_code is ExitCode.DIVERGES
     assert "outcomes.acknowledged-by-a-stopped-broker" in signatures(judgement), signatures(judgement)

@@ -17,7 +17,7 @@ def test_a_matrix_that_was_killed_goes_on_and_has_a_defect_in_its_cells_alone(tm
     """
     Kill -9 while both clients send leaves no process; the second call makes the run anew, whole and once.
 
-    The toy says ok without having sent: it loses messages and makes fewer attempts. Its queues, its protocol and what it did
+    The toy reports success without having sent: it loses messages and makes fewer attempts. Its queues, its protocol and what it did
     send are as the baseline's.
     """
     file, out = tmp_path / "matrix.yaml", tmp_path / "out"

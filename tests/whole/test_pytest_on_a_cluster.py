@@ -74,7 +74,7 @@ def test_workers_have_a_cluster_and_a_run_directory_each(project: ForeignProject
     """
     Under `-n 2 --dist loadgroup` each topology is one worker's; items fail with the signature; one verdict over both.
 
-    The toy says ok without having sent, which is told also where a busy machine makes a case invalid.
+    The toy reports success without having sent, which is told also where a busy machine makes a case invalid.
     """
     project.scenario("ours/one")
     project.scenario("ours/two", "two-masters")

@@ -44,7 +44,7 @@ def analyze(
     runs = [RunDirectory.open(path.resolve()) for path in run_dirs]
     names = [run.run for run in runs]
     if not runs or len(set(names)) != len(names):
-        raise UsageError("at least one run directory, each once", seen=", ".join(names) or "none")
+        raise UsageError("at least one run directory, each given once", seen=", ".join(names) or "none")
     return concluded(
         runs, summaries_here(runs) if master == WITHOUT_SPARK else _on_spark(runs, master, java_home, spark)
     )

@@ -118,7 +118,7 @@ def alone(folder: Path) -> Iterator[None]:
         except BlockingIOError as problem:
             raise UsageError(
                 f"a folder {folder} that no other command is writing",
-                seen="one that is",
+                seen="another command is writing to it",
                 hint="wait for it, or name another folder with --out",
             ) from problem
         yield

@@ -258,7 +258,7 @@ def own_fault(error: Exception, errors: Console) -> int:
         errors.print(f"[bold red]rocketdiff:[/] {escape(str(named))}")
         return ExitCode.USAGE
     details = "".join(traceback.format_exception(error))
-    errors.print(f"[bold red]rocketdiff:[/] our own fault: {escape(plain(f'{type(error).__name__}: {error}'))}")
+    errors.print(f"[bold red]rocketdiff:[/] internal error: {escape(plain(f'{type(error).__name__}: {error}'))}")
     try:
         # An unpredictable name, because the temporary folder is shared.
         descriptor, path = tempfile.mkstemp(prefix="rocketdiff-fault-", suffix=".txt")

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 EXIT_CODES = (
     "Exit codes: 0 conforms, 1 diverges, 2 inconclusive or invalid, 3 only stale ledger entries, 4 wrong usage, 5 nothing decisive ran, "
-    "69 something is missing on this machine, 70 our own fault, 130 interrupted."
+    "69 something is missing on this machine, 70 internal error, 130 interrupted."
 )
 
 EXAMPLES: Mapping[str, tuple[str, ...]] = {

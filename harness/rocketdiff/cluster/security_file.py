@@ -51,9 +51,9 @@ class TlsPart(Part):
     """PEM files for TLS: the authority of the server certificates; the client's certificate and key if servers require them."""
 
     ca: PathText | None = None
-    any_certificate: Annotated[bool, Field(description="instead of ca: whoever signed it, RocketMQ's own default")] = (
-        False
-    )
+    any_certificate: Annotated[
+        bool, Field(description="instead of ca: accept any certificate (RocketMQ's default)")
+    ] = False
     certificate: PathText | None = None
     key: PathText | None = None
     key_password_file: PathText | None = None

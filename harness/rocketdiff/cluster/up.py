@@ -121,7 +121,7 @@ def down() -> UpState | None:
             if not _ended(owner, _DOWN_TIMEOUT_S):
                 raise ClusterError(
                     f"process {state.pid} to end within {_DOWN_TIMEOUT_S:g} s of SIGTERM",
-                    seen="it still lives",
+                    seen="it is still running",
                     hint=f"kill -9 {state.pid}, then rocketdiff cluster down again for what it leaves",
                 )
         finally:

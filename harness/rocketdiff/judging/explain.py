@@ -55,7 +55,7 @@ def explain_traced(trace: CaseTrace, run: RunDirectory, arm: Arm, send: int) -> 
     yield f"{trace.entry.name}, {run.subject(arm)}"
     if wanted.row is not None and wanted.row.mode is SendMode.ASYNC:
         # A client thread chooses its first queue between other sends' choices; further threads decide the rest.
-        yield "an asynchronous send: the rules behind it are not told one by one; what was seen of it:"
+        yield "an asynchronous send: its rules are not listed; observed:"
         yield from _what_it_did(wanted)
         yield from _other_arm(trace, run, arm, send)
         return
@@ -98,7 +98,7 @@ def _other_arm(trace: CaseTrace, run: RunDirectory, arm: Arm, send: int) -> Iter
     same = next((view for view in trace.sends(other) if view.send == send), None)
     yield f"the other arm, {run.subject(other)}:"
     if same is None:
-        yield "  never came to this send"
+        yield "  did not reach this send"
         return
     yield from _what_it_did(same)
 
@@ -119,7 +119,7 @@ def _stored(trace: CaseTrace, run: RunDirectory, arm: Arm, send: int) -> Iterato
     if table is None:
         return
     copies = StoredCopies(table).of(send)
-    yield f"stored of it by {run.subject(arm)}:" if copies else f"nothing is stored of it by {run.subject(arm)}"
+    yield f"stored of it by {run.subject(arm)}:" if copies else f"no message of it is stored by {run.subject(arm)}"
     for copy in copies:
         yield f"  queue {copy.queue_id} of {copy.broker}, offset {copy.queue_offset:,}{_carried_text(copy)}"
 

@@ -373,12 +373,12 @@ MOST_PARTS = 4
 def identified_lines(found: Identified) -> Iterator[str]:
     """Yield lines for a terminal."""
     if found.releases and not found.rejected:
-        yield "behaves like every published release: nothing that was seen tells them apart"
+        yield "behaves like every published release: no observation distinguishes them"
     elif found.releases:
         yield f"behaves like {', '.join(found.releases)}"
     else:
         yield "behaves like no published release"
-    yield f"{found.telling} of {found.observations} observations tell releases apart"
+    yield f"{found.telling} of {found.observations} observations distinguish releases"
     if found.undecided:
         yield f"{found.undecided} observations could not be judged"
     if found.rejected:
@@ -388,9 +388,9 @@ def identified_lines(found: Identified) -> Iterator[str]:
         yield f"    expected {_short(rejected.expected)}"
         yield f"    saw      {_short(rejected.seen)}"
     if found.unexercised:
-        yield f"nothing was seen of: {', '.join(found.unexercised)}"
+        yield f"not observed: {', '.join(found.unexercised)}"
     for separator in found.separating[:MOST_SEPARATORS]:
-        yield f"would tell more: {SCRIPTS}/{separator.script.name}.json separates {_parts(separator)}"
+        yield f"next script: {SCRIPTS}/{separator.script.name}.json separates {_parts(separator)}"
     if len(found.separating) > MOST_SEPARATORS:
         yield f"and {len(found.separating) - MOST_SEPARATORS} more scripts; --json lists them"
 

@@ -111,7 +111,7 @@ def _divergence(difference: AnswerDifference, subjects: tuple[SubjectId, Subject
         thread=0,
         attempt=None,
         phase=difference.place,
-        expected=f"{difference.compared} {left}, as {subjects[0]} has it",
+        expected=f"{difference.compared} {left}, as in {subjects[0]}",
         observed=f"{difference.compared} {right}",
         figures=difference_data(difference),
     )

@@ -109,9 +109,9 @@ def _obstacle(scenario: Scenario) -> str:
 
 def _notes(scenario: Scenario) -> Iterator[str]:
     if scenario.workload.call is SendKind.BATCH:
-        yield "a batch of one message is sent as that message: its encoding is not looked at"
+        yield "a batch of one message is sent as that message: its encoding is not checked"
     if max(scenario.workload.body_bytes) > scenario.settings.compress_msg_body_over_howmuch:
-        yield "bodies are short: their compression is not looked at"
+        yield "bodies are short: their compression is not checked"
     if any(scenario.workload.delay_levels):
         yield "messages are not delayed: only a broker does that"
     if scenario.workload.keys != ("",) or scenario.workload.tags != ("",) or scenario.workload.properties:

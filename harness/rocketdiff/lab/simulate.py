@@ -149,7 +149,7 @@ def _show(result: ScriptComparison, subjects: Sequence[SubjectId], notes: Sequen
         }
         typer.echo(json.dumps(data, ensure_ascii=False))
     elif difference is None and not result.answers:
-        typer.echo(f"{name}: nothing was compared: no step of it answers")
+        typer.echo(f"{name}: nothing was compared: no step of it has an answer")
     elif difference is None:
         left_out = f" ({'; '.join(notes)})" if notes else ""
         typer.echo(f"{name}: no difference in {result.answers:,} answers{left_out}")

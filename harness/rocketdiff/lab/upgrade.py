@@ -198,11 +198,11 @@ def subline(found: Upgrade) -> str:
         else "; no run on brokers was given"
     )
     more = (
-        f"; {plural(found.random, 'random script differs', 'random scripts differ')} as well, for reasons nobody examined"
+        f"; {plural(found.random, 'random script differs', 'random scripts differ')} as well, reasons not examined"
         if found.random
         else ""
     )
-    return f"Looked for by executing the classes of both releases in virtual time {runs}{more}. Producers only."
+    return f"Found by executing the classes of both releases in virtual time {runs}{more}. Producers only."
 
 
 def markdown(found: Upgrade) -> str:

@@ -201,7 +201,7 @@ def _said_of_seen(item: Examined) -> str:
         case EntryState.LAPSED:
             return f"{entry.id} ({entry.place}) no longer declares it: it {item.warning}"
         case EntryState.PROPOSED:
-            return f"{entry.id} ({entry.place}) is only proposed and declares nothing until somebody edits it"
+            return f"{entry.id} ({entry.place}) is only proposed and declares nothing until it is edited"
         case EntryState.EXCEEDED:
             most = 1.0 if entry.rate is None else entry.rate.high
             return f"{entry.id} ({entry.place}) declares it in at most {most:.0%} of checks, and it was {_count(item)}"

@@ -254,11 +254,11 @@ class _Reader:
     def _require_meaning(self, signatures: tuple[str, ...]) -> None:
         part = self.part
         if part.check.rpartition("/")[2] == VALIDITY:
-            hint = "repair the set-up; what was measured under it shows nothing"
+            hint = "fix the set-up; what was measured with it is not valid"
             raise self.refused("check", expected="a check about the clients", seen=part.check, hint=hint)
         of_rules = [signature for signature in signatures if signature.startswith(RULES)]
         if of_rules and part.when.against is not None:
-            hint = "a baseline that its own rules do not explain is held against nobody: leave against out"
+            hint = "a baseline that its own rules do not explain has no counterpart: omit against"
             raise self.refused("when", "against", expected=f"no baseline for {of_rules[0]}", seen="one", hint=hint)
         if part.status == "active":
             self._require_finished()
@@ -316,7 +316,7 @@ class _Reader:
         occurrence = self.part.occurrence
         if occurrence == "always":
             return None
-        assert not isinstance(occurrence, str), "always is the only word"
+        assert not isinstance(occurrence, str), "always is the only keyword"
         low, high = occurrence.rate
         if low > high:
             raise self.refused("occurrence", "rate", expected="the lower share first", seen=f"[{low:g}, {high:g}]")

@@ -59,7 +59,7 @@ class Range:
 def _term(part: str) -> tuple[str, str]:
     match = _TERM.fullmatch(part.strip())
     if match is None:
-        raise ValueError(part.strip() or "nothing between the signs")
+        raise ValueError(part.strip() or "an empty term")
     return match["sign"], match["version"]
 
 

@@ -20,7 +20,7 @@ def without(text: str, origin: str, ids: Collection[str]) -> str:
         return text
     if node.flow_style:
         hint = "write the entries below each other, each with a dash"
-        raise UsageError(f"a list of entries in {origin} that has a line for each", seen="[…]", hint=hint)
+        raise UsageError(f"one entry per line in {origin}", seen="[…]", hint=hint)
     lines = text.splitlines(keepends=True)
     gone = set(_lines_of(node, ids, lines))
     left = [line for number, line in enumerate(lines) if number not in gone]

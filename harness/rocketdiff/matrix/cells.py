@@ -167,7 +167,7 @@ def _said(result: CheckResult, own: Sequence[Divergence]) -> tuple[CellState, st
         return (CellState.KNOWN if own else CellState.SAME), result.reason
     state = _STATE.get(result.verdict, CellState.DIFFERS if result.verdict is Verdict.STALE else CellState.OPEN)
     if state in _APART and not own:
-        return CellState.OPEN, f"the baseline itself does not do as its rules say: {result.reason}"
+        return CellState.OPEN, f"the baseline itself does not follow its rules: {result.reason}"
     if state is CellState.DIFFERS and all(item.declared_by for item in own):
         return CellState.KNOWN, result.reason
     return state, result.reason or (result.verdict.value.lower() if state is CellState.OPEN else "")

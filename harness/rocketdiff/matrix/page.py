@@ -130,7 +130,7 @@ def tables_of(document: MatrixDocument) -> tuple[TableView, ...]:
     """Return the tables of behaviours and checks, without rows that no column has an answer to."""
     groups = groups_of(document)
     tables = (
-        ("behaviours", "Behaviours", "What a producer's owner notices. Each is told by the answers of some checks, in the scenarios that cover it.", RowKind.BEHAVIOUR),
+        ("behaviours", "Behaviours", "What a producer's owner notices. Each is decided by the answers of some checks, in the scenarios that cover it.", RowKind.BEHAVIOUR),
         ("checks", "Checks", "Each question over all scenarios of the runs.", RowKind.CHECK),
     )  # fmt: skip
     return tuple(

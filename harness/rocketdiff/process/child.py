@@ -208,7 +208,7 @@ class Child:
         """Exit status in words, after the end of its output; kills it if it does not end in time."""
         self.await_end(within_s)
         status = self.status()
-        return "it closed its output while it went on running" if self._is_killed else in_words(status)
+        return "it closed its output but kept running" if self._is_killed else in_words(status)
 
     def stderr_bytes(self) -> int:
         return os.fstat(self._stderr.fileno()).st_size

@@ -154,7 +154,7 @@ def decode_record(line: bytes) -> ReceivedLine:
 _EXPECTED = {
     BAD_LINE: "one JSON record a line of stdout (all else goes to stderr)",
     UNKNOWN_RECORD: "one of the records " + ", ".join(_KINDS),
-    IMPOSSIBLE_VALUE: "values that can be",
+    IMPOSSIBLE_VALUE: "possible values",
 }
 
 
@@ -165,7 +165,13 @@ def _refused(signature: str, sentence: str, line: bytes) -> SubjectBroken:
 
 def _type_shown(name: object) -> str:
     """The unknown type can be any JSON value."""
-    return repr(name[:60]) if isinstance(name, str) else "None" if name is None else f"no word ({type(name).__name__})"
+    return (
+        repr(name[:60])
+        if isinstance(name, str)
+        else "None"
+        if name is None
+        else f"not a string ({type(name).__name__})"
+    )
 
 
 def _flaws(kind: _Kind, record: Record) -> Iterator[tuple[str, str]]:
@@ -181,7 +187,10 @@ def _flaws(kind: _Kind, record: Record) -> Iterator[tuple[str, str]]:
         yield from _flaws_of_name(name, getattr(record, name))
     if isinstance(record, Attempt | Send | CalledBackAgain) and is_unknown_word(record.error or ""):
         known = ", ".join(ErrorWord)
-        yield IMPOSSIBLE_VALUE, f"error is {record.error}, which is no exception class and none of the words {known}"
+        yield (
+            IMPOSSIBLE_VALUE,
+            f"error is {record.error}, which is neither an exception class nor one of the words {known}",
+        )
     if isinstance(record, Hello):
         yield from _flaws_of_hello(record)
     if isinstance(record, RouteSeen):

@@ -178,7 +178,7 @@ def compact(place: RecordPlace, work: RecordWork, *, keep_hours: int, say: Say) 
         say(f"gathered {step} batches into one")
     gather_batches(place)
     if removed := tidy(look(place), keep_hours):
-        say(f"removed {removed} files that nobody has needed for {keep_hours} hours")
+        say(f"removed {removed} files that have not been needed for {keep_hours} hours")
     return gathered
 
 
@@ -206,7 +206,7 @@ def check(place: RecordPlace, work: RecordWork) -> list[str]:
     if lost := lost_files(snapshot):
         return lost
     runs = Counter(texts(snapshot.rows(Kept.RUNS, ["run"], snapshot.of("add")), "run"))
-    wrong = [f"run {run} is there {times} times" for run, times in sorted(runs.items()) if times > 1]
+    wrong = [f"run {run} is stored {times} times" for run, times in sorted(runs.items()) if times > 1]
     for checks, batches in judgements(snapshot, rules_now()).items():
         rows = snapshot.rows(Kept.JUDGED, ["run", "case"], batches)
         pairs = Counter(zip(texts(rows, "run"), texts(rows, "case"), strict=True))
@@ -292,6 +292,6 @@ def busy(place: RecordPlace) -> EnvironmentMissing:
     """Return the error for a command that lost ``MOST_TRIES`` races for a commit."""
     return EnvironmentMissing(
         "a record that few commands write to at once",
-        seen=f"others were faster {MOST_TRIES} times at {place.url}",
+        seen=f"other commands committed first {MOST_TRIES} times at {place.url}",
         hint="repeat the command",
     )

@@ -30,6 +30,6 @@ class OutputListener:
                 print(event.machine_line)
             case events.RunInterrupted():
                 command = shlex.join(["rocketdiff", "analyze", str(event.folder)])
-                print(f"what there is of the run can be judged: {command}", file=sys.stderr)
+                print(f"the completed part of the run can be judged: {command}", file=sys.stderr)
             case _:
                 return

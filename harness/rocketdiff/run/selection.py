@@ -134,7 +134,7 @@ def require_security(subjects: Sequence[Subject], backend: Backend) -> None:
             raise UsageError(
                 f"clients that can do what {backend.security_file} asks for: {', '.join(backend.demands)}",
                 seen=f"{subject} cannot do {', '.join(missing)}",
-                hint="a program of your own says what it can in its hello, among the capabilities",
+                hint="a program of your own lists what it supports in the capabilities of its hello",
             )
 
 

@@ -94,7 +94,7 @@ def _settings_part() -> type[Part]:
         setting = CLIENT_SETTINGS[each.name]
         limits = Field(ge=setting.least, le=setting.most)
         parts[each.name] = (bool if setting.unit is Unit.FLAG else Annotated[int, limits], each.default)
-    about = "The client's own settings under their own names in snake case; what is left out has the client's default."
+    about = "The client's own settings under their own names in snake case; omitted settings have the client's default."
     return create_model("SettingsPart", __base__=Part, __doc__=about, **parts)
 
 
@@ -210,7 +210,13 @@ class WireDelayPart(Shown, OnTheWire):
 
     kind: WireDelayKind
     delay_ms: Annotated[
-        float, Field(ge=50, le=10_000, allow_inf_nan=False, description="Less could not be told from a busy machine.")
+        float,
+        Field(
+            ge=50,
+            le=10_000,
+            allow_inf_nan=False,
+            description="A shorter delay is indistinguishable from a busy machine.",
+        ),
     ]
 
 

@@ -17,7 +17,7 @@ from rocketdiff.scenario.schedule import scheduled
 
 SUFFIX = ".yaml"
 
-_NO_SEND_CROSSES = "faults on the wire are done to brokers, since no send crosses the way to a name server; to silence one, kind: pause-name-server"
+_NO_SEND_CROSSES = "faults on the wire are for brokers, since no send goes through a name server; to silence a name server use kind: pause-name-server"
 """A client asks a name server only for routes, every 30 s; no check covers how that ends."""
 
 _WORDS = Words(

@@ -69,7 +69,7 @@ def _require_spoken(file: ScenarioFile, faults: Sequence[FaultSpec], source: Yam
             hint="clients that speak gRPC have no other calls",
         )
     if not is_proxied and SendKind(workload.call) is SendKind.GROUP:
-        hint = "only clients that speak gRPC have message groups; call: selector is its like"
+        hint = "only clients that speak gRPC have message groups; call: selector is the remoting equivalent"
         seen = f"call: group in {file.topology}"
         raise refused(source.place, ("workload", "call"), expected="a topology with a proxy", seen=seen, hint=hint)
     for fault in faults if is_proxied else ():

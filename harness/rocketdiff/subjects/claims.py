@@ -49,7 +49,7 @@ def why_not_claimed(plan: Plan, hello: Hello) -> str:
 def require_claim(hello: Hello | None, claim: str, what: str) -> None:
     """Raise SubjectBroken for a kind of record that hello does not claim, because the relay reports it instead."""
     if hello is None or claim not in hello.capabilities:
-        expected = f"{claim} among the capabilities of hello, before any is told"
+        expected = f"{claim} among the capabilities of hello, before the first such record"
         raise SubjectBroken("protocol.not-claimed", expected=expected, seen=what)
 
 
@@ -90,7 +90,7 @@ def require_attempts(hello: Hello | None, sends: Sequence[Send], attempts: Seque
     """Raise SubjectBroken if attempts are claimed but none is reported although sends were answered with a status."""
     answered = sum(send.status is not None for send in sends)
     if hello is not None and {ATTEMPTS, ATTEMPT_STARTS} & {*hello.capabilities} and answered and not attempts:
-        expected = "attempts, which hello claims to tell; without the claim the relay tells them"
+        expected = "attempts, as hello claims; without the claim the relay reports them"
         seen = f"none of {answered} sends that were answered with a status"
         raise SubjectBroken("protocol.unkept-claim", expected=expected, seen=seen)
 

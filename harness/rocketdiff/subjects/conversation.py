@@ -270,7 +270,7 @@ class Conversation:
 def _require_past(what: str, time_ns: int, now_ns: int) -> None:
     if time_ns > now_ns + _AHEAD_TOLERANCE_NS:
         ahead_ms = (time_ns - now_ns) / 1e6
-        raise _broken("impossible-times", f"{what} told after it happened", f"{ahead_ms:.1f} ms in the future")
+        raise _broken("impossible-times", f"{what} reported after it happened", f"{ahead_ms:.1f} ms in the future")
 
 
 def _broken(signature: str, expected: str, seen: str) -> SubjectBroken:

@@ -140,9 +140,7 @@ REPORTED_DEFECTS: Mapping[str, ReportedDefect] = {
     "fails-rarely": ReportedDefect(
         DefectKind.OUTCOME, "loses the connection of one send in fifty", _CALM, _fails(_LOST), every=50
     ),
-    "says-busy": ReportedDefect(
-        DefectKind.OUTCOME, "is told by no broker that it is busy, and says so", _CALM, _fails(_BROKER, 2)
-    ),
+    "says-busy": ReportedDefect(DefectKind.OUTCOME, "invents SYSTEM_BUSY of a broker", _CALM, _fails(_BROKER, 2)),
     "says-system-error": ReportedDefect(
         DefectKind.OUTCOME, "invents SYSTEM_ERROR of a broker", _CALM, _fails(_BROKER, 1)
     ),
@@ -156,7 +154,10 @@ REPORTED_DEFECTS: Mapping[str, ReportedDefect] = {
         DefectKind.OUTCOME, "invents TOPIC_NOT_EXIST of a broker", _CALM, _fails(_BROKER, 17)
     ),
     "says-timeout": ReportedDefect(
-        DefectKind.OUTCOME, "says timeout of answers that came in a millisecond", (*_CALM, "attempts"), _fails(_TIMEOUT)
+        DefectKind.OUTCOME,
+        "reports a timeout for answers that came within 1 ms",
+        (*_CALM, "attempts"),
+        _fails(_TIMEOUT),
     ),
     "null-pointer": ReportedDefect(
         DefectKind.OUTCOME,
@@ -166,7 +167,7 @@ REPORTED_DEFECTS: Mapping[str, ReportedDefect] = {
     ),
     "interrupted": ReportedDefect(
         DefectKind.OUTCOME,
-        "throws InterruptedException though nobody interrupts it",
+        "throws InterruptedException without being interrupted",
         (*_CALM, "error-kind", "attempts"),
         _fails("InterruptedException"),
     ),
@@ -190,13 +191,13 @@ REPORTED_DEFECTS: Mapping[str, ReportedDefect] = {
     ),
     "result-status": ReportedDefect(
         DefectKind.STATUS,
-        "returns another status than its attempt got",
+        "returns a status other than that of its attempt",
         ("error-kind", "attempts"),
         _status("FLUSH_DISK_TIMEOUT", in_attempts=False),
     ),
     "attempt-status": ReportedDefect(
         DefectKind.STATUS,
-        "returns SEND_OK for an attempt that got another status",
+        "returns SEND_OK for an attempt with another status",
         ("error-kind", "attempts"),
         _status("FLUSH_DISK_TIMEOUT", in_results=False),
     ),
@@ -227,13 +228,13 @@ REPORTED_DEFECTS: Mapping[str, ReportedDefect] = {
     "moves": ReportedDefect(DefectKind.PLACE, "names the other broker everywhere", _WITNESS, _moved),
     "no-such-broker": ReportedDefect(
         DefectKind.PLACE,
-        "names a broker that there is not",
+        "names a broker that does not exist",
         _WITNESS,
         _result(lambda record: replace(record, broker="broker-z")),
     ),
     "no-such-queue": ReportedDefect(
         DefectKind.PLACE,
-        "names a queue that there is not",
+        "names a queue that does not exist",
         _WITNESS,
         _result(lambda record: replace(record, queue_id=99)),
     ),
@@ -257,19 +258,19 @@ REPORTED_DEFECTS: Mapping[str, ReportedDefect] = {
     ),
     "hides-attempts": ReportedDefect(
         DefectKind.ATTEMPTS,
-        "tells no attempt of some sends",
+        "reports no attempt of some sends",
         ("attempts", "queue-choice", "duplication", "outcomes"),
         _attempt(lambda _record: None),
     ),
     "hides-first-attempt": _of_failures(
         DefectKind.ATTEMPTS,
-        "does not tell the first of two attempts",
+        "does not report the first of two attempts",
         ("attempts", "queue-choice", "duplication"),
         _attempt(lambda record: None if record.error else record),
     ),
     "tells-failures-as-ok": _of_failures(
         DefectKind.ATTEMPTS,
-        "tells attempts that timed out as answered",
+        "reports attempts that timed out as answered",
         ("attempts", "duplication", "outcomes"),
         _attempt(lambda record: replace(record, error=None, status="SEND_OK")),
     ),
@@ -298,7 +299,7 @@ REPORTED_DEFECTS: Mapping[str, ReportedDefect] = {
     ),
     "client-exception": _of_failures(
         DefectKind.ERROR,
-        "throws MQBrokerException for whatever happened",
+        "throws MQBrokerException for every failure",
         ("error-kind",),
         _raised(lambda record: replace(record, error=_BROKER)),
     ),
@@ -310,13 +311,13 @@ REPORTED_DEFECTS: Mapping[str, ReportedDefect] = {
     ),
     "invents-code": _of_failures(
         DefectKind.ERROR,
-        "throws with a code that nothing has given",
+        "throws with a code that no response had",
         ("error-kind",),
         _raised(lambda record: replace(record, code=4_711)),
     ),
     "attempt-error": _of_failures(
         DefectKind.ERROR,
-        "says of timeouts that the connection was refused",
+        "reports timeouts as refused connections",
         ("attempts", "error-kind", "outcomes", "duplication"),
         _attempt(lambda record: replace(record, error="RemotingConnectException") if record.error else record),
     ),

@@ -284,7 +284,7 @@ class SubjectProcess:
         self._break(
             SubjectBroken(
                 "protocol.died",
-                expected=f"{self.subject} to live until it is told to stop",
+                expected=f"{self.subject} to run until it receives stop",
                 seen=seen,
                 hint=f"read {os.fspath(self.folder / _STDERR)}",
             )

@@ -108,7 +108,7 @@ def _once(
         elif not span.holds(record, asked):
             troubles.append(f"{what}: impossible times")
         elif key(record) in seen:
-            troubles.append(f"{what}: told before")
+            troubles.append(f"{what}: reported before")
         else:
             seen.add(key(record))
             kept.append(record)
@@ -125,7 +125,7 @@ def _first_of_each_route(routes: Sequence[RouteSeen], span: _Span, troubles: lis
     if lost := len(routes) - len(possible):
         troubles.append(f"{lost} routes: impossible times")
     again = [route for route in possible if first.setdefault(route.route, route) is not route]
-    troubles.extend(f"route {route.route}: told before" for route in again)
+    troubles.extend(f"route {route.route}: reported before" for route in again)
     return list(first.values())
 
 

@@ -53,7 +53,7 @@ def read_arm_journal(path: Path) -> ArmJournal:
         try:
             journal.keep(decode_record(line).record)
         except SubjectBroken as problem:
-            journal.troubles.append(f"line {number} is no record, {problem.seen}")
+            journal.troubles.append(f"line {number} is not a record, {problem.seen}")
     return journal
 
 
@@ -96,7 +96,7 @@ def with_statuses(told: Iterable[Attempt], seen: Iterable[Attempt]) -> list[Atte
 
 def _untold(seen: Attempt) -> str:
     what = f"a request for queue {seen.queue_id} of {seen.broker}"
-    return f"send {seen.send} in thread {seen.thread}: {what} was on the wire, which the client did not tell"
+    return f"send {seen.send} in thread {seen.thread}: {what} was on the wire but not reported by the client"
 
 
 def _place_of(attempt: Attempt) -> tuple[int, int, str, int]:

@@ -272,7 +272,7 @@ def _contradictions(manifest: RunManifest) -> Iterator[str]:
             yield f"a run at {wall_ms} ms since 1970"
     for entry in manifest.cases:
         if entry.status is CaseStatus.COMPLETE and (len(entry.arms) != len(Arm) or entry.origin_ns is None):
-            yield f"case {entry.number} complete without what both arms did"
+            yield f"case {entry.number} is complete but lacks an arm summary or its origin"
 
 
 def schema() -> bytes:

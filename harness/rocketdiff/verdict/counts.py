@@ -97,7 +97,7 @@ def _divergence(check: str, count: Counts, baseline: str, candidate: str) -> Div
         return _concentrated(count, p_value, candidate)
     if isinstance(count, PairedCounts):
         is_more, total = count.candidate_more > count.baseline_more, count.baseline_more + count.candidate_more
-        expected = f"{count.name}: neither client more often than the other, over what both went through"
+        expected = f"{count.name}: equally often for both clients in the shared situations"
         observed = (
             f"{candidate} more often in {count.candidate_more} {count.unit}, {baseline} in {count.baseline_more}"
             f" (p = {p_value:.2g})"

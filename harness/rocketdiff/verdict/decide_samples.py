@@ -87,7 +87,7 @@ class SampleAnswer:
             (baseline, candidate), met = self.sample.cut_short(), len(self.sample.met())
             return (
                 f"{self.sample.name}: of {met} spells {baseline} of the baseline's and {candidate} of the candidate's were cut short"
-                " before a failover: half of a client's, so that the others do not speak for it"
+                " before a failover: at least half of a client's, so the rest is not representative"
             )
         if self.ratio is None:
             return (
@@ -107,7 +107,7 @@ class SampleAnswer:
         needed = pairs_needed(ratio.log_sd, margin, alpha, ratio=ratio.ratio)
         if needed >= MOST_PAIRS:
             return "so near the margin that no number of spells would decide"
-        return f"about {needed} would show the clients {'different' if is_beyond else 'equivalent'} if it stays so"
+        return f"about {needed} would show the clients {'different' if is_beyond else 'equivalent'} at this ratio"
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,12 +44,12 @@ def standing(evidence: Evidence) -> tuple[Standing, str, int]:
 
 
 LACKING: list[tuple[ModuleType, str, str, str]] = [
-    (content, "content", "copy", "no stored message of {} tells what it carries"),
+    (content, "content", "copy", "no stored message of {} has its properties in the trace"),
     (order, "order", "pair", "no two messages of one key of {} share a queue"),
     (delay, "delay", "message", "no delayed message of {} was acknowledged"),
     (duplication, "duplication", "accounted", "no stored message of {} has a witnessed attempt to account for it"),
     (loss, "loss", "stored", "no send of {} was acknowledged"),
-    (callbacks, "callbacks", "once", "no asynchronous send of {} was told"),
+    (callbacks, "callbacks", "once", "{} reported no asynchronous send"),
 ]
 
 
@@ -148,7 +148,7 @@ def test_figures_of_what_is_told_besides() -> None:
     ]
 
 
-ONEWAY_REASON = "nothing is promised of one-way messages to a broker that is not well, and none was sent well before"
+ONEWAY_REASON = "one-way messages to a broker at fault have no guarantee, and none was sent well before a fault"
 
 
 @pytest.mark.parametrize(

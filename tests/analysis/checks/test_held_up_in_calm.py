@@ -86,7 +86,7 @@ def test_a_baseline_that_is_held_up_in_calm_shows_nothing_of_the_candidate(
     ended = ending_of(new_run([story], change_baseline=later(by_ms)))
     assert (ended.judgement.exit_code, signatures(ended)) == (ExitCode.INCONCLUSIVE, set())
     (reason,) = (result.reason for result in ended.judgement.results if result.check == "outcomes")
-    assert reason.startswith("the calm was none: ")
+    assert reason.startswith("no calm baseline: ")
     assert reason.endswith(" of 300 sends of java:5.3.3 were held up")
 
 

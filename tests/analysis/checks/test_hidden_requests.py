@@ -71,9 +71,9 @@ def test_a_request_that_was_never_told_is_the_clients_fault(new_run: NewRun, def
         [("python:" + DEFECTS[defect][1], HIDDEN, hidden)],
     )
     (example,) = [one.example for result in judgement.results for one in result.divergences if one.signature == HIDDEN]
-    assert example.expected == "every request told as an attempt"
+    assert example.expected == "every request reported as an attempt"
     assert example.observed.startswith("send ")
-    assert example.observed.endswith(" was on the wire, which the client did not tell")
+    assert example.observed.endswith(" was on the wire but not reported by the client")
     assert {result.verdict for result in judgement.results if result.check == "attempts"} == {Verdict.INVALID}
 
 

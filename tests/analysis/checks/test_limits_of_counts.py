@@ -200,7 +200,7 @@ def test_a_calm_in_which_the_machine_fails_the_baseline_is_none(
     evidence = outcomes_evaluation.evaluate(facts(tallies, timeout_ms))
     assert end_of(evidence) == end
     if end is INVALID:
-        assert evidence.reason == f"the calm was none: the machine failed {crowded} of {calm} sends of java:5.3.3"
+        assert evidence.reason == f"no calm baseline: the machine failed {crowded} of {calm} sends of java:5.3.3"
     assert len(outcomes_evaluation.pooled([facts(with_more(tallies, 11), timeout_ms)] * 2)) == (
         end is PASSES and timeout_ms >= 300
     )

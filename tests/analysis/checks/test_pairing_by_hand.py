@@ -120,4 +120,4 @@ def test_a_pool_names_its_runs_and_counts_what_tells() -> None:
     assert (alike.standing, alike.severity, alike.reason) == (Standing.DECISIVE, Severity.MUST, "")
     one = pooled_evidence("pool", [spells(*VALUES[1:3])], BLOCKED_SEND)
     assert (one.standing, one.severity) == (Standing.INDECISIVE, Severity.SHOULD)
-    assert one.reason == "1 telling spell of pauses in all, at least 4 are needed"
+    assert one.reason == "1 informative spell of pauses in total, at least 4 are needed"

@@ -47,13 +47,13 @@ def troubled(*troubles: str, count: int | None = None) -> ArmSummary:
         (replace(WHOLE, unanswered=3), [("incomplete", "python", 3)]),
         (replace(WHOLE, done=False), [("incomplete", "python", 1)]),
         (replace(WHOLE, failure="warm-up: none", unanswered=3, done=False), [("failed", "python", 1)]),
-        (troubled("send 3 told before"), [("answered-twice", "python", 1)]),
+        (troubled("send 3 reported before"), [("answered-twice", "python", 1)]),
         (troubled("send 99: no such send was planned"), [("unknown-send", "python", 1)]),
         (troubled("send 3 planned for thread 1"), [("wrong-thread", "python", 1)]),
         (troubled("send 3 has impossible times"), [("impossible-times", "python", 1)]),
-        (troubled("line 9 is no record"), [("bad-line", "python", 1)]),
+        (troubled("line 9 is not a record"), [("bad-line", "python", 1)]),
         (
-            troubled("send 3 told before", "line 9 is no record", "send 4 told before", count=9),
+            troubled("send 3 reported before", "line 9 is not a record", "send 4 reported before", count=9),
             [("answered-twice", "python", 8), ("bad-line", "python", 1)],
         ),
     ],
@@ -69,9 +69,9 @@ def test_what_is_said_of_a_broken_protocol() -> None:
     evidence = protocol.evaluate(case(replace(WHOLE, unanswered=3, done=False)))
     assert evidence.divergences[0].example.observed == "3 of 10 sends without an answer, done=False"
     assert protocol.evaluate(case(replace(WHOLE, failure="no"))).divergences[0].example.observed == "no"
-    assert protocol.evaluate(case(troubled("a told before", "b told before"))).divergences[0].example.observed == (
-        "a told before"
-    )
+    assert protocol.evaluate(case(troubled("a reported before", "b reported before"))).divergences[
+        0
+    ].example.observed == ("a reported before")
     figures = [
         (one.name, one.value, one.unit, one.n) for one in protocol.evaluate(case(replace(WHOLE, sends=7))).measures
     ]
@@ -152,7 +152,7 @@ def test_an_unready_arm_does_not_hide_what_the_other_left_out() -> None:
 def test_a_breach_is_told_once_and_in_a_case_that_did_not_end_not_at_all() -> None:
     """Everything missing is its consequence; a trouble of another kind is told besides."""
     breach = Breach("protocol.answered-twice", "one answer", "two")
-    summary = replace(troubled("send 3 told before", "line 9 is no record"), unanswered=4, done=False)
+    summary = replace(troubled("send 3 reported before", "line 9 is not a record"), unanswered=4, done=False)
     facts = case(summary, breaches={CANDIDATE: breach})
     assert found(facts) == [("answered-twice", "python", 1), ("bad-line", "python", 1)]
     aborted = protocol.evaluate(replace(facts, entry=replace(facts.entry, status=CaseStatus.ABORTED)))

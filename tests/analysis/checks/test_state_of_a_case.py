@@ -40,7 +40,7 @@ def test_a_case_that_did_not_end_is_invalid_throughout(status: CaseStatus) -> No
         facts = replace(case(check="loss"), entry=replace(ENTRY, status=status, reason=reason))
         for check in ("loss", "protocol", "validity"):
             evidence = facts.evidence(check, DECISIVE)
-            assert (evidence.standing, evidence.reason) == (INVALID, f"the case did not come to its end: {told}")
+            assert (evidence.standing, evidence.reason) == (INVALID, f"the case did not complete: {told}")
         assert facts.evidence("loss", DECISIVE).divergences == FOUND
         assert facts.evidence("order", DECISIVE).divergences == ()
 

@@ -140,7 +140,7 @@ def test_without_read_back_nothing_is_said_about_storage(new_run: NewRun, eviden
     evidence = evidence_of(run)
     for check in ("loss", "duplication", "queue-choice"):
         assert evidence["calm", check].standing is Standing.INVALID
-        assert evidence["calm", check].reason == "the case did not come to its end: read-back failed"
+        assert evidence["calm", check].reason == "the case did not complete: read-back failed"
 
 
 def test_a_read_back_that_failed_does_not_void_the_run(new_run: NewRun, evidence_of: EvidenceOf) -> None:

@@ -182,5 +182,5 @@ def test_an_indecisive_pool_is_told_with_what_it_lacks() -> None:
     evidence = pooled_evidence("pooled", [spells(3)], BLOCKED_SEND)
     assert (evidence.standing, evidence.reason) == (
         Standing.INDECISIVE,
-        "3 telling spells of pauses in all, at least 4 are needed",
+        "3 informative spells of pauses in total, at least 4 are needed",
     )

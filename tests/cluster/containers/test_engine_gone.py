@@ -84,7 +84,7 @@ def test_an_engine_that_stops_in_the_middle_is_an_error_and_no_verdict(
             runner.wait()
     told = (folder / "stderr").read_text()
     assert code == ExitCode.ENVIRONMENT, told
-    assert "container engine to live as long as the run" in told
+    assert "container engine to stay up during the run" in told
     assert (folder / "stdout").read_text().splitlines()[-1].startswith("VERDICT error ")
     (case,) = json.loads((run / "run.json").read_bytes())["cases"]
     assert (case["status"], "container engine" in case["reason"]) == ("aborted", True)

@@ -135,7 +135,7 @@ def test_clean_undoes_and_reports_each_entry(owned: Owned, home: Path) -> None:
     assert owned.topics == {f"{PREFIX}-of-another-run"}
     said.clear()
     clean(said.append)
-    assert said == ["nothing is owed to any cluster"]
+    assert said == ["no undo action is pending"]
 
 
 def test_what_cannot_be_undone_is_reported_and_stays_pending(
@@ -161,7 +161,7 @@ def test_clean_leaves_a_living_run_alone(home: Path) -> None:
     log.record(DeleteTopic("x", (), ()))
     said: list[str] = []
     clean(said.append)
-    assert "a run is at work there (runs/x)" in said[0]
+    assert "a run is active (runs/x)" in said[0]
     assert log.pending
     died(log)
 

@@ -42,7 +42,7 @@ def test_all_pieces_are_done_by_all_workers() -> None:
     assert multiprocessing.active_children() == []
 
 
-@pytest.mark.parametrize(("number", "kind", "says"), [(13, "UsageError", "14"), (17, "HarnessError", "one that died")])
+@pytest.mark.parametrize(("number", "kind", "says"), [(13, "UsageError", "14"), (17, "HarnessError", "it died")])
 def test_errors_of_a_worker_are_raised_here(number: int, kind: str, says: str) -> None:
     """With their class and words, and the workers still end."""
     with pytest.raises(HarnessError, match=says) as raised, pool(2) as executor:

@@ -65,7 +65,7 @@ def test_of_two_builds_of_one_dialect_the_one_that_departs_is_named(changed: str
         == {
             "left": ("5.3.3 departs from the rules of 5.3.3, by which 5.3.3+1a2b3c4d answers",),
             "right": ("5.3.3+1a2b3c4d departs from the rules of 5.3.3, by which 5.3.3 answers",),
-            "both": ("not known: by the rules of 5.3.3 neither of the two answers so",),
+            "both": ("not known: by the rules of 5.3.3 neither answer is as expected",),
         }[changed]
     )
 

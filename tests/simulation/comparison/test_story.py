@@ -21,7 +21,7 @@ def test_a_selection_tells_what_it_skipped_and_took() -> None:
     """The queue after the counter's is the failed broker's."""
     assert told("4.8.0", 0, {"do": "select", "last_broker": "b"}) == (
         "index after position 0 (of 0–1)",
-        "skipped queue 0 of b: the broker failed the attempt before",
+        "skipped queue 0 of b: the previous attempt failed there",
         "took queue 0 of a: the first of another broker",
     )
 

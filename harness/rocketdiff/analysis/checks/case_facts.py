@@ -105,7 +105,7 @@ class CaseFacts:
             standing, reason = Standing.INVALID, "; ".join(map(broken_guard, asleep))
         if self.entry.status is not CaseStatus.COMPLETE:
             ended = self.entry.reason or "no reason was recorded"
-            standing, reason = Standing.INVALID, f"the case did not come to its end: {ended}"
+            standing, reason = Standing.INVALID, f"the case did not complete: {ended}"
         return Evidence(
             runs=(self.run,),
             case=self.entry.name,

@@ -19,9 +19,7 @@ from rocketdiff.core.tables.fault import PAUSES
 from rocketdiff.traces.manifest import CaseStatus
 
 MINIMUM_PAIRS = 4
-MINIMUM_REASON = (
-    "an interval from fewer pairs rests on a spread nobody has seen: its t factor is 6.3 at two, 2.4 at four"
-)
+MINIMUM_REASON = "fewer pairs are too few to estimate the spread: the t factor is 6.3 at two, 2.4 at four"
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +148,7 @@ def pooled_evidence(
     reason = (
         ""
         if enough
-        else f"{telling} telling spell{'s' * (telling != 1)} of pauses in all, at least {MINIMUM_PAIRS} are needed"
+        else f"{telling} informative spell{'s' * (telling != 1)} of pauses in total, at least {MINIMUM_PAIRS} are needed"
     )
     return Evidence(
         runs=tuple(sorted({facts.run for facts in cases})),

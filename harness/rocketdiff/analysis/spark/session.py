@@ -129,7 +129,7 @@ def session(
             raise
         _end()
         raise EnvironmentMissing(
-            "Spark's JVM to live until all is judged",
+            "Spark's JVM running until the analysis ends",
             seen=ended,
             hint="free some memory (the kernel may have ended it), then judge the run again with rocketdiff analyze RUN",
         ) from problem

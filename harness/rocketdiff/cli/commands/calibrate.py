@@ -25,7 +25,7 @@ SEED = 20_261_121
 def calibrate(
     cases: Annotated[int, typer.Option(min=0, help="Control cases in all, those of earlier calls included.")] = CASES,
     out: Annotated[
-        Path, typer.Option(help="Folder of the journal; a calibration that was stopped goes on there.")
+        Path, typer.Option(help="Folder of the journal; a calibration that was stopped resumes there.")
     ] = Path("reports/calibration"),
     write: Annotated[
         Path | None, typer.Option(help="File that receives the rates; calibration.json in the folder when not given.")

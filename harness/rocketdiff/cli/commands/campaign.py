@@ -14,16 +14,16 @@ def campaign(
         Path,
         typer.Argument(metavar="FILE", help="Campaign file: baseline, subjects, suites, seeds, settings, simulation."),
     ],
-    out: Annotated[Path, typer.Option(help="Folder of the runs; a campaign that was stopped goes on there.")] = Path(
+    out: Annotated[Path, typer.Option(help="Folder of the runs; a campaign that was stopped resumes there.")] = Path(
         "reports/campaign"
     ),
     record: RecordOption = DEFAULT,
     no_record: Annotated[bool, typer.Option("--no-record", help="Add the runs to no record.")] = False,
     at_most: Annotated[
-        int | None, typer.Option(min=1, help="Make at most so many of the missing runs; a later call goes on.")
+        int | None, typer.Option(min=1, help="Make at most this many of the missing runs; a later call continues.")
     ] = None,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Say which runs there are and which are missing, and do nothing.")
+        bool, typer.Option("--dry-run", help="Print which runs exist and which are missing, and do nothing.")
     ] = False,
 ) -> None:
     """Make every run of a file, live and in virtual time; resumable; each finished run goes into the record."""

@@ -72,7 +72,7 @@ def ledger_propose(
 def ledger_prune(
     files: Annotated[list[Path], typer.Argument(help="Ledger files to clean.")],
     runs: Annotated[list[Path], FromOption],
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be removed.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only print what would be removed.")] = False,
 ) -> None:
     """Remove entries that judged runs found stale everywhere; the rest of the file stays as it is."""
     from rocketdiff.judging.ledger_upkeep import prune

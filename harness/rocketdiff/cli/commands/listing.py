@@ -72,7 +72,7 @@ def sweep_containers() -> None:
     print(f"containers removed: {', '.join(swept.removed) or 'none was left'}", file=sys.stderr)
     if swept.left:
         kept = ", ".join(swept.left)
-        print(f"left alone, because their runner cannot be seen from here: {kept}", file=sys.stderr)
+        print(f"left alone, because their runner is not visible from here: {kept}", file=sys.stderr)
 
 
 def _image_base() -> Requirement:
@@ -85,6 +85,6 @@ def _image_base() -> Requirement:
         with closing(Engine.connect()) as engine:
             seen, is_there = look_for_base(engine)
     except EnvironmentMissing as error:
-        seen, is_there = f"not to be seen: {error.seen}", False
+        seen, is_there = f"not available: {error.seen}", False
     remedy = "" if is_there else "only for --cluster containers: make image"
     return Requirement(name, is_there, seen, remedy, needed=False)

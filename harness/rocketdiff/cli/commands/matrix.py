@@ -12,7 +12,7 @@ from rocketdiff.core.errors import ExitCode
 def matrix(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="Matrix file: baseline, subjects, suites, seeds.")],
     out: Annotated[
-        Path, typer.Option(help="Folder of the runs and pages; a matrix that was stopped goes on there.")
+        Path, typer.Option(help="Folder of the runs and pages; a matrix that was stopped resumes there.")
     ] = Path("reports/matrix"),
     pages: Annotated[
         Path | None,
@@ -22,10 +22,10 @@ def matrix(
         bool, typer.Option("--write-only", help="Write the pages from the runs that are there, and run nothing.")
     ] = False,
     at_most: Annotated[
-        int | None, typer.Option(min=1, help="Make at most so many of the missing runs; a later call goes on.")
+        int | None, typer.Option(min=1, help="Make at most this many of the missing runs; a later call continues.")
     ] = None,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Say which runs there are and which are missing, and do nothing.")
+        bool, typer.Option("--dry-run", help="Print which runs exist and which are missing, and do nothing.")
     ] = False,
 ) -> None:
     """Which client does what? Runs every subject of a file against its baseline and writes clients × behaviours; resumable."""

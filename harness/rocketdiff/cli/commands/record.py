@@ -96,9 +96,7 @@ def record_compact(
     record: RecordOption = DEFAULT,
     keep_hours: Annotated[
         int,
-        typer.Option(
-            "--keep-hours", min=0, help="Files that nobody needs stay so long, for commands that began before."
-        ),
+        typer.Option("--keep-hours", min=0, help="How long unused files are kept, for commands that began before."),
     ] = 168,
     master: MasterOption = None,
     conf: ConfOption = None,
@@ -128,7 +126,7 @@ def record_check(record: RecordOption = DEFAULT, master: MasterOption = None, co
         typer.echo(sentence)
     if state.left_behind:
         typer.echo(
-            f"{state.left_behind} batches are not committed: their commands were killed, or are at work; record compact removes them"
+            f"{state.left_behind} batches are not committed: their commands were killed, or are still running; record compact removes them"
         )
     typer.echo(f"RECORD runs={state.runs} wrong={len(wrong)} left-behind={state.left_behind}")
     raise typer.Exit(int(ExitCode.USAGE if wrong else ExitCode.CONFORMS))

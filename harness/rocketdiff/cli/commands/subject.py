@@ -14,14 +14,15 @@ from rocketdiff.core.errors import ExitCode
 from rocketdiff.core.tables.run_options import DEFAULT_RELEASE
 
 subject_app = typer.Typer(
-    help="For the author of a client: a driver to begin with, and whether it speaks the protocol.", no_args_is_help=True
+    help="For authors of clients: a driver to start from, and a check that it speaks the protocol.",
+    no_args_is_help=True,
 )
 
 
 @subject_app.command("check", epilog=epilog("subject check"))
 def subject_check(
     subject: Annotated[
-        str, typer.Argument(metavar="SUBJECT", help="As after --subject: exec:./program, java:patched.jar@5.3.3.")
+        str, typer.Argument(metavar="SUBJECT", help="As for --subject: exec:./program, java:patched.jar@5.3.3.")
     ],
     server: ServerOption = DEFAULT_RELEASE,
     security: MadeSecurityOption = None,
@@ -61,7 +62,7 @@ def subject_check(
 @subject_app.command("init", epilog=epilog("subject init"))
 def subject_init(
     language: Annotated[str, typer.Argument(metavar="LANGUAGE", help="java, go, node, rust or python.")],
-    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Made for it, or empty.")],
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="A new or empty folder.")],
 ) -> int:
     """Write a starter driver that passes `subject check`; then replace the client that it drives with yours."""
     from rocketdiff.subjects.own.skeletons import write_skeleton

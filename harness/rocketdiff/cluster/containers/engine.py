@@ -118,7 +118,7 @@ def engine_errors(expected: str, hint: str = "") -> Iterator[None]:
         raise ClusterError(expected, seen=str(error.explanation or error), hint=hint) from error
     except (DockerException, requests.RequestException, OSError) as error:
         raise EnvironmentMissing(
-            f"{expected}, and the container engine to live as long as the run", seen=_in_words(error), hint=LEFT_HINT
+            f"{expected}, and the container engine to stay up during the run", seen=_in_words(error), hint=LEFT_HINT
         ) from error
 
 

@@ -58,7 +58,7 @@ def network_mode_named(text: str) -> NetworkMode:
         return NetworkMode(text) if text else NetworkMode.BRIDGE
     except ValueError as error:
         known = ", ".join(f"containers:{mode}" for mode in NetworkMode)
-        raise UsageError("a known wiring of containers", seen=repr(text), hint=f"one of {known}") from error
+        raise UsageError("a known network mode of containers", seen=repr(text), hint=f"one of {known}") from error
 
 
 def why_not(mode: NetworkMode, topology: Topology) -> str | None:
@@ -87,7 +87,7 @@ def require_topology(mode: NetworkMode, topology: Topology) -> None:
     """Raise UsageError if the mode does not support the topology."""
     reason = why_not(mode, topology)
     if reason is not None:
-        raise UsageError(f"a topology that containers wired by {mode} can have", seen=topology.name, hint=reason)
+        raise UsageError(f"a topology that containers in network mode {mode} support", seen=topology.name, hint=reason)
 
 
 def require_image(mode: NetworkMode, image: "ServerImage") -> None:

@@ -177,7 +177,7 @@ class ContainerServers:
                 raise EnvironmentMissing(
                     f"the container of {name} to run since {server.started_at}",
                     seen=f"it is {state['Status']}, started {state['StartedAt']}",
-                    hint="the engine was restarted, or somebody else stopped it; run again",
+                    hint="the engine was restarted, or it was stopped externally; run again",
                 )
 
     def unread_bytes(self, name: str) -> int | None:
@@ -234,7 +234,7 @@ class ContainerServers:
 
     def _inspect(self, server: _Server) -> Mapping[str, Any]:
         assert server.container is not None
-        with server.lock, engine_errors(f"the engine to tell what {server.slot.name} does", LEFT_HINT):
+        with server.lock, engine_errors(f"the engine to report the state of {server.slot.name}", LEFT_HINT):
             server.container.reload()
             state: Mapping[str, Any] = server.container.attrs["State"]
         return state

@@ -83,7 +83,7 @@ class CommandResult:
         took_s = (self.end_ns - self.begin_ns) / 1e9
         how = f"exit code {self.exit_code}" if self.exit_code is not None else f"no end after {took_s:.1f} s, killed"
         text = " ".join((self.error.strip() or self.output.strip()).split())
-        return f"{how}: {text}" if text else f"{how}, and it said nothing"
+        return f"{how}: {text}" if text else f"{how}, no output"
 
 
 class CommandLog:

@@ -63,13 +63,13 @@ class External:
             raise UsageError(
                 f"no --server with --cluster {NAME}",
                 seen=server_release,
-                hint="server_release in the cluster file, or nothing: the brokers are asked",
+                hint="set server_release in the cluster file, or omit it: then the brokers are asked",
             )
         if asked is not None and (asked.makes_account or asked.makes_tls):
             raise UsageError(
                 f"the account and the TLS files of {described.name} in {asked.origin}",
                 seen="made",
-                hint="what is made for a run is for servers that it starts; see fixtures/examples/security.yaml",
+                hint="made accounts and certificates are only for servers that the run starts; see fixtures/examples/security.yaml",
             )
         if asked is not None:
             described = replace(described, security=asked.given, security_file=str(Path(asked.origin).resolve()))
@@ -108,7 +108,7 @@ class External:
         to be read, and they would remain after their own topic is deleted.
         """
         if delayed:
-            return "delayed messages are kept among everybody's, in a topic that is not ours to read or to clean"
+            return "delayed messages are in a topic shared by all users, which rocketdiff must neither read nor clean"
         missing = why_not(topology, self.described)
         if missing is not None:
             return missing
@@ -119,7 +119,7 @@ class External:
         return UsageError(
             f"everything that {scenario} does to the cluster spelled out in {self.described.origin}",
             seen=reason,
-            hint="nothing is done to a node that its owner gave no command for",
+            hint="a fault needs a command for its node in the cluster file",
         )
 
     def brokers(self, topology: Topology) -> tuple[str, ...]:
@@ -151,9 +151,7 @@ class External:
 
     def ending(self) -> str:
         topics = f"({self.topic_prefix}-…)"
-        return (
-            f"in the end: whatever is paused or down is resumed or restarted, and the topics above {topics} are deleted"
-        )
+        return f"in the end: every paused or killed node is resumed or restarted, and the topics above {topics} are deleted"
 
     def fetched(self, _progress: ProgressListener | None = None) -> Self:
         """Ask the brokers for their release, after pending undo actions of earlier runs."""
@@ -179,7 +177,7 @@ class External:
             return None
         action = _ACTIONS.get(fault.kind)
         if action is None:
-            return f"{fault.kind} is not among the commands an owner can give"
+            return f"{fault.kind} is not a fault that a cluster file has a command for"
         return self.described.nodes[_node_name(fault, here)].lacks(action)
 
 

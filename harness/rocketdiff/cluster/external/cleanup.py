@@ -154,13 +154,13 @@ def clean(say: Callable[[str], object]) -> None:
     except ClusterError as problem:
         problems.append(str(problem))
     for run in active_runs():
-        say(f"cluster {run.cluster}: a run is at work there ({run.run_folder}); what it owes is its own business")
+        say(f"cluster {run.cluster}: a run is active ({run.run_folder}); its undo log is left alone")
     if problems:
         raise ClusterError(
             "every cluster to be left as it was found", seen="; ".join(problems), hint="do it by hand, then again"
         )
     if not undone:
-        say("nothing is owed to any cluster")
+        say("no undo action is pending")
 
 
 def _clean(log: UndoLog, say: Callable[[str], object], problems: list[str]) -> int:

@@ -160,8 +160,8 @@ class ExternalCluster:
         if self._is_up_already(node):
             raise ClusterError(
                 f"{node.name} to stay down until its restart command",
-                seen="an answer: its kill did not work, or somebody else has started it again",
-                hint="keep supervisors from it while a run lasts, or give no kill command",
+                seen="an answer: its kill did not work, or it was started externally",
+                hint="disable process supervision of it during a run, or give no kill command",
             )
         return self._restart(node)
 
@@ -187,9 +187,9 @@ class ExternalCluster:
             now, before = self._boot_time(node), self._boot_times[node.name]
             if now != before:
                 raise ClusterError(
-                    f"{node.name} to be restarted by nobody else during a run",
+                    f"{node.name} not to be restarted externally during a run",
                     seen=f"its store came up at {now} (ms since 1970), not at {before}",
-                    hint="run again when nobody works on the cluster",
+                    hint="run again when the cluster is not in maintenance",
                 )
 
     def unread_bytes(self, node_name: str) -> int | None:
@@ -199,7 +199,7 @@ class ExternalCluster:
 
     def log_tail(self, node_name: str, lines: int = 20) -> tuple[str, ...]:
         node_named(self, node_name)
-        return ("its log is its owner's",)[:lines]
+        return ("logs of an external cluster are not read",)[:lines]
 
     def collect_evidence(self, folder: Path) -> None:
         """Write ``nodes.json`` and the reported settings of every broker; logs stay with the owner."""
@@ -309,7 +309,7 @@ class ExternalCluster:
         try:
             return boot_time(self._channels, node.address)
         except admin.ADMIN_ERRORS as error:
-            raise ClusterError(f"{node.name} to say when it was started", seen=str(error)) from error
+            raise ClusterError(f"{node.name} to report when it was started", seen=str(error)) from error
 
 
 def _facts(node: DescribedNode, broker: BrokerInfo | None) -> dict[str, object]:

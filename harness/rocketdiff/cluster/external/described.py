@@ -136,7 +136,7 @@ def why_not(topology: Topology, described: DescribedCluster) -> str | None:
     if topology.has_proxies:
         return "a cluster file describes no proxies; use --cluster processes"
     if topology != Topology(topology.name, topology.broker_letters, topology.name_server_count):
-        return "slaves and settings of brokers are not ours to arrange"
+        return "rocketdiff cannot set up slaves or broker settings on an external cluster"
     letters = {node.letter for node in described.brokers}
     lacking = [letter for letter in topology.broker_letters if letter not in letters]
     if lacking:

@@ -75,7 +75,9 @@ def release_of(described: DescribedCluster, brokers: tuple[BrokerInfo, ...]) -> 
     if len(set(releases.values())) > 1:
         reported = ", ".join(f"{name} {release}" for name, release in releases.items())
         raise ClusterError(
-            "brokers of one release", seen=reported, hint=f"say server_release in {described.origin}, if you want it so"
+            "brokers of one release",
+            seen=reported,
+            hint=f"set server_release in {described.origin}, if this is intended",
         )
     return brokers[0].release
 
@@ -101,7 +103,7 @@ def _registered(channels: Channels, described: DescribedCluster, address: str) -
     require_tls("name server", address, described.security, described.security_file)
     return _ask(
         lambda: admin.registered_brokers(channels, address),
-        f"name server {address} to tell its brokers",
+        f"name server {address} to report its brokers",
         f"check name_servers in {described.origin}, and that this machine reaches them",
         described,
     )
@@ -128,14 +130,14 @@ def _inspect(channels: Channels, described: DescribedCluster, node: DescribedNod
     security = described.security
     require_tls(node.name, address, security, described.security_file)
     hint = "this machine must reach the address that the broker registers (brokerIP1)"
-    figures = f"{node.name} at {address} to tell its runtime figures"
+    figures = f"{node.name} at {address} to report its runtime figures"
     info = _ask(lambda: _runtime_info(channels, address), figures, hint, described)
     answer_ms = _ask(lambda: _answer_ms(address, security), f"{node.name} at {address} to answer", hint, described)
     if answer_ms > SLOWEST_ANSWER_MS:
         raise EnvironmentMissing(
             f"answers of {node.name} within {SLOWEST_ANSWER_MS:g} ms",
             seen=f"{answer_ms:.0f} ms at the least",
-            hint="run nearer to the cluster: a pause could not be told from the network",
+            hint="run nearer to the cluster: a pause would be indistinguishable from network delay",
         )
     return BrokerInfo(
         described=node,
@@ -143,7 +145,7 @@ def _inspect(channels: Channels, described: DescribedCluster, node: DescribedNod
         release=_release(info.get("brokerVersionDesc", "")),
         booted=info.get("bootTimestamp", ""),
         answer_ms=answer_ms,
-        settings=_ask(lambda: _settings(channels, address), f"{node.name} to tell its settings", "", described),
+        settings=_ask(lambda: _settings(channels, address), f"{node.name} to report its settings", "", described),
     )
 
 

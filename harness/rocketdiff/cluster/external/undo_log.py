@@ -141,7 +141,7 @@ class UndoLog:
                     self.damage = f"line {number} cannot be read"
                     return
         if self.run is None and self.path.exists():
-            self.damage = "it does not say whose cluster it is about"
+            self.damage = "it names no cluster"
 
     @classmethod
     def create(cls, run: LoggedRun) -> "UndoLog":
@@ -281,5 +281,5 @@ def unreadable_log(path: Path, seen: str) -> ClusterError:
     return ClusterError(
         f"a readable undo log {path}",
         seen=seen,
-        hint="see by hand that no broker is paused and no topic of rocketdiff is left there, then delete the file",
+        hint="check by hand that no broker is paused and no topic of rocketdiff is left there, then delete the file",
     )

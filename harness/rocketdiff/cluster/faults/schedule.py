@@ -126,7 +126,7 @@ class NodeSchedule:
         """Raise ClusterError, which ends the use of the cluster, for a setting that may still be in effect."""
         if healed.heal_proven_ns is None:
             raise ClusterError(
-                f"the end of {healed.kind} on {healed.node} to be shown, at the second try at least",
+                f"the end of {healed.kind} on {healed.node} to be proven, at the latest on the second try",
                 seen=self.problems[-1].seen,
                 hint="run again: every later case on this cluster would have had that setting",
             )

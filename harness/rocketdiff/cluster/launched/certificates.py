@@ -71,7 +71,7 @@ def certificates(start: str = "-1H", days: int = 30) -> Certificates:
         except (OSError, subprocess.TimeoutExpired) as error:
             raise EnvironmentMissing("the JDK's keytool to make certificates", seen=str(error)) from error
     if made.returncode != 0:
-        raise EnvironmentMissing("the JDK's keytool to make certificates", seen=plain(made.stderr or "no word", 300))
+        raise EnvironmentMissing("the JDK's keytool to make certificates", seen=plain(made.stderr or "no output", 300))
     return Certificates(*_texts(made.stdout))
 
 

@@ -28,9 +28,9 @@ class ServerEnded(ClusterError):
     """A server ended by itself. port_taken: another program uses one of its ports, so other ports help."""
 
     def __init__(self, node: str, status: int | None, log: tuple[str, ...]) -> None:
-        last = "\n".join(log[-_SHOWN_LINES:]) or "nothing"
+        last = "\n".join(log[-_SHOWN_LINES:]) or "none"
         super().__init__(
-            f"{node} to live", seen=f"it ended with status {status}; the last it said:\n{last}", hint=_HINT
+            f"{node} to keep running", seen=f"it ended with status {status}; its last log lines:\n{last}", hint=_HINT
         )
         self.port_taken = any(sign in line for line in log for sign in _PORT_TAKEN)
 

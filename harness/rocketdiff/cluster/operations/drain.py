@@ -61,7 +61,7 @@ def await_drained(
         try:
             ends = _await_quiet(cluster, channels, topics, timeout_s, before)
         except admin.ADMIN_ERRORS as error:
-            raise ClusterError("every broker to tell the ends of its queues", seen=str(error)) from error
+            raise ClusterError("every broker to report the ends of its queues", seen=str(error)) from error
     return Drained(ends, time.monotonic_ns() - begin_ns)
 
 

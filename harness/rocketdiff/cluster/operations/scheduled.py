@@ -36,7 +36,7 @@ def read_scheduled(cluster: Cluster, topic: str, body_bytes: BodyBytes) -> Itera
                 for queue_id in range(len(DELAY_S)):
                     yield from _queue(channels, node, topic, queue_id, body_bytes)
         except (*admin.ADMIN_ERRORS, RemotingCommandException) as error:
-            raise ClusterError(f"what is kept back for {topic} to be read", seen=str(error)) from error
+            raise ClusterError(f"the delayed messages of {topic} to be read", seen=str(error)) from error
 
 
 def await_delivered(cluster: Cluster, topics: Sequence[str], body_bytes: BodyBytes) -> dict[str, tuple[StoredRow, ...]]:

@@ -41,7 +41,7 @@ class Processes(LaunchedServers):
         if topology.has_proxies and self.server_release not in locked().proxies:
             return f"there is no proxy of release {self.server_release} in the lock; try --server {', '.join(locked().proxies)}"
         if topology.has_proxies and self.asked is not None:
-            return "access control and TLS of proxies are not arranged; leave --security out"
+            return "access control and TLS of proxies are not supported; leave --security out"
         return security.why_not(self.asked, self.server_release, topology)
 
     def fetched(self, progress: ProgressListener | None = None) -> Self:

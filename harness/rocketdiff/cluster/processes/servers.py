@@ -108,7 +108,7 @@ class ProcessServers:
         process.send(signal.SIGKILL)
         status = self._supervisor.await_exit(process.pid, _EXIT_TIMEOUT_S)
         if status is None:
-            raise ClusterError(f"{name} to end within {_EXIT_TIMEOUT_S:g} s of SIGKILL", seen="it still lives")
+            raise ClusterError(f"{name} to end within {_EXIT_TIMEOUT_S:g} s of SIGKILL", seen="it is still running")
         return Span(begin_ns, time.monotonic_ns())
 
     def state(self, name: str) -> NodeState:

@@ -101,7 +101,7 @@ class SupervisorClient:
     def _signalled(self, verb: str, pid: int) -> Span:
         answer = self._ask({verb: pid})
         if "refused" in answer:
-            raise ClusterError(f"process {pid} to {verb} when told to", seen=answer["why"])
+            raise ClusterError(f"process {pid} to obey {verb}", seen=answer["why"])
         return Span(answer["begin_ns"], answer["end_ns"])
 
     def _ask(self, order: Mapping[str, object]) -> dict[str, Any]:
@@ -139,7 +139,7 @@ class SupervisorClient:
         how = self._supervisor.how_it_ended(_ANSWER_TIMEOUT_S if self._is_over else 0.0)
         last_words = self._supervisor.last_words()
         return ClusterError(
-            "the supervisor of the servers to live as long as the cluster",
+            "the supervisor of the servers to run as long as the cluster",
             seen=f"{how}: {last_words}" if last_words else how,
             hint="run again; all servers of this cluster have been ended",
         )

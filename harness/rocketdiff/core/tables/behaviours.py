@@ -91,8 +91,8 @@ BEHAVIOURS = {
             "with masters and slaves: sends go to the masters that live",
             ("outcomes", "queue-choice", "attempts", "loss"),
         ),
-        Behaviour("E5", "tells the status of a copy that is missing", ("error-kind", "attempts", "outcomes")),
-        Behaviour("E6", "tells a late flush; nothing acknowledged is lost", ("error-kind", "loss", "outcomes")),
+        Behaviour("E5", "reports the status of a missing replica", ("error-kind", "attempts", "outcomes")),
+        Behaviour("E6", "reports a late flush; nothing acknowledged is lost", ("error-kind", "loss", "outcomes")),
         *(
             _later(f"F{number}", f"consuming: {what}")
             for number, what in enumerate(

@@ -129,7 +129,7 @@ CHECKS = {
             needs=(Need.LOST_BROKER, Need.CHOSEN_QUEUE, Need.SYNCHRONOUS),
             cluster_only=_NO_SCATTER,
         ),
-        Check("loss", "What the client was told is stored is stored.", Concern.MESSAGES, cluster_only=_NOTHING_STORED),
+        Check("loss", "Every acknowledged message is stored.", Concern.MESSAGES, cluster_only=_NOTHING_STORED),
         Check(
             "duplication",
             "A message is stored more than once only where an attempt of it had no answer.",
@@ -155,7 +155,7 @@ CHECKS = {
             "The callback of an asynchronous send is called, and once.",
             Concern.MESSAGES,
             needs=(Need.CALLBACK,),
-            cluster_only="a script tells of the first callback only",
+            cluster_only="a script reports the first callback only",
         ),
         Check(
             "delay",
@@ -173,7 +173,7 @@ CHECKS = {
         ),
         Check(
             "protocol",
-            "The subject tells about its sends in time, in order and without contradiction.",
+            "The subject reports its sends in time, in order and without contradiction.",
             Concern.MESSAGES,
             is_implicit=True,
             is_about_the_run=True,

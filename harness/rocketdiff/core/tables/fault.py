@@ -14,7 +14,7 @@ class Means(StrEnum):
     PAUSE = "a process is stopped, and goes on later"
     KILL = "a process is ended; without an end of the fault it stays dead for the rest of the case"
     SETTING = "a setting of a running broker is changed; its process shows nothing of it"
-    RELAY = "relays between the clients and a broker; the broker is well and knows nothing of it"
+    RELAY = "relays between the clients and a broker; the broker itself is not affected"
 
 
 class Effect(StrEnum):

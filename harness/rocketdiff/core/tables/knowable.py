@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from rocketdiff.core.sends.plan import SendKind, SendMode
 from rocketdiff.core.tables.checks import CHECKS, OF_QUEUES, Aspect, Need
 
-PROXY_CHOOSES = "behind a proxy it is the proxy that chooses the queue, whatever the client asks for"
+PROXY_CHOOSES = "behind a proxy it is the proxy that chooses the queue, regardless of what the client asks for"
 """SendMessageActivity.SendMessageQueueSelector of the proxy (5.3.3): round robin, or by a hash of the message group."""
 
 _ADDRESSED = (SendKind.QUEUE, SendKind.SELECTOR)
@@ -47,11 +47,11 @@ def unknown(aspect: Aspect, sending: Sending) -> str:
     if sending.mode is not SendMode.ASYNC or sending.call in _ADDRESSED or aspect is Aspect.END:
         return ""
     if aspect is Aspect.RETRY_QUEUE:
-        return "mode: async; the counter of the thread that retries is moved by answers that nobody sees"
+        return "mode: async; the counter of the thread that retries is moved by unobserved responses"
     if sending.fault_latency:
-        return "mode: async with send_latency_fault_enable; callbacks write the fault table at instants nobody sees"
+        return "mode: async with send_latency_fault_enable; callbacks write the fault table at unobserved times"
     if sending.is_chooser_unseen:
-        return "mode: async; the witness does not tell which of the client's threads chose"
+        return "mode: async; which of the client's threads chose is not observed"
     return ""
 
 
@@ -85,7 +85,7 @@ _IS_MET: Mapping[Need, Callable[[Sending], bool]] = {
     Need.DELAYED_MESSAGE: lambda sending: sending.is_delayed,
 }
 
-_WHO_KEEPS_ORDER = "order is kept by who waits for each answer"
+_WHO_KEEPS_ORDER = "order is only kept by a sender that waits for each answer"
 """Asynchronous requests pass through a thread pool, and several broker threads store them."""
 
 _MISSING: Mapping[Need, Callable[[Sending], str]] = {

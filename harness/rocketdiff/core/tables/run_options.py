@@ -150,7 +150,7 @@ RUN_OPTIONS = {
         RunOption(
             "wire",
             bool,
-            "A recording relay before both clients: the wire is a second witness of what each one tells.",
+            "A recording relay before both clients: the wire is a second witness of what each client reports.",
             "is_wire_wanted",
             default=False,
             in_pytest="relays before both clients as second witnesses",
@@ -171,7 +171,7 @@ RUN_OPTIONS = {
         RunOption(
             "dry-run",
             bool,
-            "Say what would be done (cases, topics, faults, commands), and do nothing.",
+            "Print what would be done (cases, topics, faults, commands), and do nothing.",
             default=False,
         ),
         RunOption(

@@ -188,7 +188,7 @@ def as_they_come(
             try:
                 yield future.result()
             except BrokenProcessPool as error:
-                raise HarnessError("a worker process to finish its work", seen="one that died") from error
+                raise HarnessError("a worker process to finish its work", seen="it died") from error
 
 
 def distinct(found: Sequence[FuzzDifference]) -> list[FuzzDifference]:

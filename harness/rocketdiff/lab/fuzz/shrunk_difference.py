@@ -30,7 +30,7 @@ class ShrunkDifference:
     words: tuple[str, ...]
 
     def sentences(self) -> Iterator[str]:
-        yield f"{SubjectId(STANDARD, self.found.release)} and the reference ({self.found.dialect}) part in {self.found.script}; the smallest script:"
+        yield f"{SubjectId(STANDARD, self.found.release)} and the reference ({self.found.dialect}) differ in {self.found.script}; the smallest script:"
         yield f"  {json.dumps(self.script, ensure_ascii=False)}"
         yield from (f"  {line}" for line in self.words)
 

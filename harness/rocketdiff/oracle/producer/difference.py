@@ -71,7 +71,7 @@ def incomplete_difference(send: Send) -> RuleDifference | None:
         DifferenceKind.ERROR,
         "error.result-incomplete",
         None,
-        "a result that says its status",
+        "a result with a status",
         "the call returned a result without a status",
         {"broker": send.broker, "queue": send.queue_id},
     )

@@ -82,8 +82,8 @@ def _verdict_lines(judgement: SendJudgement) -> list[str]:
 
 
 _SKIPPED = {
-    Skip.LAST_BROKER: "the broker failed the attempt before",
-    Skip.NOT_LAST_BROKER: "a retry of this release wants the broker that failed",
+    Skip.LAST_BROKER: "the previous attempt failed there",
+    Skip.NOT_LAST_BROKER: "in this release a retry prefers the failed broker",
     Skip.AVOIDED: "the broker is avoided",
     Skip.UNREACHABLE: "the broker counts as unreachable",
 }
@@ -94,7 +94,7 @@ _TAKEN = {
     Tier.AVAILABLE: "the first that is acceptable and whose broker is available",
     Tier.REACHABLE: "no broker is available; the first whose broker is reachable",
     Tier.BEST_KNOWN: "no queue is acceptable; the best known broker",
-    Tier.ANY: "nothing else is left; next in turn, whatever its broker",
+    Tier.ANY: "no other candidate; next in turn on any broker",
 }
 
 
@@ -172,7 +172,7 @@ def _event_text(event: Event) -> str:
         case IndexReset():
             text = "a retry restarts the index at random"
         case _:
-            raise AssertionError(f"told elsewhere: {event}")
+            raise AssertionError(f"rendered elsewhere: {event}")
     return text
 
 

@@ -62,7 +62,7 @@ def reasons_text(last_broker: str | None, remaining: dict[str, tuple[int, int]])
         if left[1] > _ROUNDING_MS
     ]
     if last_broker is not None:
-        reasons.append(f"{last_broker} failed the attempt before")
+        reasons.append(f"{last_broker} failed the previous attempt")
     return "; " + " and ".join(reasons) if reasons else ""
 
 

@@ -91,7 +91,7 @@ def in_words() -> Iterator[None]:
         yield
     except PySparkException as problem:
         raise EnvironmentMissing(
-            "Spark's tasks to do their work",
+            "Spark's tasks to complete",
             seen=_last_line(str(problem)),
             hint="rocketdiff record check says which files are damaged or missing; each executor needs the record and the runs under the"
             " same path or URL, and the Python packages that rocketdiff uses",

@@ -120,4 +120,4 @@ class Relay:
 
     def _end(self) -> str:
         words = self._process.last_words()
-        return f"it ended: {words}" if words else "it ended without a word"
+        return f"it ended: {words}" if words else "it ended without output"

@@ -99,14 +99,14 @@ def _of_send(
         unseen = replace(start, end_ns=start.start_ns if limit_ns is None else limit_ns)
         error = wire.why_unseen(unseen, returned)
         if error is None and returned is not None and not problem:
-            problem = f"it began one at {_place(start)}, of which the wire saw no request"
+            problem = f"it began one at {_place(start)}, but no request for it was on the wire"
         # A one-way call that returned without an error did not notice that its request was lost.
         is_untold = start.oneway and returned is not None and returned.error is None
         attempts.append(replace(unseen, error=None if is_untold else error or _LOST))
     if returned is None:  # The client died: its last requests reached the relay, its last records did not reach stdout.
         attempts += [replace(request, attempt=number) for number, request in enumerate(left, start=len(attempts))]
     elif left and not problem:
-        problem = f"the wire saw a request for {_place(left[0])}, which it did not begin"
+        problem = f"a request for {_place(left[0])} was on the wire, which it did not report as begun"
     return attempts, problem
 
 

@@ -67,7 +67,7 @@ def disagreements(reported: Iterable[Attempt], seen: Iterable[Attempt], losses: 
     client, wire = _by_send(reported), _by_send(seen)
     sends = sorted(client.keys() | wire.keys())
     return [
-        f"send {send}: told {_words(client[send])}, seen {_words(wire[send])}"
+        f"send {send}: reported {_words(client[send])}, on the wire {_words(wire[send])}"
         for send in sends
         if not _agree(client[send], wire[send], losses, timeout_ns)
     ]

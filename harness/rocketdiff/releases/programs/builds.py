@@ -194,7 +194,7 @@ def _known(base: str | None, path: str) -> str:
     if base is None or base not in locked().clients:
         seen = word(base) if base else "a jar that does not say its release"
         hint = nearest_releases(base or "5", tuple(locked().clients), f"{plain(path, 200)}@")
-        raise UsageError("a published release whose rules the build is held against", seen=seen, hint=hint)
+        raise UsageError("a published release whose rules the build is compared with", seen=seen, hint=hint)
     return base
 
 

@@ -12,7 +12,7 @@ _OPEN = (RunVerdict.INCONCLUSIVE, RunVerdict.INVALID, RunVerdict.NOTHING_DECISIV
 
 _REMEDIES = (
     ("no rules are known", "name a Java client or the reference as the baseline"),
-    ("witness-", "one of the two told wrongly: what the relay saw of the send that is named is in its wire.ndjson"),
+    ("witness-", "client and relay disagree: what the relay recorded of the named send is in its wire.ndjson"),
     ("witness", "let the recording relay witness its attempts: --wire"),
     (
         "spells",

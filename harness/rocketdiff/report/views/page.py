@@ -290,7 +290,7 @@ def guards_of(document: Document) -> tuple[Guard, ...]:
     executed = Guard(
         "every planned check was executed",
         counts.unanswered == 0,
-        "a check that never ran is no pass",
+        "a check that never ran is not a pass",
         f"{counts.planned - counts.unanswered} of {counts.planned}",
     )
     asked = [result for result in document.results if result.check == VALIDITY]

@@ -142,7 +142,7 @@ def _curves_title(curves: Sequence[FailoverCurve], met: int | None) -> str:
     if not all(curve.judged for curve in curves):
         return NOT_JUDGED
     if met is None:
-        return "How long until the sends went on elsewhere"
+        return "How long until the sends failed over"
     return f"What is judged: the {plural(curves[0].episodes, 'episode')} of {met} that both clients left for another broker"
 
 

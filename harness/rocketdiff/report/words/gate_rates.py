@@ -106,7 +106,7 @@ def controls_lines(document: Document) -> tuple[str, ...]:
         return ()
     loud = [guard.case or guard.name for guard in controls if not guard.held]
     if loud:
-        return (f"Control cases alarmed, so what they belong to is invalid: {', '.join(loud)}",)
+        return (f"Control cases raised an alarm, so their cases are invalid: {', '.join(loud)}",)
     return (f"Controls: the baseline beside itself, {plural(len(controls), 'guard')}, no alarm",)
 
 
@@ -123,7 +123,7 @@ def unseen_rate(document: Document) -> tuple[str, ...]:
     divergence = "undeclared divergence" if document.clusters else "divergence"
     total = plural(sum(spell.n for spell in spells), "spell of pauses", "spells of pauses")
     missed = "; ".join(f"{spell.situation}: {excluded_rate(spell.n):.1%} (n = {spell.n})" for spell in spells)
-    rates = f"what shows in fewer of them than this may have been missed (at {CONFIDENCE:.0%}): {missed}"
+    rates = f"a divergence in fewer of them than this may have been missed (at {CONFIDENCE:.0%}): {missed}"
     return (f"No {divergence} in {total} that both clients ran into; {rates}",)
 
 
@@ -218,7 +218,7 @@ def _caveats(calibration: Calibration, run: RunInfo) -> Iterator[str]:
     if (calibration.machine.processor, calibration.machine.cores) != (run.machine.processor, run.machine.cores):
         yield "measured on another machine"
     if run.judging_source and calibration.judging_sources and calibration.judging_sources != (run.judging_source,):
-        yield "the part of rocketdiff that judges has changed since (whether for better or worse, nobody has measured)"
+        yield "the part of rocketdiff that judges has changed since (the effect has not been measured)"
     yield from _unmeasured(calibration, run)
     yield from _hardly_measured(calibration.controls, run)
     if (age := _age_days(calibration, run)) > OLD_AFTER_DAYS:

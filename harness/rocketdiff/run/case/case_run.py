@@ -222,9 +222,9 @@ class _Stage:
             broken, program = subject.broken, self.pair.programs.get(arm)
             if broken is not None and broken.signature == WRONG_SUBJECT and isinstance(program, OwnProgram):
                 raise UsageError(
-                    "a program that says the same name and version at every start",
+                    "a program that reports the same name and version at every start",
                     seen=f"{subject.subject} at first, then {broken.seen}",
-                    hint="let its hello say what is really loaded; do not rebuild it during a run",
+                    hint="its hello must report what is really loaded; do not rebuild it during a run",
                 )
 
     def _require_claims(self) -> None:
@@ -382,7 +382,7 @@ class _Stage:
         if not died:
             return None
         hint = "find out who killed it: the system log (out of memory?), its own log in the run folder"
-        return ClusterError("servers that live until the run ends", seen="; ".join(died) + then, hint=hint)
+        return ClusterError("servers that keep running until the run ends", seen="; ".join(died) + then, hint=hint)
 
     def _last_words(self, node: str) -> str:
         lines = [line.strip() for line in self.cluster.log_tail(node, 3) if line.strip()]

@@ -163,9 +163,7 @@ def _complete(facts: CaseMeasurements) -> tuple[Guard, ...]:
 def _faults(facts: CaseMeasurements) -> tuple[Guard, ...]:
     held = tuple(_effective(facts, spec) for spec in facts.case.faults)
     wrong = tuple(
-        Guard(
-            "cluster", held=False, expected="the cluster to do what the schedule says", seen=seen, case=facts.case_name
-        )
+        Guard("cluster", held=False, expected="a cluster that follows the schedule", seen=seen, case=facts.case_name)
         for seen in facts.problems
     )
     return held + wrong + tuple(_on_time(facts))
@@ -200,7 +198,7 @@ def _on_time(facts: CaseMeasurements) -> Iterator[Guard]:
     yield Guard(
         name="fault-on-time",
         held=not slips,
-        expected=f"every fault within {FAULT_SLIP_LIMIT_S:g} s of its time, and pauses apart that the plan has apart",
+        expected=f"every fault within {FAULT_SLIP_LIMIT_S:g} s of its time, and no overlap of pauses that the plan keeps apart",
         seen="; ".join(slips) or "the schedule was kept",
         case=facts.case_name,
     )
@@ -244,7 +242,7 @@ def _awake(facts: CaseMeasurements) -> Iterator[Guard]:
     )
     for arm, stopped_ns in facts.stalls.stopped_ns.items():
         seen = f"stopped for about {stopped_ns / 1e6:.0f} ms" if stopped_ns else "never stopped"
-        yield Guard(f"awake-{arm}", not stopped_ns, "processes that nobody stops", seen, facts.case_name)
+        yield Guard(f"awake-{arm}", not stopped_ns, "processes that are not stopped", seen, facts.case_name)
 
 
 def _witnesses(facts: CaseMeasurements) -> tuple[Guard, ...]:
@@ -253,7 +251,7 @@ def _witnesses(facts: CaseMeasurements) -> tuple[Guard, ...]:
         Guard(
             f"witness-{arm}",
             held=not story.against,
-            expected=f"one story of {arm}'s attempts",
+            expected=f"consistent reports of {arm}'s attempts",
             seen=f"{len(story.against)} sends differ, {story.against[0]}" if story.against else story.told,
             case=facts.case_name,
         )

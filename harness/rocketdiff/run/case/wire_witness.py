@@ -157,7 +157,7 @@ class Witness:
             against = tuple(disagreements(reported, attempts, losses_of(records), work.timeout_ms * 1_000_000))
             words = f"the client, and the wire: {len(attempts)} attempts"
             words += f"; {len(others)} statuses as the wire saw them" if others else ""
-            words += f"; {len(hidden)} of them the client did not tell" if hidden else ""
+            words += f"; {len(hidden)} of them not reported by the client" if hidden else ""
             return WireStory(words, unseen, against)
         routes = publish_lists_of(records, work.topic)
         if work.are_beginnings:

@@ -98,11 +98,11 @@ def check_subject(subject: Subject, cluster: Cluster, folder: Path) -> Iterator[
         except SubjectBroken as broken:
             yield CheckFinding(tried, f"{broken.signature}: {broken}")
             if is_first and broken.signature == STALLED:
-                yield CheckFinding("nothing else is tried: it would be waited for as long each time")
+                yield CheckFinding("no further checks: each would wait as long")
                 return
             failure = f"{broken.signature}: {broken.seen}"
             if is_first and failure == last:
-                yield CheckFinding("nothing else is tried: it would end in the same way each time")
+                yield CheckFinding("no further checks: each would end the same way")
                 return
             last = failure
             continue
@@ -197,12 +197,12 @@ def _wrong_results(sends: list[Send], stored: tuple[StoredRow, ...], mode: SendM
     lies = {row.send: (row.broker, row.queue_id, row.queue_offset) for row in stored}
     reported = ((send, (send.broker, send.queue_id, send.queue_offset)) for send in sends if send.broker is not None)
     wrong = [
-        f"send {send.send} says {place}, its message lies at {lies[send.send]}"
+        f"send {send.send} says {place}, but its message is at {lies[send.send]}"
         for send, place in reported
         if lies.get(send.send, place) != place
     ]
     if wrong:
-        return [f"{len(wrong)} results name another place than where the message lies: {wrong[0]}"]
+        return [f"{len(wrong)} results name a place other than that of the message: {wrong[0]}"]
     silent = [send for send in sends if send.error is None and send.status is None]
     if silent and mode is not SendMode.ONEWAY:
         return [f"{len(silent)} sends end with neither status nor error"]
@@ -232,7 +232,7 @@ def _once(trial: _Trial) -> Iterator[CheckFinding]:
     hello, transcript = trial.transcript.hello, trial.transcript
     claims = hello.capabilities if hello is not None else ()
     if not {ATTEMPTS, ATTEMPT_STARTS} & {*claims}:
-        yield CheckFinding("attempts are not claimed: the recording relay tells them")
+        yield CheckFinding("attempts are not claimed: the recording relay reports them")
     elif len({attempt.send for attempt in transcript.attempts}) < SENDS:
         claim = ATTEMPTS if ATTEMPTS in claims else ATTEMPT_STARTS
         yield CheckFinding(
@@ -240,10 +240,10 @@ def _once(trial: _Trial) -> Iterator[CheckFinding]:
         )
     else:
         yield CheckFinding(
-            "attempts" if ATTEMPTS in claims else "the beginnings of attempts; the recording relay tells their ends"
+            "attempts" if ATTEMPTS in claims else "the beginnings of attempts; the recording relay reports their ends"
         )
     if ATTEMPTS in claims and ROUTES not in claims:
-        problem = "without them nobody knows whose turn a queue is; report them too, or claim no attempts, and the relay tells both"
+        problem = "without them it is unknown which queue is next; report them too, or claim no attempts, and the relay reports both"
         yield CheckFinding("routes", f"hello claims attempts and no routes: {problem}")
     if ROUTES in claims:
         yield CheckFinding("routes", "" if transcript.routes else f"none, though hello claims {ROUTES}")
@@ -288,7 +288,7 @@ def _paused(subject: Subject, cluster: Cluster, folder: Path, kind: SendKind, mo
         f"{tried}: the longest took {longest_ms:,.0f} ms with send_msg_timeout_ms {_PAUSED_TIMEOUT_MS}", problem
     )
     if longest_ms > TIMES * _PAUSED_TIMEOUT_MS and not subject.attempt_timeout_ms:
-        yield CheckFinding("send_msg_timeout_ms: if no attempt obeys it, let hello say attempt_timeout_ms")
+        yield CheckFinding("send_msg_timeout_ms: if no attempt obeys it, give attempt_timeout_ms in hello")
     yield from foreign_errors(trial.transcript)
 
 

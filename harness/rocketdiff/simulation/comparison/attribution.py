@@ -69,7 +69,7 @@ def which_departs(
     for line, conforming, departing in ((difference.lines[0], left, right), (difference.lines[1], right, left)):
         if line == by_rules:
             return (f"{departing} departs from the rules of {base}, by which {conforming} answers",)
-    return (f"not known: by the rules of {base} neither of the two answers so",)
+    return (f"not known: by the rules of {base} neither answer is as expected",)
 
 
 def _story(script: NamedScript, difference: AnswerDifference, release: str) -> Iterator[str]:

@@ -126,7 +126,7 @@ def id_of(hello: Hello, shipped: frozenset[str]) -> SubjectId:
         raise UsageError(
             "a program's own name as client in its hello",
             seen=f"{hello.client}, a client that comes with rocketdiff",
-            hint=f"let hello say another name; see {GUIDE}",
+            hint=f"use another name in hello; see {GUIDE}",
         )
     return subject
 

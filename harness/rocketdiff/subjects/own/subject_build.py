@@ -42,5 +42,5 @@ def _build(file: Path, command: tuple[str, ...], folder: Path) -> None:
             os.killpg(process.pid, signal.SIGKILL)
         process.wait()
     if status:
-        hint = "its output stands above"
+        hint = "see its output above"
         raise EnvironmentMissing(f"the build of {file}, {words}, to succeed", seen=f"status {status}", hint=hint)

@@ -35,13 +35,18 @@ BAD_LINE = "protocol.bad-line"
 NOT_TOLD = "protocol.attempt-not-told"
 
 SIGNATURE_OF_TROUBLE = {
+    "reported before": "protocol.answered-twice",
     "told before": "protocol.answered-twice",
     "no such send was planned": "protocol.unknown-send",
     "planned for thread": "protocol.wrong-thread",
     "impossible times": "protocol.impossible-times",
+    "not reported by the client": NOT_TOLD,
     "which the client did not tell": NOT_TOLD,
 }
-"""Part of a trouble's text (``traces.arm_tables``, ``traces.journal``) to its signature; others are bad lines."""
+"""
+Part of a trouble's text (``traces.arm_tables``, ``traces.journal``) to its signature; others are bad lines. Earlier versions
+wrote "told before" and "which the client did not tell".
+"""
 
 
 def evaluate(facts: CaseFacts) -> Evidence:
@@ -117,7 +122,7 @@ def _troubles(subject: str, summary: ArmSummary) -> Iterator[Divergence]:
     for place, (signature, sentences) in enumerate(by_signature.items()):
         count = len(sentences) + (without_text if place == 0 else 0)
         is_hidden = signature == NOT_TOLD
-        expected = "every request told as an attempt" if is_hidden else "every line a record that fits the plan"
+        expected = "every request reported as an attempt" if is_hidden else "every line a record that fits the plan"
         yield _divergence(signature, subject, count, expected, sentences[0])
 
 

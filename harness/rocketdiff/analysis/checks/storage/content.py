@@ -147,7 +147,9 @@ class Content(CaseObserver):
 def evaluate(facts: CaseFacts) -> Evidence:
     """Return evidence with the number of sends examined."""
     looked = {arm: facts.n(NAME, "copy", arm=str(arm)) for arm in Arm}
-    standing, reason = unread(facts) or standing_with(facts, looked, "no stored message of {} tells what it carries")
+    standing, reason = unread(facts) or standing_with(
+        facts, looked, "no stored message of {} has its properties in the trace"
+    )
     measures = counted(facts, "messages-compared", NAME, "copy")
     return facts.evidence(NAME, standing, reason, decisions=sum(looked.values()), measures=measures)
 

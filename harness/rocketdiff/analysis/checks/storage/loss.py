@@ -126,7 +126,7 @@ def note_strays(arm: Arm, strays: Iterable[Stray], context: CaseContext) -> None
                 phase=str(Phase.CALM),
                 at_ns=context.collector.origin_ns if clock is None else clock.monotonic_ns + since_ms * NS_PER_MS,
                 weight=0,
-                expected="only messages of the plan in a topic that nobody else sends to",
+                expected="only messages of the plan in a topic used by this arm only",
                 observed=f"a message with another id, or none, at {stray.broker} queue {stray.queue_id} offset {stray.queue_offset}",
             )
         )
@@ -142,7 +142,7 @@ def evaluate(facts: CaseFacts) -> Evidence:
     if unjudged and facts.faults and standing is Standing.DECISIVE:
         standing, reason = (
             Standing.NOT_APPLICABLE,
-            "nothing is promised of one-way messages to a broker that is not well, and none was sent well before",
+            "one-way messages to a broker at fault have no guarantee, and none was sent well before a fault",
         )
     silent = [facts.subjects[arm] for arm in Arm if not acknowledged[arm] and not one_way[arm]]
     if standing is Standing.DECISIVE and silent:

@@ -87,7 +87,7 @@ def _never_tried(replay: Replay, send: Send, troubled: Troubled) -> SendJudgemen
     if had_no_time or had_no_address:
         return SendJudgement(send.send, send.thread, (), None, 0)
     detail: dict[str, object] = {"attempts": 0, "error": send.error}
-    expected = "a first attempt: there were queues, time, and nothing wrong with any broker"
+    expected = "a first attempt: there were queues and time, and no broker was at fault"
     found = RuleDifference(DifferenceKind.ATTEMPTS, _NEVER_BEGAN, None, expected, end_text(send), detail)
     return SendJudgement(send.send, send.thread, (), found, 0)
 

@@ -68,12 +68,12 @@ class Callbacks(CaseObserver):
 def evaluate(facts: CaseFacts) -> Evidence:
     """Return evidence with the number of callbacks of each arm."""
     seen = {arm: facts.n(NAME, arm=str(arm)) for arm in Arm}
-    standing, reason = standing_with(facts, seen, "no asynchronous send of {} was told")
+    standing, reason = standing_with(facts, seen, "{} reported no asynchronous send")
     excused = {arm: facts.n(EXCUSED, arm=str(arm)) for arm in Arm}
     if standing is Standing.DECISIVE and _is_too_much(excused, seen):
         lost, made = excused[Arm.CANDIDATE], seen[Arm.CANDIDATE]
         standing = Standing.INDECISIVE
-        reason = f"{lost} of {made} callbacks of {facts.subjects[Arm.CANDIDATE]} may be lost by rule or not"
+        reason = f"{lost} of {made} callbacks of {facts.subjects[Arm.CANDIDATE]} may or may not be lost by rule"
     measures = (
         *counted(facts, "called-back", NAME, "once", "more"),
         *counted(facts, "never-called-back", NAME, "never"),

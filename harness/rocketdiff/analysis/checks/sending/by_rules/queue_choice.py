@@ -58,7 +58,7 @@ class QueueChoice(CaseObserver):
                 WRONG_WITNESS,
                 send,
                 side,
-                expected=f"the message at {_place(claimed)}, where the result says it is",
+                expected=f"the message at {_place(claimed)}, as in the result",
                 observed=f"stored at {', '.join(map(_place, found))}",
             )
 

@@ -173,7 +173,7 @@ def _met_by_one_only(facts: CaseFacts, check: str) -> str:
         if chance <= LUCK_BOUND:
             return (
                 f"{met[much]} of {sends[much]} sends of {facts.subjects[much]} came into the situation {situation!r},"
-                f" none of {sends[none]} of {facts.subjects[none]} in the same phases: luck does that once in"
+                f" none of {sends[none]} of {facts.subjects[none]} in the same phases: by chance that happens once in"
                 f" {1 / chance:,.0f} cases"
             )
     return ""

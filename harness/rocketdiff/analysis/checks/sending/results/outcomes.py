@@ -128,7 +128,7 @@ class Outcomes(CaseObserver):
                     f"{WITHOUT_CAUSE}/{end}",
                     send,
                     side,
-                    "an answer: no fault, torn connection or load is known that fails a send so",
+                    "an answer: no known fault, closed connection or load explains this failure",
                     f"{'no attempt' if attempt is None else f'attempt {attempt}'}{where}, and {end}",
                     attempt,
                 )
@@ -198,7 +198,7 @@ class Outcomes(CaseObserver):
                     WITHOUT_SLAVE,
                     send,
                     side,
-                    f"another status than SEND_OK: {fault.node} was out of order from before the request until after the answer",
+                    f"a status other than SEND_OK: {fault.node} was paused or gone from before the request until after the answer",
                     f"attempt {attempt.attempt} at {attempt.broker} ended with SEND_OK",
                     attempt.attempt,
                 )

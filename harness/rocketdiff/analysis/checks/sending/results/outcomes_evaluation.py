@@ -26,7 +26,7 @@ from rocketdiff.core.events import Arm
 
 SITUATIONS = {
     AFTER_FAILURE: ("where the first attempt met a fault and failed", "failed"),
-    RESERVE: ("at a broker whose slave or disk was at fault", "were told so"),
+    RESERVE: ("at a broker whose slave or disk was at fault", "returned a status other than SEND_OK"),
 }
 """Name of a compared share, without the kind of its fault, to words for the situation and its end."""
 
@@ -87,10 +87,10 @@ def _standing(facts: CaseFacts, compared: int) -> tuple[Standing, str]:
     baseline, subject = str(Arm.BASELINE), facts.subjects[Arm.BASELINE]
     crowded, calm = facts.n(CROWDED, "failed", arm=baseline), facts.n(CROWDED, arm=baseline)
     if crowded > max(CROWDED_LEAST, CROWDED_SHARE * calm):
-        return Standing.INVALID, f"the calm was none: the machine failed {crowded} of {calm} sends of {subject}"
+        return Standing.INVALID, f"no calm baseline: the machine failed {crowded} of {calm} sends of {subject}"
     held_up, sends = _held_up_in_calm([facts], Arm.BASELINE), facts.n(NAME, "sends", arm=baseline, phase=CALM)
     if _is_baseline_slower([facts]) and held_up >= A_CALL_IN_TEN * sends:
-        return Standing.INDECISIVE, f"the calm was none: {held_up} of {sends} sends of {subject} were held up"
+        return Standing.INDECISIVE, f"no calm baseline: {held_up} of {sends} sends of {subject} were held up"
     return Standing.DECISIVE, ""
 
 
