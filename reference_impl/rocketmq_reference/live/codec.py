@@ -19,7 +19,7 @@ from rocketmq_reference.remoting.send_encoder import SendEncoder
 from rocketmq_reference.remoting.sending import SendRequest, send_message
 from rocketmq_reference.remoting.signing import Credentials
 from rocketmq_reference.remoting.versions import mq_version
-from rocketmq_reference.rules.client.route import QueueData, TopicRoute
+from rocketmq_reference.rules.client.route import BrokerQueues, TopicRoute
 from rocketmq_reference.rules.dialect import Dialect
 
 _NS_PER_MS = 1_000_000
@@ -106,7 +106,7 @@ class FrameCodec:
         route = parse_route(answer)
         return TopicRoute(
             queues=tuple(
-                QueueData(data.broker, data.read_queues, data.write_queues, data.perm) for data in route.queues
+                BrokerQueues(data.broker, data.read_queues, data.write_queues, data.perm) for data in route.queues
             ),
             brokers={data.broker: dict(data.addresses) for data in route.brokers},
             order_conf=route.order_topic_conf,

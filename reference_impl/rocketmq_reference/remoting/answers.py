@@ -9,7 +9,7 @@ from rocketmq_reference.remoting.errors import MQBrokerException, MQClientExcept
 from rocketmq_reference.remoting.frames import Command
 from rocketmq_reference.remoting.json_text import read_json
 from rocketmq_reference.remoting.messages import StoredMessage, decode_stored
-from rocketmq_reference.remoting.routes import ClusterInfo, TopicRoute, decode_cluster, decode_route
+from rocketmq_reference.remoting.routes import ClusterInfo, TopicRouteData, decode_cluster, decode_route
 
 
 class SendStatus(StrEnum):
@@ -85,7 +85,7 @@ def parse_send(answer: Command, broker_address: str | None = None) -> SendAnswer
         raise RemotingCommandException(f"expected msgId, queueId and queueOffset, saw {dict(header)}") from error
 
 
-def parse_route(answer: Command) -> TopicRoute:
+def parse_route(answer: Command) -> TopicRouteData:
     """
     Read the answer to a route request (MQClientAPIImpl.getTopicRouteInfoFromNameServer, every release).
 

@@ -33,7 +33,7 @@ class BrokerData:
 
 
 @dataclass(frozen=True, slots=True)
-class TopicRoute:
+class TopicRouteData:
     """
     Answer to a route request, in the name server's order (TopicRouteData).
 
@@ -57,7 +57,7 @@ class ClusterInfo:
     clusters: Mapping[str, frozenset[str]]
 
 
-def decode_route(body: bytes) -> TopicRoute:
+def decode_route(body: bytes) -> TopicRouteData:
     """
     Read the body of a route answer: strict JSON, or fastjson's with bare number keys.
 
@@ -65,7 +65,7 @@ def decode_route(body: bytes) -> TopicRoute:
     """
     data = read_json(body)
     try:
-        return TopicRoute(
+        return TopicRouteData(
             queues=tuple(map(_queue_data, data.get("queueDatas") or ())),
             brokers=tuple(map(_broker_data, data.get("brokerDatas") or ())),
             order_topic_conf=data.get("orderTopicConf") or None,

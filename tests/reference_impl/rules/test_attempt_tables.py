@@ -4,7 +4,7 @@ from dataclasses import asdict
 
 import pytest
 
-from rocketmq_reference.rules.client.route import QueueData, TopicRoute, publish_list, write_queue_numbers
+from rocketmq_reference.rules.client.route import BrokerQueues, TopicRoute, publish_list, write_queue_numbers
 from rocketmq_reference.rules.events import Charged, Event
 from rocketmq_reference.rules.java import hash_order
 from rocketmq_reference.rules.known_routes import KnownRoutes
@@ -125,7 +125,7 @@ def test_a_table_without_thresholds_avoids_nobody() -> None:
 def test_only_one_bit_of_a_permission_allows_writing(others: int) -> None:
     """PermName.isWriteable: whatever the others say."""
     for permission, queues in ((others, []), (others | PERM_WRITE, [("a", 0)])):
-        route = TopicRoute((QueueData("a", 1, 1, permission),), {"a": {0: "a:1"}})
+        route = TopicRoute((BrokerQueues("a", 1, 1, permission),), {"a": {0: "a:1"}})
         assert publish_list(route) == queues
         assert write_queue_numbers(route, writable_only=True) == dict.fromkeys([broker for broker, _ in queues], 1)
 

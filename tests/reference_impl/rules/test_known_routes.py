@@ -3,13 +3,13 @@
 import pytest
 
 from rocketmq_reference.dialects import dialect_of
-from rocketmq_reference.rules.client.route import QueueData, TopicRoute
+from rocketmq_reference.rules.client.route import BrokerQueues, TopicRoute
 from rocketmq_reference.rules.known_routes import KnownRoutes
 
 
 def route(**brokers: int) -> TopicRoute:
     """A master for each broker, at an address of its name, with so many queues."""
-    queues = tuple(QueueData(name, number, number, 6) for name, number in brokers.items())
+    queues = tuple(BrokerQueues(name, number, number, 6) for name, number in brokers.items())
     return TopicRoute(queues, {name: {0: f"{name}:1", 1: f"{name}:2"} for name in brokers})
 
 

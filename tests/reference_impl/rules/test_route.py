@@ -3,7 +3,7 @@
 import pytest
 
 from rocketmq_reference.rules.client.route import (
-    QueueData,
+    BrokerQueues,
     TopicRoute,
     publish_info,
     publish_list,
@@ -16,14 +16,16 @@ READ, READ_WRITE = 4, 6
 MASTERS = {broker: {0: f"{broker}:1"} for broker in ("a", "b", "b-2", "b-10")}
 
 
-def route(*queues: QueueData, order_conf: str | None = None) -> TopicRoute:
+def route(*queues: BrokerQueues, order_conf: str | None = None) -> TopicRoute:
     return TopicRoute(queues, MASTERS, order_conf)
 
 
 def test_queues_are_grouped_by_broker_in_the_order_of_names() -> None:
     """As strings, so b-10 comes before b-2."""
     made = route(
-        QueueData("b-2", 1, 1, READ_WRITE), QueueData("b-10", 1, 2, READ_WRITE), QueueData("a", 1, 1, READ_WRITE)
+        BrokerQueues("b-2", 1, 1, READ_WRITE),
+        BrokerQueues("b-10", 1, 2, READ_WRITE),
+        BrokerQueues("a", 1, 1, READ_WRITE),
     )
     assert publish_list(made) == [("a", 0), ("b-10", 0), ("b-10", 1), ("b-2", 0)]
 
@@ -31,7 +33,7 @@ def test_queues_are_grouped_by_broker_in_the_order_of_names() -> None:
 def test_only_writable_brokers_with_a_master() -> None:
     """Neither a read-only one, nor one that is down to its slaves, nor one nobody knows."""
     made = TopicRoute(
-        (QueueData("a", 4, 4, READ), QueueData("b", 1, 1, READ_WRITE), QueueData("c", 1, 1, READ_WRITE)),
+        (BrokerQueues("a", 4, 4, READ), BrokerQueues("b", 1, 1, READ_WRITE), BrokerQueues("c", 1, 1, READ_WRITE)),
         {"a": {0: "x"}, "b": {1: "y"}},
     )
     assert publish_list(made) == []
@@ -50,20 +52,22 @@ def test_a_malformed_order_configuration_is_an_error() -> None:
 
 def test_write_queues_of_every_broker_of_the_route() -> None:
     """Read-only ones too, except in 4.9.8; the first entry of a name counts."""
-    made = route(QueueData("a", 4, 4, READ), QueueData("b", 2, 2, READ_WRITE), QueueData("b", 3, 3, READ_WRITE))
+    made = route(
+        BrokerQueues("a", 4, 4, READ), BrokerQueues("b", 2, 2, READ_WRITE), BrokerQueues("b", 3, 3, READ_WRITE)
+    )
     assert write_queue_numbers(made, writable_only=False) == {"a": 4, "b": 2}
     assert write_queue_numbers(made, writable_only=True) == {"b": 2}
 
 
 def test_a_publish_list_knows_both() -> None:
     """Queues and write queue numbers; an unknown broker has −1."""
-    info = publish_info(route(QueueData("a", 2, 2, READ_WRITE)), writable_only=False)
+    info = publish_info(route(BrokerQueues("a", 2, 2, READ_WRITE)), writable_only=False)
     assert (info.queues, info.write_queues_of("a"), info.write_queues_of("z")) == ([("a", 0), ("a", 1)], 2, -1)
 
 
 def test_a_route_changes_by_its_content_not_by_its_order() -> None:
     """A new list means fresh counters, so it must not happen for nothing."""
-    one, other = QueueData("a", 2, 2, READ_WRITE), QueueData("b", 2, 2, READ_WRITE)
+    one, other = BrokerQueues("a", 2, 2, READ_WRITE), BrokerQueues("b", 2, 2, READ_WRITE)
     assert not route_changed(route(one, other), route(other, one))
     assert route_changed(route(one, other), route(one))
     assert route_changed(None, route(one))
@@ -72,5 +76,5 @@ def test_a_route_changes_by_its_content_not_by_its_order() -> None:
 
 def test_a_new_topic_borrows_the_default_route() -> None:
     """With the smaller of the two queue numbers."""
-    made = route_of_new_topic(route(QueueData("a", 8, 8, READ_WRITE), QueueData("b", 2, 8, READ_WRITE)), 4)
+    made = route_of_new_topic(route(BrokerQueues("a", 8, 8, READ_WRITE), BrokerQueues("b", 2, 8, READ_WRITE)), 4)
     assert [(data.read_queues, data.write_queues) for data in made.queues] == [(4, 4), (2, 2)]

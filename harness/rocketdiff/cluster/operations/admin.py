@@ -17,7 +17,7 @@ from rocketmq_reference.remoting.codes import RequestCode, ResponseCode
 from rocketmq_reference.remoting.errors import MQBrokerException, MQClientException, RemotingException
 from rocketmq_reference.remoting.frames import Command
 from rocketmq_reference.remoting.messages import StoredMessage
-from rocketmq_reference.remoting.routes import TopicRoute
+from rocketmq_reference.remoting.routes import TopicRouteData
 
 # Loopback answers within a few ms; this long only on a very busy machine.
 REQUEST_TIMEOUT_MS = 5_000
@@ -88,7 +88,7 @@ def forget_topic(channels: Channels, name_server_address: str, topic: str) -> No
     answers.expect_success(channels.invoke(name_server_address, command, REQUEST_TIMEOUT_MS), name_server_address)
 
 
-def route(channels: Channels, name_server_address: str, topic: str) -> TopicRoute | None:
+def route(channels: Channels, name_server_address: str, topic: str) -> TopicRouteData | None:
     """Return a topic's route at one name server, or None."""
     answer = channels.invoke(name_server_address, requests.get_route(topic), REQUEST_TIMEOUT_MS)
     if answer.code == ResponseCode.TOPIC_NOT_EXIST:
@@ -96,7 +96,7 @@ def route(channels: Channels, name_server_address: str, topic: str) -> TopicRout
     return answers.parse_route(answer)
 
 
-def queues_in_route(found: TopicRoute | None) -> dict[str, int]:
+def queues_in_route(found: TopicRouteData | None) -> dict[str, int]:
     """Writable queues of each broker that has an address in the route."""
     if found is None:
         return {}

@@ -7,7 +7,7 @@ from typing import Protocol
 from rocketdiff.simulation.script.answers import Route, ServerAnswer
 from rocketdiff.simulation.script.vocabulary import BrokerFault
 from rocketdiff.simulation.virtual.kernel import Kernel
-from rocketmq_reference.rules.client.route import MASTER_ID, QueueData, TopicRoute
+from rocketmq_reference.rules.client.route import MASTER_ID, BrokerQueues, TopicRoute
 
 _SLAVE_ID = 1
 
@@ -161,7 +161,7 @@ def topic_route(route: Route) -> TopicRoute | None:
     """Return a script's route as a name server does; a broker's address is its name."""
     if route is None:
         return None
-    queues = tuple(QueueData(broker.name, broker.queues, broker.queues, broker.perm) for broker in route)
+    queues = tuple(BrokerQueues(broker.name, broker.queues, broker.queues, broker.perm) for broker in route)
     brokers: Mapping[str, Mapping[int, str]] = {
         broker.name: {MASTER_ID if broker.master else _SLAVE_ID: broker.name} for broker in route
     }

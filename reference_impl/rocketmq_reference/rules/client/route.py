@@ -17,7 +17,7 @@ MASTER_ID = 0
 
 
 @dataclass(frozen=True, slots=True)
-class QueueData:
+class BrokerQueues:
     """Queues of a topic on one broker, with their permission bits."""
 
     broker: str
@@ -34,12 +34,12 @@ class TopicRoute:
     brokers: broker name → broker id → address. order_conf: ``broker:queues;broker:queues`` or None.
     """
 
-    queues: tuple[QueueData, ...]
+    queues: tuple[BrokerQueues, ...]
     brokers: Mapping[str, Mapping[int, str]]
     order_conf: str | None = None
 
     @property
-    def sorted_queues(self) -> tuple[QueueData, ...]:
+    def sorted_queues(self) -> tuple[BrokerQueues, ...]:
         """Return the queues by broker name in Java's order (UTF-16 units), "broker-10" before "broker-2"; the sort is stable."""
         return tuple(sorted(self.queues, key=lambda data: data.broker.encode("utf-16-be")))
 
@@ -101,5 +101,5 @@ def route_of_new_topic(default_route: TopicRoute, default_topic_queues: int) -> 
     return replace(default_route, queues=queues)
 
 
-def _in_order(route: TopicRoute) -> tuple[QueueData, ...]:
+def _in_order(route: TopicRoute) -> tuple[BrokerQueues, ...]:
     return route.sorted_queues
