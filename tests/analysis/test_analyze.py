@@ -66,5 +66,5 @@ def test_a_folder_that_is_no_run_is_refused(tmp_path: Path) -> None:
 def test_the_same_run_twice_is_refused(new_run: NewRun) -> None:
     """Its episodes would count double."""
     run = new_run()
-    with pytest.raises(UsageError, match="each once"):
+    with pytest.raises(UsageError, match="each given once"):
         analyze([run.path, run.path], master=WITHOUT_SPARK)

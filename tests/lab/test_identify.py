@@ -122,7 +122,7 @@ def test_a_case_is_chosen_by_number_or_name(tmp_path: Path) -> None:
 def test_nothing_that_tells_releases_apart_is_nothing_decisive(calm: Identified, paused: Identified) -> None:
     """All releases explain a calm run, some a paused one."""
     assert exit_code(calm) == ExitCode.NOTHING_DECISIVE
-    assert next(identified_lines(calm)).startswith("behaves like every published release: nothing")
+    assert next(identified_lines(calm)).startswith("behaves like every published release: no observation")
     assert exit_code(paused) == ExitCode.CONFORMS
 
 

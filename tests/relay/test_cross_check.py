@@ -69,7 +69,7 @@ def test_anything_else_is_a_disagreement(told: list[Attempt]) -> None:
     """Hidden, in another order, misplaced, ended otherwise, invented, or begun after it was seen."""
     (sentence,) = disagreements(told, [attempt("a", 1, TIMEOUT, at=1), attempt("b", at=1)], {}, 300 * MS)
     assert sentence.startswith("send 0: reported ")
-    assert sentence.endswith("seen a queue 1 RemotingTimeoutException, b queue 0 SEND_OK")
+    assert sentence.endswith("on the wire a queue 1 RemotingTimeoutException, b queue 0 SEND_OK")
 
 
 SILENT = [attempt("a", error=UNSEEN_END), attempt("a", error=TIMEOUT), replace(attempt("a"), status=None)]

@@ -202,7 +202,7 @@ def test_a_restart_by_somebody_else_is_noticed(owned: Owned) -> None:
     with joined(owned) as cluster:
         cluster.require_sound()
         owned.brokers["mq-blue"].booted = "2000"
-        with pytest.raises(ClusterError, match="mq-blue to be restarted by nobody else"):
+        with pytest.raises(ClusterError, match="mq-blue not to be restarted externally"):
             cluster.require_sound()
 
 
