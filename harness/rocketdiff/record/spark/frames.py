@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - the usual name in Spark code
-from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
+from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.types import StructType
 
 from rocketdiff.record.freshness import concluded, judgements
@@ -21,12 +21,6 @@ from rocketdiff.record.storage.tables import Kept, whole_schema
 def spark_schema(schema: pa.Schema) -> StructType:
     """Return the same columns with Spark's types."""
     found: StructType = from_arrow_schema(schema)
-    return found
-
-
-def arrow_schema(schema: StructType) -> pa.Schema:
-    """Return the same columns with Arrow's types."""
-    found: pa.Schema = to_arrow_schema(schema)
     return found
 
 
