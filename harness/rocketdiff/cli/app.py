@@ -43,7 +43,7 @@ from rocketdiff.cli.options import (
 from rocketdiff.cli.pipes import outlive_readers
 from rocketdiff.core.errors import ExitCode, HarnessError, UsageError
 from rocketdiff.core.tables.run_options import FOR_COMPARE, RUN_OPTIONS
-from rocketdiff.core.text.quoted import plain
+from rocketdiff.core.text.quoted import printable
 
 if TYPE_CHECKING:
     from rocketdiff.core.events import Listener
@@ -141,7 +141,7 @@ def diff(
 
     lines, code = render((load(before), load(after)))
     for line in lines:
-        typer.echo(plain(line))
+        typer.echo(printable(line))
     leave(code)
 
 
@@ -156,7 +156,7 @@ def explain(
     from rocketdiff.judging.explain import explain_send
 
     for line in explain_send(run_dir, subject, send, case):
-        typer.echo(plain(line))
+        typer.echo(printable(line))
 
 
 for command in (
@@ -238,7 +238,7 @@ def guarded(arguments: list[str] | None, interruption: Interruption | None = Non
     except TyperException as error:
         if not error.format_message():  # no arguments at all: the help has been printed
             return ExitCode.USAGE
-        errors.print(f"[bold red]rocketdiff:[/] {escape(plain(error.format_message()))}; see rocketdiff --help")
+        errors.print(f"[bold red]rocketdiff:[/] {escape(printable(error.format_message()))}; see rocketdiff --help")
         return ExitCode.USAGE
     except Exception as error:  # noqa: BLE001 - any other error is our own fault and must say so
         if interruption is None or not interruption.came:
@@ -254,11 +254,13 @@ def own_fault(error: Exception, errors: Console) -> int:
     """Exit code 70 and the traceback in a file for a bug report. Exit code 4 for a path that is too long."""
     if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
         # Raised by the first access to a path, which only the user can have named.
-        named = UsageError("a path that the system takes", seen=f"{error.strerror}: {plain(str(error.filename), 60)}")
+        named = UsageError(
+            "a path that the system takes", seen=f"{error.strerror}: {printable(str(error.filename), 60)}"
+        )
         errors.print(f"[bold red]rocketdiff:[/] {escape(str(named))}")
         return ExitCode.USAGE
     details = "".join(traceback.format_exception(error))
-    errors.print(f"[bold red]rocketdiff:[/] internal error: {escape(plain(f'{type(error).__name__}: {error}'))}")
+    errors.print(f"[bold red]rocketdiff:[/] internal error: {escape(printable(f'{type(error).__name__}: {error}'))}")
     try:
         # An unpredictable name, because the temporary folder is shared.
         descriptor, path = tempfile.mkstemp(prefix="rocketdiff-fault-", suffix=".txt")

@@ -7,7 +7,7 @@ Every error states what was expected, what was seen and what to do, and has an e
 from enum import IntEnum
 from typing import Any
 
-from rocketdiff.core.text.quoted import plain
+from rocketdiff.core.text.quoted import printable
 
 
 class ExitCode(IntEnum):
@@ -40,9 +40,9 @@ class HarnessError(Exception):
 
     def __str__(self) -> str:
         """One sentence; foreign text is truncated and its control characters are escaped."""
-        parts = [f"expected {plain(self.expected)}", f"saw {plain(self.seen)}"]
+        parts = [f"expected {printable(self.expected)}", f"saw {printable(self.seen)}"]
         if self.hint:
-            parts.append(f"try: {plain(self.hint)}")
+            parts.append(f"try: {printable(self.hint)}")
         return "; ".join(parts)
 
 

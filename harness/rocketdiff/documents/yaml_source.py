@@ -19,7 +19,7 @@ from yaml.resolver import Resolver
 
 from rocketdiff.core import files
 from rocketdiff.core.errors import UsageError
-from rocketdiff.core.text.quoted import plain, shown
+from rocketdiff.core.text.quoted import printable, shown
 
 Location = tuple[str | int, ...]
 
@@ -170,7 +170,7 @@ class _Walk:
         if node.tag in _NUMBERS and len(node.value) > LONGEST_NUMBER:
             self._refuse(node, f"a number of at most {LONGEST_NUMBER} characters", f"{len(node.value):,} characters")
         if _CONTROL.search(node.value):
-            self._refuse(node, "text without control characters", plain(node.value, 60))
+            self._refuse(node, "text without control characters", printable(node.value, 60))
 
     def _refuse(self, node: yaml.Node, expected: str, seen: str, hint: str = "") -> NoReturn:
         raise UsageError(f"{expected} in {self._origin} line {node.start_mark.line + 1}", seen=seen, hint=hint)

@@ -13,7 +13,7 @@ from rocketdiff.core.sends.message import ID_PROPERTY, sys_flag_text
 from rocketdiff.core.sends.plan import SendMode
 from rocketdiff.core.sends.records import NS_PER_MS
 from rocketdiff.core.subject import STANDARD, SubjectId
-from rocketdiff.core.text.quoted import plain
+from rocketdiff.core.text.quoted import printable
 from rocketdiff.oracle.producer.explain import explain
 from rocketdiff.traces.reader import sealed_files
 from rocketdiff.traces.run_directory import RunDirectory
@@ -126,7 +126,9 @@ def _stored(trace: CaseTrace, run: RunDirectory, arm: Arm, send: int) -> Iterato
 
 def _carried_text(copy: Copy) -> str:
     """Its properties except rocketdiff's id, and its system flag; empty for traces without them."""
-    own = (f"{name}={plain(value, PROPERTY_LENGTH)}" for name, value in copy.carried().items() if name != ID_PROPERTY)
+    own = (
+        f"{name}={printable(value, PROPERTY_LENGTH)}" for name, value in copy.carried().items() if name != ID_PROPERTY
+    )
     flag = () if copy.sys_flag is None else (f"system flag {sys_flag_text(copy.sys_flag)}",)
     return "".join(f", {word}" for word in (*own, *flag))
 

@@ -11,7 +11,7 @@ import msgspec
 from rocketdiff.core.errors import HarnessError, TraceError
 from rocketdiff.core.files import read_bytes
 from rocketdiff.core.resources import locate, resource
-from rocketdiff.core.text.quoted import plain
+from rocketdiff.core.text.quoted import printable
 from rocketdiff.verdict.calibration import SCHEMA_VERSION, Calibration
 from rocketdiff.verdict.defects_found import DefectsFound
 
@@ -79,7 +79,7 @@ def decode(content: bytes, *, where: str) -> Calibration:
         raw = msgspec.json.decode(content)
         version = str(raw.get("schema_version")) if isinstance(raw, dict) else "none"
         if version.partition(".")[0] != SCHEMA_VERSION.partition(".")[0]:
-            raise msgspec.ValidationError(f"schema_version {plain(version, 60)}")
+            raise msgspec.ValidationError(f"schema_version {printable(version, 60)}")
         return msgspec.convert(raw, Calibration)
     except UNREADABLE as problem:
         raise TraceError(

@@ -18,7 +18,7 @@ from rocketdiff.core.answers.verdict import CheckResult
 from rocketdiff.core.errors import ExitCode, TraceError
 from rocketdiff.core.files import read_bytes
 from rocketdiff.core.run_info import RunInfo
-from rocketdiff.core.text.quoted import plain, shown
+from rocketdiff.core.text.quoted import printable, shown
 from rocketdiff.documents.files import replace_file
 from rocketdiff.ledger.apply import EntryOutcome
 from rocketdiff.report.cleaning import cleaned
@@ -155,7 +155,7 @@ def _require_known_version(raw: object, *, where: str) -> None:
     if major != known:
         raise TraceError(
             f"a report of schema version {known}.x in {where}",
-            seen=f"version {plain(str(version), 60)}",
+            seen=f"version {printable(str(version), 60)}",
             hint="read it with a newer rocketdiff" if int(major) > int(known) else "judge the run again",
         )
 

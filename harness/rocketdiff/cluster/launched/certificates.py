@@ -9,7 +9,7 @@ from functools import cache
 from rocketdiff.cluster.launched.command_line import LAUNCHER_SOURCES, environment
 from rocketdiff.core.errors import EnvironmentMissing
 from rocketdiff.core.resources import resource
-from rocketdiff.core.text.quoted import plain
+from rocketdiff.core.text.quoted import printable
 from rocketdiff.releases.jdk import find_java
 from rocketdiff.releases.programs.java_programs import compiled
 
@@ -71,7 +71,9 @@ def certificates(start: str = "-1H", days: int = 30) -> Certificates:
         except (OSError, subprocess.TimeoutExpired) as error:
             raise EnvironmentMissing("the JDK's keytool to make certificates", seen=str(error)) from error
     if made.returncode != 0:
-        raise EnvironmentMissing("the JDK's keytool to make certificates", seen=plain(made.stderr or "no output", 300))
+        raise EnvironmentMissing(
+            "the JDK's keytool to make certificates", seen=printable(made.stderr or "no output", 300)
+        )
     return Certificates(*_texts(made.stdout))
 
 

@@ -14,7 +14,7 @@ MOST_CHARACTERS = 1_000
 _HARMLESS = "\n\t"
 
 
-def plain(text: str, most: int = MOST_CHARACTERS) -> str:
+def printable(text: str, most: int = MOST_CHARACTERS) -> str:
     """Return the text truncated, with control characters and bidirectional marks escaped."""
     if len(text) > most:
         half = most // 2
@@ -30,7 +30,7 @@ def shown(value: object) -> str:
         return "a number of more than 60 digits"
     short = reprlib.Repr()
     short.maxstring = short.maxother = short.maxlong = SHOWN_CHARACTERS
-    return plain(short.repr(value))
+    return printable(short.repr(value))
 
 
 def word(text: str) -> str:

@@ -15,7 +15,7 @@ from pathlib import Path
 from xml.sax.saxutils import escape
 
 from rocketdiff.core.errors import EnvironmentMissing, UsageError
-from rocketdiff.core.text.quoted import plain
+from rocketdiff.core.text.quoted import printable
 from rocketdiff.releases.progress import Notice, PlainProgress
 
 _FORM = re.compile(r"[A-Za-z0-9_.-]+:[A-Za-z0-9_.-]+:[A-Za-z0-9_.+-]+")
@@ -47,19 +47,21 @@ def class_path_of(coordinates: str) -> tuple[Path, ...]:
         hint = "install Maven 3.8 or later, or name a folder of jars: java:dist/lib/"
         raise EnvironmentMissing("mvn on PATH, which resolves coordinates", seen="none", hint=hint)
     if coordinates.rpartition(":")[2] in _MOVING:
-        raise UsageError("an exact version", seen=plain(coordinates, 200), hint="for example 5.3.3")
+        raise UsageError("an exact version", seen=printable(coordinates, 200), hint="for example 5.3.3")
     offline = _resolved(maven, coordinates, "-o")
     if isinstance(offline, tuple):
         return offline
     if coordinates.endswith(_SNAPSHOT) and not _is_installed(coordinates):
         hint = "a snapshot is never downloaded: run mvn install where it is built, or name its jar"
-        raise UsageError(f"{plain(coordinates, 200)} in the local Maven repository", seen="no such artifact", hint=hint)
+        raise UsageError(
+            f"{printable(coordinates, 200)} in the local Maven repository", seen="no such artifact", hint=hint
+        )
     PlainProgress()(Notice(f"{coordinates} or what it needs is not in the local Maven repository: Maven downloads it"))
     online = _resolved(maven, coordinates)
     if isinstance(online, tuple):
         return online
     hint = "check group, artifact and version; or name a folder of jars: java:dist/lib/"
-    raise UsageError(f"an artifact {plain(coordinates, 200)} that Maven resolves", seen=online, hint=hint)
+    raise UsageError(f"an artifact {printable(coordinates, 200)} that Maven resolves", seen=online, hint=hint)
 
 
 def _is_installed(coordinates: str) -> bool:
@@ -80,7 +82,7 @@ def _resolved(maven: str, coordinates: str, *options: str) -> tuple[Path, ...] |
             entries = listing.read_text(encoding="utf-8").strip().split(os.pathsep)
             return tuple(Path(entry) for entry in entries if entry.endswith(".jar"))
     errors = [line.partition("[ERROR]")[2].partition(" -> [Help")[0].strip() for line in output.splitlines()]
-    return plain(next(filter(None, errors), output.strip() or f"mvn ended with status {status}"), _SHOWN_CHARACTERS)
+    return printable(next(filter(None, errors), output.strip() or f"mvn ended with status {status}"), _SHOWN_CHARACTERS)
 
 
 def _ran(command: list[str], folder: Path) -> tuple[int, str]:

@@ -21,7 +21,7 @@ from pathlib import Path
 
 from rocketdiff.core.errors import UsageError
 from rocketdiff.core.text.nearest import nearest_releases
-from rocketdiff.core.text.quoted import plain, word
+from rocketdiff.core.text.quoted import printable, word
 from rocketdiff.releases.artifacts.class_paths import client_class_path
 from rocketdiff.releases.artifacts.maven import class_path_of, is_coordinates
 from rocketdiff.releases.cache import cache_dir, made_once, sha256_of, unwritable
@@ -67,7 +67,7 @@ def kept(text: str) -> str:
     match = _SPEC.fullmatch(text)
     if match is None:
         raise UsageError(
-            "the path of a jar", seen=plain(text, 200), hint="for example target/rocketmq-client.jar@5.3.3"
+            "the path of a jar", seen=printable(text, 200), hint="for example target/rocketmq-client.jar@5.3.3"
         )
     build = _read(match["path"], match["base"])
     digests = [sha256_of(jar) for jar in build.jars]
@@ -129,12 +129,12 @@ def _read(path: str, base: str | None) -> _Build:
         names, version = _contents(Path(path))
         base = _known(base or version, path)
         if _CLIENT in names and not _has_class(Path(path), _PRODUCER):
-            raise _no_client(plain(path, 200), seen=f"its pom.properties, but no {_PRODUCER}")
+            raise _no_client(printable(path, 200), seen=f"its pom.properties, but no {_PRODUCER}")
         replaced = tuple(name for artifact in locked().clients[base] if (name := _name(artifact)) in names)
         if not replaced:
             raise UsageError(
                 f"a jar that is part of the Java client {base}",
-                seen=f"{plain(path, 200)} with {', '.join(sorted(names))}",
+                seen=f"{printable(path, 200)} with {', '.join(sorted(names))}",
             )
         return _Build(base, (Path(path),), replaced)
     jars = class_path_of(path) if is_coordinates(path) else _listed(path)
@@ -142,7 +142,7 @@ def _read(path: str, base: str | None) -> _Build:
     missing = [name for name in _NEEDED if not any(_has_class(jar, name) for jar in jars)]
     if missing:
         hint = "name the jars of its dependencies as well, or the client's jar alone: java:client.jar@release"
-        raise UsageError(f"all that the client needs in {plain(path, 200)}", seen=f"no {missing[0]}", hint=hint)
+        raise UsageError(f"all that the client needs in {printable(path, 200)}", seen=f"no {missing[0]}", hint=hint)
     return _Build(_known(base or _contents(client)[1], path), jars, None)
 
 
@@ -150,10 +150,10 @@ def _only_client(jars: tuple[Path, ...], path: str) -> Path:
     """The jar with the producer. UsageError for several: their order would decide which one is loaded."""
     clients = [jar for jar in jars if _has_class(jar, _PRODUCER)]
     if not clients:
-        raise _no_client(plain(path, 200))
+        raise _no_client(printable(path, 200))
     if len(clients) > 1:
-        seen = " and ".join(plain(jar.name, 200) for jar in clients)
-        raise UsageError(f"one client in {plain(path, 200)}", seen=seen, hint="leave one of them")
+        seen = " and ".join(printable(jar.name, 200) for jar in clients)
+        raise UsageError(f"one client in {printable(path, 200)}", seen=seen, hint="leave one of them")
     return clients[0]
 
 
@@ -171,11 +171,11 @@ def _listed(path: str) -> tuple[Path, ...]:
         missing = [jar for jar in jars if not jar.is_file()]
     except (OSError, ValueError) as problem:
         seen = _words_of(problem)
-        raise UsageError(f"a class path in {plain(path, 200)}", seen=seen, hint="check the path") from problem
+        raise UsageError(f"a class path in {printable(path, 200)}", seen=seen, hint="check the path") from problem
     if not jars or missing:
-        seen = f"no {plain(str(missing[0]), 200)}" if missing else "no jar"
+        seen = f"no {printable(str(missing[0]), 200)}" if missing else "no jar"
         raise UsageError(
-            f"jars in {plain(path, 200)}",
+            f"jars in {printable(path, 200)}",
             seen=seen,
             hint="a folder of jars, or the output of mvn dependency:build-classpath",
         )
@@ -187,13 +187,13 @@ def _require_jars(entries: list[str], path: str) -> None:
     other = next((entry for entry in entries if not entry.endswith(".jar")), None)
     if other:
         hint = "package the classes as a jar, and name each jar"
-        raise UsageError(f"only jars in {plain(path, 200)}", seen=plain(other, 200), hint=hint)
+        raise UsageError(f"only jars in {printable(path, 200)}", seen=printable(other, 200), hint=hint)
 
 
 def _known(base: str | None, path: str) -> str:
     if base is None or base not in locked().clients:
         seen = word(base) if base else "a jar that does not say its release"
-        hint = nearest_releases(base or "5", tuple(locked().clients), f"{plain(path, 200)}@")
+        hint = nearest_releases(base or "5", tuple(locked().clients), f"{printable(path, 200)}@")
         raise UsageError("a published release whose rules the build is compared with", seen=seen, hint=hint)
     return base
 
@@ -204,7 +204,9 @@ def _opened(jar: Path) -> Iterator[zipfile.ZipFile]:
         with zipfile.ZipFile(jar) as archive:
             yield archive
     except (OSError, zipfile.BadZipFile, zlib.error, RuntimeError) as problem:  # RuntimeError: encrypted
-        raise UsageError(f"a jar {plain(str(jar), 200)}", seen=_words_of(problem), hint="check the path") from problem
+        raise UsageError(
+            f"a jar {printable(str(jar), 200)}", seen=_words_of(problem), hint="check the path"
+        ) from problem
 
 
 def _words_of(problem: Exception) -> str:
@@ -227,7 +229,7 @@ def _contents(jar: Path) -> tuple[set[str], str | None]:
         text = archive.read(next(iter(poms.values()))).decode("utf-8", "replace") if poms else ""
     names = set(poms) or ({_CLIENT} if _PRODUCER in entries else set())
     if not names:
-        raise _no_client(plain(str(jar), 200))
+        raise _no_client(printable(str(jar), 200))
     version = re.search(r"^version=(.+)$", text, re.MULTILINE)
     return names, version[1].strip() if version else None
 

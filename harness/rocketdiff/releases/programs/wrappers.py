@@ -6,7 +6,7 @@ The client that a wrapper of the Java client ships. A starter or component adds 
 
 from rocketdiff.core.errors import UsageError
 from rocketdiff.core.text.nearest import nearest_releases
-from rocketdiff.core.text.quoted import plain
+from rocketdiff.core.text.quoted import printable
 
 # rocketmq-spring-boot-starter: rocketmq.version in rocketmq-spring-boot-parent at the tag of each release (read 2026-11-23).
 _SPRING = {
@@ -51,5 +51,5 @@ def unwrapped(text: str) -> str:
     known = WRAPPERS[name]
     if release not in known:
         hint = f"{nearest_releases(release, tuple(known), f'{name}:')}; or name its client: java:release"
-        raise UsageError(f"a release of {name} whose client is known", seen=plain(text, 200), hint=hint)
+        raise UsageError(f"a release of {name} whose client is known", seen=printable(text, 200), hint=hint)
     return known[release]

@@ -16,7 +16,7 @@ from pathlib import Path
 from rocketdiff.core.errors import HarnessError, SubjectBroken, UsageError
 from rocketdiff.core.sends.records import PROTOCOL, Hello
 from rocketdiff.core.subject import SubjectId
-from rocketdiff.core.text.quoted import plain, shown
+from rocketdiff.core.text.quoted import printable, shown
 from rocketdiff.process.child import Child
 from rocketdiff.protocol.commands import STOP
 from rocketdiff.protocol.records import decode_record
@@ -84,7 +84,7 @@ def found_command(words: tuple[str, ...], here: Path, environment: Mapping[str, 
     found = str(here / name) if "/" in name else shutil.which(name)
     if found is None or not Path(found).is_file():
         seen = "a folder" if found is not None and Path(found).is_dir() else "no such file"
-        raise UsageError(f"a program {plain(name, 200)}", seen=seen, hint="name it by its path, or put it on PATH")
+        raise UsageError(f"a program {printable(name, 200)}", seen=seen, hint="name it by its path, or put it on PATH")
     return ProgramCommand((found, *words[1:]), here, environment or {})
 
 
@@ -138,9 +138,11 @@ def _hello(child: Child, spec: str, stderr: Path) -> Hello:
     except SubjectBroken as problem:
         # Explain a wrong JSON record; quote any other line, such as one of a log.
         is_meant_so = line.lstrip().startswith(b"{")
-        raise _no_hello(spec, problem.seen if is_meant_so else plain(line.decode(errors="replace"), 200)) from problem
+        raise _no_hello(
+            spec, problem.seen if is_meant_so else printable(line.decode(errors="replace"), 200)
+        ) from problem
     if not isinstance(record, Hello) or record.protocol != PROTOCOL:
-        raise _no_hello(spec, plain(line.decode(errors="replace"), 200))
+        raise _no_hello(spec, printable(line.decode(errors="replace"), 200))
     return record
 
 
@@ -160,7 +162,9 @@ def _first_line(child: Child, spec: str, stderr: Path) -> bytes:
         if words.startswith(_CANNOT_START):
             hint = "chmod +x, a first line such as #!/bin/sh with Unix line ends, or name its interpreter: 'exec:python3 ./driver'"
             raise UsageError(
-                f"a program that can be started, {plain(spec, 200)}", seen=words.removeprefix(_CANNOT_START), hint=hint
+                f"a program that can be started, {printable(spec, 200)}",
+                seen=words.removeprefix(_CANNOT_START),
+                hint=hint,
             ) from None
         ended = child.how_it_ended(Deadlines().exit_s)
         raise _no_hello(spec, f"{ended}{f'; its last words: {words}' if words else ''}") from None
@@ -169,5 +173,5 @@ def _first_line(child: Child, spec: str, stderr: Path) -> bytes:
 
 
 def _no_hello(spec: str, seen: str, hint: str = "only records may go to stdout, all else to stderr") -> HarnessError:
-    expected = f"hello of protocol {PROTOCOL} as the first line of {plain(spec, 200)}"
+    expected = f"hello of protocol {PROTOCOL} as the first line of {printable(spec, 200)}"
     return UsageError(expected, seen=seen, hint=f"see {GUIDE}; {hint}")

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from rocketdiff.core.errors import UsageError
 from rocketdiff.core.resources import resource
-from rocketdiff.core.text.quoted import plain
+from rocketdiff.core.text.quoted import printable
 
 _SOURCES = "fixtures/skeletons"
 _DRIVERS = "harness/rocketdiff/drivers"
@@ -52,7 +52,9 @@ def skeleton_named(language: str) -> Skeleton:
     """Return a skeleton; raises UsageError, with the known languages, for an unknown one."""
     found = SKELETONS.get(language)
     if found is None:
-        raise UsageError(f"one of {', '.join(SKELETONS)}", seen=plain(language, 50), hint="any other language: exec:")
+        raise UsageError(
+            f"one of {', '.join(SKELETONS)}", seen=printable(language, 50), hint="any other language: exec:"
+        )
     return found
 
 
@@ -61,11 +63,13 @@ def write_skeleton(language: str, folder: Path) -> Skeleton:
     skeleton = skeleton_named(language)
     try:
         if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-            raise UsageError("an empty folder, or none yet", seen=plain(str(folder), 200), hint="name another folder")
+            raise UsageError(
+                "an empty folder, or none yet", seen=printable(str(folder), 200), hint="name another folder"
+            )
         shutil.copytree(resource(f"{_SOURCES}/{language}"), folder, dirs_exist_ok=True)
         for name in skeleton.locks:
             shutil.copyfile(resource(f"{_DRIVERS}/{language}") / name, folder / name)
     except OSError as problem:
         seen = problem.strerror or str(problem)
-        raise UsageError(f"a folder {plain(str(folder), 200)} that can be written", seen=seen) from problem
+        raise UsageError(f"a folder {printable(str(folder), 200)} that can be written", seen=seen) from problem
     return skeleton

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from rocketdiff.core.errors import EnvironmentMissing, UsageError
-from rocketdiff.core.text.quoted import plain
+from rocketdiff.core.text.quoted import printable
 from rocketdiff.subjects.own import subject_file
 
 
@@ -27,7 +27,7 @@ def build_all(files: Sequence[Path]) -> None:
 
 
 def _build(file: Path, command: tuple[str, ...], folder: Path) -> None:
-    words = plain(" ".join(command), 200)
+    words = printable(" ".join(command), 200)
     sys.stderr.flush()
     try:
         # stdout is reserved for the verdict, which other programs read.
