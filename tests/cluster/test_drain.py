@@ -1,6 +1,5 @@
 """How long brokers must have been quiet: looks are counted, and each is a tenth of a second."""
 
-import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
@@ -23,8 +22,7 @@ Looks = Callable[..., "list[float]"]
 def looks(monkeypatch: pytest.MonkeyPatch) -> Looks:
     """Brokers that show these ends of queues, the last for ever, under a clock that only sleeping moves; gives when it slept."""
 
-    def make(*shown: QueueEnds, busy: tuple[str | None, ...] = (), load: float = 0.0) -> list[float]:
-        monkeypatch.setattr(os, "getloadavg", lambda: (load * (os.cpu_count() or 1), 0.0, 0.0))
+    def make(*shown: QueueEnds, busy: tuple[str | None, ...] = ()) -> list[float]:
         clock, slept = [0.0], []
         ends: Iterator[QueueEnds] = chain(shown, repeat(shown[-1]))
         pending: Iterator[str | None] = chain(busy, repeat(None))
@@ -48,14 +46,6 @@ def test_half_a_second_of_quiet(looks: Looks) -> None:
     slept = looks(SEVEN)
     assert await_drained(FakeCluster(), ["T"]).ends == SEVEN
     assert len(slept) == 5
-
-
-@pytest.mark.parametrize(("load", "count"), [(1.0, 5), (2.0, 10), (10.0, 50), (11.0, 50)])
-def test_quiet_lasts_longer_where_threads_wait_for_a_core(looks: Looks, load: float, count: int) -> None:
-    """By the load per core, up to five seconds."""
-    slept = looks(SEVEN, load=load)
-    await_drained(FakeCluster(), ["T"])
-    assert len(slept) == count
 
 
 def test_what_was_quiet_before_is_only_looked_at_once_more(looks: Looks) -> None:

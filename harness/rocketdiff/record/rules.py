@@ -16,7 +16,7 @@ from pathlib import Path
 from rocketdiff.analysis import case_pass, checks
 from rocketdiff.core.resources import FOLDER_OF, locate
 from rocketdiff.core.tables.checks import CHECKS
-from rocketdiff.judging.gate_rates import judging_digest
+from rocketdiff.judging.gate_rates import code_of, judging_digest
 
 BASE = "base"
 """Owner of facts that belong to no single check: counts of sends, bars, faults."""
@@ -119,5 +119,5 @@ def _digest(names: Iterable[str], *begin: str) -> str:
     for name in names:
         source = _source(name)
         assert source is not None, "part of a closure"
-        digest.update(name.encode() + b"\0" + source.read_bytes() + b"\0")
+        digest.update(name.encode() + b"\0" + code_of(source) + b"\0")
     return digest.hexdigest()[:_DIGITS]

@@ -6,7 +6,6 @@ clients have closed (if the backend can see that); no send waits in a broker's t
 log; the ends of all queues do not change.
 """
 
-import os
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -19,10 +18,8 @@ from rocketmq_reference.connections.channels import Channels
 from rocketmq_reference.remoting.errors import MQBrokerException
 
 # The other conditions miss only a send in a decoder or worker thread, for a few ms. Half a second is a hundred times that,
-# and longer than a full collection of a 256 MiB heap. Times the load per core: where seven threads share a core, a broker was
-# seen to store a send 0.8 s after its last sign of work.
+# and longer than a full collection of a 256 MiB heap.
 QUIET_S = 0.5
-MOST_QUIET_S = 5.0
 
 _POLL_S = 0.1
 
@@ -73,23 +70,18 @@ def _await_quiet(
 ) -> QueueEnds:
     deadline = time.monotonic() + timeout_s
     ends = queue_ends(cluster, channels, topics)
-    long_enough_s = _quiet_s() if before is None or before.ends != ends else _CONFIRM_S
+    long_enough_s = QUIET_S if before is None or before.ends != ends else _CONFIRM_S
     quiet_since = time.monotonic()
     while time.monotonic() - quiet_since < long_enough_s:
         time.sleep(_POLL_S)
         now_ends = queue_ends(cluster, channels, topics)
         moving = _pending(cluster, channels) or _grown(ends, now_ends)
         if moving is not None:
-            quiet_since, long_enough_s = time.monotonic(), _quiet_s()
+            quiet_since, long_enough_s = time.monotonic(), QUIET_S
             if quiet_since > deadline:
                 raise ClusterError(f"all writes to {', '.join(topics)} to end within {timeout_s:g} s", seen=moving)
         ends = now_ends
     return ends
-
-
-def _quiet_s() -> float:
-    load_per_core = os.getloadavg()[0] / (os.cpu_count() or 1)
-    return min(MOST_QUIET_S, QUIET_S * max(1.0, load_per_core))
 
 
 def queue_ends(cluster: Cluster, channels: Channels, topics: Iterable[str]) -> QueueEnds:
