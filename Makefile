@@ -18,7 +18,7 @@ TESTS ?= tests
 # cost a tenth of a core while they do nothing.
 WORKERS ?= 3
 
-.PHONY: help setup run doctor image test tests clients lint lint-to-a-file format bench calibrate sensitivity planted mutants fuzz-inputs lock relock wheel clean
+.PHONY: help setup run doctor image test tests clients lint lint-to-a-file format bench calibrate sensitivity planted mutants fuzz-inputs lock relock wheel clean faithful
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -101,7 +101,7 @@ clean: ## Remove .venv and everything generated here, but neither reports nor th
 $(READY): requirements.lock pyproject.toml
 	@if [ -z "$(PYTHON)" ] || ! $(PYTHON) -c $(SUITABLE) 2>/dev/null; then \
 		echo "rocketdiff needs Python 3.11 or later; seen: $$($(or $(PYTHON),python3) --version 2>/dev/null || echo none). Install it (Debian 12, Ubuntu 24.04:" \
-			"apt-get install python3 python3-venv; macOS: brew install python) or name it: make PYTHON=/path/to/python3.12" >&2; exit 69; fi
+			"apt-get install python3 python3-venv) or name it: make PYTHON=/path/to/python3.12" >&2; exit 69; fi
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { \
 		echo "$(PYTHON) lacks the venv module that .venv is made with. Debian, Ubuntu: apt-get install python3-venv" >&2; exit 69; }
 	@echo "setting up $(VENV) from requirements.lock: some 1.5 GB on disk, one to three minutes the first time" >&2

@@ -1,8 +1,8 @@
 """
 Events of a run in one closed union, and the Protocol of their listeners.
 
-Listeners (terminal, a report's journal, plugins) are independent of each other and of the run. Times are durations in
-seconds; clock readings appear only in traces.
+Listeners (terminal, JUnit, plugins) are independent of each other and of the run. Times are durations in
+seconds, except in the ``FaultRecord`` of a fault's events.
 """
 
 from collections.abc import Sequence

@@ -23,7 +23,7 @@ from rocketdiff.core.sends.records import Send
 from rocketdiff.lab.history.coverage import Coverage, coverage_of
 from rocketdiff.lab.history.execution_cache import Executions
 from rocketdiff.lab.history.groups_page import span
-from rocketdiff.lab.upgrade_report import executions
+from rocketdiff.lab.use_cases import executions
 from rocketdiff.oracle.producer.durations import IS_CERTAIN
 from rocketdiff.oracle.producer.judgement import SendJudgement
 from rocketdiff.releases.catalogue import client_releases

@@ -94,7 +94,7 @@ def _java() -> list[Requirement]:
 
 
 def _java_remedy(unfit: list[UnfitJava]) -> str:
-    package = "apt-get install openjdk-17-jdk-headless (Debian, Ubuntu) or brew install openjdk@21 (macOS)"
+    package = "apt-get install openjdk-17-jdk-headless (Debian, Ubuntu)"
     others = " or set ROCKETDIFF_JAVA_HOME to one elsewhere" if unfit else ""
     return f"{package}{others}; otherwise one is fetched when first needed, which takes a network"
 

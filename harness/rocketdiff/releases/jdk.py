@@ -177,7 +177,7 @@ def _not_to_be_had(why: str, error: Exception) -> EnvironmentMissing:
     return EnvironmentMissing(
         "a JDK of 17 or later (17 or 21 preferred) on this machine, or a network to fetch one from",
         seen=f"{why}; fetching one failed: {' '.join(str(error).split())[:200]}",
-        hint="install one (Debian, Ubuntu: apt-get install openjdk-17-jdk-headless; macOS: brew install openjdk@21) "
+        hint="install one (Debian, Ubuntu: apt-get install openjdk-17-jdk-headless) "
         "or set ROCKETDIFF_JAVA_HOME to one that is there",
     )
 

@@ -28,7 +28,7 @@ from rocketdiff.subjects.subject import Subject
 KINDS = {
     kind.name: kind for kind in (java.KIND, python.KIND, cpp.KIND, *other_languages.KINDS, toy.KIND, grpc_java.KIND)
 }
-"""A client of another language is a row of ``releases.driver_builds``; any other is a file in ``kinds`` and a name here."""
+"""A client of another language is a row of ``releases.programs.driver_builds``; any other is a file in ``kinds`` and a name here."""
 
 _LABELLED = re.compile(f"(?P<label>{subject_file.LABEL})=(?P<rest>.+)", re.DOTALL)
 

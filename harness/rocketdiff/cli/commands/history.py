@@ -28,7 +28,7 @@ def bisect(
 ) -> None:
     """Every step between releases at which the answer to one script changes, with both answers."""
     from rocketdiff.lab.history import bisect as bisecting
-    from rocketdiff.lab.upgrade_report import executions, one_script
+    from rocketdiff.lab.use_cases import executions, one_script
 
     chosen = one_script(script, scenario, scenarios, seed)
     edges = bisecting.edges_between(first and release_of(first), last and release_of(last))
@@ -49,7 +49,7 @@ def changelog(
 ) -> None:
     """What changes between two releases or builds of the Java client, found by executing every release between them."""
     from rocketdiff.lab.history.changelog import changelog_data, changelog_lines
-    from rocketdiff.lab.upgrade_report import changes_between
+    from rocketdiff.lab.use_cases import changes_between
     from rocketdiff.simulation.script.depths import depth_named
 
     before, after = release_of(before), release_of(after)
@@ -80,7 +80,7 @@ def upgrade(
 ) -> None:
     """One page for an upgrade: what is different afterwards, before → after, most severe first."""
     from rocketdiff.lab import upgrade as page
-    from rocketdiff.lab.upgrade_report import differences_between, require_writable, write_page
+    from rocketdiff.lab.use_cases import differences_between, require_writable, write_page
     from rocketdiff.report.document import load
     from rocketdiff.simulation.script.depths import depth_named
 
@@ -107,7 +107,7 @@ def groups(
 ) -> None:
     """Which releases of the Java client behave alike, and what changed between those that do not."""
     from rocketdiff.lab.history import groups_page
-    from rocketdiff.lab.upgrade_report import all_groups, require_writable, write_page
+    from rocketdiff.lab.use_cases import all_groups, require_writable, write_page
     from rocketdiff.simulation.script import Depth
     from rocketdiff.simulation.script.depths import depth_named
 

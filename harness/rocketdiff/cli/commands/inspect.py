@@ -1,4 +1,4 @@
-"""Commands that only list: the scenarios, and what this machine has."""
+"""`rocketdiff scenarios` and `doctor`: the scenarios, and what this machine has."""
 
 from typing import Annotated
 

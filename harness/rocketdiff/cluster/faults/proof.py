@@ -22,7 +22,7 @@ from rocketmq_reference.remoting.errors import RemotingConnectException, Remotin
 # A running server answers a probe within 1 to 5 ms. Twenty times that counts as no answer and fits into most pauses.
 SILENCE_MS = 100
 
-# A pause may be as short as 70 ms. Its proof may take half of it, so that the pause ends on time.
+# A pause may be as short as 50 ms. Its proof may take half of it, so that the pause ends on time.
 _SHARE_OF_A_PAUSE = 0.5
 _SHORTEST_SILENCE_MS = 10
 

@@ -115,7 +115,7 @@ CHECKS = {
         ),
         Check(
             "timing",
-            "Sends in calm take as long as the other client's, within the scenario's margin.",
+            "A send whose first attempt goes to a paused broker takes as long as the other client's, within the scenario's margin.",
             Concern.DURATIONS,
             CheckKind.STATISTICAL,
             needs=(Need.SYNCHRONOUS,),
@@ -123,7 +123,7 @@ CHECKS = {
         ),
         Check(
             "failover-time",
-            "The first success after a fault comes as soon as the other client's, within the margin.",
+            "The first success after a pause comes as soon as the other client's, within the margin.",
             Concern.DURATIONS,
             CheckKind.STATISTICAL,
             needs=(Need.LOST_BROKER, Need.CHOSEN_QUEUE, Need.SYNCHRONOUS),

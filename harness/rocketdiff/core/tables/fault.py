@@ -79,8 +79,8 @@ class FaultKind(StrEnum):
     The kinds of faults under their scenario names.
 
     Scenario format, reports, ledger and analysis are generated from the traits. A new kind that changes a setting
-    also needs a row in ``cluster.faults.setting_faults``; a pause or kill needs nothing else. A new combination of
-    means and role, or a new parameter, needs its own part in ``scenario.file_format``.
+    also needs a row in ``cluster.faults.setting_faults``. A new combination of means and role, or a new parameter, needs
+    its own part in ``scenario.file_format``; CONTRIBUTING.md lists the places that reason about single kinds.
     """
 
     traits: FaultTraits

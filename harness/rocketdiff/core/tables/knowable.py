@@ -1,7 +1,7 @@
 """
 What can be known about a case, for the scenario format, the oracle and the checks.
 
-The format refuses a check that can never be decisive; the oracle leaves undecided what cannot be known, so that no
+The format refuses checks whose question these tables exclude; the oracle leaves undecided what cannot be known, so that no
 check reports a difference there. Either the question cannot arise (no fault latency, no avoidance), or no witness
 sees the decision (``unknown``).
 """

@@ -49,7 +49,7 @@ def decision_points_of(send: Send, *, split: bool) -> Iterator[DecisionPoint]:
     Yield the decision points of a send in order.
 
     split: note and choice are separate points, between which other threads may act. An asynchronous send has only its
-    first choice; ``async_ends`` judges the rest.
+    first choice; ``asynchronous.ends`` judges the rest.
     """
     if send.mode is SendMode.ASYNC:
         first = send.attempts[0]
