@@ -1,6 +1,7 @@
 """House rules about the code that ruff cannot state."""
 
 import ast
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -72,6 +73,12 @@ def test_functions_stay_short() -> None:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and (lines := body_lines(node)) > 40
     ]
     assert not too_long
+
+
+def test_a_folder_has_at_most_sixteen_modules() -> None:
+    """Where more stand side by side a room is missing."""
+    count = Counter(file.parent for file in modules("harness", "reference_impl") if file.name != "__init__.py")
+    assert {folder.relative_to(ROOT).as_posix(): n for folder, n in count.items() if n > 16} == {}
 
 
 def body_lines(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
