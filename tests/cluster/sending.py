@@ -2,13 +2,11 @@
 
 import time
 
-import pytest
-
 from rocketdiff.cluster.interface import Node
 from rocketmq_reference.connections.channels import Channels
 from rocketmq_reference.remoting import answers, sending
-from rocketmq_reference.remoting.errors import RemotingTimeoutException
 from rocketmq_reference.remoting.frames import Command
+from tests.reference_impl.connections.requesting import await_unanswered
 
 _TIMEOUT_MS = 10_000
 
@@ -21,17 +19,9 @@ def send(broker: Node, topic: str, queue_id: int, body: bytes, identity: str | N
 
 
 def send_unanswered(broker: Node, topic: str, queue_id: int, body: bytes, identity: str) -> None:
-    """
-    Send to a broker that is paused, give up after 50 ms and close the connection, as clients from 4.9.1 on do.
-
-    Where so many threads share a core that the time is up before the request is written, it is made again.
-    """
+    """Send to a broker that is paused, give up after 50 ms and close the connection, as clients from 4.9.1 on do."""
     with Channels() as channels:
-        is_written = False
-        while not is_written:
-            with pytest.raises(RemotingTimeoutException) as unanswered:
-                channels.invoke(broker.address, _command(topic, queue_id, body, identity), 50)
-            is_written = unanswered.value.written
+        await_unanswered(lambda: channels.invoke(broker.address, _command(topic, queue_id, body, identity), 50))
 
 
 def _command(topic: str, queue_id: int, body: bytes, identity: str | None) -> Command:

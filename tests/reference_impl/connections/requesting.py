@@ -6,6 +6,8 @@ import threading
 import time
 from collections.abc import Callable
 
+import pytest
+
 from rocketmq_reference.client.codec import AsyncEnd
 from rocketmq_reference.client.effects import Body
 from rocketmq_reference.client.memory import Thread
@@ -14,6 +16,7 @@ from rocketmq_reference.connections.channels import Question, question_of
 from rocketmq_reference.connections.host import LiveHost
 from rocketmq_reference.connections.network import Network
 from rocketmq_reference.dialects import dialect_of
+from rocketmq_reference.remoting.errors import RemotingTimeoutException
 from rocketmq_reference.remoting.frames import Command, respond_to
 from tests.reference_impl.fake_broker import FakeServer, HangUp, Late, Reply, Silence
 
@@ -119,3 +122,16 @@ def await_that(condition: Callable[[], bool]) -> None:
     while not condition():
         assert time.monotonic() < deadline
         time.sleep(0.005)
+
+
+def await_unanswered(invoke: Callable[[], object]) -> None:
+    """
+    Make a request that times out after it was written.
+
+    Where so many threads share a core that the time is up before, it is made again.
+    """
+    is_written = False
+    while not is_written:
+        with pytest.raises(RemotingTimeoutException) as unanswered:
+            invoke()
+        is_written = unanswered.value.written
