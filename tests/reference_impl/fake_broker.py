@@ -63,7 +63,11 @@ class Stored:
 
 
 class FakeServer:
-    """Accepts connections on a free port of loopback; every request goes to ``serve`` in its connection's thread."""
+    """
+    Accepts connections on a free port of loopback; every request goes to ``serve`` in its connection's thread.
+
+    two_below, two_above: sockets that hold the ports of the VIP channel, which refuse connects until they listen.
+    """
 
     def __init__(self, tls: ssl.SSLContext | None = None) -> None:
         self.silent = False
@@ -71,8 +75,9 @@ class FakeServer:
         self.requests: list[Command] = []
         self.connections = 0
         self._open: set[socket.socket] = set()
-        self._listener = socket.create_server(("127.0.0.1", 0))
-        self.address = f"127.0.0.1:{self._listener.getsockname()[1]}"
+        self._listener, self.two_below, self.two_above = _port_with_neighbours()
+        self._port: int = self._listener.getsockname()[1]
+        self.address = f"127.0.0.1:{self._port}"
         self._threads: list[threading.Thread] = []
         self._spawn(self._accept)
 
@@ -83,16 +88,14 @@ class FakeServer:
         return [request for request in self.requests if request.code == code]
 
     def refuse(self) -> None:
-        """Stop listening and hang up, as a killed process does."""
-        with contextlib.suppress(OSError):
-            self._listener.shutdown(socket.SHUT_RDWR)
-        self._listener.close()
+        """Stop listening and hang up, as a killed process does; the port stays taken, so that nobody else listens there."""
+        self._stop_listening()
+        self._listener = _bound(self._port)
         self.hang_up()
 
     def come_back(self) -> None:
         """Listen again where it did before it refused, as a process that was started again does."""
-        host, _, port = self.address.partition(":")
-        self._listener = socket.create_server((host, int(port)))
+        self._listener.listen()
         self._spawn(self._accept)
 
     def hang_up(self, *, reset: bool = False) -> None:
@@ -106,9 +109,17 @@ class FakeServer:
             connection.sendall(encode(command))
 
     def close(self) -> None:
-        self.refuse()
+        self._stop_listening()
+        self.hang_up()
         for thread in self._threads:
             thread.join(5)
+        self.two_below.close()
+        self.two_above.close()
+
+    def _stop_listening(self) -> None:
+        with contextlib.suppress(OSError):
+            self._listener.shutdown(socket.SHUT_RDWR)
+        self._listener.close()
 
     def _spawn(self, target: Callable[[], None]) -> None:
         thread = threading.Thread(target=target, daemon=True)
@@ -213,6 +224,32 @@ class FakeNameServer(FakeServer):
         if topic not in self.routes:
             return respond_to(request, ResponseCode.TOPIC_NOT_EXIST, remark=f"No topic route info: {topic}")
         return respond_to(request, ResponseCode.SUCCESS, body=json.dumps(self.routes[topic]).encode())
+
+
+def _port_with_neighbours() -> tuple[socket.socket, socket.socket, socket.socket]:
+    """Return a listener on a free port, and sockets that hold the ports two below and two above it."""
+    while True:
+        with contextlib.ExitStack() as made:
+            listener = made.enter_context(socket.create_server(("127.0.0.1", 0)))
+            port = listener.getsockname()[1]
+            try:
+                below, above = (made.enter_context(_bound(port + distance)) for distance in (-2, 2))
+            except OSError:  # somebody else's
+                continue
+            made.pop_all()
+            return listener, below, above
+
+
+def _bound(port: int) -> socket.socket:
+    """Return a socket that holds a port of loopback and does not listen. Raises OSError if the port is taken."""
+    holder = socket.socket()
+    try:
+        holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # connections of the last listener may linger
+        holder.bind(("127.0.0.1", port))
+    except OSError:
+        holder.close()
+        raise
+    return holder
 
 
 @dataclass

@@ -117,9 +117,8 @@ def test_a_server_that_is_gone_refuses_through_the_relay_too(relayed: Relayed) -
         "RemotingConnectException",
         "RemotingSendRequestException",
     }
-    back = socket.create_server(("127.0.0.1", int(relayed.cluster["a"].address.partition(":")[2])))
-    with back:
-        await_that(lambda: not refuses(host, int(port)))
+    relayed.cluster["a"].come_back()
+    await_that(lambda: not refuses(host, int(port)))
     kept = {type(record) for record in relayed.records() if isinstance(record, Shut | Opened)}
     assert kept == {Shut, Opened}
 
@@ -136,8 +135,9 @@ def test_a_client_that_comes_first_after_the_server_went_is_reset(relayed: Relay
 def test_old_clients_find_the_port_below(relayed: Relayed) -> None:
     """The VIP port of the relay leads to the VIP port of the broker, marked as such."""
     host, _, port = relayed.relay.addresses["broker-a"].partition(":")
-    number = int(relayed.cluster["a"].address.partition(":")[2]) - 2
-    with socket.create_server(("127.0.0.1", number)) as below, socket.create_connection((host, int(port) - 2)):
+    below = relayed.cluster["a"].two_below
+    below.listen()
+    with socket.create_connection((host, int(port) - 2)):
         below.settimeout(10)
         below.accept()[0].close()
         await_that(lambda: b'"vip":true' in relayed.relay.journal.read_bytes())

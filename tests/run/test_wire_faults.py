@@ -148,11 +148,12 @@ def what_is_not_proven(wire: Wire, kind: FaultKind, relays: list[Relay]) -> Unpr
 
 def test_a_refused_connection_is_no_reset(wire: Wire) -> None:
     """Nobody listens there: that proves another fault, which nobody asked for."""
-    with socket.create_server(("127.0.0.1", 0)) as closed:
-        address = f"127.0.0.1:{closed.getsockname()[1]}"
-    nobody = cast("Relay", Idle({"broker-b": address}))
-    with pytest.raises(UnprovenFault):
-        with_relays([nobody])[FaultKind.WIRE_RESET].inject(wire.cluster, spec_of(FaultKind.WIRE_RESET, Frames.REQUESTS))
+    with socket.socket() as closed:
+        closed.bind(("127.0.0.1", 0))  # and does not listen
+        nobody = cast("Relay", Idle({"broker-b": f"127.0.0.1:{closed.getsockname()[1]}"}))
+        faults = with_relays([nobody])
+        with pytest.raises(UnprovenFault):
+            faults[FaultKind.WIRE_RESET].inject(wire.cluster, spec_of(FaultKind.WIRE_RESET, Frames.REQUESTS))
 
 
 def test_a_fault_that_does_not_end_is_told(wire: Wire) -> None:
