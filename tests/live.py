@@ -1,4 +1,4 @@
-"""What live tests have in common: a cluster they share, folders of their own, and runs that a busy machine spoilt."""
+"""Shared by live tests: a cluster, private folders, and runs repeated on a busy machine."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -14,34 +14,34 @@ from tests.side_by_side import is_live, shares_a_cluster
 from tests.untested import REPEATED
 
 READY_S = 240.0
-"""Several times what a start takes on a machine that does nothing else: other tests start clusters beside it."""
+"""Several times a start on an idle machine, because other tests start clusters too."""
 
 BUILD_VARIABLE = "ROCKETDIFF_BUILD_CLIENTS"
-"""Set by `make clients`: clients are built that were never built here and take minutes."""
+"""Set by `make clients`: also build the clients that were never built here, which takes minutes."""
 
 DOWNLOADED = ("artifacts", "classes", "clients", "cpp", "jdk")
-"""What every test may use of the cache folder: it is only added to, by one process at a time."""
+"""Shared by all tests: these folders only grow, and one process at a time adds to them."""
 
 
 TRIES = 3
-"""How often a run is made at most that a busy machine may leave undecided; more would hide one that never decides."""
+"""Maximum number of runs that a busy machine may leave undecided; more would hide a run that never decides."""
 
 PATIENCE_S = 120.0
-"""Longer than anything awaited takes on a machine that many tests share; a test that waits this long has failed."""
+"""Longer than any awaited event takes on a machine shared by many tests."""
 
 PLENTY_MS = 10_000
-"""Timeout of sends that no test waits for: longer than a healthy broker takes on such a machine."""
+"""Timeout of sends that no test waits for: longer than a healthy broker needs."""
 
 _repeated: list[str] = []
 
 
 def tell_repeat(what: str) -> None:
-    """Let the end of the output say that the running test made a run again."""
+    """State at the end of the output that the running test repeated a run."""
     _repeated.append(what)
 
 
 def await_that(condition: Callable[[], bool], what: str = "what was awaited") -> None:
-    """Return once a condition holds; AssertionError if that takes longer than any machine needs."""
+    """Wait for a condition; AssertionError after ``PATIENCE_S``."""
     deadline = time.monotonic() + PATIENCE_S
     while not condition():
         assert time.monotonic() < deadline, f"{what} within {PATIENCE_S:g} s"
@@ -50,7 +50,6 @@ def await_that(condition: Callable[[], bool], what: str = "what was awaited") ->
 
 @pytest.fixture(autouse=True)
 def _told_repeats(record_property: Callable[[str, object], None]) -> Iterator[None]:
-    """What this test ran again is a property of its report."""
     _repeated.clear()
     yield
     for what in _repeated:
@@ -59,9 +58,9 @@ def _told_repeats(record_property: Callable[[str, object], None]) -> Iterator[No
 
 class SharedCluster:
     """
-    One cluster for all tests of this process that want its topology: up from the first of them to the last in a row.
+    One cluster for all consecutive tests of this process with its topology.
 
-    A broker that nobody asks for anything still takes a fifteenth of a core, which other tests want.
+    An idle broker takes a fifteenth of a core, which other tests need.
     """
 
     def __init__(self, topology: str, folders: pytest.TempPathFactory) -> None:
@@ -71,7 +70,7 @@ class SharedCluster:
         self._cluster: Cluster | None = None
 
     def cluster(self) -> Cluster:
-        """Started if it is not up."""
+        """Start it if necessary."""
         if self._cluster is None:
             folder = self._folders.mktemp(self._topology)
             self._cluster = self._running.enter_context(
@@ -80,7 +79,7 @@ class SharedCluster:
         return self._cluster
 
     def close(self) -> None:
-        """Stop it; it may be started again."""
+        """Stop the cluster; it can be started again."""
         self._cluster = None
         self._running.close()
 
@@ -90,7 +89,7 @@ _shared: list[SharedCluster] = []
 
 @pytest.fixture(scope="session")
 def shared_two_masters(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SharedCluster]:
-    """Use ``two_masters``."""
+    """For the fixture ``two_masters``."""
     shared = SharedCluster("two-masters", tmp_path_factory)
     _shared.append(shared)
     yield shared
@@ -99,7 +98,7 @@ def shared_two_masters(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sha
 
 @pytest.fixture
 def two_masters(shared_two_masters: SharedCluster) -> Iterator[Cluster]:
-    """Whatever the test does to it is healed afterwards; its topics stay, so take names that no other test takes."""
+    """The shared cluster, healed after the test. Topics remain, so each test needs its own names."""
     cluster = shared_two_masters.cluster()
     yield cluster
     cluster.heal_all()
@@ -107,7 +106,7 @@ def two_masters(shared_two_masters: SharedCluster) -> Iterator[Cluster]:
 
 @pytest.hookimpl(trylast=True)
 def pytest_runtest_teardown(nextitem: pytest.Item | None) -> None:
-    """After a test's own fixtures: a cluster that the next test does not want is stopped."""
+    """Stop a shared cluster that the next test does not use, after the test's own fixtures."""
     if nextitem is not None and not shares_a_cluster(nextitem):
         for shared in _shared:
             shared.close()
@@ -116,10 +115,10 @@ def pytest_runtest_teardown(nextitem: pytest.Item | None) -> None:
 @pytest.fixture(autouse=True)
 def _own_cache(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """
-    A live test's cache folder is its own but for what is downloaded.
+    Give a live test a private cache folder that shares only downloads.
 
-    Undo logs and the state of `cluster up` lie there: a run performs those of dead ones and waits for living ones, which must
-    never be another test's.
+    It contains undo logs and the state of `cluster up`: a run executes those of dead runs and waits for living ones, which must
+    not be another test's.
     """
     if is_live(request.node):
         factory: pytest.TempPathFactory = request.getfixturevalue("tmp_path_factory")
@@ -128,14 +127,14 @@ def _own_cache(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) 
 
 @pytest.fixture
 def own_cache_folder(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A cache folder of the test's own but for what is downloaded, for a test that keeps something there."""
+    """Private cache folder that shares only downloads, for tests that write to it."""
     folder = own_cache(tmp_path_factory.mktemp("cache"), cache_dir())
     monkeypatch.setenv(CACHE_VARIABLE, str(folder))
     return folder
 
 
 def own_cache(folder: Path, everybodys: Path) -> Path:
-    """Make ``folder`` a cache folder that has its own undo logs and everybody's downloads."""
+    """Make a cache folder with its own undo logs and links to the shared downloads."""
     for name in DOWNLOADED:
         (everybodys / name).mkdir(parents=True, exist_ok=True)
         (folder / name).symlink_to(everybodys / name)

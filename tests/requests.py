@@ -8,5 +8,4 @@ from rocketdiff.subjects.registry import published
 
 
 def asked(baseline: SubjectId, candidate: SubjectId, *arguments: Any, **options: Any) -> RunRequest:
-    """A request as RunRequest makes it."""
     return RunRequest(published(baseline), published(candidate), *arguments, **options)

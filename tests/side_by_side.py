@@ -1,12 +1,12 @@
 """
-How `make test` hands out tests to its processes, of which there are more than cores: a plugin of pytest for this project.
+Pytest plugin: how `make test` distributes tests to its processes, which outnumber the cores.
 
-Live tests start servers and clients and mostly wait, so several run side by side. They begin first, in all processes but
-the last, which begins with the tests that only compute. A process that has no tests of its kind left takes those of the
-other; of its kind it takes what is long first, but live tests on a shared cluster before all. Tests that share a fixture of
-their module stay together, and so do all that need the Java host or Spark; any other goes where there is room.
+Live tests start servers and clients and mostly wait, so several run in parallel. All processes but the last begin with live
+tests, the last with tests that only compute; a process without tests of its kind takes the other kind. Long tests go first, but
+live tests on a shared cluster before all. Tests that share a fixture of their module stay together, as do those that need the
+Java host or Spark.
 
-Built on pytest-xdist's `loadgroup`, which knows a group by what follows an @ in a test's name.
+Built on pytest-xdist's `loadgroup`, which reads the group after an @ in the test's name.
 """
 
 import inspect
@@ -20,26 +20,26 @@ LIVE = ("cluster", "container")
 """Markers of tests that start servers or clients."""
 
 LIVE_UNIT = "live:"
-"""What the name of every group of live tests begins with."""
+"""Prefix of every group of live tests."""
 
 SHARED = "shared_two_masters"
-"""The fixture that is a cluster for all tests of a process that want it; each process has its own, so they need not stay together."""
+"""Fixture with a cluster per process, so its tests need not stay together."""
 
 SHARED_UNIT = f"{LIVE_UNIT}shared:"
-"""Groups of these begin first and so come one after the other: a process stops the cluster when it comes to another test."""
+"""Prefix of groups on a shared cluster. They go first and consecutively: a process stops the cluster before any other test."""
 
 LONG = ("tests/whole/", "tests/cluster/containers/")
-"""Whole runs and containers take longest, so they begin before other live tests."""
+"""These take longest, so they begin before other live tests."""
 
 TOGETHER = {"java_host": "java", "spark": "spark"}
-"""Fixtures of the session that take ten seconds to start, and the unit of all tests that use one: one process starts it, once."""
+"""Session fixtures that take ten seconds to start, and their groups: only one process starts each."""
 
 BEGIN_EARLY = (*TOGETHER.values(), "tests/mutants/", "tests/lab/fuzz/")
-"""Tests that only compute, for half a minute and more: begun last they would leave the other processes without work."""
+"""Tests that compute for half a minute and more; started last they would leave other processes idle."""
 
 
 class SideBySide(LoadGroupScheduling):  # type: ignore[misc]  # xdist comes without types
-    """Live units first in all workers but the last, the others first in that one."""
+    """Live groups first in all workers but the last, other groups first in that one."""
 
     _is_in_order = False
 
@@ -52,7 +52,7 @@ class SideBySide(LoadGroupScheduling):  # type: ignore[misc]  # xdist comes with
         super()._assign_work_unit(node)
 
     def _next_unit(self, worker: str) -> str:
-        """The queue's first, which is live while any is, or the first that is not. (There are thousands: only the live ones are passed.)"""
+        """The first group of the queue; for the last worker the first that is not live, reached by skipping live ones only."""
         first = str(next(iter(self.workqueue)))
         if not begins_with_others(worker, self.numnodes):
             return first
@@ -60,12 +60,12 @@ class SideBySide(LoadGroupScheduling):  # type: ignore[misc]  # xdist comes with
 
 
 def begins_with_others(worker: str, workers: int) -> bool:
-    """Whether a worker (gw0, gw1 …) begins with what is not live; an only one begins with what is."""
+    """True if a worker (gw0, gw1 …) begins with tests that are not live; a single worker begins with live ones."""
     return workers > 1 and worker == f"gw{workers - 1}"
 
 
 def _turn(unit: str) -> int:
-    """Live units before others, of these the ones that share a cluster first, and of each kind the long ones."""
+    """Sort order: live tests on a shared cluster, long live ones, other live ones, long others, the rest."""
     if unit.startswith(SHARED_UNIT):
         return 0
     if unit.startswith(LIVE_UNIT):
@@ -74,29 +74,27 @@ def _turn(unit: str) -> int:
 
 
 def is_live(item: pytest.Item) -> bool:
-    """Whether a test starts servers or clients."""
     return any(item.get_closest_marker(name) for name in LIVE)
 
 
 def shares_a_cluster(item: pytest.Item) -> bool:
-    """Whether a test uses the cluster that is one for all such tests of its process."""
     return SHARED in getattr(item, "fixturenames", ())
 
 
 def unit_of(item: pytest.Item) -> str | None:
-    """What a test is handed out with: its module, if it shares something with others there; None for itself alone."""
+    """The group of a test: all tests that share a fixture with it, or a live test alone; None for any other."""
     module, _, name = item.nodeid.partition("::")
     unit = module if _shares_a_fixture(item) else f"{module}::{name}"
     if is_live(item):
         begin = SHARED_UNIT if shares_a_cluster(item) and not _shares_a_fixture(item) else LIVE_UNIT
-        # xdist takes an @ before a closing bracket for a part of a parameter.
+        # xdist takes an @ before a closing bracket as part of a parameter.
         return begin + unit.translate(str.maketrans("[]@", "()-"))
     started = (one for fixture, one in TOGETHER.items() if fixture in getattr(item, "fixturenames", ()))
     return next(started, unit if _shares_a_fixture(item) else None)
 
 
 def _shares_a_fixture(item: pytest.Item) -> bool:
-    """Whether it uses a fixture of this project that lives longer than a test; those of plugins are nobody's cluster."""
+    """True if a test uses a fixture of this project, not of a plugin, with a longer scope than a function."""
     if not isinstance(item, pytest.Function):
         return False
     used = (
@@ -111,7 +109,6 @@ def _is_installed(function: Callable[..., object]) -> bool:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Say which tests stay together, where pytest-xdist hands them out by group."""
     if getattr(config.option, "loadgroup", False):
         for item in items:
             unit = unit_of(item)
@@ -121,7 +118,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """No live test begins where groups were asked for and it is in none: those that share a cluster would disturb each other."""
+    """Fail a live test without a group: tests on a shared cluster would disturb each other."""
     if getattr(item.config.option, "loadgroup", False) and is_live(item) and f"@{LIVE_UNIT}" not in item.nodeid:
         pytest.fail(
             "expected pytest-xdist to put every live test into its group; saw this one in none; "
@@ -132,5 +129,4 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> SideBySide | None:
-    """Ours, for `--dist loadgroup`; what xdist has for all else."""
     return SideBySide(config, log) if config.getvalue("dist") == "loadgroup" else None

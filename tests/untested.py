@@ -1,4 +1,4 @@
-"""The end of the output: what was skipped and what that leaves untested, and which runs a busy machine made a test repeat."""
+"""The end of the output: skipped tests, what they leave untested, and runs repeated on a busy machine."""
 
 from collections import Counter
 from collections.abc import Generator
@@ -11,32 +11,30 @@ LEAVES_UNTESTED = {
     "cluster": "servers and clients, and whole runs",
     "spark": "analysis on Spark",
 }
-"""By marker, the first that a skipped test has. A test without any is named, and so is one of an area of which others passed."""
+"""By the first marker of a skipped test. A test without marker, or of an area with passed tests, is named instead."""
 
 REPEATED = "repeated because the machine was busy"
-"""Property of a test that says what it had to run again."""
+"""Property of a test: what it ran again."""
 
 AREA = "area"
-"""Property of a test: a marker of LEAVES_UNTESTED. The keywords of a report would hold names of folders as well."""
+"""Property of a test: a marker of LEAVES_UNTESTED. Report keywords would also contain folder names."""
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
-    """A worker's reports tell what its tests are marked with."""
     item.user_properties += [(AREA, marker) for marker in LEAVES_UNTESTED if item.get_closest_marker(marker)]
 
 
 class Ending:
-    """Listens to every test, here or in a worker, and has the last word."""
+    """Collects all test reports and prints the last section."""
 
     def __init__(self) -> None:
         self.skipped: list[tuple[str | None, str, str]] = []
         """Marker of the area, test, reason."""
         self.tested: set[str] = set()
-        """Markers of areas of which a test passed."""
+        """Markers of areas with a passed test."""
         self.repeated: list[str] = []
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """One phase of a test."""
         if report.skipped and not hasattr(report, "wasxfail"):
             self.skipped.append((next(iter(areas_of(report)), None), name_of(report), reason_of(report)))
         if report.passed and report.when == "call":
@@ -47,41 +45,38 @@ class Ending:
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> Generator[None]:
-        """After everything else but the last line."""
+        """Print the section before the last line."""
         yield
         terminalreporter.section("skipped, and untested for that")
         for line in self.lines():
             terminalreporter.line(line)
 
     def lines(self) -> list[str]:
-        """What is to be said; never nothing."""
         counted = Counter((self._untested_by(area, test), reason) for area, test, reason in self.skipped)
         skipped = [f"{count} skipped ({reason}): {untested} untested" for (untested, reason), count in counted.items()]
         repeated = [f"run again, the machine was too busy: {each}" for each in self.repeated]
         return [*(sorted(skipped) or ["nothing was skipped"]), *repeated]
 
     def _untested_by(self, area: str | None, test: str) -> str:
-        """What nothing is known of without this test."""
         return test if area is None or area in self.tested else LEAVES_UNTESTED[area]
 
 
 def areas_of(report: pytest.TestReport) -> list[str]:
-    """Markers of what the test is about, the one that decides first."""
+    """Markers of the test's area, the decisive one first."""
     return [str(value) for name, value in report.user_properties if name == AREA]
 
 
 def name_of(report: pytest.TestReport) -> str:
-    """Without what pytest-xdist appends."""
+    """Remove the suffix of pytest-xdist."""
     return report.nodeid.partition("@")[0]
 
 
 def reason_of(report: pytest.TestReport) -> str:
-    """As the skip gave it."""
     text = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
     return text.removeprefix("Skipped: ")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Not in a worker: whoever started it tells."""
+    """Workers do not register: the process that started them reports."""
     if not hasattr(config, "workerinput"):
         config.pluginmanager.register(Ending(), "untested")

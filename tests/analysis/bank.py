@@ -1,7 +1,8 @@
 """
-The bank of defective clients, as data: what each does wrong, the suite that must find it, and by which checks.
+The bank of defective clients, each with the suite and the checks that must find it.
 
-Reported defects (``rocketdiff.subjects.reported_defects``) are live toys as well; the others change what the brokers hold or which calls come back.
+Reported defects (``rocketdiff.subjects.reported_defects``) are live toys too; the others change stored messages or
+callbacks.
 """
 
 from collections.abc import Callable, Mapping
@@ -30,7 +31,7 @@ from tests.analysis.synthetic_modes import ModeStory
 def _reported_defect(defect: ReportedDefect) -> Defect:
     def spoil(all_told: Told) -> None:
         attempts = [reported(defect, one) for one in all_told.attempts]
-        all_told.attempts = [one for one in attempts if one is not None]  # type: ignore[misc]  # a lie keeps the kind of record
+        all_told.attempts = [one for one in attempts if one is not None]  # type: ignore[misc]  # a defect keeps the record type
         all_told.sends = [reported(defect, one) for one in all_told.sends]  # type: ignore[misc]  # the same
 
     return Defect(
@@ -44,7 +45,7 @@ def _reported_defect(defect: ReportedDefect) -> Defect:
 
 
 def _stored(change: Callable[[Stored], Stored | None]) -> Callable[[Told], None]:
-    """What the brokers hold of some sends is something else, or not there."""
+    """Change or remove the stored messages of some sends."""
 
     def spoil(all_told: Told) -> None:
         changed = [change(one) if one.send is not None and strikes(one.send) else one for one in all_told.stored]
@@ -96,7 +97,7 @@ def _blocks(all_told: Told) -> None:
 
 
 def _overtaken(all_told: Told) -> None:
-    """Each message that is struck and the next of its queue change their places."""
+    """Swap every tenth message of a queue with its successor."""
     held = {(one.broker, one.queue_id, one.queue_offset): one for one in all_told.stored}
     for place, one in sorted(held.items()):
         after = held.get((place[0], place[1], place[2] + 1))

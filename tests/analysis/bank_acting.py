@@ -1,7 +1,7 @@
 """
-Defective clients that act otherwise, rather than tell otherwise: of another release, with other settings, or with other brokers' answers.
+Defective clients that behave differently: another release, other settings, or other broker answers.
 
-Each replaces what the candidate told by what a client with the defect would have told of the same story.
+Their records replace the candidate's.
 """
 
 from collections.abc import Mapping
@@ -32,7 +32,7 @@ from tests.analysis.synthetic import Pause
 from tests.analysis.synthetic_modes import HALF_A_SECOND
 
 OLD = "4.2.0"
-"""Of retries after timeouts: from 4.3.0 on all attempts of a send share one timeout, and its first silent broker takes all of it."""
+"""For retries after timeouts: from 4.3.0 on all attempts share one timeout, used up by the first silent broker."""
 
 REPEATED = replace(
     BESIDE_A_PAUSE,

@@ -1,4 +1,4 @@
-"""What makes of a faithful client's words and messages those of a defective one, and what a defect of the bank is."""
+"""Defects of the bank, and functions that make a faithful client defective."""
 
 import json
 from collections.abc import Callable
@@ -11,15 +11,15 @@ from tests.analysis.synthetic import MS, ORIGIN_NS, Brokers, Stored, Told, play
 from tests.analysis.synthetic_modes import ModeStory, carrying
 
 Spoil = Callable[[Told, ModeStory], None]
-"""What makes of a faithful client's words in a story those of a defective one."""
+"""Changes a faithful client's records into a defective client's."""
 
 
 @dataclass(frozen=True)
 class Defect:
     """
-    One defective client in a story that gives it its chance.
+    One defective client in a scenario that triggers its defect.
 
-    suite: the smallest that holds such a scenario; checks: any of them must find it. release: of both arms.
+    suite: the smallest with such a scenario. checks: one of them must find it. release: of both arms.
     """
 
     kind: DefectKind
@@ -32,7 +32,7 @@ class Defect:
 
 
 SEED = 77
-"""Of the counters of whoever acts otherwise."""
+"""Start of the counters of clients that behave differently."""
 
 
 def _instead(told: Told, other: Told, keys: str) -> None:
@@ -41,7 +41,7 @@ def _instead(told: Told, other: Told, keys: str) -> None:
 
 
 def altered(one: Stored, **others: str | None) -> Stored:
-    """A message with these properties, or without (None), whatever else it carries."""
+    """Set these properties of a message, or remove them (None)."""
     carried = json.loads(one.properties or "{}") | others
     return replace(
         one, properties=properties_text({name: value for name, value in carried.items() if value is not None})
@@ -49,12 +49,12 @@ def altered(one: Stored, **others: str | None) -> Stored:
 
 
 def telling(spoil: Callable[[Told], None]) -> Spoil:
-    """A defect that asks nothing of the story."""
+    """A defect independent of the scenario."""
     return lambda told, _: spoil(told)
 
 
 def acting(release: str = "5.3.3", **settings: object) -> Spoil:
-    """As a client of that release with those settings."""
+    """A client of that release with those settings."""
 
     def spoil(told: Told, story: ModeStory) -> None:
         other = replace(story, settings=replace(story.settings, **settings))  # type: ignore[arg-type]  # names of settings
@@ -64,7 +64,7 @@ def acting(release: str = "5.3.3", **settings: object) -> Spoil:
 
 
 class _Lingering(Brokers):
-    """A client that hears of answers 300 ms late while a broker is silent."""
+    """Answers reach the client 300 ms late during a pause."""
 
     def __init__(self, story: ModeStory) -> None:
         super().__init__(story)
@@ -82,7 +82,7 @@ def lingers(told: Told, story: ModeStory) -> None:
 
 
 def fails_after_healing(told: Told, story: ModeStory) -> None:
-    """For two seconds after a pause whatever goes to that broker first is refused."""
+    """Sends to a broker within two seconds after its pause are refused."""
     spans = [(one.broker, ORIGIN_NS + (one.at_ms + one.for_ms + 100) * MS) for one in story.pauses]
     refused = {
         one.send
@@ -108,7 +108,6 @@ def acknowledges_early(told: Told, _: ModeStory) -> None:
 
 
 def one_queue(told: Told, _: ModeStory) -> None:
-    """Queue 0 of each broker gets everything."""
     ends: dict[str, int] = {}
     places: dict[int, int] = {}
     for place, one in enumerate(told.stored):
@@ -138,7 +137,7 @@ def shares_a_counter(told: Told, story: ModeStory) -> None:
 
 
 def swaps_results(told: Told, _: ModeStory) -> None:
-    """What the broker said of one send is told of the next, and the other way round."""
+    """Exchange the results of two consecutive sends."""
 
     def of(one: Send, other: Send) -> Send:
         return replace(one, broker=other.broker, queue_id=other.queue_id, queue_offset=other.queue_offset)
@@ -149,7 +148,7 @@ def swaps_results(told: Told, _: ModeStory) -> None:
 
 
 def second_copies(change: Callable[[Stored], Stored]) -> Spoil:
-    """What a retry stored is something else than what the first attempt stored."""
+    """Change only the message that a retry stored."""
 
     def spoil(told: Told, _: ModeStory) -> None:
         seen: set[int | None] = set()
@@ -162,12 +161,12 @@ def second_copies(change: Callable[[Stored], Stored]) -> Spoil:
 
 
 def _under(one: Stored, send: int | None) -> Stored:
-    """Under another message's name, with its body."""
+    """Give the message the id and body of another send."""
     return carrying(replace(one, send=send), json.loads(one.properties or "{}").get(KEYS, ""))
 
 
 def swaps_messages(told: Told, _: ModeStory) -> None:
-    """Two messages that follow each other are sent under each other's name."""
+    """Exchange the ids of two consecutive messages."""
     whose = {place: one.send for place, one in enumerate(told.stored)}
     for place in range(9, len(told.stored) - 1, 10):
         one, other = told.stored[place], told.stored[place + 1]
@@ -204,5 +203,5 @@ def other_level(told: Told, _: ModeStory) -> None:
 
 
 def falls_silent(told: Told, _: ModeStory) -> None:
-    """The second thread's messages go nowhere from the hundredth send on."""
+    """The second thread's messages are lost from send 100 on."""
     told.stored = [one for one in told.stored if not (one.send and one.send >= 100 and one.send % 2)]

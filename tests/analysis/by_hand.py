@@ -1,4 +1,4 @@
-"""A case made by hand, send by send: what observers note of it, added up, answered and judged to the exit code."""
+"""A manually built case, observed, summed up, answered and judged to the exit code."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
@@ -48,7 +48,7 @@ ENTRY = CaseEntry(
     status=CaseStatus.COMPLETE,
     clock=ClockAnchor(0, 0),
 )
-"""A sound case of one thread; half a second of timeout."""
+"""A sound case of one thread with a timeout of 500 ms."""
 
 Make = Callable[[CaseContext], CaseObserver]
 
@@ -56,7 +56,7 @@ Make = Callable[[CaseContext], CaseObserver]
 def fault(
     from_ns: int, to_ns: int | None, kind: FaultKind = FaultKind.PAUSE, node: str = "broker-b", episode: int = 1
 ) -> FaultRecord:
-    """In force, and shown to be, from one instant to another; None: for ever."""
+    """A fault between two instants; None: never healed."""
     return FaultRecord(episode, kind, node, from_ns, from_ns, from_ns, to_ns, to_ns, to_ns)
 
 
@@ -76,7 +76,7 @@ def made(
     thread: int = 0,
     **row: Any,
 ) -> SendView:
-    """A send of one arm, which ends as its last attempt did; row: what of it is otherwise."""
+    """A send of one arm that ends as its last attempt; row: fields to override."""
     last = attempts[-1] if attempts else tried(0, 0)
     told = {
         "due_ns": attempts[0].start_ns if attempts else 0,
@@ -101,7 +101,6 @@ def made(
 
 
 def pair(baseline: SendView | None, candidate: SendView | None) -> AlignedSend:
-    """The same send of both arms, or of one."""
     one = baseline or candidate
     assert one is not None
     return AlignedSend(one.thread, one.send, baseline, candidate)
@@ -114,7 +113,7 @@ def facts_of(
     entry: CaseEntry = ENTRY,
     habits: AsyncHabits = NO_HABITS,
 ) -> CaseFacts:
-    """What observers note of these sends, added up."""
+    """The facts that observers record."""
     collector = FactCollector("r1", 1, 0)
     observers = [one(CaseContext(entry, FaultTimes(faults), collector, habits)) for one in make]
     for send in sends:
@@ -129,10 +128,10 @@ def facts_of(
 
 
 def ended(evidence: Evidence) -> tuple[CheckResult, ExitCode]:
-    """The answer to one piece of evidence, and the exit code of a run that has it beside three that conform."""
+    """The answer to one evidence, and the exit code of a run with it and three conforming ones."""
     return answers([evidence], RUN)[0], judge([*COMPLETE, evidence], RUN).exit_code
 
 
 def signatures(facts: CaseFacts) -> list[str]:
-    """Of every difference that was noted, with how often."""
+    """Signature and count of every difference."""
     return sorted(f"{one.signature} {one.count}" for found in facts.divergences.values() for one in found)

@@ -1,4 +1,4 @@
-"""Synthetic runs in a folder of the test's own."""
+"""Synthetic runs in a temporary folder."""
 
 from collections.abc import Callable
 from itertools import count
@@ -23,7 +23,7 @@ def new_run(tmp_path: Path) -> Callable[..., RunDirectory]:
 
 @pytest.fixture
 def evidence_of() -> Callable[[RunDirectory], dict[tuple[str, str], Evidence]]:
-    """Analyse a run without Spark and judge it to the end; evidence by (scenario or pool, check)."""
+    """Analyse a run without Spark and judge it; evidence by (scenario or pool, check)."""
 
     def analysed(run: RunDirectory) -> dict[tuple[str, str], Evidence]:
         analysis = analyze([run.path], master=WITHOUT_SPARK)
@@ -35,7 +35,7 @@ def evidence_of() -> Callable[[RunDirectory], dict[tuple[str, str], Evidence]]:
 
 @pytest.fixture
 def ending_of() -> Callable[..., Ended]:
-    """Analyse a run without Spark, judge and report it; what it comes to."""
+    """Analyse a run without Spark, judge and report it."""
     return lambda run, policy=None: judged_to_the_end(run, analyze([run.path], master=WITHOUT_SPARK), policy)
 
 
@@ -43,7 +43,7 @@ def ending_of() -> Callable[..., Ended]:
 def found(
     new_run: Callable[..., RunDirectory], evidence_of: Callable[[RunDirectory], dict[tuple[str, str], Evidence]]
 ) -> Found:
-    """Evidence by check of a story played by two faithful clients of a release, of which the second was spoilt."""
+    """Evidence by check for two faithful clients, the candidate altered by ``change``."""
     numbers = count(1)
 
     def judged(story: ModeStory, change: Change | None = None, release: str = "5.3.3") -> dict[str, Evidence]:

@@ -1,8 +1,7 @@
 """
-What a run's evidence comes to: judged, counted and reported, with every sentence held against the others.
+Judges and reports a run's evidence, and compares the report's sentences with each other.
 
-The fixtures of this folder do this to all evidence they hand out, so a planted defect that is in the evidence and not in
-the exit code fails its test.
+The fixtures use it, so a defect that is in the evidence but not in the exit code fails its test.
 """
 
 import json
@@ -33,15 +32,15 @@ NOTHING_SEEN = re.compile(
     r"never came|no attempt of either arm|no attempt failed|no send failed|nearly any choice|no client had|was slow enough"
     r"|no broker was paused|fault latency is off"
 )
-"""What a check says when its question did not arise: never beside something it found."""
+"""Reasons of a check without findings; never next to a divergence."""
 
 ALL_IS_WELL = re.compile(r"behaves like|No divergence in|differs from \S+ only as")
-"""What a report says of a client in which nothing was found."""
+"""Sentences of a report about a client without findings."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """A judgement, its document and everything a person reads of it."""
+    """A judgement, its document and its readable text."""
 
     judgement: RunJudgement
     document: Document
@@ -49,7 +48,7 @@ class Ended:
 
 
 def judged_to_the_end(run: RunDirectory, analysis: Analysis, policy: Policy | None = None) -> Ended:
-    """Judge and report an analysis of one run; AssertionError for a verdict or a sentence that contradicts another."""
+    """Judge and report an analysis; AssertionError if verdict or sentences contradict each other."""
     info = described(run, analysis.evidence)
     judgement = judge(analysis.evidence, info, policy)
     document = build(info, judgement, analysis.plots, analysis.counts)
@@ -58,7 +57,7 @@ def judged_to_the_end(run: RunDirectory, analysis: Analysis, policy: Policy | No
 
 
 def described(run: RunDirectory, evidence: Sequence[Evidence]) -> RunInfo:
-    """The run as its manifest plans it; its pools are those that were answered."""
+    """The run as its manifest plans it; pools are those with evidence."""
     manifest = run.manifest
     baseline, candidate = (manifest.subjects[arm] for arm in Arm)
     cases = tuple(
@@ -84,7 +83,7 @@ def described(run: RunDirectory, evidence: Sequence[Evidence]) -> RunInfo:
 
 
 def require_certain_gates(evidence: Sequence[Evidence], judgement: RunJudgement) -> None:
-    """What was found in a sound case is DIVERGES, must, and exit 1."""
+    """A divergence in a sound case is DIVERGES, must, and exit code 1."""
     for item, result in zip(evidence, judgement.results, strict=False):
         if item.divergences and item.standing is not Standing.INVALID:
             assert (result.verdict, result.severity) == (Verdict.DIVERGES, Severity.MUST), (item.case, item.check)
@@ -92,7 +91,7 @@ def require_certain_gates(evidence: Sequence[Evidence], judgement: RunJudgement)
 
 
 def require_consistent(document: Document) -> str:
-    """No sentence of the terminal's summary or of the Markdown contradicts the exit code, a count or another sentence."""
+    """No sentence contradicts the exit code, a count or another sentence."""
     text = rendered(document)
     counts, diverges = document.counts, document.exit_code is ExitCode.DIVERGES
     new = [cluster for cluster in document.clusters if cluster.weight is Weight.NEW]
@@ -116,7 +115,7 @@ def require_consistent(document: Document) -> str:
 
 
 def require_same_counts(document: Document) -> None:
-    """JUnit, SARIF and the badge count what the machine line counts."""
+    """JUnit, SARIF and the badge show the counts of the machine line."""
     counts, run = document.counts, document.run
     suites = ET.fromstring(junit.render(run.run, run.seed, document.results, document.policy))
     told = {name: int(suites.attrib[name]) for name in ("tests", "failures", "errors")}
@@ -132,7 +131,7 @@ def require_same_counts(document: Document) -> None:
 
 
 def rendered(document: Document) -> str:
-    """The terminal's summary on a wide screen, then the Markdown."""
+    """The terminal summary on a wide screen, then the Markdown."""
     console = Console(width=400, file=StringIO(), color_system=None)
     with console.capture() as captured:
         print_summary(document, console)

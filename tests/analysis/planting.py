@@ -1,4 +1,4 @@
-"""Stories of the other ways to send beside a paused broker, and how to spoil what one of two faithful clients tells of them."""
+"""Scenarios of all send modes with a pause, and changes of a client's records."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -11,7 +11,7 @@ from tests.analysis.synthetic import MS, ORIGIN_NS, Pause, Stored, Told
 from tests.analysis.synthetic_modes import ModeStory, carrying
 
 Found = Callable[..., dict[str, Evidence]]
-"""The fixture ``found``: story, what spoils the candidate, release; evidence by check."""
+"""The fixture ``found``: scenario, change of the candidate, release; evidence by check."""
 
 EXACT = ("queue-choice", "attempts", "error-kind", "loss", "duplication", "content")
 LATENCY = ClientSettings(send_latency_fault_enable=True, send_msg_timeout_ms=500)
@@ -30,12 +30,12 @@ HEALTHY, PAUSED = "broker-a", "broker-b"
 
 
 def signatures(evidence: dict[str, Evidence]) -> set[str]:
-    """``check signature`` of everything found."""
+    """``check signature`` of every divergence."""
     return {f"{check} {one.signature}" for check, each in evidence.items() for one in each.divergences}
 
 
 def sends_to(told: Told, broker: str, story: ModeStory) -> list[int]:
-    """Sends that began in the middle of the pause and tried this broker first."""
+    """Sends in the middle of the pause whose first attempt went to this broker."""
     (pause,) = story.pauses
     from_ns, to_ns = ORIGIN_NS + (pause.at_ms + 400) * MS, ORIGIN_NS + (pause.at_ms + pause.for_ms - 1_200) * MS
     first = {one.send: one.broker for one in told.attempts if one.attempt == 0}
@@ -52,7 +52,7 @@ def change_copies(told: Told, number: int, change: Callable[[Stored], Stored | N
 
 
 def go_elsewhere(told: Told, number: int, after_ns: int = MS) -> None:
-    """One attempt more, at once, on the healthy broker, which stores it."""
+    """Add an immediate further attempt on the healthy broker, which stores it."""
     place, last = next((n, one) for n, one in enumerate(told.attempts) if one.send == number)
     start_ns = last.end_ns + 10_000
     more = replace(

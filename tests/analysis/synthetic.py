@@ -1,8 +1,8 @@
 """
-Runs made by the reference's own rules in virtual time, written as real run directories: two arms, brokers that pause.
+Synthetic run directories: the reference's rules in virtual time, and brokers that pause.
 
-A broker answers in a millisecond; a paused one answers when it is resumed, if the client still waits, and stores the
-message then in any case. Only the sends of one thread at a time are played, so threads must not share state.
+A broker answers in 1 ms; a paused one answers when resumed, if the client still waits, and always stores the message.
+Threads are played one after another, so they must not share state.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -53,9 +53,9 @@ MACHINE = Machine(system="Linux", processor="x", cores=2, memory_mib=4096, pytho
 @dataclass(frozen=True)
 class Pause:
     """
-    One broker, silent for a while, or a node with another fault; times in ms from the first due send, no length is for good.
+    A pause of a broker, or another fault of a node; ms from the first due send, ``for_ms`` 0: never healed.
 
-    refuses: connections to it fail at once meanwhile.
+    refuses: meanwhile connections fail at once.
     """
 
     broker: str
@@ -84,7 +84,7 @@ class Stored:
 
 @dataclass
 class Told:
-    """Everything one arm said and left behind; tests change it."""
+    """One arm's records and stored messages; tests change them."""
 
     attempts: list[Attempt] = field(default_factory=list)
     sends: list[Send] = field(default_factory=list)
@@ -96,7 +96,7 @@ class Told:
 
 @dataclass(frozen=True)
 class Story:
-    """One case to be played: every figure in ms."""
+    """One case to play; all times in ms."""
 
     name: str = "fault-latency/pause-one-of-two"
     settings: ClientSettings = field(
@@ -113,11 +113,11 @@ class Story:
 
     @property
     def queues(self) -> tuple[tuple[str, int], ...]:
-        """Publish list: four queues a broker."""
+        """Publish list: four queues per broker."""
         return tuple((broker, queue) for broker in self.brokers for queue in range(4))
 
     def plan(self) -> Plan:
-        """Sends in turn over the threads."""
+        """The threads send in turn."""
         sends = (PlannedSend(n, n % self.threads, n * self.every_ms * MS, self.kind, 0, 64) for n in range(self.sends))
         return Plan(seed=1, threads=self.threads, sends=tuple(sends))
 
@@ -126,7 +126,7 @@ class Story:
 
 
 class Brokers:
-    """Virtual brokers: when they answer, and what they have stored."""
+    """Virtual brokers: their answer times and stored messages."""
 
     def __init__(self, story: Story) -> None:
         self._pauses = story.pauses
@@ -134,7 +134,7 @@ class Brokers:
         self.stored: list[Stored] = []
 
     def ask(self, broker: str, queue_id: int, now_ns: int, timeout_ms: int, send: int) -> tuple[int, int | None]:
-        """(when the client knows, offset or None for a timeout); the message is stored either way."""
+        """Return when the client gets the answer, and the offset (None: timeout); the message is always stored."""
         answer_ns = now_ns + MS
         for pause in self._at(broker, now_ns):
             answer_ns = ORIGIN_NS + (pause.at_ms + pause.for_ms) * MS + MS
@@ -142,12 +142,12 @@ class Brokers:
         self._ends[broker, queue_id] = offset + 1
         self.stored.append(Stored(broker, queue_id, offset, send, answer_ns // MS, now_ns // MS, sys_flag=0))
         if answer_ns - now_ns > timeout_ms * MS:
-            # A client notices a little late; at the end of its budget, to the millisecond, it might go on with nothing left.
+            # A client notices a timeout a little late; exactly at the end of its budget it might retry with no time left.
             return now_ns + timeout_ms * MS + 3 * MS, None
         return answer_ns, offset
 
     def refuses(self, broker: str, now_ns: int) -> bool:
-        """Whether a connection to it fails at once."""
+        """True if a connection to the broker fails at once."""
         return any(pause.refuses for pause in self._at(broker, now_ns))
 
     def _at(self, broker: str, now_ns: int) -> list[Pause]:
@@ -160,7 +160,7 @@ class Brokers:
 
 
 def play(story: Story, release: str, seed: int, brokers: Brokers | None = None) -> Told:
-    """What a faithful client of that release does; ``seed`` decides where its counters start."""
+    """A faithful client's records; ``seed`` sets the start of its counters."""
     dialect, brokers, told = dialect_of(release), brokers or Brokers(story), Told()
     settings = SendSettings(
         send_latency_fault_enable=story.settings.send_latency_fault_enable,
@@ -233,7 +233,7 @@ MANIFEST = RunManifest(
     machine=MACHINE,
     cases=(),
 )
-"""What every run here has in common."""
+"""Fields of all synthetic runs."""
 
 
 @lru_cache(maxsize=32)
@@ -242,7 +242,7 @@ def _played(story: Story, release: str, seed: int) -> Told:
 
 
 def played(story: Story, release: str, seed: int) -> Told:
-    """What a faithful client tells, for somebody who may spoil it; most tests spoil a story that another has played already."""
+    """A copy of a faithful client's records, cached for tests that change the same case."""
     told = _played(story, release, seed)
     scheduled = None if told.scheduled is None else [*told.scheduled]
     return Told([*told.attempts], [*told.sends], [*told.stored], [*told.routes], [*told.again], scheduled)
@@ -261,7 +261,7 @@ def write_run(
     complete: bool = True,
     change_baseline: Change | None = None,
 ) -> RunDirectory:
-    """A sealed run of all stories; ``change`` spoils what the candidate told, ``change_baseline`` the baseline, ``change_arms`` both."""
+    """A sealed run; ``change`` alters the candidate, ``change_baseline`` the baseline, ``change_arms`` both."""
     subjects = {Arm.BASELINE: baseline, Arm.CANDIDATE: candidate}
     entries = tuple(_entry(number, story, subjects) for number, story in enumerate(stories, start=1))
     directory = RunDirectory.create(root, replace(MANIFEST, run=run, seed=seed, subjects=subjects, cases=entries))
@@ -298,7 +298,7 @@ _TABLES = (TableName.SENDS, TableName.ATTEMPTS, TableName.ROUTES)
 
 @dataclass(frozen=True, slots=True)
 class _SealedArm:
-    """What sealing the journal of a faithful client comes to."""
+    """The result of sealing a faithful client's journal."""
 
     summary: ArmSummary
     files: dict[PurePosixPath, bytes]
@@ -306,13 +306,13 @@ class _SealedArm:
 
 
 _sealed: dict[object, _SealedArm] = {}
-"""The latest ones: a hundred defects are planted beside the same client."""
+"""The latest sealed arms, for a hundred defects with the same baseline."""
 
 _SEALED_AT_MOST = 64
 
 
 def _seal(case: CaseDirectory, faithful: dict[Arm, object]) -> None:
-    """Seal a case; the arms whose content is that of their key only once for all runs that have it."""
+    """Seal a case; an arm with a key is sealed once for all runs."""
     seal_arm = case._seal_arm
 
     def known(arm: Arm, plan: Sequence[PlannedSend]) -> ArmSummary:
@@ -338,7 +338,7 @@ def _seal(case: CaseDirectory, faithful: dict[Arm, object]) -> None:
 
 
 def faults_of(story: Story) -> tuple[FaultRecord, ...]:
-    """The faults as an injector would record them, each doubtful for a tenth of a millisecond."""
+    """The faults as an injector records them, each uncertain for 0.1 ms."""
     return tuple(_fault(number, pause) for number, pause in enumerate(story.pauses, start=1))
 
 

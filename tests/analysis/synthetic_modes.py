@@ -1,8 +1,7 @@
 """
-Synthetic runs of the other ways to send: asynchronous, one-way, to a given queue, delayed, and with something to carry.
+Synthetic runs of the other send modes: asynchronous, one-way, to a given queue, delayed, with properties.
 
-By the reference's own rules in virtual time, on the brokers of ``synthetic``, which pause. An asynchronous request that is
-not answered is found to be over by a look at all pending requests, once a second.
+They use the brokers of ``synthetic``. A scan once a second finds pending requests without an answer.
 """
 
 from dataclasses import dataclass, replace
@@ -36,7 +35,7 @@ HALF_A_SECOND = ClientSettings(send_msg_timeout_ms=500)
 
 @dataclass(frozen=True)
 class ModeStory(Story):
-    """A story whose sends are made otherwise; fault latency is off."""
+    """A case with another send mode; fault latency is off."""
 
     name: str = "mode"
     settings: ClientSettings = HALF_A_SECOND
@@ -49,7 +48,7 @@ class ModeStory(Story):
     checks: tuple[str, ...] = ("queue-choice", "attempts", "error-kind", "loss", "duplication")
 
     def plan(self) -> Plan:
-        """Sends in turn over the threads; a given queue is one of three, two of them on one broker."""
+        """The threads send in turn; a given queue is one of three, two of them on one broker."""
         sends = (
             PlannedSend(
                 n,
@@ -67,7 +66,7 @@ class ModeStory(Story):
         return Plan(seed=1, threads=self.threads, sends=tuple(sends))
 
     def play(self, release: str, seed: int) -> Told:
-        """What a faithful client tells, and what the brokers hold of it."""
+        """A faithful client's records, and the stored messages."""
         if self.mode is SendMode.SYNC and self.kind is SendKind.PLAIN:
             told = play(self, release, seed)
         else:
@@ -77,7 +76,7 @@ class ModeStory(Story):
 
 
 class _Player:
-    """One client that does not wait, or is told where to send."""
+    """A client that does not wait, or sends to given queues."""
 
     def __init__(self, story: ModeStory, dialect: Dialect, seed: int) -> None:
         self.story, self.dialect = story, dialect
@@ -91,7 +90,7 @@ class _Player:
         self.first, self.again = self._selector(), self._selector()
 
     def play(self) -> Told:
-        """Every send of the plan, the next when the thread is free again."""
+        """Play every send, the next when the thread is free."""
         now_ns = ORIGIN_NS
         one_send = {SendMode.ASYNC: self._async, SendMode.ONEWAY: self._oneway, SendMode.SYNC: self._to_queue}
         for planned in self.story.plan().sends:
@@ -192,7 +191,7 @@ class _Player:
 
 
 def carrying(one: Stored, keys: str, **others: str) -> Stored:
-    """A stored message with everything it carries."""
+    """A stored message with its id, keys, properties and body digest."""
     identity = f"run/T/{one.send}"
     carried = {ID_PROPERTY: identity, "UNIQ_KEY": f"U{one.send}", **({KEYS: keys} if keys else {}), **others}
     digest = body_digest(padded(identity, BODY_BYTES))
@@ -200,7 +199,7 @@ def carrying(one: Stored, keys: str, **others: str) -> Stored:
 
 
 def _dress(story: ModeStory, told: Told) -> None:
-    """Give every message what it carries, and keep delayed ones back before they are delivered."""
+    """Add properties to messages, and hold delayed ones back before delivery."""
     if not story.delay_level:
         told.stored = [carrying(one, story.keys) for one in told.stored]
         return

@@ -1,4 +1,4 @@
-"""The whole analysis by its one entrance, without Spark."""
+"""The whole analysis through its entry point, without Spark."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -14,7 +14,7 @@ NewRun = Callable[..., RunDirectory]
 
 
 def test_every_planned_check_has_an_answer(new_run: NewRun) -> None:
-    """The scenario's checks, the three that are asked of every case, and two pools."""
+    """Evidence covers the scenario's checks, three implicit ones and two pools."""
     run = new_run()
     answered = [(one.case, one.check) for one in analyze([run.path], master=WITHOUT_SPARK).evidence]
     case, pool = run.entry(1).name, "pooled/pause/fault-latency-on/java:5.3.3~python:5.3.3"
@@ -26,14 +26,14 @@ def test_every_planned_check_has_an_answer(new_run: NewRun) -> None:
 
 
 def test_a_check_that_is_planned_explicitly_is_answered_once(new_run: NewRun) -> None:
-    """The runner plans protocol and validity itself."""
+    """An implicit check that the runner also plans is answered once."""
     run = new_run([Story(name="calm", pauses=(), checks=("loss", "protocol", "validity"))])
     answered = [one.check for one in analyze([run.path], master=WITHOUT_SPARK).evidence]
     assert answered == ["loss", "protocol", "validity", "outcomes"]
 
 
 def test_runs_are_pooled_with_one_another(new_run: NewRun) -> None:
-    """Four runs of one spell each make one pool of four."""
+    """Four runs with one outage each make one pool of four."""
     runs = [new_run(run=f"run-{number}", seed=number) for number in range(4)]
     analysis = analyze([run.path for run in runs], master=WITHOUT_SPARK)
     pooled = next(one for one in analysis.evidence if one.case.startswith("pooled") and one.check == "timing")
@@ -43,7 +43,7 @@ def test_runs_are_pooled_with_one_another(new_run: NewRun) -> None:
 
 
 def test_a_run_may_be_moved(new_run: NewRun, tmp_path: Path) -> None:
-    """Nothing in it knows where it was made."""
+    """A moved run gives the same analysis."""
     run = new_run()
     before = analyze([run.path], master=WITHOUT_SPARK)
     moved = run.path.rename(tmp_path / "elsewhere")
@@ -51,20 +51,20 @@ def test_a_run_may_be_moved(new_run: NewRun, tmp_path: Path) -> None:
 
 
 def test_a_check_nobody_can_answer_is_refused(new_run: NewRun) -> None:
-    """A question must not go unanswered without a sound."""
+    """An unknown planned check is an error, not skipped."""
     run = new_run([Story(name="calm", pauses=(), checks=("loss", "telepathy"))])
     with pytest.raises(TraceError, match="telepathy"):
         analyze([run.path], master=WITHOUT_SPARK)
 
 
 def test_a_folder_that_is_no_run_is_refused(tmp_path: Path) -> None:
-    """There is no run.json in it."""
+    """A folder without run.json is refused."""
     with pytest.raises(TraceError, match=r"run\.json"):
         analyze([tmp_path], master=WITHOUT_SPARK)
 
 
 def test_the_same_run_twice_is_refused(new_run: NewRun) -> None:
-    """Its episodes would count double."""
+    """A run given twice is refused: its episodes would count double."""
     run = new_run()
     with pytest.raises(UsageError, match="each given once"):
         analyze([run.path, run.path], master=WITHOUT_SPARK)

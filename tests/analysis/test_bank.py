@@ -1,4 +1,4 @@
-"""Every defective client of the bank is judged to its exit code, by a check that must find it."""
+"""Every defective client of the bank is judged to its exit code."""
 
 import pytest
 
@@ -13,7 +13,7 @@ def _both(release: str) -> dict[str, str]:
 
 
 def test_the_bank_is_large_and_of_many_kinds() -> None:
-    """Sixty defects at least, of each kind two at least, or one of order."""
+    """The bank has at least 60 defects of at least nine kinds."""
     kinds = [defect.kind.value for defect in BANK.values()]
     assert len(BANK) >= 60
     assert len(set(kinds)) >= 9
@@ -21,7 +21,7 @@ def test_the_bank_is_large_and_of_many_kinds() -> None:
 
 @pytest.mark.parametrize("name", BANK)
 def test_a_defective_client_diverges(name: str, new_run: object, ending_of: object) -> None:
-    """Exit 1, and one of the checks named in the bank says so."""
+    """A check named in the bank diverges, with exit code 1."""
     assert callable(new_run)
     assert callable(ending_of)
     defect = BANK[name]
@@ -41,7 +41,7 @@ def test_a_defective_client_diverges(name: str, new_run: object, ending_of: obje
 def test_no_story_of_the_bank_alarms_without_a_defect(
     story: object, release: str, new_run: object, ending_of: object
 ) -> None:
-    """Two faithful clients in the same stories."""
+    """Two faithful clients conform in every scenario of the bank."""
     assert callable(new_run)
     assert callable(ending_of)
     assert ending_of(new_run([story], **_both(release))).judgement.exit_code is ExitCode.CONFORMS

@@ -1,4 +1,4 @@
-"""A case of literal tables: how its sends are streamed, by which rules it is judged, and everything that the pass writes down."""
+"""A case of literal tables: its streamed sends, and the facts of the pass."""
 
 from dataclasses import replace
 from typing import Any
@@ -49,13 +49,13 @@ USUAL = {
 
 
 def table(name: TableName, *rows: dict[str, Any]) -> pa.Table:
-    """Rows of one arm; what they do not say is usual."""
+    """Rows of one arm; missing fields have usual values."""
     whole = [{"case": 1, "arm": 0} | USUAL[name] | row for row in rows]
     return pa.Table.from_pylist(whole, schema=SCHEMAS[name])
 
 
 def trace(entry: CaseEntry = SMALL, subjects: dict[Arm, str] | None = None, **tables: Any) -> CaseTrace:
-    """Tables by their name, alike in both arms unless it ends with an arm's."""
+    """Tables by name, the same in both arms unless the name ends with an arm."""
     found: dict[TableKey, pa.Table] = {}
     for key, rows in tables.items():
         word, _, arm = key.partition("_")
@@ -67,7 +67,7 @@ def trace(entry: CaseEntry = SMALL, subjects: dict[Arm, str] | None = None, **ta
 
 @pytest.mark.parametrize("batch_rows", [1, 2, 100])
 def test_sends_are_streamed_with_their_attempts(batch_rows: int) -> None:
-    """Send 1 has two, send 2 never returned, send 3 of the other thread has none; whatever the edges of batches."""
+    """Sends come with their attempts at every batch size, even a send that never returned."""
     attempts = [{"send": 0}, {"send": 1}, {"send": 1, "attempt": 1}, {"send": 2}]
     case = trace(sends=[{"send": 0}, {"send": 1}, {"send": 3, "thread": 1}], attempts=attempts)
     told = [
@@ -85,7 +85,7 @@ def test_sends_are_streamed_with_their_attempts(batch_rows: int) -> None:
 
 
 def test_words_become_members_of_their_enumerations() -> None:
-    """A send without a mode, as before schema 1.2, is synchronous."""
+    """Words become enumeration members; a send without a mode (before schema 1.2) is synchronous."""
     row = {"send": 0, "outcome": "failed", "reason": "timeout", "kind": "selector", "error": SLOW, "status": None}
     attempt = {
         "send": 0,
@@ -106,7 +106,7 @@ def test_words_become_members_of_their_enumerations() -> None:
 
 
 def test_faults_come_by_time_and_then_by_node() -> None:
-    """Whatever their episodes."""
+    """Faults are ordered by time, then by node, not by episode."""
     rows = [
         {"node": "b", "inject_ns": 20},
         {"episode": 2, "node": "b", "inject_ns": 10, "kind": "kill"},
@@ -136,7 +136,7 @@ def differences(case: CaseTrace) -> list[str]:
 
 
 def whole(**others: Any) -> CaseTrace:
-    """Four sends of each arm in turn over four queues, all stored; others: tables that are otherwise."""
+    """Four sends per arm over four queues, all stored; others: tables to replace."""
     places = [{"broker": one["broker"], "queue_id": one["queue_id"], "send": n} for n, one in enumerate(QUEUES)]
     times = [{"start_ns": n * 10 * MS, "end_ns": n * 10 * MS + MS} for n in range(4)]
     sends = [one | at | {"due_ns": at["start_ns"]} for one, at in zip(places, times, strict=True)]
@@ -147,7 +147,7 @@ def whole(**others: Any) -> CaseTrace:
 
 
 def test_everything_that_a_quiet_case_leaves() -> None:
-    """No difference; and of each arm what was read and judged."""
+    """A case without differences records what was read and judged of each arm."""
     assert differences(whole()) == []
     tallies = told(whole())
     for arm in ("baseline", "candidate"):
@@ -174,7 +174,7 @@ def test_everything_that_a_quiet_case_leaves() -> None:
 
 
 def test_a_message_of_nobodys_is_foreign_and_told() -> None:
-    """Send 4 of four was never planned, nor was one without a number."""
+    """A stored message without a planned send is foreign and reported as stray."""
     rows = [{"send": 4, "queue_offset": 8}, {"send": None, "queue_offset": 9}]
     case = whole(stored_candidate=rows)
     tallies = told(case)
@@ -185,7 +185,7 @@ def test_a_message_of_nobodys_is_foreign_and_told() -> None:
 
 
 def test_queues_that_were_not_read_are_told() -> None:
-    """And nothing is said to be lost for it."""
+    """Queues not read back are counted, and no message is reported lost."""
     case = whole()
     unread = replace(
         case, tables={key: one for key, one in case.tables.items() if key != (TableName.STORED, CANDIDATE)}
@@ -197,7 +197,7 @@ def test_queues_that_were_not_read_are_told() -> None:
 
 
 def test_a_difference_is_told_from_the_first_due_send_on() -> None:
-    """Bars begin 10 and 1,010 ms after it; both arms' calls and copies stand beside it."""
+    """A difference shows both arms' calls and copies, 10 and 1,010 ms after the first due send."""
     case = whole(
         stored_candidate=[
             {"send": n, "broker": one["broker"], "queue_id": one["queue_id"]} for n, one in enumerate(QUEUES) if n != 1

@@ -17,7 +17,7 @@ NewRun = Callable[..., RunDirectory]
 
 @pytest.mark.parametrize("batch_rows", [1, 7, 1_000])
 def test_batches_do_not_show_in_the_stream(new_run: NewRun, batch_rows: int) -> None:
-    """State is carried over the edge of every batch, wherever it falls."""
+    """The stream does not depend on the batch size."""
     trace = read_case(new_run([Story(threads=2)]), 1)
     whole = list(trace.sends(Arm.BASELINE, 1_000_000))
     assert list(trace.sends(Arm.BASELINE, batch_rows)) == whole
@@ -25,7 +25,7 @@ def test_batches_do_not_show_in_the_stream(new_run: NewRun, batch_rows: int) -> 
 
 
 def test_a_send_that_never_returned_keeps_its_attempts(new_run: NewRun) -> None:
-    """The subject died in send 3: there is no row of it, but an attempt."""
+    """A send without a row, because the subject died, keeps its attempt."""
 
     def die(told: Told) -> None:
         told.sends = [send for send in told.sends if send.send != 3]
@@ -36,7 +36,7 @@ def test_a_send_that_never_returned_keeps_its_attempts(new_run: NewRun) -> None:
 
 
 def test_faults_and_routes_are_read(new_run: NewRun) -> None:
-    """One pause, one publish list of eight queues."""
+    """One pause and one publish list of eight queues are read."""
     trace = read_case(new_run(), 1)
     assert [(fault.kind, fault.node, fault.injected_ns) for fault in trace.faults] == [
         (FaultKind.PAUSE, "broker-b", ORIGIN_NS + 1_000_000_000)
@@ -45,7 +45,7 @@ def test_faults_and_routes_are_read(new_run: NewRun) -> None:
 
 
 def test_queues_that_were_not_read_back_are_no_empty_table(new_run: NewRun) -> None:
-    """A missing witness is told apart from one that saw nothing."""
+    """Queues not read back give no table, not an empty one."""
     run = new_run(complete=False)
     (run.path / "stored" / "01-candidate.parquet").unlink()
     trace = read_case(run, 1)
@@ -53,7 +53,7 @@ def test_queues_that_were_not_read_back_are_no_empty_table(new_run: NewRun) -> N
 
 
 def test_a_file_of_another_run_is_refused(new_run: NewRun) -> None:
-    """Its statement names the run it belongs to."""
+    """A table file of another run is refused."""
     run, other = new_run(), new_run(run="run-2")
     name = "attempts/01-baseline.parquet"
     (run.path / name).write_bytes((other.path / name).read_bytes())

@@ -1,4 +1,4 @@
-"""From sums to evidence, on facts made by hand: which checks answer, what a difference becomes, how much was read."""
+"""From facts to evidence: the answering checks, divergences and counts."""
 
 from dataclasses import replace
 from typing import Any
@@ -39,12 +39,12 @@ def case(*facts: Any, entry: CaseEntry = PLANNED) -> CaseFacts:
 
 
 def answers(*facts: Any, entry: CaseEntry = PLANNED) -> dict[str, Evidence]:
-    """By check, in their order."""
+    """Evidence by check, in its order."""
     return {one.check: one for one in all_evidence([case(*facts, entry=entry)])}
 
 
 def test_planned_checks_are_answered_once_and_three_always() -> None:
-    """In the order of the plan; one that is planned and implicit is asked once."""
+    """Planned checks are answered once, in order, then the implicit ones."""
     assert list(answers()) == ["loss", "timing", "outcomes", "protocol", "validity"]
     twice = replace(PLANNED, checks=("validity", "loss"))
     assert list(answers(entry=twice)) == ["validity", "loss", "outcomes", "protocol"]
@@ -52,7 +52,7 @@ def test_planned_checks_are_answered_once_and_three_always() -> None:
 
 
 def test_what_nobody_planned_is_told_where_it_was_found() -> None:
-    """As a must: it ends the run with exit 1, whatever its check would be by itself."""
+    """A difference of an unplanned check is a ``must``: exit code 1."""
     evidence = answers(FOUND)["order"]
     assert (evidence.severity, [one.signature for one in evidence.divergences]) == (Severity.MUST, ["order.x"])
     assert ended(evidence)[1] is ExitCode.DIVERGES
@@ -61,7 +61,7 @@ def test_what_nobody_planned_is_told_where_it_was_found() -> None:
 
 
 def test_a_check_that_nobody_knows_is_refused() -> None:
-    """By name, with the case that planned it."""
+    """An unknown check is refused by name, with its case."""
     with pytest.raises(TraceError, match="'telepathy' planned for case"):
         answers(entry=replace(PLANNED, checks=("telepathy",)))
 
@@ -80,7 +80,7 @@ def unknowable(arm: str, why: str, check: str = "loss") -> Tally:
     ],
 )
 def test_a_planned_check_that_nobody_can_answer_says_so(tallies: list[Tally], reason: str) -> None:
-    """With every reason once; a broken set-up comes first, and other checks are not concerned."""
+    """A check without an answer is NOT_APPLICABLE with every reason once, or INVALID if the set-up was broken."""
     evidence = answers(*tallies)
     assert (evidence["loss"].standing, evidence["loss"].reason) == (Standing.NOT_APPLICABLE, reason)
     assert evidence["outcomes"].standing is not Standing.NOT_APPLICABLE
@@ -89,7 +89,7 @@ def test_a_planned_check_that_nobody_can_answer_says_so(tallies: list[Tally], re
 
 
 def test_everything_of_a_case_comes_to_its_facts() -> None:
-    """And nothing of another case's, or of another run's."""
+    """A case has all its facts and no others."""
     value = EpisodeValue("timing", "s", "baseline", 1, 2.0, 3, "open")
     rows: list[Any] = [
         FOUND,
@@ -123,7 +123,7 @@ def test_everything_of_a_case_comes_to_its_facts() -> None:
 
 
 def test_a_difference_becomes_a_divergence_with_its_example() -> None:
-    """Field by field."""
+    """A difference becomes a divergence with the same fields."""
     ((one,),) = case(FOUND).divergences.values()
     assert (one.signature, one.subject, one.count) == ("order.x", "python:5.3.3", 1)
     shown = one.example
@@ -134,7 +134,7 @@ def test_a_difference_becomes_a_divergence_with_its_example() -> None:
 
 
 def test_how_much_was_read_is_added_up() -> None:
-    """Over both arms of two cases of one run, and one of another."""
+    """Counts are summed over arms, cases and runs."""
     names = ("sends", "attempt", "stored", "foreign")
     tallies = [Tally(name, arm, "calm", "x", 10 + n, 0.0) for n, name in enumerate(names) for arm in Arm]
     met = [Tally("spell.met", arm, "paused", "1", 1, 0.0) for arm in Arm]
@@ -152,7 +152,7 @@ def test_how_much_was_read_is_added_up() -> None:
 
 
 def test_a_notebook_adds_up_and_keeps_the_order() -> None:
-    """Facts first as they came, then each tally once."""
+    """The collector yields facts in order, then each tally once."""
     collector = FactCollector("r1", 7, 0)
     collector.count("a", "b", "c", "d")
     collector.note(FOUND)
@@ -169,12 +169,12 @@ def test_a_notebook_adds_up_and_keeps_the_order() -> None:
 
 
 def bar(arm: str, attempt: int, start_ms: float) -> LaneAttempt:
-    """A millisecond of waiting for broker-b in vain."""
+    """An attempt of 1 ms on broker-b that timed out."""
     return LaneAttempt(arm, 0, 4, attempt, "broker-b", 0, start_ms, start_ms + 1, "unknown", "timeout")
 
 
 def test_a_difference_shows_what_both_arms_did() -> None:
-    """Attempts, calls and copies of each, from the first due send on; no call of an arm that never returned."""
+    """A difference shows both arms' attempts, calls and copies; an unfinished send has no call."""
     slow = [tried(n * MS, (n + 1) * MS, "RemotingTimeoutException", attempt=n) for n in (0, 1)]
     side = made(Arm.CANDIDATE, 4, *slow, copies=[Copy("broker-b", 0, 7, 0, True)], cause="c", code=6)
     gone = replace(made(Arm.BASELINE, 4, slow[0], copies=None), row=None)
@@ -192,7 +192,7 @@ def test_a_difference_shows_what_both_arms_did() -> None:
 
 
 def test_a_difference_comes_back_out_of_its_row() -> None:
-    """Both sides and every figure, by way of Arrow."""
+    """A difference is read back from Arrow unchanged."""
     sides = (
         SideExample("baseline", (bar("baseline", 0, -5.0),), CallEnd("ok", "none", elapsed_ms=2.0), ()),
         SideExample("candidate", (), None, (StoredAt("broker-b", 0, 7),)),
@@ -203,7 +203,7 @@ def test_a_difference_comes_back_out_of_its_row() -> None:
 
 
 def test_facts_are_written_column_by_column() -> None:
-    """Every kind under its own name, with all its fields."""
+    """Each kind of fact is written in its own column with all fields."""
     trouble = Trouble.of(TraceError("a file", seen="none", hint="look"))
     (batch,) = batches([CaseFact("r1", 7, FOUND), CaseFact("r2", 8, trouble)])
     first, second = batch.to_pylist()
@@ -219,7 +219,7 @@ def test_facts_are_written_column_by_column() -> None:
 
 
 def test_cases_of_one_size_are_dealt_in_turn() -> None:
-    """The largest first, those alike by their name; each hand has what it was dealt in that order."""
+    """Cases are dealt by size, the largest first, then by name."""
     assert dealt([(1, ("b", 1)), (1, ("a", 2)), (1, ("a", 1)), (9, ("c", 1))], 2) == [
         (("c", 1),),
         (("a", 1), ("a", 2), ("b", 1)),
@@ -228,7 +228,7 @@ def test_cases_of_one_size_are_dealt_in_turn() -> None:
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> RunDirectory:
-    """Two small cases, of which the second was never begun, and a third."""
+    """Three small cases, the second never begun."""
     stories = [Story(name=f"case-{number}", pauses=(), sends=8 * number) for number in (1, 2, 3)]
     written = write_run(tmp_path_factory.mktemp("runs"), stories)
     written.change(2, lambda entry: replace(entry, status=CaseStatus.PLANNED))
@@ -236,7 +236,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> RunDirectory:
 
 
 def test_cases_that_were_begun_are_dealt_to_tasks_and_read(run: RunDirectory) -> None:
-    """The larger first; a case that cannot be read gives its trouble, and the others their facts."""
+    """Begun cases are dealt, the larger first; an unreadable one yields its trouble."""
     larger, smaller = (str(run.path), 3), (str(run.path), 1)
     assert dealt_cases([run], 2) == [(larger,), (smaller,)]
     (run.path / "sends" / "03-baseline.parquet").write_bytes(b"no parquet")
@@ -247,7 +247,7 @@ def test_cases_that_were_begun_are_dealt_to_tasks_and_read(run: RunDirectory) ->
 
 
 def test_a_task_judges_the_piles_whose_numbers_it_gets(run: RunDirectory) -> None:
-    """In the order of the numbers; runs without a case make none."""
+    """A task judges the cases of its numbers, in order."""
     piles = [((str(run.path), 1),), (), ((str(run.path), 1),)]
     once = list(facts_of(piles[0], 5))
     numbers = pa.record_batch({"id": pa.array([2, 1])})

@@ -1,4 +1,4 @@
-"""The schema of facts, in Arrow and as Spark writes it."""
+"""The schema of facts, in Arrow and for Spark."""
 
 import pyarrow as pa
 
@@ -7,7 +7,7 @@ from rocketdiff.core.tables.fault import FaultKind, FaultRecord
 
 
 def test_both_schemas_name_the_same_columns_with_the_same_types() -> None:
-    """One is derived from the other by hand; a difference would show as nulls."""
+    """The two separately written schemas are equal; a difference would appear as nulls."""
     words = {pa.string(): "string", pa.int64(): "bigint", pa.float64(): "double"}
 
     def spelled(kind: pa.DataType) -> str:
@@ -21,7 +21,7 @@ def test_both_schemas_name_the_same_columns_with_the_same_types() -> None:
 
 
 def test_facts_come_in_batches_of_the_size_asked_for() -> None:
-    """Five facts in batches of two: two, two, one."""
+    """Five facts in batches of two give two, two and one."""
     facts = [CaseFact("r", 1, Tally("sends", "baseline", "calm", "ok", n, 0.0)) for n in range(5)]
     found = list(batches(facts, rows=2))
     assert [batch.num_rows for batch in found] == [2, 2, 1]
@@ -29,7 +29,7 @@ def test_facts_come_in_batches_of_the_size_asked_for() -> None:
 
 
 def test_a_row_has_exactly_one_kind() -> None:
-    """The other columns are null, not empty structs."""
+    """A row has one kind of fact; the other columns are null."""
     (batch,) = batches([CaseFact("r", 3, FaultRecord(1, FaultKind.KILL, "broker-a", 10, 20, None))])
     (row,) = batch.to_pylist()
     assert row == {

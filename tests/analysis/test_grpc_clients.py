@@ -1,4 +1,4 @@
-"""Clients behind a proxy, judged to the exit code: faithful ones conform, and each defect is found by the check that it belongs to."""
+"""Clients behind a proxy: faithful ones conform, each defect is found by its check."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -26,7 +26,7 @@ TIMEOUT_MS, ATTEMPTS, GROUPS = 500, 3, 4
 
 @dataclass(frozen=True)
 class GrpcStory(Story):
-    """Sends through one proxy, which gives them to two brokers in turn, or by their group; one broker is paused for a while."""
+    """Sends through one proxy to two brokers, in turn or by message group; one broker is paused for a while."""
 
     name: str = "grpc/pause-one-of-two"
     settings: ClientSettings = field(default_factory=lambda: ClientSettings(send_msg_timeout_ms=TIMEOUT_MS))
@@ -34,12 +34,12 @@ class GrpcStory(Story):
     checks: tuple[str, ...] = ("attempts", "timing", "loss", "duplication", "content", "queue-choice", "avoidance")
 
     def plan(self) -> Plan:
-        """Groups in turn."""
+        """The message groups take turns."""
         sends = (PlannedSend(n, 0, n * self.every_ms * MS, self.kind, n % GROUPS, 64) for n in range(self.sends))
         return Plan(seed=1, threads=1, sends=tuple(sends))
 
     def play(self, _release: str, seed: int) -> Told:
-        """What a faithful client does: up to three attempts, the next at once; a paused broker stores what it was given when it is resumed."""
+        """A faithful client makes up to three attempts; a paused broker stores its messages when resumed."""
         told, turn, now_ns = Told(), seed, ORIGIN_NS
         late: list[tuple[tuple[str, int], int, int]] = []
         ends: dict[tuple[str, int], int] = {}
@@ -100,31 +100,31 @@ GROUPED = replace(
 
 
 def _every_tenth(told: Told) -> set[int]:
-    """Sends that got through at once."""
+    """Every tenth send, if its first attempt succeeded."""
     failed = {attempt.send for attempt in told.attempts if attempt.error is not None}
     return {send.send for send in told.sends if send.send % 10 == 7 and send.send not in failed}
 
 
 def loses(told: Told) -> None:
-    """Acknowledged, and nowhere."""
+    """Acknowledged messages are not stored."""
     gone = _every_tenth(told)
     told.stored = [copy for copy in told.stored if copy.send not in gone]
 
 
 def never_sends(told: Told) -> None:
-    """Says ok of a message that no request was made of."""
+    """Sends succeed without a request or a stored message."""
     loses(told)
     told.attempts = [attempt for attempt in told.attempts if attempt.send not in _every_tenth(told)]
 
 
 def stores_twice(told: Told) -> None:
-    """One request, two messages."""
+    """One request stores two messages."""
     twice = _every_tenth(told)
     told.stored += [replace(copy, queue_offset=copy.queue_offset + 1_000) for copy in told.stored if copy.send in twice]
 
 
 def sends_again(told: Told) -> None:
-    """Goes on after a success, and tells its caller nothing."""
+    """A further attempt follows a success."""
     again = _every_tenth(told)
     made = [attempt for attempt in told.attempts if attempt.send in again]
     told.attempts += [replace(one, attempt=1, start_ns=one.end_ns, end_ns=one.end_ns + 10_000) for one in made]
@@ -133,13 +133,13 @@ def sends_again(told: Told) -> None:
 
 
 def spoils_bodies(told: Told) -> None:
-    """Another body than was asked for."""
+    """The stored body differs from the planned one."""
     spoilt = _every_tenth(told)
     told.stored = [replace(copy, body_ok=copy.send not in spoilt) for copy in told.stored]
 
 
 def gives_up(told: Told) -> None:
-    """One attempt, whatever it was told."""
+    """A failed first attempt is not retried."""
     first = {attempt.send: attempt for attempt in told.attempts if attempt.attempt == 0}
     told.attempts = list(first.values())
     told.sends = [
@@ -149,7 +149,7 @@ def gives_up(told: Told) -> None:
 
 
 def swaps(told: Told) -> None:
-    """A message of a group is overtaken by the next one of it."""
+    """A message of a group is stored before its predecessor."""
     place = {copy.send: copy for copy in told.stored}
     for send in sorted(_every_tenth(told)):
         other = place.get(send + GROUPS)
@@ -161,7 +161,7 @@ def swaps(told: Told) -> None:
 
 
 def forgets_groups(told: Told) -> None:
-    """Some messages are sent without their group, and lie wherever the proxy puts them."""
+    """Some messages are sent without their group, to other queues."""
     astray = _every_tenth(told)
     told.stored = [
         replace(copy, queue_id=3 - copy.queue_id, queue_offset=copy.queue_offset + 1_000)
@@ -173,7 +173,7 @@ def forgets_groups(told: Told) -> None:
 
 @pytest.mark.parametrize("story", [PLAIN, GROUPED], ids=["plain", "groups"])
 def test_a_faithful_client_conforms(story: Story, new_run: NewRun, ending_of: EndingOf) -> None:
-    """Though its proxy begins at another queue, so that the pause hits other sends of it."""
+    """A faithful client conforms although its proxy starts at another queue, so the pause hits other sends."""
     ended = ending_of(new_run([story], **SUBJECTS))
     assert ended.judgement.exit_code is ExitCode.CONFORMS, ended.text
 
@@ -194,7 +194,7 @@ def test_a_faithful_client_conforms(story: Story, new_run: NewRun, ending_of: En
 def test_a_defect_is_found_and_ends_the_run_with_1(
     story: Story, defect: Callable[[Told], None], signature: str, new_run: NewRun, ending_of: EndingOf
 ) -> None:
-    """By the check that it belongs to."""
+    """Each defect is found under its signature, with exit code 1."""
     ended = ending_of(new_run([story], **SUBJECTS, change=defect))
     diverging = [result for result in ended.judgement.results if result.verdict is Verdict.DIVERGES]
     assert signature in {found.signature for result in diverging for found in result.divergences}
@@ -202,7 +202,7 @@ def test_a_defect_is_found_and_ends_the_run_with_1(
 
 
 def test_questions_about_queues_do_not_apply_and_say_so(new_run: NewRun, evidence_of: EvidenceOf) -> None:
-    """Whatever queue a client asks for, the proxy chooses."""
+    """Checks of queue choice do not apply: the proxy chooses the queue."""
     evidence = evidence_of(new_run([PLAIN], **SUBJECTS))
     for check in ("queue-choice", "avoidance"):
         answer = evidence[PLAIN.name, check]

@@ -1,4 +1,4 @@
-"""Outages are counted as they happened, by situation, and only those that both arms ran into."""
+"""Counting outages by situation, if both arms met them."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -38,13 +38,13 @@ LONE, EVERY = (f"{which}" for which in ("one of several brokers", "every broker"
 def test_overlapping_pauses_are_one_spell(
     pauses: tuple[Pause, ...], outages: tuple[SpellCount, ...], new_run: NewRun
 ) -> None:
-    """Two apart, two together, and one that nobody sent in: six seconds are over by then."""
+    """Overlapping pauses are one outage; a pause after the last send (6 s) does not count."""
     run = new_run([replace(OFF, pauses=pauses)])
     assert analyze([run.path], master=WITHOUT_SPARK).counts.spells == outages
 
 
 def test_situations_are_counted_apart(new_run: NewRun) -> None:
-    """With fault latency on and off, over the cases of a run."""
+    """Outages with fault latency on and off are counted separately."""
     run = new_run([replace(OFF, pauses=(Pause("broker-b", 1_000, 600),)), ON])
     assert analyze([run.path], master=WITHOUT_SPARK).counts.spells == (
         SpellCount(f"fault latency off, {LONE}", 1),
@@ -53,7 +53,7 @@ def test_situations_are_counted_apart(new_run: NewRun) -> None:
 
 
 def test_a_case_whose_set_up_did_not_hold_has_no_spells(new_run: NewRun) -> None:
-    """Its pauses were not what anybody asked for."""
+    """A case whose set-up did not hold has no outages."""
     run = new_run([ON], complete=False)
     run.case(1).complete(guards=(Guard("fault-on-time", held=False, expected="in time", seen="2.2 s late"),))
     assert analyze([run.path], master=WITHOUT_SPARK).counts.spells == ()

@@ -1,4 +1,4 @@
-"""Clients one of whose two proxies is paused, judged to the exit code: how long it holds them up, and how soon they go on with the other."""
+"""One of two proxies is paused: how long sends are blocked, and how soon the other proxy is used."""
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
@@ -19,7 +19,7 @@ PAUSED = tuple(Pause("proxy-1", 1_000 + 4_000 * number, 2_000, FaultKind.PAUSE_P
 
 @dataclass(frozen=True)
 class PausedProxyStory(GrpcStory):
-    """Sends through proxy-1, which is paused four times; the first send of each pause waits for it, and goes on with proxy-2."""
+    """proxy-1 is paused four times; each pause's first send times out there and goes on with proxy-2."""
 
     name: str = "grpc/pause-one-of-two-proxies"
     topology: str = "two-masters-two-proxies"
@@ -30,9 +30,9 @@ class PausedProxyStory(GrpcStory):
 
     def play(self, _release: str, seed: int) -> Told:
         """
-        One blocked send a pause of 500 ms, and 2 ms for the attempt through the other proxy.
+        Each pause blocks one send for 500 ms, then proxy-2 answers in 2 ms.
 
-        idle_ms: what it does between the two, which no faithful client does. seed: the queue it begins with.
+        idle_ms: delay between the two, 0 for a faithful client. seed: the first queue.
         """
         told, now_ns = Told(), ORIGIN_NS
         left: set[int] = set()
@@ -67,13 +67,13 @@ IDLE = replace(FAITHFUL, idle_ms=500)
 
 
 def become_idle(told: Told) -> None:
-    """Half a second more in each send that met the paused proxy."""
+    """Add 500 ms to each send that met the paused proxy."""
     other = IDLE.play("", 1)
     told.attempts, told.sends, told.stored = other.attempts, other.sends, other.stored
 
 
 def test_the_same_time_in_both_conforms(new_run: NewRun, ending_of: EndingOf) -> None:
-    """Four pauses are enough to decide it."""
+    """Four pauses suffice for two equal clients to be equivalent."""
     ended = ending_of(new_run([FAITHFUL], **SUBJECTS))
     pooled = {result.check: result.verdict for result in ended.judgement.results if "pooled" in result.case}
     assert pooled == {"timing": Verdict.EQUIVALENT, "failover-time": Verdict.EQUIVALENT}
@@ -81,7 +81,7 @@ def test_the_same_time_in_both_conforms(new_run: NewRun, ending_of: EndingOf) ->
 
 
 def test_a_client_that_is_held_up_for_longer_diverges(new_run: NewRun, ending_of: EndingOf) -> None:
-    """1 s instead of 0.5 s, in each of the four pauses."""
+    """A client blocked for 1 s instead of 0.5 s in four pauses diverges."""
     ended = ending_of(new_run([FAITHFUL], **SUBJECTS, change=become_idle))
     pooled = {result.check: result.verdict for result in ended.judgement.results if "pooled" in result.case}
     assert pooled == {"timing": Verdict.DIVERGES, "failover-time": Verdict.DIVERGES}

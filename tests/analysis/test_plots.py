@@ -1,4 +1,4 @@
-"""The tables behind the pictures of a report."""
+"""The tables behind a report's charts."""
 
 from collections.abc import Callable
 
@@ -20,7 +20,7 @@ def plots(run: RunDirectory) -> Plots:
 
 
 def test_lanes_show_the_attempts_around_the_first_pause(new_run: NewRun) -> None:
-    """The pause is shaded from 1 000 to 3 000 ms; nothing before 500 or after 4 500 ms is drawn."""
+    """The lane shows the pause from 1,000 to 3,000 ms, and attempts from 500 to 4,500 ms."""
     (lane,) = plots(new_run([Story(sends=600)])).lanes
     (window,) = lane.faults
     assert (window.node, window.start_ms, window.end_ms) == (
@@ -35,7 +35,7 @@ def test_lanes_show_the_attempts_around_the_first_pause(new_run: NewRun) -> None
 
 
 def test_a_window_lies_around_the_example_and_marks_it(new_run: NewRun) -> None:
-    """Send 300 of 600 is stored nowhere: sixty sends a thread around it, marked in the arm that lost it."""
+    """The lane shows 60 sends around the lost message 300, marked in its arm."""
 
     def lose(told: Told) -> None:
         told.stored = [copy for copy in told.stored if copy.send != 300]
@@ -51,7 +51,7 @@ def test_a_window_lies_around_the_example_and_marks_it(new_run: NewRun) -> None:
 
 
 def test_the_whole_case_is_counted_by_broker_and_step(new_run: NewRun) -> None:
-    """Six hundred sends in twelve seconds; the one that met the pause used up its time on it."""
+    """The overview counts 600 sends in twelve seconds by broker and step; one send timed out."""
     (whole,) = plots(new_run([Story(sends=600)])).overviews
     rows = {(row.arm, row.broker): row for row in whole.rows}
     assert sum(sum(row.stored) for (arm, _), row in rows.items() if arm == "candidate") == 599
@@ -60,7 +60,7 @@ def test_the_whole_case_is_counted_by_broker_and_step(new_run: NewRun) -> None:
 
 
 def test_shares_of_a_phase_add_up_to_one(new_run: NewRun) -> None:
-    """While broker-b is paused and avoided, nearly everything goes to broker-a."""
+    """Shares of a phase add up to 1; broker-a has over 90 % while broker-b is avoided."""
     shares = plots(new_run()).shares
     paused = {row.broker: row.share for row in shares if (row.arm, row.phase) == ("candidate", "paused")}
     assert sum(paused.values()) == pytest.approx(1)
@@ -70,7 +70,7 @@ def test_shares_of_a_phase_add_up_to_one(new_run: NewRun) -> None:
 
 
 def test_ambiguity_ends_after_the_first_choice(new_run: NewRun) -> None:
-    """All eight queues are legal at first; once the start is known, one is."""
+    """All eight queues are legal for the first choice, later only one."""
     curves = plots(new_run([Story(name="calm", pauses=(), sends=40)])).ambiguity
     (baseline, _) = curves
     assert baseline.points[0][0] == 0.0 and baseline.points[0][1] > 1 / 8
@@ -78,7 +78,7 @@ def test_ambiguity_ends_after_the_first_choice(new_run: NewRun) -> None:
 
 
 def test_failover_is_a_curve_over_episodes(new_run: NewRun) -> None:
-    """Two episodes of 504 ms each: nothing before, all after."""
+    """Two episodes of 504 ms make a curve of two episodes."""
     story = Story(pauses=(Pause("broker-b", 1_000, 1_500), Pause("broker-b", 13_000, 1_500)), sends=1_000)
     drawn = plots(new_run([story]))
     curves = {(curve.sample, curve.arm): curve for curve in drawn.failover}
@@ -92,7 +92,7 @@ def test_failover_is_a_curve_over_episodes(new_run: NewRun) -> None:
 
 
 def test_durations_have_quantiles_and_few_sends_no_p99(new_run: NewRun) -> None:
-    """Calm sends last 1.02 ms, to the width of a bucket."""
+    """Calm sends take 1.02 ms; fewer than 100 sends have no p99."""
     story = Story(name="plain", settings=ClientSettings(send_msg_timeout_ms=500))
     rows = {(row.arm, row.phase): row for row in plots(new_run([story])).elapsed}
     calm, paused = rows["baseline", "calm"], rows["baseline", "paused"]
@@ -103,12 +103,12 @@ def test_durations_have_quantiles_and_few_sends_no_p99(new_run: NewRun) -> None:
 
 @pytest.mark.parametrize("duration_ns", [1, 999, 1_000_000, 501_200_000, 600_000_000_000])
 def test_a_bucket_stands_for_its_durations_to_one_per_cent(duration_ns: int) -> None:
-    """Buckets are two per cent wide and stood for by their middle."""
+    """A bucket is 2 % wide, so its middle is within 1 % of its durations."""
     assert middle_of(bucket_of(duration_ns)) == pytest.approx(duration_ns, rel=0.0101)
 
 
 def test_quantiles_of_a_histogram() -> None:
-    """Ninety short and ten long durations."""
+    """Of 90 short and 10 long durations the 0.9 quantile is short, the 0.91 quantile long."""
     short, long = bucket_of(1_000_000), bucket_of(500_000_000)
     histogram = {long: 10, short: 90}
     assert quantile_ms(histogram, 0.9) == pytest.approx(1, rel=0.0101)

@@ -1,4 +1,4 @@
-"""Clients whose proxy is killed, judged to the exit code: how soon they get through again, and what they send twice on the way."""
+"""Clients whose proxy is killed: how soon their sends succeed again, and duplicates on the way."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -23,7 +23,7 @@ KILLED_MS, AWAY_MS = 1_000, 4_000
 
 @dataclass(frozen=True)
 class KilledProxyStory(GrpcStory):
-    """Sends through proxy-1, which is killed and comes back; a send that finds no proxy fails at once, and nothing is on the wire."""
+    """proxy-1 is killed and restarted; meanwhile each send fails at once without a request."""
 
     name: str = "grpc/kill-and-restart-proxy"
     pauses: tuple[Pause, ...] = (Pause("proxy-1", KILLED_MS, AWAY_MS, FaultKind.KILL_PROXY),)
@@ -32,11 +32,11 @@ class KilledProxyStory(GrpcStory):
     later: str = "proxy-1"
 
     def play(self, _release: str, seed: int) -> Told:
-        """A faithful client is connected again up to 2 s after the return."""
+        """A faithful client reconnects within 2 s after the restart."""
         return self.through(ORIGIN_NS + (KILLED_MS + AWAY_MS + seed % 2_000) * MS)
 
     def through(self, connected_ns: int) -> Told:
-        """What a client tells that has no connection from the kill until then."""
+        """A client without a connection from the kill until ``connected_ns``."""
         told, killed_ns = Told(), ORIGIN_NS + KILLED_MS * MS
         for planned in self.plan().sends:
             start_ns = ORIGIN_NS + planned.due_ns + 50_000
@@ -57,7 +57,7 @@ class KilledProxyStory(GrpcStory):
 
 @dataclass(frozen=True)
 class KilledBesideStory(KilledProxyStory):
-    """Two proxies, one of them killed for good."""
+    """Two proxies, one killed for good."""
 
     name: str = "grpc/kill-one-of-two-proxies"
     topology: str = "two-masters-two-proxies"
@@ -66,7 +66,7 @@ class KilledBesideStory(KilledProxyStory):
     later: str = "proxy-2"
 
     def play(self, _release: str, seed: int) -> Told:
-        """A faithful client goes on with the other within a moment."""
+        """A faithful client uses the other proxy within 50 ms."""
         return self.through(ORIGIN_NS + (KILLED_MS + seed % 50) * MS)
 
 
@@ -74,22 +74,22 @@ BACK, BESIDE = KilledProxyStory(), KilledBesideStory()
 
 
 def become(told: Told, other: Told) -> None:
-    """Tell what another client would."""
+    """Replace the records by another client's."""
     told.attempts, told.sends, told.stored = other.attempts, other.sends, other.stored
 
 
 def never_comes_back(told: Told) -> None:
-    """The proxy is there again, and it goes on failing."""
+    """The client fails even after the restart."""
     become(told, BACK.through(2 * ORIGIN_NS))
 
 
 def clings(told: Told) -> None:
-    """To the dead proxy for 20 s, beside another one."""
+    """The client uses the dead proxy for 20 s beside another one."""
     become(told, BESIDE.through(ORIGIN_NS + (KILLED_MS + 20_000) * MS))
 
 
 def sends_twice(told: Told) -> None:
-    """After it has failed over each message is sent once more, though the first answer was a success."""
+    """After failover each message is sent again after a success."""
     after_ns = ORIGIN_NS + (KILLED_MS + 100) * MS
     again = {attempt.send for attempt in told.attempts if attempt.start_ns > after_ns}
     copies = [replace(one, queue_offset=one.queue_offset + 10_000) for one in told.stored if one.send in again]
@@ -103,7 +103,7 @@ def sends_twice(told: Told) -> None:
 def test_a_client_that_keeps_to_the_backoff_conforms(
     story: KilledProxyStory, new_run: NewRun, ending_of: EndingOf
 ) -> None:
-    """One is connected sooner than the other, as chance has it."""
+    """Clients within the gRPC backoff conform although one reconnects earlier."""
     ended = ending_of(new_run([story], **SUBJECTS))
     assert ended.judgement.exit_code is ExitCode.CONFORMS, ended.text
 
@@ -119,7 +119,7 @@ def test_a_client_that_keeps_to_the_backoff_conforms(
 def test_a_defect_is_found_and_ends_the_run_with_1(
     story: KilledProxyStory, defect: Callable[[Told], None], signature: str, new_run: NewRun, ending_of: EndingOf
 ) -> None:
-    """By the check that it belongs to."""
+    """Each defect is found under its signature, with exit code 1."""
     story = replace(story, checks=("attempts", *story.checks))
     ended = ending_of(new_run([story], **SUBJECTS, change=defect))
     diverging = [result for result in ended.judgement.results if result.verdict is Verdict.DIVERGES]
@@ -131,7 +131,11 @@ def test_a_defect_is_found_and_ends_the_run_with_1(
 def test_the_limit_is_what_the_backoff_allows(
     late_ms: int, *, is_found: bool, new_run: NewRun, evidence_of: EvidenceOf
 ) -> None:
-    """Away for 4 s: one wait of 0.9 x 4 s and 1.2 s, the timeout of 0.5 s and the baseline's time are 5.3 s and more, at most 7.3 s."""
+    """
+    After an absence of 4 s the limit is 5.3 to 7.3 s.
+
+    One wait of 0.9 x 4 s + 1.2 s, the timeout of 0.5 s, and up to 2 s of the baseline.
+    """
     connected_ns = ORIGIN_NS + (KILLED_MS + AWAY_MS + late_ms) * MS
     run = new_run([BACK], **SUBJECTS, change=lambda told: become(told, BACK.through(connected_ns)))
     answer = evidence_of(run)[BACK.name, "outcomes"]
@@ -139,7 +143,7 @@ def test_the_limit_is_what_the_backoff_allows(
 
 
 def test_the_time_of_each_arm_is_told(new_run: NewRun, evidence_of: EvidenceOf) -> None:
-    """The candidate was connected 3 s after the return; the next send was due within 20 ms."""
+    """The measure is 3 s for a candidate connected 3 s after the restart; the next send was due within 20 ms."""
     connected_ns = ORIGIN_NS + (KILLED_MS + AWAY_MS + 3_000) * MS
     run = new_run([BACK], **SUBJECTS, change=lambda told: become(told, BACK.through(connected_ns)))
     measures = {one.name: one.value for one in evidence_of(run)[BACK.name, "outcomes"].measures}

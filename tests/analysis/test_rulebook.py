@@ -1,4 +1,4 @@
-"""By which rules a case of literal tables is judged, and what they say of its clients."""
+"""The rules that judge a case of literal tables."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -21,7 +21,7 @@ from tests.analysis.test_case_by_hand import BASELINE, CANDIDATE, SLOW, SMALL, t
 
 @pytest.mark.parametrize(("subject", "is_ruled"), [("java:5.3.3", True), ("python:5.3.3", True), ("cpp:2.1.0", False)])
 def test_the_rules_are_those_of_the_baselines_release(subject: str, is_ruled: bool) -> None:
-    """Of a Java client or the reference; without rules every send says why, in both arms."""
+    """The baseline's release gives the rules; without rules both arms record the reason."""
     case = whole(subjects={BASELINE: subject, CANDIDATE: "cpp:2.1.0"})
     book = rulebook_for(case)
     assert (book.missing == "", set(book.rules), book.may_leave_open is not None) == (
@@ -37,7 +37,7 @@ def test_the_rules_are_those_of_the_baselines_release(subject: str, is_ruled: bo
 
 
 def test_a_release_that_nobody_knows_has_no_rules() -> None:
-    """The reason is the oracle's."""
+    """An unknown release has no rules, for the oracle's reason."""
     book = rulebook_for(whole(subjects={BASELINE: "java:1.0.0", CANDIDATE: "java:1.0.0"}))
     assert (book.rules, book.habits, book.timeouts_close) == ({}, NO_HABITS, True)
     assert "1.0.0" in book.missing
@@ -56,7 +56,7 @@ def test_a_release_that_nobody_knows_has_no_rules() -> None:
 def test_what_the_rules_say_of_connections_and_callbacks(
     release: str, closes: bool, leaves: tuple[bool, bool], habits: AsyncHabits
 ) -> None:
-    """Whether a timeout costs one; what may be left open after a timeout and after a refusal; how often one is called back."""
+    """Rules of a release: whether a timeout closes the connection, which errors may leave it open, callback habits."""
     book = rulebook_for(whole(subjects=dict.fromkeys(Arm, f"java:{release}")))
     assert (book.timeouts_close, book.habits) == (closes, habits)
     assert book.may_leave_open is not None
@@ -65,7 +65,7 @@ def test_what_the_rules_say_of_connections_and_callbacks(
 
 @pytest.mark.parametrize(("threads", "latency", "shared"), [(1, True, False), (2, True, True), (2, False, False)])
 def test_threads_share_a_table_where_there_is_one(threads: int, latency: bool, shared: bool) -> None:
-    """Several threads, and fault latency on."""
+    """Several threads share state only with fault latency on."""
     settings = ClientSettings(send_latency_fault_enable=latency)
     book = rulebook_for(whole(entry=replace(SMALL, threads=threads, settings=settings)))
     assert {one.shared for one in book.rules.values()} == {shared}
@@ -86,7 +86,7 @@ MODES = [{"send": 0, "mode": "async"}, {"send": 1, "mode": "async"}]
     ],
 )
 def test_whether_a_case_is_asynchronous(tables: dict[str, Any], is_async: bool) -> None:
-    """As its first send is, of whichever arm has one."""
+    """A case is asynchronous if its first send is, in either arm."""
     case = trace(**tables)
     assert is_asynchronous(case) is is_async
     assert {one.asynchronous for one in rulebook_for(case).rules.values()} == {is_async}
@@ -104,7 +104,7 @@ def test_whether_a_case_is_asynchronous(tables: dict[str, Any], is_async: bool) 
     ],
 )
 def test_whether_a_client_tells_causes(subject: str, capabilities: tuple[str, ...] | None, tells: bool) -> None:
-    """Java's driver and the reference always; others as they say."""
+    """Java's driver and the reference always report causes, others if they declare it."""
     arms = {} if capabilities is None else {CANDIDATE: ArmSummary(1, 1, 0, True, capabilities=capabilities)}
     case = trace(replace(SMALL, arms=arms), {BASELINE: "java:5.3.3", CANDIDATE: subject})
     assert tells_causes(case, CANDIDATE) is tells
@@ -112,7 +112,6 @@ def test_whether_a_client_tells_causes(subject: str, capabilities: tuple[str, ..
 
 
 def rules(release: str = "5.3.3", witness: str | None = None, latency: bool = False, **tables: Any) -> ArmRules:
-    """The candidate's rules."""
     arms = {} if witness is None else {CANDIDATE: ArmSummary(1, 1, 0, True, witness=witness)}
     entry = replace(SMALL, arms=arms, settings=ClientSettings(send_latency_fault_enable=latency))
     return ArmRules(trace(entry, **tables), CANDIDATE, release, shared=False)
@@ -123,14 +122,14 @@ def rules(release: str = "5.3.3", witness: str | None = None, latency: bool = Fa
     [(None, "5.3.3", False), ("client", "5.3.3", False), ("wire", "5.3.3", True), ("wire", "4.2.0", False)],
 )
 def test_on_the_wire_nobody_sees_which_thread_chose(witness: str | None, release: str, is_unseen: bool) -> None:
-    """Unless the application's own thread does, as to 4.2.0."""
+    """The wire does not show which thread chose, except the application's own (up to 4.2.0)."""
     sending = rules(release, witness, sends=MODES).sending()
     assert sending is not None
     assert sending.is_chooser_unseen is is_unseen
 
 
 def test_what_decides_on_what_can_be_known() -> None:
-    """Mode, call and fault latency of the first send; nothing without one."""
+    """The first send's mode, call and fault latency decide what can be known."""
     row = {"send": 0, "mode": "oneway", "kind": "queue"}
     sending = rules(latency=True, sends=[row]).sending()
     assert sending is not None
@@ -145,7 +144,7 @@ def test_what_decides_on_what_can_be_known() -> None:
 
 
 def test_what_nobody_can_know_is_counted_by_check() -> None:
-    """Asynchronous sends with fault latency: nobody knows which queue should have been chosen."""
+    """With fault latency the queue of asynchronous sends is unknowable, which both arms count."""
     sends = [{"send": 0, "mode": "async", "returned_ns": 1, "callbacks": 1}]
     entry = replace(SMALL, settings=ClientSettings(send_latency_fault_enable=True))
     tallies = told(trace(entry, sends=sends, attempts=[{"send": 0, "chooser": 0}], routes=[{}]))
@@ -154,7 +153,7 @@ def test_what_nobody_can_know_is_counted_by_check() -> None:
 
 
 def test_a_replay_knows_whether_attempts_were_witnessed() -> None:
-    """By any attempt of its own arm."""
+    """A replay is witnessed if its own arm has an attempt."""
     for tables, wanted in (
         ({}, False),
         ({"attempts_candidate": []}, False),
@@ -176,7 +175,7 @@ FAILED = {
 
 
 def test_what_tore_a_connection_is_read_off_the_arms_own_trace() -> None:
-    """The candidate's timeout at 1.5 s, and none of the baseline's; what excuses it is the other's lateness."""
+    """Torn and held connections come from the arm's own trace, the excuse of lateness from the other's."""
     other = FAILED | {"end_ns": 5 * S + 700 * MS, "broker": "broker-b"}
     case = trace(attempts_candidate=[FAILED], attempts_baseline=[other])
     for arm, broker in ((CANDIDATE, "broker-a"), (BASELINE, "broker-b")):
@@ -194,7 +193,7 @@ Troubled = Callable[[str | None, int, int], bool]
 
 
 def troubled_of(monkeypatch: pytest.MonkeyPatch, case: CaseTrace) -> Troubled:
-    """What the oracle of asynchronous sends is told about the candidate's faults and connections."""
+    """The candidate's faults and connections as passed to the oracle of asynchronous sends."""
     heard: list[Troubled] = []
 
     def judge(_replay: object, _sends: object, troubled: Troubled, *, choosers_told: bool) -> list[SendJudgement]:
@@ -222,13 +221,13 @@ def troubled_of(monkeypatch: pytest.MonkeyPatch, case: CaseTrace) -> Troubled:
 def test_who_is_troubled_by_a_fault(
     kind: str, broker: str | None, start_ns: int, is_troubled: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Requests at its broker while it reaches; those that nobody saw, only where it cuts connections."""
+    """A fault affects requests at its broker; requests without a broker only if it cuts connections."""
     troubled = troubled_of(monkeypatch, trace(faults=[{"kind": kind}]))
     assert troubled(broker, start_ns, start_ns + MS) is is_troubled
 
 
 def test_who_is_troubled_by_a_torn_connection(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Any request at the broker within a second of a timeout, whichever thread's; of this arm alone."""
+    """A timeout affects every request of its arm at that broker within a second."""
     timed_out: dict[str, Any] = FAILED | {"thread": 2}
     troubled = troubled_of(
         monkeypatch, trace(attempts_candidate=[timed_out], attempts_baseline=[timed_out | {"broker": "broker-b"}])

@@ -1,4 +1,4 @@
-"""A synthetic run judged to its end: evidence, verdict, exit code."""
+"""Judges a synthetic run: evidence, verdict, exit code."""
 
 from rocketdiff.analysis.run_analysis import WITHOUT_SPARK, analyze
 from rocketdiff.core.events import Arm
@@ -9,12 +9,12 @@ from rocketdiff.verdict.judge import RunJudgement, judge
 
 
 def judged(run: RunDirectory) -> RunJudgement:
-    """What `rocketdiff analyze` says of a run, without the ledger."""
+    """The judgement of `rocketdiff analyze` without the ledger."""
     return judge(analyze([run.path], master=WITHOUT_SPARK).evidence, _info(run.manifest))
 
 
 def _info(manifest: RunManifest) -> RunInfo:
-    """As ``describe`` makes it, but from no scenario: synthetic runs have none."""
+    """Like ``describe``, without scenarios: synthetic runs have none."""
     subjects = {arm: SubjectInfo(manifest.subjects[arm], *manifest.subjects[arm].split(":")) for arm in Arm}
     return RunInfo(
         run=manifest.run,

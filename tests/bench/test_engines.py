@@ -1,4 +1,4 @@
-"""Other engines are asked what judging asks of its tables, and get the figures that are in them."""
+"""Other engines run judging's queries on its tables and return the right figures."""
 
 from pathlib import Path
 
@@ -13,7 +13,7 @@ SENDS = 4_000
 
 
 def test_joins_of_a_case_with_kills(spark: SparkSession, tmp_path: Path) -> None:
-    """Every send has its pair and one copy, and every attempt that failed met a fault."""
+    """In a case with kills every send has its pair and one copy, and every failed attempt met a fault."""
     run = RunDirectory.open(made_run(tmp_path, "made", SENDS, NEAR_FAULTS).path)
     ask = engines.asked_of_spark(spark, engines.files_of(run))
     ((pairs, alike, _),) = ask("pairing of arms")
@@ -26,7 +26,7 @@ def test_joins_of_a_case_with_kills(spark: SparkSession, tmp_path: Path) -> None
 
 
 def test_an_engine_that_is_not_installed_is_said_to_be_missing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """And the others are measured all the same."""
+    """Engines that are not installed are listed without figures."""
     monkeypatch.setattr(engines, "_spark", engines._polars)
     monkeypatch.setattr("importlib.import_module", _nothing)
     run = made_run(tmp_path, "made", 1_000, 0.0)

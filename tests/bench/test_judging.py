@@ -1,4 +1,4 @@
-"""The cases that judging is measured on are what they are said to be."""
+"""The cases on which judging is measured have the stated properties."""
 
 from pathlib import Path
 
@@ -15,7 +15,7 @@ from rocketdiff.traces.run_directory import RunDirectory
 
 @pytest.mark.parametrize("near_faults", [0.0, NEAR_FAULTS])
 def test_two_faithful_clients(tmp_path: Path, near_faults: float) -> None:
-    """No check finds anything, both ways say the same, and only a case with kills has more than first sends to replay."""
+    """Both ways of judging find no difference, and only a case with kills needs more than first sends replayed."""
     run = RunDirectory.open(made_run(tmp_path, "made", 4_000, near_faults).path)
     trace = read_case(run, 1)
     case = case_columns(trace, rulebook_for(trace))

@@ -1,4 +1,4 @@
-"""Counting control cases: nothing twice, nothing dropped, and an alarm keeps what is needed to find its cause."""
+"""Control cases are counted once, none is dropped, and an alarm keeps its traces."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -25,11 +25,7 @@ Stage = Callable[[Callable[[int], Answers]], list[int]]
 
 @pytest.fixture
 def stage(monkeypatch: pytest.MonkeyPatch) -> Stage:
-    """
-    Control cases without clients and brokers: what a case answers is a function of how many ran before it.
-
-    Gives the list of those that ran.
-    """
+    """Control cases without clients and brokers; returns the list of cases that ran."""
 
     def play(answer: Callable[[int], Answers]) -> list[int]:
         ran: list[int] = []
@@ -62,7 +58,7 @@ def run(folder: Path, cases: int) -> list[str]:
 
 
 def test_a_calibration_that_was_stopped_goes_on_where_it_was(tmp_path: Path, stage: Stage) -> None:
-    """The first four cases are not run again; a gate run that was interrupted is judged over both of its parts."""
+    """A stopped calibration continues with the next case."""
     ran = stage(lambda _: QUIET)
     asked = request(tmp_path, 10)
     journal = journal_of(asked)
@@ -82,7 +78,7 @@ def test_a_calibration_that_was_stopped_goes_on_where_it_was(tmp_path: Path, sta
 
 
 def test_an_alarm_is_counted_listed_and_keeps_its_run(tmp_path: Path, stage: Stage) -> None:
-    """Its gate run alarmed too; the traces stay."""
+    """An alarm is counted and listed, and its traces stay."""
     stage(lambda number: ALARM if number == 3 else QUIET)
     said = run(tmp_path, 10)
     controls = calibration_of(journal_of(request(tmp_path, 10))).controls
@@ -94,7 +90,7 @@ def test_an_alarm_is_counted_listed_and_keeps_its_run(tmp_path: Path, stage: Sta
 
 
 def test_cases_are_counted_by_how_they_sent_broken_off_or_not(tmp_path: Path, stage: Stage) -> None:
-    """A gate run has three asynchronous and two one-way cases among its sixteen; the last one breaks off here."""
+    """Cases are counted by sending mode; one that broke off is not."""
     stage(lambda number: HarnessError("a cluster", seen="it died") if number == 15 else QUIET)
     run(tmp_path, 16)
     journal = journal_of(request(tmp_path, 16))
@@ -106,7 +102,7 @@ def test_cases_are_counted_by_how_they_sent_broken_off_or_not(tmp_path: Path, st
 
 
 def test_an_edit_while_cases_run_is_seen(tmp_path: Path, stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Python subjects are started from what is on disk, so half of the cases would be of another program."""
+    """An edit while cases run is seen, because later Python subjects are another program."""
     ran = stage(lambda _: QUIET)
     monkeypatch.setattr("rocketdiff.calibration.campaign.source_digest", lambda: "before" if len(ran) < 4 else "after")
     run(tmp_path, 6)
@@ -114,7 +110,7 @@ def test_an_edit_while_cases_run_is_seen(tmp_path: Path, stage: Stage, monkeypat
 
 
 def test_the_command_that_repeats_a_case_names_the_cluster_it_ran_on(tmp_path: Path, stage: Stage) -> None:
-    """Where that is not the one anybody has."""
+    """The command that repeats a case names a backend other than the default."""
     stage(lambda _: ALARM)
     asked = replace(request(tmp_path, 1), backend="containers:host")
     run_controls(asked, journal_of(asked), lambda _text: None)
@@ -124,7 +120,7 @@ def test_the_command_that_repeats_a_case_names_the_cluster_it_ran_on(tmp_path: P
 
 
 def test_a_case_that_broke_off_is_counted_as_that(tmp_path: Path, stage: Stage) -> None:
-    """Neither quiet nor an alarm, and not run again to get a better answer."""
+    """A case that broke off is counted as such and not repeated."""
     ran = stage(lambda number: HarnessError("a cluster", seen="it died") if number == 2 else QUIET)
     run(tmp_path, 5)
     run(tmp_path, 5)
@@ -134,7 +130,7 @@ def test_a_case_that_broke_off_is_counted_as_that(tmp_path: Path, stage: Stage) 
 
 
 def test_a_machine_that_does_not_work_is_not_counted_on(tmp_path: Path, stage: Stage) -> None:
-    """Three cases in a row that break off end the calibration with the reason."""
+    """Three cases in a row that break off end the calibration."""
     ran = stage(lambda _: HarnessError("a cluster", seen="it died"))
     with pytest.raises(HarnessError, match="3 in a row that broke off"):
         run(tmp_path, 10)

@@ -1,4 +1,4 @@
-"""The journal of a calibration loses nothing and mixes nothing; the file that ships is consistent in itself."""
+"""A calibration's journal loses and mixes nothing; the shipped file is consistent."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -36,7 +36,7 @@ def begun(folder: Path, *numbers: int) -> CalibrationJournal:
 
 
 def test_what_was_counted_is_there_again(tmp_path: Path) -> None:
-    """Another process goes on where the first one was stopped."""
+    """Another process continues a journal with all its cases."""
     begun(tmp_path, 1, 2)
     again = begun(tmp_path, 3)
     assert [case.number for case in again.cases] == [1, 2, 3]
@@ -44,7 +44,7 @@ def test_what_was_counted_is_there_again(tmp_path: Path) -> None:
 
 
 def test_a_line_that_was_cut_off_is_run_again(tmp_path: Path) -> None:
-    """A kill in the middle of a write costs that one case."""
+    """A kill in the middle of a write costs one case."""
     begun(tmp_path, 1, 2)
     path = tmp_path / JOURNAL
     path.write_bytes(path.read_bytes()[:-20])
@@ -53,7 +53,7 @@ def test_a_line_that_was_cut_off_is_run_again(tmp_path: Path) -> None:
 
 
 def test_a_damaged_line_in_the_middle_is_refused(tmp_path: Path) -> None:
-    """Counting on without it would drop a case quietly."""
+    """A damaged line in the middle is refused, because a case would be lost silently."""
     begun(tmp_path, 1, 2)
     path = tmp_path / JOURNAL
     header, first, second = path.read_bytes().splitlines(keepends=True)
@@ -64,7 +64,7 @@ def test_a_damaged_line_in_the_middle_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("other", [replace(HEADER, seed=8), replace(HEADER, server_release="4.9.8")])
 def test_two_ways_of_drawing_cases_are_not_one_measurement(tmp_path: Path, other: JournalHeader) -> None:
-    """Another seed or server needs another folder, or to begin anew."""
+    """A journal of another seed or server is refused."""
     begun(tmp_path, 1)
     with pytest.raises(UsageError, match="--fresh"):
         CalibrationJournal.open(tmp_path, other)
@@ -76,7 +76,7 @@ def on(machine: Machine) -> JournalHeader:
 
 @pytest.mark.parametrize("other", [replace(HEADER.machine, processor="y"), replace(HEADER.machine, cores=64)])
 def test_a_measurement_does_not_go_on_on_another_machine(tmp_path: Path, other: Machine) -> None:
-    """Its file names one machine; said in words, not by the names of our fields."""
+    """A calibration cannot continue on another machine, because its file names one."""
     begun(tmp_path, 1)
     before = (tmp_path / JOURNAL).read_bytes()
     with pytest.raises(
@@ -88,14 +88,14 @@ def test_a_measurement_does_not_go_on_on_another_machine(tmp_path: Path, other: 
 
 
 def test_a_machine_with_a_newer_kernel_is_the_same_machine(tmp_path: Path) -> None:
-    """As it is for the caveat of a report: what an update or a restart changes is no other machine."""
+    """An update or restart does not make another machine."""
     begun(tmp_path, 1)
     updated = Machine("Linux 7", "x", 2, 4000, "3.11.9", "17.0.2")
     assert len(CalibrationJournal.open(tmp_path, on(updated)).cases) == 1
 
 
 def test_the_part_that_judges_has_a_digest_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It follows what decides about alarms, and nothing else; where no source lies it is empty."""
+    """The judging digest depends only on code that decides about alarms."""
     for folder in (
         "harness/rocketdiff/verdict",
         "harness/rocketdiff/oracle",
@@ -114,28 +114,28 @@ def test_the_part_that_judges_has_a_digest_of_its_own(tmp_path: Path, monkeypatc
 
 
 def test_the_judging_digest_is_made_once_a_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every report asks for it; the sources are read for the first one only."""
+    """The judging digest is computed once per process."""
     before = judging_digest()
     monkeypatch.setattr("rocketdiff.judging.gate_rates._digest", lambda *_: "read again")
     assert judging_digest() == before
 
 
 def test_the_file_says_which_program_judged(tmp_path: Path) -> None:
-    """Each once, in the order of the cases; lines from before it was written down are of no known one."""
+    """The file names each judging program once; older lines have an unknown one."""
     journal = begun(tmp_path, 1, 2)
     journal.add(replace(line_now(4.0, Path("runs/0001"), case=replace(QUIET, number=3)), judging_source=""))
     assert calibration_of(journal).judging_sources == (judging_digest(), "")
 
 
 def test_a_program_that_changed_under_way_is_told(tmp_path: Path) -> None:
-    """Cases of two programs are counted together only in the open."""
+    """If the program changes during a calibration, both source digests are listed."""
     journal = begun(tmp_path, 1)
     journal.add(replace(line_now(4.0, Path("runs/0001"), case=replace(QUIET, number=2)), source="0123456789ab"))
     assert calibration_of(journal).sources == (source_digest(), "0123456789ab")
 
 
 def test_a_stored_calibration_is_read_back_as_it_was(tmp_path: Path) -> None:
-    """Equal value, equal bytes."""
+    """A stored calibration is read back equal."""
     calibration = calibration_of(begun(tmp_path, 1))
     assert decode(encode(calibration), where="here") == calibration
     with pytest.raises(TraceError, match="schema_version 2"):
@@ -143,7 +143,7 @@ def test_a_stored_calibration_is_read_back_as_it_was(tmp_path: Path) -> None:
 
 
 def test_the_published_schema_is_the_one_of_the_types() -> None:
-    """`python -m rocketdiff.judging.gate_rates` writes it."""
+    """The published schema is up to date; `python -m rocketdiff.judging.gate_rates` writes it."""
     published = resource("fixtures/schema/calibration-1.json").read_bytes()
     assert msgspec.json.decode(published) == msgspec.json.decode(msgspec.json.encode(schema()))
 
@@ -157,7 +157,7 @@ def rates_of(calibration: Calibration) -> list[Rate]:
 
 
 def test_the_shipped_figures_are_those_of_their_counts() -> None:
-    """No limit was written by hand, no case is missing from the sums, and every alarm is listed."""
+    """The shipped limits follow from their counts, no case is missing, and every alarm is listed."""
     calibration = shipped()
     assert calibration is not None
     assert all(rate == Rate.of(rate.seen, rate.n) for rate in rates_of(calibration))
@@ -167,12 +167,12 @@ def test_the_shipped_figures_are_those_of_their_counts() -> None:
     assert sum(row.alarms.seen for row in controls.checks) == len(controls.alarms)
     assert sum(row.alarms.n for row in controls.modes) == controls.alarms_per_case.n
     assert sum(row.alarms.n for row in controls.clients) == controls.alarms_per_case.n
-    # Without them no report can say that judging has changed since.
+    # Without them no report can state that the judging code has changed.
     assert len(calibration.judging_sources) == 1 and all(calibration.judging_sources)
 
 
 def test_only_a_calibration_is_thrown_away(tmp_path: Path) -> None:
-    """--fresh on a folder with anything else in it deletes nothing."""
+    """``--fresh`` deletes only a folder that holds nothing but a calibration."""
     begin_anew(tmp_path / "none")
     begin_anew(tmp_path)
     (tmp_path / "thesis.txt").write_text("years of work")
@@ -189,7 +189,7 @@ def test_only_a_calibration_is_thrown_away(tmp_path: Path) -> None:
 
 
 def test_cases_drawn_otherwise_are_another_measurement(tmp_path: Path) -> None:
-    """The numbers of its cases would mean others."""
+    """Cases drawn in another way are another measurement."""
     begun(tmp_path, 1)
     with pytest.raises(UsageError, match="control cases as drawn by the program"):
         CalibrationJournal.open(tmp_path, replace(HEADER, plan=plan_digest()))

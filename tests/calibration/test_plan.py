@@ -1,4 +1,4 @@
-"""Control cases: drawn from a seed, of all releases, and each of them a sound scenario."""
+"""Control cases are drawn from a seed, of all releases, and are valid scenarios."""
 
 from collections import Counter
 
@@ -11,21 +11,21 @@ from rocketdiff.subjects.registry import offers
 
 
 def test_every_shape_is_a_sound_scenario_for_many_seeds() -> None:
-    """The format refuses what cannot be done or asked, so that parsing them is the test."""
+    """Every shape gives a valid scenario for sixty seeds."""
     for seed in range(60):
         names = {control_scenario(shape, seed).name for shape in range(len(SHAPES))}
         assert len(names) == CASES_A_RUN
 
 
 def test_a_case_is_known_by_its_number() -> None:
-    """Whoever sees an alarm can run that case again, text, plan and client."""
+    """An alarm's case can be run again by seed and number."""
     assert control_case(7, 34) == control_case(7, 34)
     assert control_case(7, 34).case.scenario.text != control_case(8, 34).case.scenario.text
     assert control_case(7, 34).run == 3
 
 
 def test_a_gate_run_is_one_client_against_itself() -> None:
-    """Like any run: one pair, one seed, different scenarios."""
+    """A gate run is one client against itself in different scenarios."""
     (first, members), *_ = gate_runs(7, 25)
     assert first == 1
     assert {member.subject for member in members} == {subject_of(1)}
@@ -34,7 +34,7 @@ def test_a_gate_run_is_one_client_against_itself() -> None:
 
 
 def test_every_release_gets_its_turn_in_both_clients() -> None:
-    """In the first 300 cases nine releases; all of them before any comes again."""
+    """Every release gets its turn in both clients, nine in the first 300 cases."""
     releases = len(client_releases())
     subjects = [subject_of(run) for run in range(1, 2 * releases + 1)]
     assert len(set(subjects)) == 2 * releases
@@ -43,14 +43,14 @@ def test_every_release_gets_its_turn_in_both_clients() -> None:
 
 
 def test_every_sending_mode_has_cases_enough() -> None:
-    """In 300 of them as many as it takes for no report to call them few."""
+    """In 300 cases every sending mode has more than a report calls few."""
     modes = Counter(control_case(7, number).case.scenario.workload.mode for number in range(1, 301))
     assert set(modes) == set(SendMode)
     assert min(modes.values()) >= FEW + 5, "some come out invalid"
 
 
 def test_every_client_has_the_calls_that_its_cases_are_made_of() -> None:
-    """One that a client could not make would have no answer, and would be counted as nothing."""
+    """A client can make all calls of its cases."""
     for run in range(2 * len(client_releases())):
         for number in range(run * CASES_A_RUN + 1, (run + 1) * CASES_A_RUN + 1):
             one = control_case(7, number)
@@ -58,7 +58,7 @@ def test_every_client_has_the_calls_that_its_cases_are_made_of() -> None:
 
 
 def test_a_client_without_batches_sends_single_messages() -> None:
-    """4.0.0 has no call for them; its gate run still has sixteen cases, each under a name of its own."""
+    """4.0.0 has no batch call: its gate run sends single messages under other names."""
     runs = [run for run in range(1, 2 * len(client_releases())) if subject_of(run).release == "4.0.0-incubating"]
     cases = [control_case(7, (runs[0] - 1) * CASES_A_RUN + number) for number in range(1, CASES_A_RUN + 1)]
     names = {one.case.scenario.name for one in cases}

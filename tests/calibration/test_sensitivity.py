@@ -1,4 +1,4 @@
-"""Known divergences are looked for where, and with whom, their ledger says they were seen."""
+"""Known divergences are searched in the cases and clients of their ledger entries."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -36,7 +36,7 @@ def diverging(signature: str, subject: str = "java:5.3.3") -> CheckResult:
 
 
 def test_every_shipped_entry_about_cases_has_one() -> None:
-    """One that could never be looked for would have no rate; those about whole runs have no case."""
+    """Every shipped entry about cases has a case; only entries about pooled checks have none."""
     entries = [known.entry.id for case in CASES.values() for known in case.known]
     shipped = load(LedgerChoice()).entries
     assert sorted(entries) == sorted(entry.id for entry in shipped if not entry.check.startswith("pooled/"))
@@ -44,7 +44,7 @@ def test_every_shipped_entry_about_cases_has_one() -> None:
 
 
 def test_found_means_the_declared_signature_of_the_declared_client() -> None:
-    """Anything else is another divergence, which does not show that this one is seen."""
+    """A divergence is found only with the declared signature and client."""
     (known,) = ONE.known
     assert seen(diverging(known.entry.signatures[0])) == [True]
     assert seen(diverging("queue.something-else/first")) == [False]
@@ -53,14 +53,14 @@ def test_found_means_the_declared_signature_of_the_declared_client() -> None:
 
 @pytest.mark.parametrize("verdict", [Verdict.INVALID, Verdict.INCONCLUSIVE, Verdict.NOT_APPLICABLE])
 def test_a_check_that_was_not_decided_is_neither_found_nor_missed(verdict: Verdict) -> None:
-    """As is one that never ran."""
+    """An undecided check is neither found nor missed."""
     assert seen(CheckResult("c", "queue-choice", verdict)) == [None]
     assert seen() == [None]
     assert seen(CheckResult("c", "queue-choice", Verdict.CONFORMS)) == [False]
 
 
 def test_a_known_case_runs_on_the_cluster_that_was_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is fetched and what its run says are of that kind, as the cluster itself is."""
+    """A known case runs on the requested backend and servers."""
     wanted: list[RunRequest] = []
 
     def fetched(request: RunRequest) -> RunRequest:
@@ -84,7 +84,7 @@ def test_a_known_case_runs_on_the_cluster_that_was_asked_for(tmp_path: Path, mon
 
 
 def test_an_entry_without_a_command_cannot_be_repeated() -> None:
-    """Which two releases to run is in its evidence."""
+    """An entry without evidence does not name the two releases to run."""
     (known,) = ONE.known
     with pytest.raises(UsageError, match="two subjects"):
         pair_of_entry(replace(known.entry, evidence=None))

@@ -1,4 +1,4 @@
-"""Stands for runs on brokers: their folders, reports and events, without servers; and a process that is killed at one moment of many."""
+"""Replaces runs on brokers by folders, reports and events; kills a process at a given moment."""
 
 import os
 import signal
@@ -19,11 +19,11 @@ from tests.matrix.stories import CALM, answer, document
 
 
 def nothing() -> None:
-    """No moment is of interest."""
+    """Do nothing."""
 
 
 def an_empty_run(folder: Path) -> None:
-    """No record would take it."""
+    """Write a run that no record accepts."""
     folder.mkdir(parents=True)
     (folder / "run.json").write_text("{}")
 
@@ -31,10 +31,10 @@ def an_empty_run(folder: Path) -> None:
 @dataclass
 class Imitation:
     """
-    Stands for ``execute``: a run directory that fills up in three steps, and its events.
+    Replaces ``execute``: fills a run directory in three steps and emits events.
 
-    made: subjects and seeds of the runs that came to their end. fails: what is raised for a subject, before or after its run began.
-    moment: called between any two steps; is_seldom: only before and after the run. fill: writes what is in the run directory.
+    made: subjects and seeds of finished runs. fails: what is raised for a subject, and whether after its run began. moment:
+    called between steps; is_seldom: only before and after the run. fill: writes the run directory.
     """
 
     made: list[tuple[str, int | None]] = field(default_factory=list)
@@ -69,7 +69,6 @@ class Imitation:
 
     @contextmanager
     def in_place(self) -> Iterator[None]:
-        """Of servers and clients."""
         with (
             mock.patch.object(measure, "execute", self.execute),
             mock.patch.object(measure, "judge_runs", self.judge),
@@ -86,7 +85,7 @@ class Imitation:
 
 
 class Killed:
-    """Ends this process by SIGKILL at one moment of many: the kernel's, without a word of ours."""
+    """Ends this process by SIGKILL at a given moment."""
 
     def __init__(self, moment: int) -> None:
         self._left = moment
@@ -98,7 +97,7 @@ class Killed:
 
 
 def in_a_child(work: Callable[[], object]) -> bool:
-    """Whether the work came to its end in a forked process, rather than being killed."""
+    """True if ``work`` ended in a forked process without being killed."""
     child = os.fork()
     if child == 0:
         try:

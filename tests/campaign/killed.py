@@ -1,7 +1,8 @@
 """
-A program for test_campaign.py: makes a campaign of one run, killed by SIGKILL at each moment in turn, then carries it out again.
+Program for test_campaign.py: makes a campaign of one run, is killed by SIGKILL at each moment in turn, and repeats it.
 
-Every moment gets forked processes, because threads of the record's library do not survive a fork. It prints one JSON line a moment.
+Every moment gets forked processes, because threads of the record's library do not survive a fork. Prints one JSON line a
+moment.
 """
 
 import json
@@ -18,10 +19,10 @@ from tests.record.killed import forked
 
 
 def first(folder: Path, moment: int) -> str:
-    """Killed before or after the run, or before or after it is added; at later moments it comes to its end."""
+    """The campaign, killed at a moment; at later moments it finishes."""
     runs = imitated()
     runs.moment, runs.is_seldom = Killed(moment), True
-    add = recording.add  # type: ignore[attr-defined]  # what it imports is replaced where it is used
+    add = recording.add  # type: ignore[attr-defined]  # an imported name, patched where it is used
 
     def killing(*given: Any) -> Any:
         runs.moment()
@@ -44,13 +45,12 @@ def again(folder: Path) -> str:
 
 
 def main(root: Path) -> None:
-    """All moments."""
-    load_all()  # once for all of them
+    load_all()  # once, before all forks
     status, moment = 1, 0
     while status:
         folder = root / str(moment)
-        status, _ = forked(lambda: first(folder, moment))  # noqa: B023 - ends before the next
-        print(forked(lambda: again(folder))[1])  # noqa: B023, T201 - as above; a program tells its answers
+        status, _ = forked(lambda: first(folder, moment))  # noqa: B023 - finished before the next iteration
+        print(forked(lambda: again(folder))[1])  # noqa: B023, T201 - as above; output of a program
         moment += 1
 
 

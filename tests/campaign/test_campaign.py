@@ -1,4 +1,4 @@
-"""A campaign makes what is missing, adds each finished run to the record once, and ends with the gravest answer. Runs are imitated."""
+"""A campaign makes missing runs, records each once, and exits with the most severe answer. Runs are imitated."""
 
 import json
 import subprocess
@@ -27,19 +27,16 @@ TWO = f"{HEAD}subjects: [java:4.7.1, java:4.9.8]\n"
 
 
 def sealed(folder: Path) -> None:
-    """A small run that a record takes, in the place of the imitation's."""
     run = write_run(folder.parent, [Story(checks=CHECKS, sends=4)], run=folder.name)
     run.change(1, lambda entry: replace(entry, scenario_text=SCENARIO, guards=GUARDS))
 
 
 def imitated() -> Imitation:
-    """Runs that a record takes."""
     return Imitation(fill=sealed)
 
 
 @pytest.fixture
 def runs() -> Iterator[Imitation]:
-    """In place of servers and clients."""
     imitation = imitated()
     with imitation.in_place():
         yield imitation
@@ -47,7 +44,7 @@ def runs() -> Iterator[Imitation]:
 
 @pytest.fixture
 def fuzzed(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """In place of the JVMs: the seeds that were simulated; seed 13 differs."""
+    """The simulated seeds, without JVMs; seed 13 differs."""
     seeds: list[int] = []
 
     def fuzz(releases: tuple[str, ...], _effort: object, seed: int, _save: Path, *, as_json: bool) -> Report:
@@ -60,7 +57,6 @@ def fuzzed(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 
 def make(folder: Path, text: str = TWO, *, said: list[str] | None = None, at_most: int | None = None) -> ExitCode:
-    """One call of the command."""
     folder.mkdir(exist_ok=True)
     campaign = read(write(folder / "c.yaml", text))
     say = (said if said is not None else list[str]()).append
@@ -68,12 +64,11 @@ def make(folder: Path, text: str = TWO, *, said: list[str] | None = None, at_mos
 
 
 def recorded(folder: Path) -> int:
-    """Runs of the record; none where there is no record yet."""
     return status(RecordPlace.named(str(folder / "record"))).runs if (folder / "record").exists() else 0
 
 
 def test_every_run_goes_into_the_record_once_and_the_end_says_what_to_ask(runs: Imitation, tmp_path: Path) -> None:
-    """A second call makes nothing, adds nothing, and gives the same exit code: both runs diverge."""
+    """Each run is recorded once, and the last lines name the next commands."""
     said: list[str] = []
     assert make(tmp_path, said=said) is ExitCode.DIVERGES
     assert recorded(tmp_path) == 2
@@ -91,7 +86,7 @@ def test_every_run_goes_into_the_record_once_and_the_end_says_what_to_ask(runs: 
 
 
 def test_settings_are_runs_of_their_own(runs: Imitation, tmp_path: Path) -> None:
-    """A setting that is added costs its own runs only."""
+    """An added setting costs only its own runs."""
     make(tmp_path)
     said: list[str] = []
     make(tmp_path, f"{TWO}settings: [{{}}, {{wire: true}}]\n", said=said)
@@ -101,7 +96,7 @@ def test_settings_are_runs_of_their_own(runs: Imitation, tmp_path: Path) -> None
 
 
 def test_a_missing_run_is_told_and_open(runs: Imitation, tmp_path: Path) -> None:
-    """The first run failed, and the second was not asked for yet."""
+    """A failed run and one not made yet are reported as missing."""
     runs.fails["java:4.7.1"] = HarnessError("brokers", seen="dead ones"), True
     said: list[str] = []
     assert make(tmp_path, said=said, at_most=1) is ExitCode.NOTHING_DECISIVE
@@ -110,7 +105,7 @@ def test_a_missing_run_is_told_and_open(runs: Imitation, tmp_path: Path) -> None
 
 
 def test_a_seed_is_simulated_once_and_what_differs_decides(runs: Imitation, fuzzed: list[int], tmp_path: Path) -> None:
-    """The gravest answer of all wins; a damaged file is simulated anew."""
+    """A seed is simulated once, unless its file is damaged; differences are counted."""
     text = f"{TWO}seeds: [12, 13]\nsimulation: {{releases: [4.7.1, 5.3.3], sends: 10}}\n"
     said: list[str] = []
     make(tmp_path, text, said=said, at_most=1)
@@ -124,15 +119,15 @@ def test_a_seed_is_simulated_once_and_what_differs_decides(runs: Imitation, fuzz
 
 
 def test_kill_9_loses_no_run_and_doubles_none(tmp_path: Path) -> None:
-    """Killed before and after the run, and before and after it is added; called again, it is made if need be, and in the record once."""
+    """A campaign killed at any moment and called again records its run once."""
     program = [sys.executable, "-m", "tests.campaign.killed", str(tmp_path)]
     ran = subprocess.run(program, cwd=Path(__file__).parents[2], capture_output=True, text=True, check=True)
     assert [json.loads(line) for line in ran.stdout.splitlines()] == [
         [ExitCode.DIVERGES, 1, 1, 1],  # killed before the run
-        [ExitCode.DIVERGES, 1, 1, 1],  # before it is declared finished
-        [ExitCode.DIVERGES, 0, 1, 1],  # before it is added
-        [ExitCode.DIVERGES, 0, 1, 1],  # after that
-        [ExitCode.DIVERGES, 0, 1, 1],  # never
+        [ExitCode.DIVERGES, 1, 1, 1],  # killed before it is declared finished
+        [ExitCode.DIVERGES, 0, 1, 1],  # killed before it is added
+        [ExitCode.DIVERGES, 0, 1, 1],  # killed after it is added
+        [ExitCode.DIVERGES, 0, 1, 1],  # not killed
     ]
 
 
@@ -150,5 +145,5 @@ def test_kill_9_loses_no_run_and_doubles_none(tmp_path: Path) -> None:
     ],
 )
 def test_the_gravest_answer_is_the_exit_code(codes: list[int], is_whole: bool, expected: int) -> None:
-    """A difference wins over an open answer, that over a stale entry, and nothing missing is a pass."""
+    """A difference decides before an open answer, that before a stale entry; a missing run is no pass."""
     assert exit_code([ExitCode(code) for code in codes], is_whole=is_whole) == expected

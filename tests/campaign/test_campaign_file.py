@@ -1,8 +1,8 @@
 """
-The format of a campaign file is tested with files of its own, in fixtures/campaign-format.
+The campaign format, with files in fixtures/campaign-format.
 
-invalid: the published schema refuses them too; valid-fail: only the parser can; valid-pass: they load. The first line of a
-refused file says what the message must contain.
+invalid: the published schema refuses them too; valid-fail: only the parser does; valid-pass: accepted. The first line of a
+refused file states what the message must contain.
 """
 
 import json
@@ -24,19 +24,17 @@ VALIDATOR = jsonschema.Draft202012Validator(json.loads(SCHEMA.read_text()))
 
 
 def files(folder: str) -> list[ParameterSet]:
-    """Files of a self-test folder; an empty folder would test nothing."""
     found = sorted((FIXTURES / "campaign-format" / folder).glob("*.yaml"))
     assert found, f"no self-tests in {folder}"
     return [pytest.param(path, id=path.stem) for path in found]
 
 
 def accepted_by_schema(path: Path) -> bool:
-    """Whether the published schema has nothing against a file."""
     return VALIDATOR.is_valid(yaml.safe_load(path.read_text()))
 
 
 def assert_refused(path: Path) -> None:
-    """One clear message: a usage error that names the file and contains what the file's first line says."""
+    """A usage error in one line, with the file's name and the text of its first line."""
     why = path.read_text().splitlines()[0].removeprefix("# refused: ")
     with pytest.raises(UsageError) as raised:
         read(path)
@@ -49,14 +47,14 @@ def assert_refused(path: Path) -> None:
 
 @pytest.mark.parametrize("path", files("invalid"))
 def test_schema_and_parser_refuse(path: Path) -> None:
-    """Both refuse, and the parser says what was expected, where and what it saw."""
+    """Schema and parser refuse, and the message states what was expected, where and what was seen."""
     assert not accepted_by_schema(path)
     assert_refused(path)
 
 
 @pytest.mark.parametrize("path", files("valid-fail"))
 def test_parser_alone_refuses(path: Path) -> None:
-    """Well-formed for the schema, but nobody could run it, or mean it."""
+    """The schema accepts the file, but it cannot be run or meant."""
     assert accepted_by_schema(path)
     assert_refused(path)
 
@@ -65,18 +63,18 @@ def test_parser_alone_refuses(path: Path) -> None:
     "path", [*files("valid-pass"), pytest.param(FIXTURES / "examples" / "campaign.yaml", id="example")]
 )
 def test_both_accept(path: Path) -> None:
-    """Such a file loads; the example to copy is one of them."""
+    """Schema and parser accept the file, also the example."""
     assert accepted_by_schema(path)
     assert list(read(path).plan.runs())
 
 
 def test_the_published_schema_is_the_one_of_the_types() -> None:
-    """A stale schema is noticed here."""
+    """The published schema is up to date."""
     assert SCHEMA.read_bytes() == schema()
 
 
 def test_a_run_is_made_of_each_suite_seed_and_setting() -> None:
-    """Two suites and one set of globs, two seeds, three settings; of the second subject one suite and seed of its own."""
+    """Each suite, seed and setting gives a run; a subject may have its own."""
     campaign = read(FIXTURES / "campaign-format" / "valid-pass" / "everything.yaml")
     first, second = campaign.plan.entries
     assert (len(first.work), len(second.work)) == (3 * 2 * 3, 1 * 1 * 3)

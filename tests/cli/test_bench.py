@@ -1,4 +1,4 @@
-"""`rocketdiff bench`: what a program reads."""
+"""`rocketdiff bench`: output and downloads."""
 
 import json
 
@@ -11,7 +11,7 @@ from rocketdiff.releases.catalogue import client_releases
 
 
 def test_all_parts_are_one_document(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    """With JSON nothing else is printed, whatever is measured."""
+    """With `--json` all parts are one document, and nothing else is printed."""
     monkeypatch.setattr("rocketdiff.bench.clients.bench", lambda *_, **__: {"rounds": []})
     monkeypatch.setattr("rocketdiff.bench.simulation.bench_simulation", lambda **_: {"speeds": []})
     monkeypatch.setattr("rocketdiff.bench.judging.bench_judging", lambda *_, **__: {"judging": []})
@@ -20,7 +20,7 @@ def test_all_parts_are_one_document(monkeypatch: pytest.MonkeyPatch, capsys: pyt
 
 
 def test_releases_are_fetched_before_the_clock_runs(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The time of all releases over the standard scripts is not to be that of a download."""
+    """Releases are fetched before the measurement, which must not include a download."""
     begun: list[object] = []
 
     def host() -> None:

@@ -1,4 +1,4 @@
-"""The command line's own promises: one clear message and the right exit code for whatever is typed."""
+"""Any command line gives one clear message and the right exit code."""
 
 import shutil
 import subprocess
@@ -35,7 +35,7 @@ BAD_SCENARIO = "format: 1\nname: bad/settings\nestablishes: nothing\nsettings: {
 def test_bad_arguments_are_named_with_exit_code_4(
     arguments: list[str], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The message holds what was typed; nothing is left in the folder."""
+    """Wrong arguments give exit code 4 and are repeated in the message."""
     monkeypatch.chdir(tmp_path)
     assert guarded(arguments) == ExitCode.USAGE
     output = capsys.readouterr()
@@ -45,7 +45,7 @@ def test_bad_arguments_are_named_with_exit_code_4(
 
 
 def test_a_bad_scenario_is_named_with_file_line_and_field(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """An unknown setting is found where it stands."""
+    """An unknown setting of a scenario is reported with its file."""
     folder = tmp_path / "bad"
     folder.mkdir()
     (folder / "settings.yaml").write_text(BAD_SCENARIO)
@@ -58,7 +58,7 @@ def test_a_bad_scenario_is_named_with_file_line_and_field(tmp_path: Path, capsys
 def test_our_own_fault_has_its_own_exit_code(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A defect of ours is one message, a file for the report, and 70; never a verdict."""
+    """An internal error is one message, a file with the traceback and exit code 70, never a verdict."""
 
     def broken(**_: object) -> int:
         raise ZeroDivisionError("on purpose")
@@ -74,7 +74,7 @@ def test_our_own_fault_has_its_own_exit_code(
 
 @pytest.mark.parametrize("command", ["report", "analyze", "identify"])
 def test_a_path_of_any_length_is_one_short_message(command: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """The system takes some 4,000 characters; the message repeats fewer."""
+    """A path of 100,000 characters gives a message of fewer than 2,500."""
     assert guarded([command, "x" * 100_000]) == ExitCode.USAGE
     assert len(capsys.readouterr().err) < 2_500
 
@@ -83,7 +83,7 @@ def test_a_path_of_any_length_is_one_short_message(command: str, capsys: pytest.
     "arguments", [["\x1b[2J"], ["cluster", "up", "--topology", "\x1b[2J"], ["analyze", "\x1b[2J\x07"]]
 )
 def test_control_characters_are_written_out(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    """A terminal must not obey what was typed, or came from a file name."""
+    """Control characters are escaped, because a terminal would obey them."""
     assert guarded(arguments) == ExitCode.USAGE
     assert "\x1b" not in "".join(capsys.readouterr())
 
@@ -91,7 +91,7 @@ def test_control_characters_are_written_out(arguments: list[str], capsys: pytest
 def test_the_report_of_our_own_fault_follows_no_link(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A temporary folder that takes no file does not turn one fault into two."""
+    """An internal error is reported even if the temporary folder cannot be written."""
     monkeypatch.setattr("rocketdiff.cli.commands.listing.print_findings", lambda **_: 1 / 0)
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "none"))
     assert guarded(["doctor"]) == ExitCode.INTERNAL
@@ -101,14 +101,14 @@ def test_the_report_of_our_own_fault_follows_no_link(
 def test_a_folder_that_cannot_be_written_is_an_environment_error(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A file where the reports should go."""
+    """A reports folder that is a file gives exit code 69."""
     (tmp_path / "out").write_text("in the way")
     assert guarded(["run", "--out", str(tmp_path / "out")]) == ExitCode.ENVIRONMENT
     assert str(tmp_path / "out") in capsys.readouterr().err
 
 
 def test_a_full_disk_is_one_message(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A small tmpfs, as only root can make one: exit 69, and no verdict but an error."""
+    """A full disk, a tmpfs that only root can mount, gives exit code 69 and no verdict."""
     small = tmp_path / "small"
     small.mkdir()
     mount = shutil.which("mount") or "mount"
@@ -127,7 +127,7 @@ def test_a_full_disk_is_one_message(tmp_path: Path, capsys: pytest.CaptureFixtur
 
 
 def test_version_and_help_are_no_errors(capsys: pytest.CaptureFixture[str]) -> None:
-    """Both leave with 0 and say something."""
+    """`--version` and `--help` exit with 0."""
     assert guarded(["--version"]) == ExitCode.CONFORMS
     assert guarded(["run", "--help"]) == ExitCode.CONFORMS
     assert "rocketdiff 0." in capsys.readouterr().out
@@ -136,14 +136,14 @@ def test_version_and_help_are_no_errors(capsys: pytest.CaptureFixture[str]) -> N
 def test_a_complete_case_whose_sends_are_gone_is_not_explained(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """As analyze says it: the files are missing, it is not that nothing was sent."""
+    """`explain` refuses a complete case without its files, as `analyze` does."""
     shutil.copytree(OLDER_RUN, tmp_path / "run", ignore=shutil.ignore_patterns("sends"))
     assert guarded(["explain", str(tmp_path / "run"), "baseline", "1", "--case", "1"]) == ExitCode.USAGE
     assert "expected all files of the complete case 1 in run" in capsys.readouterr().err
 
 
 def test_folders_may_have_letters_of_any_script(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A run judged where it lies, with its report in another such folder; every file of it is named and there."""
+    """Folder names may be in any script: all report files are written."""
     shutil.copytree(OLDER_RUN, tmp_path / "ünï 日本" / "rün")
     out = tmp_path / "عربى" / "löst"
     judged = ["analyze", str(tmp_path / "ünï 日本" / "rün"), "--master", "none", "--out", str(out)]

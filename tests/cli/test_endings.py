@@ -1,4 +1,4 @@
-"""Signals: one message and exit code 130, from the first import on, and however often they come."""
+"""Signals give one message and exit code 130, from the first import on and however often they come."""
 
 import os
 import signal
@@ -44,7 +44,6 @@ main()
 
 
 def started(*words: str, cwd: Path | None = None) -> "subprocess.Popen[str]":
-    """A Python of its own with these arguments, on this checkout."""
     return subprocess.Popen(
         ["/usr/bin/env", "--default-signal=INT,HUP", sys.executable, *words],
         stdout=subprocess.PIPE,
@@ -57,7 +56,7 @@ def started(*words: str, cwd: Path | None = None) -> "subprocess.Popen[str]":
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_several_in_a_row_let_the_stopping_finish(number: signal.Signals) -> None:
-    """Three of them: what was begun is stopped in good order, once, and the exit code is that of the first."""
+    """Several signals stop what was begun only once, and the exit code is 130."""
     process = started("-c", PROGRAM)
     assert process.stdout is not None
     assert process.stdout.readline() == "begun\n"
@@ -70,7 +69,7 @@ def test_several_in_a_row_let_the_stopping_finish(number: signal.Signals) -> Non
 
 
 def test_while_python_imports_the_program_leaves_at_once() -> None:
-    """Nothing has been started yet, and there is no traceback of an import that was broken off."""
+    """A signal during imports ends the program without a traceback."""
     program = "import rocketdiff.cli.endings, rocketdiff.__main__ as m, os, signal, sys\n"
     program += "class Slow:\n def find_spec(self, name, *_):\n  if name == 'rocketdiff.cli.app': os.kill(os.getpid(), signal.SIGINT)\n"
     program += "sys.meta_path.insert(0, Slow())\nm.main()\n"
@@ -80,7 +79,7 @@ def test_while_python_imports_the_program_leaves_at_once() -> None:
 
 
 def test_one_that_python_drops_is_raised_anew(tmp_path: Path) -> None:
-    """In a destructor, by something that swallows or prints everything; the program ends nevertheless, with its own exit code."""
+    """An interruption that Python drops or code swallows is raised again."""
     swallowing = """
 class Dropped:
     def __del__(self):
@@ -99,14 +98,14 @@ def busy(**_):
     program = PROGRAM.replace("import os, sys", "import os, signal, sys")
     begin, end = program.index("def busy"), program.index("rocketdiff.cli.commands.listing.print_findings")
     (tmp_path / "dropping.py").write_text(program[:begin] + swallowing + program[end:])
-    process = started("-m", "dropping", cwd=tmp_path)  # as a file or a text of its own, Python would forget the exec
+    process = started("-m", "dropping", cwd=tmp_path)  # run as a file or with -c, Python would forget the exec
     said, errors = process.communicate(timeout=60)
     assert (process.returncode, said) == (130, "begun\nswallowed\n")
     assert errors == "interrupted; everything that was started has been stopped\n"
 
 
 def test_what_an_interrupted_import_raises_is_no_fault() -> None:
-    """A library in C made an ImportError of it, and the program ends before the exception is raised anew."""
+    """An ImportError that a C library makes of an interruption is not reported as an internal error."""
     failing = """
     os.kill(os.getpid(), signal.SIGINT)
 def busy(**_):
@@ -124,7 +123,7 @@ def busy(**_):
 
 
 def test_the_exception_on_its_way_is_not_raised_twice() -> None:
-    """Before it is heeded, and once it is gone, the next signal raises it; in between none does."""
+    """While an interruption is handled, a signal raises no second one; before and after that it does."""
     asked = Interruption()
     try:
         with pytest.raises(KeyboardInterrupt):
@@ -152,7 +151,7 @@ def _stopping(asked: Interruption) -> None:
 
 
 def test_after_some_time_another_one_is_heeded(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A server that cannot be stopped must not make the program deaf."""
+    """After 10 s another signal counts, because something may refuse to stop."""
     now = [100.0]
     monkeypatch.setattr("rocketdiff.cli.endings.time.monotonic", lambda: now[0])
     monkeypatch.setattr("rocketdiff.cli.endings.signal.setitimer", lambda *_: None)
@@ -171,6 +170,6 @@ def test_after_some_time_another_one_is_heeded(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_a_command_that_ends_with_ctrl_c_hears_it_in_the_background_of_a_script_too() -> None:
-    """A shell without job control starts `cluster up &` with SIGINT ignored; `kill -INT` is meant all the same."""
+    """A command that ends by Ctrl-C handles SIGINT also in a script's background job, which ignores it otherwise."""
     told, _ = started("-c", IN_THE_BACKGROUND).communicate(timeout=60)
     assert told == "heard\n"

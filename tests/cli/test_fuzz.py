@@ -1,4 +1,4 @@
-"""`rocketdiff fuzz` from the outside: what it refuses, and what a small campaign says."""
+"""`rocketdiff fuzz`: refusals and a small campaign."""
 
 import json
 
@@ -23,13 +23,13 @@ from rocketdiff.cli.app import guarded
     ],
 )
 def test_bad_arguments_are_usage_errors(arguments: list[str], hint: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """Exit 4, and the message says what to write instead."""
+    """Wrong arguments give exit code 4 and a valid example."""
     assert guarded(["fuzz", *arguments]) == 4
     assert hint in capsys.readouterr().err
 
 
 def test_a_small_campaign_is_clean(capsys: pytest.CaptureFixture[str]) -> None:
-    """Two releases that differ as much as any, held against the reference at every depth; the last line is for machines."""
+    """Two very different releases agree with the reference at every depth."""
     arguments = ["--release", "4.7.1,5.3.3", "--decisions", "300", "--sends", "150", "--seed", "5"]
     assert guarded(["fuzz", *arguments]) == 0
     summary = capsys.readouterr().out.splitlines()[-1]
@@ -38,7 +38,7 @@ def test_a_small_campaign_is_clean(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_the_same_campaign_as_data(capsys: pytest.CaptureFixture[str]) -> None:
-    """Everything of the summary, field by field."""
+    """`--json` has every field of the summary."""
     arguments = ["--subject", "java:4.7.1", "--depth", "selection", "--decisions", "300", "--seed", "5", "--json"]
     assert guarded(["fuzz", *arguments]) == 0
     data = json.loads(capsys.readouterr().out)

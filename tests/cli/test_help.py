@@ -1,4 +1,4 @@
-"""Help texts that name what there is: each name, none that is refused."""
+"""Help texts name every valid name and no other."""
 
 import inspect
 import re
@@ -22,20 +22,18 @@ from rocketdiff.pytest_plugin import pytest_addoption
 
 
 def help_of(command: Callable[..., None], parameter: str) -> str:
-    """Before a terminal breaks its lines."""
     (option,) = inspect.signature(command).parameters[parameter].annotation.__metadata__
     text: str = option.help
     return text
 
 
 def names(text: str) -> set[str]:
-    """Words as they are typed."""
     return set(re.findall(r"[a-z]+(?:[-:][a-zA-Z]+)*", text))
 
 
 @pytest.mark.parametrize("command", [run, simulate, scenarios])
 def test_every_suite_is_named_with_what_no_suite_means(command: Callable[..., None]) -> None:
-    """A list without a suite is of all scenarios; a run without one is the quick suite."""
+    """The help names every suite and what is chosen without one."""
     text = help_of(command, "suite")
     assert {*SUITES, "all"} <= names(text)
     assert text.endswith("all when not given." if command is scenarios else "unless scenarios are chosen.")
@@ -43,7 +41,7 @@ def test_every_suite_is_named_with_what_no_suite_means(command: Callable[..., No
 
 
 def test_the_plugin_names_every_suite() -> None:
-    """As the command line does."""
+    """The plugin's help names every suite."""
     parser = pytest.Parser(_ispytest=True)
     pytest_addoption(parser)
     (option,) = [one for one in parser.getgroup("rocketdiff").options if "--rocketdiff-suite" in one.names()]
@@ -51,12 +49,12 @@ def test_the_plugin_names_every_suite() -> None:
 
 
 def test_every_topology_is_named() -> None:
-    """All that `cluster up` can start."""
+    """The help names every topology that `cluster up` can start."""
     assert names(help_of(cluster_up, "topology")) == set(TOPOLOGIES)
 
 
 def test_only_a_run_offers_a_cluster_of_the_users_own() -> None:
-    """The others start theirs, and refuse one."""
+    """Only `run` offers an external cluster; the other commands start their own."""
     assert "external:FILE" in names(help_of(run, "cluster"))
     for command in (calibrate, cluster_up):
         assert "external:FILE" not in names(help_of(command, "cluster"))
@@ -65,7 +63,7 @@ def test_only_a_run_offers_a_cluster_of_the_users_own() -> None:
 
 @pytest.mark.parametrize("command", [name for name in EXAMPLES if name])
 def test_every_example_is_taken_by_its_command(command: str) -> None:
-    """Parsed as typed, not carried out."""
+    """Every example is accepted by its command's parser."""
     for example in EXAMPLES[command]:
         words = shlex.split(example)[1:]
         one: Any = typer.main.get_command(app)
@@ -77,7 +75,7 @@ def test_every_example_is_taken_by_its_command(command: str) -> None:
 
 
 def test_every_command_has_an_example() -> None:
-    """The programme and its groups too."""
+    """Every command and group has an example."""
     programme: Any = typer.main.get_command(app)
     groups = {name: one.commands for name, one in programme.commands.items() if hasattr(one, "commands")}
     names = [*programme.commands, *(f"{group} {name}" for group, commands in groups.items() for name in commands)]
@@ -86,7 +84,7 @@ def test_every_command_has_an_example() -> None:
 
 @pytest.mark.parametrize("words", [[], ["run"], ["cluster", "up"], ["ledger", "lint"], ["calibrate"]])
 def test_h_is_help(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    """With examples and exit codes below the options."""
+    """`-h` is `--help`, with examples and exit codes."""
     assert guarded([*words, "-h"]) == ExitCode.CONFORMS
     short = capsys.readouterr().out
     assert guarded([*words, "--help"]) == ExitCode.CONFORMS
@@ -96,6 +94,6 @@ def test_h_is_help(words: list[str], capsys: pytest.CaptureFixture[str]) -> None
 
 
 def test_no_words_at_all_print_the_help(capsys: pytest.CaptureFixture[str]) -> None:
-    """And are wrong usage: a script that lost its arguments must not look like a pass."""
+    """Without arguments the help is printed, but it is wrong usage: a script that lost them must not pass."""
     assert guarded([]) == ExitCode.USAGE
     assert "compare" in capsys.readouterr().out

@@ -1,4 +1,4 @@
-"""bisect, changelog, groups and identify as they are typed; what executes the real classes is marked slow."""
+"""bisect, changelog, groups and identify as typed; tests that execute the real classes are slow."""
 
 import json
 from pathlib import Path
@@ -37,7 +37,7 @@ SCRIPTS = resource("fixtures/simulation/scripts")
 def test_bad_arguments_are_named_with_exit_code_4(
     arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """One message that holds what was typed."""
+    """Wrong arguments give exit code 4 and are repeated in the message."""
     assert guarded(arguments) == ExitCode.USAGE
     output = capsys.readouterr()
     assert said in output.err
@@ -45,7 +45,7 @@ def test_bad_arguments_are_named_with_exit_code_4(
 
 
 def test_bisect_with_the_reference(capsys: pytest.CaptureFixture[str]) -> None:
-    """The dialects of the reference turn where the rule of the retry walk changed."""
+    """With the reference, `bisect` finds that 4.8.0 changed the retry walk."""
     script = str(SCRIPTS / "retry-walk.json")
     assert guarded(["bisect", "--script", script, "--subject-kind", "python", "--json"]) == ExitCode.CONFORMS
     told = json.loads(capsys.readouterr().out)
@@ -54,7 +54,7 @@ def test_bisect_with_the_reference(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_bisect_says_what_changed(capsys: pytest.CaptureFixture[str]) -> None:
-    """One block for each turn, with the line before and after."""
+    """`bisect` prints each change with the line before and after."""
     arguments = ["--script", str(SCRIPTS / "retry-walk.json"), "--subject-kind", "python", "--from", "4.7.0"]
     assert guarded(["bisect", *arguments, "--to", "4.9.0"]) == ExitCode.CONFORMS
     lines = capsys.readouterr().out.splitlines()
@@ -64,7 +64,7 @@ def test_bisect_says_what_changed(capsys: pytest.CaptureFixture[str]) -> None:
 
 @pytest.mark.slow
 def test_changelog_executes_the_classes(capsys: pytest.CaptureFixture[str]) -> None:
-    """5.2.0 no longer leaves out a broker because it is marked unreachable; 5.3.0 chooses queues as 5.2.0 does."""
+    """`changelog` finds that 5.2.0 no longer avoids unreachable brokers, and that 5.3.0 chooses as 5.2.0."""
     assert guarded(["changelog", "5.1.4", "5.3.0", "--depth", "selection", "--fresh", "--json"]) == ExitCode.CONFORMS
     told = json.loads(capsys.readouterr().out)
     (edge,) = told["edges"]
@@ -76,7 +76,7 @@ def test_changelog_executes_the_classes(capsys: pytest.CaptureFixture[str]) -> N
 
 @pytest.mark.slow
 def test_identify_answers_that_simulate_printed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """What 4.8.0 prints is explained by no other release; what nobody prints by none at all."""
+    """`identify` explains the answers of 4.8.0 by no other release, and altered ones by none."""
     script = str(SCRIPTS / "index-overflow.json")
     guarded(["simulate", "--subject", "java:4.8.0", "--script", script])
     answers = tmp_path / "answers.ndjson"
@@ -93,6 +93,6 @@ def test_identify_answers_that_simulate_printed(tmp_path: Path, capsys: pytest.C
 def test_a_page_that_cannot_be_written_is_said_first(
     option: str, name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Before minutes of execution, with the exit code of `simulate --out`."""
+    """A page that cannot be written is refused before minutes of execution."""
     assert guarded(["groups", option, str(tmp_path / name)]) == ExitCode.ENVIRONMENT
     assert str(tmp_path) in capsys.readouterr().err.replace("\n", "")

@@ -1,4 +1,4 @@
-"""`rocketdiff ledger` and the options that choose ledgers, as typed."""
+"""`rocketdiff ledger` and the options that choose ledgers."""
 
 import json
 from dataclasses import replace
@@ -24,7 +24,7 @@ from tests.run.test_run import JAVA, PYTHON
 
 
 def judged_again(folder: Path, ledger: Path) -> Path:
-    """The sample run with another ledger applied, as a document in a folder."""
+    """The sample run with another ledger applied."""
     document = load_document(SAMPLE)
     applied = apply_ledger(
         load(LedgerChoice((ledger,), shipped=False)), document.results, document.run, document.policy
@@ -34,7 +34,7 @@ def judged_again(folder: Path, ledger: Path) -> Path:
 
 
 def test_the_shipped_ledgers_pass_lint(capsys: pytest.CaptureFixture[str]) -> None:
-    """They are what is checked when no file is named."""
+    """Without a file `lint` checks the shipped ledgers; they pass."""
     assert guarded(["ledger", "lint", "--json"]) == ExitCode.CONFORMS
     found = json.loads(capsys.readouterr().out)
     assert all(finding["level"] == "warning" for finding in found)
@@ -43,7 +43,7 @@ def test_the_shipped_ledgers_pass_lint(capsys: pytest.CaptureFixture[str]) -> No
 
 
 def test_lint_names_every_file_with_what_is_wrong(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A file that cannot be read does not hide the next one; exit 4."""
+    """`lint` checks every file, also after an unreadable one, and exits with 4."""
     broken, lost = own(tmp_path, "broken.yaml", id="a b"), own(tmp_path, "lost.yaml", check="no/where")
     assert guarded(["ledger", "lint", str(broken), str(lost)]) == ExitCode.USAGE
     said = capsys.readouterr().out.splitlines()
@@ -53,7 +53,7 @@ def test_lint_names_every_file_with_what_is_wrong(tmp_path: Path, capsys: pytest
 
 
 def test_lint_tells_every_wrong_entry_of_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """With the place of each, whatever the others are."""
+    """`lint` reports every wrong entry of a file."""
     one, two = own(tmp_path, "one.yaml", id="a b"), own(tmp_path, "two.yaml", check="calm/validity")
     entry = two.read_text().partition("entries:\n")[2]
     one.write_text(one.read_text() + entry)
@@ -65,7 +65,7 @@ def test_lint_tells_every_wrong_entry_of_a_file(tmp_path: Path, capsys: pytest.C
 
 
 def test_propose_writes_a_new_file_that_lint_accepts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Six checks of the sample diverge; the file is never written over."""
+    """`propose` writes entries for the sample's six diverging checks that `lint` accepts, and overwrites no file."""
     out = tmp_path / "proposed.yaml"
     assert guarded(["ledger", "propose", "--from", str(SAMPLE), "--out", str(out)]) == ExitCode.CONFORMS
     entries = read(out).entries
@@ -80,7 +80,7 @@ def test_propose_writes_a_new_file_that_lint_accepts(tmp_path: Path, capsys: pyt
 def test_lint_accepts_what_propose_writes_of_a_check_that_was_not_planned(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The sample's difference, had `content` told it in a scenario that asks about queues."""
+    """`lint` accepts proposed checks that the scenario did not plan."""
     document = load_document(SAMPLE)
     unplanned = [replace(one, check="content") for one in document.results if one.check == "queue-choice"]
     write(msgspec.structs.replace(document, results=tuple(unplanned)), tmp_path)
@@ -94,7 +94,7 @@ def test_lint_accepts_what_propose_writes_of_a_check_that_was_not_planned(
 
 
 def test_prune_removes_what_is_gone_everywhere(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Announced, then done; a second time there is nothing to do."""
+    """`prune` removes an entry that is stale everywhere."""
     gone = own(tmp_path, check="fault-latency/*/attempts")
     before, run = gone.read_text(), judged_again(tmp_path / "run", gone)
     assert guarded(["ledger", "prune", str(gone), "--from", str(run), "--dry-run"]) == ExitCode.CONFORMS
@@ -107,7 +107,7 @@ def test_prune_removes_what_is_gone_everywhere(tmp_path: Path, capsys: pytest.Ca
 
 
 def test_prune_keeps_what_still_occurs_somewhere(tmp_path: Path) -> None:
-    """In two of three cases: the entry wants a narrower glob."""
+    """`prune` keeps an entry that occurs in two of three cases."""
     partly = own(tmp_path, check="fault-latency/*/queue-choice")
     run = judged_again(tmp_path / "run", partly)
     (pruned,) = prune([run], [partly], dry_run=False)
@@ -119,7 +119,7 @@ def test_prune_keeps_what_still_occurs_somewhere(tmp_path: Path) -> None:
 def test_a_bad_ledger_is_refused_before_anything_is_started(
     command: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Not after a minute of brokers."""
+    """A wrong ledger is refused before a broker starts."""
     monkeypatch.chdir(tmp_path)
     bad = own(tmp_path, id="a b")
     assert guarded([*command, "--ledger", str(bad), "--scenario", "round-robin/calm"]) == ExitCode.USAGE
@@ -133,7 +133,7 @@ def test_a_bad_ledger_is_refused_before_anything_is_started(
 def test_analyze_holds_runs_against_the_shipped_ledgers_unless_told_otherwise(
     options: list[str], *, shipped: bool, count: int | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """`--no-ledger` leaves them out, and so does the `compare` that the run was."""
+    """`analyze` applies the shipped ledgers, unless `--no-ledger` was given now or to the run."""
     run = manifest_of(asked(JAVA, PYTHON, judging=Judging(ledgers=LedgerChoice(shipped=shipped))), 1, [])
     stored = RunDirectory.create(tmp_path, run).path
     seen = {}
@@ -149,7 +149,7 @@ def test_analyze_holds_runs_against_the_shipped_ledgers_unless_told_otherwise(
 
 
 def test_the_command_that_repeats_a_run_names_its_ledgers() -> None:
-    """They decide the verdict."""
+    """The command that repeats a run names its ledgers, which decide the verdict."""
     own = Judging(ledgers=LedgerChoice((Path("my own.yaml"),), shipped=False))
     request = asked(JAVA, PYTHON, Selection("quick"), judging=own)
     assert command_line(request, 1).endswith("--seed 1 --ledger 'my own.yaml' --no-ledger")
@@ -157,13 +157,13 @@ def test_the_command_that_repeats_a_run_names_its_ledgers() -> None:
 
 
 def test_the_command_that_repeats_a_run_asks_for_the_wire_again() -> None:
-    """A relay before each client is part of what was run."""
+    """The command that repeats a run with relays has `--wire`."""
     request = asked(JAVA, PYTHON, Selection("quick"), is_wire_wanted=True)
     assert command_line(request, 1).endswith("--seed 1 --wire")
 
 
 def test_the_digest_of_a_runs_tables_does_not_depend_on_where_it_lies(tmp_path: Path) -> None:
-    """But on every byte of every table; a folder without tables has none."""
+    """The digest of a run's tables depends on all their bytes, not on the folder."""
     for place in ("here", "there"):
         (tmp_path / place / "sends").mkdir(parents=True)
         (tmp_path / place / "sends" / "01-baseline.parquet").write_bytes(b"rows")

@@ -1,4 +1,4 @@
-"""A reader that goes away before everything is written does not change how a command ends."""
+"""A reader that goes away early does not change a command's exit code."""
 
 import subprocess
 import sys
@@ -14,7 +14,7 @@ START = "import sys; from rocketdiff.cli.pipes import outlive_readers; outlive_r
 
 
 def code_without_reader(streams: Container[str], *command: str) -> int:
-    """Exit code of a command whose stdout, stderr or both nobody reads from the start."""
+    """Exit code if nobody reads stdout, stderr or both."""
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     for name, pipe in (("stdout", process.stdout), ("stderr", process.stderr)):
         if pipe is not None and name in streams:
@@ -28,7 +28,7 @@ def code_without_reader(streams: Container[str], *command: str) -> int:
 
 @pytest.mark.parametrize("stream", ["stdout", "stderr"])
 def test_a_program_without_a_reader_ends_with_its_own_code(stream: str) -> None:
-    """Whatever it writes, flushes, and leaves to the interpreter's end to flush."""
+    """A program without a reader keeps its exit code, however it writes."""
     writes = f"[print('x' * 9999, file=sys.{stream}) for _ in range(99)]; sys.{stream}.flush(); print('y', file=sys.{stream})"
     command = (sys.executable, "-c", f"{START}; {writes}; sys.exit(7)")
     assert code_without_reader([stream], *command) == 7
@@ -43,12 +43,12 @@ def test_a_program_without_a_reader_ends_with_its_own_code(stream: str) -> None:
     ],
 )
 def test_a_command_without_a_reader_ends_with_its_own_code(stream: str, arguments: list[str], code: int) -> None:
-    """`rocketdiff scenarios | head -1` is 0, and a refusal that nobody reads is still one."""
+    """Commands keep their exit code without a reader, as in `rocketdiff scenarios | head -1`."""
     assert code_without_reader([stream], sys.executable, "-m", "rocketdiff", *arguments) == code
 
 
 def test_a_verdict_that_nobody_reads_is_still_the_exit_code(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """`rocketdiff analyze RUN 2>&1 | head`: the code of the same command with a reader, which is the verdict's."""
+    """A verdict without a reader is still the exit code, as in `rocketdiff analyze RUN 2>&1 | head`."""
     arguments = ["analyze", str(OLDER_RUN), "--out", str(tmp_path), "--master", "none"]
     code = guarded(arguments)
     assert "VERDICT" in capsys.readouterr().out

@@ -1,4 +1,4 @@
-"""Some 250 command lines that cannot be meant: each is refused in one sentence, with exit code 4 or 69, and nothing is started."""
+"""Some 250 invalid command lines are each refused in one sentence, with exit code 4 or 69, and nothing is started."""
 
 import os
 import shutil
@@ -20,7 +20,6 @@ OLDER_RUN = Path(__file__).parents[1] / "older_run"
 
 
 def leaves(command: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
-    """Every command with its words."""
     for name, one in getattr(command, "commands", {}).items():
         yield from leaves(one, (*path, name))
     if not hasattr(command, "commands"):
@@ -28,13 +27,13 @@ def leaves(command: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str
 
 
 COMMAND = typer.main.get_command(app)
-"""Made once: for hundreds of lines, typer making all commands anew would take longer than refusing them."""
+"""Made once: for hundreds of lines, making all commands takes longer than the refusals."""
 
 COMMANDS = tuple(leaves(COMMAND))
 
 
 def generated() -> Iterator[list[str]]:
-    """What every command refuses by its own list of arguments and options, before it begins."""
+    """Lines that a command refuses by its own list of arguments and options."""
     for words, command in COMMANDS:
         arguments = [one for one in command.params if one.param_type_name == "argument" and one.required]
         given = [*words, *("1" for _ in arguments)]
@@ -157,14 +156,14 @@ WRITTEN: tuple[tuple[str, ...], ...] = (
 )  # fmt: skip
 
 LOADED = cache(load_all)
-"""Reading a hundred scenarios takes half a second, which most of these lines would spend on the shipped ones."""
+"""Reading a hundred scenarios takes half a second, which most lines would spend."""
 
 LINES = [tuple(line) for line in (*generated(), *WRITTEN)]
 
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with whatever the lines name: a stored run, the same without its sends, wrong files of every kind."""
+    """A stored run, the same without its sends, and wrong files of every kind."""
     root = tmp_path_factory.mktemp("wrong")
     for name in ("empty", "bad", "twice", "pipes", "garbage"):
         (root / name).mkdir()
@@ -186,7 +185,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_there_are_hundreds_of_them() -> None:
-    """Every command has several, and none stands here twice."""
+    """There are at least 250 lines, and some for every command."""
     assert len(LINES) >= 250
     for words, _ in COMMANDS:
         assert sum(line[: len(words)] == words for line in LINES) >= 1 + (len(words) == 1)
@@ -196,7 +195,7 @@ def test_there_are_hundreds_of_them() -> None:
 def test_it_is_refused_in_one_sentence(
     line: tuple[str, ...], place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Exit code 4 (69 for what this machine lacks), one line that is no traceback, no process, no connection, no new file."""
+    """Invalid lines give exit code 4, or 69 for what the machine lacks, and one sentence; nothing is started or written."""
 
     def untouchable(*_: object, **__: object) -> None:
         raise AssertionError("something was started for a command line that cannot be meant")
@@ -211,7 +210,7 @@ def test_it_is_refused_in_one_sentence(
     assert guarded(list(line)) in (ExitCode.USAGE, ExitCode.ENVIRONMENT), capsys.readouterr().err
     output = capsys.readouterr()
     assert sorted(place.rglob("*")) == before
-    if line[:2] == ("ledger", "lint") and not output.err:  # its findings are what it prints
+    if line[:2] == ("ledger", "lint") and not output.err:  # lint prints its findings
         assert output.out.startswith("error: ")
         return
     assert output.out == "" or output.out.startswith("VERDICT error ")  # a stored run that cannot be judged

@@ -1,4 +1,4 @@
-"""`rocketdiff simulate`: what it prints, how it ends, and one message for whatever is wrong."""
+"""`rocketdiff simulate`: output, exit codes, and one message for each mistake."""
 
 import io
 import json
@@ -41,26 +41,26 @@ def simulate(*arguments: str) -> int:
 
 
 def test_one_subject_prints_its_answers(script: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """One JSON line a step that answers, called by the file's name."""
+    """One subject prints a JSON line for each step with an answer."""
     assert simulate("--subject", OLD, "--script", script) == ExitCode.CONFORMS
     lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert [(line["script"], line["step"]) for line in lines] == [("S", 0), ("S", 1)]
 
 
 def test_a_trace_adds_the_state(script: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """To every line."""
+    """`--trace` adds the state to every line."""
     assert simulate("--subject", OLD, "--script", script, "--trace") == ExitCode.CONFORMS
     assert all("state" in json.loads(line) for line in capsys.readouterr().out.splitlines())
 
 
 def test_two_subjects_that_agree_end_with_0(script: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """A line for each script says so."""
+    """Two subjects that agree exit with 0 and print a line for each script."""
     assert simulate("--subject", OLD, "--subject", OLD, "--script", script) == ExitCode.CONFORMS
     assert capsys.readouterr().out == "S: no difference in 2 answers\n"
 
 
 def test_two_subjects_that_differ_end_with_1(tmp_path: Path, script: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """Each script has its own first difference."""
+    """Two subjects that differ exit with 1 and print each script's first difference."""
     other = written(tmp_path / "R.json", RETRIED)
     arguments = ("--subject", OLD, "--subject", NEW, "--script", script, "--script", other, "--visible")
     assert simulate(*arguments) == ExitCode.DIVERGES
@@ -71,7 +71,7 @@ def test_two_subjects_that_differ_end_with_1(tmp_path: Path, script: str, capsys
 
 
 def test_a_program_reads_differences_as_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """One object a script, with or without a difference."""
+    """`--json` prints one object a script."""
     file = written(tmp_path / "R.json", RETRIED)
     assert simulate("--subject", OLD, "--subject", NEW, "--script", file, "--visible", "--json") == ExitCode.DIVERGES
     data = json.loads(capsys.readouterr().out)
@@ -84,14 +84,14 @@ def test_a_program_reads_differences_as_json(tmp_path: Path, capsys: pytest.Capt
 def test_a_script_comes_from_standard_input(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Where the file is called -."""
+    """With the file name - a script is read from standard input."""
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(json.dumps(SCRIPT).encode())))
     assert simulate("--subject", OLD, "--script", "-") == ExitCode.CONFORMS
     assert '"script": "stdin"' in capsys.readouterr().out
 
 
 def test_files_of_one_name_are_told_apart(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """By as much of their paths as is needed, so that answers are the same on every machine."""
+    """Scripts of one name are distinguished by as much of their paths as necessary."""
     files = [written(tmp_path / folder / "S.json", SCRIPT) for folder in ("x", "y")]
     assert simulate("--subject", OLD, "--script", files[0], "--script", files[1]) == ExitCode.CONFORMS
     names = {json.loads(line)["script"] for line in capsys.readouterr().out.splitlines()}
@@ -99,21 +99,21 @@ def test_files_of_one_name_are_told_apart(tmp_path: Path, capsys: pytest.Capture
 
 
 def test_a_scenario_is_simulated_by_its_name(capsys: pytest.CaptureFixture[str]) -> None:
-    """With the seed that a run on a cluster would have."""
+    """A scenario is simulated by its name and a seed."""
     arguments = ("--subject", "python:5.3.3", "--subject", "python:5.3.3", "--scenario", "round-robin/calm")
     assert simulate(*arguments, "--seed", "4") == ExitCode.CONFORMS
     assert "round-robin/calm: no difference in " in capsys.readouterr().out
 
 
 def test_a_scenario_for_clusters_only_is_named_with_the_reason(capsys: pytest.CaptureFixture[str]) -> None:
-    """Nothing has been compared then, and the exit code says so."""
+    """A scenario that needs a cluster is named with the reason; nothing was compared."""
     arguments = ("--subject", OLD, "--subject", NEW, "--scenario", "name-server/pause-one-of-two")
     assert simulate(*arguments) == ExitCode.NOTHING_DECISIVE
     assert "name-server/pause-one-of-two: only on a cluster: one of 2 name servers" in capsys.readouterr().err
 
 
 def test_another_depth_can_be_asked_for(tmp_path: Path) -> None:
-    """If it is deep enough for every step."""
+    """Another depth can be chosen if it is deep enough for every step."""
     file = written(tmp_path / "C.json", {**SCRIPT, "steps": [{"do": "select"}]})
     assert simulate("--subject", OLD, "--script", file, "--depth", "send-loop") == ExitCode.CONFORMS
 
@@ -142,7 +142,7 @@ def test_another_depth_can_be_asked_for(tmp_path: Path) -> None:
 def test_bad_input_is_one_message_with_exit_code_4(
     arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """What was wrong is named; nothing is printed as an answer."""
+    """Wrong input gives exit code 4 and one message."""
     assert simulate(*arguments) == ExitCode.USAGE
     output = capsys.readouterr()
     assert said in output.err
@@ -150,14 +150,14 @@ def test_bad_input_is_one_message_with_exit_code_4(
 
 
 def test_a_script_that_is_none_is_named_with_its_step(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """By the file's name."""
+    """An invalid script is named with its file and step."""
     file = written(tmp_path / "bad.json", {**SCRIPT, "steps": [{"do": "select"}, {"do": "sned"}]})
     assert simulate("--subject", OLD, "--script", file) == ExitCode.USAGE
     assert "steps[1] (script bad); saw {'do': 'sned'}; try: write do: send" in capsys.readouterr().err
 
 
 def test_a_reader_that_has_seen_enough_is_no_fault_of_ours(tmp_path: Path) -> None:
-    """`| head`."""
+    """A closed pipe (`| head`) is no error."""
     file = written(tmp_path / "L.json", {**SCRIPT, "steps": [{"do": "send", "mode": "sync", "count": 20_000}]})
     command = [sys.executable, "-m", "rocketdiff.cli.app", "simulate", "--subject", OLD, "--script", file]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
@@ -173,7 +173,7 @@ def test_a_reader_that_has_seen_enough_is_no_fault_of_ours(tmp_path: Path) -> No
 def test_two_subjects_without_an_answer_decide_nothing(
     steps: list[object], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """No step answers anything that an application sees: not the same as having found no difference."""
+    """If no step has an answer that an application sees, nothing was compared, which is no agreement."""
     file = written(tmp_path / "N.json", {**SCRIPT, "steps": steps})
     assert simulate("--subject", OLD, "--subject", NEW, "--script", file, "--visible") == ExitCode.NOTHING_DECISIVE
     assert capsys.readouterr().out == "N: nothing was compared: no step of it has an answer\n"

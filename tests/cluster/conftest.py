@@ -1,4 +1,4 @@
-"""A folder for tests that start clusters of their own."""
+"""Fixture for tests that start a cluster."""
 
 from pathlib import Path
 
@@ -7,5 +7,4 @@ import pytest
 
 @pytest.fixture
 def cluster_folder(tmp_path: Path) -> Path:
-    """For a test that starts a cluster of its own."""
     return tmp_path / "cluster"

@@ -1,4 +1,4 @@
-"""A cluster without servers: it keeps a list of what was done to it."""
+"""A cluster without servers that records its actions."""
 
 import threading
 import time
@@ -12,7 +12,7 @@ from rocketdiff.core.tables.topology import Topology, topology_named
 
 
 class FakeCluster:
-    """Two masters that do as told at once; ``done`` lists actions in order as ``verb node``."""
+    """Two masters; every action succeeds at once and is in ``done`` as ``verb node``."""
 
     def __init__(self) -> None:
         self.done: list[str] = []

@@ -1,4 +1,4 @@
-"""Looking at processes that are nobody's children here."""
+"""Checks of processes that are not children of the test."""
 
 import contextlib
 from collections.abc import Iterable
@@ -10,13 +10,13 @@ from tests.live import await_that
 
 
 def await_gone(pids: Iterable[int]) -> None:
-    """Wait until each has ended; a zombie has: in a container there may be no init that waits for orphans."""
+    """Wait until each has ended or is a zombie: a container may have no init."""
     those = list(pids)
     await_that(lambda: not any(map(_lives, those)), f"the end of {those}")
 
 
 def listening_hosts(pid: int) -> list[str]:
-    """Address of every listening TCP socket of a process."""
+    """Addresses of a process's listening TCP sockets."""
     connections = psutil.Process(pid).net_connections(kind="tcp")
     return [connection.laddr.ip for connection in connections if connection.status == psutil.CONN_LISTEN]
 

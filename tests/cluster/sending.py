@@ -1,4 +1,4 @@
-"""Sending by hand, as a client would that does nothing else."""
+"""Single sends by a minimal client."""
 
 import time
 
@@ -12,14 +12,14 @@ _TIMEOUT_MS = 10_000
 
 
 def send(broker: Node, topic: str, queue_id: int, body: bytes, identity: str | None) -> int:
-    """Store one message; its queue offset."""
+    """Store one message and return its queue offset."""
     with Channels() as channels:
         answer = channels.invoke(broker.address, _command(topic, queue_id, body, identity), _TIMEOUT_MS)
         return answers.parse_send(answer).queue_offset
 
 
 def send_unanswered(broker: Node, topic: str, queue_id: int, body: bytes, identity: str) -> None:
-    """Send to a broker that is paused, give up after 50 ms and close the connection, as clients from 4.9.1 on do."""
+    """Send to a paused broker, give up after 50 ms and close the connection, as clients from 4.9.1 on do."""
     with Channels() as channels:
         await_unanswered(lambda: channels.invoke(broker.address, _command(topic, queue_id, body, identity), 50))
 

@@ -1,4 +1,4 @@
-"""What is written after --cluster and --server, and what each backend answers before anything is started."""
+"""Values of --cluster and --server."""
 
 from pathlib import Path
 
@@ -19,7 +19,7 @@ brokers: {a: {name: mq-red}, b: {name: mq-blue}}
 
 @pytest.mark.parametrize("written", ["processes", "containers", "containers:bridge", "containers:host"])
 def test_a_backend_of_ours_is_named_as_it_was_written(written: str) -> None:
-    """In run.json, in reports and in the command that repeats a run."""
+    """A backend has the name from the command line."""
     backend = backend_named(written, "4.9.7")
     assert (backend.name, backend.title, backend.server_release) == (written, written, "4.9.7")
     assert not backend.is_shared
@@ -29,13 +29,13 @@ def test_a_backend_of_ours_is_named_as_it_was_written(written: str) -> None:
     "written", ["", "clouds", "processes:", "processes:x", "containers:x", "external", "external:"]
 )
 def test_what_there_is_not_is_refused(written: str) -> None:
-    """Before anything is fetched."""
+    """An unknown backend is refused before downloads."""
     with pytest.raises(UsageError):
         backend_named(written)
 
 
 def test_somebodys_own_cluster_has_its_owners_names(tmp_path: Path) -> None:
-    """Reports name it without the path of its file; its release is the brokers' to say."""
+    """An external cluster has its owner's names; its release is unknown until brokers report it."""
     (tmp_path / "cluster.yaml").write_text(FILE)
     backend = backend_named(f"external:{tmp_path / 'cluster.yaml'}")
     assert (backend.name, backend.title) == (f"external:{tmp_path / 'cluster.yaml'}", "external (staging)")
@@ -45,6 +45,6 @@ def test_somebodys_own_cluster_has_its_owners_names(tmp_path: Path) -> None:
 
 
 def test_where_clusters_are_started_somebodys_own_is_refused_unread() -> None:
-    """With what to do instead."""
+    """A command that starts clusters refuses an external one."""
     with pytest.raises(UsageError, match=r"a backend that starts clusters; saw 'external:nowhere.yaml'; try: so"):
         own_backend_named("external:nowhere.yaml", hint="so")

@@ -1,4 +1,4 @@
-"""How clusters begin and end: ports, folders, and nothing that survives."""
+"""Start and end of clusters: ports, folders, and no remains."""
 
 import contextlib
 import os
@@ -33,7 +33,7 @@ time.sleep(600)  # it is killed long before; if those who would are gone, it end
 
 
 def test_kill_9_of_the_runner_leaves_no_server_even_if_one_is_paused(cluster_folder: Path) -> None:
-    """Beside the cluster of the other tests, which notices nothing."""
+    """After ``kill -9`` of the runner no server survives, not even a paused one."""
     command = [sys.executable, "-c", RUNNER, str(cluster_folder), str(READY_S)]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as runner:
@@ -45,7 +45,7 @@ def test_kill_9_of_the_runner_leaves_no_server_even_if_one_is_paused(cluster_fol
 
 
 def test_closing_ends_paused_servers_and_removes_stores_only(cluster_folder: Path) -> None:
-    """Closing twice does nothing more; the oldest servers, which listen on all addresses unless kept from it."""
+    """close() ends paused servers and removes only stores; 4.9.7 servers listen on loopback only."""
     cluster = start_cluster(topology="one-master", server_release="4.9.7", folder=cluster_folder, timeout_s=READY_S)
     pids = [node.pid for node in (*cluster.name_servers, *cluster.brokers) if node.pid is not None]
     hosts = [host for pid in pids for host in listening_hosts(pid)]
@@ -59,7 +59,7 @@ def test_closing_ends_paused_servers_and_removes_stores_only(cluster_folder: Pat
 
 
 def test_a_port_taken_at_the_last_moment_is_chosen_again(cluster_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Another program was faster between our look and the server's start."""
+    """A reserved port that another program takes before the server's start is replaced."""
     with contextlib.closing(socket.create_server(("127.0.0.1", 0))) as thief:
         lost = iter([ReservedPort(thief.getsockname()[1], ())])
         monkeypatch.setattr(node_slot, "reserve_free", lambda offsets: next(lost, None) or reserve_free(offsets))
@@ -68,7 +68,7 @@ def test_a_port_taken_at_the_last_moment_is_chosen_again(cluster_folder: Path, m
 
 
 def test_a_port_that_the_user_chose_and_is_taken_is_one_clear_message(cluster_folder: Path) -> None:
-    """Nothing is started, and nothing is chosen instead."""
+    """A taken port chosen by the user is one message; nothing is started."""
     with contextlib.closing(socket.create_server(("127.0.0.1", 0))) as other:
         port = other.getsockname()[1]
         with pytest.raises(EnvironmentMissing, match=f"port {port} to be free"):
@@ -77,14 +77,14 @@ def test_a_port_that_the_user_chose_and_is_taken_is_one_clear_message(cluster_fo
 
 
 def test_a_folder_that_cannot_be_written_is_one_clear_message(tmp_path: Path) -> None:
-    """Here it would lie beneath a file, which not even root can write to."""
+    """A folder that cannot be written, here below a file, is one message."""
     (tmp_path / "file").write_text("")
     with pytest.raises(EnvironmentMissing, match="write the cluster's files"):
         start_cluster(folder=tmp_path / "file" / "cluster")
 
 
 def test_a_folder_with_an_earlier_clusters_files_is_refused(cluster_folder: Path) -> None:
-    """Its logs may be evidence, its store somebody's data."""
+    """A folder with an earlier cluster's files is refused, because they may be evidence."""
     (cluster_folder / "broker-a").mkdir(parents=True)
     with pytest.raises(UsageError, match="earlier cluster"):
         start_cluster(folder=cluster_folder)
@@ -101,6 +101,6 @@ def test_a_folder_with_an_earlier_clusters_files_is_refused(cluster_folder: Path
     ],
 )
 def test_what_there_is_not_is_refused(cluster_folder: Path, backend: str, topology: str, release: str) -> None:
-    """As a mistake of the user."""
+    """An unknown backend, topology or release is a usage error."""
     with pytest.raises(UsageError):
         start_cluster(backend, topology, release, folder=cluster_folder)

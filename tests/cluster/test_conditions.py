@@ -7,21 +7,21 @@ from rocketdiff.core.errors import ClusterError
 
 
 def test_it_asks_until_nothing_is_missing() -> None:
-    """And not once more."""
+    """The wait ends when nothing is missing."""
     answers = iter(["not yet", "nearly", None])
     await_condition("the thing", lambda: next(answers), 5.0, poll_interval_s=0)
     assert next(answers, "exhausted") == "exhausted"
 
 
 def test_a_condition_that_does_not_come_says_what_was_missing_last() -> None:
-    """With the evidence and the hint."""
+    """A timeout states what was missing, the evidence and the hint."""
     with pytest.raises(ClusterError) as raised:
         await_condition("the thing", lambda: "two are missing", 0.0, evidence=lambda: "last log line", hint="wait")
     assert str(raised.value) == "expected the thing within 0 s; saw two are missing\nlast log line; try: wait"
 
 
 def test_an_error_while_looking_ends_the_wait() -> None:
-    """A server that has ended will not answer later."""
+    """An error during a check ends the wait: an ended server will not answer."""
 
     def look() -> str | None:
         raise ClusterError("a living server", seen="a dead one")

@@ -1,4 +1,4 @@
-"""A real master with a real slave: in step when ready, and what a send is answered when one of them is ill."""
+"""A real master with a slave, and send results when one is down."""
 
 from collections.abc import Iterator
 
@@ -28,7 +28,6 @@ def started_pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
 
 @pytest.fixture
 def pair(started_pair: Cluster) -> Iterator[Cluster]:
-    """Whatever the test does to it is healed afterwards."""
     yield started_pair
     started_pair.heal_all()
 
@@ -38,7 +37,7 @@ def inject(cluster: Cluster, kind: FaultKind, node: str, for_s: float = 1.0) -> 
 
 
 def answered(address: str, topic: str = admin.PROBE_TOPIC) -> str | int:
-    """Status, or code of the refusal, of one send."""
+    """Status or refusal code of one send."""
     with Channels() as channels:
         try:
             return admin.send_probe(channels, address, 0, b"one", topic).status.value
@@ -51,7 +50,7 @@ def is_proven(record: FaultRecord) -> bool:
 
 
 def test_master_and_slave_are_known_under_one_name(pair: Cluster) -> None:
-    """With ids 0 and 1, and the master says that its slave has what is stored."""
+    """Master and slave are registered under one name with ids 0 and 1."""
     master, slave = pair.brokers[0], pair.slaves[0]
     with Channels() as channels:
         known = admin.registered_members(channels, pair.name_server_addresses[0])
@@ -60,13 +59,13 @@ def test_master_and_slave_are_known_under_one_name(pair: Cluster) -> None:
 
 
 def test_nobody_may_write_to_a_slave(pair: Cluster) -> None:
-    """It refuses, whatever its master does."""
+    """A slave refuses sends."""
     refusals = (ResponseCode.SYSTEM_BUSY, ResponseCode.SERVICE_NOT_AVAILABLE, ResponseCode.SYSTEM_ERROR)
     assert answered(pair.slaves[0].address) in refusals
 
 
 def test_a_silent_slave_is_told_to_the_producer(pair: Cluster) -> None:
-    """The message is stored on the master and the status says that the slave has not answered."""
+    """During a slave's pause sends return FLUSH_SLAVE_TIMEOUT, and SEND_OK after it."""
     record = inject(pair, FaultKind.PAUSE_SLAVE, SLAVE)
     assert pair.state(SLAVE) is NodeState.PAUSED
     assert answered(pair.brokers[0].address) == "FLUSH_SLAVE_TIMEOUT"
@@ -75,7 +74,7 @@ def test_a_silent_slave_is_told_to_the_producer(pair: Cluster) -> None:
 
 
 def test_a_dead_slave_is_told_to_the_producer_and_catches_up(pair: Cluster) -> None:
-    """5.x has no SLAVE_NOT_AVAILABLE any more; a restarted slave gets what it missed."""
+    """A killed slave gives FLUSH_SLAVE_TIMEOUT, because 5.x has no SLAVE_NOT_AVAILABLE; it catches up after its restart."""
     record = inject(pair, FaultKind.KILL_SLAVE, SLAVE)
     assert answered(pair.brokers[0].address) == "FLUSH_SLAVE_TIMEOUT"
     assert is_proven(FAULTS[FaultKind.KILL_SLAVE].heal(pair, record))
@@ -83,7 +82,7 @@ def test_a_dead_slave_is_told_to_the_producer_and_catches_up(pair: Cluster) -> N
 
 
 def test_a_dead_master_leaves_a_route_that_nobody_can_write_to(pair: Cluster) -> None:
-    """The slave stays in it, with its own id, and is no master for that."""
+    """After its master's kill a slave stays registered and the route has no writable queue."""
     pair.kill("broker-a")
     with Channels() as channels:
         known = admin.registered_members(channels, pair.name_server_addresses[0])
@@ -95,7 +94,7 @@ def test_a_dead_master_leaves_a_route_that_nobody_can_write_to(pair: Cluster) ->
 
 
 def test_a_read_only_broker_leaves_the_route_and_refuses_ordered_topics_only(pair: Cluster) -> None:
-    """Other topics it goes on storing, for clients whose route is older."""
+    """A read-only broker leaves the route and refuses ordered topics only; clients may have an older route."""
     pair.create_topic("in-order", 1, ordered=True)
     record = inject(pair, FaultKind.READ_ONLY, "broker-a")
     master = pair.brokers[0].address
@@ -108,7 +107,7 @@ def test_a_read_only_broker_leaves_the_route_and_refuses_ordered_topics_only(pai
 
 
 def test_a_broker_that_controls_the_flow_answers_busy_to_every_send(pair: Cluster) -> None:
-    """And to nothing else, until it is healed."""
+    """Under flow control a broker answers every send SYSTEM_BUSY and serves other requests."""
     record = inject(pair, FaultKind.FLOW_CONTROL, "broker-a")
     assert [answered(pair.brokers[0].address) for _ in range(5)] == [ResponseCode.SYSTEM_BUSY] * 5
     with Channels() as channels:

@@ -1,4 +1,4 @@
-"""How long brokers must have been quiet: looks are counted, and each is a tenth of a second."""
+"""How long brokers must be quiet: checks are counted, each 0.1 s apart."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -20,7 +20,7 @@ Looks = Callable[..., "list[float]"]
 
 @pytest.fixture
 def looks(monkeypatch: pytest.MonkeyPatch) -> Looks:
-    """Brokers that show these ends of queues, the last for ever, under a clock that only sleeping moves; gives when it slept."""
+    """Brokers that report these queue ends, the last repeatedly; returns the sleeps of a fake clock."""
 
     def make(*shown: QueueEnds, busy: tuple[str | None, ...] = ()) -> list[float]:
         clock, slept = [0.0], []
@@ -42,21 +42,21 @@ def looks(monkeypatch: pytest.MonkeyPatch) -> Looks:
 
 
 def test_half_a_second_of_quiet(looks: Looks) -> None:
-    """Five looks at which nothing moved."""
+    """Queues are drained after five checks without change, 0.5 s."""
     slept = looks(SEVEN)
     assert await_drained(FakeCluster(), ["T"]).ends == SEVEN
     assert len(slept) == 5
 
 
 def test_what_was_quiet_before_is_only_looked_at_once_more(looks: Looks) -> None:
-    """The same ends, and nothing in progress."""
+    """Queues drained before with the same ends need one check."""
     slept = looks(SEVEN)
     await_drained(FakeCluster(), ["T"], before=Drained(SEVEN, 1))
     assert len(slept) == 1
 
 
 def test_ends_that_moved_since_are_waited_for_in_full(looks: Looks) -> None:
-    """One message more than at the look before."""
+    """Queue ends that changed since the last drain are awaited in full."""
     slept = looks(EIGHT)
     assert await_drained(FakeCluster(), ["T"], before=Drained(SEVEN, 1)).ends == EIGHT
     assert len(slept) == 5
@@ -64,14 +64,14 @@ def test_ends_that_moved_since_are_waited_for_in_full(looks: Looks) -> None:
 
 @pytest.mark.parametrize("moving", [{"shown": (SEVEN, EIGHT)}, {"shown": (SEVEN,), "busy": ("unread bytes",)}])
 def test_whatever_moves_at_the_look_begins_the_wait_anew(looks: Looks, moving: dict[str, tuple[object, ...]]) -> None:
-    """An end that grows, or bytes that a broker has not read: one look, then five."""
+    """A growing queue end or unread bytes restart the wait: one check, then five."""
     slept = looks(*moving["shown"], busy=moving.get("busy", ()))
     await_drained(FakeCluster(), ["T"], before=Drained(SEVEN, 1))
     assert len(slept) == 6
 
 
 def test_what_never_rests_is_told(looks: Looks) -> None:
-    """With what still moved."""
+    """Queues that never become quiet are an error."""
     looks(SEVEN, busy=("unread bytes",) * 100)
     with pytest.raises(ClusterError, match="unread bytes"):
         await_drained(FakeCluster(), ["T"], 1.0)

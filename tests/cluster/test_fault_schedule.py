@@ -1,4 +1,4 @@
-"""Faults at their times, on a cluster without servers; proofs are faked with the servers."""
+"""The fault schedule on a cluster without servers; proofs are faked."""
 
 import threading
 import time
@@ -43,7 +43,7 @@ def pause(episode: int, node: str, at_s: float, for_s: float | None) -> FaultSpe
 
 @pytest.fixture(autouse=True)
 def nodes_answer(monkeypatch: pytest.MonkeyPatch) -> None:
-    """There is nobody to ask at the end."""
+    """Every node answers at the end."""
     monkeypatch.setattr(schedule_module, "prove_answer", lambda _: time.monotonic_ns())
 
 
@@ -59,13 +59,13 @@ def run(
 
 
 def test_episodes_of_one_node_come_one_after_the_other(cluster: FakeCluster) -> None:
-    """Each is over before the next begins, in the order of their times."""
+    """Faults on one node run one after the other."""
     run(cluster, pause(2, "broker-b", 0.02, 0.01), pause(1, "broker-b", 0.0, 0.01))
     assert cluster.done == ["pause broker-b", "resume broker-b"] * 2
 
 
 def test_nothing_begins_before_its_time_and_nothing_ends_early(cluster: FakeCluster) -> None:
-    """Times count from the origin, the duration from the fault's own beginning."""
+    """A fault starts at its time after the origin and lasts its duration."""
     origin_ns = time.monotonic_ns()
     outcome = run_schedule(
         cluster, [pause(1, "broker-a", 0.02, 0.03)], origin_ns, lambda _: None, threading.Event(), FAULTS
@@ -77,7 +77,7 @@ def test_nothing_begins_before_its_time_and_nothing_ends_early(cluster: FakeClus
 
 
 def test_two_brokers_are_paused_at_once(cluster: FakeCluster) -> None:
-    """Neither waits for the other to be healed."""
+    """Two brokers are paused at the same time."""
     both = threading.Barrier(2, timeout=10)
 
     def pause_and_meet(cluster: Cluster, name: str) -> Span:
@@ -92,7 +92,7 @@ def test_two_brokers_are_paused_at_once(cluster: FakeCluster) -> None:
 
 
 def test_every_fault_is_told_when_it_begins_and_when_it_is_over(cluster: FakeCluster) -> None:
-    """The second time with its healing."""
+    """Each fault is reported at its start and at its end."""
     told: list[FaultRecord] = []
     run_schedule(cluster, [pause(1, "broker-a", 0.0, 0.0)], time.monotonic_ns(), told.append, threading.Event(), FAULTS)
     begun, over = told
@@ -101,7 +101,7 @@ def test_every_fault_is_told_when_it_begins_and_when_it_is_over(cluster: FakeClu
 
 
 def test_a_kill_without_end_lasts_until_stop_and_its_record_has_no_healing(cluster: FakeCluster) -> None:
-    """The broker is started again all the same, for the next case."""
+    """A kill without end lasts until stop and has no healing; the broker is restarted for the next case."""
     stop = threading.Event()
     told: list[FaultRecord] = []
 
@@ -119,7 +119,7 @@ def test_a_kill_without_end_lasts_until_stop_and_its_record_has_no_healing(clust
 
 
 def test_stop_ends_what_is_under_way_and_begins_nothing_more(cluster: FakeCluster) -> None:
-    """However long it should have lasted."""
+    """Stop ends active faults and starts no more."""
     stop = threading.Event()
     specs = [pause(1, "broker-a", 0.0, 3_600.0), pause(2, "broker-b", 3_600.0, 1.0)]
     run_schedule(cluster, specs, time.monotonic_ns(), lambda _: stop.set(), stop, FAULTS)
@@ -127,7 +127,7 @@ def test_stop_ends_what_is_under_way_and_begins_nothing_more(cluster: FakeCluste
 
 
 def test_a_fault_that_could_not_be_shown_is_data(cluster: FakeCluster) -> None:
-    """The record lacks its proof, the problem says why, and the node is healed."""
+    """A fault without proof is a problem, and the node is healed."""
     broken = {
         FaultKind.PAUSE: fault(lambda cluster, n: cluster.pause(n), lambda cluster, n: cluster.resume(n), unproven)
     }
@@ -139,7 +139,7 @@ def test_a_fault_that_could_not_be_shown_is_data(cluster: FakeCluster) -> None:
 
 
 def test_an_action_without_effect_is_data_too(cluster: FakeCluster) -> None:
-    """As is what was seen of the process."""
+    """A fault action that fails is a problem with what was seen."""
 
     def fail(cluster: Cluster, name: str) -> Span:
         raise ClusterError(f"{name} to stop", seen="it ended by itself")
@@ -150,14 +150,14 @@ def test_an_action_without_effect_is_data_too(cluster: FakeCluster) -> None:
 
 
 def test_what_a_fault_left_behind_is_healed_in_the_end(cluster: FakeCluster) -> None:
-    """Even if its own healing did nothing."""
+    """The end resumes a node that its fault's healing did not resume."""
     lazy = {FaultKind.PAUSE: fault(lambda cluster, name: cluster.pause(name), lambda _cluster, _name: Span(1, 1))}
     run(cluster, pause(1, "broker-a", 0.0, 0.0), faults=lazy)
     assert cluster.state("broker-a") is NodeState.RUNNING
 
 
 def test_a_setting_that_was_not_undone_is_undone_once_more(cluster: FakeCluster) -> None:
-    """No look at the process would tell that it is still there; the case stays invalid."""
+    """A failed undo of a setting is repeated, because the process state does not show it; the case stays invalid."""
     tried: list[str] = []
 
     def undo(_cluster: Cluster, name: str) -> Span:
@@ -175,7 +175,7 @@ def test_a_setting_that_was_not_undone_is_undone_once_more(cluster: FakeCluster)
 
 
 def test_a_setting_that_cannot_be_undone_gives_the_cluster_up(cluster: FakeCluster) -> None:
-    """The next case would inherit it, and no guard of its own would tell."""
+    """A setting that cannot be undone raises an error: the next case would inherit it."""
 
     def undo(_cluster: Cluster, _name: str) -> Span:
         raise ClusterError("an answer", seen="none in time")
@@ -188,7 +188,7 @@ def test_a_setting_that_cannot_be_undone_gives_the_cluster_up(cluster: FakeClust
 def test_a_node_that_does_not_answer_in_the_end_is_a_problem(
     cluster: FakeCluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Without any fault as well: the next case could not run on it."""
+    """A node that does not answer at the end is a problem even without faults."""
 
     def silent(_: object) -> int:
         raise FaultNotProven("an answer", seen="none")
@@ -198,14 +198,14 @@ def test_a_node_that_does_not_answer_in_the_end_is_a_problem(
 
 
 def test_an_unknown_node_is_refused_before_anything_is_done(cluster: FakeCluster) -> None:
-    """It is a mistake in the scenario."""
+    """An unknown node is a usage error before any action."""
     with pytest.raises(UsageError):
         run(cluster, pause(1, "broker-a", 0.0, 0.0), pause(2, "broker-c", 0.0, 0.0))
     assert cluster.done == []
 
 
 def test_a_listener_that_fails_is_raised_after_healing(cluster: FakeCluster) -> None:
-    """It is our own fault, and no reason to leave a broker frozen."""
+    """A failed listener is raised only after all nodes are healed."""
 
     def broken(_: FaultRecord) -> None:
         raise OSError("disk full")
@@ -217,7 +217,7 @@ def test_a_listener_that_fails_is_raised_after_healing(cluster: FakeCluster) -> 
 
 
 def test_a_schedule_beside_the_caller_can_be_stopped_at_any_time(cluster: FakeCluster) -> None:
-    """Also twice."""
+    """A schedule thread can be stopped at any time, twice."""
     schedule = ScheduleThread(
         cluster, [pause(1, "broker-a", 3_600.0, 1.0)], time.monotonic_ns(), lambda _: None, FAULTS
     )

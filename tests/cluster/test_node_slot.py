@@ -19,7 +19,7 @@ def pretend(monkeypatch: pytest.MonkeyPatch, used: int, free: int) -> None:
 
 
 def test_name_servers_come_first_and_all_ports_differ(tmp_path: Path) -> None:
-    """Each broker keeps its two neighbours free of others."""
+    """Name servers come first, and all ports differ, including a broker's neighbours."""
     slots = reserve_slots(topology_named("two-masters-two-name-servers"), tmp_path, None)
     assert [slot.name for slot in slots] == ["name-server-1", "name-server-2", "broker-a", "broker-b"]
     taken = [
@@ -31,7 +31,7 @@ def test_name_servers_come_first_and_all_ports_differ(tmp_path: Path) -> None:
 
 
 def test_slaves_come_last_with_ports_of_their_own(tmp_path: Path) -> None:
-    """A slave listens like a broker: for clients, for old clients, for replication."""
+    """Slaves come last, with ports for clients, old clients and replication."""
     slots = reserve_slots(topology_named("master-with-slave-sync"), tmp_path, None)
     for slot in slots:
         slot.reserved.release()
@@ -43,7 +43,7 @@ def test_slaves_come_last_with_ports_of_their_own(tmp_path: Path) -> None:
 
 
 def test_a_folder_is_made_with_those_above_it_and_may_hold_other_things(tmp_path: Path) -> None:
-    """Evidence of an earlier try, for instance."""
+    """A cluster's folder is created with parents and may have other files."""
     folder = tmp_path / "run" / "cluster"
     take_folder(folder, topology_named("two-masters"))
     (folder / "supervisor.log").write_text("")
@@ -56,27 +56,27 @@ def test_a_folder_is_made_with_those_above_it_and_may_hold_other_things(tmp_path
 
 @pytest.mark.parametrize("name", ["name-server-1", "broker-b"])
 def test_a_folder_with_a_node_of_an_earlier_cluster_is_refused(tmp_path: Path, name: str) -> None:
-    """Its logs are somebody's evidence, and its store would be read."""
+    """A folder with an earlier cluster's node is refused: its logs are evidence, its store would be read."""
     (tmp_path / name).mkdir()
     with pytest.raises(UsageError, match=rf"without an earlier cluster's files; saw {tmp_path / name}"):
         take_folder(tmp_path, topology_named("two-masters"))
 
 
 def test_a_folder_that_cannot_be_made_is_one_clear_message(tmp_path: Path) -> None:
-    """Of the environment, not a traceback."""
+    """A folder that cannot be created is one environment error."""
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(EnvironmentMissing, match=r"to be able to write the cluster's files to .*file/cluster"):
         take_folder(tmp_path / "file" / "cluster", topology_named("one-master"))
 
 
 def test_a_disk_that_cannot_be_looked_at_is_one_clear_message(tmp_path: Path) -> None:
-    """A folder that somebody removed, a mount that is gone."""
+    """A folder whose disk cannot be measured is one environment error."""
     with pytest.raises(EnvironmentMissing, match="to be able to write the cluster's files"):
         require_disk_space(tmp_path / "gone", nodes=1)
 
 
 def test_clearing_removes_the_store_and_keeps_logs_and_settings(tmp_path: Path) -> None:
-    """The rest is evidence."""
+    """Clearing removes the store; log and settings stay as evidence."""
     slots = reserve_slots(topology_named("one-master"), tmp_path, None)
     slot = slots[1]
     prepare(slot, topology_named("one-master"), ["127.0.0.1:20000"])
@@ -92,7 +92,7 @@ def test_clearing_removes_the_store_and_keeps_logs_and_settings(tmp_path: Path) 
 
 
 def test_a_disk_without_room_is_one_clear_message(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Before anything is started on it."""
+    """Too little disk space is one environment error."""
     pretend(monkeypatch, used=GIB, free=10 * 2**20)
     with pytest.raises(EnvironmentMissing, match=r"192 MiB free .* saw 10 MiB"):
         require_disk_space(tmp_path, nodes=3)
@@ -101,20 +101,20 @@ def test_a_disk_without_room_is_one_clear_message(tmp_path: Path, monkeypatch: p
 def test_a_disk_so_full_that_brokers_refuse_to_write_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """However much is free in absolute terms."""
+    """A disk above 90 % is an environment error, because brokers refuse to write."""
     pretend(monkeypatch, used=950 * GIB, free=50 * GIB)
     with pytest.raises(EnvironmentMissing, match=r"brokers refuse to write above 90 %; saw 95.0%"):
         require_disk_space(tmp_path, nodes=3)
 
 
 def test_a_disk_with_room_is_accepted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing is raised."""
+    """A disk with enough space raises nothing."""
     pretend(monkeypatch, used=50 * GIB, free=50 * GIB)
     require_disk_space(tmp_path, nodes=4)
 
 
 def test_settings_are_there_for_both_ways_of_finding_logging(tmp_path: Path) -> None:
-    """5.x is told a file, 4.9.x looks for one name per kind of server."""
+    """Log settings have the name for 5.x and those that 4.9.x expects per server kind."""
     slots = reserve_slots(topology_named("one-master"), tmp_path, None)
     for slot in slots:
         prepare(slot, topology_named("one-master"), ["127.0.0.1:20000"])

@@ -1,4 +1,4 @@
-"""Choosing ports that nobody else has or will get."""
+"""Choice of ports that no other program has or gets."""
 
 import contextlib
 import itertools
@@ -14,19 +14,19 @@ from rocketdiff.core.errors import EnvironmentMissing, UsageError
 
 @contextlib.contextmanager
 def listening() -> Iterator[int]:
-    """A port with a server on it."""
+    """A port with a server."""
     with contextlib.closing(socket.create_server(("127.0.0.1", 0))) as server:
         yield server.getsockname()[1]
 
 
 def drawing(*first: int) -> Callable[[int, int], int]:
-    """Draws these, then at random: no port that a test could name after them is sure to be free on a machine of others."""
+    """Draws these ports, then random ones, because any other may be taken."""
     draws = itertools.chain(first)
     return lambda lowest, highest: next(draws, None) or random.randint(lowest, highest)
 
 
 def test_a_reserved_port_is_not_given_twice() -> None:
-    """The second caller is led on to its next draw."""
+    """A reserved port is not given to a second caller, which draws again."""
     first = reserve_free(NAME_SERVER_PORTS)
     second = reserve_free(NAME_SERVER_PORTS, drawing(first.port, first.port))
     assert second.port != first.port
@@ -35,7 +35,7 @@ def test_a_reserved_port_is_not_given_twice() -> None:
 
 
 def test_a_released_port_may_be_reserved_again() -> None:
-    """Releasing twice does no harm either."""
+    """A released port can be reserved again."""
     first = reserve_free(BROKER_PORTS)
     first.release()
     first.release()
@@ -45,7 +45,7 @@ def test_a_released_port_may_be_reserved_again() -> None:
 
 
 def test_the_ports_beside_a_brokers_are_reserved_too() -> None:
-    """A broker listens on its port, two below and one above."""
+    """A broker reserves its port, two below and one above, where it listens."""
     broker = reserve_free(BROKER_PORTS)
     for offset in (-2, 1):
         with pytest.raises(EnvironmentMissing):
@@ -54,7 +54,7 @@ def test_the_ports_beside_a_brokers_are_reserved_too() -> None:
 
 
 def test_a_port_with_a_server_is_passed_over() -> None:
-    """Also if only one of the ports beside it is taken."""
+    """A port is skipped if it or one beside it is taken."""
     with listening() as taken:
         passed_over = taken, taken - 1, taken + 2
         reserved = reserve_free(BROKER_PORTS, drawing(*passed_over))
@@ -63,7 +63,7 @@ def test_a_port_with_a_server_is_passed_over() -> None:
 
 
 def test_a_taken_port_that_the_user_chose_is_one_clear_message() -> None:
-    """It says which port, for what, and how to find who has it."""
+    """A taken port chosen by the user is one message with node and remedy."""
     with listening() as taken, pytest.raises(EnvironmentMissing) as raised:
         reserve_given(taken, NAME_SERVER_PORTS, "name-server-1")
     assert str(raised.value).startswith(
@@ -74,12 +74,12 @@ def test_a_taken_port_that_the_user_chose_is_one_clear_message() -> None:
 
 @pytest.mark.parametrize("port", [0, -1, 65_536])
 def test_a_number_that_is_no_port_is_refused(port: int) -> None:
-    """As a mistake of the user, not of the machine."""
+    """A number outside the port range is a usage error."""
     with pytest.raises(UsageError):
         reserve_given(port, NAME_SERVER_PORTS, "name-server-1")
 
 
 def test_a_machine_without_free_ports_is_reported() -> None:
-    """After many draws, not after forever."""
+    """A machine without free ports is an error after many draws."""
     with listening() as taken, pytest.raises(EnvironmentMissing, match="free ports"):
         reserve_free(NAME_SERVER_PORTS, lambda *_: taken)

@@ -1,4 +1,4 @@
-"""What is done to the process of a node for each kind of fault, and what proves it, on a cluster without servers."""
+"""Actions and proofs of each process fault, on a cluster without servers."""
 
 import pytest
 
@@ -15,7 +15,7 @@ IN_FORCE, OVER = 11, 22
 
 @pytest.fixture
 def proofs(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Names of the proofs that are asked for, in order."""
+    """Names of the requested proofs in order."""
     asked: list[str] = []
 
     def silence(node: Node, for_s: float | None) -> int:
@@ -86,7 +86,7 @@ class WithSlaves(FakeCluster):
 def test_a_process_is_hit_and_made_whole_and_both_are_proven(
     proofs: list[str], kind: FaultKind, text: str, done: list[str], proven: list[str]
 ) -> None:
-    """The node is named as a scenario names it; the healing of a slave is that it holds what its master stores."""
+    """Each process fault and its healing are proven; a slave is healed once it has its master's messages."""
     cluster = WithSlaves()
     record = FAULTS[kind].inject(cluster, FaultSpec(1, kind, text, 0.0, 2.0))
     assert (record.kind, record.proven_ns, record.heal_proven_ns) == (kind, IN_FORCE, None)
@@ -101,7 +101,7 @@ def test_a_process_is_hit_and_made_whole_and_both_are_proven(
 def test_a_node_of_another_kind_is_refused_before_anything_is_done(
     proofs: list[str], kind: FaultKind, text: str
 ) -> None:
-    """A broker is no name server."""
+    """A fault on a node of another role is refused."""
     cluster = WithSlaves()
     with pytest.raises(UsageError):
         FAULTS[kind].inject(cluster, FaultSpec(1, kind, text, 0.0, 2.0))

@@ -1,4 +1,4 @@
-"""Proofs that ask again and again: how often, and whom."""
+"""Proofs that retry: how often, and at which node."""
 
 import time
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ SLAVE = Node(Role.SLAVE, "a", "broker-a-slave-1", "127.0.0.1:1", None)
 
 
 class Clock:
-    """The module `time` as proof sees it: it moves only while somebody sleeps, and keeps how long that was."""
+    """Replaces the module `time`: only sleep() moves it, and sleeps are recorded."""
 
     def __init__(self) -> None:
         self.slept_s: list[float] = []
@@ -37,7 +37,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 
 
 def answers(monkeypatch: pytest.MonkeyPatch, told: Iterator[str | None], clock: Clock) -> None:
-    """What each look at the slave finds missing; time passes with every one, else a loop without pause never ends."""
+    """Results of successive checks of the slave; fails after 1,000 checks without a pause."""
 
     def look(*_: object) -> str | None:
         assert clock.slept_s or next(looks) < 1_000, "it looks without a pause"
@@ -48,7 +48,7 @@ def answers(monkeypatch: pytest.MonkeyPatch, told: Iterator[str | None], clock: 
 
 
 def test_looks_for_a_copy_have_pauses_between_them(monkeypatch: pytest.MonkeyPatch, clock: Clock) -> None:
-    """Each look stores a message."""
+    """Checks for a copy have pauses, because each stores a message."""
     answers(monkeypatch, iter(["behind", "behind", None]), clock)
     proof.prove_copied(FakeCluster(), SLAVE)
     assert len(clock.slept_s) == 2
@@ -56,7 +56,7 @@ def test_looks_for_a_copy_have_pauses_between_them(monkeypatch: pytest.MonkeyPat
 
 
 def test_a_copy_that_never_comes_is_told_with_what_is_missing(monkeypatch: pytest.MonkeyPatch, clock: Clock) -> None:
-    """After a few hundred looks, not after as many as the processor can do."""
+    """A copy that never arrives is an error after fewer than 1,000 checks."""
     answers(monkeypatch, iter(lambda: "it ends at 3", None), clock)
     with pytest.raises(FaultNotProven, match="broker-a-slave-1 to hold what broker-a stores; saw it ends at 3"):
         proof.prove_copied(FakeCluster(), SLAVE)
@@ -64,7 +64,7 @@ def test_a_copy_that_never_comes_is_told_with_what_is_missing(monkeypatch: pytes
 
 
 def test_a_slave_whose_master_is_ill_must_only_answer(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing can be stored on a master that is paused."""
+    """A slave must only answer while its master is paused and cannot store."""
     cluster = FakeCluster()
     cluster.states["broker-a"] = NodeState.PAUSED
     monkeypatch.setattr(proof, "prove_answer", lambda node: 7 if node is SLAVE else 0)

@@ -1,4 +1,4 @@
-"""The security file: what it says, and what is refused; no message shows a secret."""
+"""The security file; no message shows a secret."""
 
 import json
 import stat
@@ -22,7 +22,7 @@ SECRET = "s3cret-of-a-test"  # noqa: S105 - of a test
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A folder with a secret, as its owner should keep it, and one that all can read."""
+    """A folder with a private and a world-readable secret."""
     for name, mode in (("secret", 0o600), ("shown", 0o644)):
         (tmp_path / name).write_text(f"{SECRET}\n")
         (tmp_path / name).chmod(mode)
@@ -36,7 +36,7 @@ def written(folder: Path, text: str) -> Path:
 
 
 def test_an_account_is_read_with_its_secret(folder: Path) -> None:
-    """Without the end of the line."""
+    """An account is read with its secrets, without line ends."""
     asked = read(written(folder, "account: {access_key: me, secret_key_file: secret, security_token_file: secret}\n"))
     account = asked.given.account
     assert account is not None
@@ -46,21 +46,21 @@ def test_an_account_is_read_with_its_secret(folder: Path) -> None:
 
 
 def test_what_a_run_makes_is_told_from_what_is_given(tmp_path: Path) -> None:
-    """Servers of ours get an account and certificates that nobody has to keep."""
+    """``made`` requests an account and certificates created for this run."""
     asked = read(written(tmp_path, "account: made\ntls: made\n"))
     assert (asked.makes_account, asked.makes_tls, asked.demands) == (True, True, ("acl", "tls"))
     assert asked.title == "access control and TLS"
 
 
 def test_certificates_can_be_made_for_clients_too(tmp_path: Path) -> None:
-    """Servers then ask for them."""
+    """``made-mutual`` also creates client certificates."""
     asked = read(written(tmp_path, "tls: made-mutual\n"))
     assert (asked.makes_tls, asked.is_mutual, asked.demands) == (True, True, ("tls",))
     assert asked.title == "mutual TLS"
 
 
 def test_what_is_written_for_the_clients_of_a_cluster_is_read_again(tmp_path: Path) -> None:
-    """The secret is in a file of its own, its owner's alone."""
+    """A written security file can be read again; its secret has mode 600."""
     made = certificates()
     texts = {"ca.pem": made.authority, "client.pem": made.client_certificate, "client.key": made.client_key}
     ca, certificate, key = (private_file(tmp_path / "tls" / name, text) for name, text in texts.items())
@@ -90,7 +90,7 @@ def test_what_is_written_for_the_clients_of_a_cluster_is_read_again(tmp_path: Pa
     ],
 )
 def test_what_cannot_be_used_is_refused_without_its_secret(folder: Path, text: str, why: str) -> None:
-    """One clear message that names the file."""
+    """An unusable file is one usage error without its secret."""
     with pytest.raises(UsageError) as raised:
         read(written(folder, text))
     message = str(raised.value)
@@ -101,35 +101,35 @@ def test_what_cannot_be_used_is_refused_without_its_secret(folder: Path, text: s
 
 
 def test_a_secret_is_one_line_of_visible_characters(folder: Path) -> None:
-    """A key file, or nothing, is a mistake of whoever wrote the path."""
+    """A secret must be one line of visible ASCII."""
     (folder / "secret").write_text("two\nlines\n")
     with pytest.raises(UsageError, match="one line of visible ASCII in secret"):
         read(written(folder, "account: {access_key: me, secret_key_file: secret}\n"))
 
 
 def test_servers_that_are_started_get_certificates_of_the_run(folder: Path) -> None:
-    """Nobody's files are in their place."""
+    """Started servers get the run's certificates; given ones are refused."""
     path = written(folder, "tls: {any_certificate: true}\n")
     with pytest.raises(UsageError, match=r"tls: made \(or made-mutual\)"):
         backend_named("processes", security=path)
 
 
 def test_an_existing_cluster_has_its_own_account(folder: Path) -> None:
-    """Nothing can be made for it."""
+    """An external cluster needs its own account; ``made`` is refused."""
     path = written(folder, "account: made\n")
     with pytest.raises(UsageError, match="saw made"):
         backend_named(f"external:{FIXTURES / 'examples' / 'cluster.yaml'}", security=path)
 
 
 def test_a_report_says_what_the_servers_asked_for(tmp_path: Path) -> None:
-    """And the command that repeats the run names the file."""
+    """The report states the servers' security; the repeat command names the file."""
     backend = backend_named("processes", security=written(tmp_path, "tls: made\n"))
     assert (backend.title, backend.demands) == ("processes, with TLS", ("tls",))
     assert backend.security_file == str(tmp_path / "security.yaml")
 
 
 def test_published_schema_is_up_to_date() -> None:
-    """``python -m rocketdiff.cluster.security_file > fixtures/schema/security-1.json`` renews it; the example fits."""
+    """The schema is up to date; ``python -m rocketdiff.cluster.security_file > fixtures/schema/security-1.json`` renews it."""
     assert SCHEMA.read_bytes() == schema()
     validator = jsonschema.Draft202012Validator(json.loads(SCHEMA.read_text()))
     assert validator.is_valid(yaml.safe_load((FIXTURES / "examples" / "security.yaml").read_text()))

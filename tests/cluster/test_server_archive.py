@@ -1,4 +1,4 @@
-"""The class archive of servers: a broker writes it that ends at once, and name servers map it too."""
+"""The class archive of servers, written by a broker that ends at once."""
 
 import os
 import subprocess
@@ -20,12 +20,12 @@ from tests.live import READY_S, await_that
 ROOT = Path(__file__).parents[2]
 
 DUMPS = 'for word; do case $word in -XX:ArchiveClassesAtExit=*) echo classes > "${word#*=}";; esac; done\n'
-"""What Java does at its end."""
+"""Java's action at its end."""
 
 
 @pytest.fixture
 def toy(tmp_path: Path) -> Installation:
-    """A release whose Java is a shell script that tells the process it ran as."""
+    """A release whose Java is a shell script that records its process id."""
     installation = Installation("5.3.3", tmp_path / "java", (tmp_path / "a.jar",))
     installation.java.touch(mode=0o755)
     return installation
@@ -44,7 +44,7 @@ def toy(tmp_path: Path) -> Installation:
 def test_an_archive_counts_if_its_broker_ended_well(
     toy: Installation, tmp_path: Path, java: str, how: str, is_made: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Nothing else of the run stays."""
+    """An archive is kept only if its broker exited with 0; nothing else stays."""
     monkeypatch.setattr(server_archive, "READY_TIMEOUT_S", 0.3 if "sleep" in java else READY_S)
     _let_java(toy, java)
     draft = tmp_path / "draft"
@@ -55,7 +55,7 @@ def test_an_archive_counts_if_its_broker_ended_well(
 
 
 def test_kill_9_in_the_middle_leaves_neither_a_process_nor_a_file(toy: Installation, tmp_path: Path) -> None:
-    """The supervisor ends the training run and removes its folder."""
+    """After ``kill -9`` the supervisor ends the training run and removes its folder."""
     _let_java(toy, "exec sleep 600")
     draft = tmp_path / "draft"
     draft.mkdir()
@@ -74,14 +74,14 @@ def test_kill_9_in_the_middle_leaves_neither_a_process_nor_a_file(toy: Installat
 
 
 def test_servers_start_without_an_archive_that_cannot_be_made(toy: Installation) -> None:
-    """A Java without an archive of its own, here: nothing is tried."""
+    """Servers start without an archive if their Java has none of its own."""
     _let_java(toy, DUMPS)
     assert [with_class_archive(toy), _pids(toy)] == [toy, []]
 
 
 @pytest.mark.cluster
 def test_servers_map_the_archive(cluster_folder: Path) -> None:
-    """Both kinds of server map the one file that a broker wrote."""
+    """Name server and broker map the same archive."""
     installation = installed("5.3.3")
     start = start_of(installation)
     await_that(

@@ -1,4 +1,4 @@
-"""What servers that we start are told of access control and TLS, and what stays of it."""
+"""Access control and TLS settings of started servers."""
 
 import stat
 from pathlib import Path, PurePath
@@ -20,7 +20,7 @@ MADE = SecurityAsked("security.yaml", OPEN, makes_account=True)
 
 
 def test_a_broker_of_4_x_reads_its_accounts_from_a_file() -> None:
-    """ACL 1; JSON is YAML."""
+    """A 4.x broker (ACL 1) reads accounts from plain_acl.yml, as JSON, which is YAML."""
     security = ServerSecurity(ACCOUNT, is_acl_1=True)
     assert security.broker_settings() == {"aclEnable": "true"}
     account = f'{{"accounts": [{{"accessKey": "me", "secretKey": "{SECRET}", "admin": true}}]}}\n'
@@ -28,7 +28,7 @@ def test_a_broker_of_4_x_reads_its_accounts_from_a_file() -> None:
 
 
 def test_a_broker_of_5_x_authenticates_and_authorizes() -> None:
-    """ACL 2; it signs its own requests by the same account."""
+    """A 5.x broker (ACL 2) authenticates, authorizes, and signs its own requests by the account."""
     settings = ServerSecurity(ACCOUNT).broker_settings()
     assert (settings["authenticationEnabled"], settings["authorizationEnabled"]) == ("true", "true")
     assert settings["initAuthenticationUser"] == f'{{"username": "me", "password": "{SECRET}"}}'
@@ -36,7 +36,7 @@ def test_a_broker_of_5_x_authenticates_and_authorizes() -> None:
 
 
 def test_only_files_that_end_with_the_server_have_secrets(tmp_path: Path) -> None:
-    """They are their owner's alone; the settings that stay have everything else, also what the broker wrote later."""
+    """Only files removed at the end have secrets, with mode 600; kept settings omit them."""
     slot = NodeSlot(Role.BROKER, "a", "broker-a", reserve_free(BROKER_PORTS), tmp_path / "broker-a")
     security = ServerSecurity(ACCOUNT, Certificates("authority", "server", "key"))
     try:
@@ -55,7 +55,7 @@ def test_only_files_that_end_with_the_server_have_secrets(tmp_path: Path) -> Non
 
 
 def test_servers_ask_for_the_certificates_that_were_made_for_clients(tmp_path: Path) -> None:
-    """Of each other too; what clients are handed out is their owner's alone, and gone with the cluster."""
+    """With mutual TLS servers require client certificates; clients' copies have mode 600 and are removed."""
     security = server_security(SecurityAsked("security.yaml", OPEN, makes_tls=True, is_mutual=True), "5.3.3", tmp_path)
     files = security.files(PurePath("/home"))
     assert "tls.server.need.client.auth=require\n" in files["conf/tls.properties"]
@@ -72,7 +72,7 @@ def test_servers_ask_for_the_certificates_that_were_made_for_clients(tmp_path: P
 
 
 def test_servers_that_ask_nobody_for_a_certificate_have_none_for_clients(tmp_path: Path) -> None:
-    """``tls: made``."""
+    """With ``tls: made`` no client certificate is created."""
     security = server_security(SecurityAsked("security.yaml", OPEN, makes_tls=True), "5.3.3", tmp_path)
     assert not any("client.key" in text + name for name, text in security.files(PurePath("/home")).items())
     security.hand_out()
@@ -80,13 +80,13 @@ def test_servers_that_ask_nobody_for_a_certificate_have_none_for_clients(tmp_pat
 
 
 def test_a_log_leaves_secrets_out() -> None:
-    """What is no letter or digit matches any character: too much is left out rather than too little."""
+    """Logs replace secrets; special characters match anything, so rather too much is replaced."""
     assert "%replace(%m %ex){'ab.c|tok','...'}%nopex%n" in logging_settings(("ab$c", "tok"))
     assert "replace" not in logging_settings()
 
 
 def test_an_account_is_made_anew_for_every_cluster(tmp_path: Path) -> None:
-    """Nobody can know it."""
+    """Every cluster gets a new random account."""
     first, second = (server_security(MADE, "5.3.3", tmp_path).client.account for _ in range(2))
     assert first is not None
     assert second is not None
@@ -95,7 +95,7 @@ def test_an_account_is_made_anew_for_every_cluster(tmp_path: Path) -> None:
 
 
 def test_slaves_of_4_x_sign_nothing() -> None:
-    """With access control their masters refuse them; those of 5.x sign."""
+    """With access control 4.x slaves are refused, because they do not sign."""
     slaves = topology_named("master-with-slave-sync")
     assert "do not sign" in (why_not(MADE, "4.9.7", slaves) or "")
     assert why_not(MADE, "5.3.3", slaves) is None

@@ -1,4 +1,4 @@
-"""Which setting of a broker each kind of fault changes, and what a send must then be answered, on a cluster without servers."""
+"""The broker setting that each fault changes, and the sends that prove it."""
 
 from types import SimpleNamespace
 
@@ -16,7 +16,7 @@ from tests.cluster.fakes import FakeCluster
 
 
 class Broker:
-    """What it was told, and what it answers to sends, in turn and then for ever."""
+    """Records settings and answers sends in turn, the last answer repeatedly."""
 
     def __init__(self, *answers: SendStatus | ResponseCode) -> None:
         self.settings: list[dict[str, object]] = []
@@ -34,7 +34,7 @@ class Broker:
 
 @pytest.fixture
 def broker(monkeypatch: pytest.MonkeyPatch) -> Broker:
-    """Asked in place of a real one."""
+    """Replaces a real broker."""
     there = Broker(SendStatus.SEND_OK)
     monkeypatch.setattr(admin, "update_settings", there.update)
     monkeypatch.setattr(admin, "send_probe", there.send)
@@ -46,7 +46,7 @@ def injected(kind: FaultKind) -> FaultRecord:
 
 
 def test_flow_control_is_the_pool_switched_on_and_off(broker: Broker) -> None:
-    """Shown by SYSTEM_BUSY, then by a stored send."""
+    """Flow control switches transientStorePoolEnable, proven by SYSTEM_BUSY and a stored send."""
     broker.answers = [ResponseCode.SYSTEM_BUSY, SendStatus.SEND_OK]
     record = injected(FaultKind.FLOW_CONTROL)
     healed = FAULTS[FaultKind.FLOW_CONTROL].heal(FakeCluster(), record)
@@ -55,7 +55,7 @@ def test_flow_control_is_the_pool_switched_on_and_off(broker: Broker) -> None:
 
 
 def test_no_time_to_flush_is_a_negative_patience_and_the_default_again(broker: Broker) -> None:
-    """A flush that wins now and then does not hide it."""
+    """A flush timeout sets syncFlushTimeout to -1, then 5,000; one successful flush does not prevent its proof."""
     broker.answers = [SendStatus.SEND_OK, SendStatus.FLUSH_DISK_TIMEOUT, SendStatus.SEND_OK]
     record = injected(FaultKind.FLUSH_TIMEOUT)
     healed = FAULTS[FaultKind.FLUSH_TIMEOUT].heal(FakeCluster(), record)
@@ -65,14 +65,14 @@ def test_no_time_to_flush_is_a_negative_patience_and_the_default_again(broker: B
 
 @pytest.mark.parametrize("kind", [FaultKind.FLOW_CONTROL, FaultKind.FLUSH_TIMEOUT])
 def test_a_setting_without_effect_is_not_proven(broker: Broker, kind: FaultKind) -> None:
-    """A broker that stores as ever."""
+    """A setting without effect on the broker is not proven."""
     with pytest.raises(UnprovenFault, match="broker-b to") as raised:
         injected(kind)
     assert raised.value.record.proven_ns is None
 
 
 def test_a_broker_that_stays_busy_is_not_proven_healed(broker: Broker) -> None:
-    """The schedule then tries once more, and gives the cluster up."""
+    """A broker that stays busy is not proven healed."""
     broker.answers = [ResponseCode.SYSTEM_BUSY]
     record = injected(FaultKind.FLOW_CONTROL)
     with pytest.raises(UnprovenFault, match="to store messages after it was healed"):

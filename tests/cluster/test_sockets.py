@@ -1,4 +1,4 @@
-"""What the kernel holds for a server, from tables as the kernel writes them and from real sockets."""
+"""A server's unread bytes in kernel tables and real sockets."""
 
 import contextlib
 import socket
@@ -14,14 +14,14 @@ def line(port: int, state: str, unread: int) -> str:
 
 
 def test_only_the_ports_asked_for_count(tmp_path: Path) -> None:
-    """Neighbours have their own affairs."""
+    """Only the given ports count."""
     table = tmp_path / "tcp"
     table.write_text(HEADER + line(21_000, "01", 100) + line(21_001, "01", 7))
     assert unread_bytes({21_000}, table) == 100
 
 
 def test_bytes_of_a_connection_that_its_client_has_closed_count(tmp_path: Path) -> None:
-    """They are read, and stored, once the server runs again; those of connections the server has closed are lost."""
+    """Bytes of connections that the client closed count, because the server will store them."""
     table = tmp_path / "tcp"
     table.write_text(
         HEADER + line(21_000, "08", 33) + line(21_000, "0A", 2) + line(21_000, "06", 5) + line(21_000, "09", 9)
@@ -30,7 +30,7 @@ def test_bytes_of_a_connection_that_its_client_has_closed_count(tmp_path: Path) 
 
 
 def test_a_real_server_that_does_not_read() -> None:
-    """A connection not accepted counts one; its bytes count once it is accepted; nothing is left when they are read."""
+    """An unaccepted connection counts at least one, an accepted one its unread bytes."""
     with contextlib.ExitStack() as stack:
         server = stack.enter_context(contextlib.closing(socket.create_server(("127.0.0.1", 0))))
         port = server.getsockname()[1]

@@ -1,4 +1,4 @@
-"""Which send a stored message comes from."""
+"""The send that a stored message comes from."""
 
 import pytest
 
@@ -21,7 +21,7 @@ from rocketmq_reference.remoting.messages import StoredMessage
     ],
 )
 def test_an_id_of_this_topic_names_its_send(identity: str | None, send: int | None) -> None:
-    """The run may hold slashes; anything else is nobody's."""
+    """An id of this topic gives its send, even with slashes in the run."""
     assert send_number(identity, "T") == send
 
 
@@ -37,17 +37,16 @@ def test_an_id_of_this_topic_names_its_send(identity: str | None, send: int | No
     ],
 )
 def test_a_body_is_whole_to_its_last_byte(body: bytes, is_whole: bool) -> None:
-    """Send 3 was planned with eight bytes; a body that only begins with the id is another one."""
+    """A body must equal the planned eight bytes of send 3."""
     assert row_of("broker-a", "T", message("r/T/3", body), {3: 8}).body_ok is is_whole
 
 
 def test_nothing_is_whole_that_was_not_planned() -> None:
-    """A message without an id, and one of a send that there is not."""
+    """A message without an id, or of an unplanned send, is not whole."""
     for identity in (None, "r/T/4"):
         assert not row_of("broker-a", "T", message(identity, b"r/T/4..."), {3: 8}).body_ok
 
 
 def message(identity: str | None, body: bytes) -> StoredMessage:
-    """A message as read from a queue."""
     carried = {} if identity is None else {ID_PROPERTY: identity}
     return StoredMessage("T", 0, 0, 0, body, carried, 0, 0, 1, "h:1", 2, "h:2", 0, 0)

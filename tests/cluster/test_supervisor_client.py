@@ -1,8 +1,4 @@
-"""
-Nothing survives the runner: shown with programs that only sleep, which die as a JVM does.
-
-The runner is a process of its own here, so that it can be killed.
-"""
+"""No server survives the runner, a separate process here. Servers only sleep, but die as a JVM does."""
 
 import contextlib
 import os
@@ -24,7 +20,7 @@ from tests.live import PATIENCE_S
 
 ROOT = Path(__file__).parents[2]
 
-# Ends by itself, so that a test that fails leaves nothing for long.
+# Ends by itself, so that a failed test leaves nothing for long.
 SLEEPER = (
     sys.executable,
     "-I",
@@ -57,7 +53,7 @@ def supervisor(tmp_path: Path) -> Iterator[SupervisorClient]:
 
 @contextlib.contextmanager
 def runner_with_two_servers(folder: Path) -> Iterator[tuple[subprocess.Popen[str], list[int]]]:
-    """A runner with a supervisor and two servers, of which the second is stopped; the process ids of the three."""
+    """A runner, its supervisor and two servers, the second stopped; yields their process ids."""
     command = [sys.executable, "-c", RUNNER, str(folder), *SLEEPER]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as runner:
@@ -67,14 +63,14 @@ def runner_with_two_servers(folder: Path) -> Iterator[tuple[subprocess.Popen[str
 
 
 def test_kill_9_of_the_runner_ends_every_server_also_a_stopped_one(tmp_path: Path) -> None:
-    """The supervisor sees its pipe end, kills, waits and goes."""
+    """After ``kill -9`` of the runner its supervisor kills every server, also a stopped one, and exits."""
     with runner_with_two_servers(tmp_path) as (runner, pids):
         runner.kill()
         await_gone(pids)
 
 
 def test_kill_9_of_the_runner_leaves_no_store(tmp_path: Path) -> None:
-    """What servers said stays."""
+    """After ``kill -9`` of the runner its supervisor removes the store, not the logs."""
     with runner_with_two_servers(tmp_path) as (runner, processes):
         assert (tmp_path / "store" / "commitlog").exists()
         runner.kill()
@@ -83,33 +79,33 @@ def test_kill_9_of_the_runner_leaves_no_store(tmp_path: Path) -> None:
 
 
 def test_kill_9_of_the_supervisor_ends_every_server_too(tmp_path: Path) -> None:
-    """The kernel sends the death signal that each server was started with."""
+    """After ``kill -9`` of the supervisor every server gets its parent-death signal."""
     with runner_with_two_servers(tmp_path) as (_, pids):
         supervisor, *servers = pids
         handles = [os.pidfd_open(pid) for pid in servers]
         os.kill(supervisor, signal.SIGKILL)
         for handle in handles:
-            # Ended is enough: as orphans they are for whoever is init here to wait for.
+            # Ended is enough: the container's init may not reap orphans.
             assert select.select([handle], [], [], PATIENCE_S)[0]
             os.close(handle)
 
 
 def test_a_terminated_supervisor_takes_its_servers_with_it(tmp_path: Path) -> None:
-    """Whoever sends the signal."""
+    """A supervisor that gets SIGTERM ends its servers."""
     with runner_with_two_servers(tmp_path) as (_, pids):
         os.kill(pids[0], signal.SIGTERM)
         await_gone(pids[1:])
 
 
 def test_the_supervisor_is_out_of_reach_of_ctrl_c(tmp_path: Path) -> None:
-    """A terminal signals its own session; supervisor and servers have others."""
+    """Supervisor and servers have their own sessions, so Ctrl-C does not reach them."""
     with runner_with_two_servers(tmp_path) as (runner, pids):
         sessions = [os.getsid(pid) for pid in (runner.pid, *pids)]
     assert len(set(sessions)) == 4
 
 
 def test_a_server_is_stopped_as_a_whole_and_goes_on(supervisor: SupervisorClient, tmp_path: Path) -> None:
-    """The kernel says so to the supervisor, and /proc to us."""
+    """A server is stopped and continued as a whole, as /proc shows."""
     server = supervisor.start("a", SLEEPER, tmp_path, {}, tmp_path / "log")
     before_ns = time.monotonic_ns()
     span = supervisor.stop(server.pid)
@@ -121,7 +117,7 @@ def test_a_server_is_stopped_as_a_whole_and_goes_on(supervisor: SupervisorClient
 
 
 def test_how_a_server_ended_is_told(supervisor: SupervisorClient, tmp_path: Path) -> None:
-    """By its exit status, or by the signal."""
+    """A server's end is its exit status or its negative signal number."""
     server = supervisor.start("a", [sys.executable, "-c", "raise SystemExit(7)"], tmp_path, {}, tmp_path / "log")
     assert supervisor.await_exit(server.pid, PATIENCE_S) == 7
     assert server.state() is NodeState.GONE
@@ -133,7 +129,7 @@ def test_how_a_server_ended_is_told(supervisor: SupervisorClient, tmp_path: Path
 
 
 def test_stopping_a_server_that_has_ended_is_an_error(supervisor: SupervisorClient, tmp_path: Path) -> None:
-    """There is nothing to wait for."""
+    """Stopping a server that has ended is an error."""
     server = supervisor.start("a", [sys.executable, "-c", ""], tmp_path, {}, tmp_path / "log")
     supervisor.await_exit(server.pid, PATIENCE_S)
     with pytest.raises(ClusterError, match="it has ended"):
@@ -142,7 +138,7 @@ def test_stopping_a_server_that_has_ended_is_an_error(supervisor: SupervisorClie
 
 
 def test_a_signal_to_a_server_that_is_gone_reaches_nobody(supervisor: SupervisorClient, tmp_path: Path) -> None:
-    """No error is raised, and how it ended stays: a process that has got its id since is out of reach of its descriptor."""
+    """A signal to an ended server raises nothing, keeps its exit status and reaches no later process."""
     server = supervisor.start("a", [sys.executable, "-c", ""], tmp_path, {}, tmp_path / "log")
     ended = supervisor.await_exit(server.pid, PATIENCE_S)
     server.send(signal.SIGKILL)
@@ -151,13 +147,13 @@ def test_a_signal_to_a_server_that_is_gone_reaches_nobody(supervisor: Supervisor
 
 
 def test_a_program_that_is_not_there_is_one_clear_message(supervisor: SupervisorClient, tmp_path: Path) -> None:
-    """Not a traceback of the supervisor's."""
+    """A missing program is one environment error."""
     with pytest.raises(EnvironmentMissing, match="No such file"):
         supervisor.start("a", ["/no/such/java"], tmp_path, {}, tmp_path / "log")
 
 
 def test_what_a_server_says_is_kept(supervisor: SupervisorClient, tmp_path: Path) -> None:
-    """Both its outputs, in one file."""
+    """A server's stdout and stderr are in one log."""
     program = "import sys; print('out', flush=True); print('err', file=sys.stderr)"
     server = supervisor.start("a", [sys.executable, "-c", program], tmp_path, {}, tmp_path / "log")
     supervisor.await_exit(server.pid, PATIENCE_S)
@@ -166,7 +162,7 @@ def test_what_a_server_says_is_kept(supervisor: SupervisorClient, tmp_path: Path
 
 
 def test_a_lost_supervisor_is_reported(tmp_path: Path) -> None:
-    """With what can be done about it."""
+    """A start after the supervisor's death is an error."""
     supervisor = SupervisorClient(tmp_path / "supervisor.log")
     os.kill(supervisor.pid, signal.SIGKILL)
     with pytest.raises(ClusterError, match="supervisor"):

@@ -1,4 +1,4 @@
-"""Connections over TLS: answers, refusals, and what a server that is paused during a handshake looks like."""
+"""TLS connections: answers, refusals, and a paused server."""
 
 import socket
 import ssl
@@ -25,27 +25,26 @@ from tests.live import await_that
 from tests.reference_impl.connections.requesting import LONG_MS, SHORT_MS, Client, Echo
 
 PAST = ("-10d", 1)
-"""Of another authority, valid for a day ten days ago."""
+"""Expired: valid for a day ten days ago."""
 
 LARGE = bytes(8_000_000)
-"""More than a socket takes at once."""
+"""More than one socket write."""
 
 
 @pytest.fixture(scope="module")
 def made() -> Certificates:
-    """Of this process."""
     return certificates()
 
 
 @pytest.fixture
 def security(made: Certificates, tmp_path: Path) -> Security:
-    """What clients of the server need."""
+    """Trusts the server's authority."""
     return Security(tls=Tls(private_file(tmp_path / "authority.pem", made.authority)))
 
 
 @pytest.fixture
 def server(made: Certificates, tmp_path: Path) -> Iterator[Echo]:
-    """A server that speaks TLS only."""
+    """A server with TLS only."""
     echo = Echo(context_of(made, tmp_path))
     yield echo
     echo.close()
@@ -59,7 +58,7 @@ def context_of(made: Certificates, folder: Path) -> ssl.SSLContext:
 
 
 def test_requests_are_answered(server: Echo, security: Security) -> None:
-    """Small and large, one after the other on one connection."""
+    """Empty and large requests are answered one after the other on one connection."""
     with channels_to(security) as channels:
         for body in (b"", LARGE, b"body"):
             assert channels.invoke(server.address, Command(0, {"n": "1"}, body), LONG_MS).body == body
@@ -67,7 +66,7 @@ def test_requests_are_answered(server: Echo, security: Security) -> None:
 
 
 def test_many_threads_share_a_connection(server: Echo, security: Security) -> None:
-    """Each gets its own answers."""
+    """Threads that share a connection get their own answers."""
     wrong: list[str] = []
 
     def work(thread: int) -> None:
@@ -86,7 +85,7 @@ def test_many_threads_share_a_connection(server: Echo, security: Security) -> No
 
 
 def test_a_request_that_waits_for_nothing_goes_out(server: Echo, security: Security) -> None:
-    """Nobody reads the connection, on which the handshake has to go on."""
+    """A oneway request is sent although nobody reads the connection during the handshake."""
     assert security.tls is not None
     client = Client("5.3.3", tls_context(security.tls.ca))
     client.host.run(client.remoting.invoke_one_way(server.address, LONG_MS, question_of(Command(0, flag=2))))
@@ -95,11 +94,11 @@ def test_a_request_that_waits_for_nothing_goes_out(server: Echo, security: Secur
 
 
 def test_a_certificate_of_an_unknown_authority_is_refused(server: Echo, made: Certificates, tmp_path: Path) -> None:
-    """At once, as a connection that is lost; and any certificate will do if its owner says so."""
+    """A certificate of an unknown authority loses the connection at once, unless any is accepted."""
     del made
     other = certificates(*PAST)
     stranger = Security(tls=Tls(private_file(tmp_path / "other.pem", other.authority)))
-    # The connection may be lost before the request is written, or after.
+    # The connection may be lost before or after the request is written.
     lost = (RemotingConnectException, RemotingSendRequestException)
     with channels_to(stranger) as channels, pytest.raises(lost):
         channels.invoke(server.address, Command(0), LONG_MS)
@@ -108,7 +107,7 @@ def test_a_certificate_of_an_unknown_authority_is_refused(server: Echo, made: Ce
 
 
 def test_what_is_wrong_with_a_certificate_is_told(security: Security, tmp_path: Path) -> None:
-    """Before anything is asked: of an unknown authority, expired; a server that is as it should be is not mentioned."""
+    """An expired certificate or unknown authority is reported; with any_certificate both pass."""
     past = certificates(*PAST)
     expired = Echo(context_of(past, tmp_path))
     theirs = Security(tls=Tls(private_file(tmp_path / "past.pem", past.authority)))
@@ -125,7 +124,7 @@ def test_what_is_wrong_with_a_certificate_is_told(security: Security, tmp_path: 
 
 
 def test_a_server_that_hangs_up_on_a_handshake_is_told(security: Security) -> None:
-    """As servers do that have no TLS."""
+    """A server that closes during the handshake, as without TLS, is reported."""
     with socket.create_server(("127.0.0.1", 0)) as plain:
 
         def hang_up() -> None:
@@ -140,13 +139,13 @@ def test_a_server_that_hangs_up_on_a_handshake_is_told(security: Security) -> No
 
 
 def test_a_plain_request_to_a_server_with_tls_is_lost(server: Echo) -> None:
-    """It hangs up: that is no handshake."""
+    """A plain request to a TLS server loses its connection."""
     with channels_to(Security()) as channels, pytest.raises(RemotingSendRequestException):
         channels.invoke(server.address, Command(0), LONG_MS)
 
 
 def test_a_server_that_is_paused_lets_a_request_time_out(security: Security) -> None:
-    """Its kernel accepts the connection, the handshake does not go on: as without TLS, the request has no answer."""
+    """A request to a paused TLS server times out: the kernel accepts, but the handshake stops."""
     with socket.create_server(("127.0.0.1", 0)) as paused, channels_to(security) as channels:
         address = f"127.0.0.1:{paused.getsockname()[1]}"
         with pytest.raises(RemotingTimeoutException):

@@ -1,4 +1,4 @@
-"""A real cluster: ready, on loopback, its topics, its faults, what is stored in it."""
+"""A real cluster: topics, faults and stored messages."""
 
 import json
 import threading
@@ -34,7 +34,7 @@ def times_of(record: FaultRecord) -> list[int]:
 
 
 def test_every_broker_is_known_and_may_create_topics(two_masters: Cluster) -> None:
-    """TBW102 stands in for topics that do not exist yet."""
+    """Every broker is registered and has queues of TBW102, the template for new topics."""
     with Channels() as channels:
         address = two_masters.name_server_addresses[0]
         known = admin.registered_brokers(channels, address)
@@ -44,13 +44,13 @@ def test_every_broker_is_known_and_may_create_topics(two_masters: Cluster) -> No
 
 
 def test_no_port_is_open_to_the_network(two_masters: Cluster) -> None:
-    """Every listening socket of every server is on loopback."""
+    """Every server listens on loopback only."""
     hosts = [host for node in nodes_of(two_masters) if node.pid is not None for host in listening_hosts(node.pid)]
     assert hosts == ["127.0.0.1"] * (1 + 2 * 3)
 
 
 def test_a_topic_has_the_queues_asked_for_on_each_broker(two_masters: Cluster) -> None:
-    """In the route that clients get, and no more after it is deleted."""
+    """A topic has the requested queues per broker in its route until it is deleted."""
     two_masters.create_topic("lopsided", {"a": 3, "b": 1})
     with Channels() as channels:
         address = two_masters.name_server_addresses[0]
@@ -62,13 +62,13 @@ def test_a_topic_has_the_queues_asked_for_on_each_broker(two_masters: Cluster) -
 
 @pytest.mark.parametrize("queues", [0, {"c": 1}, {}])
 def test_queues_that_cannot_be_are_refused(two_masters: Cluster, queues: int | dict[str, int]) -> None:
-    """None at all, or on a broker that there is not."""
+    """A topic without queues, or with queues on an unknown broker, is refused."""
     with pytest.raises(UsageError):
         two_masters.create_topic("impossible", queues)
 
 
 def test_a_pause_of_a_broker_and_its_end_are_proven(two_masters: Cluster) -> None:
-    """By the state of its threads and by a request; the times are in order."""
+    """A broker's pause and its end are proven, with times in order."""
     record = FAULTS[FaultKind.PAUSE].inject(two_masters, FaultSpec(1, FaultKind.PAUSE, "b", 0.0, 0.2))
     assert two_masters.state("broker-b") is NodeState.PAUSED
     assert two_masters.state("broker-a") is NodeState.RUNNING
@@ -80,7 +80,7 @@ def test_a_pause_of_a_broker_and_its_end_are_proven(two_masters: Cluster) -> Non
 
 
 def test_a_pause_of_a_name_server_and_its_end_are_proven(two_masters: Cluster) -> None:
-    """As with a broker."""
+    """A name server's pause and its end are proven."""
     record = FAULTS[FaultKind.PAUSE_NAME_SERVER].inject(
         two_masters, FaultSpec(1, FaultKind.PAUSE_NAME_SERVER, "1", 0.0, None)
     )
@@ -90,7 +90,7 @@ def test_a_pause_of_a_name_server_and_its_end_are_proven(two_masters: Cluster) -
 
 
 def test_a_killed_broker_is_gone_and_comes_back_with_its_data(two_masters: Cluster) -> None:
-    """Same address, same topics, same messages; the route lacks it meanwhile."""
+    """A killed broker is gone and restarts with its address, topics and messages."""
     two_masters.create_topic("kept", 2)
     before = broker(two_masters, "a")
     send(before, "kept", 1, b"x", None)
@@ -108,7 +108,7 @@ def test_a_killed_broker_is_gone_and_comes_back_with_its_data(two_masters: Clust
 
 
 def test_what_a_paused_broker_had_not_read_is_stored_before_drained_says_so(two_masters: Cluster) -> None:
-    """Also that of connections which their clients have closed long ago."""
+    """Bytes that a paused broker had not read, even of closed connections, are stored before await_drained returns."""
     two_masters.create_topic("late", 4)
     paused = broker(two_masters, "b")
     two_masters.pause("broker-b")
@@ -126,7 +126,7 @@ def test_what_a_paused_broker_had_not_read_is_stored_before_drained_says_so(two_
 
 
 def test_stored_messages_are_read_in_order_to_the_end(two_masters: Cluster) -> None:
-    """More than fit into one answer by default; foreign ones and damaged ones are told apart."""
+    """Stored messages are read in order over several answers; foreign and damaged ones are marked."""
     two_masters.create_topic("many", 1)
     for number in range(100):
         send(broker(two_masters, "a"), "many", 0, f"r/many/{number}".encode(), f"r/many/{number}")
@@ -143,7 +143,7 @@ def brief(row: StoredRow) -> tuple[str, int | None, bool]:
 
 
 def test_a_schedule_of_overlapping_faults_leaves_a_whole_cluster(two_masters: Cluster) -> None:
-    """Two brokers at once and a name server, one of them so short that its proof has 35 ms."""
+    """Overlapping pauses of two brokers and a name server are proven, one of them within 35 ms."""
     specs = [
         FaultSpec(1, FaultKind.PAUSE, "broker-a", 0.0, 0.3),
         FaultSpec(2, FaultKind.PAUSE, "broker-b", 0.0, 0.07),
@@ -162,7 +162,7 @@ def test_a_schedule_of_overlapping_faults_leaves_a_whole_cluster(two_masters: Cl
 
 
 def test_two_actions_that_make_no_sense_are_refused(two_masters: Cluster) -> None:
-    """Starting what lives, naming what there is not."""
+    """Restarting a running broker and pausing an unknown one are refused."""
     with pytest.raises(ClusterError, match="running"):
         two_masters.restart("broker-a")
     with pytest.raises(UsageError, match="broker-a"):
@@ -170,7 +170,7 @@ def test_two_actions_that_make_no_sense_are_refused(two_masters: Cluster) -> Non
 
 
 def test_a_restarted_name_server_knows_every_topic_at_once(two_masters: Cluster) -> None:
-    """Not only after the brokers' next turn."""
+    """A restarted name server has every topic at once, before the next heartbeat."""
     two_masters.create_topic("remembered", 4)
     two_masters.kill("name-server-1")
     two_masters.heal_all()
@@ -180,7 +180,7 @@ def test_a_restarted_name_server_knows_every_topic_at_once(two_masters: Cluster)
 
 
 def test_evidence_holds_logs_settings_and_state(two_masters: Cluster, tmp_path: Path) -> None:
-    """One folder a node, none of the stores."""
+    """The evidence has each node's log, settings and state, no store."""
     two_masters.collect_evidence(tmp_path / "evidence")
     facts = json.loads((tmp_path / "evidence" / "nodes.json").read_text())
     assert facts["nodes"]["broker-a"]["state"] == "running"

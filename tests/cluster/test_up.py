@@ -1,4 +1,4 @@
-"""A local RocketMQ for anyone: up, where it is, down."""
+"""A local RocketMQ: cluster up, its state, cluster down."""
 
 import contextlib
 import json
@@ -34,14 +34,14 @@ up.serve(threading.Event(), lambda state: print(state.name_servers[0], flush=Tru
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """In place of the cache folder."""
+    """Replaces the cache folder."""
     monkeypatch.setattr(up, "_home", lambda: tmp_path)
     return tmp_path
 
 
 @pytest.fixture
 def fake(monkeypatch: pytest.MonkeyPatch) -> FakeCluster:
-    """In place of a real cluster."""
+    """Replaces a real cluster."""
     cluster = FakeCluster()
 
     def start(folder: Path, **_: object) -> FakeCluster:
@@ -53,7 +53,6 @@ def fake(monkeypatch: pytest.MonkeyPatch) -> FakeCluster:
 
 
 def write_state(home: Path, **changes: object) -> None:
-    """A state file of this process, which lives."""
     fields = {
         "pid": os.getpid(),
         "started_ticks": started_ticks(os.getpid()),
@@ -67,7 +66,7 @@ def write_state(home: Path, **changes: object) -> None:
 
 
 def test_it_says_where_it_is_while_it_is_up(home: Path, fake: FakeCluster) -> None:
-    """And is forgotten, with all its files, when it is stopped."""
+    """The state has the address while the cluster is up; its stop removes all files."""
     seen: list[up.UpState | None] = []
     stop = threading.Event()
 
@@ -85,7 +84,7 @@ def test_it_says_where_it_is_while_it_is_up(home: Path, fake: FakeCluster) -> No
 
 
 def test_ctrl_c_closes_it(home: Path, fake: FakeCluster) -> None:
-    """Whatever ends the wait goes on to the caller afterwards."""
+    """An interrupt closes the cluster and is raised again."""
 
     def interrupt(_: up.UpState) -> None:
         raise KeyboardInterrupt
@@ -97,7 +96,7 @@ def test_ctrl_c_closes_it(home: Path, fake: FakeCluster) -> None:
 
 
 def test_a_second_one_is_refused(home: Path, fake: FakeCluster) -> None:
-    """With the address of the first, and nothing is started."""
+    """A second cluster is refused with the first one's address."""
     write_state(home)
     with pytest.raises(UsageError, match=r"127.0.0.1:1 .*cluster down"):
         up.serve(threading.Event(), lambda _: None)
@@ -106,20 +105,20 @@ def test_a_second_one_is_refused(home: Path, fake: FakeCluster) -> None:
 
 @pytest.mark.parametrize("text", ["", "{}", "[]", '{"pid": 1}'])
 def test_a_state_file_that_is_none_means_nothing(home: Path, text: str) -> None:
-    """Somebody wrote to it, or the disk was full."""
+    """An incomplete state file, as of a full disk, means no cluster."""
     (home / "up.json").write_text(text)
     assert up.current() is None
 
 
 def test_a_state_file_of_a_process_that_is_gone_means_nothing(home: Path) -> None:
-    """Even if its process id belongs to somebody else by now."""
+    """A state file of an ended process means no cluster, even if its id is in use again."""
     write_state(home, started_ticks=1)
     assert up.current() is None
     assert up.down() is None
 
 
 def test_files_of_owners_that_are_gone_are_swept_away(home: Path, fake: FakeCluster) -> None:
-    """When the next one starts."""
+    """The next start removes files of ended owners."""
     (home / "up-999999999").mkdir()
     stop = threading.Event()
     stop.set()
@@ -131,7 +130,7 @@ def test_files_of_owners_that_are_gone_are_swept_away(home: Path, fake: FakeClus
 def test_files_of_a_process_that_proc_hides_are_left_alone(
     home: Path, fake: FakeCluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It may be another user's cluster in a cache folder that both use; it is none of ours, so ours can be started."""
+    """Files of a process hidden in /proc are kept, because another user may share the cache folder."""
     monkeypatch.setattr(up, "started_ticks", lambda pid: 1 if pid == os.getpid() else None)
     monkeypatch.setattr(up, "is_there", lambda _: True)
     (home / "up-4711").mkdir()
@@ -146,14 +145,14 @@ def test_files_of_a_process_that_proc_hides_are_left_alone(
 
 @pytest.fixture
 def swept(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """How often the engine was swept."""
+    """Counts sweeps of the engine."""
     times: list[str] = []
     monkeypatch.setattr(Containers, "sweep", lambda _: times.append("swept"))
     return times
 
 
 def test_down_removes_containers_that_a_killed_owner_left(home: Path, swept: list[str]) -> None:
-    """No supervisor ends them; the second time there is nothing left to do."""
+    """``down`` sweeps a killed owner's containers, once; no supervisor ends them."""
     write_state(home, started_ticks=1, backend="containers:host")
     assert up.down() is None
     assert up.down() is None
@@ -162,7 +161,7 @@ def test_down_removes_containers_that_a_killed_owner_left(home: Path, swept: lis
 
 
 def test_an_engine_is_asked_only_where_containers_were(home: Path, swept: list[str]) -> None:
-    """Whoever runs processes needs none."""
+    """``down`` calls no engine for a cluster of processes."""
     write_state(home, started_ticks=1)
     assert up.down() is None
     assert swept == []
@@ -170,7 +169,7 @@ def test_an_engine_is_asked_only_where_containers_were(home: Path, swept: list[s
 
 
 def test_containers_are_not_forgotten_while_no_engine_answers(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Down says so, and does it when it is asked again."""
+    """Without an engine ``down`` is an error and keeps the state file."""
 
     def missing(_: Containers) -> None:
         raise EnvironmentMissing("an engine", seen="none")
@@ -185,7 +184,7 @@ def test_containers_are_not_forgotten_while_no_engine_answers(home: Path, monkey
 def test_the_next_one_removes_containers_that_a_killed_owner_left(
     home: Path, fake: FakeCluster, swept: list[str]
 ) -> None:
-    """And it says itself on which backend it is."""
+    """The next start sweeps a killed owner's containers."""
     write_state(home, started_ticks=1, backend="containers")
     stop = threading.Event()
     stop.set()
@@ -198,7 +197,7 @@ def test_the_next_one_removes_containers_that_a_killed_owner_left(
 
 @contextlib.contextmanager
 def owner(home: Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """A process that runs a cluster, and the address of its name server."""
+    """A process that runs a cluster, and its name server's address."""
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     with subprocess.Popen(
         [sys.executable, "-c", OWNER, str(home)], stdout=subprocess.PIPE, text=True, env=environment
@@ -210,7 +209,7 @@ def owner(home: Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
 
 @pytest.mark.cluster
 def test_down_ends_a_real_one_from_another_process(home: Path) -> None:
-    """Even if its owner does not catch the signal: its supervisor ends the servers."""
+    """``down`` ends a real cluster of another process: its supervisor ends the servers."""
     with owner(home) as (process, address), Channels() as channels:
         assert list(admin.registered_brokers(channels, address)) == ["broker-a"]
         state = up.down()

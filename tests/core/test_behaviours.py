@@ -1,4 +1,4 @@
-"""The table of behaviours: the rows that people read, that scenarios cover, and that checks tell."""
+"""The table of behaviours: documented rows that scenarios cover and checks report."""
 
 import re
 
@@ -11,7 +11,7 @@ from rocketdiff.scenario import load_all
 
 
 def rows_of_the_document() -> set[str]:
-    """``A1``, ``B8, B9`` and ``D1–D3`` at the head of a line, each row by itself."""
+    """Rows of cells such as ``A1``, ``B8, B9`` and ``D1–D3``."""
     found: set[str] = set()
     for cell in re.findall(r"^\| ([A-F][0-9][^|]*) \|", resource("fixtures/behaviours.md").read_text(), re.MULTILINE):
         for part in cell.split(", "):
@@ -21,12 +21,12 @@ def rows_of_the_document() -> set[str]:
 
 
 def test_the_rows_are_those_of_the_document() -> None:
-    """A row that is added there is added here."""
+    """The table has the rows of fixtures/behaviours.md."""
     assert set(BEHAVIOURS) == rows_of_the_document()
 
 
 def test_a_row_that_scenarios_cover_is_told_by_checks_of_one_of_them() -> None:
-    """Else no run could ever say anything about it; and none of these rows is called unmeasured."""
+    """A row that scenarios cover has a check in one of them, and is not called unmeasured."""
     covering = {row: [one for one in load_all() if row in one.covers] for row in BEHAVIOURS}
     for row, scenarios in covering.items():
         behaviour = BEHAVIOURS[row]
@@ -36,7 +36,7 @@ def test_a_row_that_scenarios_cover_is_told_by_checks_of_one_of_them() -> None:
 
 
 def test_each_row_names_checks_or_says_why_not() -> None:
-    """Both or neither would leave a cell without a meaning."""
+    """A row names checks or a reason why it has none."""
     for behaviour in BEHAVIOURS.values():
         assert bool(behaviour.checks) != bool(behaviour.unmeasured)
         assert set(behaviour.checks) <= set(CHECKS)
@@ -56,5 +56,5 @@ def test_each_row_names_checks_or_says_why_not() -> None:
     ],
 )
 def test_a_difference_is_told_by_its_own_row(row: str, signature: str, *, is_told: bool) -> None:
-    """First attempts and retries are different behaviours."""
+    """A difference is reported by its own row: first attempts and retries are different behaviours."""
     assert BEHAVIOURS[row].is_told_by(signature) is is_told

@@ -1,4 +1,4 @@
-"""The table of checks, and the places outside the code that name every one of them."""
+"""The table of checks, and places outside the code that name each of them."""
 
 import re
 from pathlib import Path
@@ -16,26 +16,28 @@ GUIDE = (ROOT / "reports" / "README.md").read_text().partition("| Check | Asks")
 
 
 def test_what_makes_all_else_void_leads_a_report() -> None:
-    """Then the checks that are asked of every case, then those of the scenario in the order of the table."""
+    """
+    A report begins with ``validity``, which can void all else, then the checks of every case, then the others in table order.
+    """
     assert REPORT_ORDER[:4] == ("validity", "protocol", "outcomes", "queue-choice")
     assert sorted(REPORT_ORDER) == sorted(CHECKS)
 
 
 def test_every_check_has_a_function_that_answers_it() -> None:
-    """And no function answers a check that the table does not have."""
+    """Each check has one function, and no function lacks a check."""
     assert list(EVALUATIONS) == list(CHECKS)
 
 
 @pytest.mark.parametrize("check", CHECKS)
 def test_an_alert_says_what_the_check_is_about(check: str) -> None:
-    """In the sentence of the table."""
+    """An alert's rule has the check's sentence of the table."""
     (rule,) = rules_of([{"ruleId": f"{check}/any.thing", "level": "error"}], {})
     assert rule["fullDescription"]["text"] == CHECKS[check].sentence
 
 
 @pytest.mark.parametrize("check", ASKED)
 def test_some_case_can_answer_the_check(check: str) -> None:
-    """What a check needs does not contradict itself."""
+    """Some case can answer each check, so its requirements do not contradict."""
     cases = [
         Sending(mode, call, fault_latency=latency, is_delayed=True, loses_a_broker=True)
         for mode in SendMode
@@ -46,7 +48,7 @@ def test_some_case_can_answer_the_check(check: str) -> None:
 
 
 def test_the_guide_to_reports_has_a_row_for_each_check() -> None:
-    """In the order of the table, with how it answers, and which are always asked."""
+    """The guide to reports has a row for each check, in the table's order."""
     rows = re.findall(r"^\| `([a-z-]+)`( \(always\))? \|([^|]+)\|", GUIDE, flags=re.MULTILINE)
     assert [name for name, _, _ in rows] == list(CHECKS)
     assert tuple(name for name, always, _ in rows if always) == IMPLICIT

@@ -1,4 +1,4 @@
-"""Errors of ours between processes."""
+"""Errors between processes."""
 
 import pickle
 
@@ -16,6 +16,6 @@ from rocketdiff.core.errors import ClusterError, HarnessError, SubjectBroken, Us
     ],
 )
 def test_an_error_travels_between_processes(error: HarnessError) -> None:
-    """With its class, its sentence and whatever else it knows."""
+    """A pickled error keeps its class, sentence and attributes."""
     arrived = pickle.loads(pickle.dumps(error))  # noqa: S301 - our own
     assert (type(arrived), str(arrived), vars(arrived)) == (type(error), str(error), vars(error))

@@ -1,4 +1,4 @@
-"""The table of kinds of faults: what is derived from it, and that a kind needs nothing elsewhere."""
+"""The table of fault kinds and all that is derived from it."""
 
 import shutil
 import subprocess
@@ -28,7 +28,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def test_kinds_are_grouped_by_what_does_them_and_to_whom() -> None:
-    """By the names that scenarios use."""
+    """Kinds of faults are grouped by means and by role."""
     assert {"kill", "kill-slave", "kill-proxy"} == KILLS
     assert {"read-only", "flow-control", "flush-timeout"} == BY_SETTING
     assert {"wire-delay", "wire-reset", "wire-swallow"} == ON_THE_WIRE
@@ -37,7 +37,7 @@ def test_kinds_are_grouped_by_what_does_them_and_to_whom() -> None:
 
 
 def test_kinds_are_grouped_by_what_a_send_meets() -> None:
-    """A name server, slaves, permission and flush fail no send; a kill and a reset close connections."""
+    """Faults of name servers and slaves, read-only and flush-timeout fail no send; kills and resets close connections."""
     assert {"pause-name-server", "pause-slave", "kill-slave", "read-only", "flush-timeout"} == NOT_MET_BY_SENDS
     assert {"flow-control"} == COST_NO_CONNECTION - NOT_MET_BY_SENDS
     assert {"pause", "pause-proxy", "wire-delay", "wire-swallow"} == HOLD_ANSWERS_BACK
@@ -45,19 +45,19 @@ def test_kinds_are_grouped_by_what_a_send_meets() -> None:
 
 
 def test_a_kind_is_found_by_its_name() -> None:
-    """As files and journals have it."""
+    """A kind is found by its name in files and journals."""
     assert FaultKind("pause-slave") is FaultKind.PAUSE_SLAVE
     assert len(set(FAULT_COUNTS)) == len(FaultKind)
 
 
 def test_each_kind_is_done_by_the_cluster_or_by_relays() -> None:
-    """None by both, none by nobody."""
+    """Each kind is done by the cluster or by relays, none by both."""
     assert set(FAULTS) | ON_THE_WIRE == set(FaultKind)
     assert not set(FAULTS) & ON_THE_WIRE
 
 
 def test_every_kind_can_be_stated_in_a_scenario() -> None:
-    """By one part of the format each."""
+    """Every kind belongs to one part of the scenario format."""
     kinds = [
         kind for part in get_args(get_args(FaultPart)[0]) for kind in get_args(part.model_fields["kind"].annotation)
     ]
@@ -65,7 +65,7 @@ def test_every_kind_can_be_stated_in_a_scenario() -> None:
 
 
 def test_the_guide_to_scenarios_names_every_kind() -> None:
-    """In the rows about ``kind``."""
+    """The guide to scenarios names every kind."""
     rows = [line for line in (ROOT / "fixtures" / "README.md").read_text().splitlines() if "`faults[].kind`" in line]
     assert len(rows) == 2
     assert all(f"`{kind}`" in "".join(rows) for kind in FaultKind)
@@ -135,7 +135,6 @@ checks: [loss]
 
 
 def planted(path: Path, before: str, text: str) -> None:
-    """A row put into a table of a copy."""
     source = path.read_text()
     assert source.count(before) == 1
     path.write_text(source.replace(before, text + before))
@@ -143,14 +142,13 @@ def planted(path: Path, before: str, text: str) -> None:
 
 @pytest.fixture
 def copy(tmp_path: Path) -> Path:
-    """The package, to be changed."""
     ignored = shutil.ignore_patterns("__pycache__", "*.java", "_data")
     shutil.copytree(ROOT / "harness" / "rocketdiff", tmp_path / "rocketdiff", ignore=ignored)
     return tmp_path
 
 
 def test_a_new_kind_touches_the_table_and_one_file_of_faults(copy: Path) -> None:
-    """Planted in a copy of the package, it is in formats, words, pictures and the analysis' groups."""
+    """A new kind in the table and in one file of faults is in all formats, words, pictures and groups."""
     planted(copy / "rocketdiff" / "core" / "tables" / "fault.py", "    WIRE_DELAY = (\n", ROW)
     planted(
         copy / "rocketdiff" / "cluster" / "faults" / "setting_faults.py",

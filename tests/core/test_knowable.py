@@ -1,4 +1,4 @@
-"""What can be known of a case, by how its messages are sent."""
+"""What is known of a case, by how it sends."""
 
 from dataclasses import replace
 
@@ -15,31 +15,31 @@ ASYNC = replace(SYNC, mode=SendMode.ASYNC)
 @pytest.mark.parametrize("aspect", Aspect)
 @pytest.mark.parametrize("mode", [SendMode.SYNC, SendMode.ONEWAY])
 def test_everything_is_known_of_calls_made_by_the_applications_threads(aspect: Aspect, mode: SendMode) -> None:
-    """Whoever waits for a call, or does not need to, chooses in its own thread, between instants the witness sees."""
+    """Everything is known of sync and one-way sends, which choose in the application's own thread."""
     assert unknown(aspect, replace(SYNC, mode=mode)) == ""
 
 
 def test_callbacks_hide_the_fault_table() -> None:
-    """With fault latency the first queue of an asynchronous send rests on a table that callbacks write; its end does not."""
+    """With fault latency an async send's first queue is unknown, because callbacks write the fault table."""
     assert "callbacks write the fault table" in unknown(Aspect.FIRST_QUEUE, ASYNC)
     assert unknown(Aspect.FIRST_QUEUE, replace(ASYNC, fault_latency=False)) == ""
     assert unknown(Aspect.END, ASYNC) == ""
 
 
 def test_on_the_wire_nobody_sees_which_thread_chose() -> None:
-    """Each thread of the client's has a counter of its own."""
+    """The wire does not show which of the client's threads chose a queue, and each has its own counter."""
     unseen = replace(ASYNC, fault_latency=False, is_chooser_unseen=True)
     assert "which of the client's threads" in unknown(Aspect.FIRST_QUEUE, unseen)
 
 
 def test_a_queue_the_application_named_is_known() -> None:
-    """Nothing is chosen for it, whoever writes the fault table."""
+    """Of a send to a given queue everything is known."""
     named = replace(ASYNC, call=SendKind.QUEUE, is_chooser_unseen=True)
     assert not any(unknown(aspect, named) for aspect in Aspect)
 
 
 def test_checks_that_nobody_can_answer() -> None:
-    """Of an asynchronous case with fault latency: where to, but not how it ended."""
+    """Of an async case with fault latency only ``queue-choice`` cannot be answered."""
     assert list(unknowable(ASYNC)) == ["queue-choice"]
     assert unknowable(SYNC) == {}
 
@@ -59,7 +59,7 @@ def test_checks_that_nobody_can_answer() -> None:
     ],
 )
 def test_what_stands_against_a_check(check: str, sending: Sending, obstacle: str) -> None:
-    """Named in the words of the file."""
+    """The obstacle to a check is named in the words of the file."""
     assert obstacle in unanswerable(check, sending)
 
 
@@ -67,5 +67,5 @@ def test_what_stands_against_a_check(check: str, sending: Sending, obstacle: str
     "check", ["queue-choice", "attempts", "avoidance", "error-kind", "timing", "failover-time", "delay"]
 )
 def test_nothing_stands_against_a_check_that_can_be_seen(check: str) -> None:
-    """A synchronous delayed send with fault latency beside a broker that is paused."""
+    """A sync delayed send with fault latency beside a paused broker can answer all these checks."""
     assert unanswerable(check, SYNC) == ""

@@ -1,4 +1,4 @@
-"""What is suggested in the place of a release there is not."""
+"""Suggestions for an unknown release."""
 
 from rocketdiff.core.text.nearest import nearest_releases
 
@@ -6,7 +6,7 @@ KNOWN = ("4.7.0", "4.7.1", "4.8.0", "5.3.2", "5.3.3", "5.5.0")
 
 
 def test_the_nearest_three_and_the_newest() -> None:
-    """In the order of releases, each as it is to be typed."""
+    """At most three near releases and the newest are suggested."""
     hint = nearest_releases("5.3.4", KNOWN, "java:")
     assert hint.endswith("; the newest is java:5.5.0")
     assert {"java:5.3.2", "java:5.3.3"} <= set(hint.split(";")[0].split(" or "))
@@ -14,5 +14,5 @@ def test_the_nearest_three_and_the_newest() -> None:
 
 
 def test_what_looks_like_nothing_gets_the_newest() -> None:
-    """No list of all releases."""
+    """Text unlike any release gets only the newest."""
     assert nearest_releases("abc", KNOWN) == "the newest is 5.5.0"

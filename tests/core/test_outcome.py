@@ -1,4 +1,4 @@
-"""Error words: what they stand for beside RocketMQ's exception classes."""
+"""Error words and the RocketMQ exceptions behind them."""
 
 import pytest
 
@@ -35,12 +35,12 @@ from rocketdiff.core.sends.outcome import reason_of as reason
     ],
 )
 def test_the_word_for_an_exception_of_rocketmq(error: str, code: int | None, cause: str | None, word: str) -> None:
-    """A call that gave up has the word of its last attempt's failure."""
+    """Each exception of RocketMQ has a word; a call that gave up has that of its last failure."""
     assert word_of(error, code, cause) == word
 
 
 def test_words_have_the_reasons_and_outcomes_of_their_classes() -> None:
-    """A timeout leaves the message possibly stored, a refused connection does not."""
+    """A word has the reason and outcome of its class: a timed-out message may be stored."""
     assert [reason(word) for word in ErrorWord] == [
         Reason.TIMEOUT,
         Reason.CONNECT,
@@ -56,7 +56,7 @@ def test_words_have_the_reasons_and_outcomes_of_their_classes() -> None:
 
 
 def test_a_word_may_be_any_class_that_it_stands_for() -> None:
-    """A class may only be itself."""
+    """A word may be any class that it stands for, a class only itself."""
     assert may_be("timeout", "RemotingTooMuchRequestException")
     assert not may_be("timeout", "MQBrokerException")
     assert not may_be("RemotingTimeoutException", "RemotingTooMuchRequestException")
@@ -64,7 +64,7 @@ def test_a_word_may_be_any_class_that_it_stands_for() -> None:
 
 
 def test_only_what_is_written_like_a_word_is_taken_for_an_unknown_word() -> None:
-    """Classes of other languages are names, whatever their case."""
+    """Only text in the form of a word counts as an unknown word; class names of other languages do not."""
     assert is_unknown_word("time-out") and is_unknown_word("refuse")
     assert not any(map(is_unknown_word, ("timeout", "IOException", "errors.errorString", "")))
     assert class_of("refused") == "RemotingConnectException"

@@ -1,4 +1,4 @@
-"""Text of others can be shown anywhere: nothing in it acts, reorders or hides."""
+"""Foreign text can be shown anywhere: nothing in it acts, reorders or hides."""
 
 import re
 
@@ -30,17 +30,17 @@ from rocketdiff.core.text.plain_text import TEXT_CHARACTERS, UNPRINTABLE, plain,
     ],
 )
 def test_what_acts_is_written_out(text: str, shown: str) -> None:
-    """Everything else stays as it is."""
+    """Text that acts on a terminal or in CI is escaped."""
     assert plain(text) == shown
 
 
 def test_a_line_has_no_line_end() -> None:
-    """For places where a second line would be another statement."""
+    """``plain_line`` escapes line ends, because a second line could be another statement."""
     assert plain_line("a\n::error::b\tc") == "a\\n::error::b\\tc"
 
 
 def test_long_text_is_cut_and_says_so() -> None:
-    """20,000 characters would be a report of megabytes."""
+    """Long text is cut: 20,000 characters would make reports of megabytes."""
     shown = plain("x" * 20_000)
     assert len(shown) == TEXT_CHARACTERS
     assert shown.endswith("x … (20,000 characters)")
@@ -48,7 +48,7 @@ def test_long_text_is_cut_and_says_so() -> None:
 
 @given(st.text(st.characters(codec=None) | st.sampled_from("\x1b\r\n:#[\u202e\ud800\ufffe "), max_size=200))
 def test_any_text_becomes_plain_once(text: str) -> None:
-    """No control character, no command at the start of a word, and plain text is left alone."""
+    """Any text becomes free of control characters and commands, and plain text is unchanged."""
     shown = plain(text)
     assert not UNPRINTABLE.search(shown)
     assert not re.search(r"(?<!\S)::|##\[", shown)

@@ -1,4 +1,4 @@
-"""What follows from an attempt or a send that is told: its outcome and the reason of it."""
+"""Outcome and reason of a reported attempt or send."""
 
 import pytest
 
@@ -24,7 +24,7 @@ TIMEOUT, REFUSED = "RemotingTimeoutException", "RemotingConnectException"
 def test_failed_send_is_certain_only_when_every_attempt_was(
     error: str | None, code: int | None, attempts: list[Outcome], known: Outcome
 ) -> None:
-    """The exception names the last cause only; an earlier attempt that timed out may be stored."""
+    """A send failed for certain only if every attempt did; one that timed out may be stored."""
     assert outcome_of_send(error, code, attempts) is known
 
 
@@ -39,7 +39,7 @@ def test_failed_send_is_certain_only_when_every_attempt_was(
     ],
 )
 def test_what_an_attempt_says_of_its_message(error: str | None, oneway: bool, known: Outcome) -> None:
-    """That a one-way request was written says nothing; that none was written is certain in any mode."""
+    """A written one-way request says nothing; one never written failed."""
     assert Attempt(0, 0, 0, "broker-a", 0, 1, 2, error, oneway=oneway).outcome is known
 
 
@@ -56,12 +56,12 @@ def test_what_an_attempt_says_of_its_message(error: str | None, oneway: bool, kn
 def test_what_a_send_says_of_its_message(
     mode: SendMode, error: str | None, attempts: tuple[str, ...], known: Outcome
 ) -> None:
-    """An error says what its attempts say; without one the mode decides."""
+    """A failed send has the outcome of its attempts; otherwise the mode decides."""
     made = tuple(Attempt(0, 0, number, "broker-a", 0, 1, 2, one) for number, one in enumerate(attempts))
     assert Send(0, 0, 1, 2, error, mode=mode, attempts=made).outcome is known
 
 
 def test_a_reason_takes_the_status_into_account() -> None:
-    """Stored with a reserve is a reason without an error."""
+    """A status other than SEND_OK is a reason without an error."""
     assert Send(0, 0, 1, 2, status="FLUSH_DISK_TIMEOUT").reason is Reason.NOT_STORE_OK
     assert Attempt(0, 0, 0, "broker-a", 0, 1, 2, TIMEOUT).reason is Reason.TIMEOUT

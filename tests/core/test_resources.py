@@ -1,4 +1,4 @@
-"""Finding the files that are not Python, in a checkout and in an installed wheel."""
+"""Finding data files in a checkout and in an installed wheel."""
 
 import os
 import subprocess
@@ -15,14 +15,14 @@ DIALECTS = "reference_impl/rocketmq_reference/dialects"
 
 
 def test_a_checkout_has_them_where_the_path_says(tmp_path: Path) -> None:
-    """Fixtures beside the packages' folders, sources inside the packages."""
+    """In a checkout fixtures lie beside the packages' folders, sources inside."""
     for folder in (DRIVER, DIALECTS, "fixtures/schema"):
         (tmp_path / folder).mkdir(parents=True)
         assert locate(folder, tmp_path / "harness" / "rocketdiff") == tmp_path / folder
 
 
 def test_a_wheel_has_what_lies_outside_under_data(tmp_path: Path) -> None:
-    """The packages stand beside each other; a folder `fixtures` of somebody else there is not ours."""
+    """In a wheel, files from outside the packages lie under ``_data``."""
     package = tmp_path / "rocketdiff"
     (package / "drivers" / "java").mkdir(parents=True)
     (package / "_data" / "fixtures" / "schema").mkdir(parents=True)
@@ -35,20 +35,20 @@ def test_a_wheel_has_what_lies_outside_under_data(tmp_path: Path) -> None:
 
 
 def test_an_import_of_both_packages_by_another_python_does_not_raise(tmp_path: Path) -> None:
-    """With nothing but the import path, in a folder where neither is."""
+    """Another Python can import both packages by the import path alone."""
     program = "import rocketdiff, rocketmq_reference"
     environment = {"PATH": os.environ["PATH"], "PYTHONPATH": import_path()}
     subprocess.run([sys.executable, "-S", "-c", program], cwd=tmp_path, env=environment, check=True)
 
 
 def test_a_missing_resource_is_our_own_fault() -> None:
-    """Exit code 70 and the path."""
+    """A missing resource is an internal error with exit code 70 and the path."""
     with pytest.raises(HarnessError, match="fixtures/no-such-file to come with rocketdiff") as caught:
         resource("fixtures/no-such-file")
     assert caught.value.exit_code == 70
 
 
 def test_this_installation_has_the_driver_and_the_fixtures() -> None:
-    """The two kinds, for real."""
+    """This installation has the Java driver and the fixtures."""
     assert resource(DRIVER).is_dir()
     assert resource("fixtures").is_dir()

@@ -1,4 +1,4 @@
-"""The table of client settings, and the places that hold a copy of it because they may not import it."""
+"""The table of client settings and its copies where importing it is not allowed."""
 
 from dataclasses import fields
 from pathlib import Path
@@ -16,7 +16,7 @@ DEFAULTS = {each.name: each.default for each in fields(ClientSettings)}
 
 
 def row(name: str) -> str:
-    """Of the guide's table."""
+    """A row of the guide's table."""
     setting = CLIENT_SETTINGS[name]
     value = setting.unit if setting.unit is Unit.FLAG else f"{setting.least} to {setting.most} {setting.unit}"
     since = f"from {setting.since}" if setting.since else "all"
@@ -24,19 +24,19 @@ def row(name: str) -> str:
 
 
 def test_the_guide_to_scenarios_has_a_row_for_each_setting() -> None:
-    """With what a scenario may state, the client's default and its setter."""
+    """The guide to scenarios has a row for each setting, with default and setter."""
     table = (ROOT / "fixtures" / "README.md").read_text().partition("## Settings\n")[2].partition("\n\nA release")[0]
     assert table.splitlines()[3:] == [row(name) for name in CLIENT_SETTINGS]
 
 
 def test_the_reference_has_the_same_settings_and_defaults() -> None:
-    """It imports nothing of the harness, so its names are a copy."""
+    """The reference has a copy of the settings and defaults, because it imports nothing of the harness."""
     reference = {each.name: each.default for each in fields(ProducerSettings)}
     assert {name: reference.get(name) for name in DEFAULTS} == DEFAULTS
 
 
 def test_what_rules_depend_on_a_script_can_set() -> None:
-    """Under the same names, with the same defaults; a set of codes is a list in a file."""
+    """A script can set whatever rules depend on, with the same defaults."""
     script = {each.name: each.default for each in fields(ScriptSettings)}
     rules = {each.name: each.default for each in fields(SendSettings)}
     assert {name: script.get(name) for name in rules} == rules | {"added_retry_response_codes": ()}
@@ -44,6 +44,6 @@ def test_what_rules_depend_on_a_script_can_set() -> None:
 
 @pytest.mark.parametrize("name", CLIENT_SETTINGS)
 def test_the_java_driver_calls_the_setter(name: str) -> None:
-    """Of every setting; the timeout is given for each producer it starts."""
+    """The Java driver calls each setting's setter."""
     source = (DRIVER / "Producers.java").read_text() + (DRIVER / "OptionalSettings.java").read_text()
     assert CLIENT_SETTINGS[name].setter in source

@@ -1,4 +1,4 @@
-"""Shapes and names of nodes."""
+"""Topologies and names of nodes."""
 
 import re
 from pathlib import Path
@@ -12,7 +12,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def test_names_are_those_clients_see() -> None:
-    """Letters become broker names, numbers become names of name servers."""
+    """Broker letters become broker names, and numbers become names of name servers."""
     topology = topology_named("two-masters-two-name-servers")
     assert topology.broker_names == ("broker-a", "broker-b")
     assert topology.name_server_names == ("name-server-1", "name-server-2")
@@ -20,18 +20,18 @@ def test_names_are_those_clients_see() -> None:
 
 @pytest.mark.parametrize("written", ["b", "broker-b"])
 def test_a_broker_is_found_by_letter_and_by_name(written: str) -> None:
-    """Scenarios write the letter, expanded faults the name."""
+    """A broker is found by its letter and by its name."""
     assert topology_named("two-masters").broker_named(written) == "broker-b"
 
 
 @pytest.mark.parametrize("written", ["1", "name-server-1"])
 def test_a_name_server_is_found_by_number_and_by_name(written: str) -> None:
-    """The same for name servers."""
+    """A name server is found by number and by name."""
     assert topology_named("one-master").name_server_named(written) == "name-server-1"
 
 
 def test_a_slave_is_a_node_of_its_own_under_its_masters_name() -> None:
-    """Clients know it by the broker name and an id, records by a name of its own."""
+    """A slave is a node of its own; clients know it by its master's name and an id."""
     topology = topology_named("two-masters-with-slaves-sync")
     assert topology.slave_names == ("broker-a-slave-1", "broker-b-slave-1")
     assert topology.slave_named("b-slave-1") == "broker-b-slave-1"
@@ -42,35 +42,35 @@ def test_a_slave_is_a_node_of_its_own_under_its_masters_name() -> None:
 
 
 def test_a_slave_that_there_is_not_is_refused() -> None:
-    """In a topology without slaves the message says that there are none."""
+    """An unknown slave is refused, with a remark if there are none."""
     with pytest.raises(UsageError, match="it has none"):
         topology_named("two-masters").slave_named("a-slave-1")
 
 
 def test_no_topology_is_larger_than_the_machine_allows() -> None:
-    """One name server with two masters and two slaves are five JVMs of 256 MiB of heap."""
+    """No topology has more than five nodes, which are five JVMs of 256 MiB heap."""
     assert max(len(topology.node_names) for topology in TOPOLOGIES.values()) <= 5
 
 
 def test_an_unknown_broker_is_refused_with_the_known_ones() -> None:
-    """The message names what there is."""
+    """An unknown broker is refused with the known ones."""
     with pytest.raises(UsageError, match="broker-a, broker-b"):
         topology_named("two-masters").broker_named("c")
 
 
 def test_an_unknown_topology_is_refused() -> None:
-    """The message names what there is."""
+    """An unknown topology is refused with the known ones."""
     with pytest.raises(UsageError, match="three-masters"):
         topology_named("four-masters")
 
 
 def test_every_topology_has_a_name_server_and_a_broker() -> None:
-    """There is nothing to start otherwise."""
+    """Every topology has a name server and a broker."""
     assert all(topology.name_server_count and topology.broker_letters for topology in TOPOLOGIES.values())
 
 
 def test_the_guide_to_scenarios_names_every_topology_once() -> None:
-    """Its table is what a user reads before writing a scenario."""
+    """The guide to scenarios names every topology once."""
     table = (ROOT / "fixtures" / "README.md").read_text().partition("| Name | Nodes")[2].partition("\n\n")[0]
     named = [name for row in table.splitlines() for name in re.findall("`([^`]+)`", row.partition(" | ")[0])]
     assert sorted(named) == sorted(TOPOLOGIES)

@@ -1,4 +1,4 @@
-"""A reader never sees half a report."""
+"""Reports are replaced atomically."""
 
 from pathlib import Path
 
@@ -9,7 +9,7 @@ from rocketdiff.documents.files import replace_file
 
 
 def test_a_file_is_replaced_and_readable_by_all(tmp_path: Path) -> None:
-    """Folders above it are made."""
+    """A file is replaced and readable by all; its folders are made."""
     path = tmp_path / "deep" / "report.json"
     replace_file(path, b"one")
     replace_file(path, b"two")
@@ -19,7 +19,7 @@ def test_a_file_is_replaced_and_readable_by_all(tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_written_is_one_clear_message(tmp_path: Path) -> None:
-    """A file where a folder should be: exit code 69, with the way out."""
+    """A file where a folder should be is exit code 69, with a hint to --out."""
     (tmp_path / "taken").write_bytes(b"")
     with pytest.raises(EnvironmentMissing, match="--out") as refused:
         replace_file(tmp_path / "taken" / "report.json", b"x")
@@ -27,7 +27,7 @@ def test_what_cannot_be_written_is_one_clear_message(tmp_path: Path) -> None:
 
 
 def test_a_full_disk_leaves_the_old_file_and_no_draft(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The step that fails is the last one; what was there stays."""
+    """If the last step fails on a full disk, the old file stays and no draft is left."""
     path = tmp_path / "report.json"
     replace_file(path, b"old")
 

@@ -1,4 +1,4 @@
-"""Of YAML only what people write by hand is read; the rest is refused with its line, however small the file or large its meaning."""
+"""Only plain YAML is read; all else is refused with its line, whatever its size."""
 
 import os
 from pathlib import Path
@@ -42,7 +42,7 @@ BOMB = "a: &a [x,x,x,x,x,x,x,x,x]\n" + "".join(
     ],
 )
 def test_what_is_not_plain_is_refused_with_its_line(text: str, told: str) -> None:
-    """In one short sentence, whatever the size of the text."""
+    """YAML that is not plain is refused in one short sentence, whatever its size."""
     with pytest.raises(UsageError) as raised:
         parse_yaml(text, "f")
     assert told in str(raised.value)
@@ -50,12 +50,12 @@ def test_what_is_not_plain_is_refused_with_its_line(text: str, told: str) -> Non
 
 
 def test_an_alias_that_saves_typing_is_taken() -> None:
-    """As many values as are written out."""
+    """An alias is accepted and its values written out."""
     assert parse_yaml("a: &x [1, 2]\nb: *x", "f").data == {"a": [1, 2], "b": [1, 2]}
 
 
 def test_a_pipe_and_a_folder_are_no_scenario_files(tmp_path: Path) -> None:
-    """A pipe nobody writes to would be waited for without end."""
+    """Pipes, folders and devices are refused; reading a pipe without a writer would never end."""
     os.mkfifo(tmp_path / "pipe.yaml")
     for path, told in (
         (tmp_path / "pipe.yaml", "a named pipe"),

@@ -1,4 +1,4 @@
-"""What is wrong with a file that people write: the place in the file, what was expected there, what was seen."""
+"""Errors in files that people write: the place, what was expected, what was seen."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -27,7 +27,7 @@ class Window(Part):
 
 
 class House(Part):
-    """Something of every kind of field."""
+    """A part with every kind of field."""
 
     name: Annotated[str, Field(pattern=r"^[a-z]+$")]
     code: Annotated[str, Field(alias="postCode", min_length=5)] = "12345"
@@ -48,7 +48,7 @@ WORDS = Words(
 
 
 def message(**fields: Any) -> str:
-    """How a house is refused that is sound but for these fields."""
+    """Return the refusal of a valid house with these fields."""
     with pytest.raises(UsageError) as raised:
         read_part(House, {"name": "mill", **fields}, lambda location: f"{len(location)} deep", WORDS)
     return str(raised.value)
@@ -77,12 +77,12 @@ def message(**fields: Any) -> str:
     ],
 )  # fmt: skip
 def test_a_refusal_says_what_where_and_what_was_seen(fields: dict[str, Any], told: str) -> None:
-    """Of a union, the member that was meant; of a closed set, its values; of an unknown field, the known ones."""
+    """A refusal names the meant member of a union, a closed set's values, or the known fields."""
     assert told in message(**fields)
 
 
 def test_a_part_of_a_file_is_told_with_its_place_in_the_file() -> None:
-    """What stands above the part comes before its own fields."""
+    """The location of a part in the file precedes its own fields."""
     with pytest.raises(UsageError, match=r"a whole number at doors\[3\]\.width_cm \(3 deep\)"):
         read_part(
             Door, {"kind": "door", "width_cm": "x"}, lambda location: f"{len(location)} deep", WORDS, ("doors", 3)
@@ -90,7 +90,7 @@ def test_a_part_of_a_file_is_told_with_its_place_in_the_file() -> None:
 
 
 def test_what_is_no_mapping_is_refused_at_the_top_level() -> None:
-    """As an empty file is."""
+    """Data that is no mapping, like an empty file, is refused at the top level."""
     with pytest.raises(UsageError, match="a mapping at the top level"):
         read_part(House, None, dotted, WORDS)
 
@@ -119,7 +119,7 @@ class Circle:
 
 @dataclass(frozen=True, slots=True)
 class Polygon:
-    """A step whose field has the name of a kind, and which has something in another form than the file."""
+    """A step with a field named like a kind, and one with another form in the file."""
 
     sides: Annotated[tuple[int, ...], WrittenAs(int | list[int], _sides)]
     circle: Colour = Colour.RED
@@ -136,12 +136,11 @@ class Drawing:
 
 
 def drawing(*steps: object) -> Drawing:
-    """What is read of these steps."""
     return read_json(Drawing, {"steps": list(steps)}, lambda _: "J", Words(unions={"do": "a step"}))
 
 
 def test_data_of_json_is_read_as_dataclasses() -> None:
-    """With members of enums, tuples, and values that the file has in another form."""
+    """JSON is read as dataclasses, with enum members, tuples and values of another form."""
     assert drawing({"do": "circle", "radius": 2}, {"do": "polygon", "sides": 3, "circle": "blue"}) == Drawing(
         (Circle(2), Polygon((3,), Colour.BLUE))
     )
@@ -163,13 +162,13 @@ def test_data_of_json_is_read_as_dataclasses() -> None:
     ],
 )  # fmt: skip
 def test_what_is_wrong_with_json_is_refused_alike(step: object, told: str) -> None:
-    """Also where a field has the name of a kind, by a rule of the format's own, and with the nearest known name."""
+    """JSON is refused likewise: with the nearest known name, by a format's own rule, and for a field named like a kind."""
     with pytest.raises(UsageError) as raised:
         drawing(step)
     assert told in str(raised.value)
 
 
 def test_a_file_in_which_everything_is_wrong_is_refused_at_once() -> None:
-    """Not every mistake is counted."""
+    """A file with thousands of errors is refused at once: not all are counted."""
     with pytest.raises(UsageError, match=r"at steps\[0\].radius .*: at least 999 more to correct"):
         drawing(*[{"do": "circle", "radius": 0}] * 5_000)

@@ -1,9 +1,8 @@
 """
-``make faithful ARGS='--count 5000 --seed 1'``: thousands of drawn scenarios, each run against itself.
+``make faithful ARGS='--count 5000 --seed 1'``: thousands of random scenarios, each a release compared with itself.
 
-The classes of real releases decide in virtual time; what is made up is what a cluster adds. Exit code 1 if any run diverges,
-the judging fails, or one case costs more than a judge may take: that is a false alarm, or the bridge from the laboratory
-tells what no client would.
+The classes of real releases decide in virtual time; only the cluster around them is simulated. Exit code 1 if a run
+diverges, is not judged, or costs too much: a false alarm, or records that no client would write.
 """
 
 import argparse
@@ -18,11 +17,11 @@ from tests.faithful.faithful import RELEASES
 from tests.faithful.trials import Trialled, trials_of
 
 CHUNK = 50
-"""Trials of one process: what it has grown to is given back after so many, and alarms are told."""
+"""Trials of one process, after which its memory is released and its alarms are printed."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """All trials; alarms as they are met."""
+    """Run all trials and print alarms at once."""
     parser = argparse.ArgumentParser(prog="python -m tests.faithful")
     parser.add_argument("--count", type=int, default=1_000)
     parser.add_argument("--seed", type=int, default=1, help="the first; each trial has the next")
@@ -46,7 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _trials(seeds: range, releases: Sequence[str], processes: int) -> Iterator[Trialled]:
     chunks = [(seeds[first : first + CHUNK], releases) for first in range(0, len(seeds), CHUNK)]
-    # Not forked: what a chunk leaves behind shall be nobody else's.
+    # Spawned, so that nothing left by a chunk reaches the next one.
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(processes, mp_context=context, max_tasks_per_child=1) as pool:
         for number, done in enumerate(pool.map(trials_of, chunks), start=1):

@@ -1,4 +1,4 @@
-"""A scenario run against itself: both arms by the same release's classes, judged to the verdict."""
+"""A scenario with the same release's classes in both arms, judged to the verdict."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -27,12 +27,12 @@ from tests.analysis.synthetic import MANIFEST, MS, ORIGIN_NS, Told
 from tests.faithful.laboratory import script_of, told
 
 RELEASES = ("4.0.0-incubating", "4.2.0", "4.3.2", "4.6.1", "4.7.1", "4.9.8", "5.1.1", "5.1.4", "5.3.3", "5.5.0")
-"""One of each generation: of asynchronous sends, of the fault table, of the time a call has."""
+"""One per generation of asynchronous sends, the fault table and the timeout of a call."""
 
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """One scenario for one release; arms: the scripts of both, which differ in what the client draws."""
+    """One scenario for one release; arms: both scripts, which differ in the client's random numbers."""
 
     seed: int
     release: str
@@ -41,7 +41,6 @@ class Trial:
 
 
 def trial(scenario: Scenario, release: str, seed: int) -> Trial:
-    """What is to be run."""
     case = expand(scenario, SubjectId("java", release), SubjectId("python", release), seed)
     first, second = (script_of(scenario, seed, draw) for draw in (2 * seed, 2 * seed + 1))
     return Trial(seed, release, case, (first, second))
@@ -51,7 +50,7 @@ def run_of(trial: Trial, answers: Sequence[Sequence[str]], root: Path) -> RunDir
     """A sealed run of both arms' answers."""
     scenario, case = trial.case.scenario, trial.case
     noise = Random(f"noise {trial.seed}")
-    # The laboratory does not tell which thread of the client's chose; neither does a wire.
+    # Neither the laboratory nor the wire shows which thread of the client chose.
     on_wire = noise.random() < 0.2 or (scenario.workload.mode is SendMode.ASYNC and not _calls_itself(trial.release))
     subjects = {Arm.BASELINE: f"java:{trial.release}", Arm.CANDIDATE: f"python:{trial.release}"}
     manifest = replace(
@@ -88,12 +87,11 @@ def _calls_itself(release: str) -> bool:
 
 
 def judged(run: RunDirectory) -> RunJudgement:
-    """To the exit code."""
     return judge(analyze([run.path], master=WITHOUT_SPARK).evidence, describe([run], took_s=0.0))
 
 
 def alarm_of(trial: Trial, judgement: RunJudgement) -> str | None:
-    """Whatever diverged between a release and itself, in words; None when nothing did."""
+    """The divergences of a release from itself as text; None without any."""
     found = [
         f"  {result.check} {one.signature} × {one.count}, send {one.example.send}: {one.example.expected} | {one.example.observed}"
         for result in judgement.results
@@ -118,7 +116,7 @@ def _line(kind: str, record: object) -> bytes:
 
 
 def _happened(fault: FaultSpec, noise: Random) -> FaultRecord:
-    """The fault as an injector records it: its instants lie somewhere between two readings of a clock."""
+    """The fault as an injector records it, each instant between two readings of the clock."""
 
     def around(at_s: float) -> tuple[int, int]:
         at_ns = ORIGIN_NS + round(at_s * 1_000) * MS

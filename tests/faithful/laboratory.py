@@ -1,8 +1,8 @@
 """
-From the laboratory to a trace: what a release's classes answered to a scenario's script, as a live client would have told it.
+Turns the answers of a release's classes to a scenario's script into the records of a live client.
 
-The decisions are the release's own: nothing here knows a rule of the client. What surrounds them is made up, as a cluster
-might have it: instants within the millisecond, offsets, what a broker stores of a request whose answer nobody saw.
+All decisions are the release's own: this module knows no rule of the client. It adds what a cluster decides: instants
+within the millisecond, offsets, and the messages stored by unanswered requests.
 """
 
 import json
@@ -27,7 +27,7 @@ from rocketdiff.simulation.script.vocabulary import BrokerFault, Depth
 from tests.analysis.synthetic import MS, ORIGIN_NS, Stored, Told
 
 LATENCIES_MS = (1, 2, 1, 4, 1, 3)
-"""What a broker that is well takes to answer, in turn; never nothing, as on any network."""
+"""Answer times of a healthy broker, in turn; never 0, as on any network."""
 
 ERRORS = {
     "timeout": "RemotingTimeoutException",
@@ -38,15 +38,15 @@ ERRORS = {
 }
 STATUSES = ("SEND_OK", "FLUSH_DISK_TIMEOUT", "FLUSH_SLAVE_TIMEOUT", "SLAVE_NOT_AVAILABLE")
 UNWRITTEN = ("refused", "too-much")
-"""Ends of a retry of an asynchronous send that no hook sees: its request is never written."""
+"""Ends of an asynchronous retry that no hook sees, because its request is never written."""
 
 WIRE = {FaultKind.WIRE_DELAY, FaultKind.WIRE_SWALLOW, FaultKind.WIRE_RESET}
 
 
 def script_of(scenario: Scenario, seed: int, draw: int) -> Script:
-    """The script of a scenario, with brokers that take time to answer, and what relays do as its brokers' doing."""
+    """The scenario's script, with brokers that need time to answer and also do what relays would."""
     if scenario.workload.call is SendKind.QUEUE:
-        # A script names the queue itself, a driver its number in the list of the moment: the list must not change.
+        # A script names the queue, a driver its index in the current list, so the list must not change.
         poll_ms = 3_600_000
         scenario = replace(scenario, settings=replace(scenario.settings, poll_name_server_interval_ms=poll_ms))
     calm = simulated(replace(scenario, faults=()), seed).script
@@ -90,13 +90,13 @@ def _on_the_wire(fault: FaultSpec) -> Iterator[Entry]:
 
 
 def changes_routes(scenario: Scenario) -> bool:
-    """Whether a client polls a route that changes."""
+    """True if a client polls a route that changes."""
     polls = scenario.settings.poll_name_server_interval_ms < scenario.duration_s * 1_000 + 30_000
     return polls and any(fault.kind in (FaultKind.KILL, FaultKind.READ_ONLY) for fault in scenario.faults)
 
 
 def told(scenario: Scenario, plan: Plan, script: Script, lines: Iterable[str], noise: Random) -> Told:
-    """What a live client would have told of the same; noise: instants, and whatever else is not the client's decision."""
+    """The records of a live client; noise: instants and other values that the client does not decide."""
     return _Teller(scenario, plan, script, noise).tell([json.loads(line) for line in lines])
 
 
@@ -138,7 +138,7 @@ class _Teller:
         return self.told
 
     def _starts(self, entries: Sequence[Entry], by_send: Mapping[int, list[dict[str, Any]]]) -> dict[int, int]:
-        """When each send was called: at its time, or when its thread was free."""
+        """The start of each send: its due time, or when its thread was free."""
         free_ms: defaultdict[int, int] = defaultdict(int)
         starts_ms = {}
         for planned, entry in zip(self.plan.sends, entries, strict=True):
@@ -245,7 +245,7 @@ class _Teller:
         return seen
 
     def _may_store(self, planned: PlannedSend, number: int, one: dict[str, Any], from_ms: int, to_ms: int) -> None:
-        """What the broker holds of a request."""
+        """Store the message of a request if the broker received it."""
         outcome = one["outcome"]
         stored_ms: float | None = None
         if outcome in ("ok", *STATUSES):
@@ -287,12 +287,11 @@ class _Teller:
 
 class _Clock:
     """
-    Instants of one thread, in ns from the origin, that never go back.
+    Instants of one thread, in ns from the origin, that never decrease.
 
-    What a thread decides in a millisecond lies between what it heard before and what it does next. The laboratory does not
-    tell in which order threads decided within one, so each thread's windows have one instant in common with all others':
-    of several decisions all but the first begin there, and all but the last end there. Now and then a thread is not let
-    run for a while between a decision and what a hook sees of it.
+    A decision lies between what its thread received before and does next. The order of decisions of different threads
+    within a millisecond is unknown, so all threads share one instant in it: all decisions but the first begin there,
+    and all but the last end there. Sometimes a thread is delayed between a decision and its hook.
     """
 
     def __init__(self, noise: Random) -> None:
@@ -317,7 +316,7 @@ class _Clock:
         return self._at(at_ms * MS + 800_000 + self._noise.randrange(100_000))
 
     def back_to(self, now_ns: int) -> None:
-        """The thread did not wait for what was told last."""
+        """Go back, since the thread did not wait for the last record."""
         self._now_ns = now_ns
 
     def _at(self, wanted_ns: int) -> int:
@@ -332,7 +331,7 @@ def _common_ns(at_ms: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """A publish list as a call left it, and the counter of its thread for it; None: the thread has not chosen from it."""
+    """A publish list after a call, and its thread's counter; None if the thread has not chosen from it."""
 
     at_ms: int
     thread: int
@@ -341,12 +340,12 @@ class _Found:
 
 
 MOST_TICKS = 10_000
-"""More than one call can count: a hundred retries, each past all queues twice. A new list is counted from anywhere in 31 bits."""
+"""More than one call can count, a hundred retries past all queues twice; a new list starts anywhere in 31 bits."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Routes:
-    """Publish lists as the client had them; changes: each list but the first replaced the one before between two instants."""
+    """The client's publish lists; changes: two instants between which each list replaced the one before."""
 
     lists: tuple[tuple[tuple[str, int], ...], ...]
     changes: tuple[tuple[int, int], ...] = ()
@@ -354,11 +353,11 @@ class _Routes:
     @classmethod
     def of(cls, first: tuple[tuple[str, int], ...], found: Iterable[_Found]) -> "_Routes":
         """
-        As the calls found them; first: all queues.
+        Derive the lists from the calls; first: all queues.
 
-        Some releases rewrite elements of a list that a route gave (to 4.9.7, and 5.0.0 to 5.1.3). A list that changed and changed
-        back between two calls is the same to look at, but another: a thread that chose before counts from elsewhere. (From 5.1.4 a
-        retry makes it do so too; the same list under another number alarms nobody there.)
+        Some releases rewrite elements of a route's list (up to 4.9.7, and 5.0.0 to 5.1.3). A list that changed and
+        changed back between two calls looks equal but is new: a thread that chose before counts from elsewhere. (From
+        5.1.4 on a retry has the same effect; the same list under another number causes no alarm there.)
         """
         lists, changes, before_ms = [first], [], 0
         last: dict[int, tuple[int, _Found]] = {}
@@ -376,7 +375,7 @@ class _Routes:
         return cls(tuple(lists), tuple(changes))
 
     def at(self, at_ms: int, *, after: bool) -> int:
-        """The list before a call: the earliest it may have been; the list after it: the latest."""
+        """The earliest possible list before a call, or the latest possible list after it."""
         return 1 + sum((lo_ms < at_ms if after else hi_ms < at_ms) for lo_ms, hi_ms in self.changes)
 
 
@@ -389,7 +388,7 @@ def _counts_anew(before: _Found, now: _Found) -> bool:
 def _as_given(
     stood: tuple[tuple[str, int], ...], first: tuple[tuple[str, int], ...], last: tuple[tuple[str, int], ...]
 ) -> tuple[tuple[str, int], ...]:
-    """What a list was before elements of it were rewritten: of as many brokers, most of whose queues stand in their places."""
+    """The list before elements were rewritten: as many brokers, and most queues in the same places."""
     brokers = tuple(dict.fromkeys(broker for broker, _ in first))
     given = [
         tuple(queue for queue in first if queue[0] in some)
@@ -401,7 +400,7 @@ def _as_given(
 
 
 def _queues(names: list[str]) -> tuple[tuple[str, int], ...]:
-    """``broker-a0`` as ("broker-a", 0)."""
+    """Parse ``broker-a0`` to ("broker-a", 0)."""
     return tuple((name.rstrip("0123456789"), int(name[len(name.rstrip("0123456789")) :])) for name in names)
 
 

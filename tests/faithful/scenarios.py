@@ -1,4 +1,4 @@
-"""Scenarios drawn at random from everything the format accepts, its corners more often than its middle."""
+"""Random scenarios from everything the format accepts, its extremes more often than its middle."""
 
 import json
 from dataclasses import dataclass
@@ -20,22 +20,22 @@ INTERVALS_MS = (30_000, 30_000, 600_000, 1_000, 250)
 PAUSES_S = (0.05, 0.07, 0.3, 0.6, 1.0, 2.0, 3.5)
 
 WITHOUT_PROXIES = [name for name, topology in TOPOLOGIES.items() if not topology.has_proxies]
-"""Of those with proxies the laboratory knows nothing."""
+"""The laboratory does not simulate proxies."""
 
 MOST_SENDS = 160
-"""A case judged in a few hundredths of a second; more of the same show nothing new."""
+"""Judged in a few hundredths of a second; more sends show nothing new."""
 
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """A scenario, and how often the format refused what was drawn before it."""
+    """A scenario, and how many drafts the format refused before it."""
 
     scenario: Scenario
     refused: int
 
 
 def drawn(seed: int) -> Drawn:
-    """The scenario of a seed: redrawn until the format accepts it, since its rules are the format's own business."""
+    """The scenario of a seed, redrawn until the format accepts it."""
     random = Random(f"faithful {seed}")
     for refused in range(1_000):
         text = _text(random)

@@ -1,7 +1,7 @@
 """
-No false alarm, whatever the format accepts: a sample of ``python -m tests.faithful``, by the classes of real releases.
+A sample of ``python -m tests.faithful``: no false alarm for real releases, whatever the format accepts.
 
-The seeds are the same in every run; a wider search is the module's.
+The seeds are the same in every run.
 """
 
 from collections.abc import Sequence
@@ -20,13 +20,13 @@ from tests.faithful.trials import one_trial
 
 @cache
 def all_drawn() -> Sequence[Scenario]:
-    """Of the first 400 seeds."""
+    """The scenarios of the first 400 seeds."""
     return [drawn(seed).scenario for seed in range(400)]
 
 
 @pytest.mark.parametrize("release", RELEASES)
 def test_a_release_is_never_said_to_differ_from_itself(java_host: JavaHost, release: str) -> None:
-    """A scenario of its own a release, three threads at most: dozens are slow to judge and in the wider search."""
+    """No release diverges from itself; at most three threads, since dozens are slow to judge."""
     few = [seed for seed, scenario in enumerate(all_drawn()) if scenario.workload.threads <= 3]
     one = one_trial(java_host, few[RELEASES.index(release)], release)
     assert one.alarm is None, one.alarm
@@ -34,7 +34,7 @@ def test_a_release_is_never_said_to_differ_from_itself(java_host: JavaHost, rele
 
 
 def test_what_is_drawn_reaches_the_corners() -> None:
-    """All modes and calls, every kind of fault, one and dozens of threads, the shortest timeout, no retry and a hundred."""
+    """Random scenarios cover all modes, calls and kinds of fault, 1 and 64 threads, the shortest timeout, 0 and 100 retries."""
     assert {scenario.workload.mode for scenario in all_drawn()} == set(SendMode)
     assert {scenario.workload.call for scenario in all_drawn()} == set(SendKind) - {SendKind.GROUP}
     assert {1, 64} <= {scenario.workload.threads for scenario in all_drawn()}
@@ -45,7 +45,7 @@ def test_what_is_drawn_reaches_the_corners() -> None:
 
 
 def _is_unknowable(scenario: Scenario) -> bool:
-    """Asynchronous sends with fault latency, that choose for themselves."""
+    """True for asynchronous sends with fault latency that choose their own queue."""
     workload = scenario.workload
     is_asynchronous = workload.mode is SendMode.ASYNC and workload.call is SendKind.PLAIN
     return is_asynchronous and scenario.settings.send_latency_fault_enable and "queue-choice" not in scenario.checks

@@ -1,4 +1,4 @@
-"""Seeds that once alarmed, and beside what was mended a client that must still be found: all to the exit code."""
+"""Seeds that once caused a false alarm, and similar defective clients that must still be found."""
 
 import json
 from collections.abc import Sequence
@@ -25,7 +25,7 @@ from tests.faithful.trials import one_trial
     ],
 )
 def test_a_mended_seed_is_quiet(java_host: JavaHost, seed: int, release: str) -> None:
-    """It was a false alarm of the judge, or cost it minutes, or was told by the generator as no client can be seen."""
+    """The seed causes no alarm: the judge or the generator was corrected."""
     one = one_trial(java_host, seed, release)
     assert one.alarm is None, one.alarm
     assert one.code in (ExitCode.CONFORMS, ExitCode.INCONCLUSIVE)
@@ -34,16 +34,16 @@ def test_a_mended_seed_is_quiet(java_host: JavaHost, seed: int, release: str) ->
 @pytest.mark.parametrize(
     ("seed", "release", "send", "queue", "found"),
     [
-        # After the fallback b2 stands in the list, and no turn that follows, seen or without an address, comes to b1.
+        # After the fallback b2 is in the list, and no later turn, with or without an address, reaches b1.
         pytest.param(7072, "4.3.2", 8, 1, "queue.mutated-list/first", id="another-queue-of-the-broker-that-left"),
-        # The list did not change, whatever happened in this millisecond: the turn is fixed.
+        # The list did not change in this millisecond, so the turn is fixed.
         pytest.param(7014, "4.7.1", 28, 4, "queue.out-of-turn/first", id="a-queue-passed-over"),
     ],
 )
 def test_beside_it_a_choice_out_of_turn_is_found(
     java_host: JavaHost, tmp_path: Path, seed: int, release: str, send: int, queue: int, found: str
 ) -> None:
-    """The candidate's answers are the release's own but for one attempt."""
+    """A candidate with one choice out of turn diverges in the seed that alone causes no alarm."""
     one = trial(drawn(seed).scenario, release, seed)
     answers = [java_host.run(release, f"mended-{seed}", script, trace=True) for script in one.arms]
     spoilt = [answers[0], _sent_elsewhere(one, answers[1], send, queue)]
@@ -53,7 +53,7 @@ def test_beside_it_a_choice_out_of_turn_is_found(
 
 
 def test_beside_it_a_counter_that_begins_anew_without_a_new_list_is_found(java_host: JavaHost, tmp_path: Path) -> None:
-    """One queue a broker: of the sends well after the list has come back, one goes to the broker that was not in turn."""
+    """A candidate with one send to the broker out of turn diverges, well after the list has come back."""
     one = trial(drawn(8184).scenario, "4.7.1", 8184)
     answers = [java_host.run("4.7.1", "mended-8184", script, trace=True) for script in one.arms]
     (told,) = [json.loads(line)["send"] for line in answers[1] if _number(one, line) == 12]
@@ -63,7 +63,7 @@ def test_beside_it_a_counter_that_begins_anew_without_a_new_list_is_found(java_h
 
 
 def _number(one: Trial, line: str) -> int:
-    """The send an answer is about."""
+    """The number of an answer's send."""
     (timeline,) = script_of(one.case.scenario, one.seed, 0).steps
     assert isinstance(timeline, Timeline)
     return int(json.loads(line)["at"]) - (len(timeline.entries) - len(one.case.plan.sends))

@@ -1,4 +1,4 @@
-"""One trial, bounded: a case of a few hundred sends may cost its judge neither minutes nor gigabytes."""
+"""One trial with limits: judging a few hundred sends may take neither minutes nor gigabytes."""
 
 import resource
 import signal
@@ -19,15 +19,15 @@ from tests.faithful.faithful import alarm_of, judged, run_of, trial
 from tests.faithful.scenarios import drawn
 
 MOST_CPU_S = 60.0
-"""A thousand times what an ordinary case costs."""
+"""A thousand times the cost of an ordinary case."""
 
 MOST_BYTES = 2 << 30
-"""Several times what a process has that judged a hundred cases; on top of what it has, for tests share theirs with others."""
+"""Several times the memory after a hundred cases; added to the current size, since tests share their process."""
 
 
 @dataclass(frozen=True, slots=True)
 class Trialled:
-    """What came of a seed; alarm: what must not be, in words. Without a code it was not judged."""
+    """The result of a seed; alarm: what must not happen, as text. Without a code it was not judged."""
 
     seed: int
     code: ExitCode | None
@@ -36,14 +36,14 @@ class Trialled:
 
 
 def trials_of(chunk: tuple[Sequence[int], Sequence[str]]) -> list[Trialled]:
-    """Seeds, each by one of the releases in turn, in one process of the laboratory."""
+    """Trials of all seeds, with the releases in turn, in one laboratory process."""
     seeds, releases = chunk
     with JavaHost() as host:
         return [one_trial(host, seed, releases[seed % len(releases)]) for seed in seeds]
 
 
 def one_trial(host: JavaHost, seed: int, release: str) -> Trialled:
-    """A scenario of a seed, by a release's classes, judged."""
+    """Judge a seed's scenario with a release's classes."""
     began_s = time.process_time()
     try:
         one = trial(drawn(seed).scenario, release, seed)
@@ -58,7 +58,7 @@ def one_trial(host: JavaHost, seed: int, release: str) -> Trialled:
 
 @contextmanager
 def _bounded() -> Iterator[None]:
-    """TimeoutError or MemoryError for what takes too much. Not while the laboratory starts, whose JVM reserves more."""
+    """Raise TimeoutError or MemoryError beyond the limits; not while the laboratory starts, whose JVM reserves more."""
     before = resource.getrlimit(resource.RLIMIT_DATA)
     resource.setrlimit(resource.RLIMIT_DATA, (psutil.Process().memory_info().data + MOST_BYTES, before[1]))
     handler = signal.signal(signal.SIGPROF, _took_too_long)

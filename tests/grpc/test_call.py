@@ -1,4 +1,4 @@
-"""One unary call, against a server of a few lines."""
+"""One unary call against a small server."""
 
 import contextlib
 import socket
@@ -14,7 +14,6 @@ from rocketdiff.grpc.http2 import FrameKind, frame, grpc_message
 
 @contextlib.contextmanager
 def _server(answer: Callable[[socket.socket], None]) -> Iterator[str]:
-    """Answers one connection; yields its address."""
     with contextlib.closing(socket.create_server(("127.0.0.1", 0))) as listener:
 
         def serve() -> None:
@@ -39,13 +38,13 @@ def _answer(status: str, *message: bytes) -> bytes:
 
 
 def test_a_response_is_returned() -> None:
-    """Its message alone."""
+    """A call returns the response's message."""
     with _server(lambda connection: connection.sendall(_answer("0", b"said"))) as address:
         assert unary(address, "/a/B", b"asked", 5_000) == b"said"
 
 
 def test_a_status_that_is_no_success_is_a_failure_with_its_text() -> None:
-    """UNIMPLEMENTED is 12."""
+    """A status other than success fails with its text (UNIMPLEMENTED is 12)."""
     with (
         _server(lambda connection: connection.sendall(_answer("12"))) as address,
         pytest.raises(CallFailed, match="12: why"),
@@ -54,7 +53,7 @@ def test_a_status_that_is_no_success_is_a_failure_with_its_text() -> None:
 
 
 def test_silence_is_told_from_a_refusal() -> None:
-    """A probe needs to know which of the two it met."""
+    """A silent server and a refused connection are distinguished, as a probe needs."""
     with _server(lambda _: None) as address, pytest.raises(CallFailed) as silence:
         unary(address, "/a/B", b"asked", 50)
     with contextlib.closing(socket.socket()) as unused:

@@ -1,4 +1,4 @@
-"""Frames of HTTP/2 cut from bytes."""
+"""HTTP/2 frames read from bytes."""
 
 import pytest
 from hpack import Encoder
@@ -27,7 +27,7 @@ def _events(data: bytes, *, from_client: bool = False, at_a_time: int = 10_000) 
 
 
 def test_a_request_is_its_headers_and_its_data() -> None:
-    """As a client says it, in pieces of one byte."""
+    """A request is read as headers and data, even in pieces of one byte."""
     block = Encoder().encode([(":path", "/a/B"), ("te", "trailers")])
     said = PREFACE + frame(FrameKind.SETTINGS, 0) + frame(FrameKind.HEADERS, 1, block)
     said += frame(FrameKind.DATA, 1, b"body", ends=True)
@@ -39,7 +39,7 @@ def test_a_request_is_its_headers_and_its_data() -> None:
 
 
 def test_a_header_block_may_be_continued() -> None:
-    """Only the last of its frames says that it is complete."""
+    """A header block may continue in further frames and is complete with the last."""
     block = Encoder().encode([("grpc-status", "0")])
     first = b"\x00\x00\x01\x01\x01\x00\x00\x00\x01" + block[:1]  # HEADERS with END_STREAM and without END_HEADERS
     rest = block[1:]
@@ -48,7 +48,7 @@ def test_a_header_block_may_be_continued() -> None:
 
 
 def test_headers_are_decoded_with_the_table_of_their_connection() -> None:
-    """The second block names the first one's entry by its number in the table."""
+    """Header blocks share their connection's table: the second refers to the first."""
     encoder = Encoder()
     blocks = [encoder.encode([("x-own", "a long value of its own")]) for _ in range(2)]
     said = b"".join(
@@ -61,12 +61,12 @@ def test_headers_are_decoded_with_the_table_of_their_connection() -> None:
 
 
 def test_padding_is_no_data() -> None:
-    """A DATA frame with PADDED: a byte says how many follow the content."""
+    """Padding of a DATA frame is not part of its data."""
     assert _events(b"\x00\x00\x05\x00\x08\x00\x00\x00\x01\x02ab\x00\x00") == [Data(1, b"ab", ends=False)]
 
 
 def test_the_end_of_a_stream_and_of_a_connection() -> None:
-    """RST_STREAM with CANCEL (8); GOAWAY after stream 5; a PING is to be answered, its answer is not."""
+    """RST_STREAM (CANCEL is 8), GOAWAY and PING are events; a PING's acknowledgement is none."""
     said = frame(FrameKind.RST_STREAM, 3, b"\x00\x00\x00\x08")
     said += frame(FrameKind.GOAWAY, 0, b"\x00\x00\x00\x05\x00\x00\x00\x00")
     said += frame(FrameKind.PING, 0, b"01234567") + frame(FrameKind.PING, 0, b"01234567", acknowledges=True)
@@ -74,13 +74,13 @@ def test_the_end_of_a_stream_and_of_a_connection() -> None:
 
 
 def test_what_is_no_http2_is_refused() -> None:
-    """A client that says something else first."""
+    """A client that does not speak HTTP/2 is refused."""
     with pytest.raises(ValueError, match="does not begin as HTTP/2"):
         _events(b"GET / HTTP/1.1\r\nHost: somewhere\r\n\r\n", from_client=True)
 
 
 def test_messages_of_a_body_have_their_length_before_them() -> None:
-    """The last one is not complete yet."""
+    """Messages of a body are split by length prefix; an incomplete one is omitted."""
     assert list(grpc_messages(grpc_message(b"one") + grpc_message(b"two") + grpc_message(b"three")[:-1])) == [
         b"one",
         b"two",

@@ -1,4 +1,4 @@
-"""RocketMQ's messages as clients and proxies encode them; fields by the numbers of definition.proto and service.proto."""
+"""RocketMQ's messages, by the field numbers of definition.proto and service.proto."""
 
 from rocketdiff.grpc.messages import (
     RouteAnswer,
@@ -17,7 +17,7 @@ def _status(code: int, text: str) -> bytes:
 
 
 def test_a_send_request_names_topic_ids_queue_and_group() -> None:
-    """Among other properties."""
+    """A send request has topic, ids, queue and group, read among other properties."""
     own = bytes_field(1, "rocketdiff.id") + bytes_field(2, "R/T/7")
     other = bytes_field(1, "colour") + bytes_field(2, "blue")
     system = bytes_field(3, "01AB") + varint_field(13, 2) + bytes_field(17, "group-1")
@@ -27,20 +27,20 @@ def test_a_send_request_names_topic_ids_queue_and_group() -> None:
 
 
 def test_a_send_response_has_a_code_and_an_entry_a_message() -> None:
-    """20000 is OK; the offset is field 4 of an entry."""
+    """A send response has a code (20000 is OK) and per message an offset (field 4)."""
     entry = _status(20_000, "OK") + bytes_field(2, "01AB") + varint_field(4, 17)
     assert send_answer(_status(20_000, "OK") + bytes_field(2, entry)) == SendAnswer(20_000, "OK", ("01AB",), (17,))
 
 
 def test_the_code_of_an_entry_counts_where_it_is_not_ok() -> None:
-    """A response that is OK as a whole may have an entry that is not."""
+    """The code of a failed entry takes precedence over OK for the whole response."""
     entry = _status(42_900, "too many requests")
     answer = send_answer(_status(20_000, "OK") + bytes_field(2, entry))
     assert (answer.code, answer.text) == (42_900, "too many requests")
 
 
 def test_a_route_counts_the_queues_of_each_broker() -> None:
-    """Two of broker-a and one of broker-b, all behind one address."""
+    """A route counts each broker's queues: two of broker-a, one of broker-b."""
     address = bytes_field(1, "127.0.0.1") + varint_field(2, 8_081)
     endpoints = bytes_field(3, bytes_field(2, address))
     queues = b"".join(
@@ -52,5 +52,5 @@ def test_a_route_counts_the_queues_of_each_broker() -> None:
 
 
 def test_a_route_is_asked_for_with_the_address_by_which_the_proxy_is_reached() -> None:
-    """Topic T at 127.0.0.1:80, byte by byte."""
+    """A route query has the topic and the address at which the proxy is reached."""
     assert query_route("T", "127.0.0.1:80") == b"\x0a\x03\x12\x01T\x12\x11\x08\x01\x12\x0d\x0a\x09127.0.0.1\x10\x50"

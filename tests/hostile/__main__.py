@@ -1,7 +1,8 @@
 """
-Damaged and hostile documents of every kind, by the thousand: each is taken, or refused in one sentence with exit code 4 or 69.
+Thousands of damaged and hostile documents of every kind: each is accepted, or refused in one sentence with exit code 4 or 69.
 
-``make fuzz-inputs``, or ``python -m tests.hostile --each 5000 --seed 1``; prints a table and exits with 1 when one was not.
+``make fuzz-inputs``, or ``python -m tests.hostile --each 5000 --seed 1``; prints a table, exit code 1 on any other
+result.
 """
 
 import argparse
@@ -16,14 +17,14 @@ from tests.hostile.kinds import Kind, kinds
 from tests.hostile.reading import Answer, answer_to
 
 KEPT = 8
-"""How many of a kind are shown."""
+"""Wrong documents shown per kind."""
 
 MEMORY_BYTES = 4 << 30
-"""A bomb is to be seen, not to be suffered."""
+"""Limit that stops a memory bomb."""
 
 
 def tried(kind: Kind, count: int, seed: int, folder: Path) -> tuple[Counter[str], list[tuple[bytes, Answer]], float]:
-    """How they ended, what was wrong, and the most processor time that one took."""
+    """Count of each end, wrong documents, and the longest CPU time."""
     draw = random.Random(f"{seed} {kind.name}")
     ends: Counter[str] = Counter()
     wrong: list[tuple[bytes, Answer]] = []
@@ -39,7 +40,7 @@ def tried(kind: Kind, count: int, seed: int, folder: Path) -> tuple[Counter[str]
 
 
 def main() -> int:
-    """Print a line a kind."""
+    """Print one line per kind."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--each", type=int, default=5_000)
     parser.add_argument("--seed", type=int, default=1)

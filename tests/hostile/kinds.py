@@ -1,4 +1,4 @@
-"""Every kind of document that is read: a sound one to begin with, and its reader."""
+"""Every kind of document with valid examples and its reader."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -37,7 +37,7 @@ JOURNAL = """\
 {"type":"send","send":0,"thread":0,"begin_ns":9,"end_ns":21,"outcome":"ok","broker":"broker-a","queue_id":0,"offset":3}
 {"type":"done","sends":1}
 """
-"""Not all of it need be right: a line that is no record is to be told, whatever is wrong with it."""
+"""Some lines are no valid records; the reader must report them."""
 
 UNDO = """\
 {"type":"owner","cluster":"unit","name_servers":["127.0.0.1:1"],"run_folder":"runs/x"}
@@ -87,7 +87,7 @@ shipped_ledgers: false
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """``file``: what it is called in a folder of its own."""
+    """One kind of document; ``file``: its name in a folder."""
 
     name: str
     file: str
@@ -98,7 +98,6 @@ class Kind:
 
 @cache
 def kinds() -> tuple[Kind, ...]:
-    """All of them."""
     scenarios = [path.read_text() for path in sorted(resource("fixtures/scenarios").rglob("*.yaml"))]
     shipped = [path.read_text() for path in ledgers.shipped_files()]
     clusters = [path.read_text() for path in sorted(resource("fixtures/cluster-format/valid-pass").glob("*.yaml"))]
@@ -140,7 +139,7 @@ def _controls(path: Path) -> object:
 
 
 def _undo(path: Path) -> object:
-    """As the next process after a killed run; damage is reported when the log is performed."""
+    """Read as the next process after a killed run does; damage is reported when the log is performed."""
     left = undo_log.take_over(path, wait=False)
     assert left is not None
     left._file.close()
@@ -148,7 +147,7 @@ def _undo(path: Path) -> object:
 
 
 def _report() -> str:
-    """That of the stored run of schema 1.0, judged anew."""
+    """The report of the stored run of schema 1.0, judged anew."""
     run = RunDirectory.open(Path(__file__).parents[1] / "older_run")
     analysis, info = analyze_here(run), describe([run], took_s=0.0)
     document = build(info, judge(analysis.evidence, info, Policy()), analysis.plots, analysis.counts)

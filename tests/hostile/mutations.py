@@ -1,4 +1,4 @@
-"""Damage and malice in texts and data, drawn from a seed: what an editor, a disk or somebody with a grudge could write."""
+"""Random damage and hostile values in documents, as an editor, a disk or an attacker could write them."""
 
 import json
 import random
@@ -17,7 +17,7 @@ YAML_VALUES = (
     ("&a [x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b]\nd: &d [*c,*c,*c,*c,*c,*c,*c,*c]\n"
     "e: &e [*d,*d,*d,*d,*d,*d,*d,*d]\nf: &f [*e,*e,*e,*e,*e,*e,*e,*e]\ng: [*f,*f,*f,*f,*f,*f,*f,*f]"),
 )  # fmt: skip
-"""What may stand where a value stood; the last is a file of 300 characters that means two million values."""
+"""Replacements of a value; the last one has 300 characters and expands to two million values."""
 
 JSON_TEXTS = (
     "9" * 5_000, "-" + "9" * 25, "1e400", "NaN", "Infinity", "-Infinity", '"\\ud800"', '"\\u0000"', '"\\u001b[2J"', "[" * 100_000,
@@ -45,7 +45,6 @@ BYTES = (
 
 
 def mutated_yaml(text: str, draw: random.Random) -> bytes:
-    """A YAML document that was one before."""
     match draw.randrange(4):
         case 0:
             return yaml.safe_dump(changed(yaml.safe_load(text), draw), allow_unicode=draw.random() < 0.5).encode(
@@ -60,7 +59,7 @@ def mutated_yaml(text: str, draw: random.Random) -> bytes:
 
 
 def mutated_json(text: str, draw: random.Random) -> bytes:
-    """A JSON document, or lines of them, that was one before."""
+    """Damage a JSON document, or one of its lines."""
     match draw.randrange(4):
         case 0:
             lines = text.splitlines() if "\n{" in text else [text]
@@ -76,7 +75,7 @@ def mutated_json(text: str, draw: random.Random) -> bytes:
 
 
 def changed(data: Any, draw: random.Random) -> Any:
-    """The same data with one to three values replaced, removed, repeated or put one level deeper."""
+    """The data with one to three values replaced, removed, repeated or nested deeper."""
     for _ in range(draw.randint(1, 3)):
         places = list(_places(data, ()))
         if not places:
@@ -115,7 +114,7 @@ def _other_value(text: str, draw: random.Random) -> str:
 
 
 def _replaced(text: str, draw: random.Random) -> str:
-    """One number, text or list of the JSON text becomes something else."""
+    """Replace one number, text or list of a JSON text."""
     marks = [at for at, one in enumerate(text) if one in ":,[" and at + 1 < len(text)]
     begin = draw.choice(marks) + 1
     end = min((at for one in ",}]" if (at := text.find(one, begin)) >= 0), default=len(text))
@@ -123,7 +122,7 @@ def _replaced(text: str, draw: random.Random) -> str:
 
 
 def _damaged(content: bytes, draw: random.Random) -> bytes:
-    """Bits that turned, bytes that are others, a piece that is gone, doubled, or filled with zeros."""
+    """Flip bits, change bytes, remove, repeat or zero a piece."""
     data = bytearray(content)
     for _ in range(draw.randint(1, 4)):
         begin = draw.randrange(len(data) or 1)

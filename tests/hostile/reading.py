@@ -1,4 +1,4 @@
-"""One document given to its reader, and what came of it: taken, refused, or something nobody should see."""
+"""Gives one document to its reader: it is accepted, refused, or wrong."""
 
 import signal
 import time
@@ -12,19 +12,19 @@ from rocketdiff.core.errors import HarnessError
 from tests.hostile.kinds import Kind
 
 MOST_S = 5.0
-"""Of processor time, so that a busy machine fails nothing; a sound document takes some ms."""
+"""CPU time, independent of a busy machine; a valid document takes some ms."""
 
 LONGEST_SENTENCE = 3_500
 REFUSALS = (4, 69)
 
 
 class TookTooLong(BaseException):
-    """Not an Exception, so that no reader takes it for damage."""
+    """Not an Exception, so that no reader handles it as damage."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """``end``: a word or two for a table. ``wrong``: empty unless it must not be so."""
+    """``end``: a short name for a table. ``wrong``: empty if the result is allowed."""
 
     end: str
     wrong: str
@@ -32,7 +32,7 @@ class Answer:
 
 
 def answer_to(kind: Kind, content: bytes, folder: Path) -> Answer:
-    """Write it where such a file lies, and read it."""
+    """Write the document to its usual file, and read it."""
     file = folder / kind.file
     file.write_bytes(content)
     began_s = time.process_time()
@@ -53,7 +53,7 @@ def _read(kind: Kind, file: Path) -> tuple[str, str]:
         kind.read(file)
     except HarnessError as refused:
         return f"exit {int(refused.exit_code)}", _badly_told(refused)
-    except Exception as error:  # noqa: BLE001 - that is what is looked for
+    except Exception as error:  # noqa: BLE001 - this is the defect searched for
         place = traceback.extract_tb(error.__traceback__)[-1]
         return "traceback", f"{type(error).__name__} at {Path(place.filename).name}:{place.lineno}"
     return "taken", ""

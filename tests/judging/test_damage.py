@@ -1,7 +1,7 @@
 """
-A stored run that was damaged at random is never judged to conform, never our own fault, and never waited for.
+A randomly damaged run never conforms, causes no internal error and no hang.
 
-``--damages N`` asks for more than the few dozen that are made each time. Each damage has its own seed, which the failure names.
+``--damages N`` makes more than the default number. Each damage has its own seed, which the failure names.
 """
 
 import json
@@ -41,7 +41,7 @@ GUARDS = tuple(Guard(name, held=True, expected="so", seen="so", case="c") for na
 
 
 def stored_run(root: Path, *, complete: bool = True) -> Path:
-    """A small run of one case; complete, it conforms. Otherwise it was cut off before its tables were sealed."""
+    """A small run of one case that conforms; if incomplete, it was cut off before its tables were sealed."""
     run = write_run(root, [STORY], complete=complete)
     run.change(1, lambda entry: replace(entry, scenario_text=SCENARIO, guards=GUARDS))
     if not complete:
@@ -52,7 +52,6 @@ def stored_run(root: Path, *, complete: bool = True) -> Path:
 
 
 def code_of(run: Path) -> int:
-    """Exit code of ``rocketdiff analyze``, without Spark."""
     return guarded(["analyze", str(run), "--master", "none", "--no-ledger"])
 
 
@@ -84,7 +83,7 @@ DAMAGES: tuple[Callable[[bytes, Random], bytes], ...] = (flip_a_bit, flip_a_bit,
 
 
 def damage(run: Path, files: list[Path], random: Random) -> str:
-    """Damage one file, lose it, or put another in its place; says what was done."""
+    """Damage, lose or replace one file; returns what was done."""
     path = random.choice(files)
     name, kind = path.relative_to(run).as_posix(), random.randrange(10)
     if kind == 0:
@@ -101,7 +100,7 @@ def damage(run: Path, files: list[Path], random: Random) -> str:
 
 
 def same_evidence(before: dict[Path, object], run: Path) -> bool:
-    """Whether every file says what it said; white space in JSON says nothing."""
+    """White space in JSON does not count."""
     return all((run / path).exists() and meaning(run / path) == said for path, said in before.items())
 
 
@@ -121,12 +120,11 @@ def evidence_of(run: Path) -> list[Path]:
 
 @pytest.fixture
 def damages(request: pytest.FixtureRequest) -> int:
-    """How many damages a test does."""
     return int(request.config.getoption("--damages"))
 
 
 def codes(stored: Path, tmp_path: Path, files_of: Callable[[Path], list[Path]], count: int) -> dict[str, int]:
-    """Exit code of each of so many damaged copies whose evidence is not what it was, by what was done."""
+    """Exit codes of damaged copies, by what was done."""
     found = {}
     before = {path.relative_to(stored): meaning(path) for path in files_of(stored)}
     for seed in range(count):
@@ -139,21 +137,21 @@ def codes(stored: Path, tmp_path: Path, files_of: Callable[[Path], list[Path]], 
 
 
 def test_the_run_conforms_while_it_is_whole(tmp_path: Path) -> None:
-    """Or nothing here would show anything."""
+    """The undamaged run conforms; otherwise the other tests show nothing."""
     run = stored_run(tmp_path)
     assert code_of(run) == ExitCode.CONFORMS
     assert code_of(Path(shutil.move(run, tmp_path / "moved"))) == ExitCode.CONFORMS
 
 
 def test_damaged_evidence_is_refused(tmp_path: Path, damages: int) -> None:
-    """One message that names the file, exit code 4: not a bit of table or run.json changes unnoticed."""
+    """Damaged evidence is refused with exit code 4."""
     found = codes(stored_run(tmp_path), tmp_path, evidence_of, damages)
     assert len(found) > 0.8 * damages
     assert {done: code for done, code in found.items() if code != ExitCode.USAGE} == {}
 
 
 def test_a_damaged_older_run_never_conforms(tmp_path: Path, damages: int) -> None:
-    """Without digests a value may change unnoticed; nothing crashes, and lost evidence is refused."""
+    """A damaged run without digests never conforms, and lost evidence is refused."""
     older = Path(shutil.copytree(OLDER, tmp_path / "older"))
     found = codes(older, tmp_path, evidence_of, damages // 3)
     allowed = {ExitCode.USAGE, ExitCode.DIVERGES, ExitCode.INCONCLUSIVE, ExitCode.NOTHING_DECISIVE}
@@ -162,7 +160,7 @@ def test_a_damaged_older_run_never_conforms(tmp_path: Path, damages: int) -> Non
 
 
 def test_a_damaged_journal_of_a_run_that_was_cut_off_never_conforms(tmp_path: Path, damages: int) -> None:
-    """It is sealed as far as it can be read, and is invalid; a damaged plan is refused."""
+    """A run with a damaged journal never conforms: it is sealed as far as it can be read."""
     stored = stored_run(tmp_path, complete=False)
     found = codes(stored, tmp_path, lambda run: sorted(run.glob("journal/*.ndjson")), damages // 10)
     allowed = {ExitCode.USAGE, ExitCode.INCONCLUSIVE, ExitCode.DIVERGES}
@@ -185,7 +183,7 @@ EDITS: dict[str, Callable[[dict[str, Any], dict[str, Any]], object]] = {
 
 @pytest.mark.parametrize("edit", EDITS)
 def test_an_edited_run_description_is_refused(tmp_path: Path, edit: str) -> None:
-    """Whoever takes guards, checks or cases away does not get a verdict."""
+    """An edited run description is refused, such as one without its guards, checks or cases."""
     path = stored_run(tmp_path) / "run.json"
     manifest = json.loads(path.read_bytes())
     EDITS[edit](manifest, manifest["cases"][0])
@@ -194,7 +192,7 @@ def test_an_edited_run_description_is_refused(tmp_path: Path, edit: str) -> None
 
 
 def test_a_table_added_after_the_run_is_refused(tmp_path: Path) -> None:
-    """What the brokers kept back is optional, so its absence at first proves nothing."""
+    """A table added after the run is refused, although that table is optional."""
     run = RunDirectory.open(stored_run(tmp_path))
     (run.path / "scheduled").mkdir()
     for arm in Arm:

@@ -1,4 +1,4 @@
-"""What stands beside an example: rule chain, neighbours, who knew of it, and the first release that explains it."""
+"""Beside an example: rule chain, neighbours, ledger entries, and the first release that explains it."""
 
 from dataclasses import replace
 
@@ -23,7 +23,7 @@ Judged = tuple[RunDirectory, RunInfo, tuple[CheckResult, ...]]
 
 @pytest.fixture(scope="module")
 def upgrade(tmp_path_factory: pytest.TempPathFactory) -> Judged:
-    """The rules of 4.7.1 and of 5.3.3 beside one pause, for fourteen seconds: the second comes back after ten."""
+    """4.7.1 and 5.3.3 beside one pause for fourteen seconds: the newer one uses the broker again after ten."""
     return judged(tmp_path_factory, "java:4.7.1", "java:5.3.3")
 
 
@@ -55,19 +55,19 @@ def context(one: Judged, signature: str = AVOIDANCE) -> ExampleContext:
 
 
 def test_the_shipped_ledger_is_asked_though_the_run_was_judged_without_it(upgrade: Judged) -> None:
-    """Reason and reference of the entry that declares it."""
+    """The context names the shipped ledger's entry although the run was judged without it."""
     (entry,) = context(upgrade).known
     assert (entry.id, entry.ref) == ("K16-avoided-for-10-s-not-600-s", "apache/rocketmq#6567")
 
 
 def test_the_first_release_that_explains_it_is_named(upgrade: Judged) -> None:
-    """RIP-63 came with 5.1.4."""
+    """The context names the first release that explains the difference: RIP-63 came with 5.1.4."""
     told = context(upgrade)
     assert (told.before, told.since) == ("5.1.3", "5.1.4")
 
 
 def test_a_downgrade_has_no_first_release(tmp_path_factory: pytest.TempPathFactory) -> None:
-    """From the newer to the older there is none; the rest is told all the same."""
+    """A downgrade has no first release."""
     told = context(
         judged(tmp_path_factory, "java:5.3.3", "java:4.7.1"), "avoidance.stayed-away-from-available-broker/first"
     )
@@ -76,7 +76,7 @@ def test_a_downgrade_has_no_first_release(tmp_path_factory: pytest.TempPathFacto
 
 
 def test_the_rules_behind_the_send_and_its_neighbours_are_told(upgrade: Judged) -> None:
-    """As explain prints them; five sends before and five after, of both arms."""
+    """The context has the rules behind the send, and five sends before and after it."""
     _, _, results = upgrade
     told = context(upgrade)
     example = next(one for row in results for one in row.divergences if one.signature == AVOIDANCE).example

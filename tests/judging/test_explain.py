@@ -1,4 +1,4 @@
-"""What `explain` says of a stored send besides its rules: the send before it, and what the brokers hold of it in both arms."""
+"""`explain` shows besides the rules the previous send, and what brokers store of this one in both arms."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -14,7 +14,7 @@ def _otherwise(told: Told) -> None:
 
 
 def test_what_is_stored_of_a_send_stands_beside_its_rules(tmp_path: Path) -> None:
-    """A difference of content or storage is seen where the report sends its reader; our id is left out."""
+    """`explain` shows what is stored of a send in both arms, without our id."""
     run = write_run(tmp_path, [Story(sends=4)], change=_otherwise)
     lines = list(explain_send(run.path, "candidate", 1, None))
     stored = lines.index("stored of it by python:5.3.3:")
@@ -25,7 +25,7 @@ def test_what_is_stored_of_a_send_stands_beside_its_rules(tmp_path: Path) -> Non
 
 
 def test_the_send_before_it_is_told(tmp_path: Path) -> None:
-    """Whose turn a queue is rests on how that one ended; the first has none."""
+    """`explain` shows how the previous send ended, which decides the next queue."""
     run = write_run(tmp_path, [Story(sends=4)])
     lines = list(explain_send(run.path, "candidate", 3, None))
     before = lines.index("before it in thread 0, send 2:")

@@ -1,4 +1,4 @@
-"""What judging needs is made ready between the last cases and while the last is read back, and never beside senders."""
+"""Judging is prepared between the last cases and while the last is read back, never beside senders."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -15,14 +15,13 @@ from rocketdiff.judging.judge_runs import JudgingAhead
 
 @pytest.fixture(autouse=True)
 def nothing_is_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Not in the background of another test."""
     monkeypatch.setattr(judge_runs, "import_module", lambda _: None)
     monkeypatch.setattr(judge_runs, "start_engine", lambda: None)
 
 
 @pytest.fixture
 def told(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """What Spark's processes are told; the libraries are there at once."""
+    """Calls of Spark's processes; libraries load at once."""
     found: list[str] = []
 
     def prepare(master: str | None, _home: Path, first: Callable[[], object], *, is_soon: bool) -> None:
@@ -38,7 +37,7 @@ def told(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def play(ahead: JudgingAhead, cases: int, told: list[str]) -> list[list[str]]:
-    """The events of so many cases; what was told after each of them."""
+    """Calls after each event."""
     marks = []
     for number in range(1, cases + 1):
         for event in (ArmsReady(number), ArmsStarted(number, 0.1), ReadBackStarted(number)):
@@ -49,7 +48,7 @@ def play(ahead: JudgingAhead, cases: int, told: list[str]) -> list[list[str]]:
 
 
 def test_nothing_runs_beside_senders(told: list[str]) -> None:
-    """From the third but last case on Spark makes itself ready while queues are read back; before the arms go it is stopped."""
+    """Spark prepares itself while queues are read back, and is paused before arms send."""
     ahead = JudgingAhead(5, "local[2]")
     first, *later = zip(*[iter(play(ahead, 5, told))] * 3, strict=True)
     assert first == ([], [], [])
@@ -58,12 +57,12 @@ def test_nothing_runs_beside_senders(told: list[str]) -> None:
 
 
 def test_a_single_case_is_followed(told: list[str]) -> None:
-    """There is no earlier pause."""
+    """In a run of one case Spark is prepared during its read-back."""
     assert play(JudgingAhead(1, None), 1, told) == [[], [], ["prepare None"]]
 
 
 def test_what_cannot_be_started_does_not_raise_before_judging(told: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    """The case is not over yet, and must not suffer; nor does anybody wait for libraries then."""
+    """A failed preparation does not raise, because the case is not over."""
 
     def refuse(*_: object, **__: object) -> None:
         raise EnvironmentMissing("a Java", seen="none")
@@ -75,7 +74,7 @@ def test_what_cannot_be_started_does_not_raise_before_judging(told: list[str], m
 
 
 def test_libraries_are_loaded_when_the_analysis_begins(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One that cannot be loaded is told by whoever needs it."""
+    """Libraries are loaded when the analysis begins; a failed import is ignored here."""
     loaded: list[str] = []
 
     def load(name: str) -> None:

@@ -1,4 +1,4 @@
-"""Which changes of the judging code make measured rates and judged runs those of another program."""
+"""Which changes make the judging code another program."""
 
 from pathlib import Path
 
@@ -45,7 +45,7 @@ def code(folder: Path, source: str) -> bytes:
     ],
 )
 def test_prose_is_no_other_code(tmp_path: Path, was: str, becomes: str) -> None:
-    """Docstrings of modules, classes and functions, words about a constant, and empty lines."""
+    """A changed docstring, attribute doc or empty line does not change the judging code."""
     assert was in SOURCE
     assert code(tmp_path, SOURCE.replace(was, becomes)) == code(tmp_path, SOURCE)
 
@@ -55,12 +55,12 @@ def test_prose_is_no_other_code(tmp_path: Path, was: str, becomes: str) -> None:
     [("LIMIT = 5", "LIMIT = 6"), ('"text"', '"other"'), ("return LIMIT", "return LIMIT + 1"), ("# why", "# why else")],
 )
 def test_everything_else_is(tmp_path: Path, was: str, becomes: str) -> None:
-    """Also a text that is a value, and a comment, which is not told from code."""
+    """A changed value, also of a string, or comment changes the judging code."""
     assert was in SOURCE
     assert code(tmp_path, SOURCE.replace(was, becomes)) != code(tmp_path, SOURCE)
 
 
 def test_a_class_in_one_line_with_its_docstring_counts(tmp_path: Path) -> None:
-    """A text behind other code takes nothing else out of the line."""
+    """A docstring on one line with its class counts as code."""
     line = 'class Wrong(Exception): """Words."""\n'
     assert code(tmp_path, line) == line.strip().encode()

@@ -1,4 +1,4 @@
-"""Ledger files as a run is held against them, and the shipped ones."""
+"""Ledger files as runs use them, and the shipped ones."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -45,7 +45,7 @@ def own(folder: Path, name: str = "own.yaml", **fields: str) -> Path:
 
 
 def test_the_shipped_ledgers_are_without_fault_on_the_day_they_were_last_looked_at() -> None:
-    """Each entry can match, names known releases, has an owner, a run that confirmed it with its trace, and a reference."""
+    """Every shipped entry can match, and has an owner, known releases, a confirming run with its trace, and a reference."""
     files = [read(path) for path in shipped_files()]
     entries = [entry for file in files for entry in file.entries]
     assert {path.name for path in shipped_files()} >= {"java.yaml", "python.yaml"}
@@ -59,27 +59,27 @@ def test_the_shipped_ledgers_are_without_fault_on_the_day_they_were_last_looked_
 
 
 def test_the_shipped_ledger_is_read_unless_it_is_left_out() -> None:
-    """By default a known divergence does not fail a run."""
+    """The shipped ledger is loaded by default, so that known divergences do not fail a run."""
     assert len(load(LedgerChoice()).entries) >= 12
     assert load(LedgerChoice(shipped=False)).entries == ()
 
 
 def test_a_file_of_the_users_is_read_besides(tmp_path: Path) -> None:
-    """Its entries know the file by name and line, not by its place on this machine."""
+    """A user's entries state file name and line, not a local path."""
     ledger = load(LedgerChoice((own(tmp_path),), shipped=False))
     assert [entry.place for entry in ledger.entries] == ["own.yaml line 3"]
     assert len(load(LedgerChoice((own(tmp_path),))).entries) == len(load(LedgerChoice()).entries) + 1
 
 
 def test_an_id_in_two_files_is_refused(tmp_path: Path) -> None:
-    """Which one declared it would be anybody's guess."""
+    """An id in two files is refused, because it would be ambiguous."""
     files = own(tmp_path), own(tmp_path, "other.yaml")
     with pytest.raises(UsageError, match=r"own stands at own.yaml line 3; saw it again at other.yaml line 3"):
         load(LedgerChoice(files, shipped=False))
 
 
 def test_an_entry_that_no_scenario_can_match_is_refused_before_a_run(tmp_path: Path) -> None:
-    """Unless the run has a scenario of that name."""
+    """An entry that no scenario can match is refused."""
     choice = LedgerChoice((own(tmp_path, check="my-own/pause/loss"),), shipped=False)
     with pytest.raises(UsageError, match=r"own.yaml line 3.*no scenario has a check my-own/pause/loss"):
         load(choice)
@@ -89,19 +89,19 @@ def test_an_entry_that_no_scenario_can_match_is_refused_before_a_run(tmp_path: P
 
 @pytest.mark.parametrize("check", TOLD_UNPLANNED)
 def test_an_entry_for_a_check_that_its_scenario_did_not_plan_is_taken(tmp_path: Path, check: str) -> None:
-    """Every observer looks at every send, so any of these checks may tell a difference anywhere, and it gates."""
+    """An entry for an unplanned check is accepted, because such a check may report a difference, which gates."""
     assert len(load(LedgerChoice((own(tmp_path, check=f"round-robin/calm/{check}"),), shipped=False)).entries) == 1
 
 
 @pytest.mark.parametrize("check", ["contents", "timing", "failover-time"])
 def test_an_entry_for_a_check_that_can_tell_nothing_there_is_refused(tmp_path: Path, check: str) -> None:
-    """A typing error, and durations that the scenario does not measure."""
+    """A misspelled check, or a duration that the scenario does not measure, is refused."""
     with pytest.raises(UsageError, match=f"no scenario has a check round-robin/calm/{check}"):
         load(LedgerChoice((own(tmp_path, check=f"round-robin/calm/{check}"),), shipped=False))
 
 
 def test_an_unplanned_check_needs_the_entrys_conditions_too(tmp_path: Path) -> None:
-    """Nothing is paused there."""
+    """An entry for an unplanned check must meet its conditions too."""
     path = own(tmp_path, check="round-robin/calm/content")
     paused = "{client: java, fault: {paused_brokers: '>=1'}}"
     path.write_text(path.read_text().replace("{client: java}", paused))
@@ -110,14 +110,14 @@ def test_an_unplanned_check_needs_the_entrys_conditions_too(tmp_path: Path) -> N
 
 
 def test_what_is_not_planned_is_not_counted_among_a_runs_checks(tmp_path: Path) -> None:
-    """A run answers them only where they differ, so they make no entry with a rate stale."""
+    """Unplanned checks are answered only if they differ, so they do not count for rates."""
     scenarios = load_all()
     entries = read(own(tmp_path, check="round-robin/**")).entries
     assert admitted(entries, scenarios) == known_checks(scenarios)
 
 
 def test_a_refused_file_is_named_with_its_line(tmp_path: Path) -> None:
-    """The whole path, because the user has to find it."""
+    """A refused file is named with its path and line."""
     path = own(tmp_path, id="with blank")
     with pytest.raises(UsageError) as refused:
         read(path)
@@ -126,7 +126,7 @@ def test_a_refused_file_is_named_with_its_line(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("text", "said"), [(None, "No such file"), ("a: [", "YAML in"), ("", "saw nothing")])
 def test_what_is_no_ledger_is_one_message(tmp_path: Path, text: str | None, said: str) -> None:
-    """Absent, no YAML, empty."""
+    """A missing, an invalid and an empty file each give one message."""
     path = tmp_path / "bad.yaml"
     if text is not None:
         path.write_text(text)
@@ -135,7 +135,7 @@ def test_what_is_no_ledger_is_one_message(tmp_path: Path, text: str | None, said
 
 
 def sample() -> Document:
-    """The stored sample run, with what a document of its age does not say about its cases: which faults they have."""
+    """The sample run with the fault counts that an old document lacks."""
     document = load_document(SAMPLE)
     faults = {scenario.name: fault_counts(scenario.faults) for scenario in load_all()}
     cases = tuple(replace(case, fault_counts=faults[case.case.rpartition("/")[0]]) for case in document.run.cases)
@@ -148,7 +148,7 @@ def undeclared(document: Document) -> Iterator[CheckResult]:
 
 
 def test_the_shipped_ledger_declares_all_that_the_sample_run_showed() -> None:
-    """java:4.7.1 against java:5.3.3: six checks diverge, each as declared, and nothing that is declared is missing."""
+    """The shipped ledger declares all six diverging checks of the sample (java:4.7.1 against java:5.3.3); nothing is stale."""
     document = sample()
     assert sum(result.verdict is Verdict.DIVERGES for result in document.results) == 6
     assert list(undeclared(document)) == []
@@ -156,9 +156,9 @@ def test_the_shipped_ledger_declares_all_that_the_sample_run_showed() -> None:
 
 def test_every_pooled_check_of_a_run_is_a_known_one() -> None:
     """
-    Their names are the analysis's own.
+    Every pooled check of the sample run is known.
 
-    Sends are pooled only where enough befell one client alone, which the sample has not.
+    The analysis names them. Sends are pooled only if at least 11 differ between the arms, which is not so in the sample.
     """
     document = load_document(SAMPLE)
     paths = {check_path(result.case, result.check, document.run) for result in document.results}

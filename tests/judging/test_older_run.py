@@ -1,4 +1,4 @@
-"""A run recorded by an earlier program (schema 1.0, before modes, deployments and relays) gets the verdict it got then."""
+"""A run of schema 1.0, before modes, deployments and relays, keeps its verdict."""
 
 import json
 import shutil
@@ -19,9 +19,9 @@ OLDER = Path(__file__).parents[1] / "older_run"
 
 def test_an_older_run_is_judged_as_it_was(tmp_path: Path) -> None:
     """
-    Java 4.2.0 against 5.3.3: what earlier programs said of it, pinned so that reading schema 1.0 goes on giving the same.
+    A run of schema 1.0 (Java 4.2.0 against 5.3.3) gets the answers of earlier programs.
 
-    That 87 sends are out of turn in truth is no claim of this test; whether the rules are true is the golden data's matter.
+    The test does not claim that 87 sends are really out of turn; the golden data verify the rules.
     """
     run = shutil.copytree(OLDER, tmp_path / "run")
     judged = judge_runs([run], policy=Policy(), master=WITHOUT_SPARK)
@@ -35,7 +35,7 @@ def test_an_older_run_is_judged_as_it_was(tmp_path: Path) -> None:
 
 
 def test_an_older_run_without_its_fault_is_refused(tmp_path: Path) -> None:
-    """Neither table nor guard tells of the pause any more; the scenario does."""
+    """An older run without its fault is refused, because the scenario states the pause."""
     run = shutil.copytree(OLDER, tmp_path / "run")
     manifest = json.loads((run / "run.json").read_bytes())
     manifest["cases"][0]["guards"] = []

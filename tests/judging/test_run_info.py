@@ -1,4 +1,4 @@
-"""What a report says about where things are: scenario files, their lines, the command that explains a send."""
+"""Places in a report: scenario files, lines, and the command that explains a send."""
 
 from dataclasses import replace
 from io import StringIO
@@ -35,7 +35,7 @@ REQUEST = asked(
 
 
 def test_a_shipped_scenario_is_named_as_in_our_repository() -> None:
-    """Wherever rocketdiff is installed."""
+    """A shipped scenario is named by its path in our repository."""
     source = resource("fixtures/scenarios") / "round-robin" / "calm.yaml"
     assert file_named(str(source)) == "fixtures/scenarios/round-robin/calm.yaml"
 
@@ -43,20 +43,20 @@ def test_a_shipped_scenario_is_named_as_in_our_repository() -> None:
 def test_an_own_scenario_is_named_from_where_the_run_was_started(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Which in CI is the root of the repository; nothing of the machine above it is told."""
+    """An own scenario is named from the working folder, which in CI is the root of the repository."""
     monkeypatch.chdir(tmp_path)
     assert file_named("tests/a.yaml") == file_named(str(tmp_path / "tests" / "a.yaml")) == "tests/a.yaml"
     assert file_named("/elsewhere/deep/b.yaml") == "b.yaml"
 
 
 def test_the_line_is_where_the_field_stands() -> None:
-    """Counted from 1, comments included; the first line of the document where the field is left out."""
+    """Lines count from 1; a field that is left out is on line 1."""
     assert line_of("# why\nname: a\nchecks:\n  - loss\n", "checks") == 3
     assert line_of("name: a\n", "checks") == 1
 
 
 def test_a_run_says_where_its_scenarios_and_traces_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Scenario file and line for alerts, the run directory for the command that explains."""
+    """A run has the scenario file and line for alerts, and its folder for `explain`."""
     monkeypatch.chdir(tmp_path)
     run = RunDirectory.create(tmp_path / "reports", manifest_of(REQUEST, 1, plan_cases(REQUEST, 1)))
     shown = tmp_path / "fixtures/scenarios/fault-latency/pause-one-of-two.yaml"
@@ -70,7 +70,7 @@ def test_a_run_says_where_its_scenarios_and_traces_are(tmp_path: Path, monkeypat
 
 
 def test_a_scenario_that_is_not_here_has_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As a shipped one in another repository: an alert there would point at nothing."""
+    """A shipped scenario in another repository has no file for an alert."""
     monkeypatch.chdir(tmp_path)
     run = RunDirectory.create(tmp_path / "reports", manifest_of(REQUEST, 1, plan_cases(REQUEST, 1)))
     (case,) = describe([run], took_s=0.0).cases
@@ -78,7 +78,7 @@ def test_a_scenario_that_is_not_here_has_no_file(tmp_path: Path, monkeypatch: py
 
 
 def test_a_run_says_how_it_sends_and_what_judged_it(tmp_path: Path) -> None:
-    """A report holds both against what the gate's own error rates were measured with."""
+    """A run states its modes and judging code, which its report compares with measured rates."""
     own = replace(REQUEST, selection=Selection(patterns=("async/calm", "fault-latency/calm", "one-way/calm")))
     run = RunDirectory.create(tmp_path, manifest_of(own, 1, plan_cases(own, 1)))
     described = describe([run], took_s=0.0)
@@ -87,7 +87,7 @@ def test_a_run_says_how_it_sends_and_what_judged_it(tmp_path: Path) -> None:
 
 
 def test_the_command_that_explains_names_the_run_of_its_case() -> None:
-    """Several runs judged together lie in several folders."""
+    """The `explain` command names the folder of the case's run, because several can be judged together."""
     document = sample_document()
     cases = tuple(replace(case, folder=f"reports/run-{case.number}") for case in document.run.cases)
     run: RunInfo = replace(
@@ -99,7 +99,7 @@ def test_the_command_that_explains_names_the_run_of_its_case() -> None:
 
 
 def test_a_run_can_grow_case_by_case_and_be_read_by_case(tmp_path: Path) -> None:
-    """For a runner that is told its cases one by one; what is added is on disk at once."""
+    """A run can grow case by case and be read by case."""
     entry = manifest_of(REQUEST, 1, plan_cases(REQUEST, 1)).cases[0]
     run = RunDirectory.create(tmp_path, manifest_of(REQUEST, 1, ()))
     for name in ("a/x", "b/x"):
@@ -109,7 +109,7 @@ def test_a_run_can_grow_case_by_case_and_be_read_by_case(tmp_path: Path) -> None
 
 
 def test_what_was_left_out_is_in_the_run_and_in_every_report_for_people(tmp_path: Path) -> None:
-    """With the reason, once for all that share it."""
+    """Reports for people name scenarios that were left out, and each reason once."""
     left = (("to/a-queue", "no such call"), ("to/a-slave", "no slaves here"), ("to/another", "no such call"))
     run = RunDirectory.create(tmp_path, manifest_of(REQUEST, 1, plan_cases(REQUEST, 1), left))
     info = describe([RunDirectory.open(run.path)], took_s=0.0)

@@ -1,4 +1,4 @@
-"""The sample that comes with the repository: the commands its report prints are the first that a visitor copies."""
+"""The shipped sample, whose commands a visitor copies first."""
 
 import shlex
 from pathlib import Path
@@ -16,7 +16,7 @@ COMMANDS = [command for cluster in SAMPLE.clusters if (command := explain_comman
 
 
 def test_it_is_of_the_format_that_is_written_now() -> None:
-    """And has something to show."""
+    """The sample has the current format and commands to show."""
     assert SAMPLE.schema_version == SCHEMA_VERSION
     assert COMMANDS
 
@@ -25,13 +25,13 @@ def test_it_is_of_the_format_that_is_written_now() -> None:
 def test_its_commands_work_in_a_checkout(
     command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """From its root, as they stand in the report."""
+    """The sample's `explain` commands work in a checkout."""
     monkeypatch.chdir(ROOT)
     assert guarded(shlex.split(command)[1:]) == ExitCode.CONFORMS
     assert "the other arm" in capsys.readouterr().out
 
 
 def test_the_run_is_repeated_by_a_command_that_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As far as a dry run goes."""
+    """The sample's command that repeats the run works as a dry run."""
     monkeypatch.chdir(ROOT)
     assert guarded([*shlex.split(SAMPLE.run.reproduce)[1:], "--dry-run"]) == ExitCode.CONFORMS

@@ -1,4 +1,4 @@
-"""What a patch of the Java client changes is found in the laboratory, without a cluster; what changes nothing is not."""
+"""A patched Java client is found without a cluster if it behaves differently."""
 
 from pathlib import Path
 
@@ -12,13 +12,13 @@ from tests.releases.patched import PRODUCER_IMPL, client_jar, patched_jar, with_
 
 @pytest.fixture(autouse=True)
 def _cache(own_cache_folder: Path) -> None:
-    """Builds are kept in a cache of the test's own."""
+    """A cache of the test's own for builds."""
 
 
 def test_a_changed_constant_is_found_by_the_script_that_shows_it(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The longest avoidance: 3 s instead of 30."""
+    """A longest avoidance of 3 s instead of 30 s is found by avoidance-steps."""
     patched = f"{patched_jar(tmp_path / 'patched.jar')}@5.3.3"
     assert guarded(["changelog", "5.3.3", patched, "--exit-code"]) == ExitCode.DIVERGES
     told = capsys.readouterr().out
@@ -29,7 +29,7 @@ def test_a_changed_constant_is_found_by_the_script_that_shows_it(
 
 
 def test_a_rebuild_that_changes_nothing_is_quiet(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Other bytes, same behaviour."""
+    """A rebuild with other bytes and the same behaviour conforms."""
     rebuilt = with_entry(client_jar("5.3.3"), tmp_path / "rebuilt.jar", "note.txt")
     assert guarded(["changelog", "5.3.3", str(rebuilt), "--exit-code"]) == ExitCode.CONFORMS
     assert "no observable change" in capsys.readouterr().out
@@ -39,7 +39,7 @@ def test_a_rebuild_that_changes_nothing_is_quiet(tmp_path: Path, capsys: pytest.
 def test_a_jar_whose_classes_do_not_fit_together_is_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], content: bytes | None
 ) -> None:
-    """The user's input is wrong, not rocketdiff: exit code 4, with the class."""
+    """A jar whose classes do not fit together is a usage error, exit 4."""
     cut = with_entry(client_jar("5.3.3"), tmp_path / "cut.jar", PRODUCER_IMPL, content)
     assert guarded(["changelog", "5.3.3", str(cut), "--exit-code"]) == ExitCode.USAGE
     (told,) = capsys.readouterr().err.splitlines()[-1:]
@@ -49,7 +49,7 @@ def test_a_jar_whose_classes_do_not_fit_together_is_refused(
 def test_of_two_builds_the_one_that_departs_from_the_rules_is_named(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Named by a subject file; not every rule of the dialect is listed."""
+    """Of two builds, the one that departs from the rules is named once."""
     patched_jar(tmp_path / "patched.jar")
     (tmp_path / "subject.yaml").write_text('format: 1\njava: {jar: patched.jar, base: "5.3.3"}\n')
     script = resource("fixtures/simulation/scripts") / "avoidance-steps.json"

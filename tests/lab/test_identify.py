@@ -1,4 +1,4 @@
-"""Which releases explain answers or a stored run, and how sure that is."""
+"""Releases that explain given answers or a stored run, and how certain that is."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -40,7 +40,7 @@ BOTH = Story(pauses=(Pause("broker-b", 1_000, 2_000), Pause("broker-a", 1_500, 1
 
 
 def turned_round(told: Told) -> None:
-    """As no release does: the same queue twice in a row."""
+    """A defect that no release has: the same queue twice in a row."""
     broker, queue_id = told.attempts[20].broker, told.attempts[20].queue_id
     told.attempts[21] = replace(told.attempts[21], broker=broker, queue_id=queue_id)
     told.sends[21] = replace(told.sends[21], broker=broker, queue_id=queue_id)
@@ -48,19 +48,17 @@ def turned_round(told: Told) -> None:
 
 @pytest.fixture(scope="module")
 def calm(tmp_path_factory: pytest.TempPathFactory) -> Identified:
-    """What explains a run in which nothing happened."""
     return identify_run(write_run(tmp_path_factory.mktemp("calm"), (CALM,)).path, None, None, None)
 
 
 @pytest.fixture(scope="module")
 def paused(tmp_path_factory: pytest.TempPathFactory) -> Identified:
-    """What explains a run of 4.7.1 whose brokers were paused."""
     run = write_run(tmp_path_factory.mktemp("paused"), (BOTH,), baseline="java:4.7.1", candidate="python:4.7.1")
     return identify_run(run.path, None, None, None)
 
 
 def test_the_release_that_made_a_run_explains_it(paused: Identified) -> None:
-    """Played by the rules of 4.7.1; releases from 5.1.4 on, which avoid for seconds, would have done otherwise."""
+    """4.7.1 explains its own run; 5.1.4 and later, which avoid for seconds, are rejected."""
     assert "4.7.1" in paused.releases
     rejected = {release for one in paused.rejected for release in one.releases}
     assert {"5.1.4", "5.3.3"} <= rejected
@@ -68,7 +66,7 @@ def test_the_release_that_made_a_run_explains_it(paused: Identified) -> None:
 
 
 def test_what_was_not_seen_is_said(calm: Identified) -> None:
-    """Nobody was silent and nobody failed, so hardly anything can be told."""
+    """All releases explain a calm run; situations that did not occur are listed."""
     assert len(calm.releases) == 39
     assert calm.telling == 0
     assert "silent broker" in calm.unexercised
@@ -78,13 +76,13 @@ def test_what_was_not_seen_is_said(calm: Identified) -> None:
 
 @pytest.mark.parametrize(("mode", "words"), [(SendMode.ASYNC, "asynchronous send"), (SendMode.ONEWAY, "one way send")])
 def test_sends_of_a_mode_were_seen_although_none_failed(tmp_path: Path, mode: SendMode, words: str) -> None:
-    """That they tell no releases apart is another sentence."""
+    """Asynchronous and one-way sends count as observed even if none failed."""
     run = write_run(tmp_path, (ModeStory(pauses=(), sends=40, mode=mode),))
     assert words not in identify_run(run.path, None, None, None).unexercised
 
 
 def test_a_terminal_gets_five_scripts_that_would_tell_more(calm: Identified) -> None:
-    """Short lines; the JSON form has all of them."""
+    """Text names five scripts that would separate more releases; JSON has all."""
     lines = [line for line in identified_lines(calm) if line.startswith(("next script: ", "and "))]
     assert len(calm.separating) > 5
     assert lines[5:] == [f"and {len(calm.separating) - 5} more scripts; --json lists them"]
@@ -92,7 +90,7 @@ def test_a_terminal_gets_five_scripts_that_would_tell_more(calm: Identified) -> 
 
 
 def test_a_client_that_is_none_of_them(tmp_path: Path) -> None:
-    """Every release is rejected at the send that no rule explains, to the exit code; the other arm is as it was."""
+    """A client that no release explains is rejected at its first wrong send."""
     run = write_run(tmp_path, (CALM,), change=turned_round)
     found = identify_run(run.path, None, None, None)
     assert (found.releases, exit_code(found)) == ((), ExitCode.DIVERGES)
@@ -101,7 +99,7 @@ def test_a_client_that_is_none_of_them(tmp_path: Path) -> None:
 
 
 def test_an_arm_is_chosen_by_subject_or_name(tmp_path: Path) -> None:
-    """And one that the run does not have is refused with those it has."""
+    """An arm is selected by subject or name; an unknown one is refused."""
     run = write_run(tmp_path, (CALM,))
     assert identify_run(run.path, "java:5.3.3", None, None).releases
     for subject, arm in (("java:4.0.0", None), (None, "left"), ("java:5.3.3", "candidate")):
@@ -110,7 +108,7 @@ def test_an_arm_is_chosen_by_subject_or_name(tmp_path: Path) -> None:
 
 
 def test_a_case_is_chosen_by_number_or_name(tmp_path: Path) -> None:
-    """All of them when none is."""
+    """A case is selected by number or name; the default is all."""
     run = write_run(tmp_path, (CALM, Story(name="round-robin/calm", pauses=(), sends=30)))
     assert identify_run(run.path, None, None, None).observations == 70
     assert identify_run(run.path, None, None, "round-robin/calm").observations == 30
@@ -120,14 +118,14 @@ def test_a_case_is_chosen_by_number_or_name(tmp_path: Path) -> None:
 
 
 def test_nothing_that_tells_releases_apart_is_nothing_decisive(calm: Identified, paused: Identified) -> None:
-    """All releases explain a calm run, some a paused one."""
+    """A calm run exits with NOTHING_DECISIVE, a paused one with CONFORMS."""
     assert exit_code(calm) == ExitCode.NOTHING_DECISIVE
     assert next(identified_lines(calm)).startswith("behaves like every published release: no observation")
     assert exit_code(paused) == ExitCode.CONFORMS
 
 
 def test_releases_that_answer_so_explain_it() -> None:
-    """The others are rejected with the first line that contradicts them."""
+    """Releases with these answers explain them; others are rejected with the first contradicting line."""
     found = identify(toy_executions(RUNNER), {"one": (select_line("one", 1),)}, (ONE,), RELEASES, KNOWN)
     assert found.releases == ("4.8.0", "4.9.0")
     assert found.rejected == (Rejected(("4.7.1",), "one, line 0", select_line("one", 0), select_line("one", 1)),)
@@ -135,13 +133,13 @@ def test_releases_that_answer_so_explain_it() -> None:
 
 
 def test_what_would_tell_more_is_named() -> None:
-    """Of scripts that separate equally well the smaller one; both here are of one size, so the first by name."""
+    """The smallest script that best separates the remaining releases is named."""
     found = identify(toy_executions(RUNNER), {"one": (select_line("one", 1),)}, (ONE,), RELEASES, KNOWN)
     assert [one.parts for one in found.separating] == [(("4.8.0",), ("4.9.0",))]
 
 
 def test_nobody_explains_what_no_release_does() -> None:
-    """Every release is rejected."""
+    """An answer of no release rejects all."""
     found = identify(toy_executions(RUNNER), {"one": (select_line("one", 3),)}, (ONE,), RELEASES, KNOWN)
     assert found.releases == ()
     assert found.separating == ()
@@ -150,7 +148,7 @@ def test_nobody_explains_what_no_release_does() -> None:
 
 
 def test_a_missing_line_is_a_contradiction() -> None:
-    """A callback that never came is an observation."""
+    """A missing line is a contradiction: a missing callback is an observation."""
     two = (select_line("one", 1), select_line("one", 1))
     found = identify(toy_executions(RUNNER), {"one": two}, (ONE,), RELEASES, KNOWN)
     assert found.releases == ()
@@ -158,14 +156,14 @@ def test_a_missing_line_is_a_contradiction() -> None:
 
 
 def test_several_scripts_separate_step_by_step() -> None:
-    """Until nothing is left to separate or nothing separates."""
+    """Scripts are named until all releases are separated or none separates more."""
     narrow_only = GoldenAnswers((NARROW,), CORPUS.golden)
     assert [one.parts for one in separators(RELEASES, narrow_only)] == [(("4.7.1", "4.8.0"), ("4.9.0",))]
     assert [one.script.name for one in separators(RELEASES, KNOWN)] == ["wide"]
 
 
 def test_told_to_people() -> None:
-    """The sure part, the rejected, what was not seen, and what would tell more."""
+    """Text has the releases, telling observations, unobserved situations and the next script."""
     found = identify(toy_executions(RUNNER), {"one": (select_line("one", 1),)}, (ONE,), RELEASES, KNOWN)
     lines = list(identified_lines(found))
     assert lines[0] == "behaves like 4.8.0, 4.9.0"
@@ -175,21 +173,21 @@ def test_told_to_people() -> None:
 
 
 def test_answers_are_read_whatever_their_spacing() -> None:
-    """Another JSON writer may have printed them."""
+    """Answers are read with any JSON spacing."""
     assert read_observed('{"script":"one","step":0,"select":{"broker":"a","queue_id":2}}\n\n', (ONE,)) == {
         "one": (select_line("one", 2),)
     }
 
 
 def test_a_trace_is_an_observation_too() -> None:
-    """Without its states and the lines that are there for them."""
+    """Traces are read too, without their states."""
     step = '{"script": "one", "step": 0, "update": true, "state": {"index": null}}'
     answer = select_line("one", 2)[:-1] + ', "state": {"index": 2}}'
     assert read_observed(f"{step}\n{answer}\n", (ONE,)) == {"one": (select_line("one", 2),)}
 
 
 def test_the_order_of_keys_says_nothing() -> None:
-    """Objects are compared, not texts."""
+    """The order of keys does not matter."""
     turned = '{"select": {"queue_id": 1, "broker": "a"}, "step": 0, "script": "one"}'
     found = identify(toy_executions(RUNNER), read_observed(turned, (ONE,)), (ONE,), RELEASES, KNOWN)
     assert found.releases == ("4.8.0", "4.9.0")
@@ -197,7 +195,7 @@ def test_the_order_of_keys_says_nothing() -> None:
 
 
 def test_a_single_script_may_have_had_another_name() -> None:
-    """As after standard input; with two scripts nobody knows which is meant."""
+    """A single script's answers may have another name; with two scripts they are refused."""
     assert read_observed(select_line("stdin", 2), (ONE,)) == {"one": (select_line("one", 2),)}
     with pytest.raises(UsageError, match="stdin"):
         read_observed(select_line("stdin", 2), (ONE, NamedScript("two", SCRIPT)))
@@ -216,13 +214,13 @@ def test_a_single_script_may_have_had_another_name() -> None:
     ],
 )
 def test_what_is_no_answer_is_refused(text: str, said: str) -> None:
-    """With the line, or the script that was not given."""
+    """An invalid line is refused with its number, an unknown script with its name."""
     with pytest.raises(UsageError, match=said):
         read_observed(text, (ONE, NamedScript("two", SCRIPT)))
 
 
 def test_what_happened_is_noticed() -> None:
-    """In the script and in the answers."""
+    """Situations are recognised in the script and in the answers."""
     steps = [{"do": "select", "last_broker": "a"}, {"do": "send", "mode": "oneway"}]
     settings = {"send_latency_fault_enable": True}
     script = parse_script({"format": 1, "route": {"a": 4}, "settings": settings, "steps": steps}, "x")

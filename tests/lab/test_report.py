@@ -1,4 +1,4 @@
-"""`simulate --out`: a report of simulated scenarios, judged and written as one of a run on a cluster."""
+"""`simulate --out`: the report of simulated scenarios."""
 
 import json
 from pathlib import Path
@@ -26,7 +26,7 @@ def document_in(out: Path) -> dict[str, Any]:
 
 
 def test_a_difference_ends_with_the_line_and_code_of_a_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """What only a cluster can do is in the report too, with its reason, and gates nothing."""
+    """A difference exits like a run; a scenario for clusters only is NOT_APPLICABLE."""
     assert simulate(tmp_path, CALM, DIFFERS, LIVE_ONLY) == ExitCode.DIVERGES
     last = capsys.readouterr().out.splitlines()[-1]
     assert last.startswith("VERDICT diverges new=1 declared=0 stale=0 inconclusive=0 answered=2/3 checks=3 ")
@@ -38,18 +38,18 @@ def test_a_difference_ends_with_the_line_and_code_of_a_run(tmp_path: Path, capsy
 
 
 def test_agreement_conforms(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Exit code 0 and the same last line."""
+    """Agreement exits with 0 and the machine line of a run."""
     assert simulate(tmp_path, CALM, subjects=("python:4.7.0", "python:4.7.1")) == ExitCode.CONFORMS
     assert capsys.readouterr().out.splitlines()[-1].startswith("VERDICT conforms new=0 ")
 
 
 def test_nothing_that_could_be_simulated_is_nothing_decisive(tmp_path: Path) -> None:
-    """A report without an answer is no pass."""
+    """A report of unsimulated scenarios only exits with NOTHING_DECISIVE."""
     assert simulate(tmp_path, LIVE_ONLY) == ExitCode.NOTHING_DECISIVE
 
 
 def test_every_script_lies_beside_the_report(tmp_path: Path) -> None:
-    """Ready to be run again by itself."""
+    """Every script is stored beside the report and can be run alone."""
     simulate(tmp_path, CALM, subjects=("python:4.7.0", "python:4.7.1"))
     (folder,) = tmp_path.iterdir()
     (script,) = folder.rglob("scripts/**/*.json")
@@ -60,7 +60,7 @@ def test_every_script_lies_beside_the_report(tmp_path: Path) -> None:
 def test_a_report_needs_two_subjects_and_scenarios(
     more: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Scripts of one's own establish nothing, and one subject has nobody to differ from."""
+    """A report needs scenarios and two subjects."""
     arguments = ["simulate", "--subject", "python:5.3.3", "--out", str(tmp_path), *more]
     assert guarded(arguments) == ExitCode.USAGE
     assert "--out" in capsys.readouterr().err
@@ -69,14 +69,14 @@ def test_a_report_needs_two_subjects_and_scenarios(
 def test_a_folder_that_cannot_be_written_is_an_environment_error(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A file where the report should go."""
+    """An output folder that cannot be written is an ENVIRONMENT error."""
     (tmp_path / "out").write_text("in the way")
     assert simulate(tmp_path / "out", CALM) == ExitCode.ENVIRONMENT
     assert str(tmp_path / "out") in capsys.readouterr().err
 
 
 def test_attempts_are_not_counted_and_none_are_claimed(tmp_path: Path) -> None:
-    """Zero would be a fact."""
+    """A simulation counts no attempts, so the report has none instead of 0."""
     simulate(tmp_path, CALM, subjects=("python:4.7.0", "python:4.7.1"))
     assert document_in(tmp_path)["traces"]["attempts"] is None
     (page,) = tmp_path.rglob("*.html")

@@ -1,4 +1,4 @@
-"""A scenario as a script: the same sends at the same times, and the faults that a cluster would be given."""
+"""A scenario as a script: the same sends, times and faults."""
 
 from dataclasses import replace
 
@@ -50,7 +50,7 @@ def faults(script: Script) -> list[Entry]:
 
 
 def test_the_sends_are_those_of_the_plan() -> None:
-    """By thread and time, in whole milliseconds."""
+    """The sends are the plan's, by thread and time in whole milliseconds."""
     script = script_of("round-robin/pause-one-of-two-two-threads")
     plan = plan_of(scenario("round-robin/pause-one-of-two-two-threads"), 7)
     seen = [(entry.at_ms, entry.action.thread) for entry in entries(script) if isinstance(entry.action, Send)]
@@ -58,14 +58,14 @@ def test_the_sends_are_those_of_the_plan() -> None:
 
 
 def test_brokers_have_the_names_of_the_cluster() -> None:
-    """Names decide hash orders."""
+    """Brokers have the names of the cluster, because names determine hash orders."""
     assert script_of("round-robin/calm-three-brokers").route == (
         BrokerRoute("broker-a", 3), BrokerRoute("broker-b", 3), BrokerRoute("broker-c", 3),
     )  # fmt: skip
 
 
 def test_settings_seed_and_late_waits_come_along() -> None:
-    """A wait ends a ms after its deadline, as on most real machines."""
+    """Settings and seed are kept; a wait ends 1 ms late, as on most machines."""
     script = script_of("fault-latency/kill-and-restart", seed=9)
     assert script.settings.send_latency_fault_enable
     assert script.settings.send_msg_timeout_ms == 500
@@ -74,7 +74,7 @@ def test_settings_seed_and_late_waits_come_along() -> None:
 
 
 def test_a_pause_begins_and_ends_at_its_times() -> None:
-    """And what it does to connections is part of it."""
+    """A pause begins and ends at its times, at a depth that includes connections."""
     script = script_of("fault-latency/pause-one-of-two")
     (fault,) = scenario("fault-latency/pause-one-of-two").faults[:1]
     assert fault.for_s is not None
@@ -86,12 +86,12 @@ def test_a_pause_begins_and_ends_at_its_times() -> None:
 
 
 def test_without_faults_the_least_depth_will_do() -> None:
-    """Connections are not what it is about."""
+    """Without faults the depth is open, because connections do not matter."""
     assert script_of("round-robin/calm").depth is None
 
 
 def test_a_killed_broker_leaves_the_route_until_it_is_back() -> None:
-    """Name servers see its connection close."""
+    """A killed broker leaves the route until its restart: name servers see its connection close."""
     a, b = BrokerRoute("broker-a", 4), BrokerRoute("broker-b", 4)
     assert faults(script_of("fault-latency/kill-and-restart")) == [
         Entry(1_500, Kill("broker-b")),
@@ -102,13 +102,13 @@ def test_a_killed_broker_leaves_the_route_until_it_is_back() -> None:
 
 
 def test_without_any_broker_the_topic_is_unknown() -> None:
-    """The name server's answer has no route."""
+    """If the only broker is dead, the name server's answer has no route."""
     changes = [entry.action for entry in faults(script_of("retries/ten-with-the-only-broker-dead"))]
     assert RouteChange(None) in changes
 
 
 def test_a_paused_name_server_swallows_requests() -> None:
-    """Until it goes on."""
+    """A paused name server answers nothing until it resumes."""
     assert faults(script_of("name-server/pause-with-cached-route")) == [
         Entry(1_500, NameServerAnswers(ServerAnswer(fault=BrokerFault.TIMEOUT))),
         Entry(4_500, NameServerAnswers(ServerAnswer())),
@@ -116,7 +116,7 @@ def test_a_paused_name_server_swallows_requests() -> None:
 
 
 def test_a_silent_slave_is_felt_at_its_master() -> None:
-    """The message is stored and the status comes when the master has given its slave up."""
+    """A paused slave delays its master's answer by 500 ms, with FLUSH_SLAVE_TIMEOUT."""
     assert faults(script_of("double-write/slave-paused")) == [
         Entry(1_500, BrokerAnswers("broker-b", (ServerAnswer(latency_ms=500, code=12),))),
         Entry(3_500, BrokerAnswers("broker-b", (ServerAnswer(),))),
@@ -124,18 +124,18 @@ def test_a_silent_slave_is_felt_at_its_master() -> None:
 
 
 def test_a_slave_that_nobody_waits_for_is_not_felt() -> None:
-    """A master that copies asynchronously answers as ever."""
+    """A master with asynchronous replication answers normally if its slave is killed."""
     assert faults(script_of("async-copy/slave-killed")) == []
 
 
 def test_a_dead_master_with_a_slave_stays_in_the_route_without_a_master() -> None:
-    """Which is no queue to write to, for every release."""
+    """A dead master with a slave stays in the route, but no release writes to it."""
     a, b = BrokerRoute("broker-a", 4), BrokerRoute("broker-b", 4, master=False)
     assert Entry(2_000, RouteChange((a, b))) in faults(script_of("double-write/master-killed"))
 
 
 def test_a_read_only_broker_is_told_by_the_route_and_refuses_ordered_topics() -> None:
-    """Any other topic it goes on storing."""
+    """A read-only broker changes the route, but refuses only messages of ordered topics."""
     a, b = BrokerRoute("broker-a", 4), BrokerRoute("broker-b", 4, perm=4)
     change = Entry(1_500, RouteChange((a, b)))
     assert faults(script_of("read-only/old-route"))[0] == change
@@ -144,7 +144,7 @@ def test_a_read_only_broker_is_told_by_the_route_and_refuses_ordered_topics() ->
 
 
 def test_a_busy_broker_answers_so_at_once() -> None:
-    """Until it is healed."""
+    """A busy broker answers at once until it is healed."""
     assert faults(script_of("flow-control/one-of-two-busy")) == [
         Entry(1_500, BrokerAnswers("broker-b", (ServerAnswer(code=2),))),
         Entry(3_000, BrokerAnswers("broker-b", (ServerAnswer(),))),
@@ -152,7 +152,7 @@ def test_a_busy_broker_answers_so_at_once() -> None:
 
 
 def test_a_fault_that_ends_leaves_what_another_does_to_the_broker() -> None:
-    """A broker that is busy says so before it waits for its slave; when it no longer is, the slave is still missing."""
+    """Busy takes precedence over a missing slave, whose effect returns afterwards."""
     synchronous = replace(
         scenario("flow-control/one-of-two-busy"),
         topology="two-masters-with-slaves-sync",
@@ -174,7 +174,7 @@ def test_a_fault_that_ends_leaves_what_another_does_to_the_broker() -> None:
 
 
 def test_calls_that_name_their_queue_pass_the_timeout() -> None:
-    """As the drivers do; the number counts in publish order."""
+    """Calls that name their queue pass the timeout, like the drivers; queues count in publish order."""
     timeout_ms = scenario("explicit-queue/calm").settings.send_msg_timeout_ms
     sends = [entry.action for entry in entries(script_of("explicit-queue/calm")) if isinstance(entry.action, Send)]
     assert sends[5] == Send(timeout_ms=timeout_ms, queue=QueueOf("broker-b", 1))
@@ -183,14 +183,14 @@ def test_calls_that_name_their_queue_pass_the_timeout() -> None:
 
 
 def test_what_only_a_cluster_can_do_is_said() -> None:
-    """A second name server."""
+    """A scenario that needs two name servers has the reason why a cluster must run it."""
     one = simulated(scenario("name-server/pause-one-of-two"), 1)
     assert one.script is None
     assert one.live_only == "one of 2 name servers is paused, and a script has a single one"
 
 
 def test_what_a_script_leaves_out_is_said() -> None:
-    """Checks of what is stored, of timing; batches; compression; the start of a broker."""
+    """Omissions are listed: checks of storage and timing, batches, compression, a broker's start."""
     assert simulated(scenario("fault-latency/pause-one-of-two"), 1).checks
     assert "batch" in simulated(scenario("batch/one-message"), 1).notes[0]
     assert "compression" in simulated(scenario("compressed/around-the-threshold"), 1).notes[0]
@@ -199,7 +199,7 @@ def test_what_a_script_leaves_out_is_said() -> None:
 
 @pytest.mark.parametrize("one", ALL, ids=[one.name for one in ALL])
 def test_every_shipped_scenario_is_a_script_or_says_why_not(one: Scenario) -> None:
-    """And the script is one that could have been written by hand."""
+    """Each shipped scenario becomes a valid script or has a reason why not."""
     result = simulated(one, 3)
     if result.script is None:
         assert result.live_only
@@ -208,13 +208,13 @@ def test_every_shipped_scenario_is_a_script_or_says_why_not(one: Scenario) -> No
 
 
 def test_another_seed_is_another_plan() -> None:
-    """And the same seed the same script."""
+    """Another seed gives another plan, the same seed the same script."""
     name = "fault-latency/pause-one-of-two"
     assert canonical(script_of(name, 1)) == canonical(script_of(name, 1)) != canonical(script_of(name, 2))
 
 
 def test_scenarios_are_chosen_as_run_chooses_them() -> None:
-    """By suite and by globs."""
+    """Scenarios are selected by suite and by glob, as in ``run``."""
     chosen = simulated_scenarios(["fault-latency/pause-*"], None, None, 1)
     assert {one.name.split("/")[0] for one in chosen} == {"fault-latency"}
     assert len(simulated_scenarios([], "quick", None, 1)) < len(ALL)

@@ -1,4 +1,4 @@
-"""Scripts through one subject or two; the reference stands in for the Java classes, with a defect where one is wanted."""
+"""Scripts run by one or two subjects; the reference replaces the Java classes."""
 
 from collections.abc import Iterable, Iterator
 
@@ -20,7 +20,7 @@ SCRIPTS = [NamedScript(name, SCRIPT) for name in ("one", "two")]
 
 
 class ReferenceAsHost:
-    """Answers as the dialect of the release does; ``defect`` is done to every line."""
+    """Answers by the release's dialect and applies the replacement ``defect`` to every line."""
 
     def __init__(self, defect: tuple[str, str] = ("", "")) -> None:
         self.defect = defect
@@ -42,7 +42,7 @@ def pair(left: str, right: str) -> tuple[SubjectId, SubjectId]:
 
 
 def test_one_subject_answers_every_script() -> None:
-    """Java's classes and the reference alike."""
+    """One subject, Java or the reference, answers every script."""
     for text in ("java:5.3.3", "python:5.3.3"):
         answered = list(answers(subjects(text), SCRIPTS, ReferenceAsHost(), trace=False))
         assert [one.name for one, _ in answered] == ["one", "two"]
@@ -50,26 +50,26 @@ def test_one_subject_answers_every_script() -> None:
 
 
 def test_a_trace_has_the_state_with_every_answer() -> None:
-    """It is asked for."""
+    """A trace has the state with every answer."""
     ((_, (lines,)),) = answers(subjects("java:5.3.3"), SCRIPTS[:1], ReferenceAsHost(), trace=True)
     assert '"state": ' in lines[0]
 
 
 def test_two_releases_of_the_java_client_run_in_one_host() -> None:
-    """Script by script, so that a script is handed over once."""
+    """Two Java releases run in one host, and each script is passed once."""
     host = ReferenceAsHost()
     list(compared(pair("java:4.7.1", "java:5.3.3"), SCRIPTS, host, states=True))
     assert host.asked == [("4.7.1", "one"), ("5.3.3", "one"), ("4.7.1", "two"), ("5.3.3", "two")]
 
 
 def test_java_and_its_reference_are_compared_script_by_script() -> None:
-    """The same answers: no difference."""
+    """Java and its reference give no difference."""
     results = list(compared(pair("java:5.3.3", "python:5.3.3"), SCRIPTS, ReferenceAsHost(), states=True))
     assert [(one.script.name, one.answers, one.difference) for one in results] == [("one", 2, None), ("two", 2, None)]
 
 
 def test_a_defect_is_found_with_the_rule_it_breaks() -> None:
-    """A host that names another broker."""
+    """A host that names another broker differs, with the rule it breaks."""
     host = ReferenceAsHost(('"broker": "a"', '"broker": "b"'))
     results = compared(pair("java:5.3.3", "python:5.3.3"), SCRIPTS, host, states=False)
     differences = [result.difference for result in results]
@@ -81,6 +81,6 @@ def test_a_defect_is_found_with_the_rule_it_breaks() -> None:
     ("text", "said"), [("cpp:2.1.0", "java:… or python:…"), ("java:5.3.30", "5.3.3"), ("python:6", "published")]
 )
 def test_what_does_not_run_in_virtual_time_is_refused(text: str, said: str) -> None:
-    """Another client, or a release that does not exist."""
+    """Another client and an unknown release are refused."""
     with pytest.raises(UsageError, match=said):
         require_simulated(SubjectId.parse(text))

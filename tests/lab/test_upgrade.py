@@ -1,4 +1,4 @@
-"""The page for whoever upgrades: the net differences of two releases, in virtual time and on brokers, the gravest first."""
+"""The upgrade page: net differences of two releases, most serious first."""
 
 from dataclasses import replace
 
@@ -17,14 +17,12 @@ RULE = toy_standard("rule", {"4.7.0": "it was so", "4.8.0": "it is thus"})
 
 
 def found(answers: dict[str, int], *documents: Document, releases: tuple[str, str] = ("4.7.0", "4.8.0")) -> Upgrade:
-    """Between two releases, with queues of the rule's script by release."""
     runner = by_table({"rule": answers})
     return upgrade(toy_executions(runner), toy_corpus(runner, (RULE,), RELEASES), *releases, documents)
 
 
 @pytest.fixture(scope="module")
 def judged() -> Document:
-    """A run of java:4.7.1 and java:5.3.3 with two kinds of divergence: of brokers, and of queues."""
     document = sample_document()
     named = {"avoidance": "avoidance.used-avoided-broker/first", "queue-choice": "queue.out-of-turn/retry"}
     clusters = tuple(replace(cluster, signature=named[cluster.check]) for cluster in document.clusters)
@@ -32,19 +30,19 @@ def judged() -> Document:
 
 
 def test_a_difference_stands_before_and_after_in_words_with_the_release_that_brought_it() -> None:
-    """4.7.1 still does as 4.7.0 does."""
+    """A difference has both behaviours in words and the release that introduced it."""
     (item,) = found({"4.8.0": 1}).items
     assert (item.before, item.after, item.since) == ("it was so", "it is thus", "4.8.0")
     assert (item.title, item.matters, item.concern) == ("What rule does", "It matters.", Concern.QUEUES)
 
 
 def test_what_changed_and_was_changed_back_is_no_difference() -> None:
-    """Only the two releases are compared."""
+    """A reverted change is no difference between the two releases."""
     assert headline(found({"4.7.1": 1})) == "No difference between 4.7.0 and 4.8.0 was found"
 
 
 def test_what_runs_showed_stands_beside_it_the_gravest_first(judged: Document) -> None:
-    """Brokers before queues; each with how often and where."""
+    """Differences seen in runs are listed too, most serious first, with count and cases."""
     both = found({"5.3.3": 1}, judged, releases=("4.7.1", "5.3.3"))
     assert [item.name for item in both.items] == [
         "avoidance.used-avoided-broker/first",
@@ -56,13 +54,13 @@ def test_what_runs_showed_stands_beside_it_the_gravest_first(judged: Document) -
 
 
 def test_a_run_of_other_releases_is_refused(judged: Document) -> None:
-    """In one sentence, with the command that makes the right one."""
+    """A run of other releases is refused with the command for the right one."""
     with pytest.raises(UsageError, match=r"java:4\.7\.0 and java:4\.8\.0.*compare java:4\.7\.0 java:4\.8\.0"):
         found({}, judged)
 
 
 def test_markdown_and_html_say_the_same(judged: Document) -> None:
-    """What was seen is text there, whatever characters it has."""
+    """Markdown and HTML have the same content, with observed text escaped."""
     both = found({"5.3.3": 1}, judged, releases=("4.7.1", "5.3.3"))
     pages = markdown(both), html(both)
     for text in (

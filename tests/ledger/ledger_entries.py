@@ -1,4 +1,4 @@
-"""Entries and runs that the tests of the ledger share: java:5.3.3 measured against java:4.7.1 in two cases and a pool."""
+"""Entries and runs for tests of the ledger: java:5.3.3 against java:4.7.1 in two cases and a pool."""
 
 from dataclasses import replace
 from datetime import date

@@ -1,4 +1,4 @@
-"""The ledger applied to the answers of a run: what is declared, what is stale, and what no ledger excuses."""
+"""The ledger applied to answers: what is declared, stale or not excused."""
 
 from dataclasses import replace
 from datetime import date
@@ -23,7 +23,7 @@ def verdicts(outcome: Applied) -> list[str]:
 
 
 def test_a_declared_divergence_is_declared_with_reason_and_reference() -> None:
-    """The answer says which entry, why, and where it is known from; the difference itself stays."""
+    """The answer names the declaring entry, its reason and reference."""
     done = applied(BOTH_DIVERGE, ENTRY)
     assert verdicts(done) == ["DECLARED", "DECLARED"]
     first = done.results[0]
@@ -35,7 +35,7 @@ def test_a_declared_divergence_is_declared_with_reason_and_reference() -> None:
 
 
 def test_another_signature_is_a_new_divergence() -> None:
-    """Word by word: the retry is not the first attempt."""
+    """Another signature is not declared: a retry is not the first attempt."""
     found = [result(ONE, divergence("avoidance.used/retry")), result(BOTH, divergence())]
     done = applied(found, ENTRY)
     assert verdicts(done) == ["DIVERGES", "DECLARED"]
@@ -43,19 +43,19 @@ def test_another_signature_is_a_new_divergence() -> None:
 
 
 def test_a_declared_divergence_does_not_hide_another_in_the_same_check() -> None:
-    """The check diverges; the report still knows which part was declared."""
+    """A check with another divergence beside the declared one diverges."""
     done = applied([result(ONE, divergence(), divergence("avoidance.other")), result(BOTH, divergence())], ENTRY)
     assert verdicts(done) == ["DIVERGES", "DECLARED"]
     assert [found.declared_by for found in done.results[0].divergences] == ["K16", ""]
 
 
 def test_a_difference_of_the_other_subject_is_not_declared() -> None:
-    """The entry is about the candidate."""
+    """An entry about the candidate does not declare a difference of the baseline."""
     assert verdicts(applied([result(ONE, divergence(subject=OLD))], ENTRY)) == ["DIVERGES"]
 
 
 def test_an_absent_divergence_is_stale_where_its_check_was_decisive() -> None:
-    """Always means in every check it covers; the other checks stay declared."""
+    """An entry is stale where its divergence is absent from a decisive check."""
     done = applied([result(ONE), result(BOTH, divergence()), result(ONE, check="loss")], ENTRY)
     assert verdicts(done) == ["STALE", "DECLARED", "CONFORMS"]
     assert done.results[0].reason == (
@@ -66,7 +66,7 @@ def test_an_absent_divergence_is_stale_where_its_check_was_decisive() -> None:
 
 
 def test_an_equivalent_check_can_be_stale_too() -> None:
-    """A duration that no longer differs."""
+    """An EQUIVALENT check, a duration that no longer differs, can be stale too."""
     pooled = CheckResult(f"pooled/x/{PAIR}", "timing", Verdict.EQUIVALENT)
     done = applied([pooled], entry(check="pooled/**", signatures=("timing.calm-differs",)))
     assert verdicts(done) == ["STALE"]
@@ -74,7 +74,7 @@ def test_an_equivalent_check_can_be_stale_too() -> None:
 
 @pytest.mark.parametrize("verdict", [Verdict.INCONCLUSIVE, Verdict.NOT_APPLICABLE, Verdict.INVALID, Verdict.ERROR])
 def test_a_check_that_could_not_tell_is_neither_declared_nor_stale(verdict: Verdict) -> None:
-    """Absence of evidence is not evidence of absence, and a broken set-up is never excused."""
+    """An undecided check is neither declared nor stale: absence of evidence is not evidence of absence."""
     before = [result(ONE, divergence(), verdict=verdict), result(BOTH, verdict=verdict)]
     done = applied(before, ENTRY)
     assert list(done.results) == before
@@ -83,26 +83,26 @@ def test_a_check_that_could_not_tell_is_neither_declared_nor_stale(verdict: Verd
 
 
 def test_validity_is_never_declared_whatever_the_glob() -> None:
-    """Not even if that check should ever diverge."""
+    """No glob declares ``validity``."""
     before = [result(ONE, divergence(), check="validity")]
     assert list(applied(before, entry(check="**")).results) == before
 
 
 def test_a_stale_entry_does_not_hide_a_new_divergence_of_its_check() -> None:
-    """Diverges dominates stale; the reason names both."""
+    """DIVERGES dominates STALE, and the reason names both."""
     done = applied([result(ONE, divergence("avoidance.other"))], ENTRY)
     assert verdicts(done) == ["DIVERGES"]
     assert "stale: K16" in done.results[0].reason
 
 
 def test_a_check_with_one_entry_seen_and_another_gone_is_stale() -> None:
-    """Stale dominates declared."""
+    """STALE dominates DECLARED."""
     gone = entry(id="K99", signatures=("avoidance.gone",))
     assert verdicts(applied([result(ONE, divergence())], ENTRY, gone)) == ["STALE"]
 
 
 def test_an_entry_of_other_clients_or_checks_is_silent() -> None:
-    """It says nothing about this run, so it cannot be stale."""
+    """An entry of other clients or checks cannot be stale."""
     other = entry(when=Conditions(Party("cpp")))
     elsewhere = entry(id="K2", check="round-robin/**")
     done = applied([result(ONE)], other, elsewhere)
@@ -110,14 +110,14 @@ def test_an_entry_of_other_clients_or_checks_is_silent() -> None:
 
 
 def test_an_entry_without_a_baseline_never_goes_stale_where_its_client_is_the_baseline() -> None:
-    """Differences are the candidate's."""
+    """An entry without ``against`` is not stale where its client is the baseline."""
     old = entry(when=replace(ENTRY.when, subject=Party("java", ENTRY.when.against.version), against=None))  # type: ignore[union-attr]  # it has one
     assert verdicts(applied([result(ONE)], old)) == ["CONFORMS"]
     assert verdicts(applied([result(ONE, divergence(subject=OLD)), result(BOTH)], old)) == ["DECLARED", "CONFORMS"]
 
 
 def test_an_expired_entry_warns_and_then_declares_nothing() -> None:
-    """By the day of the run, not of the judging."""
+    """An expired entry first warns, then declares nothing, by the day of the run."""
     warned = entry(expires=date(2026, 11, 1))
     done = applied(BOTH_DIVERGE, warned)
     assert verdicts(done) == ["DECLARED", "DECLARED"]
@@ -129,12 +129,12 @@ def test_an_expired_entry_warns_and_then_declares_nothing() -> None:
 
 
 def test_a_lapsed_entry_is_not_stale() -> None:
-    """It declares nothing that could be absent."""
+    """A lapsed entry is not stale, because it declares nothing."""
     assert verdicts(applied([result(ONE)], entry(expires=date(2026, 10, 1)))) == ["CONFORMS"]
 
 
 def test_a_proposed_entry_declares_nothing() -> None:
-    """Until somebody has looked at it; nor is it stale."""
+    """A proposed entry declares nothing until it is edited, and is not stale."""
     proposed = entry(proposed=True)
     done = applied([result(ONE, divergence()), result(BOTH)], proposed)
     assert verdicts(done) == ["DIVERGES", "CONFORMS"]
@@ -143,7 +143,6 @@ def test_a_proposed_entry_declares_nothing() -> None:
 
 
 def many(diverging: int, of: int) -> list[CheckResult]:
-    """One case judged in many runs together."""
     return [result(ONE, *([divergence()] if number < diverging else [])) for number in range(of)]
 
 
@@ -151,14 +150,14 @@ RARE = entry(rate=ExpectedRate(0.02, 0.20))
 
 
 def test_a_rate_within_its_band_is_declared() -> None:
-    """Two of twenty; the others conform and are not stale."""
+    """A rate of two in twenty, within its limits, is declared."""
     done = applied(many(2, 20), RARE)
     assert [verdicts(done).count(word) for word in ("DECLARED", "CONFORMS")] == [2, 18]
     assert done.outcomes[0].seen_text == "seen in 2 of 20 decisive checks (95% interval 1% to 32%)"
 
 
 def test_a_rate_above_its_band_diverges() -> None:
-    """Ten of twenty: the interval begins at 27 %, so nothing is excused."""
+    """A rate above its limits diverges: the interval of ten in twenty begins at 27 %, above 20 %."""
     done = applied(many(10, 20), RARE)
     assert [verdicts(done).count(word) for word in ("DIVERGES", "CONFORMS")] == [10, 10]
     assert done.outcomes[0].state is EntryState.EXCEEDED
@@ -168,20 +167,20 @@ def test_a_rate_above_its_band_diverges() -> None:
 
 
 def test_a_rate_below_its_band_is_stale_once() -> None:
-    """None of 200: the interval ends at 1.8 %; one answer carries it, because it is a finding about all of them."""
+    """A rate below its limits makes one answer stale: the interval of none in 200 ends at 1.8 %, below 2 %."""
     done = applied(many(0, 200), RARE)
     assert verdicts(done).count("STALE") == 1
     assert "in at least 2% of checks, and it was seen in 0 of 200 (95% interval 0% to 2%)" in done.results[0].reason
 
 
 def test_a_rate_that_few_checks_cannot_contradict_is_not_stale() -> None:
-    """None of three excludes 71 % only."""
+    """Few checks cannot make a rate stale: none in three excludes only rates above 71 %."""
     done = applied(many(0, 3), RARE)
     assert (set(verdicts(done)), done.outcomes[0].state) == ({"CONFORMS"}, EntryState.DECLARED)
 
 
 def test_an_absence_that_does_not_matter_much_gates_only_under_strict() -> None:
-    """The entry's severity is what its absence is worth; it is listed as stale all the same."""
+    """A missing divergence of severity ``should`` gates only under ``strict``."""
     mild = entry(severity=Severity.SHOULD)
     relaxed = applied([result(ONE)], mild)
     assert (verdicts(relaxed), relaxed.outcomes[0].state) == (["CONFORMS"], EntryState.STALE)

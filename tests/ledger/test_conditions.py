@@ -1,4 +1,4 @@
-"""Conditions of an entry that must hold together, and what each of them alone does not allow."""
+"""An entry's conditions, together and alone."""
 
 import runpy
 import sys
@@ -43,7 +43,7 @@ def conditions(faults: dict[str, str], settings: dict[str, object]) -> Condition
     ],
 )
 def test_all_faults_and_settings_must_hold(faults: dict[str, str], settings: dict[str, object], is_met: bool) -> None:
-    """One broker is paused, none is killed, fault latency is on and a send may take half a second."""
+    """All conditions on faults and settings must hold."""
     asked = conditions(faults, settings)
     assert meets(asked, settings=SETTINGS, fault_counts=FAULTS) is is_met
 
@@ -60,14 +60,14 @@ def test_all_faults_and_settings_must_hold(faults: dict[str, str], settings: dic
 def test_a_pool_meets_neither_a_fault_nor_a_setting(
     faults: dict[str, str], settings: dict[str, object], is_covered: bool
 ) -> None:
-    """It gathers cases of many of both."""
+    """A pool meets no condition on faults or settings, because it mixes them."""
     pooled = entry(check="pooled/**", when=conditions(faults, settings))
     assert covers(pooled, "pooled/x/timing", None) is is_covered
 
 
 @pytest.mark.parametrize("path", ["latency/validity", "validity", "pooled/x/validity"])
 def test_the_set_up_is_covered_by_no_entry(path: str) -> None:
-    """Under whatever name it stands, in a case or a pool."""
+    """No entry covers ``validity``, in a case or a pool."""
     assert not covers(entry(check="**"), path, RUN.cases[0])
     assert not covers(entry(check="**"), path, None)
     assert covers(entry(check="**"), f"{path}-of-something", None)
@@ -85,7 +85,7 @@ def test_the_set_up_is_covered_by_no_entry(path: str) -> None:
 def test_a_divergence_is_declared_by_its_signature_and_its_subject(
     signature: str, subject: str, is_declared: bool
 ) -> None:
-    """Both, word by word."""
+    """A divergence is declared by signature and subject, both verbatim."""
     assert declares(ENTRY, divergence(signature, subject), frozenset({NEW})) is is_declared
 
 
@@ -109,13 +109,13 @@ RULES, OWN = "rules/queue.x", "avoidance.used/first"
 def test_what_should_show_depends_on_the_arm_that_the_client_is_in(
     baseline: str, candidate: str, signatures: tuple[str, ...], expected: bool
 ) -> None:
-    """A difference in the candidate, a baseline against its own rules in the baseline; nothing where it is in neither."""
+    """A difference is expected of the candidate, and ``rules/`` signatures of the baseline."""
     java = entry(when=Conditions(Party("java")), signatures=signatures)
     assert is_expected(java, run(baseline, candidate)) is expected
 
 
 def test_an_entry_of_other_brokers_is_silent() -> None:
-    """Neither declared nor stale: nothing changes, and it is not listed."""
+    """An entry of other brokers is neither declared nor stale, and not listed."""
     elsewhere = entry(when=replace(ENTRY.when, server=Range.parse("<5.0.0")))
     before = (result(ONE, divergence()), result(BOTH))
     done = apply_ledger(Ledger((elsewhere,)), before, RUN, Policy())
@@ -124,7 +124,7 @@ def test_an_entry_of_other_brokers_is_silent() -> None:
 
 
 def test_an_entry_whose_client_is_the_baseline_speaks_only_where_it_was_seen() -> None:
-    """A difference of the baseline is not expected anywhere: without it the entry is not listed, with it it is not stale."""
+    """A difference of the baseline is never expected, so its entry is listed only where seen."""
     old = entry(when=Conditions(Party("java", Range.parse("<5"))))
     seen = (result(ONE, divergence(subject=OLD)), result(BOTH))
     assert apply_ledger(Ledger((old,)), (result(ONE), result(BOTH)), RUN, Policy()).outcomes == ()
@@ -137,7 +137,7 @@ def test_an_entry_whose_client_is_the_baseline_speaks_only_where_it_was_seen() -
     [("both", True), ("spec-gap", True), ("java", False), ("reference", False), ("baseline", False)],
 )
 def test_what_is_both_clients_doing_is_listed_apart(arm: str, is_shared: bool) -> None:
-    """Also what the specification leaves open; and one check is told in the singular."""
+    """A fault of both clients, or a gap in the specification, is shared."""
     (outcome,) = apply_ledger(Ledger((entry(arm_at_fault=arm),)), (result(ONE, divergence()),), RUN, Policy()).outcomes
     assert (outcome.is_shared, outcome.seen_text) == (is_shared, "seen in 1 of 1 decisive check")
 
@@ -158,12 +158,12 @@ def test_what_is_both_clients_doing_is_listed_apart(arm: str, is_shared: bool) -
     ],
 )
 def test_a_suffix_is_ordered_and_closing_zeros_are_not_counted(text: str, version: str, is_inside: bool) -> None:
-    """By their letters; ``5`` is ``5.0.0``, and nothing at all is ``0``."""
+    """A suffix is ordered by letters, and closing zeros do not count: ``5`` is ``5.0.0``."""
     assert Range.parse(text).holds(version) is is_inside
 
 
 def test_what_is_no_number_is_in_no_range() -> None:
-    """A toy's defect, and nothing."""
+    """Text that is no number is in no range."""
     assert [Range.parse(">=0").holds(version) for version in ("drops", "", "1")] == [False, False, True]
 
 
@@ -171,7 +171,7 @@ def test_what_is_no_number_is_in_no_range() -> None:
 def test_the_format_writes_its_schema_when_it_is_run_only(
     name: str, is_written: bool, capfdbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """``python -m rocketdiff.ledger.file`` is what the committed schema is written by."""
+    """``python -m rocketdiff.ledger.file`` writes the committed schema; an import does not."""
     monkeypatch.delitem(sys.modules, "rocketdiff.ledger.file", raising=False)
     runpy.run_module("rocketdiff.ledger.file", run_name=name)
     sys.stdout.flush()

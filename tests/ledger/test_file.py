@@ -1,4 +1,4 @@
-"""From the data of a file to entries, or one sentence that says what is wrong and where."""
+"""A file's data becomes entries, or one sentence with what is wrong and where."""
 
 import copy
 import json
@@ -16,7 +16,7 @@ from rocketdiff.ledger.file import ParsedFile, parse, schema
 from rocketdiff.ledger.model import ExpectedRate, Party, Range
 
 COMMITTED = Path(__file__).parents[2] / "fixtures" / "schema" / "ledger-1.json"
-SPECIFIED: dict[str, Any] = {  # the example of the specification, section 2.4, word by word
+SPECIFIED: dict[str, Any] = {  # the example of the specification, section 2.4, verbatim
     "schemaVersion": "1.0",
     "defaults": {"expires_after_days": 180},
     "entries": [
@@ -58,7 +58,7 @@ def in_entry(**fields: object) -> dict[str, Any]:
 
 
 def test_the_example_of_the_specification_is_read() -> None:
-    """Every field of it arrives."""
+    """Every field of the specification's example is read."""
     (entry,) = parsed(SPECIFIED).entries
     assert (entry.id, entry.check, entry.arm_at_fault) == ("RMQ-7779-sticky-fallback", "select/fallback/**", "java")
     assert entry.when.subject == Party("java", Range.parse(">=4.0.0,<4.9.8 || >=5.0.0,<5.1.4"))
@@ -72,7 +72,7 @@ def test_the_example_of_the_specification_is_read() -> None:
 
 
 def test_what_is_more_than_the_example_is_read_too() -> None:
-    """A baseline, settings, a rate, several signatures, days of its own."""
+    """A baseline, settings, a rate, several signatures and another expiry are read."""
     when = {"client": "cpp", "against": {"client": "java"}, "settings": {"send_msg_timeout_ms": 500}, "server": ">=5"}
     more = in_entry(
         when=when, occurrence={"rate": [0.02, 0.2]}, signature=["a", "b"], arm_at_fault="cpp", expires_after_days=10
@@ -83,7 +83,7 @@ def test_what_is_more_than_the_example_is_read_too() -> None:
 
 
 def test_a_proposal_may_leave_to_a_person_what_a_program_cannot_know() -> None:
-    """An active entry may not."""
+    """A proposal may contain TODO for a person; an active entry may not."""
     todo = {"arm_at_fault": "TODO", "reason": "TODO: why they differ, in a sentence", "ref": "TODO: an issue"}
     (entry,) = parsed(in_entry(**todo, status="proposed")).entries
     assert entry.proposed
@@ -132,7 +132,7 @@ def test_a_proposal_may_leave_to_a_person_what_a_program_cannot_know() -> None:
     ],
 )
 def test_what_is_wrong_is_said_in_one_sentence_with_its_place(data: object, said: str) -> None:
-    """Expected, seen, where; exit code 4."""
+    """A refusal is one sentence with its place."""
     with pytest.raises(UsageError) as refused:
         parsed(data)
     assert said in str(refused.value)
@@ -140,12 +140,12 @@ def test_what_is_wrong_is_said_in_one_sentence_with_its_place(data: object, said
 
 
 def test_the_committed_schema_is_the_one_of_the_types() -> None:
-    """After a change: ``python -m rocketdiff.ledger.file > fixtures/schema/ledger-1.json``."""
+    """The committed schema is up to date; ``python -m rocketdiff.ledger.file > fixtures/schema/ledger-1.json`` renews it."""
     assert COMMITTED.read_bytes() == schema()
 
 
 def test_the_example_satisfies_the_published_schema_and_a_typing_error_does_not() -> None:
-    """An editor that knows the schema says the same as we do."""
+    """The published schema accepts the example and refuses a typing error."""
     published = json.loads(COMMITTED.read_bytes())
     as_json = json.loads(json.dumps(SPECIFIED, default=str))
     jsonschema.validate(as_json, published)

@@ -1,4 +1,4 @@
-"""What lint finds: entries that could never match, that are too old, too many, or unfinished."""
+"""Lint finds entries that can never match, are too old, too many, or unfinished."""
 
 from dataclasses import replace
 from datetime import date
@@ -25,7 +25,7 @@ def found(*entries: Entry, ratchet: int | None = None, growth: bool = False, day
 
 
 def test_a_sound_entry_is_not_mentioned() -> None:
-    """No findings, no noise."""
+    """A sound entry has no finding."""
     assert found(ENTRY, ratchet=1) == []
 
 
@@ -45,14 +45,14 @@ def test_a_sound_entry_is_not_mentioned() -> None:
     ],
 )
 def test_an_entry_that_could_never_match_is_an_error(wrong: Entry, said: str) -> None:
-    """It looks like protection and is none."""
+    """An entry that can never match is an error, because it only looks like protection."""
     ((level, text),) = found(wrong)
     assert level == "error"
     assert text.startswith(f"K16: {said}")
 
 
 def test_a_client_of_the_users_is_only_pointed_out() -> None:
-    """Its program says its name in hello; a typing error of a known name is no such client."""
+    """An unknown client is only a warning: a program of the user's states its own name."""
     ((level, text),) = found(entry(when=Conditions(Party("acme"))))
     assert (level, text) == (
         "warning",
@@ -61,7 +61,7 @@ def test_a_client_of_the_users_is_only_pointed_out() -> None:
 
 
 def test_a_client_of_the_users_is_pointed_out_once_a_file() -> None:
-    """With the list of known clients, however many entries name it; another client is another finding."""
+    """An unknown client is reported once a file."""
     ours, theirs = Conditions(Party("acme")), Conditions(Party("java"), Party("zebra"))
     entries = [entry(id=f"K{number}", when=ours) for number in range(16, 29)] + [entry(id="K29", when=theirs)]
     assert [text.partition(";")[0] for _, text in found(*entries)] == [
@@ -73,13 +73,13 @@ def test_a_client_of_the_users_is_pointed_out_once_a_file() -> None:
 
 
 def test_a_client_whose_releases_nobody_knows_may_have_any() -> None:
-    """Its program says so when it is started."""
+    """A client without known releases may have any release, which its program states."""
     assert found(entry(when=Conditions(Party("cpp", Range.parse(">=2.1.0"))))) == []
 
 
 @pytest.mark.parametrize(("day", "level"), [(date(2027, 5, 2), "warning"), (date(2027, 7, 1), "error")])
 def test_an_expired_entry_warns_then_fails(day: date, level: str) -> None:
-    """It expires on 2027-05-01."""
+    """An entry that expired on 2027-05-01 first warns, then fails."""
     ((seen, text),) = found(ENTRY, day=day)
     assert (seen, text.startswith("K16 expired on 2027-05-01")) == (level, True)
 
@@ -94,7 +94,7 @@ def told_of_rate(low: float, check: str = ENTRY.check) -> list[tuple[str, str]]:
     [(0.84, 3), (0.16, 22), (0.01, 368)],
 )
 def test_a_rate_that_no_run_can_contradict_is_a_note(low: float, needed: int) -> None:
-    """One check in a run of everything, and it takes more."""
+    """A rate that a single check cannot contradict is a warning."""
     ((level, text),) = told_of_rate(low)
     assert level == "warning"
     assert text.startswith(
@@ -104,21 +104,21 @@ def test_a_rate_that_no_run_can_contradict_is_a_note(low: float, needed: int) ->
 
 
 def test_a_rate_that_one_run_can_contradict_is_not_mentioned() -> None:
-    """0 in 1 leaves up to 97.5 %; two checks, as with a wider glob, leave up to 84.2 %."""
+    """A rate that one run can contradict has no finding: 0 in 1 leaves up to 97.5 %, 0 in 2 up to 84.2 %."""
     assert told_of_rate(0.98) == []
     assert told_of_rate(0.85) != []
     assert told_of_rate(0.85, "latency/*/*") == []
 
 
 def test_a_rate_that_begins_at_nothing_is_never_stale() -> None:
-    """No number of checks contradicts it."""
+    """A rate from 0 is a warning, because no number of checks contradicts it."""
     ((level, text),) = told_of_rate(0.0)
     assert (level, text.startswith("K16: its rate begins at 0")) == ("warning", True)
 
 
 @pytest.mark.parametrize("low", [0.01, 0.16, 0.29, 0.5, 0.9])
 def test_the_number_of_checks_is_the_one_at_which_an_entry_becomes_stale(low: float) -> None:
-    """Held against what judges a run."""
+    """The computed number of checks is the first at which judging calls the entry stale."""
     rate = ExpectedRate(low, 1.0)
     needed = checks_until_stale(rate)
     assert needed is not None
@@ -127,7 +127,7 @@ def test_the_number_of_checks_is_the_one_at_which_an_entry_becomes_stale(low: fl
 
 
 def test_more_entries_than_the_ratchet_need_a_flag() -> None:
-    """Growth is a decision."""
+    """More entries than the ratchet are an error, unless growth is allowed."""
     two = (ENTRY, entry(id="K17"))
     ((level, text),) = found(*two, ratchet=1)
     assert (level, text.startswith("2 entries, and its ratchet is 1")) == ("error", True)
@@ -135,16 +135,16 @@ def test_more_entries_than_the_ratchet_need_a_flag() -> None:
 
 
 def test_fewer_entries_than_the_ratchet_lower_it() -> None:
-    """Otherwise it holds nothing."""
+    """Fewer entries than the ratchet are a warning to lower it."""
     assert found(ENTRY, ratchet=2) == [("warning", "1 of 2 entries are left: lower its ratchet")]
 
 
 def test_a_proposal_is_a_warning() -> None:
-    """It declares nothing."""
+    """A proposal is a warning, because it declares nothing."""
     assert found(entry(proposed=True)) == [("warning", "K16 is only proposed: edit it, or remove it")]
 
 
 def test_a_finding_stands_where_its_entry_stands() -> None:
-    """File and line."""
+    """A finding has its entry's file and line."""
     (finding,) = lint([ParsedFile("own.yaml", (entry(owner=""),), None)], KNOWN, SUBJECTS, DAY, allow_growth=False)
     assert (finding.level, finding.place) == (Level.WARNING, "own.yaml line 4")

@@ -1,4 +1,4 @@
-"""Which runs, checks and subjects an entry speaks about; and when it is too old."""
+"""Which runs, checks and subjects an entry applies to, and its age."""
 
 from dataclasses import replace
 from datetime import date
@@ -17,7 +17,7 @@ def run(baseline: str, candidate: str, **more: str) -> RunInfo:
 
 
 def test_a_check_is_named_without_the_pair_of_subjects() -> None:
-    """The pair is what conditions are for."""
+    """A check is named without the pair of subjects, which conditions describe."""
     assert check_path(f"{ONE}/{PAIR}", "loss", RUN) == f"{ONE}/loss"
     assert check_path(f"pooled/x/{PAIR}", "timing", RUN) == "pooled/x/timing"
 
@@ -34,12 +34,12 @@ def test_a_check_is_named_without_the_pair_of_subjects() -> None:
     ],
 )
 def test_with_a_baseline_only_the_candidate_is_declared(baseline: str, candidate: str, declared: set[str]) -> None:
-    """Both releases must be inside their ranges, each in its own arm."""
+    """With ``against`` only the candidate is declared, and both releases must be in range."""
     assert subjects_of(ENTRY, run(baseline, candidate)) == declared
 
 
 def test_without_a_baseline_either_arm_is_declared() -> None:
-    """A client that loses messages does so whoever stands beside it."""
+    """Without ``against`` either arm is declared."""
     alone = entry(when=Conditions(Party("java")))
     assert subjects_of(alone, run(OLD, NEW)) == {OLD, NEW}
     assert subjects_of(alone, run("python:5.3.3", NEW)) == {NEW}
@@ -47,7 +47,7 @@ def test_without_a_baseline_either_arm_is_declared() -> None:
 
 
 def test_a_difference_is_expected_of_the_candidate_and_of_a_baseline_against_its_own_rules() -> None:
-    """So that an entry does not go stale where its client is the standard."""
+    """A difference is expected of the candidate, or of a baseline against its own rules."""
     alone = entry(when=Conditions(Party("java")))
     of_rules = entry(when=Conditions(Party("java")), signatures=("rules/queue.out-of-turn/first",))
     as_baseline, as_candidate = run(OLD, "python:5.3.3"), run("python:5.3.3", NEW)
@@ -56,7 +56,7 @@ def test_a_difference_is_expected_of_the_candidate_and_of_a_baseline_against_its
 
 
 def test_the_release_of_the_servers_is_a_condition() -> None:
-    """An answer code of an old broker is no news of a client."""
+    """The servers' release is a condition: an old broker's answer code says nothing about a client."""
     on_old = replace(ENTRY, when=replace(ENTRY.when, server=Range.parse("<5.0.0")))
     assert not subjects_of(on_old, run(OLD, NEW))
     assert subjects_of(on_old, run(OLD, NEW, server_release="4.9.8")) == {NEW}
@@ -74,12 +74,12 @@ def test_the_release_of_the_servers_is_a_condition() -> None:
     ],
 )
 def test_a_glob_covers_whole_names_and_never_validity(pattern: str, path: str, is_covered: bool) -> None:
-    """One star stays within a part, two cross parts; a broken set-up is excused by none."""
+    """One star stays within a part, two cross parts, and none covers ``validity``."""
     assert covers(entry(check=pattern), path, RUN.cases[0]) is is_covered
 
 
 def test_faults_and_settings_of_the_case_are_conditions() -> None:
-    """Two paused brokers are in the second case only."""
+    """A case must meet the entry's conditions on faults and settings."""
     two = replace(ENTRY.when, faults=(("paused_brokers", Range.parse(">=2")),))
     assert not covers(entry(when=two), f"{ONE}/avoidance", RUN.cases[0])
     assert covers(entry(when=two), f"{BOTH}/avoidance", RUN.cases[1])
@@ -88,7 +88,7 @@ def test_faults_and_settings_of_the_case_are_conditions() -> None:
 
 
 def test_a_pool_meets_no_condition_on_faults() -> None:
-    """It gathers cases of many."""
+    """A pool meets no condition on faults, because it mixes cases."""
     one = replace(ENTRY.when, faults=(("paused_brokers", Range.parse(">=1")),))
     assert covers(entry(check="pooled/**"), "pooled/x/timing", None)
     assert not covers(entry(check="pooled/**", when=one), "pooled/x/timing", None)
@@ -104,19 +104,19 @@ def test_a_pool_meets_no_condition_on_faults() -> None:
     ],
 )
 def test_an_entry_expires_after_its_last_day_and_lapses_a_month_later(day: date, age: Age) -> None:
-    """It expires on 2027-05-01."""
+    """An entry that expires on 2027-05-01 warns from the next day and lapses a month later."""
     assert age_of(entry(), day)[0] is age
 
 
 @pytest.mark.parametrize(("day", "age"), [(date(2026, 12, 1), Age.WARNED), (date(2026, 12, 2), Age.LAPSED)])
 def test_an_entry_without_an_owner_has_a_month_from_its_first_day(day: date, age: Age) -> None:
-    """It was added on 2026-11-01."""
+    """An entry of 2026-11-01 without an owner lapses after a month."""
     found, said = age_of(entry(owner=""), day)
     assert (found, said.startswith("has had no owner since 2026-11-01: name one")) == (age, True)
 
 
 def test_both_troubles_are_told_and_the_earlier_one_counts() -> None:
-    """Ownerless since November, expired in May."""
+    """An entry ownerless since November and expired in May has both reasons, and the earlier counts."""
     age, said = age_of(entry(owner=""), date(2027, 5, 2))
     assert age is Age.LAPSED
     assert said == (
@@ -126,5 +126,5 @@ def test_both_troubles_are_told_and_the_earlier_one_counts() -> None:
 
 
 def test_a_proposal_has_no_age() -> None:
-    """It declares nothing anyway."""
+    """A proposal has no age, because it declares nothing."""
     assert age_of(entry(owner="", proposed=True), date(2030, 1, 1)) == (Age.CURRENT, "")

@@ -20,13 +20,13 @@ SPEC = ">=4.0.0,<4.9.8 || >=5.0.0,<5.1.4"
     ],
 )
 def test_a_version_is_inside_or_outside(text: str, inside: list[str], outside: list[str]) -> None:
-    """By numbers, not by letters; a suffix comes before the release itself; what is no version is nowhere inside."""
+    """Versions are compared by numbers, and a suffix comes before its release."""
     wanted = Range.parse(text)
     assert [version for version in (*inside, *outside) if wanted.holds(version)] == inside
 
 
 @pytest.mark.parametrize("text", ["", "4.x", ">=4.0.0,", "4.0 5.0", "=>4", ">=4 ||", "~4.9"])
 def test_what_is_no_range_is_refused(text: str) -> None:
-    """A range that is silently empty would switch an entry off."""
+    """Invalid ranges are refused, because an empty one would silently switch off an entry."""
     with pytest.raises(ValueError, match=r"."):
         Range.parse(text)

@@ -1,4 +1,4 @@
-"""Proposed entries: a file that can be read, excuses nothing, and becomes a ledger once somebody has thought about it."""
+"""Proposed entries can be read, excuse nothing, and become a ledger after a person's edits."""
 
 from dataclasses import replace
 from datetime import date
@@ -25,7 +25,7 @@ def read(text: str) -> ParsedFile:
 
 
 def test_each_diverging_check_is_an_entry_with_all_its_signatures() -> None:
-    """Releases as they were run, the evidence, and status: proposed."""
+    """Each diverging check becomes a proposed entry with all its signatures."""
     first, second = read(proposed_file(DIVERGING, RUN, EVIDENCE, DAY)).entries
     assert (first.id, first.check) == ("latency-pause-one-avoidance-java-5.3.3", f"{ONE}/avoidance")
     assert first.signatures == ("avoidance.used/first", "avoidance.other")
@@ -36,7 +36,7 @@ def test_each_diverging_check_is_an_entry_with_all_its_signatures() -> None:
 
 
 def test_a_proposal_excuses_nothing_until_it_is_edited() -> None:
-    """Then it declares exactly what the run showed."""
+    """A proposal declares nothing until it is edited, then exactly what the run showed."""
     text = proposed_file(DIVERGING, RUN, EVIDENCE, DAY)
     before = apply_ledger(Ledger(read(text).entries), DIVERGING, RUN, Policy())
     assert [one.verdict.value for one in before.results] == ["DIVERGES", "DIVERGES", "CONFORMS"]
@@ -51,7 +51,7 @@ ELSEWHERE = result(BOTH, USED, check="loss", verdict=Verdict.INCONCLUSIVE)
 
 
 def test_what_every_scenario_shows_is_one_entry() -> None:
-    """A glob, and the rest where it was seen; another check and an answer that decides nothing are no exceptions."""
+    """A signature in every scenario becomes one entry with a glob."""
     results = [result(ONE, USED, OTHER), result(BOTH, USED), result(POOL, USED), result(ONE, check="loss"), ELSEWHERE]
     text = proposed_file(results, RUN, EVIDENCE, DAY)
     everywhere, alone = read(text).entries
@@ -62,7 +62,7 @@ def test_what_every_scenario_shows_is_one_entry() -> None:
 
 
 def test_one_entry_for_all_scenarios_declares_them_all() -> None:
-    """Once it is edited; exit code and verdict are those of declared divergences."""
+    """An active entry with a glob declares all scenarios."""
     results = [result(ONE, USED), result(BOTH, USED)]
     (one,) = read(proposed_file(results, RUN, EVIDENCE, DAY)).entries
     active = replace(one, proposed=False, owner="me")
@@ -85,20 +85,20 @@ def test_one_entry_for_all_scenarios_declares_them_all() -> None:
     ids=["not in one", "declared in one", "not in one run", "another signature", "another subject", "one scenario"],
 )
 def test_what_one_answer_lacks_stays_where_it_was_seen(results: list[CheckResult]) -> None:
-    """A glob would be stale at once."""
+    """A signature that one answer lacks gets no glob, which would be stale at once."""
     checks = [one.check for one in read(proposed_file(results, RUN, EVIDENCE, DAY)).entries]
     assert all(check in (f"{ONE}/avoidance", f"{BOTH}/avoidance") for check in checks)
 
 
 def test_what_is_declared_or_invalid_is_not_proposed() -> None:
-    """Nothing to propose is an empty text."""
+    """Declared and invalid differences are not proposed."""
     known = replace(divergence(), declared_by="K16")
     broken = replace(result(ONE, divergence()), verdict=result(ONE).verdict)
     assert proposed_file([result(ONE, known), broken], RUN, EVIDENCE, DAY) == ""
 
 
 def test_a_baseline_that_its_own_rules_do_not_explain_stands_alone() -> None:
-    """No against, and an entry apart from the candidate's, even when both arms are one subject."""
+    """A baseline's divergence from its own rules gets an entry without ``against``."""
     twins = replace(RUN, baseline=SubjectInfo(NEW, "java", "5.3.3"))
     found = [replace(result(ONE, divergence(), divergence("rules/queue.x")), case=f"{ONE}/{NEW}~{NEW}")]
     candidate, baseline = read(proposed_file(found, twins, EVIDENCE, DAY)).entries
@@ -107,14 +107,14 @@ def test_a_baseline_that_its_own_rules_do_not_explain_stands_alone() -> None:
 
 
 def test_one_check_in_several_runs_is_one_entry_of_the_heaviest_severity() -> None:
-    """Ids stay unique."""
+    """A check of several runs becomes one entry of the highest severity."""
     mild = replace(result(ONE, divergence()), severity=Severity.SHOULD)
     (entry,) = read(proposed_file([mild, result(ONE, divergence())], RUN, EVIDENCE, DAY)).entries
     assert entry.severity is Severity.MUST
 
 
 def test_a_subject_without_a_release_number_has_no_range() -> None:
-    """A toy is named for its defect."""
+    """A subject without a release number, such as a toy, gets no range."""
     toys = replace(RUN, candidate=SubjectInfo("toy:drops", "toy", "1"))
     found = [replace(result(ONE, divergence(subject="toy:drops")), case=f"{ONE}/{OLD}~toy:drops")]
     (entry,) = read(proposed_file(found, toys, EVIDENCE, DAY)).entries

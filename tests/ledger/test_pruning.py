@@ -1,4 +1,4 @@
-"""Entries leave a ledger's text by lines; everything else stays as it was written."""
+"""Entries are removed by lines; everything else stays as written."""
 
 import pytest
 
@@ -26,30 +26,30 @@ entries:
 
 
 def test_an_entry_goes_with_the_comments_above_it_and_the_blank_lines_after_it() -> None:
-    """A folded text does not take the next comment with it."""
+    """An entry is removed with the comments above it and the blank lines after it."""
     assert without(TEXT, "x", {"first"}) == TEXT.replace(
         TEXT[TEXT.index("  # about the f") : TEXT.index("  # about the s")], ""
     )
 
 
 def test_an_entry_in_the_middle_and_one_on_a_single_line() -> None:
-    """Both forms of a mapping."""
+    """Entries in block style and on a single line can be removed."""
     assert without(TEXT, "x", {"second", "third"}) == TEXT[: TEXT.index("  # about the second")]
 
 
 def test_the_last_entry_leaves_an_empty_list() -> None:
-    """A key without a value would be refused."""
+    """Without entries an empty list is left; a key without value would be refused."""
     left = without(TEXT, "x", {"first", "second", "third"})
     assert left == '# about this file\nschemaVersion: "1.0"\nentries: []\n'
 
 
 def test_ids_that_are_not_there_change_nothing() -> None:
-    """Nor does a file without entries."""
+    """Unknown ids change nothing."""
     assert without(TEXT, "x", {"other"}) == TEXT
     assert without("a: 1\n", "x", {"other"}) == "a: 1\n"
 
 
 def test_a_list_on_one_line_is_refused() -> None:
-    """It cannot be taken apart by lines."""
+    """A list on one line is refused, because entries are removed by lines."""
     with pytest.raises(UsageError, match="one entry per line"):
         without("entries: [{id: a}]\n", "x", {"a"})

@@ -1,4 +1,4 @@
-"""Where a ledger file is wrong, what would be right there, and what was meant: told for every field and every part."""
+"""A wrong ledger is refused with place, expectation and suggestion, for every field and part."""
 
 import copy
 from collections.abc import Iterator
@@ -15,7 +15,6 @@ AGAINST = {"client": "java", "version": ">=5"}
 
 
 def place(location: tuple[str | int, ...]) -> str:
-    """The location itself, so that a test sees which one was asked for."""
     return "own.yaml " + "/".join(map(str, location))
 
 
@@ -45,14 +44,14 @@ def refused(data: object) -> str:
 def test_a_field_that_its_part_does_not_have_is_told_with_the_nearest_that_it_has(
     fields: dict[str, object], where: tuple[str | int, ...], meant: str
 ) -> None:
-    """Each part of an entry knows its own fields."""
+    """An unknown field is refused with the nearest one of the same part."""
     said = refused(with_entry(**fields))
     assert f"({place(where)})" in said
     assert said.endswith(f"try: {meant}")
 
 
 def test_a_field_that_the_file_or_its_defaults_do_not_have_is_told_too() -> None:
-    """One that is like none of them has no hint; the schema version is called by its name in the file."""
+    """An unknown field of the file or its defaults is refused, with a hint if a known one is similar."""
     assert refused(SPECIFIED | {"ratchets": 3}).endswith("try: ratchet")
     assert refused(SPECIFIED | {"defaults": {"expires_after_day": 3}}).endswith("try: expires_after_days")
     assert refused(SPECIFIED | {"schemaVersions": 3}).endswith("try: schemaVersion")
@@ -81,7 +80,7 @@ def test_a_field_that_the_file_or_its_defaults_do_not_have_is_told_too() -> None
 def test_what_a_field_should_hold_is_told_with_what_it_holds(
     fields: dict[str, object], expected: str, where: str, seen: str
 ) -> None:
-    """In words of the format's own, or of every format."""
+    """A wrong value is refused with what the field should hold."""
     said = refused(with_entry(**fields))
     assert said.startswith(f"expected {expected}")
     assert f" at {where} (" in said
@@ -90,7 +89,7 @@ def test_what_a_field_should_hold_is_told_with_what_it_holds(
 
 
 def test_a_missing_field_is_told_by_its_name() -> None:
-    """And the remedy is to add it."""
+    """A missing field is refused by its name."""
     data = with_entry()
     del data["entries"][0]["ref"]
     assert refused(data) == f"expected the field ref at entries[0] ({place(('entries', 0))}); saw nothing; try: add ref"
@@ -109,14 +108,14 @@ def test_a_missing_field_is_told_by_its_name() -> None:
 def test_a_condition_that_cannot_be_read_is_told_where_it_stands(
     when: dict[str, object], where: tuple[str, ...]
 ) -> None:
-    """Each of an entry's conditions."""
+    """An unreadable condition is refused at its place."""
     said = refused(with_entry(when={"client": "java", **when}))
     assert f"({place(('entries', 0, 'when', *where))})" in said
 
 
 @pytest.mark.parametrize("field", ["arm_at_fault", "reason", "ref"])
 def test_an_active_entry_has_nothing_left_to_do(field: str) -> None:
-    """Each of the three that a program cannot write is told by its name."""
+    """An active entry with TODO in one of three fields is refused, and the field is named."""
     text = "TODO: a sentence that somebody has to write"
     said = refused(with_entry(**{field: text}))
     assert said.startswith(f"expected the {field} of an active entry at entries[0].{field} (")
@@ -124,7 +123,7 @@ def test_an_active_entry_has_nothing_left_to_do(field: str) -> None:
 
 @pytest.mark.parametrize("arm", ["java", "cpp", "reference", "baseline", "candidate", "both", "spec-gap"])
 def test_either_client_each_arm_or_neither_may_be_at_fault(arm: str) -> None:
-    """Where both clients are named; anybody else is refused with all who may."""
+    """A client, an arm, both or neither may be at fault; others are refused."""
     when = {"client": "java", "against": {"client": "cpp"}}
     file = parse(with_entry(when=when, arm_at_fault=arm), "own.yaml", place)
     assert file.entries[0].arm_at_fault == arm
@@ -136,13 +135,13 @@ def test_either_client_each_arm_or_neither_may_be_at_fault(arm: str) -> None:
 
 @pytest.mark.parametrize("arm", ["rust", "java"])
 def test_without_a_baseline_anybody_may_be_at_fault(arm: str) -> None:
-    """The other client is not known."""
+    """Without ``against`` anybody may be at fault."""
     assert parse(with_entry(arm_at_fault=arm), "own.yaml", place).entries[0].arm_at_fault == arm
 
 
 @pytest.mark.parametrize(("version", "is_read"), [("1.0", True), ("1.7", True), ("2.0", False), ("10.0", False)])
 def test_every_file_of_the_first_major_version_is_read(version: str, is_read: bool) -> None:
-    """A field that we do not know is refused later, by its name."""
+    """Every file of major version 1 is read, and no other."""
     data = SPECIFIED | {"schemaVersion": version}
     if is_read:
         assert len(parse(data, "own.yaml", place).entries) == 1
@@ -151,14 +150,14 @@ def test_every_file_of_the_first_major_version_is_read(version: str, is_read: bo
 
 
 def test_an_id_that_is_there_twice_is_told_at_its_second_place() -> None:
-    """The others stand once."""
+    """A duplicate id is reported at its second place."""
     data = with_entry()
     data["entries"] += [data["entries"][0] | {"id": "other"}, dict(data["entries"][0])]
     assert place(("entries", 2, "id")) in refused(data)
 
 
 def test_a_reason_over_several_lines_is_one_sentence() -> None:
-    """However YAML folded it; and the dates are counted forward."""
+    """A reason on several lines becomes one sentence."""
     folded = with_entry(reason="Fallback overwrote\n  a queue object.", expires_after_days=1)
     (entry,) = parse(folded, "own.yaml", place).entries
     assert (entry.reason, entry.expires) == ("Fallback overwrote a queue object.", date(2025, 1, 11))
@@ -166,7 +165,7 @@ def test_a_reason_over_several_lines_is_one_sentence() -> None:
 
 
 def test_a_rate_may_be_one_figure_and_not_fall() -> None:
-    """Always half of the time."""
+    """The limits of a rate may be equal but must not fall."""
     (entry,) = parse(with_entry(occurrence={"rate": [0.5, 0.5]}), "own.yaml", place).entries
     assert entry.rate is not None
     assert (entry.rate.low, entry.rate.high) == (0.5, 0.5)
@@ -178,7 +177,7 @@ def told(data: object) -> Iterator[str]:
 
 
 def test_all_that_is_wrong_with_the_entries_is_told_at_once() -> None:
-    """An error an entry, each at its own place; sound entries are not mentioned."""
+    """Each wrong entry is one error at its own place."""
     good, bad = SPECIFIED["entries"][0], {"severity": "high"}
     active = {"reason": "TODO: why they differ, in a sentence"}
     first, second = told(SPECIFIED | {"entries": [good | bad, good, good | active]})
@@ -188,13 +187,13 @@ def test_all_that_is_wrong_with_the_entries_is_told_at_once() -> None:
 
 @pytest.mark.parametrize("data", [None, [1], "entries", {}, {"entries": None}, {"entries": "x"}, SPECIFIED])
 def test_where_no_entry_is_wrong_nothing_is_told_of_entries(data: object) -> None:
-    """What is no ledger at all is told by whoever reads it."""
+    """Data without a wrong entry has no entry errors."""
     assert list(told(data)) == []
 
 
 @pytest.mark.parametrize("days", [{}, {"expires_after_days": 180}])
 def test_a_date_at_the_end_of_the_calendar_has_no_expiry(days: dict[str, int]) -> None:
-    """The last day of the year 9999, and 180 days more."""
+    """The date 9999-12-31 is refused, because 180 days cannot be added to it."""
     said = refused(with_entry(added=date.max, **days))
     assert said.startswith("expected a date that 180 days can be added to at entries[0].added (")
     assert said.endswith("saw 9999-12-31")

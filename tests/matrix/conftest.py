@@ -1,4 +1,4 @@
-"""A small matrix by hand: two releases that answer alike, a defective client, and one that could not be had."""
+"""A small manually built matrix: two releases that answer alike, a defective client, and one not available."""
 
 import pytest
 
@@ -13,7 +13,7 @@ HOSTILE = "<script>alert(1)</script> | \x1b[31mred"
 
 @pytest.fixture(scope="session")
 def matrix() -> MatrixDocument:
-    """As it is made of reports, text of others included."""
+    """Made of reports, with hostile text."""
     alike_ones = [
         answer(CALM, "queue-choice", Verdict.DECLARED, "queue.out-of-turn/first", declared_by="turns"),
         answer(PAUSE, "loss"),

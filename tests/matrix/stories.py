@@ -1,4 +1,4 @@
-"""Judged runs by hand: a document of literal answers, and the folder of a matrix that holds some of them."""
+"""Manually built runs: documents of literal answers, and files of a matrix."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -17,7 +17,6 @@ COVERS = {CALM: ("A1",), PAUSE: ("C3", "C4")}
 
 
 def divergence(signature: str, subject: str, *, declared_by: str = "", send: int = 7) -> Divergence:
-    """A difference with the smallest example."""
     example = Example(send, 0, 0, "paused", "queue 1 of broker-a", "attempt 1 went to queue 2 of broker-a")
     return Divergence(signature, subject, 3, example, declared_by)
 
@@ -33,7 +32,7 @@ def answer(
     severity: Severity = Severity.MUST,
     declared_by: str = "",
 ) -> CheckResult:
-    """One answer about a subject; of: whose the differences are, where they are not the subject's."""
+    """of: subject of the differences, if another."""
     found = tuple(divergence(signature, of or subject, declared_by=declared_by) for signature in signatures)
     return CheckResult(f"{scenario}/{BASELINE}~{subject}", check, verdict, severity, reason, found)
 
@@ -41,7 +40,6 @@ def answer(
 def document(
     *answers: CheckResult, subject: str = "java:4.7.1", left_out: tuple[tuple[str, str], ...] = ()
 ) -> Document:
-    """The report of a run with these answers."""
     cases = dict.fromkeys(one.case for one in answers if not one.case.startswith("pooled/"))
     infos = tuple(
         CaseInfo(number, case, ("loss",), covers=COVERS.get(case.rpartition("/")[0], ()), folder="run")
@@ -70,12 +68,10 @@ def document(
 
 
 def moved(result: CheckResult, subject: str) -> CheckResult:
-    """The same answer about another subject."""
     case = result.case.replace("java:4.7.1", subject)
     return replace(result, case=case, divergences=tuple(replace(one, subject=subject) for one in result.divergences))
 
 
 def write(path: Path, text: str) -> Path:
-    """A matrix file."""
     path.write_text(text)
     return path

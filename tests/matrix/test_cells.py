@@ -1,4 +1,4 @@
-"""What a cell says: only what was measured, and the gravest of it."""
+"""A cell states only what was measured, and the most severe of it."""
 
 import pytest
 
@@ -9,19 +9,17 @@ from tests.matrix.stories import BASELINE, CALM, PAUSE, answer, document, moved
 
 
 def column(*answers: CheckResult, subject: str = "java:4.7.1", left_out: tuple[tuple[str, str], ...] = ()) -> Column:
-    """The column of one run."""
     return column_of(
         subject, BASELINE, [extract(MatrixSource(document(*answers, subject=subject, left_out=left_out), "runs/one"))]
     )
 
 
 def cell(of: Column, row: str) -> MatrixCell:
-    """Its cell of a row."""
     return next(one for one in of.cells if one.row == row)
 
 
 def test_a_row_is_as_the_baseline_where_every_answer_is() -> None:
-    """One open answer is enough to claim nothing."""
+    """A row equals the baseline only if every answer does; one open answer leaves it open."""
     same = [answer(CALM, "loss"), answer(PAUSE, "loss", Verdict.EQUIVALENT)]
     assert cell(column(*same), "loss").state is CellState.SAME
     opened = column(*same, answer("retries/none", "loss", Verdict.INCONCLUSIVE, reason="too few"))
@@ -31,12 +29,12 @@ def test_a_row_is_as_the_baseline_where_every_answer_is() -> None:
 
 @pytest.mark.parametrize("verdict", [Verdict.INVALID, Verdict.INCONCLUSIVE, Verdict.ERROR])
 def test_what_a_run_could_not_tell_is_open(verdict: Verdict) -> None:
-    """A broken set-up is no difference and no agreement."""
+    """A broken set-up is neither difference nor agreement."""
     assert cell(column(answer(CALM, "loss", verdict)), "loss").state is CellState.OPEN
 
 
 def test_what_was_not_asked_is_not_measured_and_says_why() -> None:
-    """A question that did not arise, a scenario that was left out, and one that nobody asked have reasons of their own."""
+    """An unmeasured row has a reason: no question arose, its scenario was left out, or none was run."""
     made = column(
         answer(CALM, "callbacks", Verdict.NOT_APPLICABLE, reason="no callback was due"),
         left_out=(("delay/level-one", "one of the two clients has no such call"),),
@@ -52,7 +50,7 @@ def test_what_was_not_asked_is_not_measured_and_says_why() -> None:
 
 
 def test_a_planted_defect_is_in_its_rows_and_in_no_other() -> None:
-    """A client that acknowledges what it never sent: loss, and the behaviour that its scenario covers and loss tells of."""
+    """A loss appears in the rows of its check and of the behaviour that its scenario covers."""
     lost = answer(PAUSE, "loss", Verdict.DIVERGES, "loss.acknowledged-not-stored")
     others = [answer(PAUSE, check) for check in ("queue-choice", "attempts", "duplication", "outcomes")]
     made = column(lost, *others, answer(CALM, "loss"), answer(CALM, "queue-choice"))
@@ -63,7 +61,7 @@ def test_a_planted_defect_is_in_its_rows_and_in_no_other() -> None:
 
 
 def test_a_known_difference_is_told_from_a_new_one_of_the_same_kind() -> None:
-    """What a ledger declares in one case does not excuse another; in a cell the new one wins."""
+    """A declared difference does not excuse a new one of its kind, which the cell shows."""
     known = answer(CALM, "loss", Verdict.DECLARED, "loss.stray-message", declared_by="strays")
     assert cell(column(known), "loss").state is CellState.KNOWN
     both = column(known, answer(PAUSE, "loss", Verdict.DIVERGES, "loss.stray-message"))
@@ -73,26 +71,26 @@ def test_a_known_difference_is_told_from_a_new_one_of_the_same_kind() -> None:
 
 
 def test_a_declared_difference_that_did_not_occur_is_as_the_baseline() -> None:
-    """STALE is about the ledger: the client did as the baseline does."""
+    """A STALE answer equals the baseline: the declared difference did not occur."""
     stale = answer(CALM, "loss", Verdict.STALE, reason="stale: strays declares it")
     assert cell(column(stale), "loss").state is CellState.SAME
 
 
 def test_a_difference_of_the_baseline_itself_is_not_laid_to_the_subject() -> None:
-    """The rules do not explain the baseline: that shows nothing about the other client."""
+    """A difference of the baseline from its own rules is not attributed to the subject."""
     made = column(answer(CALM, "queue-choice", Verdict.DIVERGES, "rules/queue.out-of-turn/first", of=BASELINE))
     assert cell(made, "queue-choice").state is CellState.OPEN
     assert made.differences == ()
 
 
 def test_a_baseline_beside_itself_has_differences_of_its_own() -> None:
-    """Then there is nobody else who could have made them."""
+    """A baseline compared with itself has differences of its own."""
     made = column(answer(CALM, "loss", Verdict.DIVERGES, "loss.stray-message", subject=BASELINE), subject=BASELINE)
     assert cell(made, "loss").state is CellState.DIFFERS
 
 
 def test_a_difference_in_another_respect_leaves_a_behaviour_open() -> None:
-    """A retry that goes elsewhere is none in the rotation, and what follows it there shows no rotation either."""
+    """A retry to another queue is no difference in the rotation (A1), but leaves it open."""
     made = column(answer(CALM, "queue-choice", Verdict.DIVERGES, "queue.out-of-turn/retry"))
     assert cell(made, "queue-choice").state is CellState.DIFFERS
     assert cell(made, "A1").state is CellState.OPEN
@@ -100,7 +98,7 @@ def test_a_difference_in_another_respect_leaves_a_behaviour_open() -> None:
 
 
 def test_durations_are_told_by_the_pool_and_not_by_single_cases() -> None:
-    """Info answers of cases are figures of the pooled one."""
+    """A cell shows the durations of the pool, not of single cases."""
     single = answer(PAUSE, "timing", Verdict.INCONCLUSIVE, severity=Severity.INFO)
     pooled = answer("pooled/pause/fault-latency-off", "timing", Verdict.EQUIVALENT)
     made = column(answer(PAUSE, "loss"), single, pooled)
@@ -111,7 +109,7 @@ def test_durations_are_told_by_the_pool_and_not_by_single_cases() -> None:
 
 
 def test_every_cell_leads_to_its_evidence() -> None:
-    """The answer to its line in the run's report, the difference to its card and to the command that explains it."""
+    """A cell links to its answer in the report, and a difference to its card and `explain` command."""
     made = column(answer(PAUSE, "loss", Verdict.DIVERGES, "loss.stray-message"))
     one = made.differences[0]
     assert made.answers[0].report == "runs/one/report.html#case-round-robin-repeated-pauses.loss"
@@ -120,7 +118,7 @@ def test_every_cell_leads_to_its_evidence() -> None:
 
 
 def test_a_column_without_runs_claims_nothing() -> None:
-    """Each of its cells says why."""
+    """A column without runs is unmeasured, with the reason."""
     made = column_of("go:2.1.2", BASELINE, [], [("quick, seed 20", "expected go; saw none")])
     assert {one.state for one in made.cells} == {CellState.NOT_MEASURED}
     assert cell(made, "loss").reason == "expected go; saw none"
@@ -128,7 +126,7 @@ def test_a_column_without_runs_claims_nothing() -> None:
 
 
 def test_a_run_that_is_missing_is_named_where_it_might_have_answered() -> None:
-    """The other run of the column did not ask, and nobody knows what the missing one would have said."""
+    """A missing run is named where the other run has no answer."""
     made = column_of(
         "java:4.7.1",
         BASELINE,
@@ -140,7 +138,7 @@ def test_a_run_that_is_missing_is_named_where_it_might_have_answered() -> None:
 
 
 def test_releases_that_answer_alike_are_one_group() -> None:
-    """Same client, same states, same signatures; another signature or another client is another group."""
+    """Releases of one client with equal states and signatures are one group."""
     out_of_turn = answer(CALM, "queue-choice", Verdict.DIVERGES, "queue.out-of-turn/first")
     mutated = answer(CALM, "queue-choice", Verdict.DIVERGES, "queue.mutated-list/first")
     told = {"java:4.7.1": out_of_turn, "java:4.8.0": mutated, "java:4.6.1": out_of_turn, "python:4.7.1": out_of_turn}

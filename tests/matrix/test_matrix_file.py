@@ -1,4 +1,4 @@
-"""The matrix file: what it says, and the one message for what it may not say."""
+"""The matrix file and its refusals."""
 
 import json
 from pathlib import Path
@@ -18,14 +18,14 @@ HEAD = "format: 1\nbaseline: java:5.3.3\n"
 
 
 def test_the_published_schema_is_the_one_of_the_types_and_takes_the_example() -> None:
-    """A stale schema is noticed here."""
+    """The published schema is up to date and accepts the example."""
     published = resource("fixtures/schema/matrix-file-1.json").read_bytes()
     assert published == schema()
     jsonschema.validate(yaml.safe_load(resource(EXAMPLE).read_text()), json.loads(published))
 
 
 def test_a_run_is_made_of_each_suite_and_of_all_globs_with_each_seed(tmp_path: Path) -> None:
-    """What a subject says for itself replaces what the file says."""
+    """Each suite, and all globs together, give a run for each seed; a subject may have its own."""
     plan = read(
         write(
             tmp_path / "m.yaml",
@@ -43,7 +43,7 @@ def test_a_run_is_made_of_each_suite_and_of_all_globs_with_each_seed(tmp_path: P
 
 
 def test_the_first_run_of_every_subject_comes_before_the_second_of_any(tmp_path: Path) -> None:
-    """A matrix that is stopped has many columns rather than one."""
+    """Every subject's first run comes before any second run, so that a stopped matrix has many columns."""
     plan = read(write(tmp_path / "m.yaml", f"{HEAD}subjects: [java:4.7.1, java:4.9.8]\nseeds: [1, 2]\n"))
     assert [(column.spec, work.seed) for column, work in plan.runs()] == [
         ("java:4.7.1", 1), ("java:4.9.8", 1), ("java:4.7.1", 2), ("java:4.9.8", 2),
@@ -72,7 +72,7 @@ REFUSED = {
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_a_hostile_file_gets_one_message(name: str, tmp_path: Path) -> None:
-    """It names the file and what was expected there, on one line, with the exit code of usage."""
+    """A hostile file is a usage error in one line."""
     text, expected = REFUSED[name]
     with pytest.raises(UsageError) as raised:
         read(write(tmp_path / "m.yaml", text))

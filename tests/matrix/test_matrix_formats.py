@@ -1,4 +1,4 @@
-"""The formats of a matrix: the same cells in each, and nothing of others' text at work in any."""
+"""All formats of a matrix have the same cells and escape foreign text."""
 
 import json
 import re
@@ -13,14 +13,14 @@ from rocketdiff.matrix.view import machine_line
 
 
 def test_the_document_is_as_its_published_schema_says(matrix: MatrixDocument) -> None:
-    """The schema is the one of the types."""
+    """The published schema is up to date and accepts the document."""
     published = resource("fixtures/schema/matrix-1.json").read_bytes()
     assert published == schema()
     jsonschema.validate(json.loads(encode(matrix)), json.loads(published))
 
 
 def test_markdown_has_a_column_for_releases_that_answer_alike(matrix: MatrixDocument) -> None:
-    """And a line of signs for each row that somebody answered."""
+    """Releases that answer alike share a column."""
     text = markdown.render(matrix)
     assert "| | java 4.7.1, 4.9.8 | toy drops | go 2.1.2 |" in text
     assert re.search(r"\| \*\*A1\*\* takes queues in turn \| ◆ \| ✓ \| – \|", text)
@@ -29,14 +29,14 @@ def test_markdown_has_a_column_for_releases_that_answer_alike(matrix: MatrixDocu
 
 
 def test_the_badge_says_how_many_were_measured(matrix: MatrixDocument) -> None:
-    """Grey while one of them was not."""
+    """The badge counts measured clients, and is grey if one is missing."""
     told = badge.render(matrix)
     assert (told["label"], told["color"]) == ("4 RocketMQ clients", "lightgrey")
     assert told["message"] == "3 of 4 measured, 1 with a difference that no ledger knows, 2 with known differences only"
 
 
 def test_every_link_within_the_page_leads_somewhere(matrix: MatrixDocument) -> None:
-    """Each cell to its line, each signature to its card; nothing is fetched from elsewhere."""
+    """Every link within the page has a target, and nothing is fetched from elsewhere."""
     text = html.render(matrix)
     ids = re.findall(r'id="([^"]+)"', text)
     assert len(ids) == len(set(ids))
@@ -47,7 +47,7 @@ def test_every_link_within_the_page_leads_somewhere(matrix: MatrixDocument) -> N
 
 
 def test_text_of_others_does_nothing_but_be_read(matrix: MatrixDocument) -> None:
-    """Of a subject, a ledger or an error message."""
+    """Foreign text is escaped."""
     for text in (html.render(matrix), markdown.render(matrix)):
         assert "<script>alert" not in text
         assert "\x1b" not in text
@@ -56,7 +56,7 @@ def test_text_of_others_does_nothing_but_be_read(matrix: MatrixDocument) -> None
 def test_a_page_too_large_leaves_the_parts_of_the_clients_out(
     matrix: MatrixDocument, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The tables stay, and the page says where the rest is."""
+    """A page that is too large leaves out the clients' parts and refers to matrix.json."""
     whole = html.render(matrix)
     monkeypatch.setattr(html, "LIMIT_BYTES", len(whole.encode()) - 1)
     text = html.render(matrix)
@@ -65,7 +65,7 @@ def test_a_page_too_large_leaves_the_parts_of_the_clients_out(
 
 
 def test_the_last_line_counts_the_cells(matrix: MatrixDocument) -> None:
-    """For programs."""
+    """The last line counts the cells for programs."""
     line = machine_line(matrix, "out")
     assert line.startswith("MATRIX columns=4 measured=3 groups=3 differs=2 known=4 inconclusive=0 same=")
     assert line.endswith(" folder=out")

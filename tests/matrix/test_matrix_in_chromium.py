@@ -1,4 +1,4 @@
-"""The page of a matrix as a browser shows it."""
+"""The page of a matrix in a browser."""
 
 import shutil
 from pathlib import Path
@@ -11,14 +11,14 @@ from rocketdiff.matrix.document import MatrixDocument
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
 PATIENCE_MS = 180_000
-"""Only so that a hung browser ends."""
+"""Limit for a hung browser."""
 
 
 @pytest.mark.browser
 @pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine (Debian: apt-get install chromium)")
 def test_a_reader_goes_from_a_cell_to_what_it_rests_on(matrix: MatrixDocument, tmp_path: Path) -> None:
-    """By keys and by a click, on a desktop and on a phone, with no complaint and no request but the file itself."""
-    from playwright.sync_api import sync_playwright  # noqa: PLC0415 - a second's work for every process that only collects
+    """A reader goes from a cell to its evidence by keys and a click, on desktop and phone, without error or further request."""
+    from playwright.sync_api import sync_playwright  # noqa: PLC0415 - it takes a second in every process that only collects
 
     address = html.write(matrix, tmp_path).as_uri()
     complaints, requests = [], []
@@ -35,7 +35,7 @@ def test_a_reader_goes_from_a_cell_to_what_it_rests_on(matrix: MatrixDocument, t
             page.locator("#behaviours tbody a").first.focus()
             page.keyboard.press("ArrowDown")
             page.keyboard.press("ArrowRight")
-            # From A1 of the two releases to C4 of the toy: rows that nobody answered are no rows of the table.
+            # From A1 of the two releases to C4 of the toy: rows without an answer are not in the table.
             assert page.evaluate("document.activeElement.title").startswith("toy drops, C")
             page.keyboard.press("End")
             assert page.evaluate("document.activeElement.title").startswith("go 2.1.2, C")

@@ -1,4 +1,4 @@
-"""What a matrix still lacks is run, what is there is taken over, whatever ended it before. Runs are imitated here."""
+"""A matrix makes missing runs and keeps finished ones, however it ended before. Runs are imitated."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -25,7 +25,6 @@ TWO = f"{HEAD}subjects: [java:4.7.1, java:4.9.8]\n"
 
 @pytest.fixture
 def runs() -> Iterator[Imitation]:
-    """In place of servers and clients."""
     imitation = Imitation()
     with imitation.in_place():
         yield imitation
@@ -34,7 +33,6 @@ def runs() -> Iterator[Imitation]:
 def made(
     tmp_path: Path, text: str = TWO, *, said: list[str] | None = None, at_most: int | None = None
 ) -> CampaignState:
-    """One call of the command, up to what it measured."""
     plan = read(stories.write(tmp_path / "m.yaml", text))
     measuring = Measuring(plan, tmp_path / "out", (said if said is not None else list[str]()).append)
     measuring.prepare()
@@ -42,13 +40,12 @@ def made(
 
 
 def cells(measured: CampaignState, row: str) -> list[MatrixCell]:
-    """The row, in the order of the columns."""
     columns = document_of(measured, command="").columns
     return [cell for column in columns for cell in column.cells if cell.row == row]
 
 
 def test_what_is_there_is_taken_over(runs: Imitation, tmp_path: Path) -> None:
-    """A second call runs nothing and has the same cells; it says so."""
+    """A second call runs nothing, finds the same runs and says so."""
     first, said = made(tmp_path), list[str]()
     again = made(tmp_path, said=said)
     assert runs.made == [("java:4.7.1", 1), ("java:4.9.8", 1)]
@@ -57,7 +54,7 @@ def test_what_is_there_is_taken_over(runs: Imitation, tmp_path: Path) -> None:
 
 
 def test_a_subject_that_is_added_costs_its_own_run_only(runs: Imitation, tmp_path: Path) -> None:
-    """And another seed all of them: it is another run."""
+    """An added subject costs only its own run; another seed is a new run of every subject."""
     made(tmp_path)
     made(tmp_path, f"{HEAD}subjects: [java:4.9.8, java:5.0.0]\n")
     assert runs.made[2:] == [("java:5.0.0", 1)]
@@ -66,16 +63,16 @@ def test_a_subject_that_is_added_costs_its_own_run_only(runs: Imitation, tmp_pat
 
 
 def test_time_left_is_told_before_each_run(runs: Imitation, tmp_path: Path) -> None:
-    """From the length of the plans at first, then from what a run took; other scenarios say nothing about these."""
+    """The time left is estimated from plans, then from finished runs of the same scenarios."""
     said: list[str] = []
     made(tmp_path, said=said)
-    # The scenario sends for 2 s, and 5 s are reckoned besides: two runs of 7 s each.
+    # The scenario sends for 2 s, and 5 s are added: two runs of 7 s each.
     assert said[0] == "run 1 of 2: java:4.7.1, round-robin/calm, seed 1; about 14 s left"
     assert said[2] == "run 2 of 2: java:4.9.8, round-robin/calm, seed 1; about 0 s left"
 
 
 def test_runs_can_be_made_a_few_at_a_time(runs: Imitation, tmp_path: Path) -> None:
-    """What is missing says that it was not run yet."""
+    """Runs can be made a few at a time."""
     measured = made(tmp_path, at_most=1)
     assert [(cell.state, cell.reason) for cell in cells(measured, "loss")] == [
         (CellState.DIFFERS, ""), (CellState.NOT_MEASURED, NOT_RUN),
@@ -84,7 +81,7 @@ def test_runs_can_be_made_a_few_at_a_time(runs: Imitation, tmp_path: Path) -> No
 
 
 def test_a_subject_that_cannot_be_had_is_a_column_with_the_reason(runs: Imitation, tmp_path: Path) -> None:
-    """The others are measured; a later call tries it again."""
+    """An unavailable subject is a column with the reason; a later call tries again."""
     runs.fails["java:4.7.1"] = EnvironmentMissing("go 1.21 or later", seen="none", hint="install it"), False
     first, second = cells(made(tmp_path), "loss")
     assert (first.state, first.reason) == (
@@ -97,7 +94,7 @@ def test_a_subject_that_cannot_be_had_is_a_column_with_the_reason(runs: Imitatio
 
 
 def test_a_run_that_fails_does_not_end_the_matrix_and_three_in_a_row_do(runs: Imitation, tmp_path: Path) -> None:
-    """One is told in its column; three mean that the machine does not work."""
+    """One failed run is reported in its column; three in a row end the matrix."""
     broken = HarnessError("brokers", seen="dead ones")
     runs.fails["java:4.7.1"] = broken, True
     first, second = cells(made(tmp_path), "loss")
@@ -111,7 +108,7 @@ def test_a_run_that_fails_does_not_end_the_matrix_and_three_in_a_row_do(runs: Im
 def test_a_subject_that_cannot_be_named_is_refused_with_its_line_before_anything_runs(
     runs: Imitation, tmp_path: Path
 ) -> None:
-    """A typing error is no missing environment."""
+    """A misspelled subject is refused with its line before anything runs."""
     with pytest.raises(UsageError, match=r"m\.yaml line 4") as raised:
         made(tmp_path, f"{HEAD}subjects: [java:4.7.1, jav:4.9.8]\n")
     assert "java:…" in str(raised.value)
@@ -122,7 +119,7 @@ def test_a_subject_that_cannot_be_named_is_refused_with_its_line_before_anything
 def test_a_plan_that_nobody_could_run_is_refused_before_anything_runs(
     runs: Imitation, tmp_path: Path, text: str
 ) -> None:
-    """One message, of usage."""
+    """A plan that cannot be run is a usage error before anything runs."""
     field = text.partition(":")[0]
     head = "\n".join(line for line in HEAD.splitlines() if not line.startswith(field))
     with pytest.raises(UsageError):
@@ -133,7 +130,7 @@ def test_a_plan_that_nobody_could_run_is_refused_before_anything_runs(
 def test_a_run_that_others_rules_judged_is_judged_again_from_its_traces(
     runs: Imitation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Nothing is run for it, and once is enough."""
+    """A run judged by other rules is judged again once, but not made again."""
     made(tmp_path)
     monkeypatch.setattr(measure, "judging_digest", lambda: "other rules")
     said: list[str] = []
@@ -147,7 +144,7 @@ def test_a_run_that_others_rules_judged_is_judged_again_from_its_traces(
 def test_a_run_whose_traces_are_damaged_is_made_anew(
     runs: Imitation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It cannot be judged by other rules any more."""
+    """A run that must be judged again but is damaged is made again."""
     made(tmp_path)
 
     def damaged(*_: object, **__: object) -> None:
@@ -162,7 +159,7 @@ def test_a_run_whose_traces_are_damaged_is_made_anew(
 def test_what_was_measured_of_a_subject_stays_when_it_cannot_be_had_any_more(
     runs: Imitation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A machine without its tools still writes the page."""
+    """Measured cells stay when a subject is no longer available."""
     made(tmp_path)
 
     def gone(specs: list[str]) -> object:
@@ -174,7 +171,7 @@ def test_what_was_measured_of_a_subject_stays_when_it_cannot_be_had_any_more(
 
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"terms": 7}', b"\xff"])
 def test_a_damaged_record_of_a_run_makes_it_anew(runs: Imitation, tmp_path: Path, content: bytes) -> None:
-    """What cannot be read does not count."""
+    """A run with a damaged ``finished.json`` is made again."""
     made(tmp_path)
     next((tmp_path / "out" / "runs").glob("java-4.7.1*/finished.json")).write_bytes(content)
     made(tmp_path)
@@ -182,7 +179,7 @@ def test_a_damaged_record_of_a_run_makes_it_anew(runs: Imitation, tmp_path: Path
 
 
 def test_two_commands_do_not_share_a_folder(tmp_path: Path) -> None:
-    """The second is refused, and the folder is free when the first has ended."""
+    """Two commands cannot use a folder at once."""
     with (
         finished_runs.alone(tmp_path),
         pytest.raises(UsageError, match="no other command is writing"),
@@ -194,19 +191,19 @@ def test_two_commands_do_not_share_a_folder(tmp_path: Path) -> None:
 
 
 WRITERS = (finished_runs, matrix_document, html, markdown, badge)
-"""Modules that put a file in its place."""
+"""Modules that replace files."""
 
 
 def test_kill_9_at_any_moment_loses_no_finished_run_and_doubles_none(
     runs: Imitation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """
-    Killed between any two steps (folder, run, report, record, each file of the pages), then called again to the end.
+    A matrix killed between any two steps and called again loses no run and makes none twice.
 
-    The second call makes exactly the runs whose record is not there, and the folder holds one directory a run.
+    The second call makes exactly the runs without a record, and each has one directory.
     """
     plan = read(stories.write(tmp_path / "m.yaml", TWO))
-    monkeypatch.setattr(html, "render", lambda _: "a page")  # its making is no moment, and takes most of the time
+    monkeypatch.setattr(html, "render", lambda _: "a page")  # rendering is no moment and takes most of the time
     moment = 0
     while not in_a_child(lambda: made_until(moment, plan, tmp_path / str(moment), runs)):  # noqa: B023 - ends before the next
         out = tmp_path / str(moment)
@@ -217,12 +214,12 @@ def test_kill_9_at_any_moment_loses_no_finished_run_and_doubles_none(
         assert len(list(out.glob("runs/*/*/report.json"))) == len(list(out.glob("runs/*/*/"))) == 2
         assert (out / "matrix.html").read_text() == "a page"
         moment += 1
-    # Four moments of a run, and one before and after its record and each of the four files, which are written twice: two runs, and the end.
+    # Each of two runs: four moments, two for its record, and eight for the four files. The end writes the files once more.
     assert moment == 2 * (4 + 2 + 8) + 8
 
 
 def made_until(moment: int, plan: CampaignPlan, out: Path, runs: Imitation) -> None:
-    """One call of the command, in a process that is killed at a moment; it is over before that if there are not so many."""
+    """Call the command, killed at a moment; it finishes if there are fewer."""
     runs.moment = Killed(moment)
 
     def replaced(path: Path, content: bytes) -> None:
@@ -231,12 +228,12 @@ def made_until(moment: int, plan: CampaignPlan, out: Path, runs: Imitation) -> N
         runs.moment()
 
     for module in WRITERS:
-        module.replace_file = replaced  # type: ignore[attr-defined]  # of this process, which ends here
+        module.replace_file = replaced  # type: ignore[attr-defined]  # only in this process, which ends here
     command.make(plan, out, None, command="", say=list[str]().append)
 
 
 def test_the_exit_code_says_what_the_cells_add_up_to(matrix: MatrixDocument) -> None:
-    """1 for a difference that no ledger declares; 2 where one was not measured; 0 where all are known or alike."""
+    """The exit code is 1 for an undeclared difference, 2 for an unmeasured client, and 0 if all is known or alike."""
     alike, _, defective, missing = (matrix.columns[number] for number in range(4))
 
     def code(*columns: Column) -> ExitCode:

@@ -1,4 +1,4 @@
-"""The sample matrix under ``reports``: made by the command that it names, small, and the same in every format."""
+"""The sample under ``reports``: made by its command, small, and equal in every format."""
 
 import json
 
@@ -15,7 +15,7 @@ DOCUMENT = msgspec.json.decode((FOLDER / "matrix.json").read_bytes(), type=Matri
 
 
 def test_every_format_is_made_of_the_document() -> None:
-    """A change of a format is noticed: `rocketdiff matrix … --write-only --pages reports/sample-matrix` makes it again."""
+    """All formats equal the document; `rocketdiff matrix … --write-only --pages reports/sample-matrix` renews them."""
     jsonschema.validate(
         json.loads((FOLDER / "matrix.json").read_bytes()),
         json.loads(resource("fixtures/schema/matrix-1.json").read_bytes()),
@@ -26,7 +26,7 @@ def test_every_format_is_made_of_the_document() -> None:
 
 
 def test_it_is_small_and_of_the_example(tmp_path: object) -> None:
-    """Its columns are those of the file that its command names; a column without a run says why in every cell."""
+    """The sample is small, and has its file's columns and a reason in every unmeasured cell."""
     assert sum(path.stat().st_size for path in FOLDER.iterdir()) < 1_000_000
     assert DOCUMENT.command.split()[:2] == ["rocketdiff", "matrix"]
     plan = read(resource(DOCUMENT.command.split()[2]))
@@ -38,7 +38,7 @@ def test_it_is_small_and_of_the_example(tmp_path: object) -> None:
 
 
 def test_it_names_no_place_of_a_machine() -> None:
-    """Folders of whoever made it are nobody's business."""
+    """The sample names no folder of a machine."""
     for name in ("matrix.json", "matrix.md"):
         text = (FOLDER / name).read_text()
         assert not [word for word in ("/home/", "/root/", "/tmp/", "/work/") if word in text]

@@ -1,8 +1,8 @@
 """
-``python -m tests.mutants``: change the rules, and what judges by them, in every small way there is, and see who notices.
+``python -m tests.mutants``: make every small change to the rules and the judging code, and check that a test notices it.
 
-Exit 0 when every mutant of the rules that survives is listed in survivors.yaml with a reason, 97 % of each other room's
-mutants are noticed or listed in survivors_of_the_judge.yaml, and every entry of both is a mutant that survives.
+Exit 0 if 98 % of the rules' mutants are noticed and all other mutants of the rules are in survivors.yaml, if 97 % of each other
+room's mutants are noticed or listed in survivors_of_the_judge.yaml, and if every listed mutant survives.
 """
 
 import argparse
@@ -27,25 +27,24 @@ OF_THE_JUDGE = Path(__file__).with_name("survivors_of_the_judge.yaml")
 RULES = "rules"
 
 SAMPLED_EVERY = 48
-"""Questions of which one is looked at for what it reaches, when there are few mutants: a few seconds."""
+"""For a sample, only every 48th question is mapped to functions, which takes a few seconds."""
 
 LEAST_KILLED = 0.98
-"""Of all mutants, those with a good reason to survive included."""
+"""Of all mutants, including survivors with a reason."""
 
 LEAST_OF_THE_JUDGE = 0.97
-"""Of a room of the judging code: noticed, or listed with a reason. What is left prints, or repeats what another line says."""
+"""Of a room's mutants: noticed, or listed with a reason. The rest only prints, or repeats another line."""
 
 UNEXPLAINED, NOTED = "survives without a reason:", "survives:"
 
 
 def explained(file: Path = SURVIVORS) -> Mapping[str, str]:
-    """Reason by name of the mutant."""
     entries = yaml.safe_load(file.read_text(encoding="utf-8"))
     return {entry["mutant"]: entry["reason"] for entry in entries or ()}
 
 
 def hunt(mutants: Sequence[Mutant], mapped_every: int) -> tuple[list[Fate], list[str]]:
-    """The fate of each mutant, and what is wrong with the questions."""
+    """Return all fates, and the questions that the reference answers wrongly without a mutant."""
     began = time.monotonic()
 
     def progress(what: str, done: int, of: int) -> None:
@@ -60,7 +59,7 @@ def hunt(mutants: Sequence[Mutant], mapped_every: int) -> tuple[list[Fate], list
 
 
 def complaints(fates: Sequence[Fate], reasons: Mapping[str, str], known: set[str]) -> list[str]:
-    """What must not be: survivors without a reason, and reasons without a survivor."""
+    """Return survivors without a reason, and reasons without a survivor."""
     survivors = {fate.mutant.name for fate in fates if fate.seen_by is None}
     seen = {fate.mutant.name: fate.seen_by for fate in fates if fate.seen_by is not None}
     return [
@@ -71,7 +70,6 @@ def complaints(fates: Sequence[Fate], reasons: Mapping[str, str], known: set[str
 
 
 def summary(fates: Sequence[Fate], reasons: Mapping[str, str]) -> str:
-    """The figures in one line."""
     count = Counter(
         "tests" if fate.seen_by == "tests" else "survivors" if fate.seen_by is None else "corpus" for fate in fates
     )
@@ -99,7 +97,7 @@ class Row:
 
     @property
     def is_enough(self) -> bool:
-        """Of what was asked, which is another column; nothing asked is not enough."""
+        """Relative to the mutants tried; False if none was tried."""
         return self.asked > 0 and self.noticed + self.explained >= LEAST_OF_THE_JUDGE * self.asked
 
     def __str__(self) -> str:
@@ -111,13 +109,12 @@ TABLE_HEAD = "room         mutants   asked noticed survivors explained   share"
 
 
 def row_of(room: str, mutants: int, fates: Sequence[Fate], reasons: Mapping[str, str]) -> Row:
-    """Counts of a room."""
     survivors = [fate.mutant.name for fate in fates if fate.seen_by is None]
     return Row(room, mutants, len(fates), len(fates) - len(survivors), sum(name in reasons for name in survivors))
 
 
 def judge_room(room: Room, chosen: argparse.Namespace, until_s: float) -> tuple[Row, list[str]]:
-    """Hunt in one room of the judging code; its figures, and what is wrong with its list of survivors."""
+    """Try the mutants of one room; return its figures, and errors in its list of survivors."""
     chase, reasons = JudgeHunt(room, until_s), explained(OF_THE_JUDGE)
     mutants = _chosen(chase.mutants, reasons, chosen)
     fates = chase.go_on(mutants)
@@ -143,7 +140,7 @@ def _print_fates(fates: Sequence[Fate], chosen: argparse.Namespace) -> None:
 
 
 def judge_rules(chosen: argparse.Namespace) -> bool:
-    """Hunt in the rules; whether all is well."""
+    """Try the mutants of the rules; False if a check fails."""
     reasons, everything = explained(), all_mutants()
     fates, wrong = hunt(_chosen(everything, reasons, chosen), SAMPLED_EVERY if chosen.sample else 1)
     _print_fates(fates, chosen)
@@ -153,7 +150,6 @@ def judge_rules(chosen: argparse.Namespace) -> bool:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Hunt, print, judge."""
     parser = argparse.ArgumentParser(prog="python -m tests.mutants", description=__doc__)
     rooms = {room.name: room for room in ROOMS}
     parser.add_argument("--room", action="append", choices=(RULES, *rooms), help="only this room; may be given again")

@@ -1,8 +1,8 @@
 """
-Tests of one room, collected once by pytest and run in forked children: what each of them reaches, and who notices a mutant.
+The tests of one room, collected once by pytest and run in forked children.
 
-Runs inside pytest's own session (a plugin that takes the place of its loop over the tests), so that a child has everything
-loaded and starts with the first test. What a mutant does when its module is imported is seen by a session of the child's own.
+A plugin replaces pytest's loop over the tests, so a child has everything loaded and starts with its first test. A mutant that
+acts on import needs a pytest session of its own in the child.
 """
 
 import contextlib
@@ -26,7 +26,7 @@ NOT_LIVE = "not cluster and not container and not spark and not browser and not 
 
 @dataclass(frozen=True, slots=True)
 class Reached:
-    """One test: how long it took and which functions of the product it entered; did it pass, without any mutant?"""
+    """One test without a mutant: its duration, its result, and the functions of the product that it entered."""
 
     test: str
     took_s: float
@@ -35,7 +35,7 @@ class Reached:
 
 
 class Loop:
-    """In place of pytest's loop: whatever is asked for, with the collected tests by name."""
+    """Replaces pytest's loop: calls ``inside`` with the collected tests by name."""
 
     def __init__(self, inside: Callable[["Loop"], None]) -> None:
         self._inside = inside
@@ -48,7 +48,7 @@ class Loop:
         self._items = {item.nodeid: item for item in session.items}
         try:
             self._inside(self)
-        except Exception as error:  # noqa: BLE001 - pytest would print it, to nowhere, and go on
+        except Exception as error:  # noqa: BLE001 - pytest would print it to the discarded output and continue
             self.error = error
         return True
 
@@ -58,24 +58,21 @@ class Loop:
 
     @property
     def tests(self) -> tuple[str, ...]:
-        """Names of all that were collected."""
         return tuple(self._items)
 
     def passes(self, test: str, following: str | None) -> bool:
-        """Run one test; ``following`` is the next of this process, which keeps what the two share."""
+        """Run one test; ``following`` is the next one in this process, which keeps shared fixtures."""
         self._failed = False
         item, after = self._items[test], None if following is None else self._items[following]
         item.config.hook.pytest_runtest_protocol(item=item, nextitem=after)
         return not self._failed
 
     def first_failure(self, tests: Sequence[str]) -> str | None:
-        """Of tests run one after the other."""
         chosen = [test for test in tests if test in self._items]
         pairs = zip(chosen, [*chosen[1:], None], strict=True)
         return next((test for test, following in pairs if not self.passes(test, following)), None)
 
     def reached(self, tests: Sequence[str]) -> list[Reached]:
-        """What each of these tests enters."""
         return [self._reached(test, after) for test, after in zip(tests, [*tests[1:], None], strict=True)]
 
     def _reached(self, test: str, following: str | None) -> Reached:
@@ -87,7 +84,7 @@ class Loop:
 
 
 def with_tests(paths: Sequence[str], inside: Callable[[Loop], None]) -> None:
-    """Collect tests that start no server, and go inside; what pytest prints is of no interest."""
+    """Collect the tests that start no server and call ``inside``; pytest's output is discarded."""
     arguments = ["-q", "-p", "no:cacheprovider", "--disable-plugin-autoload", "-m", NOT_LIVE, *paths]
     with Path(os.devnull).open("w") as nowhere, contextlib.redirect_stdout(nowhere):
         loop = Loop(inside)

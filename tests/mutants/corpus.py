@@ -1,8 +1,8 @@
 """
-What a mutant is asked: scripts whose answers the real Java classes have given, each to a dialect that ought to give the same.
+The questions put to a mutant: scripts that the real Java classes have answered.
 
-Standard scripts (answers as text) and random ones (answers as digests, traced). A question is seen through when the reference
-answers otherwise, or stumbles.
+Answers of standard scripts are stored as text, of random ones as digests of traces. A question notices a mutant if the
+reference gives another answer or raises an exception.
 """
 
 import importlib
@@ -20,14 +20,14 @@ from rocketdiff.simulation.golden.standard import load_standard
 from rocketdiff.simulation.script import Depth, Script
 
 Function = tuple[str, str]
-"""A module of the rules, and the qualified name of a function in it."""
+"""A module, and the qualified name of a function in it."""
 
 RULES = "rocketmq_reference.rules."
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A script put to the dialect of a release, and the digest of the answer of that release's classes."""
+    """A script for the dialect of a release, and the digest of the answer of that release's classes."""
 
     name: str
     release: str
@@ -37,7 +37,7 @@ class Question:
 
 
 def all_questions() -> list[Question]:
-    """Every script once for each behaviour at its depth."""
+    """Return every script, once per group of releases that behave alike at its depth."""
     return [*_random_scripts(), *_standard_scripts()]
 
 
@@ -62,19 +62,17 @@ def _standard_scripts() -> Iterator[Question]:
 
 
 def is_answered(question: Question) -> bool:
-    """Whether the reference, as it is imported now, answers as the Java classes did."""
     try:
         reference: Any = importlib.import_module("rocketdiff.simulation.virtual")
         dialects: Any = importlib.import_module("rocketmq_reference.dialects")
         dialect = dialects.dialect_of(question.release)
         lines = reference.run_reference(dialect, question.name, question.script, trace=question.is_traced)
-    except Exception:  # noqa: BLE001 - a mutant may stumble over anything, and is seen through by it
+    except Exception:  # noqa: BLE001 - a mutant may raise anything, which counts as noticed
         return False
     return digest_of(lines) == question.digest
 
 
 def functions_used(question: Question) -> tuple[bool, frozenset[Function]]:
-    """Whether the question is answered, and the functions of the rules that were called on the way."""
     called: set[Any] = set()
 
     def note(frame: FrameType, _event: str, _argument: object) -> None:
@@ -97,7 +95,7 @@ def _functions(codes: set[Any]) -> Iterator[Function]:
 
 
 def by_function(used: Mapping[int, frozenset[Function]]) -> dict[Function, list[int]]:
-    """Numbers of the questions that call a function, for each function."""
+    """Return the numbers of the questions that call each function."""
     numbers: dict[Function, list[int]] = {}
     for number, functions in used.items():
         for function in functions:

@@ -1,8 +1,8 @@
 """
-Which small changes can be made to a piece of Python: the mutation operators, over its syntax tree.
+The mutation operators: small changes to the syntax tree of Python code.
 
-Own operators, because those of the kept libraries (mutmut 3, cosmic-ray 8) are bound to their runners: both start a test command
-for each mutant and leave module-level values, dropped statements, swapped branches or enum members out.
+mutmut 3 and cosmic-ray 8 are not used: their operators are bound to runners that start a test command per mutant, and omit
+module-level values, dropped statements, swapped branches or enumeration members.
 """
 
 import ast
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 Enums = Mapping[str, tuple[str, ...]]
-"""Members of every enumeration that may be swapped, by its class name."""
+"""Members that may be swapped, by class name."""
 
 _COMPARISONS: dict[type[ast.cmpop], tuple[type[ast.cmpop], ...]] = {
     ast.Lt: (ast.LtE, ast.GtE),
@@ -45,7 +45,7 @@ _DROPPED = (ast.Expr, ast.Assign, ast.AugAssign, ast.Delete, ast.Raise, ast.Cont
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """A field of a node (by its number among the ``decisive_nodes``) gets a new value; position: within a list."""
+    """A new value for a field of a node; node: its number among ``decisive_nodes``; position: index if the field is a list."""
 
     node: int
     field: str
@@ -55,21 +55,20 @@ class Edit:
 
 
 def decisive_nodes(node: ast.AST) -> Iterator[ast.AST]:
-    """A syntax tree in a fixed order, without the branches that decide nothing: documentation, types, imports, slots."""
+    """Yield the nodes in a fixed order, without those that decide nothing: documentation, types, imports, slots."""
     yield node
     for _, _, child in _children(node):
         yield from decisive_nodes(child)
 
 
 def edits_of(node: ast.AST, number: int, enums: Enums) -> Iterator[Edit]:
-    """Every change to the direct children of one node, one at a time."""
     for field, position, child in _children(node):
         for operator, new in _replacements(child, enums):
             yield Edit(number, field, position, new, operator)
 
 
 def applied(edit: Edit, tree: ast.Module) -> ast.AST:
-    """Make the change in a tree of one's own; returns the node that was changed."""
+    """Apply the edit in place; return the changed node."""
     parent = next(islice(decisive_nodes(tree), edit.node, None))
     if edit.position is None:
         setattr(parent, edit.field, edit.new)
@@ -84,7 +83,7 @@ def _children(node: ast.AST) -> Iterator[tuple[str, int | None, ast.AST]]:
             continue
         if isinstance(node, ast.Raise) or (
             field == "value" and _is_label(node)
-        ):  # the text of a complaint, or of a member
+        ):  # the exception in a raise, or the text of a member
             continue
         places: list[tuple[int | None, object]] = list(enumerate(value)) if isinstance(value, list) else [(None, value)]
         for position, child in places:
@@ -150,7 +149,7 @@ def _statements(child: ast.stmt) -> Iterator[tuple[str, ast.AST]]:
 
 
 def _is_idle(child: ast.AST) -> bool:
-    """Documentation, imports, names of slots and, told by their capital letter, type variables and aliases of types."""
+    """True for documentation, imports, slots, and (recognized by the capital letter) type variables and type aliases."""
     if isinstance(child, ast.Expr):
         return isinstance(child.value, ast.Constant)
     if isinstance(child, ast.Assign) and isinstance(child.targets[0], ast.Name):
@@ -160,7 +159,7 @@ def _is_idle(child: ast.AST) -> bool:
 
 
 def _is_label(node: ast.AST) -> bool:
-    """``AVOIDED = "avoided"``: in the rules such a line is a member of an enumeration, whose text nobody decides by."""
+    """True for ``AVOIDED = "avoided"``: an enumeration member in the rules; no code depends on its text."""
     if (
         not isinstance(node, ast.Assign)
         or not isinstance(node.targets[0], ast.Name)
@@ -172,7 +171,7 @@ def _is_label(node: ast.AST) -> bool:
 
 
 def _is_wording(text: str) -> bool:
-    """A text with a space is for people; what is decided by (names, signatures, kinds) has none."""
+    """True for a text with a space, which is for people; names, signatures and kinds have no space."""
     return " " in text
 
 

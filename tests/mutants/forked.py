@@ -1,8 +1,8 @@
 """
-A mutant at work: a forked process in which one function, or one module, of the rules is the changed one.
+Run a mutant in a forked process in which one function or module is changed.
 
-The parent has everything loaded already. A changed function gets its new code in place, which takes a few milliseconds; only
-for a change at module level are the rules, and whoever imported them, loaded anew.
+The parent has everything loaded. A changed function gets its new code in place, in a few milliseconds; a change at module level
+reloads the module and its importers.
 """
 
 import contextlib
@@ -31,13 +31,13 @@ RULES_FRESH = (
     "tests.reference_impl",
     "tests.oracle",
 )
-"""Packages that hold, or copy names from, the rules: imported anew where a whole module of the rules is changed."""
+"""Packages imported again if a whole module of the rules is changed: the rules, and importers of their names."""
 
 KEPT = "tests.mutants"
-"""For any other module everything of this project is imported anew but the hunt itself."""
+"""If any other module is changed, all of this project except the hunt itself is imported again."""
 
 MEMORY_BYTES = 1 << 30
-"""How much a child may take beyond what it begins with; a mutant whose loop collects for ever ends there."""
+"""Memory that a child may use beyond its initial size; ends a mutant whose endless loop collects values."""
 
 STATM = Path("/proc/self/statm")
 
@@ -45,12 +45,12 @@ ENDLESS = "took too long"
 CRASHED = "ended the process"
 
 WAITING = 20
-"""Seconds of the clock for each of the processor: a child that sleeps ends too, and one on a busy machine is not taken for endless."""
+"""Wall-clock limit as a multiple of the CPU limit: ends a sleeping child, but not one on a busy machine."""
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A module by name and the code that takes its place; function: the only one that is different, None for a whole module."""
+    """Replacement code for a module; function: the only function that differs, None for the whole module."""
 
     module: str
     function: str | None
@@ -81,18 +81,17 @@ class _Finder(importlib.abc.MetaPathFinder):
 
 
 def install(change: Change) -> None:
-    """Put the change into this process."""
     if not put_in_place(change):
         _anew(change)
 
 
 def put_in_place(change: Change) -> bool:
-    """Put the change of a function into this process, for all who hold it; False if that cannot be."""
+    """Change a function for every module that holds it; False if that is not possible."""
     return change.function is not None and _in_place(change, change.function)
 
 
 def _in_place(change: Change, name: str) -> bool:
-    """Give the function its changed code, for all who hold it; False if it is not there or not of the same shape."""
+    """Replace the function's code object; False if the function is missing or has other free variables."""
     found: Any = importlib.import_module(change.module)
     for part in name.split("."):
         found = vars(found).get(part)
@@ -109,7 +108,6 @@ def _in_place(change: Change, name: str) -> bool:
 
 
 def _code_of(code: CodeType, name: str) -> CodeType | None:
-    """The code of a function within that of its module."""
     inner = [constant for constant in code.co_consts if isinstance(constant, CodeType)]
     for one in inner:
         found = one if one.co_qualname == name else _code_of(one, name)
@@ -119,7 +117,7 @@ def _code_of(code: CodeType, name: str) -> CodeType | None:
 
 
 def _anew(change: Change) -> None:
-    """Forget the module and whoever imported it; from now on the changed module is found instead of the real one."""
+    """Unload the module and its importers; imports then find the changed module."""
     spec = importlib.util.find_spec(change.module)
     assert spec is not None
     assert spec.origin is not None
@@ -138,9 +136,9 @@ def in_children(
     tasks: Iterable[Task], work: Callable[[Task], Any], limit_s: float, workers: int
 ) -> Iterator[tuple[Task, Any]]:
     """
-    Result of each task, done in a forked child of its own, so many at a time, in the order in which they end.
+    Run each task in its own forked child, ``workers`` at a time; yield the results in the order of completion.
 
-    A child that takes more than limit_s of the processor, or ends without a word, has ENDLESS or CRASHED for a result.
+    The result is ENDLESS if a child uses more than limit_s of CPU time, and CRASHED if it ends without a result.
     """
     context = multiprocessing.get_context("fork")
     rest = iter(tasks)
@@ -175,7 +173,7 @@ def _live(pipe: Connection, work: Callable[[Task], Any], task: Task, limit_s: fl
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     signal.setitimer(signal.ITIMER_PROF, limit_s)
     signal.setitimer(signal.ITIMER_REAL, limit_s * WAITING)
-    if STATM.exists():  # not on macOS, where a mutant may take what it likes for the length of its time limit
+    if STATM.exists():  # not on macOS, where only the time limit bounds a mutant's memory
         used = int(STATM.read_text().split()[0]) * os.sysconf("SC_PAGE_SIZE")
         resource.setrlimit(resource.RLIMIT_AS, (used + MEMORY_BYTES, used + MEMORY_BYTES))
     result = work(task)

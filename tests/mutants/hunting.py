@@ -1,4 +1,4 @@
-"""The hunt: every mutant is asked the questions that reach it, likely ones first; what they miss, the rules' own tests get."""
+"""The hunt in the rules: run the questions that reach a mutant, likely ones first, then the tests of the rules."""
 
 import contextlib
 import io
@@ -18,16 +18,16 @@ from tests.mutants.mutants import Mutant
 
 WORKERS = 2
 QUESTION_LIMIT_S = 10.0
-"""A question takes some 5 ms, 50 at most; ten seconds are an endless loop on any machine."""
+"""A question takes about 5 ms, at most 50; ten seconds mean an endless loop on any machine."""
 
 RULES_TESTS = "tests/reference_impl/rules"
 REFERENCE_TESTS = (RULES_TESTS, "tests/reference_impl/dialects")
 ORACLE_TESTS = ("tests/oracle",)
 TESTS_LIMIT_S = 300.0
-"""These tests take some ten seconds."""
+"""The tests take about 10 s."""
 
 FIRST = 120
-"""Questions before the tests have their turn; nine in ten mutants that any question sees through are seen by these."""
+"""Questions to run before the tests; they notice nine in ten mutants that any question notices."""
 
 MAP_CHUNK = 50
 FEW = 20
@@ -37,7 +37,7 @@ Progress = Callable[[str, int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class Fate:
-    """What became of a mutant: who saw through it (None: nobody)."""
+    """What noticed a mutant; seen_by: None if nothing did."""
 
     mutant: Mutant
     seen_by: str | None
@@ -45,10 +45,9 @@ class Fate:
 
 class Hunt:
     """
-    Knows which questions reach which function, and which have seen through the most mutants so far.
+    Records which questions reach which function, and which have noticed the most mutants.
 
-    mapped_every: only every so many questions are looked at for what they reach, the others are asked after those; for a
-    few mutants that is quicker.
+    mapped_every: map only every n-th question and run the others last, which is faster for a few mutants.
     """
 
     def __init__(self, questions: Sequence[Question], progress: Progress, mapped_every: int = 1) -> None:
@@ -60,7 +59,9 @@ class Hunt:
         self._reaching = self._mapped()
 
     def all_fates(self, mutants: Sequence[Mutant]) -> list[Fate]:
-        """A few questions first, then tests, the quick ones first, and every other question for what got through both."""
+        """
+        Run the first questions, then the tests (fast ones first), then the other questions, each on the mutants still alive.
+        """
         fates = {mutant.name: Fate(mutant, None) for mutant in mutants}
         tests = (self._by_own_tests, self._by_tests_of_the_reference, self._by_tests_of_the_oracle)
         for judge in (self._by_first_questions, *tests, self._by_other_questions):
@@ -75,7 +76,6 @@ class Hunt:
         return self._by_questions(mutants, FIRST, None)
 
     def _by_questions(self, mutants: Sequence[Mutant], first: int, last: int | None) -> Iterator[Fate]:
-        """Put some of its questions to each mutant."""
         work = partial(self._ask, first=first, last=last)
         for done, (mutant, result) in enumerate(in_children(mutants, work, 3_600, WORKERS), start=1):
             if isinstance(result, int):
@@ -84,7 +84,7 @@ class Hunt:
             self._progress("mutants questioned", done, len(mutants))
 
     def _by_own_tests(self, mutants: Sequence[Mutant]) -> Iterator[Fate]:
-        """The test file of the module that is mutated is the likeliest to notice, in a second."""
+        """Run the test file of the mutated module: one second, and the likeliest to notice."""
         return self._by_tests(
             {mutant: (_own_tests(mutant),) for mutant in mutants if Path(_own_tests(mutant)).exists()}
         )
@@ -96,9 +96,9 @@ class Hunt:
         return self._by_tests(dict.fromkeys(mutants, ORACLE_TESTS))
 
     def _by_tests(self, files: Mapping[Mutant, Sequence[str]]) -> Iterator[Fate]:
-        """Run tests of the rules against each mutant; HarnessError if they fail without any."""
+        """Run tests against each mutant; raise HarnessError if they fail without one."""
         everything = sorted({file for some in files.values() for file in some})
-        if files and _fail(everything):  # here, so that the children find all that tests need loaded
+        if files and _fail(everything):  # in this process, so that children have everything loaded
             raise HarnessError(f"{' '.join(everything)} to pass", seen="a failure without any mutant")
 
         def work(mutant: Mutant) -> bool:
@@ -125,7 +125,7 @@ class Hunt:
         return [functions_used(self.questions[number]) for number in chunk]
 
     def _ask(self, mutant: Mutant, first: int, last: int | None) -> int | None:
-        """The number of the question that saw through it."""
+        """Return the number of the question that noticed the mutant."""
         _install(mutant)
         for number in self._order(mutant)[first:last]:
             signal.setitimer(signal.ITIMER_REAL, QUESTION_LIMIT_S)
@@ -134,7 +134,7 @@ class Hunt:
         return None
 
     def _order(self, mutant: Mutant) -> list[int]:
-        """Questions that reach the mutant; at module level all of them, where nothing does a few: it may act on import."""
+        """Return the questions that reach the mutant: all for a change at module level, a few if none is known to."""
         everything = range(len(self.questions))
         if mutant.function is None:
             return self._likely_first(everything)
@@ -146,7 +146,7 @@ class Hunt:
         return f"{self.questions[number].name} as {self.questions[number].release}"
 
     def _likely_first(self, numbers: Iterable[int]) -> list[int]:
-        """A multiplier without a common divisor spreads scripts and dialects evenly."""
+        """Sort by success; multiplying by a number without a common divisor spreads scripts and dialects evenly."""
         return sorted(numbers, key=lambda number: (-self._successes[number], number * 7_919 % 10_007))
 
 
@@ -155,7 +155,7 @@ def _install(mutant: Mutant) -> None:
 
 
 def _fail(files: Sequence[str]) -> bool:
-    """Whether a test of these files or folders fails now."""
+    """True if a test of these files or folders fails now."""
     with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
         code = pytest.main(["-x", "-q", "-p", "no:cacheprovider", "--disable-plugin-autoload", *files])
     return code != pytest.ExitCode.OK

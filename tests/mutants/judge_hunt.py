@@ -1,8 +1,8 @@
 """
-The hunt for mutants of the judging code, one room at a time: each is put to the tests that reach it, until one fails.
+The hunt in the judging code, one room at a time: a mutant runs against the tests that reach it until one fails.
 
-What is known is kept in ``.cache/mutants`` and believed as long as the mutated module and the test that noticed, or for a
-survivor all tests of the room, are the same files; so a hunt that was stopped goes on, and a new test is tried on survivors.
+``.cache/mutants`` keeps each result while the mutated module and the test that noticed (for a survivor, all tests of the room)
+are unchanged. So an interrupted hunt can continue, and a new test is tried on survivors.
 """
 
 import hashlib
@@ -27,22 +27,22 @@ from tests.mutants.rooms import ROOMS, Room
 STORE = ROOT / ".cache" / "mutants"
 WORKERS = 2
 CHUNK = 10
-"""Tests that one process runs when it is noted what each of them enters."""
+"""Tests per process when the functions that each test enters are recorded."""
 
 MAP_LIMIT_S, MUTANT_LIMIT_S = 1_800.0, 180.0
-"""All tests of the slowest room take a minute of an idle processor; three are an endless loop, or are counted as noticed by one."""
+"""All tests of the slowest room take a minute of CPU time; a mutant that takes three counts as noticed, as an endless loop."""
 
 MAY_FAIL = 0.02
-"""Tests that cannot run in a fork with limited memory or under a profiler are left out; were there more, little would be asked."""
+"""Tests that fail in a fork with limited memory or under a profiler are left out; with more of them the hunt shows little."""
 
 FEW = 25
-"""Tests that a mutant gets which none of them enters: the quickest."""
+"""Number of tests, the fastest, for a mutant that no test enters."""
 
 NOT_PLACED = "the module has to be loaded anew"
 
 
 class JudgeHunt:
-    """One room: which tests reach which function, and what became of its mutants so far."""
+    """One room: the tests that reach each function, and the fates of its mutants so far."""
 
     def __init__(self, room: Room, until_s: float) -> None:
         self.room, self._until_s = room, until_s
@@ -54,7 +54,7 @@ class JudgeHunt:
         self._by_function: dict[Function, list[str]] = {}
 
     def go_on(self, mutants: Sequence[Mutant]) -> list[Fate]:
-        """Ask what is not known yet of these mutants, while there is time; what is known then."""
+        """Try mutants without a known fate until the time is up; return all known fates."""
         left = [mutant for mutant in mutants if mutant.name not in self.known]
         if left and time.monotonic() < self._until_s:
             later: list[Mutant] = []
@@ -69,7 +69,6 @@ class JudgeHunt:
         self._keep_all(placed, partial(self._in_place, loop), later)
 
     def _keep_all(self, mutants: Sequence[Mutant], work: object, later: list[Mutant] | None = None) -> None:
-        """Note each fate as it comes."""
         assert callable(work)
         began = time.monotonic()
         STORE.mkdir(parents=True, exist_ok=True)
@@ -96,13 +95,12 @@ class JudgeHunt:
             yield mutant
 
     def _in_place(self, loop: Loop, mutant: Mutant) -> str | None:
-        """Name of the test that fails with the changed function in place of the real one."""
         if not put_in_place(_change(mutant)):
             return NOT_PLACED
         return loop.first_failure(self._order(mutant))
 
     def _alone(self, mutant: Mutant) -> str | None:
-        """The same with everything loaded anew, in a session of its own; what cannot be imported is noticed by that."""
+        """Return the test that fails in a session of its own with all modules reloaded, or the failed import."""
         order, noticed = self._order(mutant), ["the import"]
 
         def inside(loop: Loop) -> None:
@@ -115,7 +113,7 @@ class JudgeHunt:
         return next(iter(noticed), None)
 
     def _order(self, mutant: Mutant) -> list[str]:
-        """Tests that enter the function; for what acts on import, any of the module or of one that imports it. Quick first."""
+        """Return the tests that enter the function, fast ones first; for a change on import, those of the importers too."""
         if mutant.function is not None:
             tests = self._by_function.get((mutant.module, mutant.function), [])
         else:
@@ -127,7 +125,9 @@ class JudgeHunt:
         return sorted(chosen, key=lambda test: -successes[test])
 
     def _map(self, loop: Loop) -> None:
-        """What every test enters, from a run without mutants; those that fail then are left out; HarnessError if many do."""
+        """
+        Record the functions that each test enters without a mutant; skip failing tests, raise HarnessError if there are many.
+        """
         kept = STORE / f"reached-{'-'.join(sorted(self.room.tests)).replace('/', '.')}.json"
         known = _reached_before(kept, _digest(*(str(file_of(module)) for module in _sharing(self.room))))
         left = [test for test in loop.tests if test not in known]
@@ -149,7 +149,7 @@ class JudgeHunt:
                 self._by_function[function].append(one.test)
 
     def _heard(self, chunks: Sequence[Sequence[str]], loop: Loop) -> Iterator[tuple[Sequence[str], list[Reached]]]:
-        """Tests and what they enter; nothing for one that ends its process even by itself."""
+        """Yield tests and the functions they enter; nothing for a test that ends its process even alone."""
         for chunk, heard in in_children(chunks, loop.reached, MAP_LIMIT_S, WORKERS):
             if isinstance(heard, list) or len(chunk) == 1:
                 yield chunk, heard if isinstance(heard, list) else []
@@ -157,7 +157,7 @@ class JudgeHunt:
                 yield from self._heard([[test] for test in chunk], loop)
 
     def _known(self) -> dict[str, Fate]:
-        """Fates from earlier hunts that still hold."""
+        """Return the stored fates that are still valid."""
         by_name = {mutant.name: mutant for mutant in self.mutants}
         known: dict[str, Fate] = {}
         for line in self._file.read_text(encoding="utf-8").splitlines() if self._file.exists() else ():
@@ -170,19 +170,19 @@ class JudgeHunt:
         return known
 
     def _digests(self, mutant: Mutant, noticed_by: str | None) -> tuple[str, str]:
-        """Of the module, and of what noticed the change to it; a survivor was put to all tests."""
+        """Return digests of the module and of the test file that noticed (for a survivor, of all tests)."""
         file = (noticed_by or "").partition("::")[0]
         tests = [file] if (ROOT / file).is_file() else [] if noticed_by else _test_files(self.room)
         return _digest(str(file_of(mutant.module))), _digest(*tests)
 
 
 def _sharing(room: Room) -> tuple[str, ...]:
-    """Modules of all rooms with the same tests: what these enter is noted once for all of them."""
+    """Return the modules of all rooms with the same tests; their functions are recorded together."""
     return tuple(module for other in ROOMS if other.tests == room.tests for module in other.modules)
 
 
 def _reached_before(kept: Path, modules: str) -> dict[str, Reached]:
-    """What was noted of tests whose file is still the same, while no module has changed."""
+    """Return the stored records of tests whose file is unchanged; none if a module has changed."""
     stored: dict[str, Any] = json.loads(kept.read_text(encoding="utf-8")) if kept.exists() else {}
     if stored.get("modules") != modules:
         return {}
@@ -226,7 +226,6 @@ def _digest(*files: str) -> str:
 
 @cache
 def _importers(module: str) -> frozenset[str]:
-    """Modules of the product that take names from this one."""
     files = [*(ROOT / "harness" / "rocketdiff").rglob("*.py")]
     return frozenset(
         module_of(str(file.relative_to(ROOT)))

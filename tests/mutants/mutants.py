@@ -1,4 +1,4 @@
-"""Every mutant of some modules: each is one of them with one small change."""
+"""All mutants of given modules; each is one module with one small change."""
 
 import ast
 from collections import Counter
@@ -12,7 +12,7 @@ from rocketdiff.core.resources import FOLDER_OF
 from tests.mutants.edits import Edit, Enums, applied, decisive_nodes, edits_of
 
 SHOWN = 120
-"""Characters of a line that a mutant's name shows whole."""
+"""Longest line, in characters, that a mutant's name contains in full."""
 
 ROOT = Path(__file__).parents[2]
 RULES = "rocketmq_reference.rules"
@@ -24,16 +24,16 @@ WITH_ENUMERATIONS = (
     "rocketdiff.ledger",
     RULES,
 )
-"""Packages whose enumerations the judging code decides by."""
+"""Packages whose enumerations the judging code uses."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mutant:
     """
-    One change. name: module, function and the changed line before and after, with a number if that is not unique.
+    One change; name: module, function, and the changed line before and after, with a number if that is not unique.
 
-    It stays the same when lines move, so that a list of survivors can speak of it. function: qualified name of the function
-    it is in; None at module or class level, where it acts on everything.
+    The name survives moved lines, so lists of survivors use it. function: qualified name; None at module or class level, where
+    the change affects everything.
     """
 
     name: str
@@ -43,14 +43,12 @@ class Mutant:
     edit: Edit
 
     def tree(self) -> ast.Module:
-        """The changed module, ready to be compiled."""
         tree = _parsed(self.module)
         applied(self.edit, tree)
         return ast.fix_missing_locations(tree)
 
 
 def module_names(package: str = RULES, pattern: str = "**/*.py") -> list[str]:
-    """Modules of a package, in order."""
     folder = file_of(package).with_suffix("")
     return sorted(
         module_of(path.relative_to(ROOT).as_posix()) for path in folder.glob(pattern) if path.stem != "__init__"
@@ -58,23 +56,20 @@ def module_names(package: str = RULES, pattern: str = "**/*.py") -> list[str]:
 
 
 def file_of(module: str) -> Path:
-    """Where its source is."""
     return ROOT / FOLDER_OF[module.partition(".")[0]] / f"{module.replace('.', '/')}.py"
 
 
 def module_of(file: str) -> str:
-    """The module of a file of the repository."""
     return file.partition("/")[2].removesuffix(".py").replace("/", ".")
 
 
 def all_mutants(modules: Sequence[str] = (), enumerated_in: Sequence[str] = (RULES,)) -> list[Mutant]:
-    """Mutants of all these modules, in a fixed order; of the rules, if none is named."""
+    """Return mutants in a fixed order; of the rules if no module is named."""
     enums = _enumerations(enumerated_in)
     return [mutant for module in modules or module_names() for mutant in mutants_of(module, enums)]
 
 
 def mutants_of(module: str, enums: Enums) -> list[Mutant]:
-    """Mutants of one module in the order of its source."""
     tree = _parsed(module)
     seen: Counter[str] = Counter()
     mutants = []
@@ -89,7 +84,7 @@ def mutants_of(module: str, enums: Enums) -> list[Mutant]:
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """A node, the function or class it is in, and the statement whose text shows a change."""
+    """A node, its enclosing function or class, and the statement whose text shows the change."""
 
     number: int
     node: ast.AST
@@ -99,7 +94,7 @@ class _Place:
 
 
 def _places(tree: ast.Module) -> Iterator[_Place]:
-    """All decisive nodes with their surroundings, numbered as ``decisive_nodes`` numbers them."""
+    """Yield all decisive nodes with their context, numbered as in ``decisive_nodes``."""
     surroundings: dict[int, tuple[str, ast.stmt | None, str | None]] = {id(tree): ("", None, None)}
     for number, node in enumerate(decisive_nodes(tree)):
         scope, statement, function = surroundings[id(node)]
@@ -116,12 +111,12 @@ def _places(tree: ast.Module) -> Iterator[_Place]:
 
 
 def _function_of(node: ast.AST, scope: str, function: str | None) -> str | None:
-    """Outermost function in which a change to the node's children acts."""
+    """Return the outermost function that a change to the node's children affects."""
     return function or (scope.lstrip(".") if isinstance(node, ast.FunctionDef) else None)
 
 
 def _named(place: _Place, edit: Edit) -> str:
-    """``.function: line before → line after``; for a statement within a block, the statement itself."""
+    """Return ``.function: line before → line after``, for the innermost changed statement."""
     old = getattr(place.node, edit.field)
     old = old if edit.position is None else old[edit.position]
     if isinstance(old, ast.stmt):
@@ -134,7 +129,7 @@ def _named(place: _Place, edit: Edit) -> str:
 
 
 def _around_the_change(before: str, after: str) -> str:
-    """Both lines; of long ones only what surrounds the difference."""
+    """Return both lines; of long lines only the part around the difference."""
     if max(len(before), len(after)) <= SHOWN:
         return f"{before} → {after}"
     same = _alike(before, after)
@@ -144,7 +139,6 @@ def _around_the_change(before: str, after: str) -> str:
 
 
 def _alike(one: str, other: str) -> int:
-    """How many characters two texts have in common at their beginning."""
     pairs = zip(one, other, strict=False)
     return next((i for i, (left, right) in enumerate(pairs) if left != right), min(len(one), len(other)))
 
@@ -171,12 +165,11 @@ def _parsed(module: str) -> ast.Module:
 
 @cache
 def _source(module: str) -> str:
-    """Read once, so that an edit meanwhile does not move a mutant to another place."""
+    """Read once, so that an edit during the hunt moves no mutant."""
     return file_of(module).read_text(encoding="utf-8")
 
 
 def _enumerations(packages: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """Members of every enumeration of these packages."""
     found = {}
     for module in (module for package in packages for module in module_names(package)):
         for node in _parsed(module).body:

@@ -1,4 +1,4 @@
-"""The rooms of the judging code that are mutated, and the tests that each room's mutants are put to."""
+"""The rooms of the judging code that are mutated, and the tests for each room's mutants."""
 
 from dataclasses import dataclass
 
@@ -12,12 +12,12 @@ ORACLE_TESTS = (
     "tests/analysis/checks/test_modes_under_a_pause.py",
     "tests/judging/test_examples.py",
 )
-"""Asynchronous retries, and how a decision is told, are judged with whole cases."""
+"""Asynchronous retries and the explanation of a decision need tests with whole cases."""
 
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """Some modules, and the folders and files of the tests that judge them; live tests in there are left out."""
+    """Some modules, and the folders and files of their tests; tests that start servers are left out."""
 
     name: str
     modules: tuple[str, ...]
@@ -25,11 +25,9 @@ class Room:
 
     @property
     def prefixes(self) -> tuple[str, ...]:
-        """What the names of its mutants begin with."""
         return tuple(f"{module.removeprefix('rocketdiff.')}{mark}" for module in self.modules for mark in ".:")
 
     def mutants(self) -> list[Mutant]:
-        """In the order of the modules and their source."""
         return all_mutants(self.modules, WITH_ENUMERATIONS)
 
 

@@ -1,4 +1,4 @@
-"""Mutation operators: each change is small, is what it says, and is made to what decides only."""
+"""Mutation operators make small changes, and only to code that decides something."""
 
 import ast
 
@@ -10,7 +10,6 @@ ENUMS = {"Tier": ("ANY", "ROTATION", "AVAILABLE")}
 
 
 def mutants_of(source: str) -> set[str]:
-    """Every mutant of a piece of source, as text."""
     tree = ast.parse(source)
     edits = [edit for number, node in enumerate(decisive_nodes(tree)) for edit in edits_of(node, number, ENUMS)]
     found = set()
@@ -47,7 +46,7 @@ def mutants_of(source: str) -> set[str]:
     ],
 )
 def test_what_is_changed(source: str, some: set[str]) -> None:
-    """Each operator on the smallest source it applies to."""
+    """Each operator produces the expected mutants of a minimal source."""
     assert some <= mutants_of(source)
 
 
@@ -62,20 +61,20 @@ def test_what_is_changed(source: str, some: set[str]) -> None:
     ],
 )
 def test_what_is_left_alone(source: str) -> None:
-    """Documentation, imports, types, slots and decorators decide nothing."""
+    """Documentation, imports, types, slots and decorators are not mutated, because they decide nothing."""
     assert mutants_of(source) == set()
 
 
 def test_the_text_of_a_member_is_left_alone() -> None:
-    """Its name is what is decided by."""
+    """The text of an enumeration member is not mutated, because code depends on its name only."""
     assert mutants_of("LAST_BROKER = 'last-broker'") == {"pass"}
 
 
 def test_the_text_of_a_complaint_is_left_alone() -> None:
-    """Whether it is raised is not."""
+    """The exception in a ``raise`` is not mutated, but the ``raise`` is dropped."""
     assert mutants_of("raise ValueError('no ' + name)") == {"pass"}
 
 
 def test_wording_is_left_alone() -> None:
-    """A text with a space is for people; a name or a signature is decided by."""
+    """A text with a space is wording for people and is not mutated; names and signatures are."""
     assert mutants_of("x = f'{a}/first', 'no send failed'") == {"x = (f'{a}mutated', 'no send failed')", "pass"}

@@ -1,4 +1,4 @@
-"""The mutants of the judging code: which modules have any, what counts as enough, and two of them put to the tests."""
+"""The mutants of the judging code: modules, thresholds, and two mutants run against the tests."""
 
 import subprocess
 import sys
@@ -20,7 +20,7 @@ GUARDS = next(room for room in ROOMS if room.name == "guards")
 
 
 def test_whatever_judges_is_in_a_room() -> None:
-    """Verdicts, oracle, steps (pairing of arms among them), checks and guards; each module once."""
+    """Every module of verdicts, ledger, oracle, steps, checks and guards is in exactly one room."""
     packages = (
         "rocketdiff.verdict",
         "rocketdiff.ledger",
@@ -35,12 +35,12 @@ def test_whatever_judges_is_in_a_room() -> None:
 
 
 def test_the_tests_of_every_room_are_there() -> None:
-    """A path without tests would let every mutant through."""
+    """Every path of a room exists; a path without tests would notice no mutant."""
     assert [path for room in ROOMS for path in room.tests if not (ROOT / path).exists()] == []
 
 
 def test_97_in_a_hundred_noticed_or_explained_are_enough() -> None:
-    """Of 100 mutants 95 noticed: three survivors need reasons, or two of them and it is 97."""
+    """With 95 of 100 mutants noticed, two survivors with reasons are enough (97), and one is not."""
     mutants = GUARDS.mutants()[:100]
     fates = [Fate(mutant, "a test" if number < 95 else None) for number, mutant in enumerate(mutants)]
     reasons = {mutant.name: "says the same" for mutant in mutants[95:97]}
@@ -50,12 +50,12 @@ def test_97_in_a_hundred_noticed_or_explained_are_enough() -> None:
 
 
 def test_nothing_asked_is_not_enough() -> None:
-    """A hunt that could not begin has shown nothing."""
+    """A room without any tried mutant fails."""
     assert not row_of("guards", 140, [], {}).is_enough
 
 
 def test_an_error_of_the_hunt_is_no_silence() -> None:
-    """Raised within pytest's session, it comes out of it."""
+    """A HarnessError raised within pytest's session leaves that session."""
 
     def inside(_loop: Loop) -> None:
         raise HarnessError("tests that pass", seen="a failure")
@@ -65,13 +65,13 @@ def test_an_error_of_the_hunt_is_no_silence() -> None:
 
 
 def test_every_reason_of_a_survivor_of_the_judge_is_a_sentence() -> None:
-    """Nobody is excused by a word."""
+    """Every reason in survivors_of_the_judge.yaml has at least four words."""
     assert all(len(reason.split()) >= 4 for reason in explained(OF_THE_JUDGE).values())
 
 
 @pytest.mark.slow
 def test_a_mutant_in_a_function_and_one_on_import_are_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Both by the guards' own tests; and a second hunt asks nothing again."""
+    """The guards' own tests notice both mutants, and a second hunt reads the stored fates."""
     monkeypatch.setattr(judge_hunt, "STORE", tmp_path)
     names = {
         "run.case.guards._start: if spread is None: → if spread is not None:",
@@ -85,7 +85,7 @@ def test_a_mutant_in_a_function_and_one_on_import_are_noticed(tmp_path: Path, mo
 
 
 def test_the_command_knows_the_rooms() -> None:
-    """Any other name is a usage error."""
+    """An unknown room is a usage error that lists the known rooms."""
     command = [sys.executable, "-m", "tests.mutants", "--room", "kitchen"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 2

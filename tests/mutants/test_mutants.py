@@ -1,4 +1,4 @@
-"""The mutants of the rules: how they are named, that each is one change, and a sample of the whole hunt."""
+"""The mutants of the rules: their names, one change each, and a sample of the hunt."""
 
 import ast
 import re
@@ -14,23 +14,23 @@ from tests.mutants.mutants import Mutant, all_mutants, file_of, module_names
 
 ROOT = Path(__file__).parents[2]
 SAMPLE = 6
-"""Spread evenly over all mutants of the rules; some ten seconds. ``make mutants`` hunts them all."""
+"""Mutants spread evenly over the rules, about ten seconds; ``make mutants`` runs them all."""
 
 
 @pytest.fixture(scope="module")
 def mutants() -> list[Mutant]:
-    """All of the rules, a second's work."""
+    """All mutants of the rules, which takes a second."""
     return all_mutants()
 
 
 def test_every_module_of_the_rules_has_mutants(mutants: list[Mutant]) -> None:
-    """Names are unique, and every module with something to decide is represented."""
+    """Mutant names are unique, and every module of the rules has mutants."""
     assert len({mutant.name for mutant in mutants}) == len(mutants)
     assert {mutant.module for mutant in mutants} == set(module_names())
 
 
 def test_a_mutant_is_one_change(mutants: list[Mutant]) -> None:
-    """Its source differs from the original's, and it can be compiled; for one mutant in fifty."""
+    """The source of a mutant (every 50th is tried) differs from the original and compiles."""
     for mutant in mutants[::50]:
         original = ast.parse(file_of(mutant.module).read_text(encoding="utf-8"))
         assert ast.dump(mutant.tree()) != ast.dump(original)
@@ -38,7 +38,7 @@ def test_a_mutant_is_one_change(mutants: list[Mutant]) -> None:
 
 
 def test_a_survivor_needs_a_reason(mutants: list[Mutant]) -> None:
-    """And a reason needs a survivor: one that is seen through, or gone, is a complaint."""
+    """A survivor without a reason is reported, and so is a listed mutant that is noticed or does not exist."""
     first, second = mutants[:2]
     fates = [Fate(first, None), Fate(second, "a script")]
     known = {first.name, second.name}
@@ -51,7 +51,7 @@ def test_a_survivor_needs_a_reason(mutants: list[Mutant]) -> None:
 
 
 def test_the_summary_counts_who_noticed(mutants: list[Mutant]) -> None:
-    """Scripts first, then tests, then nobody."""
+    """The summary counts mutants noticed by scripts, mutants noticed by tests, and survivors."""
     names: list[Mutant] = mutants[:4]
     seen_by = ("script", "tests", "script", None)
     fates = [Fate(mutant, seen) for mutant, seen in zip(names, seen_by, strict=True)]
@@ -59,13 +59,13 @@ def test_the_summary_counts_who_noticed(mutants: list[Mutant]) -> None:
 
 
 def test_every_reason_is_a_sentence() -> None:
-    """Nobody is excused by a word."""
+    """Every reason in survivors.yaml has at least four words."""
     assert all(len(reason.split()) >= 4 for reason in explained().values())
 
 
 @pytest.mark.slow
 def test_a_sample_of_mutants_is_noticed() -> None:
-    """None of the sample lives on. The judge's rooms take minutes each to map: ``make mutants``."""
+    """Every sampled mutant of the rules is noticed; ``make mutants`` also tries the judge's rooms, minutes each."""
     command = [sys.executable, "-m", "tests.mutants", "--room", "rules", "--sample", str(SAMPLE)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=900, check=False)
     counted = re.search(r"^MUTANTS (\d+) .* survivors=(\d+) explained=(\d+)$", done.stdout, re.MULTILINE)

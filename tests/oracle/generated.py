@@ -1,9 +1,9 @@
 """
-Traces made by running the rules themselves in virtual time, and then seen as a witness would see them.
+Generates traces by running the rules in virtual time, recorded as a witness would record them.
 
-Nanoseconds pass between everything the client does; its own clock shows whole milliseconds of a scale whose phase is
-drawn. Several threads share fault table and publish list and run in the order of their times; where a world is ``interrupted``, others run
-between two reads of one choice, too.
+Every step of the client takes some ns; its own clock shows whole milliseconds with a random phase. Threads share fault
+table and publish list and run in the order of their times. With ``interrupted``, other threads also run between two
+reads of one choice.
 """
 
 import heapq
@@ -46,7 +46,7 @@ TROUBLES = (
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    """A broker misbehaves from one second to another, counted from the start."""
+    """A broker misbehaves between two times, in seconds from the start."""
 
     broker: str
     from_s: float
@@ -56,7 +56,7 @@ class Trouble:
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """What a trace is generated from; interrupted: how often a thread stops at a read of the fault table."""
+    """Input of a generated trace. interrupted: probability that a thread stops at a read of the fault table."""
 
     release: str
     queues: tuple[tuple[str, int], ...]
@@ -70,7 +70,6 @@ class World:
 
 
 def random_world(seed: int, release: str, *, threads: int = 1, sends: int = 150) -> World:
-    """Some brokers, some settings, some troubles."""
     draw = random.Random(f"{seed} {release}")
     names = [f"broker-{letter}" for letter in "abcde"[: draw.choice([1, 2, 2, 3, 3, 4, 5])]]
     numbers = draw.choice([1, 2, 3, 4, 4])
@@ -90,14 +89,13 @@ def random_world(seed: int, release: str, *, threads: int = 1, sends: int = 150)
 
 
 def generated(state: World) -> list[Send]:
-    """The trace, in order of the starts of its sends."""
     run = _Run(state)
     run.go_on()
     return sorted(run.seen, key=lambda send: (send.start_ns, send.thread))
 
 
 class _ReadTable(FaultTable):
-    """A fault table at each read of which other threads may come in between; read gives the time after it, in milliseconds."""
+    """A fault table that lets other threads run at each read. read: returns the time after the read, in ms."""
 
     def __init__(self, rules: FaultRules, read: Callable[[], int]) -> None:
         super().__init__(rules)
@@ -133,7 +131,7 @@ class _Run:
         heapq.heapify(self.due)
 
     def go_on(self, until_ns: float = math.inf) -> None:
-        """Let every thread that waits run, in the order of their times."""
+        """Run all waiting threads in the order of their times."""
         while self.due and self.due[0][0] <= until_ns:
             _, number = heapq.heappop(self.due)
             wakes = next(self.threads[number], None)
@@ -141,7 +139,7 @@ class _Run:
                 heapq.heappush(self.due, (wakes, number))
 
     def _read(self) -> int:
-        """Now and then the thread that chooses stands still here for some milliseconds; the time after it."""
+        """Sometimes stop the choosing thread for some ms; return the time afterwards."""
         if not self.is_interrupted and self.state.interrupted and self.draw.random() < self.state.interrupted:
             here_ns = self.now_ns + self.draw.randrange(5 * MS)
             self.is_interrupted = True
@@ -151,7 +149,7 @@ class _Run:
         return self._clock(self.now_ns)
 
     def thread(self, number: int) -> Iterator[int]:
-        """Yields the time of everything that other threads could come before."""
+        """Yield the time of each step that steps of other threads may precede."""
         index, worst = ThreadIndex(self.dialect.index), ThreadIndex(self.dialect.index)
         selector = Selector(self.info, index, self.faults, worst, self.tape)
         now_ns = START_NS + self.draw.randrange(MS)
@@ -181,7 +179,7 @@ class _Run:
         return (now_ns + self.phase_ns) // MS
 
     def _pause(self) -> int:
-        """Nanoseconds of the client's own work; now and then the machine is busy elsewhere."""
+        """Nanoseconds of the client's own work; one in fifty may be long, as on a busy machine."""
         rare = self.draw.random() < 0.02
         return self.draw.choice([200_000, 3_000_000] if rare else [1_000, 20_000, 50_000])
 
@@ -236,5 +234,4 @@ def _ended(send: int, thread: int, start_ns: int, end_ns: int, finish: Finish, a
 
 
 def changed(sends: list[Send], number: int, change: Callable[[Send], Send]) -> list[Send]:
-    """The trace with one of its sends changed."""
     return [change(send) if place == number else send for place, send in enumerate(sends)]

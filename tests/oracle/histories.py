@@ -1,14 +1,15 @@
 """
-A micro-language for histories: sends of a trace on one line.
+A small language for histories: the sends of a trace on one line.
 
     "0 a1 2 | 20 b0 500 timeout > a1 3 | 540 a2 2"
 
-Sends are parted by "|". Each begins with its start in ms, then come its attempts, parted by ">": queue, duration in ms,
-and how it ended: nothing for SEND_OK, ``timeout``, ``refused``, ``lost``, ``busy`` (code 2), ``error`` (code 1), or a status in
-capitals. The call returns what its last attempt says, or throws what follows "!": an exception's name, with "/code" where
-it has one; its cause is what ended the last attempt. Everything the client does between, before and after attempts takes 0.1 ms; "t1" before the start is the
-thread, "r2" or "r1-2" the route (version, or versions before and after; 1 if not given), "=q5" and "=s5" an explicit queue and
-a selector argument.
+"|" separates sends, ">" the attempts of a send. A send begins with its start in ms. An attempt is a queue, a duration
+in ms and an end: nothing for SEND_OK, ``timeout``, ``refused``, ``lost``, ``busy`` (code 2), ``error`` (code 1), or a
+status in capitals. The call ends like its last attempt, or throws the exception after "!", with "/code" if it has one;
+its cause is the last attempt's error. All other steps of the client take 0.1 ms.
+
+"t1" before the start is the thread. After the start, "r2" or "r1-2" is the route (version, or versions before and
+after; 1 by default), "=q5" an explicit queue and "=s5" a selector argument.
 """
 
 from typing import Any
@@ -36,7 +37,7 @@ EXCEPTIONS = {
 }
 
 NO_ADDRESS = 10003
-"""Code of a call that gave up because its last attempt's broker had no address."""
+"""Code of a call whose last attempt failed because its broker had no address."""
 
 Routes = dict[int, tuple[tuple[str, int], ...]]
 
@@ -52,7 +53,7 @@ def attempt_of(
     status: str | None = None,
     chooser: int | None = None,
 ) -> Attempt:
-    """An attempt, of whatever send; the oracle finds it in its send."""
+    """Return an attempt; the oracle takes send and thread from the send around it."""
     return Attempt(0, 0, attempt, broker, queue_id, start_ns, end_ns, error, code, status, chooser)
 
 
@@ -69,13 +70,12 @@ def send_of(
     status: str | None = None,
     **more: Any,
 ) -> Send:
-    """A send as the oracle reads it; more: the rest of its fields by name."""
     more |= {"kind": kind, "argument": argument, "status": status}
     return Send(send, thread, start_ns, end_ns, error, cause, code, **more)
 
 
 def routes(*lists: str) -> Routes:
-    """Versions 1, 2, … of a publish list, each written "a4 b4"."""
+    """Return versions 1, 2, … of a publish list, each written "a4 b4"."""
     return {
         version: tuple((part[0], number) for part in text.split() for number in range(int(part[1:])))
         for version, text in enumerate(lists, 1)
@@ -83,7 +83,6 @@ def routes(*lists: str) -> Routes:
 
 
 def history(text: str) -> list[Send]:
-    """The sends of a line, numbered from 0."""
     return [_send(number, part.strip()) for number, part in enumerate(text.split("|"))]
 
 

@@ -1,4 +1,4 @@
-"""Judging a line of history, and saying what came out in few words."""
+"""Judges histories and returns short results."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ def judged(
     retries: int = 2,
     not_store_ok: bool = False,
 ) -> list[SendJudgement]:
-    """Judgements of a history; publish lists default to one, "a4 b4"."""
+    """Return the judgements of a history; default list "a4 b4"."""
     settings = ClientSettings(
         send_latency_fault_enable=on,
         send_msg_timeout_ms=timeout,
@@ -28,7 +28,7 @@ def judged(
 
 
 def signatures(release: str, text: str, *lists: str, **settings: Any) -> list[str]:
-    """Signatures of the differences, in order; an undecided send is "undecided"."""
+    """Return all signatures in order, "undecided" for an undecided send."""
     found: list[str] = []
     for one in judged(release, text, *lists, **settings):
         if one.undecided is not None:
@@ -39,5 +39,5 @@ def signatures(release: str, text: str, *lists: str, **settings: Any) -> list[st
 
 
 def legal(judgements: list[SendJudgement]) -> list[list[int]]:
-    """Legal queues of every choice of every send."""
+    """Return the legal queues of every choice of every send."""
     return [[decision.queues_legal for decision in one.decisions] for one in judgements]

@@ -1,4 +1,4 @@
-"""How asynchronous sends may end, to the millisecond, and what is told of one that ended otherwise."""
+"""Bounds of the ends of asynchronous sends, to the millisecond, and full differences."""
 
 from dataclasses import replace
 
@@ -17,27 +17,27 @@ TOO_MUCH, CLIENT = "RemotingTooMuchRequestException", "MQClientException"
 
 
 def told(release: str, send: Send) -> RuleDifference:
-    """What differs in calm."""
+    """Return the difference in calm."""
     found = async_difference(dialect_of(release), SETTINGS, send, lambda *_: False)
     assert found is not None
     return found
 
 
 def test_a_timeout_takes_its_time_and_a_second() -> None:
-    """500 ms, the second of grace, and five milliseconds for two clocks: 1,495 at least."""
+    """An attempt times out after at least 1,495 ms: 500 ms and 1 s of grace, less 5 ms for two clocks."""
     assert signature("5.3.3", because_of(TIMEOUT, 1_495), causes_told=True) is None
     assert signature("5.3.3", because_of(TIMEOUT, 1_494), causes_told=True) is not None
 
 
 def test_a_connection_that_came_too_late_takes_as_long_as_the_timeout() -> None:
-    """500 ms but for five, and a millisecond more than all of it: 496 at least."""
+    """A connection that came too late takes more than 500 ms, less 5 ms for two clocks: at least 496 ms."""
     assert signature("5.3.3", because_of(TOO_MUCH, 496), causes_told=True) is None
     assert signature("5.3.3", because_of(TOO_MUCH, 495), causes_told=True) is not None
 
 
 @pytest.mark.parametrize(("waited_ms", "least_ms"), [(300, 1_195), (1, 1_494), (0, 1_495), (-1, 1_495)])
 def test_what_a_send_waited_for_its_thread_is_part_of_its_time(waited_ms: int, least_ms: int) -> None:
-    """From 4.3.0 on, counted from the call; an attempt seen before its call is one that did not wait."""
+    """From 4.3.0 on a send's wait for its thread counts against the timeout; a negative wait is none."""
     called_ns = 7_000 * MS
     for took_ms, is_right in ((least_ms, True), (least_ms - 1, False)):
         send = because_of(TIMEOUT, took_ms)
@@ -48,7 +48,7 @@ def test_what_a_send_waited_for_its_thread_is_part_of_its_time(waited_ms: int, l
 
 
 def test_before_4_3_0_waiting_is_not_counted() -> None:
-    """The application's own thread sends. Two retries, each after a timeout and a second of its own."""
+    """Before 4.3.0 the application's thread sends without a wait; retries have only the 1 s of grace."""
     send = replace(trace(1_500, 1_000, 1_000, error=CLIENT), start_ns=-300 * MS)
     assert signature("4.2.0", send) is None
 
@@ -60,13 +60,13 @@ def test_before_4_3_0_waiting_is_not_counted() -> None:
 def test_a_queue_named_by_the_application_is_retried_from_4_1_0_on(
     kind: SendKind, release: str, found: str | None
 ) -> None:
-    """In 4.0.0 such a send is lost with its first failure; one that is answered is right in both."""
+    """A failed send to a queue named by the application is lost in 4.0.0 and retried from 4.1.0 on."""
     assert signature(release, replace(trace(10, 5), kind=kind), faulty) == found
     assert signature(release, replace(trace(5), kind=kind), faulty) is None
 
 
 def test_attempts_after_the_callback_are_no_part_of_the_send() -> None:
-    """From its instant on; the message was answered in 10 ms."""
+    """An attempt that begins at or after the callback is not counted."""
     send = trace(10)
     for start_ns, found in ((10 * MS, None), (10 * MS - 1, "attempts.went-on/retry")):
         late = attempt_of(1, "broker-a", 0, start_ns, 30 * MS)
@@ -74,19 +74,19 @@ def test_attempts_after_the_callback_are_no_part_of_the_send() -> None:
 
 
 def test_the_first_attempt_is_part_of_it_whatever_the_clocks_say() -> None:
-    """Seen a little after the callback."""
+    """The first attempt counts even if recorded after the callback."""
     send = trace(10)
     seen_late = replace(send.attempts[0], start_ns=11 * MS, end_ns=12 * MS)
     assert signature("5.3.3", replace(send, attempts=(seen_late,))) is None
 
 
 def test_a_failure_at_the_very_timeout_was_seen_late() -> None:
-    """Lost at up to 499 ms of 500 and acted on at 500, it is retried in 5.3.3."""
+    """A failure seen at 500 ms may have happened before, so 5.3.3 may retry it."""
     assert signature("5.3.3", trace(500, 5), faulty) is None
 
 
 def test_a_send_given_up_in_calm_was_answered_by_the_rules() -> None:
-    """Nothing ailed its broker, so within 100 ms there was an answer."""
+    """In calm an attempt of 100 ms was answered, so the send must return SEND_OK."""
     assert told("5.3.3", trace(100, error=CLIENT)) == RuleDifference(
         DifferenceKind.ERROR,
         "error.other-class/expected=none/seen=MQClientException/first",
@@ -98,14 +98,14 @@ def test_a_send_given_up_in_calm_was_answered_by_the_rules() -> None:
 
 
 def test_a_result_where_the_send_had_to_be_given_up() -> None:
-    """A timeout leaves no time for another attempt in 5.3.3: the callback gets an exception. Two ways end here: MQClientException first."""
+    """In 5.3.3 a timeout leaves no time for a retry, so MQClientException is expected."""
     send = trace(TIMED_OUT, 5)
     only_one = replace(send, attempts=send.attempts[:1], status=None, error="IllegalStateException")
     assert told("5.3.3", only_one).signature == f"error.other-class/expected={CLIENT}/seen=IllegalStateException/first"
 
 
 def test_a_send_given_up_before_its_second_attempt() -> None:
-    """4.2.0 goes on after a timeout, with none of the time but the second of grace."""
+    """4.2.0 retries after a timeout, with only the 1 s of grace left."""
     assert told("4.2.0", trace(TIMED_OUT, error=CLIENT)) == RuleDifference(
         DifferenceKind.ATTEMPTS,
         "attempts.stopped-early/first",
@@ -117,7 +117,7 @@ def test_a_send_given_up_before_its_second_attempt() -> None:
 
 
 def test_a_send_that_went_on_after_its_answer() -> None:
-    """Four attempts in calm, where one was answered."""
+    """In calm the first attempt is answered, so a second one is a difference."""
     assert told("5.3.3", trace(10, 10, 10, 10)) == RuleDifference(
         DifferenceKind.ATTEMPTS,
         "attempts.went-on/retry",
@@ -129,7 +129,7 @@ def test_a_send_that_went_on_after_its_answer() -> None:
 
 
 def test_another_status_than_any_answer_had() -> None:
-    """The last answered attempt's is expected; the second attempt is a retry."""
+    """A result's status must be that of an answer; the last answer's is expected."""
     send = trace(10, 10)
     statuses = ("SLAVE_NOT_AVAILABLE", "FLUSH_DISK_TIMEOUT")
     attempts = tuple(replace(one, status=status) for one, status in zip(send.attempts, statuses, strict=True))
@@ -150,7 +150,7 @@ def test_another_status_than_any_answer_had() -> None:
     [(None, "none", "without a cause"), (LOST, LOST, f"because of a {LOST}")],
 )
 def test_another_cause_than_the_rules_name(cause: str | None, seen: str, observed: str) -> None:
-    """In calm what takes so long is a timeout, or a connection that came too late; the first in the alphabet is in the signature."""
+    """In calm the expected cause of a failure after 1,700 ms is a timeout."""
     assert told("5.3.3", because_of(cause, TIMED_OUT)) == RuleDifference(
         DifferenceKind.ERROR,
         f"error.other-cause/expected={TIMEOUT}/seen={seen}/first",
@@ -162,7 +162,7 @@ def test_another_cause_than_the_rules_name(cause: str | None, seen: str, observe
 
 
 def test_no_cause_where_the_rules_name_none() -> None:
-    """To 5.1.4 MQClientException of an asynchronous send wraps nothing; three connections were lost."""
+    """Up to 5.1.4 MQClientException of an asynchronous send has no cause, even for lost connections."""
     lost = because_of(LOST, 10, 10, 10)
     assert signature("5.1.4", lost, faulty, causes_told=True) == f"error.other-cause/expected=none/seen={LOST}/retry"
 
@@ -173,14 +173,14 @@ def test_no_cause_where_the_rules_name_none() -> None:
 )
 def test_a_retry_without_time_may_be_given_up_at_once(release: str, found: str | None) -> None:
     """
-    Seen with 4.4.0: 0.04 ms after a retry another one.
+    From 4.4.0 to 4.6.1 a retry without time may fail and be retried at once, after 0.04 ms with 4.4.0.
 
-    Before, what is thrown there ends the send; afterwards a retry has the rest of the time.
+    Before, such an exception ends the send; later, a retry has the remaining time.
     """
     assert signature(release, trace(1_500, 0, 5)) == found
     assert signature(release, trace(1_500, 101, 5)) == "attempts.went-on/retry"
 
 
 def test_only_a_retry_has_no_time() -> None:
-    """A first attempt in calm that was given up at once is a difference in every release."""
+    """A first attempt in calm cannot fail at once, so a retry is a difference."""
     assert signature("4.4.0", trace(0, 5)) == "attempts.went-on/retry"

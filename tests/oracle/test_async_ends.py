@@ -1,4 +1,4 @@
-"""How asynchronous sends may end: the generations of retries after a timeout, told apart by durations and exceptions."""
+"""How asynchronous sends may end in each release, by durations and exceptions."""
 
 from dataclasses import replace
 
@@ -13,13 +13,13 @@ from tests.oracle.histories import attempt_of, send_of
 
 MS = 1_000_000
 TIMED_OUT = 1_700
-"""A timeout of 500 ms, the second of grace, and what is left until the next look at pending requests."""
+"""500 ms, 1 s of grace, and the time until the next scan of pending requests."""
 
 SETTINGS = SendSettings(send_msg_timeout_ms=500)
 
 
 def trace(*took_ms: int, error: str | None = None, code: int | None = None) -> Send:
-    """A send of attempts that lasted so long, one after the other; the last ended with the send."""
+    """Return a send with consecutive attempts of these durations."""
     attempts, at_ns = [], 0
     for number, lasted in enumerate(took_ms):
         failed = UNSEEN_END if number + 1 < len(took_ms) else error
@@ -44,26 +44,24 @@ def trace(*took_ms: int, error: str | None = None, code: int | None = None) -> S
 
 
 def because_of(cause: str | None, *took_ms: int, error: str = "MQClientException") -> Send:
-    """One that failed, and names a cause."""
     return replace(trace(*took_ms, error=error), cause=cause)
 
 
 def signature(
     release: str, send: Send, troubled: Troubled = lambda *_: False, *, causes_told: bool = False
 ) -> str | None:
-    """What is wrong with it by the rules of a release; by default nothing ails any broker, and its client tells no causes."""
+    """Return the difference's signature; by default no broker is faulty and no causes are reported."""
     found = async_difference(dialect_of(release), SETTINGS, send, troubled, causes_told=causes_told)
     return None if found is None else found.signature
 
 
 def faulty(_broker: str | None, _start_ns: int, _end_ns: int) -> bool:
-    """Every broker is, all the time."""
     return True
 
 
 @pytest.mark.parametrize("release", ["4.0.0-incubating", "4.3.2", "4.7.1", "5.1.4", "5.3.3"])
 def test_a_message_that_is_stored_at_once_is_always_right(release: str) -> None:
-    """One attempt, answered."""
+    """A send with one answered attempt is legal in every release."""
     assert signature(release, trace(3)) is None
 
 
@@ -71,12 +69,12 @@ def test_a_message_that_is_stored_at_once_is_always_right(release: str) -> None:
     ("release", "is_right"), [("4.2.0", True), ("4.6.1", True), ("4.7.1", False), ("5.1.4", False), ("5.3.3", False)]
 )
 def test_a_timeout_is_retried_elsewhere_up_to_4_6_1(release: str, is_right: bool) -> None:
-    """From 4.7.0 on the retry has what is left of the time, and that is nothing."""
+    """A timeout is retried up to 4.6.1; from 4.7.0 on no time is left for a retry."""
     assert (signature(release, trace(TIMED_OUT, 5)) is None) is is_right
 
 
 def test_giving_up_at_the_timeout_has_its_exception() -> None:
-    """5.3.3 gives up with MQClientException, 4.7.1 with RemotingTooMuchRequestException; neither with the other's."""
+    """After a timeout 4.7.1 ends with RemotingTooMuchRequestException, 5.3.3 only with MQClientException."""
     assert signature("5.3.3", trace(TIMED_OUT, error="MQClientException")) is None
     assert signature("4.7.1", trace(TIMED_OUT, error="RemotingTooMuchRequestException")) is None
     wrong = signature("5.3.3", trace(TIMED_OUT, error="RemotingTooMuchRequestException"))
@@ -85,7 +83,7 @@ def test_giving_up_at_the_timeout_has_its_exception() -> None:
 
 @pytest.mark.parametrize("release", ["4.3.2", "4.6.1"])
 def test_giving_up_at_the_timeout_must_say_why_to_4_6_1(release: str) -> None:
-    """A connection that came too late ends the send there, and its exception names that; a request that timed out goes on."""
+    """Up to 4.6.1 a timeout is retried; only a connection that came too late, named as cause, ends the send."""
     gave_up = trace(TIMED_OUT, error="MQClientException")
     assert signature(release, replace(gave_up, cause="RemotingTooMuchRequestException")) is None
     assert signature(release, gave_up) == "attempts.stopped-early/first"
@@ -93,27 +91,27 @@ def test_giving_up_at_the_timeout_must_say_why_to_4_6_1(release: str) -> None:
 
 
 def test_giving_up_before_the_timeout_is_wrong() -> None:
-    """A client with time and retries left goes on, whatever failed its attempt, unless a broker said no."""
+    """A client with time and retries left must retry, unless a broker answered with an error."""
     assert signature("5.3.3", trace(100, error="MQClientException"), faulty) == "attempts.stopped-early/first"
     assert signature("5.3.3", trace(100, error="MQBrokerException", code=13)) is None
 
 
 @pytest.mark.parametrize("release", ["4.7.1", "5.3.3"])
 def test_a_failure_in_time_may_be_seen_half_a_second_late(release: str) -> None:
-    """Lost at 499 ms of 500 and seen at 999, it is retried; what is seen at 1,000 was lost when no time was left."""
+    """A failure before 500 ms may be seen at 999 ms and be retried; at 1,000 ms no time was left."""
     assert signature(release, trace(999, 5), faulty) is None
     assert signature(release, trace(1_000, 5), faulty) is not None
 
 
 def test_retries_are_counted() -> None:
-    """Two retries by default; a third is one too many."""
+    """A send has two retries by default; a third is a difference."""
     assert signature("5.3.3", trace(10, 10, 10), faulty) is None
     assert signature("5.3.3", trace(10, 10, 10, 10), faulty) == "attempts.went-on/retry"
 
 
 @pytest.mark.parametrize("release", ["4.0.0-incubating", "4.6.1", "4.7.1", "5.3.0", "5.3.3"])
 def test_a_healthy_broker_is_not_left(release: str) -> None:
-    """An attempt that did not time out was answered there: sending again, or giving up, is the client's own doing."""
+    """A healthy broker answers before the timeout, so a retry or a failure is a difference."""
     assert signature(release, trace(10, 10)) == "attempts.went-on/retry"
     assert signature(release, trace(10, 10, 10)) == "attempts.went-on/retry"
     gave_up = trace(10, error="MQClientException")
@@ -121,7 +119,7 @@ def test_a_healthy_broker_is_not_left(release: str) -> None:
 
 
 def test_each_attempt_has_its_own_brokers_health() -> None:
-    """The faulty broker's loss is retried; the healthy one's answer is not."""
+    """Only an attempt at a faulty broker may be retried."""
     first, second = trace(10, 10).attempts
     send = replace(trace(10, 10), attempts=(replace(first, broker="broker-a"), second))
     assert signature("5.3.3", send, lambda broker, *_: broker == "broker-a") is None
@@ -129,20 +127,20 @@ def test_each_attempt_has_its_own_brokers_health() -> None:
 
 
 def test_a_retry_nobody_saw_needs_a_faulty_broker_somewhere() -> None:
-    """Two losses that follow a first attempt unseen: any broker may have had no connection for them."""
+    """Invisible retries are assumed only if some broker was faulty and may have refused them."""
     refused = replace(trace(10, error="MQClientException"), cause="RemotingConnectException")
     assert signature("5.3.3", refused, faulty) is None
     assert signature("5.3.3", refused, causes_told=True) is not None
 
 
 def test_a_refused_first_attempt_is_retried_from_4_9_3_on() -> None:
-    """Up to 4.9.2 it ends the send at once."""
+    """A refused first attempt ends the send up to 4.9.2 and is retried from 4.9.3 on."""
     assert signature("4.9.3", trace(5, 5), faulty) is None
     assert signature("4.9.2", trace(5, error="MQClientException", code=10001), faulty) is None
 
 
 def test_a_callback_that_never_came_is_not_judged_here() -> None:
-    """The check of callbacks says so."""
+    """A missing callback is no difference here: the check of callbacks reports it."""
     assert signature("5.3.3", trace(TIMED_OUT, error=NEVER_CALLED_BACK)) is None
 
 
@@ -151,7 +149,7 @@ def test_a_callback_that_never_came_is_not_judged_here() -> None:
     [("4.9.8", None), ("5.1.4", None), ("5.2.0", "CompletionException"), ("5.3.2", "RemotingSendRequestException")],
 )
 def test_an_exception_names_the_cause_of_its_release(release: str, cause: str | None) -> None:
-    """Three connections lost: no cause until requests were futures (5.2.0), what wraps it then, itself from 5.3.2 on."""
+    """The cause after three lost connections is none up to 5.1.4, a wrapper from 5.2.0 on, the failure from 5.3.2 on."""
     assert signature(release, because_of(cause, 10, 10, 10), faulty, causes_told=True) is None
     for other in {None, "CompletionException", "RemotingSendRequestException"} - {cause}:
         found = signature(release, because_of(other, 10, 10, 10), faulty, causes_told=True)
@@ -161,7 +159,7 @@ def test_an_exception_names_the_cause_of_its_release(release: str, cause: str | 
 
 
 def test_a_timeout_is_named_as_one() -> None:
-    """In calm nothing else can have been the cause; at a faulty broker a connection may have been lost just then."""
+    """In calm a lost connection cannot be the cause of so long an attempt; at a faulty broker it can."""
     assert signature("5.3.3", because_of("RemotingTimeoutException", TIMED_OUT), causes_told=True) is None
     lost = because_of("RemotingSendRequestException", TIMED_OUT)
     wrong = "error.other-cause/expected=RemotingTimeoutException/seen=RemotingSendRequestException/first"
@@ -170,13 +168,13 @@ def test_a_timeout_is_named_as_one() -> None:
 
 
 def test_the_cause_of_what_the_broker_said_is_nobodys_rule() -> None:
-    """An exception that is thrown as it came has whatever cause the network library gave it."""
+    """The cause of an MQBrokerException is not judged: the network library sets it."""
     refused = replace(because_of("Anything", 10, error="MQBrokerException"), code=13)
     assert signature("5.3.3", refused, causes_told=True) is None
 
 
 def test_a_client_that_tells_no_causes_is_not_asked() -> None:
-    """Exceptions of some languages have none."""
+    """A client that cannot report causes, as in some languages, needs none."""
     assert signature("5.3.3", because_of(None, TIMED_OUT)) is None
 
 
@@ -189,7 +187,7 @@ def test_a_client_that_tells_no_causes_is_not_asked() -> None:
     ],
 )
 def test_a_status_that_no_answer_had(release: str, found: str | None) -> None:
-    """To 4.6.1 it may be that of another message's answer."""
+    """A status that no answer had is a difference, but up to 4.6.1 it may be another request's."""
     send = trace(3)
     answered = replace(send, attempts=(replace(send.attempts[0], status="SLAVE_NOT_AVAILABLE"),))
     assert signature(release, answered) == found
@@ -204,6 +202,6 @@ def test_a_status_that_no_answer_had(release: str, found: str | None) -> None:
     ],
 )
 def test_a_given_queue_whose_turn_came_after_the_timeout(error: str | None, found: str | None) -> None:
-    """The hook saw an attempt 600 ms after the call, of 500; the request is refused with that exception, and not made."""
+    """An attempt 600 ms after the call, with a timeout of 500 ms, sends nothing and must end with the exception."""
     send = replace(trace(5, error=error), kind=SendKind.QUEUE, start_ns=-600 * MS)
     assert signature("5.3.3", send) == found

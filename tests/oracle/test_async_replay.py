@@ -1,4 +1,4 @@
-"""Asynchronous sends of one arm, judged together: whose counter chose, what nobody knows, and what each came to."""
+"""Asynchronous sends of one arm: whose counter chose, what is unknown, how each ended."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -36,14 +36,14 @@ def judged(
     witnessed: bool = True,
     choosers_told: bool = True,
 ) -> list[SendJudgement]:
-    """By one list of two brokers with four queues each, and a timeout of 500 ms."""
+    """Judge with two brokers of four queues each and a timeout of 500 ms."""
     settings = ClientSettings(send_msg_timeout_ms=500, send_latency_fault_enable=latency)
     replay = replay_for(release, settings, routes("a4 b4"), witnessed=witnessed, causes_told=False)
     return list(judge_asynchronous(replay, sends, troubled, choosers_told=choosers_told))
 
 
 def send(number: int, *queues: str, chooser: int | None = 3, thread: int = 0, took_ms: int = 2) -> Send:
-    """Begun at 1,000 ms times its number, answered at the last of these queues; attempts before it ended unseen."""
+    """Return a send begun at number × 1,000 ms, answered at the last queue."""
     attempts, at_ns = [], number * 1_000 * MS + 100_000
     for place, queue in enumerate(queues):
         error = UNSEEN_END if place + 1 < len(queues) else None
@@ -70,7 +70,7 @@ def send(number: int, *queues: str, chooser: int | None = 3, thread: int = 0, to
 
 
 def names(judgements: Sequence[SendJudgement]) -> list[tuple[int, str | None]]:
-    """Number and signature of each; "undecided" where that is so."""
+    """Return number and signature of each, or "undecided"."""
     return [
         (one.send, "undecided" if one.undecided else None if one.difference is None else one.difference.signature)
         for one in judgements
@@ -78,14 +78,14 @@ def names(judgements: Sequence[SendJudgement]) -> list[tuple[int, str | None]]:
 
 
 def test_each_chooser_has_a_counter() -> None:
-    """Whatever application's thread called: chooser 3 took a0, a1, a2, and chooser 4 b0 and b1."""
+    """Each choosing thread has a counter, whichever application thread called."""
     sends = [send(0, "a0"), send(1, "b0", chooser=4), send(2, "a1", thread=1), send(3, "b1", chooser=4), send(4, "a2")]
     assert names(judged(sends)) == [(number, None) for number in range(5)]
     assert names(judged([send(0, "a0"), send(1, "a0", chooser=4), send(2, "a2")]))[2] == (2, "queue.out-of-turn/first")
 
 
 def test_to_4_2_0_the_application_s_thread_has_it() -> None:
-    """No chooser is told there; thread 1 has a counter of its own."""
+    """Up to 4.2.0 each application thread has a counter; no chooser is recorded."""
     sends = [send(0, "a0", chooser=None), send(1, "b0", chooser=None, thread=1), send(2, "a1", chooser=None)]
     assert names(judged(sends, release="4.2.0", choosers_told=False)) == [(0, None), (1, None), (2, None)]
     skipped = [*sends[:2], send(2, "a2", chooser=None)]
@@ -93,14 +93,14 @@ def test_to_4_2_0_the_application_s_thread_has_it() -> None:
 
 
 def test_a_judgement_is_told_with_the_application_s_thread() -> None:
-    """Its send, one decision for which all eight queues were legal, and the one hidden state that is left."""
+    """A judgement has the application's thread, a decision with eight legal queues, and one hidden state."""
     (judgement,) = judged([send(5, "a0", thread=2)])
     decision = Decision(0, queues_total=8, queues_legal=8, avoided=0)
     assert judgement == SendJudgement(5, 2, (decision,), None, 1)
 
 
 def test_sends_are_told_in_the_order_in_which_their_queues_were_chosen() -> None:
-    """Those never chosen first; of two at one instant the one with the lower number."""
+    """Sends are ordered by their choice, then by number; those without a choice come first."""
     early = send(9, "a0")
     early = replace(early, start_ns=0, attempts=tuple(replace(one, start_ns=0) for one in early.attempts))
     twin = replace(early, send=8, attempts=tuple(replace(one, chooser=4) for one in early.attempts))
@@ -109,7 +109,7 @@ def test_sends_are_told_in_the_order_in_which_their_queues_were_chosen() -> None
 
 
 def test_a_retry_is_no_send_of_its_own() -> None:
-    """It moves its thread's counter unseen: after it any queue may be next, and then that counter is known again."""
+    """A retry moves its thread's counter unseen: any queue may follow, then the counter is known again."""
     lost = send(0, "a0", "b2")
     for following, found in ((("b1", "b2"), None), (("b1", "b3"), "queue.out-of-turn/first")):
         sends = [lost, *(send(number, queue) for number, queue in enumerate(following, 1))]
@@ -121,7 +121,11 @@ def test_a_retry_is_no_send_of_its_own() -> None:
     [("5.3.3", 499, True), ("5.3.3", 500, False), ("4.3.2", 500, True), ("4.3.2", 1_700, True), ("4.2.0", 500, False)],
 )
 def test_a_failure_at_once_may_be_chosen_for_again_in_that_thread(release: str, took_ms: int, is_open: bool) -> None:
-    """What fails later is noticed by another thread, except where one pool does both (4.3.x). A3 skips a1 and a2."""
+    """
+    A failure before the timeout may be retried unseen by its thread, so a3 may follow a0.
+
+    Another thread notices a later one, except in 4.3.x, where one pool does both.
+    """
     chooser = None if release == "4.2.0" else 3
     failed = send(0, "a0", chooser=chooser, took_ms=took_ms)
     failed = replace(failed, attempts=(replace(failed.attempts[0], error=UNSEEN_END, status=None),), error=CLIENT)
@@ -131,7 +135,7 @@ def test_a_failure_at_once_may_be_chosen_for_again_in_that_thread(release: str, 
 
 
 def test_it_is_the_first_attempt_that_may_have_been_chosen_for_again() -> None:
-    """Lost at once, and answered at b2 after another send of that thread had its turn, which may be any."""
+    """A first attempt that fails at once makes the counter unknown before its visible retry."""
     first, retry = send(0, "a0", "b2").attempts
     late = replace(retry, start_ns=2_500 * MS, end_ns=2_502 * MS)
     lost = replace(send(0, "a0", "b2"), attempts=(first, late), end_ns=late.end_ns)
@@ -139,12 +143,12 @@ def test_it_is_the_first_attempt_that_may_have_been_chosen_for_again() -> None:
 
 
 def test_an_answer_leaves_the_counter_known() -> None:
-    """Nothing is chosen again."""
+    """After an answer the counter is known: a skipped queue is a difference."""
     assert names(judged([send(0, "a0"), send(1, "a3")], troubled=faulty))[1] == (1, "queue.out-of-turn/first")
 
 
 def test_how_a_send_ended_is_judged_beside_its_first_queue() -> None:
-    """A retry that calm gives no reason for; at a faulty broker, one that came back to it."""
+    """A retry in calm is a difference; at a faulty broker, one that returns to it."""
     twice = send(0, "a0", "b0")
     assert names(judged([twice])) == [(0, "attempts.went-on/retry")]
 
@@ -156,14 +160,14 @@ def test_how_a_send_ended_is_judged_beside_its_first_queue() -> None:
 
 
 def test_what_is_wrong_first_is_told() -> None:
-    """The first queue, then the end, then the broker of a retry."""
+    """The first difference is reported: first queue, then end, then broker of a retry."""
     sends = [send(0, "a0"), send(1, "b3", "b2")]
     assert names(judged(sends))[1] == (1, "queue.out-of-turn/first")
     assert names(judged(sends[1:])) == [(1, "attempts.went-on/retry")]
 
 
 def test_an_undecided_send_differs_in_nothing() -> None:
-    """Its list is not in the trace, or some attempts cannot have been seen, with fault latency or without."""
+    """A send is undecided if its list is not in the trace or attempts cannot have been seen."""
     for version in (6, UNSEEN_ROUTE):
         unknown = replace(send(0, "a0", "a1"), route=version, route_after=version)
         assert names(judged([unknown])) == [(0, "undecided")]
@@ -172,7 +176,7 @@ def test_an_undecided_send_differs_in_nothing() -> None:
 
 @pytest.mark.parametrize("settings", [{"latency": True}, {"choosers_told": False}])
 def test_where_nobody_knows_the_first_choice_its_end_is_judged_alone(settings: dict[str, bool]) -> None:
-    """Callbacks write the fault table, or the chooser was not told: no decision, no hidden states, but attempts are counted."""
+    """With fault latency or unknown choosers only the attempts are counted; the first choice is not judged."""
     sends = [send(0, "a0"), send(1, "b3", thread=2), send(2, "b2", "a3")]
     latency, told = settings.get("latency", False), settings.get("choosers_told", True)
     judgements = judged(sends, latency=latency, choosers_told=told)
@@ -181,7 +185,7 @@ def test_where_nobody_knows_the_first_choice_its_end_is_judged_alone(settings: d
 
 
 def test_a_send_that_had_to_be_tried_is_told_in_full() -> None:
-    """There were queues and time, and nothing was wrong with any broker."""
+    """A send without an attempt differs if it had queues and time and no broker was faulty."""
     found = RuleDifference(
         DifferenceKind.ATTEMPTS,
         "attempts.stopped-early/first",
@@ -196,20 +200,20 @@ def test_a_send_that_had_to_be_tried_is_told_in_full() -> None:
 @pytest.mark.parametrize("error", [CLIENT, TOO_MUCH])
 @pytest.mark.parametrize(("took_ns", "is_right"), [(495 * MS, True), (495 * MS - 1, False)])
 def test_without_time_nothing_is_tried(error: str, took_ns: int, is_right: bool) -> None:
-    """500 ms, but for five by two clocks; no hidden state is left of it."""
+    """After 500 ms, less 5 ms for two clocks, a send may end without an attempt."""
     (judgement,) = judged([replace(WITHOUT_ATTEMPT, error=error, start_ns=9 * MS, end_ns=9 * MS + took_ns)])
     assert (judgement == SendJudgement(7, 2, (), None, 0)) is is_right
     assert (judgement.difference is None) is is_right
 
 
 def test_a_lack_of_time_has_its_exceptions() -> None:
-    """Any other is a difference however long it took."""
+    """IllegalStateException without an attempt is a difference, however long it took."""
     late = replace(WITHOUT_ATTEMPT, error="IllegalStateException", end_ns=900 * MS)
     assert names(judged([late])) == [(7, "attempts.stopped-early/first")]
 
 
 def test_an_address_may_be_lacking_beside_a_fault_or_a_new_route() -> None:
-    """Only MQClientException says so; from the call to its end some broker was faulty, or the list changed meanwhile."""
+    """Only MQClientException may mean a missing address, if some broker was faulty between call and end."""
     asked: list[tuple[object, ...]] = []
 
     def note(*question: object) -> bool:
@@ -224,6 +228,6 @@ def test_an_address_may_be_lacking_beside_a_fault_or_a_new_route() -> None:
 
 
 def test_what_was_not_told_is_open() -> None:
-    """No attempt was witnessed, and the callback never came: no hidden state, and no difference."""
+    """A send without an attempt and without a callback is undecided."""
     (judgement,) = judged([replace(WITHOUT_ATTEMPT, error=NEVER_CALLED_BACK)])
     assert judgement == SendJudgement(7, 2, (), None, 0, "no attempt of it was witnessed")

@@ -1,4 +1,4 @@
-"""When a broker is avoided in a hidden state, and when nothing of an avoidance matters any more."""
+"""When a hidden state avoids a broker, and when avoidances no longer matter."""
 
 import pytest
 
@@ -9,14 +9,14 @@ from tests.oracle.test_hidden_state import DEMON, between, set_reachable, set_sh
 
 @pytest.mark.parametrize(("now_ms", "avoided"), [(49, True), (50, False)])
 def test_a_broker_is_avoided_while_that_is_certain(now_ms: int, avoided: bool) -> None:
-    """Until 50 to 60; one that the table does not know never is."""
+    """A broker avoided until 50–60 ms is certainly avoided before 50; an unknown one never is."""
     made = state()
     assert (made.avoids("a", now_ms), made.avoids("b", now_ms)) == (avoided, False)
 
 
 @pytest.mark.parametrize(("release", "avoided"), [("4.9.7", False), ("5.1.4", True), ("5.2.0", False)])
 def test_an_unreachable_broker_is_avoided_for_ever_where_that_counts(release: str, avoided: bool) -> None:
-    """In 5.1.4 alone; long after its time."""
+    """Only 5.1.4 avoids an unreachable broker for ever."""
     made = state(release)
     set_reachable(made)
     assert made.avoids("a", 1_000) is avoided
@@ -25,7 +25,7 @@ def test_an_unreachable_broker_is_avoided_for_ever_where_that_counts(release: st
 
 @pytest.mark.parametrize(("now_ms", "calm"), [(59, False), (60, True)])
 def test_all_is_calm_once_no_avoidance_may_go_on(now_ms: int, calm: bool) -> None:
-    """The later end counts, of every broker; what the clock has shown is over."""
+    """A state is calm at the latest possible end of all avoidances; an end that the clock has shown is over."""
     made = state()
     made.faults.update("b", 1, 0, True, 0)
     made.faults.items["b"].start_ms = 0
@@ -35,7 +35,7 @@ def test_all_is_calm_once_no_avoidance_may_go_on(now_ms: int, calm: bool) -> Non
 
 
 def test_a_broker_that_can_be_reached_is_calm_when_its_time_is_over() -> None:
-    """In 5.1.4, too, where one that cannot be reached never is."""
+    """In 5.1.4, too, a reachable broker is calm after its avoidance."""
     assert state("5.1.4").is_calm(60)
 
 
@@ -43,7 +43,7 @@ def test_a_broker_that_can_be_reached_is_calm_when_its_time_is_over() -> None:
 def test_avoidances_that_are_over_are_forgotten_where_they_are_only_extended(
     now_ms: int, start: tuple[int, int]
 ) -> None:
-    """When the later end is past, in 5.3.3; in 4.9.7 its start counts on; a broker never avoided stays so."""
+    """5.3.3 forgets avoidances that are certainly over; in 4.9.7 their start still counts."""
     for release, expected in (("5.3.3", start), ("4.9.7", (50, 60))):
         made = state(release)
         made.faults.update("b", 1, 0, True, 0)
@@ -68,7 +68,7 @@ def test_avoidances_that_are_over_are_forgotten_where_they_are_only_extended(
     ],
 )
 def test_cause_to_avoid_is_an_avoidance_or_fifty_milliseconds(start_ms: int, latency_ms: int, cause: bool) -> None:
-    """Once avoided, over or not; a success, whose start the clock has shown, is none, and 50 ms are the lowest threshold."""
+    """A past avoidance or a latency of 50 ms, the lowest threshold, is cause to avoid; a success is none."""
     made = state()
     made.faults.items["a"].start_ms, made.faults.items["a"].latency_ms = start_ms, latency_ms
     assert (made.has_cause_to_avoid("a"), made.has_cause_to_avoid("b")) == (cause, False)

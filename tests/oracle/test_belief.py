@@ -1,4 +1,4 @@
-"""The set of hidden states is kept small without forgetting any, or vaguer where it would be too large."""
+"""The set of hidden states is kept small without loss, or over-approximated."""
 
 import pytest
 
@@ -21,7 +21,7 @@ DEMON = ChoiceExplorer()
 def state(
     start: tuple[int, int], latency: tuple[int, int] = (1, 2), *, release: str = "4.9.7", index: int = 0
 ) -> HiddenState:
-    """One broker a with an avoidance until start, one thread with an index."""
+    """Return a state with one thread and broker a avoided until ``start``."""
     made = HiddenState(dialect_of(release), DEMON, latency_on=True)
     made.infos[1] = UncertainPublishInfo([("a", 0)], {}, DEMON)
     thread_state = made.thread_state(0)
@@ -37,44 +37,44 @@ def starts(states: list[HiddenState], *, now: int = 0, kept: int = 100) -> tuple
 
 
 def test_equal_worlds_are_one() -> None:
-    """Whatever way led there."""
+    """Equal states are merged."""
     assert starts([state((5, 6)), state((5, 6))]) == ([(5, 6)], True)
 
 
 def test_touching_intervals_are_joined() -> None:
-    """Nothing is lost: 5–6 and 7–9 are 5–9."""
+    """Touching intervals merge without loss: 5–6 and 7–9 become 5–9."""
     assert starts([state((5, 6)), state((7, 9))]) == ([(5, 9)], True)
 
 
 def test_intervals_with_a_gap_are_not() -> None:
-    """7 is not possible."""
+    """Intervals with a gap stay apart: 7 is not possible."""
     assert starts([state((5, 6)), state((8, 9))]) == ([(5, 6), (8, 9)], True)
 
 
 def test_as_many_as_are_kept_are_not_made_vaguer() -> None:
-    """Two, of two."""
+    """Two states are kept unchanged if two may be kept."""
     assert starts([state((5, 6)), state((8, 9))], kept=2) == ([(5, 6), (8, 9)], True)
 
 
 def test_worlds_that_differ_in_two_intervals_are_not_joined() -> None:
-    """Their hull would hold more than they do."""
+    """States with two different intervals stay apart: their hull contains more."""
     assert len(starts([state((5, 6), (1, 2)), state((7, 9), (3, 4))])[0]) == 2
 
 
 def test_a_world_within_another_is_dropped() -> None:
-    """In all its intervals."""
+    """A state within another in all intervals is dropped."""
     assert starts([state((5, 9), (1, 4)), state((6, 7), (2, 3))]) == ([(5, 9)], True)
 
 
 def test_too_many_are_made_vaguer() -> None:
-    """Two are too many here: the hull, which may hold more, and is still complete."""
+    """Too many states become their hull, which may contain more, and stay complete."""
     assert starts([state((5, 6)), state((8, 9))], kept=1) == ([(5, 9)], True)
     belief = settle_belief([state((5, 6)), state((8, 9))], DEMON, 0, complete=True, kept=1)
     assert [one.thread_state(0).index.value for one in belief.states] == [0]
 
 
 def test_indexes_and_times_are_made_vaguer_together_where_neither_is_enough() -> None:
-    """Unknown, and anywhere from 5 to 9."""
+    """If the hull of the times is not enough, the index becomes unknown."""
     two = [state((5, 6)), state((8, 9), index=5)]
     belief = settle_belief(two, DEMON, 0, complete=True, kept=1)
     assert [one.thread_state(0).index.value for one in belief.states] == [None]
@@ -82,7 +82,7 @@ def test_indexes_and_times_are_made_vaguer_together_where_neither_is_enough() ->
 
 
 def test_a_hundred_and_twenty_eight_states_are_kept() -> None:
-    """Of lists that nothing can make one; one more is left out, and said."""
+    """128 states that cannot merge are kept; one more is dropped, and the belief is incomplete."""
     states = []
     for number in range(129):
         states.append(state((5, 6)))
@@ -92,19 +92,19 @@ def test_a_hundred_and_twenty_eight_states_are_kept() -> None:
 
 
 def test_what_was_incomplete_stays_so() -> None:
-    """One state, or several."""
+    """An incomplete belief stays incomplete, with one or several states."""
     for states in ([state((5, 6))], [state((5, 6)), state((8, 9))]):
         assert not settle_belief(states, DEMON, 0, complete=False).complete
 
 
 def test_too_many_indexes_are_forgotten() -> None:
-    """Unknown is more than 0 or 5, and complete."""
+    """Too many indexes become unknown; the belief stays complete."""
     belief = settle_belief([state((5, 6)), state((5, 6), index=5)], DEMON, 0, complete=True, kept=1)
     assert ([one.thread_state(0).index.value for one in belief.states], belief.complete) == ([None], True)
 
 
 def test_what_cannot_be_made_vaguer_is_left_out_and_said() -> None:
-    """Two lists."""
+    """Of two different lists one is dropped, and the belief is incomplete."""
     other = state((5, 6))
     other.infos[1] = UncertainPublishInfo([("b", 0)], {}, DEMON)
     belief = settle_belief([state((5, 6)), other], DEMON, 0, complete=True, kept=1)
@@ -112,7 +112,7 @@ def test_what_cannot_be_made_vaguer_is_left_out_and_said() -> None:
 
 
 def test_avoidances_that_are_over_are_alike_where_they_are_only_extended() -> None:
-    """From 5.1.4; before, their order counts."""
+    """From 5.1.4 on ended avoidances are equal; before, their order counts."""
     two = [state((5, 6), release="5.3.3"), state((8, 9), release="5.3.3")]
     assert starts(two, now=10) == ([(OVER_MS, OVER_MS)], True)
     assert len(starts([state((5, 6)), state((8, 9))], now=10)[0]) == 2
@@ -122,19 +122,19 @@ def test_avoidances_that_are_over_are_alike_where_they_are_only_extended() -> No
 def test_where_ways_are_left_out_nothing_is_a_difference(
     followed: int, found: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The first choice has eight ways; a1 is next in turn, and a2 is seen."""
+    """With seven of eight outcomes followed, a wrong queue is undecided."""
     monkeypatch.setattr(transition, "WAYS_FOLLOWED", followed)
     assert signatures("5.3.3", "0 a0 1 | 20 a2 1 | 40 a3 1") == found
 
 
 def test_where_runs_are_left_out_nothing_is_a_difference(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Four runs are too few for the eight ways of the first choice; a2 is next in turn, and a3 is seen."""
+    """With four runs for eight outcomes, a wrong queue is undecided."""
     monkeypatch.setattr(transition, "RUNS_FOLLOWED", 4)
     assert signatures("5.3.3", "0 a1 1 | 20 a3 1") == ["undecided"]
 
 
 def test_once_ways_were_left_out_few_are_followed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two of the eight of a first choice."""
+    """After outcomes were dropped, only two of eight are followed."""
     monkeypatch.setattr(transition, "WAYS_BEYOND", 2)
     replay = replay_for("5.3.3", ClientSettings(), routes("a4 b4"))
     (point, _) = decision_points_of(history("0 a1 1")[0], split=False)

@@ -1,10 +1,10 @@
-"""Every combination of answers, each once."""
+"""Every combination of choices is run once."""
 
 from rocketdiff.oracle.choices import INDEX_BASE, ChoiceExplorer, ChoiceTape
 
 
 def runs(explorer: ChoiceExplorer) -> list[tuple[int, ...]]:
-    """A run asks for one of two, then, if that was 1, for one of three."""
+    """Choose one of two, and after a 1 one of three."""
     seen: list[tuple[int, ...]] = []
     explorer.restart()
     while True:
@@ -15,18 +15,18 @@ def runs(explorer: ChoiceExplorer) -> list[tuple[int, ...]]:
 
 
 def test_every_combination_is_seen_once() -> None:
-    """Questions may depend on answers."""
+    """Every combination is run once, although choices depend on each other."""
     assert runs(ChoiceExplorer()) == [(0,), (1, 0), (1, 1), (1, 2)]
 
 
 def test_an_explorer_can_be_used_again() -> None:
-    """Nothing is left of the runs before."""
+    """A restart leaves nothing of earlier runs."""
     explorer = ChoiceExplorer()
     assert runs(explorer) == runs(explorer)
 
 
 def test_a_question_in_between_leaves_the_run_alone() -> None:
-    """All its answers are found, and the run goes on with its own."""
+    """all_outcomes finds every outcome and does not change the current run."""
     explorer = ChoiceExplorer()
     explorer.restart()
     seen = []
@@ -40,7 +40,7 @@ def test_a_question_in_between_leaves_the_run_alone() -> None:
 
 
 def test_a_tape_draws_one_number_of_each_residue() -> None:
-    """Far from zero and from the overflow."""
+    """A tape draws one number per residue, far from zero and overflow."""
     explorer = ChoiceExplorer()
     tape = ChoiceTape(explorer, modulus=3)
     explorer.restart()

@@ -1,10 +1,10 @@
-"""What the explorer counts and what a question in the midst of a run leaves alone; tapes that need not ask."""
+"""Counting of runs, hypothetical questions within a run, and tapes that make no choice."""
 
 from rocketdiff.oracle.choices import INDEX_BASE, ChoiceExplorer, ChoiceTape
 
 
 def test_runs_are_counted() -> None:
-    """Every one that was prepared, of questions in the midst of a run too: three runs of two, then three, answers."""
+    """All runs are counted: three of one choice, then two of all_outcomes."""
     explorer = ChoiceExplorer()
     assert explorer.runs == 0
     explorer.restart()
@@ -19,7 +19,7 @@ def test_runs_are_counted() -> None:
 
 
 def test_nothing_is_learned_from_a_question_in_the_midst_of_a_run() -> None:
-    """From the run's own answers again, as before."""
+    """Learning is off within all_outcomes and restored afterwards."""
     explorer = ChoiceExplorer()
     seen = []
 
@@ -36,7 +36,7 @@ def test_nothing_is_learned_from_a_question_in_the_midst_of_a_run() -> None:
 
 
 def test_a_run_answers_again_what_it_has_answered() -> None:
-    """Answers differ from the last question on backwards, and the first is 0."""
+    """Each run repeats the choices before the one that changes; the last changes first, and 0 comes first."""
     explorer = ChoiceExplorer()
     explorer.restart()
     runs = []
@@ -48,7 +48,7 @@ def test_a_run_answers_again_what_it_has_answered() -> None:
 
 
 def test_a_restart_forgets_a_run_that_was_not_ended() -> None:
-    """The next is the first again."""
+    """A restart discards an unfinished run."""
     explorer = ChoiceExplorer()
     explorer.restart()
     explorer.choose(3)
@@ -59,7 +59,7 @@ def test_a_restart_forgets_a_run_that_was_not_ended() -> None:
 
 
 def test_a_tape_whose_numbers_do_not_count_asks_nothing() -> None:
-    """Modulo one all are alike, which is what is taken if nothing is said."""
+    """A tape of modulus 1, the default, makes no choice."""
     explorer = ChoiceExplorer()
     explorer.restart()
     assert [ChoiceTape(explorer).int32(), ChoiceTape(explorer, 1).int32()] == [INDEX_BASE, INDEX_BASE]
@@ -67,7 +67,7 @@ def test_a_tape_whose_numbers_do_not_count_asks_nothing() -> None:
 
 
 def test_a_number_below_a_bound_is_one_of_all() -> None:
-    """Modulo six, so that below three each comes up twice."""
+    """Numbers below three drawn modulo six take each value twice."""
     explorer = ChoiceExplorer()
     tape = ChoiceTape(explorer, modulus=6)
     explorer.restart()
@@ -78,7 +78,7 @@ def test_a_number_below_a_bound_is_one_of_all() -> None:
 
 
 def test_a_tape_shuffles_nothing() -> None:
-    """The order of a table is left to the table."""
+    """A tape does not shuffle; the fault table handles its order."""
     explorer = ChoiceExplorer()
     items = [3, 1, 2]
     explorer.restart()

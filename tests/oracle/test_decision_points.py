@@ -1,4 +1,4 @@
-"""A send as the decision points at which its client decides something, each with its window of time."""
+"""Splits a send into decision points with time windows."""
 
 from dataclasses import replace
 
@@ -25,7 +25,7 @@ def point(
 
 
 def test_a_choice_lies_between_what_was_seen_before_and_after_it() -> None:
-    """From the call, or the end of an attempt, to the next attempt, or the end of the call."""
+    """A window lies between the call or an attempt's end and the next attempt or the call's end."""
     assert list(decision_points_of(SEND, split=False)) == [
         point(0, 10, 20, None, FIRST),
         point(1, 30, 40, FIRST, SECOND),
@@ -34,7 +34,7 @@ def test_a_choice_lies_between_what_was_seen_before_and_after_it() -> None:
 
 
 def test_noting_an_end_and_choosing_are_two_moments_where_threads_may_come_between() -> None:
-    """In the same window, one after the other; before the first attempt there is nothing to note."""
+    """With ``split``, noting an end and choosing are two points of one window; before the first attempt nothing is noted."""
     assert list(decision_points_of(SEND, split=True)) == [
         point(0, 10, 20, None, FIRST),
         point(1, 30, 40, FIRST, SECOND, chooses=False),
@@ -45,27 +45,27 @@ def test_noting_an_end_and_choosing_are_two_moments_where_threads_may_come_betwe
 
 
 def test_a_call_without_attempts_decides_once() -> None:
-    """To end."""
+    """A call without attempts has one decision point, its end."""
     bare = replace(SEND, attempts=())
     for split in (False, True):
         assert list(decision_points_of(bare, split=split)) == [point(0, 10, 60, None, None, send=bare)]
 
 
 def test_a_client_that_tells_no_list_has_version_0() -> None:
-    """Before the call and after it."""
+    """A client that reports no list has version 0 before and after the call."""
     told = [(one.send.route, one.send.route_after) for one in decision_points_of(SEND, split=False)]
     assert told == [(0, 0)] * 3
 
 
 def test_a_window_never_ends_before_it_begins() -> None:
-    """Clocks of two witnesses may say so: a call told after its attempt, and an attempt that ended after the next began."""
+    """A window never ends before it begins, although two witnesses' clocks may say so."""
     late = replace(SEND, start_ns=25, attempts=(replace(FIRST, end_ns=45), SECOND))
     windows = [(one.from_ns, one.to_ns) for one in decision_points_of(late, split=False)]
     assert windows == [(25, 25), (45, 45), (50, 60)]
 
 
 def test_of_an_asynchronous_send_only_the_first_choice_is_one() -> None:
-    """What follows is decided by other threads."""
+    """An asynchronous send has only its first choice: other threads decide the rest."""
     for split in (False, True):
         for start_ns, to_ns in ((10, 20), (25, 25)):
             send = replace(SEND, mode=SendMode.ASYNC, start_ns=start_ns)

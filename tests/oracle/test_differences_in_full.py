@@ -1,4 +1,4 @@
-"""Differences of synchronous sends told in full: kind, signature, attempt, both sentences, and the figures for machines."""
+"""Full differences of synchronous sends."""
 
 from dataclasses import replace
 from typing import Any
@@ -12,15 +12,15 @@ from tests.oracle.histories import history, routes
 from tests.oracle.judging import judged
 
 REFUSED_THRICE = "0 a1 1 refused > b0 1 refused > a0 1 refused"
-"""Two retries by default, each at the next queue of the other broker; then the call gives up."""
+"""Two retries, the default, each at the next queue of the other broker."""
 
 GIVES_UP = "the call gives up with MQClientException with code 10001 because of a RemotingConnectException"
 FAILED_B = "0 a3 1 | 20 b0 502 timeout ! too-much"
-"""Fault latency on, a timeout of 500 ms: b is avoided for ten seconds from 522.1–522.2 ms on."""
+"""With fault latency and a timeout of 500 ms, b is avoided for 10 s from 522.1–522.2 ms on."""
 
 
 def told(release: str, text: str, **settings: Any) -> RuleDifference:
-    """The only difference of a history, that of its last send."""
+    """Return the difference of the last send, the only one."""
     *before, last = judged(release, text, **settings)
     assert [one.difference or one.undecided for one in before] == [None] * len(before)
     assert last.undecided is None
@@ -29,7 +29,7 @@ def told(release: str, text: str, **settings: Any) -> RuleDifference:
 
 
 def told_of(change: dict[str, Any], text: str = "0 a0 1") -> RuleDifference | None:
-    """The difference of a single send of which some fields are others than the history says, by the rules of 5.3.3."""
+    """Return the difference of one changed send by the rules of 5.3.3."""
     (send,) = history(text)
     (judgement,) = replay_for("5.3.3", ClientSettings(), routes("a4 b4")).judge_all([replace(send, **change)])
     assert judgement.undecided is None
@@ -37,7 +37,7 @@ def told_of(change: dict[str, Any], text: str = "0 a0 1") -> RuleDifference | No
 
 
 def test_a_queue_that_was_not_next_in_turn() -> None:
-    """After a0 comes a1."""
+    """A first attempt after a0 goes to a1."""
     assert told("5.3.3", "0 a0 2 | 20 b3 2") == RuleDifference(
         DifferenceKind.QUEUE,
         "queue.out-of-turn/first",
@@ -49,7 +49,7 @@ def test_a_queue_that_was_not_next_in_turn() -> None:
 
 
 def test_a_retry_at_the_broker_that_failed() -> None:
-    """A2 and a3 are passed over, so b0 is next."""
+    """A retry skips the failed broker's a2 and a3 and goes to b0."""
     assert told("5.3.3", "0 a0 1 | 20 a1 1 refused > a2 1") == RuleDifference(
         DifferenceKind.QUEUE,
         "retry.returned-to-failed-broker/retry",
@@ -61,7 +61,7 @@ def test_a_retry_at_the_broker_that_failed() -> None:
 
 
 def test_an_attempt_where_the_call_should_have_ended() -> None:
-    """Three seconds were the time for all."""
+    """No attempt follows after the 3 s for all attempts."""
     assert told("4.3.0", "0 a1 3002 timeout > b0 2") == RuleDifference(
         DifferenceKind.ATTEMPTS,
         "attempts.went-on/retry",
@@ -73,7 +73,11 @@ def test_an_attempt_where_the_call_should_have_ended() -> None:
 
 
 def test_a_call_that_ended_where_another_attempt_was_due() -> None:
-    """After b0 comes a0; of 3,000 ms between one and three are spent, since each clock is read to a millisecond."""
+    """
+    A call must not end before a due attempt, here at a0 after b0.
+
+    Of 3,000 ms 1–3 are spent, because each clock is read to a millisecond.
+    """
     assert told("5.3.3", "0 a0 1 | 20 a1 1 refused > b0 1 refused ! client/10001") == RuleDifference(
         DifferenceKind.ATTEMPTS,
         "attempts.stopped-early/retry",
@@ -108,7 +112,7 @@ def test_a_call_that_ended_where_another_attempt_was_due() -> None:
     ],
 )
 def test_another_exception_than_the_rules_throw(thrown: str, signature: str, observed: str, seen: list[object]) -> None:
-    """Its code, or its class."""
+    """A wrong exception class or code is a difference; −1 means no code."""
     expected: list[object] = ["MQClientException", 10001, None, "RemotingConnectException"]
     assert told("5.3.3", f"{REFUSED_THRICE} ! {thrown}") == RuleDifference(
         DifferenceKind.ERROR, signature, None, GIVES_UP, observed, {"expected": expected, "observed": seen}
@@ -120,7 +124,7 @@ def test_another_exception_than_the_rules_throw(thrown: str, signature: str, obs
     [(None, "none", "without a cause"), ("IOException", "IOException", "because of a IOException")],
 )
 def test_another_cause_than_the_rules_name(cause: str | None, seen: str, observed: str) -> None:
-    """Class and code are right."""
+    """A wrong or missing cause is a difference, although class and code are right."""
     assert told_of({"cause": cause}, f"{REFUSED_THRICE} ! client/10001") == RuleDifference(
         DifferenceKind.ERROR,
         f"error.other-cause/expected=RemotingConnectException/seen={seen}/retry",
@@ -143,12 +147,12 @@ def test_another_cause_than_the_rules_name(cause: str | None, seen: str, observe
     ],
 )
 def test_an_error_word_is_held_against_the_kind_of_failure(history: str, word: str, code: int | None) -> None:
-    """Neither Java's class nor its client-side code nor a cause is asked of a client that reports words."""
+    """An error word needs neither Java's class, nor its client-side code, nor a cause."""
     assert told_of({"error": word, "code": code, "cause": None}, history) is None
 
 
 def test_an_error_word_for_another_failure_is_a_difference() -> None:
-    """Connections were refused; the client says that time was up."""
+    """The word timeout for refused connections is a difference."""
     found = told_of({"error": "timeout", "code": None, "cause": None}, f"{REFUSED_THRICE} ! client/10001")
     assert found is not None
     assert found.signature == "error.other-class/expected=refused/seen=timeout/retry"
@@ -156,7 +160,7 @@ def test_an_error_word_for_another_failure_is_a_difference() -> None:
 
 
 def test_a_broker_code_is_compared_whatever_the_word() -> None:
-    """The broker's answer is no invention of Java's."""
+    """A broker's code is compared even with an error word: it is not Java's own."""
     found = told_of(
         {"error": "broker-code", "code": 14, "cause": None}, "0 a1 1 busy > b0 1 busy > a0 1 busy ! client/2"
     )
@@ -165,7 +169,7 @@ def test_a_broker_code_is_compared_whatever_the_word() -> None:
 
 
 def test_a_client_that_tells_no_causes_is_not_asked_for_them() -> None:
-    """The exceptions of some languages have none."""
+    """A client that cannot report causes, as in some languages, needs none."""
     for causes_told, is_found in ((True, True), (False, False)):
         replay = replay_for("5.3.3", ClientSettings(), routes("a4 b4"), causes_told=causes_told)
         (send,) = history(f"{REFUSED_THRICE} ! client/10001")
@@ -173,14 +177,14 @@ def test_a_client_that_tells_no_causes_is_not_asked_for_them() -> None:
 
 
 def test_a_cause_where_the_rules_have_none() -> None:
-    """The call's own timeout wraps nothing."""
+    """The call's own timeout has no cause, so a reported one is a difference."""
     found = told_of({"cause": "IOException"}, "0 a1 3002 timeout ! too-much")
     assert found is not None
     assert found.signature == "error.other-cause/expected=none/seen=IOException/first"
 
 
 def test_another_status_than_the_attempt_had() -> None:
-    """A lie of the client's: the broker had stored the message."""
+    """A status other than the attempt's is a false report: the broker had stored the message."""
     assert told_of({"status": "FLUSH_DISK_TIMEOUT"}) == RuleDifference(
         DifferenceKind.ERROR,
         "error.other-status/expected=SEND_OK/seen=FLUSH_DISK_TIMEOUT/first",
@@ -192,25 +196,25 @@ def test_another_status_than_the_attempt_had() -> None:
 
 
 def test_a_status_is_told_although_a_result_has_a_code() -> None:
-    """No rule gives a result one, so it is not compared."""
+    """A result's code is not compared, because no rule gives it one; its status is."""
     found = told_of({"status": "FLUSH_DISK_TIMEOUT", "code": 5})
     assert found is not None
     assert found.signature == "error.other-status/expected=SEND_OK/seen=FLUSH_DISK_TIMEOUT/first"
 
 
 def test_the_cause_of_an_exception_that_is_thrown_as_it_came_is_nobodys_rule() -> None:
-    """A send to a given queue is not wrapped; its network library may name what it likes."""
+    """A send to a given queue is not wrapped, so its cause is the network library's and not judged."""
     assert told_of({"cause": "IOException"}, "0 =q5 b1 1 refused") is None
 
 
 def test_the_second_attempt_is_a_retry() -> None:
-    """One retry, and the call ends with another exception than it should."""
+    """A wrong end after the second attempt has the signature of a retry."""
     found = told("5.3.3", "0 a1 1 refused > b0 1 refused ! too-much", retries=1)
     assert found.signature.endswith("/retry")
 
 
 def test_an_exception_where_there_was_an_answer() -> None:
-    """And a result where there was none."""
+    """An exception after an answer is a difference, and a result without one."""
     found = told_of({"error": "MQClientException", "code": 10001, "status": None, "broker": None, "queue_id": None})
     assert found is not None
     assert found.signature == "error.other-class/expected=none/seen=MQClientException/first"
@@ -220,7 +224,7 @@ def test_an_exception_where_there_was_an_answer() -> None:
 
 
 def test_a_call_without_a_route_that_ended_otherwise() -> None:
-    """No attempt, and IllegalStateException is thrown from 4.6.0 on only."""
+    """A call without a route throws IllegalStateException from 4.6.0 on only."""
     assert told("4.5.2", "0 r0 ! state") == RuleDifference(
         DifferenceKind.ERROR,
         "error.other-class/expected=MQClientException/seen=IllegalStateException/first",
@@ -235,13 +239,18 @@ def test_a_call_without_a_route_that_ended_otherwise() -> None:
 
 
 def test_a_call_without_a_route_is_held_against_an_unknown_topic_first() -> None:
-    """From 4.6.0 on a name server out of reach would be another way, which is not told."""
+    """From 4.6.0 on a wrong end without a route is compared with an unknown topic, not a name server out of reach."""
     found = told("5.3.3", "0 r0 ! too-much")
     assert found.signature == "error.other-class/expected=MQClientException/seen=RemotingTooMuchRequestException/first"
 
 
 def test_a_broker_that_was_used_while_avoided() -> None:
-    """Until 10,522–10,524 by the client's clock; at 600–601 that leaves 9,921 to 9,923 ms. The retry without time left stood at one of a's four queues."""
+    """
+    A send to an avoided broker is reported with the remaining time of the avoidance.
+
+    It ends at 10,522–10,524 by the client's clock, 9,921–9,923 ms after 600–601. The retry without time left took any
+    of a's four queues.
+    """
     assert told("5.3.3", f"{FAILED_B} | 600 b2 1", on=True, timeout=500) == RuleDifference(
         DifferenceKind.AVOIDANCE,
         "avoidance.used-avoided-broker/first",
@@ -259,7 +268,7 @@ def test_a_broker_that_was_used_while_avoided() -> None:
 
 
 def test_a_broker_that_was_left_alone_after_its_avoidance() -> None:
-    """Over at 10,524 at the latest; at 11,000 b0 is next in turn, and a0 would be if b were avoided."""
+    """Broker b is avoided until 10,524 at the latest: at 11,000 a client must not skip b0."""
     found = told("5.3.3", f"{FAILED_B} | 10400 a3 1 | 11000 a0 1", on=True, timeout=500)
     assert (found.kind, found.signature) == (
         DifferenceKind.AVOIDANCE,
@@ -269,13 +278,13 @@ def test_a_broker_that_was_left_alone_after_its_avoidance() -> None:
 
 
 def test_a_skipped_queue_of_a_broker_that_was_never_slow_is_out_of_turn() -> None:
-    """Nothing gave a client cause to avoid b."""
+    """Skipping a broker that was never slow is out of turn: nothing caused an avoidance."""
     found = told("5.3.3", "0 b3 1 | 20 a0 1 | 40 a1 1 | 60 a2 1 | 80 a3 1 | 100 a0 1", on=True)
     assert (found.kind, found.signature) == (DifferenceKind.QUEUE, "queue.out-of-turn/first")
 
 
 def test_a_list_that_a_release_rewrites_and_the_client_did_not() -> None:
-    """4.7.1 wrote a0 in b1's place (see the test of the rewritten list); the client found b1 there."""
+    """4.7.1 writes a0 over b1, so b1 in its turn is a difference."""
     start = "0 a0 1 | 20 a1 1 refused > a0 1 | 40 a1 1 | 60 b0 1"
     judgement = judged("4.7.1", f"{start} | 80 b1 1", "a2 b2", on=True)[-1]
     found = judgement.difference

@@ -1,4 +1,4 @@
-"""Bounds of the durations of attempts and one-way calls: what is the last millisecond that is let pass."""
+"""Bounds of the durations of attempts and one-way calls, to the millisecond."""
 
 from dataclasses import replace
 
@@ -21,18 +21,18 @@ from tests.oracle.histories import attempt_of, send_of
 MS = 1_000_000
 TIMED_OUT, REFUSED, LOST = "RemotingTimeoutException", "RemotingConnectException", "RemotingSendRequestException"
 HALF = Allowance(490, 500, 0)
-"""Between 490 and 500 ms, counted from 0."""
+"""490–500 ms, counted from 0."""
 
 
 def found(took_ms: int, error: str | None, allowed: Allowance = HALF, *, counts: bool = True) -> RuleDifference | None:
-    """What is wrong with a second attempt of that duration."""
+    """Return the difference of a second attempt of this duration."""
     attempt = attempt_of(1, "broker-b", 0, 0, took_ms * MS, error, None, None if error else "SEND_OK")
     return duration_difference(attempt, allowed, connecting_counts=counts)
 
 
 @pytest.mark.parametrize("error", [None, "MQBrokerException", TIMED_OUT, LOST])
 def test_a_second_more_than_the_most_is_let_pass(error: str | None) -> None:
-    """500 and 1,000 ms."""
+    """An attempt may take 1,000 ms more than its 500 ms."""
     assert found(1_500, error) is None
     told = found(1_501, error)
     assert told is not None
@@ -40,7 +40,7 @@ def test_a_second_more_than_the_most_is_let_pass(error: str | None) -> None:
 
 
 def test_a_refused_attempt_has_no_bound() -> None:
-    """Looking up a name takes as long as it takes."""
+    """A refused attempt has no bound: the lookup of a name has none."""
     assert found(900_000, REFUSED) is None
 
 
@@ -56,7 +56,11 @@ def test_a_refused_attempt_has_no_bound() -> None:
 def test_it_is_certain_beyond_connecting_and_a_busy_second(
     error: str | None, counts: bool, may_connect: bool, last_ms: int
 ) -> None:
-    """500 ms, a second, and six where a connection may have been made: not by an answer whose timeout covers connecting."""
+    """
+    An overrun is certain after 500 ms, 1 s, and 6 s if it may have connected.
+
+    An answer excludes that, if the timeout covers connecting.
+    """
     certain = found(max(last_ms, 1_500) + 1, error, counts=counts)
     assert certain is not None
     assert (certain.detail[IS_CERTAIN], certain.detail["may_connect"]) == (True, may_connect)
@@ -68,14 +72,14 @@ def test_it_is_certain_beyond_connecting_and_a_busy_second(
 
 
 def test_a_long_timeout_may_be_doubled_before_it_is_certain() -> None:
-    """Three seconds: told from 4,001 ms on, certain from 6,001."""
+    """An overrun of 3 s is reported from 4,001 ms on and certain from 6,001 ms on."""
     three = Allowance(3_000, 3_000, 0)
     told = [found(ms, None, three) for ms in (4_000, 4_001, 6_000, 6_001)]
     assert [one and one.detail[IS_CERTAIN] for one in told] == [None, False, False, True]
 
 
 def test_five_milliseconds_early_are_let_pass() -> None:
-    """485 of at least 490; only a timeout gives up, and what it counted begins with the choice, 200 ms before the request."""
+    """A timeout of at least 490 ms may come after 485, counted from the choice; other ends may come earlier."""
     assert found(485, TIMED_OUT) is None
     early = found(484, TIMED_OUT)
     assert early is not None
@@ -86,7 +90,7 @@ def test_five_milliseconds_early_are_let_pass() -> None:
 
 
 def test_what_is_left_of_nothing_is_nothing() -> None:
-    """A timeout below zero is none: at once is not early, and a second later not long."""
+    """A negative timeout is 0 ms: ending at once is not early, and a second is not long."""
     spent = Allowance(-40, -20, 0)
     assert (found(0, TIMED_OUT, spent), found(1_000, TIMED_OUT, spent)) == (None, None)
     late = found(1_001, TIMED_OUT, spent)
@@ -95,7 +99,7 @@ def test_what_is_left_of_nothing_is_nothing() -> None:
 
 
 def test_both_are_told_in_full() -> None:
-    """Expected, observed, and the figures."""
+    """An overrun is reported with expected, observed and figures."""
     told = found(1_501, None)
     assert told is not None
     assert told.expected == "attempt 2 keeps its timeout of 490–500 ms"
@@ -111,7 +115,7 @@ ONE_WAY = send_of(
 
 
 def test_a_one_way_call_may_take_a_second_from_its_request_on() -> None:
-    """From 10 ms to 1,010; the next millisecond is waiting."""
+    """A one-way call may take 1,000 ms from its request on."""
     assert waiting_difference(ONE_WAY) is None
     waited = waiting_difference(replace(ONE_WAY, end_ns=1_011 * MS))
     assert waited is not None
@@ -123,5 +127,5 @@ def test_a_one_way_call_may_take_a_second_from_its_request_on() -> None:
     "other", [{"mode": SendMode.SYNC}, {"mode": SendMode.ASYNC}, {"error": LOST}, {"attempts": ()}]
 )
 def test_only_one_way_calls_that_wrote_their_request_are_asked(other: dict[str, object]) -> None:
-    """Others wait by right, or failed."""
+    """Only one-way calls that wrote their request are judged; others wait rightly or failed."""
     assert waiting_difference(replace(ONE_WAY, end_ns=9_000 * MS, **other)) is None  # type: ignore[arg-type]  # fields by name

@@ -1,4 +1,4 @@
-"""The chain of rules behind one send, in lines for a terminal."""
+"""The rules behind one send, as lines for a terminal."""
 
 import pytest
 
@@ -15,7 +15,7 @@ def told(release: str, text: str, send: int, *, settings: ClientSettings = ON, l
 
 
 def test_a_failed_attempt_and_its_retry() -> None:
-    """Where the index stood, what was skipped and why, what was noted, what was left of the budget."""
+    """A retry is explained with index, queue, time spent, observation and note of each attempt."""
     assert told("5.3.3", "0 a0 1 | 20 a1 1 refused > b1 2", 1) == [
         "send 1 of thread 0 (plain), 3.3 ms, by the rules of release 5.3.3",
         "  index after position 0 (of 0–3)",
@@ -35,20 +35,20 @@ def test_a_failed_attempt_and_its_retry() -> None:
 
 
 def test_skipped_queues_of_an_avoided_broker() -> None:
-    """With what remains of the avoidance."""
+    """Skipped queues are explained with the remaining time of the avoidance."""
     lines = told("5.3.3", "0 a0 1 | 20 b0 1 refused > a1 2 | 100 a0 1", 2)
     assert "  skipped queues 0, 1 of b: the broker is avoided for another 9,920–9,922 ms" in lines
 
 
 def test_a_retry_of_4_7_1_is_explained() -> None:
-    """B9: it insists on the failed broker, falls back, and rewrites the list."""
+    """B9: a retry of 4.7.1 prefers the failed broker, falls back, and rewrites the list."""
     lines = told("4.7.1", "0 a0 1 | 20 a1 1 refused > a0 1", 1)
     assert "  skipped queues 0, 1 of b: in this release a retry prefers the failed broker" in lines
     assert "  took queue 0 of a: no queue is acceptable; the best known broker, written into the shared list" in lines
 
 
 def test_a_difference_is_explained_by_what_the_rules_would_have_done() -> None:
-    """And by what was seen instead."""
+    """A difference is explained by the rules' choice and the observation."""
     lines = told("5.3.3", "0 a0 1 | 20 b1 1", 1)
     assert lines[-4:] == [
         "  1 hidden state left",
@@ -60,7 +60,7 @@ def test_a_difference_is_explained_by_what_the_rules_would_have_done() -> None:
 
 
 def test_without_fault_latency() -> None:
-    """Plain rotation has less to say."""
+    """Without fault latency the lines have index, queue and time spent."""
     assert told("5.3.3", "0 a0 1 | 20 a1 1", 1, settings=ClientSettings())[1:4] == [
         "  index after position 0 (of 0–3)",
         "  took queue 1 of a: next in turn",
@@ -69,7 +69,7 @@ def test_without_fault_latency() -> None:
 
 
 def test_an_explicit_queue_has_no_rule_to_tell_of() -> None:
-    """Only what was seen."""
+    """A send to an explicit queue is explained by observations only."""
     assert told("5.3.3", "0 =q1 a1 1", 0)[1:3] == [
         "  seen: attempt 1 on queue 1 of a, 1.0 ms, SEND_OK",
         "  seen: the call returned SEND_OK after 1 attempt",
@@ -77,7 +77,7 @@ def test_an_explicit_queue_has_no_rule_to_tell_of() -> None:
 
 
 def test_a_send_of_one_thread_among_several() -> None:
-    """The other thread's rules do not get into the story."""
+    """An explanation leaves out the rules of other threads."""
     lines = explain(
         "5.3.3", ON, routes("a2 b2"), history("t0 0 a0 1 | t1 0 b0 1 | t0 20 a1 1 | t1 20 b1 1"), send=3, thread=1
     )
@@ -86,7 +86,7 @@ def test_a_send_of_one_thread_among_several() -> None:
 
 
 def test_a_send_that_is_undecided_says_why() -> None:
-    """Its list is not in the trace, so the rules have no story of it, and no hidden state explains it."""
+    """An undecided send has observations and a reason: its list is not in the trace."""
     assert told("5.3.3", "0 r7 a0 1", 0) == [
         "send 0 of thread 0 (plain), 1.2 ms, by the rules of release 5.3.3",
         "  seen: attempt 1 on queue 0 of a, 1.0 ms, SEND_OK",
@@ -97,6 +97,6 @@ def test_a_send_that_is_undecided_says_why() -> None:
 
 
 def test_an_unknown_send_is_the_users_mistake() -> None:
-    """It says how many there are."""
+    """An unknown send is a UsageError with the number of sends."""
     with pytest.raises(UsageError, match="2 sends"):
         told("5.3.3", "0 a0 1 | 20 a1 1", 7)

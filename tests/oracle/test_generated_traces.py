@@ -1,7 +1,7 @@
 """
-A trace the rules themselves made is always explained by them; a changed one, or one of other rules, is not.
+The rules explain every trace that they generated, and no changed trace or trace of other rules.
 
-The examples are the same in every run of the tests; for a wider search raise max_examples and drop derandomize.
+All runs use the same examples; for a wider search raise max_examples and drop derandomize.
 """
 
 from dataclasses import replace
@@ -29,7 +29,7 @@ PAUSES = (
     Trouble("broker-b", 4, 5, "paused"),
     Trouble("broker-b", 16, 17, "slow-700"),
 )
-"""One broker after the other, both at once, and later a slow one; avoidance of ten seconds ends in between."""
+"""One broker after the other, both at once, then a slow one; avoidances of 10 s end in between."""
 
 
 def judge(state: World, trace: list[Send], release: str | None = None) -> list[SendJudgement]:
@@ -43,7 +43,7 @@ def differences(judgements: list[SendJudgement]) -> list[str]:
 
 
 def steady(release: str, *, on: bool, sends: int = 1_000, threads: int = 1) -> World:
-    """Two brokers of four queues, a timeout of half a second, the troubles of PAUSES."""
+    """Two brokers of four queues, a timeout of 500 ms, the troubles of PAUSES."""
     made = ClientSettings(send_latency_fault_enable=on, send_msg_timeout_ms=500)
     return World(release, TWO_BROKERS, made, PAUSES, sends, threads, 15, seed=1)
 
@@ -51,7 +51,7 @@ def steady(release: str, *, on: bool, sends: int = 1_000, threads: int = 1) -> W
 @settings(max_examples=60, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 @given(seed=st.integers(0, 10**9), release=st.sampled_from(RELEASES))
 def test_no_false_alarm(seed: int, release: str) -> None:
-    """One thread, any release, any troubles."""
+    """A trace of one thread has no difference, in any release with any troubles."""
     state = random_world(seed, release)
     assert differences(judge(state, generated(state))) == []
 
@@ -59,7 +59,7 @@ def test_no_false_alarm(seed: int, release: str) -> None:
 @settings(max_examples=30, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 @given(seed=st.integers(0, 10**9), release=st.sampled_from(RELEASES), threads=st.sampled_from([2, 2, 4]))
 def test_no_false_alarm_with_threads(seed: int, release: str, threads: int) -> None:
-    """Threads that share a fault table; too many hidden states may leave a send undecided, never wrong."""
+    """Threads that share a fault table have no difference; too many hidden states may leave a send undecided."""
     state = random_world(seed, release, threads=threads, sends=100)
     assert [one.difference for one in judge(state, generated(state)) if one.difference is not None] == []
 
@@ -67,7 +67,12 @@ def test_no_false_alarm_with_threads(seed: int, release: str, threads: int) -> N
 @settings(max_examples=30, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 @given(seed=st.integers(0, 10**9), release=st.sampled_from(RELEASES), threads=st.sampled_from([2, 4]))
 def test_no_false_alarm_where_others_come_between_two_reads_of_a_choice(seed: int, release: str, threads: int) -> None:
-    """Both brokers fail at once, so that to 5.1.3 every thread falls back and rewrites the list; one read in twenty takes milliseconds."""
+    """
+    Threads that act between two reads of a choice cause no false alarm.
+
+    Both brokers fail at once, so up to 5.1.3 every thread falls back and rewrites the list; one read in twenty takes
+    some ms.
+    """
     troubles = tuple(
         Trouble(broker, from_s, from_s + 0.4, kind)
         for from_s, kind in ((0.1, "paused"), (0.8, "refused"))
@@ -81,7 +86,7 @@ def test_no_false_alarm_where_others_come_between_two_reads_of_a_choice(seed: in
 @settings(max_examples=40, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 @given(seed=st.integers(0, 10**9), release=st.sampled_from(RELEASES), place=st.integers(20, 79), step=st.integers(1, 7))
 def test_a_queue_taken_out_of_turn_is_noticed(seed: int, release: str, place: int, step: int) -> None:
-    """Nothing is wrong with the brokers, and one send goes to another queue than it should."""
+    """One send to a wrong queue in calm is a queue difference."""
     made = ClientSettings(send_latency_fault_enable=seed % 2 == 1)
     state = World(release, TWO_BROKERS, made, (), 100, 1, 15, seed)
     trace = generated(state)
@@ -100,7 +105,7 @@ def test_a_queue_taken_out_of_turn_is_noticed(seed: int, release: str, place: in
 @settings(max_examples=20, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 @given(seed=st.integers(0, 10**9), release=st.sampled_from(RELEASES), on=st.booleans())
 def test_a_missing_last_attempt_is_noticed(seed: int, release: str, on: bool) -> None:
-    """A broker refuses connections for a second; the first retry that succeeded elsewhere is taken out of the trace."""
+    """A retry removed from the trace is noticed."""
     made = ClientSettings(send_latency_fault_enable=on)
     state = World(release, TWO_BROKERS, made, (Trouble("broker-b", 0.2, 1.2, "refused"),), 100, 1, 15, seed)
     trace = generated(state)
@@ -131,7 +136,7 @@ def test_a_missing_last_attempt_is_noticed(seed: int, release: str, on: bool) ->
     ],
 )
 def test_other_rules_are_noticed(subject: str, rules: str, on: bool, expected: str) -> None:
-    """The same troubles, judged by the rules of another release."""
+    """A trace differs from the rules of another release by the expected signature."""
     state = steady(subject, on=on)
     assert expected in differences(judge(state, generated(state), rules))
 
@@ -146,21 +151,21 @@ def test_other_rules_are_noticed(subject: str, rules: str, on: bool, expected: s
     ],
 )
 def test_rules_that_cannot_be_told_apart_are_not(one: str, other: str, on: bool) -> None:
-    """Without a call that ran out of time, an overflow or a cap, these releases behave alike."""
+    """Without a timed out call, an overflow or a cap, these releases behave alike."""
     calm = tuple(trouble for trouble in PAUSES if trouble.kind in ("refused", "busy"))
     state = replace(steady(one, on=on), troubles=calm)
     assert differences(judge(state, generated(state), other)) == []
 
 
 def test_other_rules_are_noticed_with_threads() -> None:
-    """Ten seconds instead of ten minutes, two threads."""
+    """Two threads that avoid for 10 s differ from rules of 10 min."""
     state = steady("5.1.4", on=True, threads=2, sends=1_500)
     found = differences(judge(state, generated(state), "5.1.3"))
     assert "avoidance.used-avoided-broker/first" in found
 
 
 def test_the_oracle_is_decisive() -> None:
-    """In a run with pauses almost every choice is determined: that is what makes a silent oracle mean something."""
+    """In a run with pauses fewer than 1.2 queues are legal per choice, so no difference is evidence."""
     for release in ("4.7.1", "4.9.8", "5.1.3", "5.3.3"):
         state = steady(release, on=True)
         decisions = [decision for one in judge(state, generated(state)) for decision in one.decisions]

@@ -1,4 +1,4 @@
-"""The rules of a send by a client that speaks gRPC, one history each."""
+"""Rules of a gRPC client's sends, one history each."""
 
 import pytest
 
@@ -11,7 +11,7 @@ TIMEOUT, LOST, REFUSED = "RemotingTimeoutException", "RemotingSendRequestExcepti
 
 
 def _send(*ends: str | None, error: str | None = None, code: int | None = None, route: int = 0) -> Send:
-    """A send whose attempts ended so; None is success."""
+    """Return a send with attempts that ended like this; None is success."""
     made = tuple(
         Attempt(0, 0, number, "proxy-1", 0, number, number, end, status=None if end else "SEND_OK")
         for number, end in enumerate(ends)
@@ -26,12 +26,12 @@ def _send(*ends: str | None, error: str | None = None, code: int | None = None, 
         _send(TIMEOUT, LOST, None),
         _send(TIMEOUT, TIMEOUT, TIMEOUT, error="timeout"),
         _send(REFUSED, REFUSED, REFUSED, error="broker-code", code=42_900),
-        _send(LOST, error="connection-lost"),  # what came after it may have found no connection
+        _send(LOST, error="connection-lost"),  # later attempts may have had no connection
         _send(error="connection-lost"),
     ],
 )
 def test_what_the_rules_allow(send: Send) -> None:
-    """The first success ends a send, and so does the third failure; attempts without a connection leave nothing on the wire."""
+    """The first success or third failure ends a send; attempts without a connection leave nothing on the wire."""
     judged = judge_calls(send, SETTINGS)
     assert (judged.difference, judged.undecided) == (None, None)
 
@@ -43,21 +43,21 @@ def test_what_the_rules_allow(send: Send) -> None:
         (_send(TIMEOUT, TIMEOUT, TIMEOUT, TIMEOUT, error="timeout"), "attempts.too-many"),
         (_send(TIMEOUT, error="timeout"), "attempts.gave-up-early"),
         (_send(REFUSED, error="broker-code", code=40_006), "attempts.gave-up-early"),
-        (_send(REFUSED, error="broker-code", code=50_001), "attempts.gave-up-early"),  # the broker behind it is dead
+        (_send(REFUSED, error="broker-code", code=50_001), "attempts.gave-up-early"),  # the proxy's broker is dead
         (_send(), "attempts.none-for-a-message-said-to-be-sent"),
         (_send(TIMEOUT, TIMEOUT, TIMEOUT), "error.success-though-every-attempt-failed"),
         (_send(None, error="timeout"), "error.failure-though-an-attempt-succeeded"),
     ],
 )
 def test_what_they_do_not(send: Send, signature: str) -> None:
-    """Each has a signature of its own."""
+    """Each violation of the rules has its own signature."""
     difference = judge_calls(send, SETTINGS).difference
     assert difference is not None
     assert difference.signature == signature
 
 
 def test_a_send_while_its_proxy_refused_connections_is_open() -> None:
-    """Its attempts may have left nothing on the wire."""
+    """A send while its proxy refused connections is undecided: attempts may have left nothing."""
     judged = judge_calls(_send(error="timeout", route=UNSEEN_ROUTE), SETTINGS)
     assert judged.difference is None
     assert judged.undecided

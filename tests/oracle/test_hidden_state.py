@@ -1,4 +1,4 @@
-"""One hidden state: what tells two apart, what a copy shares, and when a broker is avoided in it."""
+"""One hidden state: its key, what a copy shares, and its events."""
 
 from collections.abc import Callable
 
@@ -24,7 +24,7 @@ def between(lo: int, hi: int, *, shown: bool = False) -> int:
 
 
 def state(release: str = "4.9.7", *, latency_on: bool = True) -> HiddenState:
-    """Thread 0 holds list 1 of a and b, at index 3, with a call under way; a is avoided until 50–60."""
+    """Thread 0 holds list 1 of a and b at index 3, in a pending call; a is avoided until 50–60."""
     made = HiddenState(dialect_of(release), DEMON, latency_on=latency_on)
     made.infos[1] = UncertainPublishInfo([("a", 0), ("b", 0)], {"a": 1, "b": 1, "c": 1}, DEMON)
     thread_state = made.thread_state(0)
@@ -112,7 +112,7 @@ SHARED = (set_reachable, set_shown, set_list, set_answer, add_list)
 
 @pytest.mark.parametrize("change", [*OF_A_THREAD, *SHARED])
 def test_states_that_may_behave_differently_have_different_keys(change: Callable[[HiddenState], None]) -> None:
-    """By any single part; an equal one has an equal key."""
+    """States that differ in any part have different keys; equal states have equal keys."""
     other = state()
     assert state().key() == other.key()
     change(other)
@@ -121,7 +121,7 @@ def test_states_that_may_behave_differently_have_different_keys(change: Callable
 
 @pytest.mark.parametrize("change", SHARED)
 def test_without_fault_latency_what_threads_share_never_matters(change: Callable[[HiddenState], None]) -> None:
-    """Nothing is written into it."""
+    """Without fault latency shared parts are not in the key, because nothing writes them."""
     other = state(latency_on=False)
     change(other)
     assert state(latency_on=False).key() == other.key()
@@ -136,12 +136,12 @@ def test_without_fault_latency_what_threads_share_never_matters(change: Callable
     ],
 )
 def test_uncertain_times_are_told_beside_it(release: str, latency_on: bool, times: tuple[tuple[int, int], ...]) -> None:
-    """Those of calls under way, then of the fault table; latencies only where a table is ever sorted."""
+    """The key lists times of pending calls, then of the fault table, with latencies only if it is ever sorted."""
     assert state(release, latency_on=latency_on).key()[1] == times
 
 
 def test_brokers_of_a_table_are_listed_alike_however_they_came_in() -> None:
-    """In the order of their names where no order counts; else as Java lists them."""
+    """The order in which brokers entered a fault table does not change the key."""
     for release in ("4.9.7", "5.3.3"):
         one, other = (HiddenState(dialect_of(release), DEMON, latency_on=True) for _ in range(2))
         for made, brokers in ((one, "abc"), (other, "cab")):
@@ -151,7 +151,7 @@ def test_brokers_of_a_table_are_listed_alike_however_they_came_in() -> None:
 
 
 def test_times_are_set_in_that_order_and_stay_what_the_clock_has_shown() -> None:
-    """Only those that are new; a call under way is copied first, since another state may share it."""
+    """Times are replaced in that order and stay marked as shown; a call is copied first, because states share it."""
     made = state()
     set_shown(made)
     shared = made.thread_state(0).loop
@@ -165,7 +165,7 @@ def test_times_are_set_in_that_order_and_stay_what_the_clock_has_shown() -> None
 
 
 def test_a_call_whose_times_stay_is_not_copied() -> None:
-    """Only the table's changed."""
+    """A call is not copied if only times of the fault table change."""
     made = state()
     shared = made.thread_state(0).loop
     made.set_times([(1, 2), (3, 4), (50, 55), (10, 12)], DEMON)
@@ -174,14 +174,14 @@ def test_a_call_whose_times_stay_is_not_copied() -> None:
 
 @pytest.mark.parametrize("change", [*OF_A_THREAD, *SHARED])
 def test_a_copy_is_a_state_of_its_own(change: Callable[[HiddenState], None]) -> None:
-    """Whatever the rules do in it for its thread."""
+    """Changes of a copy leave the original unchanged."""
     made = state()
     change(made.copy(TAPE, 0))
     assert made.key() == state().key()
 
 
 def test_a_copy_shares_the_minds_of_other_threads() -> None:
-    """They do not move meanwhile; nor does what nobody writes without fault latency."""
+    """A copy shares other threads' states and, without fault latency, fault table and lists."""
     made = state()
     made.thread_state(1).version = 1
     copied = made.copy(TAPE, 0)
@@ -196,7 +196,7 @@ def test_a_copy_shares_the_minds_of_other_threads() -> None:
 
 
 def test_the_rules_in_a_copy_work_on_the_copy() -> None:
-    """Its call selects from its list and its counters."""
+    """A copied call selects from the copy's list, counters and fault table."""
     copied = state().copy(TAPE, 0)
     loop = copied.thread_state(0).loop
     assert loop is not None
@@ -207,7 +207,7 @@ def test_the_rules_in_a_copy_work_on_the_copy() -> None:
 
 
 def test_a_story_is_that_of_one_thread() -> None:
-    """Begun anew when asked for; a copy goes on with its own."""
+    """Events are collected for one thread, from empty; a copy continues its own."""
     made = state()
     made.thread_state(1).version = 1
     assert made.selector(0, made.thread_state(0), TAPE).observer is None
@@ -225,7 +225,7 @@ def test_a_story_is_that_of_one_thread() -> None:
 
 
 def test_a_mind_is_fresh_at_the_first_call_of_its_thread() -> None:
-    """And the same from then on."""
+    """A thread's state is new at its first call, then kept."""
     made = state()
     thread_state = made.thread_state(4)
     assert (
@@ -245,7 +245,7 @@ def test_a_mind_is_fresh_at_the_first_call_of_its_thread() -> None:
 
 
 def test_a_forgotten_index_may_stand_anywhere() -> None:
-    """Both counters; list and call stay."""
+    """Forgetting the index makes both counters unknown; list and call stay."""
     made = state()
     before = made.thread_state(0)
     made.forget_index(0)
@@ -256,7 +256,7 @@ def test_a_forgotten_index_may_stand_anywhere() -> None:
 
 
 def test_lists_that_no_thread_holds_are_dropped() -> None:
-    """Thread 0 holds the first, thread 1 the third."""
+    """Lists that no thread holds are dropped."""
     made = state()
     for version in (2, 3):
         made.infos[version] = UncertainPublishInfo([("a", 0)], {}, DEMON)

@@ -1,4 +1,4 @@
-"""Two threads of one producer with fault latency on, judged by hand-worked rules."""
+"""Two threads of one producer with fault latency on, with manually derived results."""
 
 from typing import Any
 
@@ -9,18 +9,22 @@ from rocketdiff.oracle.producer.states.belief import Belief
 from tests.oracle.judging import judged, legal, signatures
 
 BOTH_BEGIN = "t0 0 a3 1 | t1 0.05 a0 1 | t0 20 b0 1 refused > a1 1"
-"""Thread 1 has sent to a0; b failed under thread 0 at 21.1 ms."""
+"""Thread 1 has sent to a0; b failed in thread 0 at 21.1 ms."""
 
 
 def test_a_failure_of_one_thread_keeps_the_other_away() -> None:
-    """Well after it, thread 1 may not use b."""
+    """After b failed in thread 0, thread 1 must avoid it."""
     assert signatures("5.3.3", f"{BOTH_BEGIN} | t1 40 a1 1 | t1 60 a2 1 | t1 80 a3 1 | t1 100 a0 1", on=True) == []
     used = signatures("5.3.3", f"{BOTH_BEGIN} | t1 40 a1 1 | t1 60 a2 1 | t1 80 a3 1 | t1 100 b0 1", on=True)
     assert used == ["avoidance.used-avoided-broker/first"]
 
 
 def test_a_choice_at_the_same_instant_may_come_before_or_after() -> None:
-    """B fails under thread 0 at 82.1–82.2 ms; thread 1, next in turn for b0, chooses at 82.05–82.15 ms."""
+    """
+    A choice may come before or after another thread's failure at the same instant.
+
+    b fails in thread 0 at 82.1–82.2 ms; thread 1, whose next queue is b0, chooses at 82.05–82.15 ms.
+    """
     start = "t0 0 a3 1 | t1 0 a1 1 | t1 20 a2 1 | t1 40 a3 1 | t0 81 b0 1 refused > a0 1"
     for queue in ("b0", "a0"):
         assert signatures("5.3.3", f"{start} | t1 82.05 {queue} 1", on=True) == []
@@ -30,9 +34,10 @@ def test_a_choice_at_the_same_instant_may_come_before_or_after() -> None:
 
 def test_a_slow_answer_at_the_same_instant_may_come_before_or_after() -> None:
     """
-    B answers thread 0 after 600 ms, at 681.1 to 681.2, which earns it an avoidance; thread 1, next in turn for b0, chooses then.
+    A choice may come before or after another thread's slow answer at the same instant.
 
-    No failure, and over all the same: what took less than half a second may be passed over, this may not.
+    b answers thread 0 after 600 ms, at 681.1–681.2, and is avoided; thread 1, whose next queue is b0, chooses then. An
+    answer within half a second would not matter.
     """
     start = "t0 0 a3 1 | t1 0 a1 1 | t1 20 a2 1 | t1 40 a3 1 | t0 81 b0 600"
     for queue in ("b0", "a0"):
@@ -42,7 +47,7 @@ def test_a_slow_answer_at_the_same_instant_may_come_before_or_after() -> None:
 
 
 def test_each_thread_has_its_own_index() -> None:
-    """Neither disturbs the other's turn."""
+    """Each thread rotates with its own index."""
     text = "t0 0 a0 1 | t1 0.3 b2 1 | t0 20 a1 1 | t1 20.3 b3 1 | t1 40 a0 1 | t0 40.3 a2 1"
     judgements = judged("5.3.3", text, on=True)
     assert [one.difference for one in judgements] == [None] * 6
@@ -50,13 +55,13 @@ def test_each_thread_has_its_own_index() -> None:
 
 
 def test_a_difference_belongs_to_the_thread_that_made_it() -> None:
-    """Thread 1 skips a queue."""
+    """A skipped queue is a difference of its own thread."""
     judgements = judged("5.3.3", "t0 0 a0 1 | t1 0.3 b2 1 | t0 20 a1 1 | t1 20.3 a0 1 | t0 40 a2 1", on=True)
     assert [(one.thread, one.send) for one in judgements if one.difference] == [(1, 3)]
 
 
 def test_a_difference_belongs_to_the_thread_whose_choice_was_tried() -> None:
-    """Both choose at once and in calm, so that one order is enough: thread 0's choice, which is wrong, first, though thread 1's is over sooner."""
+    """Of two choices at once in calm one order is tried: thread 0's wrong choice, though thread 1's ends sooner."""
     judgements = judged("5.3.3", "t0 0 a0 1 | t1 0.3 b2 1 | t1 19.95 b3 1 | t0 20 a3 1 | t0 40 a0 1", on=True)
     assert [(one.thread, one.difference.signature) for one in judgements if one.difference] == [
         (0, "queue.out-of-turn/first")
@@ -66,10 +71,11 @@ def test_a_difference_belongs_to_the_thread_whose_choice_was_tried() -> None:
 @pytest.mark.parametrize(("queue", "legal"), [("b1", True), ("a0", True), ("a1", True), ("b0", False)])
 def test_another_thread_may_note_a_broker_between_two_reads_of_one_choice(queue: str, legal: bool) -> None:
     """
-    List a0 a1 b0 b1; under thread 0 a and, more quickly, b failed; thread 1's answer from a, which ends its avoidance, comes while thread 0 chooses.
+    Another thread's note may fall between two reads of one choice.
 
-    Its walk stands at b1, its fallback at the element of a0, for queue 1. Before the answer it falls back on b, after it it finds a0; and where it has
-    walked past every queue before the answer and ranks the brokers after it, it falls back on a.
+    The list is a0 a1 b0 b1. In thread 0 a and, faster, b failed; thread 1's answer from a ends its avoidance while
+    thread 0 chooses: from b1 on, or by the fallback at a0 for queue 1. Before the answer it falls back on b, after it
+    it finds a0; if it walks before and ranks after, it falls back on a.
     """
     text = (
         "t0 0 a0 1 | t1 0.3 a0 1 | t1 10 a1 300 | t0 20 a1 20 refused ! client/10001 | t0 60 b0 5 refused ! client/10001"
@@ -80,10 +86,11 @@ def test_another_thread_may_note_a_broker_between_two_reads_of_one_choice(queue:
 
 def test_a_list_rewritten_by_one_thread_is_seen_by_the_other() -> None:
     """
-    List a0 a1 b0, no retries; under thread 0 b0 and then a0 fail, so its third send falls back on a, the faster one.
+    A list rewritten by one thread is seen by the other.
 
-    Its walk stands at a1, the element after that is b0, which in 4.9.7 becomes the queue seen, a1, for everybody. Thread 1,
-    which has come as far as a1, then finds a1 where b0 was; in 4.9.8 it passes over b0 to a0.
+    The list is a0 a1 b0, without retries. In thread 0 b0 and then a0 fail, so its third send falls back on a, the
+    faster one. It starts at a1; the element after it, b0, becomes a1 in 4.9.7. Thread 1, at a1 before, finds a1 there;
+    in 4.9.8 it skips b0 and takes a0.
     """
     text = (
         "t1 0 a1 1 | t0 10 b0 5 refused ! client/10001 | t0 20 a0 0.1 refused ! client/10001 | t0 40 a1 1 | t1 60 {} 1"
@@ -95,13 +102,13 @@ def test_a_list_rewritten_by_one_thread_is_seen_by_the_other() -> None:
 
 
 def test_a_standstill_leaves_the_order_open_and_alarms_nobody() -> None:
-    """Everything of both threads within one window of 50 ms: all orders are tried."""
+    """Within 50 ms all orders of two threads are tried, and one is legal."""
     text = "t0 0 a0 1 | t1 0 a0 1 | t0 2 a1 1 refused > b0 1 | t1 2 a1 1 refused > b2 1"
     assert signatures("5.3.3", text, on=True) == []
 
 
 def test_after_an_undecided_send_of_one_thread_no_thread_differs() -> None:
-    """Thread 0 fails on b unjudged; before it thread 1 is judged with certainty, after it never."""
+    """After an undecided send of one thread no thread can differ; before it, one can."""
     text = "t0 0 a3 1 | t1 0.05 a0 1 | t1 10 {} 1 | t0 20 r0 b0 1 refused > a1 1 | t1 40 a2 1 | t1 60 a0 1 | t0 80 a2 1"
     assert "undecided" in signatures("5.3.3", text.format("a1"), on=True)
     assert [one for one in signatures("5.3.3", text.format("a1"), on=True) if one != "undecided"] == []
@@ -110,7 +117,7 @@ def test_after_an_undecided_send_of_one_thread_no_thread_differs() -> None:
 
 
 def test_a_dead_end_is_undecided_if_one_of_its_orders_was_cut_short(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The second of two orders is cut short in step 10; the two join in step 11, after which nothing explains b0."""
+    """An unexplained queue is undecided if an order before it was incomplete: one of two in step 10, merged in step 11."""
     settle, orders = interleave._settled, []
 
     def cut_short_in_step_10(*arguments: Any) -> dict[tuple[int, ...], Belief]:
@@ -128,7 +135,7 @@ def test_a_dead_end_is_undecided_if_one_of_its_orders_was_cut_short(monkeypatch:
 
 
 def test_once_an_order_was_left_out_few_are_followed_and_nothing_differs(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Room for one order only: a choice before the standstill is a difference, the same kind of choice after it is none."""
+    """After an order was dropped no choice is a difference; before, such a choice is."""
     monkeypatch.setattr(interleave, "ORDERS_FOLLOWED", 1)
     monkeypatch.setattr(interleave, "ORDERS_BEYOND", 1)
     standstill = "t0 0 a0 1 | t1 10 a0 1 | t0 20 {} 1 | t0 41 a2 1 refused > b0 1 | t1 41 a1 1 refused > b2 1"

@@ -1,4 +1,4 @@
-"""Uncertain milliseconds: what a comparison answers, and what is learned from it."""
+"""Uncertain milliseconds: outcomes of comparisons, and how they narrow the bounds."""
 
 from collections.abc import Callable
 
@@ -7,7 +7,7 @@ from rocketdiff.oracle.interval import Interval, Reading, bounds, wall_ms
 
 
 def answers(compare: Callable[[ChoiceExplorer], tuple[bool, object]]) -> list[tuple[bool, object]]:
-    """Every answer with what was learned."""
+    """Return every outcome and what was learned."""
     explorer = ChoiceExplorer()
     explorer.restart()
     found = [compare(explorer)]
@@ -17,7 +17,7 @@ def answers(compare: Callable[[ChoiceExplorer], tuple[bool, object]]) -> list[tu
 
 
 def test_a_comparison_the_bounds_decide_is_not_asked() -> None:
-    """Disjoint, or touching the right way."""
+    """A comparison that the bounds decide is no choice."""
 
     def compare(explorer: ChoiceExplorer) -> tuple[bool, object]:
         one = Interval(3, 5, explorer)
@@ -27,7 +27,7 @@ def test_a_comparison_the_bounds_decide_is_not_asked() -> None:
 
 
 def test_an_open_comparison_with_a_number_narrows() -> None:
-    """3–5 against 5."""
+    """Comparing 3–5 with 5 leaves 5 or 3–4."""
 
     def compare(explorer: ChoiceExplorer) -> tuple[bool, object]:
         one = Interval(3, 5, explorer)
@@ -37,7 +37,7 @@ def test_an_open_comparison_with_a_number_narrows() -> None:
 
 
 def test_an_open_comparison_of_two_narrows_both() -> None:
-    """3–8 against 5–6: if less, at most 5 and 5–6; if not, 5–8 and at most 6."""
+    """Comparing 3–8 with 5–6 leaves 3–5 if less, otherwise 5–8."""
 
     def compare(explorer: ChoiceExplorer) -> tuple[bool, object]:
         one, other = Interval(3, 8, explorer), Interval(5, 6, explorer)
@@ -47,7 +47,7 @@ def test_an_open_comparison_of_two_narrows_both() -> None:
 
 
 def test_sums_and_differences() -> None:
-    """Bounds add crosswise."""
+    """Sums add bounds, differences subtract them crosswise."""
     explorer = ChoiceExplorer()
     one, other = Interval(3, 5, explorer), Interval(1, 2, explorer)
     assert [bounds(value) for value in (one + other, one - other, one + 10, one - 10, 10 - one)] == [
@@ -56,7 +56,7 @@ def test_sums_and_differences() -> None:
 
 
 def test_a_copy_is_narrowed_by_itself() -> None:
-    """Unary plus, which leaves integers alone."""
+    """Unary plus copies an interval, and leaves integers alone."""
     explorer = ChoiceExplorer()
     one = Interval(3, 5, explorer)
     (+one).raise_to(5)
@@ -64,7 +64,7 @@ def test_a_copy_is_narrowed_by_itself() -> None:
 
 
 def test_a_reading_is_not_bounded_from_above_by_an_answer() -> None:
-    """Later readings of the same clock may be later: first not there yet, then there."""
+    """A reading gets no upper bound: later readings of the clock may be later."""
 
     def compare(explorer: ChoiceExplorer) -> tuple[bool, object]:
         now, start = Reading(3, 5, explorer), Interval(4, 4, explorer)
@@ -75,7 +75,7 @@ def test_a_reading_is_not_bounded_from_above_by_an_answer() -> None:
 
 
 def test_no_later_reading_is_below_an_earlier_one() -> None:
-    """An avoidance of 0 ms is over at once, however coarse the clock is."""
+    """No reading is below an earlier one, so an avoidance of 0 ms is over at once."""
     explorer = ChoiceExplorer()
     explorer.restart()
     start = Reading(3, 5, explorer) + 0
@@ -84,14 +84,14 @@ def test_no_later_reading_is_below_an_earlier_one() -> None:
 
 
 def test_a_clock_of_whole_milliseconds_has_a_phase() -> None:
-    """1.2–1.9 ms may read as 1 or 2 of its scale."""
+    """A clock with unknown phase reads 1.2–1.9 ms as 1 or 2."""
     assert wall_ms(1_200_000, 1_900_000) == (1, 2)
     assert wall_ms(1_200_000, 3_100_000) == (1, 4)
     assert wall_ms(1_200_000, 1_100_000) == (1, 2)
 
 
 def test_without_learning_nothing_is_narrowed() -> None:
-    """For questions out of curiosity."""
+    """all_outcomes narrows no interval."""
     explorer = ChoiceExplorer()
     one = Interval(3, 5, explorer)
     assert explorer.all_outcomes(lambda: one >= 4) == {True, False}

@@ -1,4 +1,4 @@
-"""Comparisons of uncertain milliseconds, held against every pair of whole numbers that they may be."""
+"""Comparisons of intervals, checked against all pairs of their integers."""
 
 import operator
 from collections.abc import Callable
@@ -21,7 +21,7 @@ def hull(values: set[int]) -> Box:
 
 
 def by_counting(compare: Comparison, one: Box, other: Box) -> dict[bool, tuple[Box, Box]]:
-    """Every answer that some pair of numbers gives, with the least and the most of those numbers."""
+    """Return the outcomes of all pairs of integers, with the bounds of those pairs."""
     pairs = [(x, y) for x in range(one[0], one[1] + 1) for y in range(other[0], other[1] + 1)]
     answers = {}
     for answer in {compare(x, y) for x, y in pairs}:
@@ -31,7 +31,7 @@ def by_counting(compare: Comparison, one: Box, other: Box) -> dict[bool, tuple[B
 
 
 def by_asking(compare: Comparison, one: Box, other: Box | int) -> list[tuple[bool, tuple[Box, Box]]]:
-    """Answers of an interval and another, or a number, one run after the other, with what is known of both afterwards."""
+    """Return the outcomes of the comparison, with the bounds of both operands afterwards."""
     explorer, found = ChoiceExplorer(), []
     explorer.restart()
     while True:
@@ -44,7 +44,7 @@ def by_asking(compare: Comparison, one: Box, other: Box | int) -> list[tuple[boo
 
 @pytest.mark.parametrize("compare", COMPARISONS)
 def test_two_intervals_compare_as_their_numbers_do(compare: Comparison) -> None:
-    """Each answer once, and both are narrowed to the numbers that give it; 100 pairs of intervals within 0–3."""
+    """Each outcome occurs once and narrows both intervals to its integers: 100 pairs within 0–3."""
     for one, other in product(BOXES, BOXES):
         found = by_asking(compare, one, other)
         assert dict(found) == by_counting(compare, one, other), (one, other)
@@ -53,7 +53,7 @@ def test_two_intervals_compare_as_their_numbers_do(compare: Comparison) -> None:
 
 @pytest.mark.parametrize("compare", COMPARISONS)
 def test_an_interval_and_a_number_compare_alike(compare: Comparison) -> None:
-    """Numbers from below to above all intervals within 0–3; what is no interval cannot be narrowed."""
+    """The same holds for an interval and a number, which is never narrowed."""
     for one, number in product(BOXES, range(-1, 5)):
         found = by_asking(compare, one, number)
         assert dict(found) == by_counting(compare, one, (number, number)), (one, number)
@@ -61,7 +61,7 @@ def test_an_interval_and_a_number_compare_alike(compare: Comparison) -> None:
 
 
 def test_sums_and_differences_are_not_the_clocks_own_readings() -> None:
-    """Only a reading and the same with nothing added are: no later reading is below them."""
+    """Only a reading, or a reading plus 0, is shown by the clock; sums and differences are not."""
     explorer = ChoiceExplorer()
     one = Reading(3, 5, explorer)
     assert [was_read(time) for time in (one, one + 0, one + 1, one + Interval(0, 0, explorer), one - 0, 5 - one)] == [
@@ -77,7 +77,7 @@ def test_sums_and_differences_are_not_the_clocks_own_readings() -> None:
     [((3, 6), (4, 5), ((4, 6), (4, 5))), ((3, 4), (2, 9), ((3, 4), (2, 4))), ((1, 2), (4, 5), ((4, 2), (4, 2)))],
 )
 def test_a_reading_is_at_least_what_the_clock_has_shown(now: Box, shown: Box, afterwards: tuple[Box, Box]) -> None:
-    """Whatever the bounds say; it is not asked, and both are narrowed to where that holds (to nothing, where it cannot)."""
+    """A reading is at least what the clock has shown, without a choice; both are narrowed, perhaps to nothing."""
     explorer = ChoiceExplorer()
     explorer.restart()
     later, before = Reading(*now, explorer), Interval(*shown, explorer, was_read=True)
@@ -87,7 +87,7 @@ def test_a_reading_is_at_least_what_the_clock_has_shown(now: Box, shown: Box, af
 
 
 def test_what_the_clock_has_shown_binds_readings_only() -> None:
-    """Another time may be before it: 3 before 4, or 5 at 4."""
+    """Only readings are bound by what the clock has shown: another time may be before it."""
     explorer = ChoiceExplorer()
     explorer.restart()
     found = set()
@@ -99,13 +99,13 @@ def test_what_the_clock_has_shown_binds_readings_only() -> None:
 
 
 def test_what_the_rules_take_for_an_integer_is_the_interval() -> None:
-    """And a number's bounds are itself."""
+    """as_ms returns the interval itself; the bounds of a number are the number."""
     one = Interval(3, 5, ChoiceExplorer())
     assert as_ms(one) is one
     assert (bounds(one), bounds(7), was_read(one)) == ((3, 5), (7, 7), False)
 
 
 def test_a_window_of_time_reads_as_its_whole_milliseconds_and_one_more() -> None:
-    """To the nanosecond."""
+    """A window reads as its whole milliseconds and one more."""
     windows = [(0, 0), (999_999, 999_999), (999_999, 1_000_000), (1_000_000, 1_999_999), (5_000_000, 4_999_999)]
     assert [wall_ms(*window) for window in windows] == [(0, 1), (0, 1), (0, 2), (1, 2), (5, 6)]

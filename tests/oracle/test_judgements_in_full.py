@@ -1,4 +1,4 @@
-"""What a judgement says of a send beside its difference: how decisive each choice was, what is open, what else is wrong."""
+"""Judgements besides their difference: decisions, undecided sends, further differences."""
 
 from dataclasses import replace
 
@@ -20,7 +20,7 @@ ONLY_A = Decision(0, queues_total=8, queues_legal=1, avoided=0)
 
 
 def test_sends_that_the_rules_explain() -> None:
-    """The first may begin anywhere, the second is next in turn; one hidden state is left of each."""
+    """A first send may go to all eight queues, the second to the next one; one hidden state remains."""
     assert judged("5.3.3", "0 a0 1 | 20 a1 1") == [
         SendJudgement(0, 0, (EITHER,), None, 1),
         SendJudgement(1, 0, (ONLY_A,), None, 1),
@@ -28,14 +28,14 @@ def test_sends_that_the_rules_explain() -> None:
 
 
 def test_a_retry_is_a_decision_of_its_own() -> None:
-    """After a1 the next of b."""
+    """A retry is a decision with one legal queue, b0."""
     (_, judgement) = judged("5.3.3", "0 a0 1 | 20 a1 1 refused > b0 1")
     retry = Decision(1, queues_total=8, queues_legal=1, avoided=0)
     assert judgement == SendJudgement(1, 0, (ONLY_A, retry), None, 1)
 
 
 def test_a_choice_that_differed_was_decisive_too() -> None:
-    """A1 was the only legal queue of eight; afterwards the index may stand anywhere."""
+    """A wrong choice counts as a decision with one legal queue of eight."""
     (_, judgement) = judged("5.3.3", "0 a0 1 | 20 b3 1")
     assert (judgement.decisions, judgement.states) == ((ONLY_A,), 1)
     assert judgement.difference is not None
@@ -43,16 +43,17 @@ def test_a_choice_that_differed_was_decisive_too() -> None:
 
 def test_while_the_list_changes_its_older_version_is_counted() -> None:
     """
-    Legal are all five of the new list, which begins anywhere, and of the old one a1 and, had an attempt there failed unseen, b0.
+    While the list changes, queues_total counts the older version: eight.
 
-    Eight queues were in the older version; of its two brokers and the new ones four are legal.
+    Legal are all five queues of the new list, which starts anywhere, and of the old one a1 and, after an invisible
+    attempt, b0.
     """
     (_, judgement) = judged("5.3.3", "0 a0 1 | 20 r1-2 a1 1", "a4 b4", "a2 c2 d1")
     assert judgement.decisions == (Decision(0, queues_total=8, queues_legal=6, avoided=0),)
 
 
 def test_while_the_list_changes_a_difference_is_told_of_its_older_version() -> None:
-    """Of eight queues; b3 is in neither list's turn."""
+    """While the list changes, a difference states the older list's eight queues."""
     (_, judgement) = judged("5.3.3", "0 a0 1 | 20 r1-2 b3 1", "a4 b4", "a2 c2")
     assert judgement.difference is not None
     assert "of 8 queues" in judgement.difference.expected
@@ -60,14 +61,14 @@ def test_while_the_list_changes_a_difference_is_told_of_its_older_version() -> N
 
 @pytest.mark.parametrize(("latency", "avoided"), [(False, 0), (True, 1)])
 def test_avoided_brokers_are_counted_with_fault_latency_on(latency: bool, avoided: int) -> None:
-    """B took 700 ms, which earns it two seconds; 100 ms later it is avoided, and a is not."""
+    """With fault latency on, b is avoided for 2 s after 700 ms and counted 100 ms later."""
     judgements = judged("5.3.3", "0 a3 1 | 20 b0 700 | 820 a0 1", on=latency)
     assert [one.avoided for judgement in judgements[:2] for one in judgement.decisions] == [0, 0]
     assert [one.avoided for one in judgements[2].decisions] == [avoided]
 
 
 def test_the_first_difference_of_a_send_is_told() -> None:
-    """A0 was followed by b1, not a1; and its retry stayed at b."""
+    """Of two wrong attempts the first is reported."""
     (_, judgement) = judged("5.3.3", "0 a0 1 | 20 b1 1 refused > b3 1")
     assert judgement.difference is not None
     assert (judgement.difference.attempt, judgement.difference.signature) == (0, "queue.out-of-turn/first")
@@ -76,20 +77,20 @@ def test_the_first_difference_of_a_send_is_told() -> None:
 
 @pytest.mark.parametrize(("next_queue", "found"), [("a1", []), ("a2", ["queue.out-of-turn/first"])])
 def test_after_another_end_than_the_rules_have_the_index_is_known(next_queue: str, found: list[str]) -> None:
-    """The call ended, but for its exception; so a1 follows a0."""
+    """After a call with a wrong exception the index is still known: a1 follows."""
     text = f"0 a1 1 refused > b0 1 refused > a0 1 refused ! too-much | 40 {next_queue} 1"
     assert signatures("5.3.3", text)[1:] == found
 
 
 def test_after_a_call_that_stopped_early_the_index_is_open() -> None:
-    """Whether the client has chosen for the attempt that it did not make, nobody saw."""
+    """After a call that stopped early any queue is legal: it may have chosen one unseen."""
     for queue in ("a0", "b2"):
         assert signatures("5.3.3", f"0 a1 1 refused ! client/10001 | 40 {queue} 1") == ["attempts.stopped-early/retry"]
 
 
 @pytest.mark.parametrize("text", ["0 r7 a0 1", "0 a0 1"])
 def test_what_is_undecided_has_no_states_and_no_decisions(text: str) -> None:
-    """Its list is not in the trace, or its witness cannot have seen all."""
+    """An undecided send has no decisions and no states: its list, or what its witness saw, is unknown."""
     (send,) = history(text)
     unseen = send if send.route == 7 else replace(send, route_after=UNSEEN_ROUTE)
     (judgement,) = replay_for("5.3.3", ClientSettings(), routes("a4 b4")).judge_all([unseen])
@@ -98,7 +99,7 @@ def test_what_is_undecided_has_no_states_and_no_decisions(text: str) -> None:
 
 
 def test_what_is_undecided_differs_in_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Seven of eight ways were followed, and the send went the other; not even a result that names another queue."""
+    """With an outcome dropped, an undecided send has no difference, not even for a result that names another queue."""
     monkeypatch.setattr(transition, "WAYS_FOLLOWED", 7)
     for lies in (False, True):
         (send,) = history("0 a0 1")
@@ -109,7 +110,7 @@ def test_what_is_undecided_differs_in_nothing(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_without_a_witness_a_result_may_still_contradict_itself() -> None:
-    """The only thing that is asked then."""
+    """Without a witness only a result that contradicts itself is a difference."""
     (send,) = history("0 a0 1")
     replay = replay_for("5.3.3", ClientSettings(), routes("a4 b4"), witnessed=False)
     (judgement,) = replay.judge_all([replace(send, queue_id=3)])
@@ -118,7 +119,7 @@ def test_without_a_witness_a_result_may_still_contradict_itself() -> None:
 
 
 def test_subjects_show_their_attempts_if_not_said_otherwise() -> None:
-    """A send without attempts is one that stopped early then."""
+    """By default a subject shows its attempts, so a send without any stopped early."""
     replay = Replay(dialect_of("5.3.3"), ClientSettings(), routes("a4"))
     assert replay.witnessed
     assert replay.judge(history("0")[0]).difference is not None
@@ -131,7 +132,7 @@ ONE_WAY = send_of(
 
 
 def test_a_one_way_call_that_waited_differs_although_its_queue_is_right() -> None:
-    """For two seconds."""
+    """A one-way call that waits for 2 s is a difference, although its queue is right."""
     (judgement,) = replay_for("5.3.3", ClientSettings(), routes("a4 b4")).judge_all([ONE_WAY])
     assert judgement.difference is not None
     assert judgement.difference.signature == "attempts.waited-for-an-answer"
@@ -139,7 +140,7 @@ def test_a_one_way_call_that_waited_differs_although_its_queue_is_right() -> Non
 
 
 def test_a_result_of_an_asynchronous_send_is_judged_elsewhere() -> None:
-    """Here only its first choice is, so a result that names another queue is no difference."""
+    """Of an asynchronous send only the first choice is judged here, not its result."""
     send = replace(ONE_WAY, mode=SendMode.ASYNC, status="SEND_OK", broker="b", queue_id=3)
     (judgement,) = replay_for("5.3.3", ClientSettings(), routes("a4 b4")).judge_all([send])
     assert (judgement.difference, judgement.decisions) == (None, (EITHER,))
@@ -147,7 +148,7 @@ def test_a_result_of_an_asynchronous_send_is_judged_elsewhere() -> None:
 
 @pytest.mark.parametrize("mode", [SendMode.SYNC, SendMode.ONEWAY, SendMode.ASYNC])
 def test_a_call_that_is_over_leaves_nothing_in_hand(mode: SendMode) -> None:
-    """Hidden states that differ in it alone are one."""
+    """A finished call leaves no loop and no finish, so that equal states merge."""
     send = replace(ONE_WAY, mode=mode, end_ns=3 * MS, status="SEND_OK" if mode is SendMode.SYNC else None)
     replay = replay_for("5.3.3", ClientSettings(send_latency_fault_enable=mode is SendMode.SYNC), routes("a4 b4"))
     assert replay.judge(send).difference is None
@@ -158,7 +159,7 @@ def test_a_call_that_is_over_leaves_nothing_in_hand(mode: SendMode) -> None:
 
 @pytest.mark.parametrize("narrated", [False, True])
 def test_a_story_is_collected_when_somebody_wants_it(narrated: bool) -> None:
-    """And not otherwise, which is what is done if nothing is said."""
+    """Events are collected only on request."""
     replay = replay_for("5.3.3", ClientSettings(), routes("a4 b4"))
     (send,) = history("0 a0 1")
     observation = (

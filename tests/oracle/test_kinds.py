@@ -1,4 +1,4 @@
-"""Which check a difference is told to: its kind; and what the end of a call is held against."""
+"""The check to which a difference belongs, and when two ends are alike."""
 
 from dataclasses import replace
 
@@ -33,7 +33,7 @@ from tests.oracle.test_async_ends import SETTINGS, TIMED_OUT, faulty, trace
 def test_an_asynchronous_send_differs_in_attempts_or_in_its_error(
     send: Send, signature: str, kind: DifferenceKind
 ) -> None:
-    """As many as the rules say, or the exception that they say."""
+    """A wrong number of attempts has kind ATTEMPTS, a wrong exception kind ERROR."""
     troubled = faulty if signature.startswith("attempts") else (lambda *_: False)
     found = async_difference(dialect_of("5.3.3"), SETTINGS, send, troubled)
     assert found is not None
@@ -41,7 +41,7 @@ def test_an_asynchronous_send_differs_in_attempts_or_in_its_error(
 
 
 def test_what_went_on_too_long_says_how_many_were_the_most() -> None:
-    """Two retries by default: over after three attempts, by the rules; in calm after one."""
+    """Too many attempts report the maximum: three with two retries, one in calm."""
     found = async_difference(dialect_of("5.3.3"), SETTINGS, trace(10, 10, 10, 10), faulty)
     assert found is not None and found.expected == "the send over after 3 attempts"
     calm = async_difference(dialect_of("5.3.3"), SETTINGS, trace(10, 10), lambda *_: False)
@@ -56,7 +56,7 @@ def test_what_went_on_too_long_says_how_many_were_the_most() -> None:
     ],
 )
 def test_a_synchronous_send_differs_in_its_queue_or_its_attempts(text: str, kind: DifferenceKind) -> None:
-    """The last send of each history is the one that does."""
+    """A wrong queue has kind QUEUE, one attempt too many kind ATTEMPTS."""
     assert [one.difference and one.difference.kind for one in judged("5.3.3", text)][-1] is kind
 
 
@@ -80,12 +80,12 @@ OK, SILENT = Finish(Ending.RESULT, status="SEND_OK"), Finish(Ending.RESULT)
     ],
 )
 def test_when_two_ends_are_alike(finish: Finish, send: Send, alike: bool) -> None:
-    """A status that one of them does not say is no difference, but of a one-way call; −1 is no code."""
+    """A missing status is no difference, but a one-way call must have none; −1 is no code."""
     assert ends_alike(finish, send) is alike
 
 
 def test_an_uncertain_time_is_read_as_one_figure_or_two() -> None:
-    """With thousands apart."""
+    """An interval is shown as one figure or two, with thousands separators."""
     assert (repr(Interval(1_500, 1_500, ChoiceExplorer())), repr(Interval(1_500, 2_500, ChoiceExplorer()))) == (
         "1,500",
         "1,500–2,500",

@@ -1,4 +1,4 @@
-"""Asynchronous sends that ended before they tried any queue."""
+"""Asynchronous sends that ended without an attempt."""
 
 from dataclasses import replace
 
@@ -17,7 +17,7 @@ REFUSED = send_of(0, 0, SendKind.PLAIN, 0, 0, 3 * MS, "MQClientException", route
 
 
 def judged(send: Send, *, faulty: bool = False, witnessed: bool = True) -> SendJudgement:
-    """What the rules of 5.3.3 say, with a timeout of 500 ms and one list of a queue."""
+    """Judge by 5.3.3 with a timeout of 500 ms and one queue."""
     settings = ClientSettings(send_msg_timeout_ms=500)
     replay = replay_for("5.3.3", settings, {1: (("broker-a", 0),)}, witnessed=witnessed)
     (judgement,) = judge_asynchronous(replay, [send], lambda *_: faulty)
@@ -26,14 +26,14 @@ def judged(send: Send, *, faulty: bool = False, witnessed: bool = True) -> SendJ
 
 @pytest.mark.parametrize("error", ["MQClientException", "RemotingTooMuchRequestException", "IllegalStateException"])
 def test_a_client_that_knows_queues_tries_one(error: str) -> None:
-    """With time left and no broker faulty, an exception without an attempt is a difference and no open question."""
+    """With queues, time and no faulty broker, an exception without an attempt is a difference."""
     judgement = judged(replace(REFUSED, error=error))
     assert judgement.difference is not None
     assert judgement.difference.signature == "attempts.stopped-early/first"
 
 
 def test_time_and_addresses_may_be_lacking() -> None:
-    """No time is left after as long as the timeout; a broker's address may be gone where one is faulty."""
+    """No attempt is needed once the timeout is over, or if a faulty broker's address may be missing."""
     late = replace(REFUSED, end_ns=500 * MS, error="RemotingTooMuchRequestException")
     for judgement in (judged(late), judged(REFUSED, faulty=True)):
         assert judgement.difference is None and judgement.undecided is None
@@ -49,19 +49,19 @@ def test_time_and_addresses_may_be_lacking() -> None:
     ],
 )
 def test_what_was_not_seen_stays_open(send: Send) -> None:
-    """A route that was never told of, a callback that never came, and a result that somebody must have tried for."""
+    """A send with an unknown route, no callback, or a result without an attempt is undecided."""
     judgement = judged(send)
     assert judgement.difference is None and judgement.undecided is not None
 
 
 def test_without_a_witness_nobody_knows_of_attempts() -> None:
-    """A client that shows none of them may have made some."""
+    """Without recorded attempts a send is undecided."""
     assert judged(REFUSED, witnessed=False).undecided is not None
 
 
 @pytest.mark.parametrize(("release", "chooser"), [("4.0.0-incubating", None), ("5.3.3", 3)])
 def test_a_send_nobody_saw_tried_may_have_had_its_turn(release: str, chooser: int | None) -> None:
-    """The queue after it may be the next, or the next but one; a turn that is missing without such a send is a difference."""
+    """A send without an attempt may have taken a queue; only then may the next send skip one."""
     queues = tuple(("broker-a", number) for number in range(4))
     sends = [chosen_by(chooser, number, queues[number % 4]) for number in range(12)]
     for number in (5, 6):
@@ -78,7 +78,6 @@ def fresh(release: str, queues: tuple[tuple[str, int], ...]) -> Replay:
 
 
 def chosen_by(chooser: int | None, number: int, queue: tuple[str, int]) -> Send:
-    """A send answered within 2 ms, its queue chosen by a thread of the client's, or by the application's own."""
     start_ns = number * 10 * MS
     attempt = attempt_of(0, *queue, start_ns + 100_000, start_ns + 2 * MS, None, None, "SEND_OK", chooser)
     return replace(

@@ -1,4 +1,4 @@
-"""Which decision points of several threads may be next, which orders need not be tried, and how many are followed."""
+"""Which decision points of several threads may be next, which orders are skipped, and how many are followed."""
 
 from typing import Any
 
@@ -35,7 +35,6 @@ FAILED = attempt_of(0, "a", 0, 0, MS, "RemotingConnectException")
 
 
 def avoiding(until_ms: int) -> Belief:
-    """A is avoided until then."""
     state = HiddenState(dialect_of("5.3.3"), ChoiceExplorer(), latency_on=True)
     state.faults.update("a", 600, until_ms, True, 0)
     return Belief([state])
@@ -63,26 +62,26 @@ def enabled(*lanes: _Lane, progress: tuple[int, ...] = (0, 0), here: Belief = CA
 
 @pytest.mark.parametrize(("from_ns", "expected"), [(20, [0, 1]), (21, [0])])
 def test_a_moment_may_be_next_unless_another_is_certainly_over_before(from_ns: int, expected: list[int]) -> None:
-    """The first window ends at 20; that of the other begins then, or later."""
+    """A point may be next unless another's window ends before its own begins."""
     assert enabled(lane(note(10, 20)), lane(note(from_ns, 30))) == expected
     assert enabled(lane(note(from_ns, 30)), lane(note(10, 20))) == [1 - one for one in expected][::-1]
 
 
 def test_a_thread_at_its_end_is_not_asked() -> None:
-    """Progress is counted by thread."""
+    """A thread without further points is never next."""
     lanes = lane(note(10, 20)), lane(note(10, 20), note(90, 95))
     assert enabled(*lanes, progress=(1, 0)) == [1]
     assert enabled(*lanes, progress=(0, 1)) == [0]
 
 
 def test_of_choices_alone_one_order_is_enough_in_calm() -> None:
-    """No broker is avoided, and nobody notes anything: whoever is first, the others choose alike."""
+    """In calm one order of choices is enough, because none changes another; with an avoidance all are tried."""
     assert enabled(lane(choice(10, 20)), lane(choice(10, 20))) == [0]
     assert enabled(lane(choice(10, 20)), lane(choice(10, 20)), here=avoiding(60_000)) == [0, 1]
 
 
 def test_an_avoidance_that_is_over_is_calm() -> None:
-    """Until 1 ms; the choice begins then, or a nanosecond earlier."""
+    """An avoidance until 1 ms is over for a choice that begins then, but not a nanosecond earlier."""
     for from_ns, expected in ((MS, [0]), (MS - 1, [0, 1])):
         assert enabled(lane(choice(from_ns, 2 * MS)), lane(choice(from_ns, 2 * MS)), here=avoiding(1)) == expected
 
@@ -92,28 +91,28 @@ def test_an_avoidance_that_is_over_is_calm() -> None:
 def test_what_may_earn_an_avoidance_meanwhile_comes_into_question_first(
     settled: Attempt, from_ns: int, expected: list[int]
 ) -> None:
-    """Thread 1 chooses, and notes a failure or a slow answer before thread 0's choice is over, or just after it."""
+    """A thread that may note a failure or slow answer before another's choice ends goes first."""
     assert enabled(lane(choice(10, 20)), lane(choice(10, 20), note(from_ns, 700 * MS, settled))) == expected
 
 
 def test_where_each_may_come_before_the_other_s_choice_both_orders_are_tried() -> None:
-    """Both choose, and note a failure at once."""
+    """If each thread may note a failure before the other's choice, both orders are tried."""
     assert enabled(*(lane(choice(10, 20), note(20, 30)) for _ in range(2))) == [0, 1]
 
 
 def test_a_quick_answer_does_not() -> None:
-    """Nor does one thread's own."""
+    """A quick answer, or the thread's own note, does not require another order."""
     assert enabled(lane(choice(10, 20)), lane(note(10, 20, QUICK))) == [0]
     assert enabled(lane(choice(10, 20), note(15, 20)), lane(choice(10, 20))) == [0]
 
 
 def test_what_a_thread_has_behind_it_does_not_count() -> None:
-    """Its failure was noted; only what may come is asked for."""
+    """A failure already noted does not require another order."""
     assert enabled(lane(choice(10, 20)), lane(note(10, 20), choice(10, 20)), progress=(0, 1)) == [0]
 
 
 def test_a_note_is_never_passed_over() -> None:
-    """Its own effect is what the others may see; so the choice beside it is taken, if nothing harmful may come before."""
+    """Notes are tried in every order; a choice beside a harmless note goes first."""
     assert enabled(lane(note(10, 20, QUICK)), lane(note(10, 20, QUICK))) == [0, 1]
     assert enabled(lane(note(10, 20)), lane(choice(10, 20))) == [0, 1]
     assert enabled(lane(note(10, 20, QUICK)), lane(choice(10, 20))) == [1]
@@ -128,7 +127,7 @@ ATTEMPTS = (
 
 @pytest.mark.parametrize(("number", "chosen_after_ms"), [(1, 5), (2, 20), (3, 40)])
 def test_an_answer_within_half_a_second_of_its_choice_is_harmless(number: int, chosen_after_ms: int) -> None:
-    """The choice is after the call, or after the end of the attempt before; what failed never is, nor what is no note."""
+    """An answer within 500 ms of the call, or of the previous attempt's end, is harmless; failures and choices are not."""
     send = send_of(0, 0, SendKind.PLAIN, 0, 5 * MS, 900 * MS, attempts=ATTEMPTS)
     for to_ns, harmless in (((chosen_after_ms + 500) * MS - 1, True), ((chosen_after_ms + 500) * MS, False)):
         settled = ATTEMPTS[number - 1]
@@ -139,24 +138,24 @@ def test_an_answer_within_half_a_second_of_its_choice_is_harmless(number: int, c
 
 
 def test_the_soonest_is_the_one_whose_window_ends_first() -> None:
-    """Of threads that may be next."""
+    """Of the threads that may be next, the soonest is that whose window ends first."""
     lanes = [lane(note(10, 50)), lane(note(20, 30)), lane(note(1, 2))]
     assert [_soonest(lanes, (0, 0, 0), those) for those in ([0, 1], [0], [0, 1, 2])] == [1, 0, 2]
 
 
 def test_progress_is_one_moment_of_one_thread() -> None:
-    """The others stay."""
+    """Progress advances one point of one thread."""
     assert [_onward((3, 5, 7), one) for one in range(3)] == [(4, 5, 7), (3, 6, 7), (3, 5, 8)]
 
 
 def test_what_is_certainly_past_is_before_every_moment_to_come() -> None:
-    """In whole milliseconds; nothing is to come at the end."""
+    """The certain past ends, in whole ms, at the earliest pending point; without any it is 0."""
     lanes = [lane(note(7 * MS, 9 * MS)), lane(note(5 * MS - 1, 6 * MS), note(8 * MS, 9 * MS))]
     assert [_certainly_past_ms(lanes, progress) for progress in ((0, 0), (0, 1), (1, 1), (1, 2))] == [4, 7, 8, 0]
 
 
 def test_an_unjudged_call_is_reached_by_the_first_that_may_be_as_late() -> None:
-    """Any thread that may be next, to the nanosecond; without such a call never."""
+    """An unjudged call is reached when the window of a possible next point ends at or after its start."""
     lanes = [lane(note(10, 20)), lane(note(10, 30))]
     asked = [_reach(lanes, (0, 0), [0, 1], unknown_ns) for unknown_ns in (None, 20, 21, 30, 31)]
     assert asked == [False, True, True, True, False]
@@ -164,7 +163,7 @@ def test_an_unjudged_call_is_reached_by_the_first_that_may_be_as_late() -> None:
 
 
 def test_the_belief_at_the_end_of_a_call_is_kept() -> None:
-    """Once, when a thread has come to its end; one that has not begun, or has just chosen, is at none."""
+    """The belief at the end of each call is kept once."""
     replay = replay_for("5.3.3", ClientSettings(send_latency_fault_enable=True), routes("a4"))
     first, second = (Observation(replay.transitions, send) for send in history("t0 0 a0 1 | t0 20 a1 1"))
     made = _Lane()
@@ -183,7 +182,7 @@ def test_the_belief_at_the_end_of_a_call_is_kept() -> None:
 
 @pytest.mark.parametrize(("orders", "kept"), [(1, 10), (12, 10), (13, 9), (20, 8)])
 def test_states_are_shared_out_among_orders(orders: int, kept: int) -> None:
-    """128 in all, but eight of each at least; ten that nothing can make one in each order."""
+    """Orders share 128 states, at least eight each; here each has ten that cannot merge."""
     replay = replay_for("5.3.3", ClientSettings(send_latency_fault_enable=True), routes("a4"))
     found: dict[tuple[int, ...], list[HiddenState]] = {}
     for order in range(orders):
@@ -196,7 +195,7 @@ def test_states_are_shared_out_among_orders(orders: int, kept: int) -> None:
 
 
 def test_no_more_orders_are_followed_than_are_to_be(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two at the most, and one from when a third was left out."""
+    """At most two orders are followed, and one after a third was dropped."""
     monkeypatch.setattr(interleave, "ORDERS_FOLLOWED", 2)
     monkeypatch.setattr(interleave, "ORDERS_BEYOND", 1)
     settle, followed = interleave._settled, []
@@ -214,7 +213,7 @@ def test_no_more_orders_are_followed_than_are_to_be(monkeypatch: pytest.MonkeyPa
 
 
 def test_from_the_first_unjudged_call_on_no_thread_differs() -> None:
-    """Two of thread 0's are unjudged; between them thread 1 takes a queue out of turn."""
+    """After an unjudged call of thread 0, a queue out of turn in thread 1 is undecided."""
     text = "t0 0 a3 1 | t1 0.05 a0 1 | t0 20 r0 b0 1 refused > a1 1 | t1 40 b3 1 | t0 200 r0 a0 1"
     judgements = judged("5.3.3", text, on=True)
     assert [one.difference for one in judgements] == [None] * 5

@@ -1,4 +1,4 @@
-"""Histories without fault latency, judged by hand-worked rules."""
+"""Histories without fault latency, with manually derived results."""
 
 from dataclasses import replace
 
@@ -13,19 +13,19 @@ from tests.oracle.judging import judged, legal, signatures
 
 
 def test_the_first_choice_is_free_and_the_second_is_not() -> None:
-    """The start of the index is random: all eight queues; after that one."""
+    """The index starts at random: eight queues are legal, then one."""
     judgements = judged("5.3.3", "0 b2 2 | 20 b3 2 | 40 a0 2")
     assert legal(judgements) == [[8], [1], [1]]
     assert [one.difference for one in judgements] == [None] * 3
 
 
 def test_a_queue_out_of_turn_is_reported_once() -> None:
-    """After the skip the index is taken from what was seen."""
+    """A queue out of turn is reported once: afterwards the index is the observed one."""
     assert signatures("5.3.3", "0 a0 2 | 20 a1 2 | 40 b0 2 | 60 b1 2") == ["queue.out-of-turn/first"]
 
 
 def test_a_difference_is_said_in_sentences() -> None:
-    """For operators."""
+    """A difference has sentences for operators."""
     (difference,) = [one.difference for one in judged("5.3.3", "0 a0 2 | 20 b3 2") if one.difference]
     assert difference.expected == "queue 1 of a (1 of 8 queues)"
     assert difference.observed == "attempt 1 went to queue 3 of b"
@@ -34,25 +34,25 @@ def test_a_difference_is_said_in_sentences() -> None:
 
 @pytest.mark.parametrize(("release", "next_queue"), [("4.7.1", "a3"), ("4.8.0", "b1"), ("5.3.3", "b1")])
 def test_the_ticks_of_a_retry_are_seen_in_the_next_send(release: str, next_queue: str) -> None:
-    """A4: from a1 past a2 and a3 to b0 is one tick in P1, three in P2."""
+    """A4: a retry from a1 past a2 and a3 to b0 takes one tick in P1, three in P2."""
     for candidate in ("a3", "b1"):
         found = signatures(release, f"0 a0 2 | 20 a1 1 refused > b0 1 | 40 {candidate} 1")
         assert found == ([] if candidate == next_queue else ["queue.out-of-turn/first"])
 
 
 def test_a_retry_on_the_failed_broker() -> None:
-    """A3."""
+    """A3: a retry at the failed broker is a difference."""
     assert signatures("5.3.3", "0 a1 1 refused > a2 1") == ["retry.returned-to-failed-broker/retry"]
 
 
 def test_a_retry_on_the_only_broker() -> None:
-    """P2 has passed all four queues and takes the next, which is the one after the last tried."""
+    """On the only broker P2 skips all four queues, to the one after the failed one; P1 takes one further."""
     assert signatures("5.3.3", "0 a1 1 refused > a2 1 | 20 a3 1", "a4") == []
     assert signatures("4.7.1", "0 a1 1 refused > a3 1 | 20 a0 1", "a4") == []
 
 
 def test_a_timeout_uses_up_the_budget_from_4_3_0() -> None:
-    """A paused broker: no second attempt."""
+    """From 4.3.0 on no attempt follows a timeout; 4.2.0 makes one."""
     ended = "0 a1 3002 timeout ! too-much"
     went_on = "0 a1 3002 timeout > b0 2"
     assert [signatures("4.3.0", text) for text in (ended, went_on)] == [[], ["attempts.went-on/retry"]]
@@ -61,10 +61,10 @@ def test_a_timeout_uses_up_the_budget_from_4_3_0() -> None:
 
 def test_the_last_millisecond_of_the_budget_may_go_either_way() -> None:
     """
-    The attempt ends 3 000.1–3 000.2 ms after the call, so whole milliseconds read as 3 000 or 3 001.
+    In the last millisecond of its time a call may end or go on.
 
-    Each reading has a millisecond of room, so after a retry of one there may be a third attempt; after one of three, at
-    3 003.1 or later, there is none.
+    The attempt ends 3,000.1–3,000.2 ms after the call, read as 3,000 or 3,001. With 1 ms of room per reading a third
+    attempt may follow a retry of 1 ms, but not one of 3 ms, at 3,003.1 or later.
     """
     assert signatures("5.3.3", "0 a3 3000 timeout ! too-much") == []
     assert signatures("5.3.3", "0 a3 3000 timeout > b0 0.1 timeout ! too-much") == []
@@ -73,7 +73,7 @@ def test_the_last_millisecond_of_the_budget_may_go_either_way() -> None:
 
 
 def test_a_call_that_times_out_has_moved_the_index() -> None:
-    """Selected before the budget is looked at: a1, then past a2 and a3 to b0, so the next is b1."""
+    """A retry is selected before the time is checked: past a2 and a3 to b0, so the next send goes to b1."""
     assert signatures("5.3.3", "0 a0 1 | 20 a1 3002 timeout ! too-much | 4000 b1 1") == []
     assert signatures("5.3.3", "0 a0 1 | 20 a1 3002 timeout ! too-much | 4000 a2 1") == ["queue.out-of-turn/first"]
 
@@ -87,18 +87,18 @@ def test_a_call_that_times_out_has_moved_the_index() -> None:
     ],
 )
 def test_what_the_call_throws_in_the_end(thrown: str, signature: list[str]) -> None:
-    """Three refused attempts: MQClientException, code 10001."""
+    """After three refused attempts the call throws MQClientException with code 10001."""
     assert signatures("5.3.3", f"0 a1 1 refused > b0 1 refused > a0 1 refused ! {thrown}") == signature
 
 
 def test_a_code_of_minus_one_is_no_code() -> None:
-    """Java leaves −1 where there is none; a lost connection gives none."""
+    """Java's −1 is no code; a lost connection has none."""
     text = "0 a1 1 lost > b0 1 lost > a0 1 lost ! client/-1"
     assert signatures("5.3.3", text) == []
 
 
 def test_success_after_an_error_that_is_not_retried() -> None:
-    """Busy is retried from 5.3.0 only."""
+    """Busy is retried from 5.3.0 on only."""
     assert signatures("5.3.0", "0 a1 1 busy > b0 1") == []
     assert signatures("5.2.0", "0 a1 1 busy > b0 1") == ["attempts.went-on/retry"]
     assert signatures("5.2.0", "0 a1 1 busy") == []
@@ -106,7 +106,7 @@ def test_success_after_an_error_that_is_not_retried() -> None:
 
 
 def test_more_and_fewer_attempts_than_set() -> None:
-    """C2."""
+    """C2: more or fewer retries than set are a difference."""
     refused = "0 a1 1 refused > b0 1 refused"
     assert signatures("5.3.3", refused + " ! client/10001", retries=1) == []
     assert signatures("5.3.3", refused + " ! client/10001", retries=2) == ["attempts.stopped-early/retry"]
@@ -114,20 +114,20 @@ def test_more_and_fewer_attempts_than_set() -> None:
 
 
 def test_a_status_other_than_ok() -> None:
-    """Returned, or with the setting retried and returned in the end."""
+    """A status other than SEND_OK is returned, or retried if set so."""
     assert signatures("5.3.3", "0 a1 1 SLAVE_NOT_AVAILABLE") == []
     assert signatures("5.3.3", "0 a1 1 SLAVE_NOT_AVAILABLE", not_store_ok=True) == ["attempts.stopped-early/retry"]
     assert signatures("5.3.3", "0 a1 1 SLAVE_NOT_AVAILABLE > b0 1", not_store_ok=True) == []
 
 
 def test_an_explicit_queue_costs_no_tick() -> None:
-    """Queue 5 in publish order is b1; the rotation goes on where it was."""
+    """An explicit queue, such as 5 (b1 in publish order), does not move the rotation."""
     assert signatures("5.3.3", "0 a0 1 | 20 =q5 b1 1 | 40 =q13 b1 1 | 60 a1 1") == []
     assert signatures("5.3.3", "0 =q5 b2 1") == ["queue.out-of-turn/first"]
 
 
 def test_an_explicit_queue_is_not_retried_and_its_error_not_wrapped() -> None:
-    """Section 3.7."""
+    """A send to an explicit queue has no retry and no wrapped exception (section 3.7)."""
     assert signatures("5.3.3", "0 =q5 b1 1 refused") == []
     assert signatures("5.3.3", "0 =q5 b1 1 refused ! client/10001") == [
         "error.other-class/expected=RemotingConnectException/seen=MQClientException/first"
@@ -136,19 +136,19 @@ def test_an_explicit_queue_is_not_retried_and_its_error_not_wrapped() -> None:
 
 
 def test_a_selector_takes_its_queue_of_the_list() -> None:
-    """A5: argument modulo the number of queues."""
+    """A5: a selector takes the queue at its argument modulo their number."""
     assert signatures("5.3.3", "0 =s10 a2 1 | 20 =s7 b3 1") == []
 
 
 def test_a_new_route_means_a_new_start() -> None:
-    """All queues of the new list are legal again."""
+    """With a new list all its queues are legal."""
     judgements = judged("5.3.3", "0 a0 1 | 20 r2 c1 1 | 40 r2 a0 1", "a4 b4", "a2 c2")
     assert legal(judgements) == [[8], [4], [1]]
     assert [one.difference for one in judgements] == [None] * 3
 
 
 def test_a_route_that_changes_during_a_call_leaves_both_lists_possible() -> None:
-    """Queue a1 in the old list, or anything in the new."""
+    """If the route changes during a call, a1 of the old list and all of the new list are legal."""
     lists = ("a4 b4", "a2 c2")
     for queue in ("a1", "c0"):
         assert signatures("5.3.3", f"0 a0 1 | 20 r1-2 {queue} 1", *lists) == []
@@ -156,18 +156,18 @@ def test_a_route_that_changes_during_a_call_leaves_both_lists_possible() -> None
 
 
 def test_an_attempt_without_an_address_cannot_be_seen() -> None:
-    """The call says so at its end; three brokers, b's address is gone."""
+    """An attempt at a broker without an address is invisible; code 10003 reports it."""
     assert signatures("5.3.3", "0 ! client/10003") == []
     assert signatures("5.3.3", "0 a3 1 refused ! client/10003", retries=1) == []
 
 
 def test_an_unseen_attempt_is_not_assumed_without_need() -> None:
-    """Else every skipped broker would be excused."""
+    """An invisible attempt needs evidence, or every skipped broker would be excused."""
     assert signatures("5.3.3", "0 a2 1 | 20 a3 1 | 40 c0 1", "a4 b1 c1") == ["queue.out-of-turn/first"]
 
 
 def test_no_route() -> None:
-    """An unknown topic, or a name server that cannot be reached."""
+    """A call without a route ends by an unknown topic or, from 4.6.0 on, by an unreachable name server."""
     assert signatures("4.5.2", "0 r0 ! client/10005") == signatures("5.3.3", "0 r0 ! client/10005") == []
     assert signatures("5.3.3", "0 r0 ! state") == []
     assert signatures("4.5.2", "0 r0 ! state") == [
@@ -176,20 +176,20 @@ def test_no_route() -> None:
 
 
 def test_a_list_emptied_as_the_call_began() -> None:
-    """The version was read before a poll and the list after it; without a poll there were queues to try."""
+    """A poll may have emptied the list as the call began; without a poll there were queues to try."""
     assert signatures("5.3.3", "0 r1-2 ! client/10005", "a4 b4", "") == []
     assert signatures("5.3.3", "0 ! client/10005") == ["attempts.stopped-early/first"]
     assert signatures("4.5.2", "0 r1-2 ! state", "a4 b4", "") == ["attempts.stopped-early/first"]
 
 
 def test_an_unknown_list_leaves_a_send_undecided() -> None:
-    """Attempts, but no queues to judge them by."""
+    """A send with attempts but an unknown list is undecided."""
     assert signatures("5.3.3", "0 r7 a0 1") == ["undecided"]
 
 
 @pytest.mark.parametrize("seen", ["b3 1", ""])
 def test_a_send_whose_witness_cannot_have_seen_all_is_undecided(seen: str) -> None:
-    """Whatever was seen of it, even nothing; what comes after starts anywhere."""
+    """A send whose witness cannot have seen all is undecided; the next may take any queue."""
     sends = history(f"0 a0 2 | 20 {seen} | 40 b2 1 | 60 b3 1 | 80 a1 1")
     sends[1] = replace(sends[1], route=UNSEEN_ROUTE, route_after=UNSEEN_ROUTE)
     told = list(replay_for("5.3.3", ClientSettings(), routes("a4 b4")).judge_all(sends))
@@ -198,20 +198,20 @@ def test_a_send_whose_witness_cannot_have_seen_all_is_undecided(seen: str) -> No
 
 
 def test_after_an_undecided_send_the_index_is_open() -> None:
-    """The client's own counter went on; a queue given by the application moves nothing, so there it stays known."""
+    """After an undecided send the index is unknown, unless the application named the queue."""
     assert signatures("5.3.3", "0 a0 1 | 20 r0 a1 1 | 40 a2 1 | 60 a3 1") == ["undecided"]
     assert signatures("5.3.3", "0 a0 1 | 20 r0 a1 1 | 40 a2 1 | 60 b0 1") == ["undecided", "queue.out-of-turn/first"]
     assert signatures("5.3.3", "0 a0 1 | 20 r0 =q5 b1 1 | 40 a2 1") == ["undecided", "queue.out-of-turn/first"]
 
 
 def test_after_an_undecided_send_nothing_is_certain_about_avoidance() -> None:
-    """It may have failed on any broker, and put it into the fault table."""
+    """An undecided send may have failed at any broker, so no avoidance is certain afterwards."""
     text = "0 a3 1 | 20 r0 b0 1 refused > a1 1 | 40 a2 1 | 60 a3 1 | 80 a0 1 | 100 a1 1"
     assert signatures("5.3.3", text, on=True) == ["undecided", "undecided"]
 
 
 def test_a_send_without_attempts() -> None:
-    """With a witness the rules want one; without, nothing is said."""
+    """A send without attempts is a difference only with a witness."""
     assert signatures("5.3.3", "0") == ["attempts.stopped-early/first"]
     replay = replay_for("5.3.3", ClientSettings(), routes("a4"), witnessed=False)
     (judgement,) = replay.judge_all(history("0"))
@@ -219,7 +219,7 @@ def test_a_send_without_attempts() -> None:
 
 
 def test_a_result_that_names_another_queue() -> None:
-    """What the client says it chose against where its attempt went."""
+    """A result that names another queue than its attempt's is a difference."""
     (send,) = history("0 a0 1")
     lied = type(send)(**{name: getattr(send, name) for name in send.__slots__} | {"queue_id": 3})
     (judgement,) = replay_for("5.3.3", ClientSettings(), routes("a4")).judge_all([lied])
@@ -228,7 +228,7 @@ def test_a_result_that_names_another_queue() -> None:
 
 
 def test_a_result_without_a_status() -> None:
-    """A subject that shows its attempts can say how they ended; others are excused."""
+    """A subject that shows its attempts must report a status; others need not."""
     (send,) = history("0 a0 1")
     for witnessed in (True, False):
         bare = replace(send, status=None, broker=None, queue_id=None)
@@ -238,13 +238,13 @@ def test_a_result_without_a_status() -> None:
 
 
 def test_an_unknown_release_is_the_users_mistake() -> None:
-    """With the list of the known."""
+    """An unknown release is a UsageError that lists the known ones."""
     with pytest.raises(UsageError, match=r"5\.5\.0"):
         replay_for("6.0.0", ClientSettings(), routes("a4"))
 
 
 def test_threads_without_fault_latency_have_nothing_in_common() -> None:
-    """Each its own start."""
+    """Without fault latency each thread starts anywhere."""
     judgements = judged("5.3.3", "t0 0 a0 1 | t1 0.5 b2 1 | t0 20 a1 1 | t1 20.5 b3 1")
     assert legal(judgements) == [[8], [8], [1], [1]]
     assert [one.difference for one in judgements] == [None] * 4

@@ -1,4 +1,4 @@
-"""Results of synchronous sends that contradict their attempts, or say too little, told in full."""
+"""Full differences of results that contradict their attempts or are incomplete."""
 
 from dataclasses import replace
 from typing import Any
@@ -16,7 +16,7 @@ from tests.oracle.test_differences_in_full import told_of
     [("0 a0 1", "first", 0, ["a", 0]), ("0 a0 1 refused > b0 1", "retry", 1, ["b", 0])],
 )
 def test_a_result_that_names_another_queue(text: str, place: str, attempt: int, last: list[object]) -> None:
-    """Right broker or wrong: the last answered attempt went elsewhere."""
+    """A result must name the queue of the last answered attempt."""
     for broker, queue in (("a", 3), ("b", 3), ("c", 0)):
         assert told_of({"broker": broker, "queue_id": queue}, text) == RuleDifference(
             DifferenceKind.QUEUE,
@@ -29,12 +29,12 @@ def test_a_result_that_names_another_queue(text: str, place: str, attempt: int, 
 
 
 def test_a_result_that_names_no_broker_is_not_asked_for_its_queue() -> None:
-    """Some clients say less."""
+    """A result without a broker is legal, because some clients report less."""
     assert told_of({"broker": None, "queue_id": None}) is None
 
 
 def test_the_result_is_that_of_the_last_attempt_that_was_answered() -> None:
-    """Statuses other than SEND_OK were kept, of a0 and then of b0; the third attempt, at a0, was refused."""
+    """The result is that of the last answered attempt, here b0, though a refused one at a0 follows."""
     (send,) = history("0 a0 1 SLAVE_NOT_AVAILABLE > b0 1 SLAVE_NOT_AVAILABLE > a0 1 refused")
     kept = replace(send, error=None, cause=None, code=None, status="SLAVE_NOT_AVAILABLE", broker="b", queue_id=0)
     assert result_difference(kept) is None
@@ -52,13 +52,13 @@ def test_the_result_is_that_of_the_last_attempt_that_was_answered() -> None:
     ],
 )
 def test_a_result_that_came_from_no_attempt_names_none(text: str, change: dict[str, Any]) -> None:
-    """No attempt was answered, or the call threw: what is wrong then is said otherwise."""
+    """Without an answer, or after an exception, no queue is compared: that is another difference."""
     (send,) = history(text)
     assert result_difference(replace(send, broker="a", queue_id=3, **change)) is None
 
 
 def test_a_result_without_a_status() -> None:
-    """The client shows its attempts, so it can say how they ended."""
+    """A client that reports attempts must report a status."""
     assert told_of({"status": None}) == RuleDifference(
         DifferenceKind.ERROR,
         "error.result-incomplete",

@@ -17,7 +17,7 @@ RETURNED, LEFT = "retry.returned-to-failed-broker/retry", "retry.left-its-queue/
 
 
 def tried(*queues: str, kind: SendKind = SendKind.PLAIN, route: int = 1, route_after: int = 1) -> Send:
-    """A send whose attempts were at these queues, at 10 to 19 ns, 20 to 29 ns and so on; called back at 99."""
+    """Return a send with attempts at these queues, at 10–19 ns, 20–29 ns and so on; called back at 99."""
     attempts = tuple(
         attempt_of(number, queue[0], int(queue[1:]), 10 * (number + 1), 10 * (number + 1) + 9)
         for number, queue in enumerate(queues)
@@ -40,7 +40,7 @@ def tried(*queues: str, kind: SendKind = SendKind.PLAIN, route: int = 1, route_a
 def difference(
     send: Send, *lists: str, troubled: Troubled = lambda *_: False, latency: bool = False
 ) -> RuleDifference | None:
-    """By the rules of 5.3.3, which are those of every release; one list of two brokers, "a2 b2", if not said otherwise."""
+    """Judge by 5.3.3, as in every release, with the list "a2 b2" by default."""
     settings = ClientSettings(send_latency_fault_enable=latency)
     return retry_broker_difference(replay_for("5.3.3", settings, routes(*(lists or ("a2 b2",)))), send, troubled)
 
@@ -51,12 +51,12 @@ def name(send: Send, *lists: str, troubled: Troubled = lambda *_: False) -> str 
 
 
 def test_a_retry_goes_to_another_broker() -> None:
-    """Which queue there is not asked."""
+    """A retry goes to another broker, at any queue."""
     assert [name(tried(*queues)) for queues in (("a0",), ("a0", "b0"), ("a0", "b1", "a0"))] == [None] * 3
 
 
 def test_a_retry_at_the_broker_that_failed() -> None:
-    """Another of its queues, or the same."""
+    """A retry at the failed broker is a difference, at whatever queue."""
     assert difference(tried("a0", "a1")) == RuleDifference(
         DifferenceKind.QUEUE,
         RETURNED,
@@ -69,7 +69,7 @@ def test_a_retry_at_the_broker_that_failed() -> None:
 
 
 def test_every_retry_is_asked_and_the_first_that_is_wrong_is_told() -> None:
-    """The second of two, and the second of three, of which the third is wrong as well."""
+    """Of all retries the first wrong one is reported."""
     for queues in (("a0", "b0", "b1"), ("a0", "b0", "b1", "b0")):
         found = difference(tried(*queues))
         assert found is not None
@@ -77,7 +77,7 @@ def test_every_retry_is_asked_and_the_first_that_is_wrong_is_told() -> None:
 
 
 def test_the_only_broker_is_retried() -> None:
-    """There is no other, in the list before the call or in that after it."""
+    """A retry may return if the list before or after the call has no other broker."""
     assert name(tried("a0", "a1"), "a2") is None
     for before, after in ((1, 2), (2, 1), (1, 7), (2, 2)):
         assert name(tried("a0", "a1", route=before, route_after=after), "a2 b2", "a2") is None
@@ -85,7 +85,7 @@ def test_the_only_broker_is_retried() -> None:
 
 
 def test_beside_a_faulty_broker_one_retry_may_not_have_been_seen() -> None:
-    """B between two of a, where b was faulty meanwhile: of three brokers one is enough, but not the failed one itself."""
+    """A retry may return if another broker was faulty: an invisible attempt may lie in between."""
 
     def ails(wanted: str) -> Troubled:
         return lambda broker, *_: broker == wanted
@@ -95,7 +95,7 @@ def test_beside_a_faulty_broker_one_retry_may_not_have_been_seen() -> None:
 
 
 def test_it_is_asked_from_the_failed_attempt_to_the_retry() -> None:
-    """From the start of the one to that of the other."""
+    """Faults count from the start of the failed attempt to that of the retry."""
     asked: list[tuple[str | None, int, int]] = []
 
     def note(broker: str | None, from_ns: int, to_ns: int) -> bool:
@@ -107,7 +107,7 @@ def test_it_is_asked_from_the_failed_attempt_to_the_retry() -> None:
 
 
 def test_what_is_seen_after_the_callback_is_no_retry() -> None:
-    """From its very instant on; the first attempt is one, whatever the clocks say."""
+    """An attempt at or after the callback is no retry; the first attempt always counts."""
     for end_ns, found in ((21, RETURNED), (20, None), (19, None)):
         assert name(replace(tried("a0", "a1"), end_ns=end_ns)) == found
     late_first = tried("a0", "a1")
@@ -118,7 +118,7 @@ def test_what_is_seen_after_the_callback_is_no_retry() -> None:
 
 @pytest.mark.parametrize("kind", [SendKind.QUEUE, SendKind.SELECTOR])
 def test_a_retry_stays_in_the_queue_that_the_application_named(kind: SendKind) -> None:
-    """Neither another queue of its broker, nor the same of another; faulty brokers are no excuse."""
+    """A retry stays at the queue named by the application, even with faulty brokers."""
     assert name(tried("a0", "a0", "a0", kind=kind)) is None
     assert difference(tried("a0", "a1", kind=kind)) == RuleDifference(
         DifferenceKind.QUEUE,
@@ -132,6 +132,6 @@ def test_a_retry_stays_in_the_queue_that_the_application_named(kind: SendKind) -
 
 
 def test_with_fault_latency_on_nobody_knows() -> None:
-    """The fault table decides, and callbacks write it."""
+    """With fault latency on nothing is judged: callbacks write the table that decides."""
     assert difference(tried("a0", "a1"), latency=True) is None
     assert difference(tried("a0", "a1", kind=SendKind.QUEUE), latency=True) is None

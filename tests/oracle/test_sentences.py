@@ -1,4 +1,4 @@
-"""Sentences of the oracle, each word for word."""
+"""Sentences of the oracle, word for word."""
 
 import pytest
 
@@ -25,21 +25,21 @@ QUEUES = [Queue(broker, queue) for broker in ("b", "a") for queue in range(4)]
 
 
 def test_up_to_four_legal_queues_are_listed() -> None:
-    """Five are counted, with the brokers they are on in order."""
+    """Up to four legal queues are listed; five are counted, with their brokers in order."""
     assert legal_text(QUEUES[:1], 8) == "queue 0 of b (1 of 8 queues)"
     listed = "queue 0 of b, queue 1 of b, queue 2 of b, queue 3 of b (4 of 8 queues)"
     assert (legal_text(QUEUES[:4], 8), legal_text(QUEUES[:5], 8)) == (listed, "one of 5 of 8 queues, on a, b")
 
 
 def test_a_duration_has_one_figure_or_two() -> None:
-    """With thousands apart; what rounding puts below zero is zero."""
+    """A duration has one figure or two, with thousands separators and never below zero."""
     assert (duration_text(1_500, 1_500), duration_text(1_500, 2_500)) == ("1,500 ms", "1,500–2,500 ms")
     assert (ms_text(-3), ms_text(7)) == ("0 ms", "7 ms")
     assert ms_text(Interval(-2, 5, ChoiceExplorer())) == "0–5 ms"
 
 
 def test_reasons_are_who_is_avoided_and_who_has_just_failed() -> None:
-    """What is left of two milliseconds or less is rounding."""
+    """Reasons are avoided brokers and the failed broker; a remaining time of up to 2 ms is rounding."""
     assert reasons_text(None, {}) == ""
     assert reasons_text(None, {"a": (0, 2)}) == ""
     assert reasons_text(None, {"a": (0, 3)}) == "; a is avoided for another 0–3 ms"
@@ -48,7 +48,11 @@ def test_reasons_are_who_is_avoided_and_who_has_just_failed() -> None:
 
 
 def test_what_is_left_of_an_avoidance_is_the_least_and_the_most() -> None:
-    """Avoided until 150 to 160 in one hidden state, until 155 to 170 in another: at 100 to 101 that leaves 49 to 70, at 170 nothing."""
+    """
+    The remaining time of an avoidance spans all states.
+
+    Until 150–160 in one and 155–170 in another, it is 49–70 ms at 100–101 and none at 170.
+    """
     states = [state((150, 160)), state((155, 170))]
     assert remaining_ms(states, (100, 101)) == {"a": (49, 70)}
     assert remaining_ms(states[::-1], (100, 101)) == {"a": (49, 70)}
@@ -80,23 +84,22 @@ def test_what_is_left_of_an_avoidance_is_the_least_and_the_most() -> None:
     ],
 )
 def test_how_a_call_ends_by_the_rules(finish: Finish, said: str) -> None:
-    """Each of the ways."""
+    """Each end by the rules has a sentence."""
     assert finish_text(finish) == said
 
 
 def test_another_attempt_is_told_with_its_time() -> None:
-    """Broker, queue and what is left to wait."""
+    """The sentence for a due attempt has broker, queue and remaining time."""
     assert try_text(Try(Queue("b", 3), 2_400)) == "another attempt, on queue 3 of b, with 2,400 ms to wait"
 
 
 def ended(attempts: int, error: str | None = None, code: int | None = None, status: str | None = None) -> Send:
-    """A call of so many attempts."""
     each = tuple(attempt_of(number, "a", 0, 0, 1) for number in range(attempts))
     return send_of(0, 0, SendKind.PLAIN, 0, 0, 1, error, None, code, status, attempts=each)
 
 
 def test_how_a_call_was_seen_to_end() -> None:
-    """With how many attempts it took."""
+    """The sentence for an observed end has the number of attempts."""
     assert end_text(ended(1, status="SEND_OK")) == "the call returned SEND_OK after 1 attempt"
     assert end_text(ended(0)) == "the call returned a result after 0 attempts"
     assert end_text(ended(2, "MQBrokerException", 2)) == "the call threw MQBrokerException with code 2 after 2 attempts"

@@ -1,4 +1,4 @@
-"""What the rules tell while they decide, line by line."""
+"""The rules' events, line by line."""
 
 from collections.abc import Sequence
 
@@ -40,20 +40,20 @@ SEEN = [
 
 
 def told(*story: Event, attempts: Sequence[Attempt] = (), queues: int = 8) -> list[str]:
-    """Lines of a story beside these attempts."""
+    """Return the lines of events beside these attempts."""
     send = send_of(0, 0, SendKind.PLAIN, 0, 0, 9 * MS, attempts=tuple(attempts))
     return list(story_lines(story, send, queues))
 
 
 def test_attempts_are_told_as_they_were_seen() -> None:
-    """With how long they took, and their code or status."""
+    """An attempt's line has its duration, and its code or status."""
     send = send_of(0, 0, SendKind.PLAIN, 0, 0, 9 * MS, attempts=ATTEMPTS)
     assert list(attempt_lines(send, 0, 4)) == SEEN
     assert list(attempt_lines(send, 1, 3)) == SEEN[1:3]
 
 
 def test_an_attempt_follows_the_look_at_its_budget() -> None:
-    """One each; what was seen beyond the story comes last."""
+    """Each check of the budget is followed by one attempt; other attempts come last."""
     spent = BudgetChecked(7, 3_000)
     line = "spent so far: 7 ms, of 3,000 ms"
     assert told(spent, spent, attempts=ATTEMPTS) == [line, SEEN[0], line, *SEEN[1:]]
@@ -61,7 +61,7 @@ def test_an_attempt_follows_the_look_at_its_budget() -> None:
 
 
 def test_only_the_first_tick_of_a_selection_is_told() -> None:
-    """It says where the selection began; after the attempt the next selection begins."""
+    """Only the first tick of a selection is shown, where it began."""
     spent = BudgetChecked(0, None)
     story = (IndexRead(17), IndexRead(18), spent, IndexRead(19))
     assert told(*story, queues=8) == [
@@ -72,13 +72,13 @@ def test_only_the_first_tick_of_a_selection_is_told() -> None:
 
 
 def test_an_index_that_nobody_knows_may_be_followed_by_any_queue() -> None:
-    """It was never used, or there is no list to take it modulo."""
+    """With an unknown index, or no list, the next queue may be any."""
     unknown = ["index not known: the next queue may be any"]
     assert (told(IndexRead(None)), told(IndexRead(3), queues=0), told(IndexRead(None), queues=0)) == (unknown,) * 3
 
 
 def test_queues_that_were_passed_over_for_one_reason_are_told_together() -> None:
-    """Of one broker and one reason, ticks in between or not; another broker or reason begins anew, and each is told once."""
+    """Skipped queues share a line per broker and reason, with ticks in between or not."""
     last = [Skipped(queue, Skip.LAST_BROKER, None) for queue in (A0, A1, B0)]
     avoided = Skipped(B1, Skip.AVOIDED, 70)
     story = (IndexRead(1), last[0], IndexRead(2), last[1], IndexRead(3), last[2], avoided, Chosen(A0, Tier.ANY))
@@ -102,7 +102,7 @@ def test_queues_that_were_passed_over_for_one_reason_are_told_together() -> None
     ],
 )
 def test_why_a_queue_was_passed_over(reason: Skip, remaining_ms: int | None, why: str) -> None:
-    """What is left is told of an avoidance alone."""
+    """A skipped queue's line has the reason, and the remaining time of an avoidance only."""
     story = (Skipped(A1, reason, remaining_ms), Chosen(B0, Tier.ROTATION))
     assert told(*story)[0] == f"skipped queue 1 of a: {why}"
 
@@ -119,7 +119,7 @@ def test_why_a_queue_was_passed_over(reason: Skip, remaining_ms: int | None, why
     ],
 )
 def test_why_a_queue_was_taken(tier: Tier, why: str) -> None:
-    """And whether the list was rewritten for it."""
+    """A chosen queue's line has the reason, and whether the list was rewritten."""
     assert told(Chosen(B1, tier)) == [f"took queue 1 of b: {why}"]
     assert told(Chosen(B1, tier, mutated=True)) == [f"took queue 1 of b: {why}, written into the shared list"]
 
@@ -137,5 +137,5 @@ def test_why_a_queue_was_taken(tier: Tier, why: str) -> None:
     ],
 )  # fmt: skip
 def test_everything_else_has_a_line(event: Event, line: str) -> None:
-    """Each word for word."""
+    """Every other event has its own line."""
     assert told(event) == [line]

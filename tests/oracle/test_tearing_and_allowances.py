@@ -1,4 +1,4 @@
-"""What closing a connection does to others, release by release, and what an attempt may take by several hidden states."""
+"""Effects of closing a connection, and an attempt's timeout over several hidden states."""
 
 from dataclasses import replace
 
@@ -35,12 +35,16 @@ from tests.oracle.test_durations_to_the_millisecond import MS, ONE_WAY
     ],
 )
 def test_what_closing_a_connection_does(release: str, pending_fail: bool, timeouts_close: bool) -> None:
-    """Requests that wait on it fail with it from 4.3.0 on; a request that timed out closes it from 4.9.1 on, from 5.1.4 on if time was left."""
+    """
+    Closing a connection fails its pending requests from 4.3.0 on; a timeout closes it from 4.9.1 on.
+
+    From 5.1.4 on it does so only if time was left.
+    """
     assert Tearing.of(dialect_of(release).remoting) == Tearing(pending_fail, timeouts_close)
 
 
 def test_an_attempt_is_allowed_what_any_hidden_state_allows() -> None:
-    """500–510 ms by one, 490–505 and 505–520 by others; counted from its choice on."""
+    """An allowance spans the timeouts of all hidden states and counts from the choice."""
 
     def asked(lo: int, hi: int) -> Try:
         return Try(Queue("a", 0), as_ms(Interval(lo, hi, ChoiceExplorer())))
@@ -55,7 +59,7 @@ def test_an_attempt_is_allowed_what_any_hidden_state_allows() -> None:
 
 
 def test_a_timeout_before_its_time_is_told_in_full() -> None:
-    """After 300 of 490–500 ms."""
+    """A timeout after 300 of 490–500 ms is reported in full."""
     attempt = attempt_of(0, "a", 0, 0, 300 * MS, "RemotingTimeoutException")
     assert duration_difference(attempt, Allowance(490, 500, 0), connecting_counts=True) == RuleDifference(
         DifferenceKind.ATTEMPTS,
@@ -68,14 +72,14 @@ def test_a_timeout_before_its_time_is_told_in_full() -> None:
 
 
 def test_an_answer_without_a_status_is_told_as_one() -> None:
-    """Two seconds after a timeout of half a second."""
+    """A late answer without a status is called an answer."""
     found = duration_difference(attempt_of(0, "a", 0, 0, 2_000 * MS), Allowance(500, 500, 0), connecting_counts=True)
     assert found is not None
     assert (found.kind, found.observed) == (DifferenceKind.ATTEMPTS, "attempt 1 ended after 2,000 ms with an answer")
 
 
 def test_a_one_way_call_waits_from_its_last_request_on() -> None:
-    """Two were made: the second at 900 ms, 1,100 before the end."""
+    """A one-way call waits from its last request on: from the second, at 900 ms, 1,100 ms."""
     second = attempt_of(1, "b", 0, 900 * MS, 910 * MS, None, None, "SEND_OK")
     called = replace(ONE_WAY, end_ns=2_000 * MS, attempts=(*ONE_WAY.attempts, second))
     assert waiting_difference(called) == RuleDifference(

@@ -1,4 +1,4 @@
-"""One decision point run through the rules: how many ways there are, what is taken as given after a difference, what nobody can see."""
+"""One decision point run through the rules: its outcomes, the state after a difference, and what is invisible."""
 
 from dataclasses import replace
 
@@ -35,14 +35,14 @@ def latent(release: str, lists: Routes) -> Replay:
     ],
 )
 def test_a_first_choice_has_a_way_for_every_index_that_may_matter(release: str, text: str, ways: int) -> None:
-    """The least common multiple of all that an index is taken modulo."""
+    """A first choice has as many outcomes as the least common multiple of the index's moduli."""
     replay = latent(release, routes(text))
     (first, _) = decision_points_of(history("0 a0 1")[0], split=False)
     assert len(replay.transitions.every_outcome(replay.belief.states, first)) == ways
 
 
 def test_counters_stay_at_their_representatives() -> None:
-    """So that equal states look equal: after nine sends in turn, from a0 on, the index is that of b0 plus a thousand lists."""
+    """Counters stay at representatives, so that equal states have equal keys: after nine sends still in the 1,000th list."""
     replay = latent("4.9.7", routes("a4 b4"))
     turns = " | ".join(f"{20 * number} {'ab'[number // 4 % 2]}{number % 4} 1" for number in range(9))
     first, *others = replay.judge_all(history(turns))
@@ -53,7 +53,7 @@ def test_counters_stay_at_their_representatives() -> None:
 
 @pytest.mark.parametrize(("text", "modulus"), [("a1 b1", 1), ("a1 b1 c1 d1 e1", 2), ("a1 b1 c1 d1 e1 f1", 6)])
 def test_the_second_counter_does_too(text: str, modulus: int) -> None:
-    """The best known broker is asked for when all are avoided: each answered once, after 700 ms."""
+    """The fallback's counter stays at representatives, too; it counts when all brokers are avoided, here after 700 ms each."""
     replay = latent("4.9.7", routes(text))
     brokers = text.replace("1", "").split()
     slow = " | ".join(f"{800 * number} {broker}0 700" for number, broker in enumerate(brokers))
@@ -64,7 +64,7 @@ def test_the_second_counter_does_too(text: str, modulus: int) -> None:
 
 
 def test_a_retry_draws_from_its_own_list() -> None:
-    """5.3.3 draws a new index: any of b's four queues, although another thread has meanwhile sent by a list of two."""
+    """5.3.3 draws a new index for a retry from its own list, although another thread sent by a list of two."""
     text = "t0 0 a0 1 | t0 20 a1 10 refused > {} 1 | t1 25 r2 c0 1"
     for queue in ("b0", "b1", "b2", "b3"):
         judgements = judged("5.3.3", text.format(queue), "a4 b4", "c2", on=True)
@@ -73,7 +73,7 @@ def test_a_retry_draws_from_its_own_list() -> None:
 
 
 def test_a_queue_by_number_is_of_the_sorted_list_and_a_selector_s_of_the_list_itself() -> None:
-    """A route that gives b before a: application and selector see the list, the harness names queues in order."""
+    """A queue number refers to the sorted list, a selector's argument to the route's own order."""
     lists = {1: (("b", 0), ("b", 1), ("a", 0), ("a", 1))}
     for text, right in (("=q0", "a0"), ("=q3", "b1"), ("=s0", "b0"), ("=s3", "a1"), ("=s5", "b1")):
         for queue in ("a0", "a1", "b0", "b1"):
@@ -82,7 +82,7 @@ def test_a_queue_by_number_is_of_the_sorted_list_and_a_selector_s_of_the_list_it
 
 
 def test_a_send_to_a_given_queue_among_threads() -> None:
-    """Its end is noted and then told, as two decision points; other threads go on in turn."""
+    """A send to a given queue has two decision points among threads and does not move their rotation."""
     text = "t0 0 =q5 b1 1 | t1 0 a0 1 | t0 20 =q1 a1 1 refused | t1 20 a1 1"
     assert signatures("5.3.3", text, on=True) == []
     assert signatures("5.3.3", text.replace("refused", "refused ! client/10001"), on=True) == [
@@ -91,20 +91,20 @@ def test_a_send_to_a_given_queue_among_threads() -> None:
 
 
 def test_a_given_queue_whose_broker_has_no_address() -> None:
-    """MQClientException, and no attempt that could be seen; any other exception is none of that."""
+    """A send to a given queue without an attempt may throw MQClientException only: its broker had no address."""
     assert signatures("5.3.3", "0 =q5 ! client") == []
     assert signatures("5.3.3", "0 =q5 ! broker/2") != []
 
 
 def test_a_missing_address_is_told_by_class_and_code() -> None:
-    """The code alone, on another exception, excuses no skipped broker."""
+    """Only MQClientException with code 10003 reports a missing address and excuses a skipped broker."""
     lists = "a4 b1 c1"
     assert signatures("5.3.3", "0 a2 1 | 20 a3 1 | 40 c0 1 ! broker/10003", lists)[0] == OUT_OF_TURN[0]
     assert signatures("5.3.3", "0 a2 1 | 20 a3 1 | 40 c0 1 ! client/10002", lists)[0] == OUT_OF_TURN[0]
 
 
 def test_an_attempt_that_tells_no_status_was_answered() -> None:
-    """And counts as stored."""
+    """An attempt without a status counts as stored."""
     (send,) = history("0 a0 1")
     bare = replace(send, attempts=tuple(replace(one, status=None) for one in send.attempts))
     for status, found in (("SEND_OK", True), ("SLAVE_NOT_AVAILABLE", False)):
@@ -114,20 +114,20 @@ def test_an_attempt_that_tells_no_status_was_answered() -> None:
 
 
 def test_what_differed_is_noted_with_its_own_latency() -> None:
-    """After a0 b0 is out of turn, but answered at once, a hundred seconds into the run: nobody avoids b for it."""
+    """A wrong choice is noted with its own latency, even 100 s into the run: 1 ms causes no avoidance, 700 ms does."""
     assert signatures("5.3.3", "0 a0 1 | 100000 b0 1 | 100020 b1 1", on=True) == OUT_OF_TURN
     slow = "0 a0 1 | 100000 b0 700 | 100720 b1 1"
     assert signatures("5.3.3", slow, on=True) == [*OUT_OF_TURN, "avoidance.used-avoided-broker/first"]
 
 
 def test_what_differed_has_its_own_time_for_all_attempts() -> None:
-    """Out of turn at b0, a hundred seconds into the run, and refused: time is left for a retry at any queue of a."""
+    """A wrong choice has its own time for all attempts, even 100 s into the run: a retry is legal."""
     (_, judgement) = judged("5.3.3", "0 a0 1 | 100000 b0 1 refused > a1 1")
     assert [(one.attempt, one.queues_legal) for one in judgement.decisions] == [(0, 1), (1, 4)]
 
 
 def test_an_unjudged_call_leaves_lists_as_the_route_gave_them_and_counters_open() -> None:
-    """4.7.1 had written a0 in b1's place."""
+    """With fault latency, an unjudged call resets rewritten lists, and counters become unknown."""
     replay = latent("4.7.1", routes("a2 b2"))
     list(replay.judge_all(history("0 a0 1 | 20 a1 1 refused > a0 1")))
     (state,) = replay.belief.states
@@ -138,7 +138,7 @@ def test_an_unjudged_call_leaves_lists_as_the_route_gave_them_and_counters_open(
 
 
 def test_without_fault_latency_an_unjudged_call_leaves_the_rest_certain() -> None:
-    """Nothing is shared, and nothing rewritten."""
+    """Without fault latency, an unjudged call leaves the belief complete: nothing is shared or rewritten."""
     replay = replay_for("5.3.3", ClientSettings(), routes("a4 b4"))
     list(replay.judge_all(history("0 a0 1")))
     replay.reopen(0)

@@ -1,4 +1,4 @@
-"""Who may be the best known broker, against every way to sort; and lists whose brokers other lists have."""
+"""Which broker may be the best known, against all sortings; and brokers of other lists."""
 
 from itertools import permutations, product
 
@@ -15,7 +15,7 @@ INTERVALS = [(lo, hi) for lo in range(1, 4) for hi in range(lo, 4)]
 
 
 def table(latencies: dict[str, tuple[int, int]], *, shuffled: bool) -> UncertainFaultTable:
-    """All are avoided until the same instant."""
+    """All brokers are avoided until the same instant."""
     made = UncertainFaultTable(OVERWRITING_SHUFFLED if shuffled else OVERWRITING, ChoiceExplorer())
     for broker, bounds in latencies.items():
         made.update(broker, as_ms(Interval(*bounds, made.explorer)), FAR, True, 0)
@@ -23,7 +23,7 @@ def table(latencies: dict[str, tuple[int, int]], *, shuffled: bool) -> Uncertain
 
 
 def picked(made: UncertainFaultTable, rank: int) -> set[str]:
-    """Who may have that rank."""
+    """Return the brokers that may have this rank."""
     items: list[FaultItem] = list(made.items.values())
     found = set()
     made.explorer.restart()
@@ -34,7 +34,7 @@ def picked(made: UncertainFaultTable, rank: int) -> set[str]:
 
 
 def by_sorting(latencies: dict[str, tuple[int, int]], rank: int, *, shuffled: bool) -> set[str]:
-    """Every latency that each may have, sorted; equal ones in the order given, or in any."""
+    """Sort all possible latencies; equal ones in the given order, or in any."""
     found = set()
     for values in product(*(range(lo, hi + 1) for lo, hi in latencies.values())):
         exact = dict(zip(latencies, values, strict=True))
@@ -46,10 +46,10 @@ def by_sorting(latencies: dict[str, tuple[int, int]], rank: int, *, shuffled: bo
 @pytest.mark.parametrize("shuffled", [False, True])
 def test_whoever_may_have_a_rank_is_found(shuffled: bool) -> None:
     """
-    Three brokers with every latency of 1–3 ms that may be known of each.
+    All brokers that may have a rank are found, for three with all intervals of 1–3 ms.
 
-    Nobody else is, but for the middle one where equal ones keep their order: one that is before both others or after
-    both is taken to come between them too, since they are looked at two by two, which only makes more legal.
+    No other is, except in the middle where equal latencies keep their order: a comparison by pairs also finds one
+    before or after both others, which only makes more legal.
     """
     for bounds in product(INTERVALS, repeat=3):
         latencies = dict(zip("abc", bounds, strict=True))
@@ -61,7 +61,7 @@ def test_whoever_may_have_a_rank_is_found(shuffled: bool) -> None:
 
 
 def test_a_copy_of_a_table_is_a_table_of_its_own() -> None:
-    """With the same explorer and rules."""
+    """A copied table is independent but has the same explorer and rules."""
     made = table({"a": (1, 2)}, shuffled=False)
     copied = made.copy()
     copied.items["a"].reachable = False
@@ -71,13 +71,13 @@ def test_a_copy_of_a_table_is_a_table_of_its_own() -> None:
 
 
 def test_write_queues_are_counted_by_broker() -> None:
-    """However they are mixed."""
+    """Write queues are counted by broker, in any order."""
     assert write_queues_in([("a", 0), ("b", 0), ("a", 1), ("a", 2)]) == {"a": 3, "b": 1}
     assert write_queues_in([]) == {}
 
 
 def answers(info: UncertainPublishInfo, explorer: ChoiceExplorer, *brokers: str) -> list[list[int]]:
-    """Of a copy, in every way."""
+    """Return the brokers' write queues in a copy, in every outcome."""
     ways = []
     explorer.restart()
     while True:
@@ -88,14 +88,14 @@ def answers(info: UncertainPublishInfo, explorer: ChoiceExplorer, *brokers: str)
 
 
 def test_a_broker_of_another_list_is_in_the_route_still_or_not() -> None:
-    """With its own number of write queues, the same whenever it is asked for; of each broker by itself."""
+    """A broker of another list may be in the route, with its write queues; this is chosen once per broker."""
     explorer = ChoiceExplorer()
     info = UncertainPublishInfo([("a", 0)], {"a": 1, "b": 2, "c": 3}, explorer)
     assert answers(info, explorer, "b", "c", "b") == [[-1, -1, -1], [-1, 3, -1], [2, -1, 2], [2, 3, 2]]
 
 
 def test_what_was_answered_is_known_to_copies() -> None:
-    """And what a copy is answered is not known to the list it was copied from."""
+    """A copy keeps the list's answers; the list does not get the copy's."""
     explorer = ChoiceExplorer()
     info = UncertainPublishInfo([("a", 0)], {"b": 2}, explorer)
     info.answered["b"] = 2

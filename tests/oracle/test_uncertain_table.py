@@ -1,4 +1,4 @@
-"""The best known broker, when latencies are known in part."""
+"""The best known broker, with uncertain latencies."""
 
 from rocketdiff.oracle.choices import ChoiceExplorer, ChoiceTape
 from rocketdiff.oracle.interval import Interval, as_ms
@@ -11,7 +11,7 @@ FAR = 10**9
 
 
 def best(latencies: dict[str, tuple[int, int]], *, rules: FaultRules = OVERWRITING, worst: int = 0) -> set[str | None]:
-    """Everybody who may be the pick; all are avoided until the same instant."""
+    """Return all possible picks; all brokers are avoided until the same instant."""
     explorer = ChoiceExplorer()
     table = UncertainFaultTable(rules, explorer)
     for broker, bounds in latencies.items():
@@ -25,22 +25,22 @@ def best(latencies: dict[str, tuple[int, int]], *, rules: FaultRules = OVERWRITI
 
 
 def test_who_is_certainly_better_is_the_only_pick() -> None:
-    """1–2 ms against 3–4."""
+    """A broker of 1–2 ms is picked before one of 3–4."""
     assert best({"a": (3, 4), "b": (1, 2)}) == {"b"}
 
 
 def test_overlapping_latencies_leave_both() -> None:
-    """1–3 against 3–4: equal at 3, and then the hash order, in which a comes first."""
+    """With 1–3 and 3–4 ms both may be picked: at 3 the hash order decides, a first."""
     assert best({"a": (3, 4), "b": (1, 3)}) == {"a", "b"}
 
 
 def test_equal_latencies_go_by_hash_order_or_by_the_shuffle() -> None:
-    """Certain, and left open."""
+    """Equal latencies follow the hash order, or a shuffle in any order."""
     assert best({"b": (3, 3), "a": (3, 3)}) == {"a"}
     assert best({"b": (3, 3), "a": (3, 3)}, rules=OVERWRITING_SHUFFLED) == {"a", "b"}
 
 
 def test_the_second_best_of_four() -> None:
-    """D is certainly the worst, a certainly the best; b and c are open."""
+    """The second best may be b or c: a is certainly the best, d the worst."""
     four = {"a": (1, 2), "b": (3, 5), "c": (4, 6), "d": (8, 9)}
     assert (best(four, worst=0), best(four, worst=1)) == ({"a"}, {"b", "c"})

@@ -1,4 +1,4 @@
-"""Why a queue was not legal: hidden states made by hand, one legal queue in each, and another queue that was seen."""
+"""Why a queue was not legal: manually built hidden states with one legal queue each."""
 
 import pytest
 
@@ -34,7 +34,7 @@ def state(
     rewritten: dict[int, Queue] | None = None,
     release: str = "4.9.7",
 ) -> HiddenState:
-    """Brokers avoided for a minute, slow enough to be thought of, or used and fine; elements of the list that name another queue."""
+    """Brokers are avoided for a minute, slow with 50 ms, or fine; elements of the list are rewritten."""
     hidden = HiddenState(dialect_of(release), ChoiceExplorer(), latency_on=True)
     hidden.infos[1] = UncertainPublishInfo(LIST, {}, hidden.faults.explorer)
     for place, queue in (rewritten or {}).items():
@@ -48,7 +48,7 @@ def state(
 
 
 def found(seen: Queue, *outcomes: tuple[HiddenState, Step], last_broker: str = "") -> RuleDifference:
-    """The difference at 100 ms, in a first attempt or after one at another broker."""
+    """Return the difference at 100 ms, in a first attempt or a retry."""
     before = (attempt_of(0, last_broker, 0, 0, MS),) if last_broker else ()
     attempt = attempt_of(len(before), *seen, NOW_MS * MS, (NOW_MS + 1) * MS)
     send = send_of(0, 0, SendKind.PLAIN, 0, 0, 200 * MS, attempts=(*before, attempt))
@@ -65,19 +65,19 @@ def legal(queue: Queue, hidden: HiddenState) -> tuple[HiddenState, Step]:
 
 
 def test_a_broker_that_every_state_avoids() -> None:
-    """If one does not, its being avoided is no reason."""
+    """An avoidance is the reason only if all states have it."""
     assert name(B0, legal(A0, state(avoided="b")), legal(A1, state(avoided="b"))) == f"{USED_AVOIDED}/first"
     assert name(B0, legal(A0, state(avoided="b")), legal(A1, state())) == f"{OUT_OF_TURN}/first"
 
 
 def test_another_queue_of_a_broker_that_is_legal_although_avoided() -> None:
-    """The broker was right, the queue was not."""
+    """On a legal broker only the queue is wrong, though avoided or failed before."""
     assert name(A1, legal(A0, state(avoided="abc"))) == f"{OUT_OF_TURN}/first"
     assert name(A1, legal(A0, state()), last_broker="a") == f"{OUT_OF_TURN}/retry"
 
 
 def test_the_broker_that_failed_the_attempt_before() -> None:
-    """Being avoided is the better reason, if it is."""
+    """A retry returned to the failed broker, unless avoidance is the better reason."""
     assert name(B0, legal(A0, state()), last_broker="b") == f"{RETURNED}/retry"
     assert name(B0, legal(A0, state(avoided="b")), last_broker="b") == f"{USED_AVOIDED}/retry"
     assert name(B0, legal(A0, state()), last_broker="c") == f"{OUT_OF_TURN}/retry"
@@ -94,17 +94,17 @@ def test_the_broker_that_failed_the_attempt_before() -> None:
     ],
 )
 def test_a_list_that_was_rewritten(seen: Queue, rewritten: dict[int, Queue], expected: str) -> None:
-    """A0 is legal; one element of the list a0 a1 b0 b1 c0 names another queue now."""
+    """A rewritten list is the reason if legal a0 replaced the observed queue, or any element if that is on a0's broker."""
     assert name(seen, legal(A0, state(rewritten=rewritten))) == f"{expected}/first"
 
 
 def test_one_state_with_a_rewritten_list_is_enough() -> None:
-    """It may be the true one."""
+    """One state with a rewritten list is enough: it may be the true one."""
     assert name(B1, legal(A0, state()), legal(A0, state(rewritten={3: A0}))) == f"{REWRITTEN}/first"
 
 
 def test_a_list_of_another_length_is_another_list() -> None:
-    """What a thread holds that has not seen the new route yet."""
+    """A list of another length is not rewritten but another thread's older one."""
     hidden = state()
     hidden.infos[2] = UncertainPublishInfo([("d", 0)], {}, hidden.faults.explorer)
     assert name(A1, legal(A0, hidden)) == f"{OUT_OF_TURN}/first"
@@ -123,36 +123,36 @@ def test_a_list_of_another_length_is_another_list() -> None:
     ],
 )
 def test_a_broker_that_the_client_stayed_away_from(seen: Queue, hidden: dict[str, str], expected: str) -> None:
-    """A0 is legal, though a was avoided or slow once; the next queue of another broker is b0."""
+    """If a was avoided or slow, a client at the next other broker's b0 stayed away from it."""
     assert name(seen, legal(A0, state(**hidden))) == f"{expected}/first"  # type: ignore[arg-type]  # names of brokers
 
 
 def test_past_the_end_of_the_list_it_goes_on_at_its_beginning() -> None:
-    """C0 is the last; past it comes a0."""
+    """Past c0, the end of the list, comes a0."""
     assert name(A0, legal(C0, state(slow="c"))) == f"{STAYED_AWAY}/first"
     assert name(B0, legal(C0, state(slow="c"))) == f"{OUT_OF_TURN}/first"
 
 
 def test_past_all_legal_brokers() -> None:
-    """A and b are legal, so past a0 comes c0."""
+    """Past a and b, both legal, comes c0."""
     states = [legal(A0, state(slow="a")), legal(B0, state(slow="a"))]
     assert name(C0, *states) == f"{STAYED_AWAY}/first"
 
 
 def test_past_all_brokers_there_is_nothing_to_stay_away_for() -> None:
-    """Every broker of the list is legal; the one that was seen is in no list."""
+    """If all brokers are legal, an unlisted queue is out of turn."""
     states = [legal(queue, state(slow="abc")) for queue in (A0, B0, C0)]
     assert name(Queue("d", 0), *states) == f"{OUT_OF_TURN}/first"
 
 
 def test_one_state_in_which_it_stayed_away_is_enough() -> None:
-    """It may be the true one; the order does not matter."""
+    """One state in which the client stayed away is enough, in any order."""
     states = [legal(A0, state()), legal(A0, state(slow="a"))]
     assert [name(B0, *order) for order in (states, states[::-1])] == [f"{STAYED_AWAY}/first"] * 2
 
 
 def test_the_list_that_has_the_legal_queue_is_walked() -> None:
-    """Another thread may hold a list without it, or with it alone."""
+    """Another thread's list without the legal queue, or with its broker alone, does not count."""
     for other in ((("d", 0),), (("a", 0), ("a", 1))):
         hidden = state(slow="a")
         hidden.infos = {2: UncertainPublishInfo(other, {}, hidden.faults.explorer), **hidden.infos}
@@ -160,7 +160,7 @@ def test_the_list_that_has_the_legal_queue_is_walked() -> None:
 
 
 def test_kinds_go_with_names() -> None:
-    """Avoidance is a check of its own."""
+    """Avoidance has its own kind; all other wrong queues have kind QUEUE."""
     kinds = {
         DifferenceKind.AVOIDANCE: [found(B0, legal(A0, state(avoided="b"))), found(B0, legal(A0, state(slow="a")))],
         DifferenceKind.QUEUE: [
@@ -173,13 +173,12 @@ def test_kinds_go_with_names() -> None:
 
 
 def test_where_some_states_go_on_their_queues_are_expected() -> None:
-    """A call that may be over, or go on at a0, and went on at b0."""
+    """If a call may end or go on, the queues of going on are expected."""
     over = Finish(Ending.CALL_TIMEOUT, error="RemotingTooMuchRequestException")
     assert found(B0, (state(), over), legal(A0, state())).expected == "queue 0 of a (1 of 5 queues)"
 
 
 def ended(error: str | None, code: int | None, *finishes: Finish) -> RuleDifference:
-    """The difference of a call that ended so after one attempt, where it may have ended otherwise."""
     attempt = attempt_of(0, "a", 0, 0, MS)
     status = "FLUSH_DISK_TIMEOUT" if error is None else None
     send = send_of(0, 0, SendKind.PLAIN, 0, 0, 2 * MS, error, None, code, status, attempts=(attempt,))
@@ -188,7 +187,7 @@ def ended(error: str | None, code: int | None, *finishes: Finish) -> RuleDiffere
 
 
 def test_of_several_ends_the_nearest_is_expected() -> None:
-    """The same exception first, then the same code."""
+    """Of several ends that with the same exception, then the same code, is expected."""
     over = Finish(Ending.CALL_TIMEOUT, error="RemotingTooMuchRequestException")
     refused, late = (Finish(Ending.GAVE_UP, error="MQClientException", code=code) for code in (10001, 10002))
     result = Finish(Ending.RESULT, status="SEND_OK")

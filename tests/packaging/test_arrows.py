@@ -1,4 +1,4 @@
-"""The import arrows between the rooms, as import-linter is told them in pyproject.toml."""
+"""The import rules of pyproject.toml between packages."""
 
 import shutil
 import subprocess
@@ -13,7 +13,7 @@ PACKAGES = {"rocketdiff": "harness", "rocketmq_reference": "reference_impl"}
 
 @pytest.fixture
 def copied(tmp_path: Path) -> Path:
-    """The packages and their contracts somewhere else, to be spoilt."""
+    """A copy of the packages and contracts, to be changed."""
     for name, folder in PACKAGES.items():
         shutil.copytree(ROOT / folder / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(ROOT / "pyproject.toml", tmp_path)
@@ -21,7 +21,7 @@ def copied(tmp_path: Path) -> Path:
 
 
 def linted(folder: Path) -> "subprocess.CompletedProcess[str]":
-    """The checkout must not be found in place of the copy: the copy's folder comes first on the path."""
+    """The copy comes first on the path, before the checkout."""
     program = (
         "import sys; sys.path.insert(0, '.'); from importlinter.cli import lint_imports_command; lint_imports_command()"
     )
@@ -47,7 +47,7 @@ def linted(folder: Path) -> "subprocess.CompletedProcess[str]":
     ],
 )
 def test_a_wrong_arrow_is_noticed(copied: Path, file: str, line: str, contract: str) -> None:
-    """An import that a contract forbids, and a room that has no place, break the contract, by name."""
+    """A forbidden import, or a package without a place, breaks its contract by name."""
     planted = copied / file
     planted.parent.mkdir(exist_ok=True)
     planted.write_text(f"{line}\n")

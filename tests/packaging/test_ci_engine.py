@@ -1,4 +1,4 @@
-"""What CI does about an engine: brings it up, tells the tests whether there is one, and ends what it started and nothing else."""
+"""CI starts an engine, passes to the tests whether one runs, and ends only what it started."""
 
 import os
 import shutil
@@ -20,7 +20,7 @@ def program(path: Path, text: str) -> None:
 
 @pytest.fixture
 def clone(tmp_path: Path) -> Path:
-    """The scripts alone, in a tree where nothing is installed, built or started: every program they call is a sham."""
+    """The scripts in a tree where every program they call is a stub."""
     (tmp_path / ".ci").mkdir()
     (tmp_path / "tmp").mkdir()
     for name in ("run", "engine"):
@@ -40,13 +40,13 @@ def call(clone: Path, *command: str) -> "subprocess.CompletedProcess[str]":
 
 
 def test_with_an_engine_the_tests_are_told_to_expect_it(clone: Path) -> None:
-    """So that none of them skips for want of it."""
+    """With an engine CI makes the tests expect it, so that none is skipped."""
     done = call(clone, ".ci/run")
     assert done.stdout.splitlines() == ["setup unset", "test 1"], done.stderr
 
 
 def test_without_an_engine_the_tests_run_and_expect_none(clone: Path) -> None:
-    """Not fatal, but said."""
+    """Without an engine CI goes on and says so."""
     program(clone / "docker" / "base.sh", "exit 1")
     done = call(clone, ".ci/run")
     assert done.returncode == 0
@@ -55,7 +55,7 @@ def test_without_an_engine_the_tests_run_and_expect_none(clone: Path) -> None:
 
 
 def test_an_engine_that_does_not_come_up_leaves_no_log_behind(clone: Path) -> None:
-    """The end of it is told instead."""
+    """An engine that does not start leaves no log file; its end is printed."""
     program(clone / "bin" / "docker", "exit 1")
     program(clone / "bin" / "dockerd", "echo it is broken; exit 1")
     done = call(clone, ".ci/engine", str(clone / "pid"))
@@ -65,7 +65,7 @@ def test_an_engine_that_does_not_come_up_leaves_no_log_behind(clone: Path) -> No
 
 
 def test_an_engine_that_is_on_its_way_out_is_waited_for(clone: Path) -> None:
-    """A second one refuses to start beside it; without one, tests would skip that the run before made."""
+    """CI waits for a stopping engine to end, because a second one would not start beside it."""
     program(clone / "bin" / "docker", f"test -e {clone / 'up'}")
     refusal = "failed to start daemon: pid file found, ensure docker is not running"
     program(
@@ -80,7 +80,7 @@ def test_an_engine_that_is_on_its_way_out_is_waited_for(clone: Path) -> None:
 
 
 def test_an_engine_that_was_started_has_ended_when_the_tests_have(clone: Path) -> None:
-    """Or the next run would meet it on its way out."""
+    """A started engine has ended when CI ends, so that the next run does not meet it."""
     program(clone / "bin" / "docker", f"test -e {clone / 'up'}")
     program(
         clone / "bin" / "dockerd",
@@ -92,7 +92,7 @@ def test_an_engine_that_was_started_has_ended_when_the_tests_have(clone: Path) -
 
 
 def test_a_process_that_only_has_the_engines_number_is_left_alone(clone: Path) -> None:
-    """The engine ended by itself, and its number was given to another."""
+    """CI does not stop a process that only has the ended engine's process id."""
     with subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"]) as other:
         try:
             program(clone / ".ci" / "engine", f'echo {other.pid} >"$1"')

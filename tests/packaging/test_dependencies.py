@@ -1,4 +1,4 @@
-"""What the code imports is declared, what is declared is locked, and the lock names no registry."""
+"""Imports are declared, declarations locked, and the lock names no registry."""
 
 import ast
 import re
@@ -15,18 +15,17 @@ from packaging.version import Version
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 LOCK = (ROOT / "requirements.lock").read_text()
-# Imported only where it is installed: its own process, later.
+# Optional: imported only where it is installed, in its own process.
 OPTIONAL = {"rocketmq"}
 
 
 def imported_packages(folder: Path) -> set[str]:
-    """Top-level names of all imports under a folder that are neither ours nor the standard library's."""
+    """Top-level names, without ours and the standard library's."""
     names = {name for file in folder.rglob("*.py") for name in imports_of(ast.parse(file.read_text()))}
     return names - set(sys.stdlib_module_names) - {"rocketdiff", "rocketmq_reference", "tests"} - OPTIONAL
 
 
 def imports_of(tree: ast.AST) -> Iterator[str]:
-    """The first part of each imported name."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from (alias.name.split(".")[0] for alias in node.names)
@@ -35,13 +34,12 @@ def imports_of(tree: ast.AST) -> Iterator[str]:
 
 
 def declared(*groups: list[str]) -> dict[str, Requirement]:
-    """Requirements by canonical name."""
     requirements = [Requirement(text) for group in groups for text in group]
     return {canonicalize_name(requirement.name): requirement for requirement in requirements}
 
 
 def locked() -> dict[str, set[Version]]:
-    """Locked versions by canonical name; several where Python versions differ."""
+    """By canonical name; several if Python versions differ."""
     found: dict[str, set[Version]] = {}
     for name, version in re.findall(r"^([A-Za-z0-9._-]+)==([^ ;\\]+)", LOCK, flags=re.MULTILINE):
         found.setdefault(canonicalize_name(name), set()).add(Version(version))
@@ -53,42 +51,41 @@ EVERYTHING = RUNTIME | declared(*PROJECT["dependency-groups"].values())
 
 
 def undeclared(imported: set[str], known: dict[str, Requirement]) -> set[str]:
-    """Imports whose distribution is not among the known requirements."""
     providers = packages_distributions()
     return {name for name in imported if not {canonicalize_name(d) for d in providers.get(name, ())} & set(known)}
 
 
 def test_the_program_imports_only_what_it_declares() -> None:
-    """What arrives by way of another package may leave the same way."""
+    """The program declares what it imports, because a transitive package may disappear."""
     assert not undeclared(imported_packages(ROOT / "harness"), RUNTIME)
 
 
 def test_the_reference_imports_only_the_standard_library() -> None:
-    """An executable specification should run anywhere."""
+    """The reference imports only the standard library, so that it runs anywhere."""
     assert not imported_packages(ROOT / "reference_impl")
 
 
 def test_tests_import_only_what_is_declared() -> None:
-    """Including the development group."""
+    """Tests import declared packages, including the development group's."""
     helpers = {file.stem for file in (ROOT / "tests").rglob("*.py")}
     assert not undeclared(imported_packages(ROOT / "tests") - helpers, EVERYTHING)
 
 
 def test_every_requirement_is_locked_at_an_allowed_version() -> None:
-    """A changed pyproject.toml without a new `make lock` is noticed here."""
+    """Every requirement is locked; a changed pyproject.toml without `make lock` is noticed."""
     versions = locked()
     wrong = {name for name, need in EVERYTHING.items() if not any(v in need.specifier for v in versions.get(name, ()))}
     assert not wrong
 
 
 def test_every_locked_package_has_hashes_and_no_address() -> None:
-    """Pip refuses anything without a hash; where packages come from is each machine's own setting."""
+    """The lock has hashes, as pip requires, and no addresses, which each machine sets."""
     blocks = re.split(r"\n(?=[A-Za-z0-9])", LOCK)
     assert all("--hash=sha256:" in block for block in blocks if not block.startswith("#"))
     assert not re.search(r"://|--index-url|--find-links", LOCK)
 
 
 def test_the_packages_that_the_customer_fixed_are_among_ours() -> None:
-    """testcontainers, pytest, rocketmq-client-python and pyspark."""
+    """The packages that the customer fixed are declared and locked."""
     assert {"testcontainers", "pytest", "rocketmq-client-python", "pyspark"} <= set(EVERYTHING)
     assert {"testcontainers", "pytest", "rocketmq-client-python", "pyspark"} <= set(locked())

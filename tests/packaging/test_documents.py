@@ -1,4 +1,4 @@
-"""Markdown documents: their links lead somewhere, and the picture on the first screen is the sample's."""
+"""Documents have live links, and the README's picture is the sample's."""
 
 import re
 from pathlib import Path
@@ -11,7 +11,6 @@ NAMED = re.compile(r"`((?:harness|reference_impl|tests|fixtures)/[\w./-]*\w)/?`"
 
 
 def documents() -> list[Path]:
-    """All Markdown files of the repository, those of runs left out."""
     runs = ROOT / "reports"
     return [
         path
@@ -22,20 +21,18 @@ def documents() -> list[Path]:
 
 
 def anchors(path: Path) -> set[str]:
-    """Anchors of a document's headings, formed as on GitHub."""
     headings = (line.lstrip("#").strip() for line in path.read_text("utf-8").splitlines() if line.startswith("#"))
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
 def leads_somewhere(document: Path, link: str) -> bool:
-    """Whether a relative link names a file of the repository and, in a document, one of its headings."""
     name, _, anchor = link.partition("#")
     target = (document.parent / name).resolve() if name else document
     return target.exists() and (not anchor or target.suffix != ".md" or anchor in anchors(target))
 
 
 def test_every_link_of_a_document_leads_somewhere() -> None:
-    """A file or heading that was renamed is noticed here before a reader meets the dead link."""
+    """Every link of a document has a target."""
     dead = [
         f"{document.relative_to(ROOT)}: {link}"
         for document in documents()
@@ -46,7 +43,7 @@ def test_every_link_of_a_document_leads_somewhere() -> None:
 
 
 def test_every_file_that_a_document_names_is_there() -> None:
-    """A document that names a module by its path from the root is corrected when the module moves."""
+    """Every file that a document names exists."""
     gone = [
         f"{document.relative_to(ROOT)}: {name}"
         for document in documents()
@@ -57,6 +54,6 @@ def test_every_file_that_a_document_names_is_there() -> None:
 
 
 def test_the_picture_of_the_readme_is_one_of_the_sample_report() -> None:
-    """A sample that was made anew has other swim lanes: the picture is taken from it again."""
+    """The README's picture is from the current sample report."""
     _, _, drawing = (ROOT / "reports/sample/swim-lanes.svg").read_text("utf-8").partition(">")
     assert drawing.strip() in (ROOT / "reports/sample/report.html").read_text("utf-8")

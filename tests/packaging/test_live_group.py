@@ -1,4 +1,4 @@
-"""How `make test` hands out live tests: no two that share a cluster apart, and nothing said in silence when groups are lost."""
+"""How `make test` distributes live tests: those sharing a cluster stay together, and lost groups are reported."""
 
 import re
 import subprocess
@@ -77,7 +77,7 @@ def pytest_collection_modifyitems(items):
 
 @pytest.fixture
 def project(pytester: pytest.Pytester) -> pytest.Pytester:
-    """Two live modules, each with a cluster that its tests share, and one of tests that only compute."""
+    """Two live modules with a shared cluster each, and one that only computes."""
     pytester.makeini(SETTINGS)
     pytester.makeconftest(PLUGIN)
     pytester.makepyfile(**MODULES)
@@ -85,12 +85,12 @@ def project(pytester: pytest.Pytester) -> pytest.Pytester:
 
 
 def workers_of(told: str, test: str) -> list[str]:
-    """By which workers the tests whose name begins so were passed, in that order."""
+    """Workers that passed tests with this prefix, in order."""
     return re.findall(rf"\[(gw\d)\][^\n]* PASSED {re.escape(test)}", told)
 
 
 def test_tests_of_several_modules_that_need_a_java_host_go_to_one_worker(pytester: pytest.Pytester) -> None:
-    """It takes ten seconds to start, so it is started once."""
+    """All tests on the Java host go to one worker, because it takes ten seconds to start."""
     pytester.makeini(SETTINGS)
     pytester.makeconftest(PLUGIN + HOST)
     pytester.makepyfile(test_a=ON_THE_HOST, test_b=ON_THE_HOST, test_z=OTHERS)
@@ -102,7 +102,7 @@ def test_tests_of_several_modules_that_need_a_java_host_go_to_one_worker(pyteste
 
 @pytest.fixture(scope="module")
 def told(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """What one run of the project by three workers printed."""
+    """Output of the project with three workers."""
     folder = tmp_path_factory.mktemp("project")
     (folder / "tox.ini").write_text(SETTINGS)
     (folder / "conftest.py").write_text(PLUGIN)
@@ -113,7 +113,7 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 def test_tests_that_share_a_cluster_go_to_one_worker(told: str) -> None:
-    """In pytest 9.2.0 with xdist 3.8.0 they did not, and nothing said so."""
+    """Tests that share a cluster go to one worker; with pytest 9.2.0 and xdist 3.8.0 they silently did not."""
     assert "= 18 passed in " in told
     for module in ("test_a.py", "test_b.py"):
         workers = workers_of(told, f"{module}::test_shared")
@@ -121,14 +121,14 @@ def test_tests_that_share_a_cluster_go_to_one_worker(told: str) -> None:
 
 
 def test_a_test_that_shares_nothing_goes_where_there_is_room(told: str) -> None:
-    """It is a unit of its own, whatever session fixtures plugins bring along; so is one that only computes."""
+    """A live test that shares nothing is a group of its own; a test that only computes has no group."""
     units = set(re.findall(r"PASSED test_a\.py::test_alone\S*@(live:\S+)", told))
     assert units == {"live:test_a.py::test_alone((a-b))", "live:test_a.py::test_alone(c)"}
     assert re.findall(r"PASSED test_z\.py::test\[0\](\S*)", told) == [""]
 
 
 def test_the_last_worker_begins_with_what_only_computes(told: str) -> None:
-    """The others begin with live tests."""
+    """The last worker begins with tests that only compute."""
     begun = {worker: test for test, worker in reversed(_begun(told))}
     assert {worker: test.partition("::")[0] == "test_z.py" for worker, test in begun.items()} == {
         "gw0": False,
@@ -142,12 +142,12 @@ def _begun(told: str) -> list[tuple[str, str]]:
 
 
 def test_one_worker_does_everything(project: pytest.Pytester) -> None:
-    """Also where there is one core."""
+    """A single worker runs everything."""
     project.runpytest_inprocess("-n", "1", "--dist", "loadgroup").assert_outcomes(passed=18)
 
 
 def test_without_groups_no_live_test_begins(project: pytest.Pytester) -> None:
-    """Whatever takes them away: each fails with what to do, and the others pass."""
+    """Without groups every live test fails, and other tests pass."""
     project.makeconftest(PLUGIN + UNGROUPED)
     done = project.runpytest_inprocess("-n", "2", "--dist", "loadgroup")
     done.assert_outcomes(errors=12, passed=6)
@@ -155,5 +155,5 @@ def test_without_groups_no_live_test_begins(project: pytest.Pytester) -> None:
 
 
 def test_make_test_asks_for_groups() -> None:
-    """The Makefile's way to call pytest, which is CI's too."""
+    """The Makefile calls pytest with groups, as does CI."""
     assert "--dist loadgroup" in (ROOT / "Makefile").read_text()

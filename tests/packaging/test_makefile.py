@@ -1,4 +1,4 @@
-"""`make` on machines that lack something, with a stand-in for Python so that nothing is installed."""
+"""`make` on machines that lack something; a stand-in for Python installs nothing."""
 
 import os
 import shutil
@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-# Writes down how it was called; "makes" an environment by copying itself there; fails where a test says so.
+# Logs its calls; "makes" an environment by copying itself there; fails where a test requires it.
 STAND_IN = """#!/bin/sh
 echo "$*" >>{log}
 case "$*" in
@@ -21,7 +21,7 @@ esac
 
 
 class Machine:
-    """A folder with the Makefile and what it depends on, and a PATH with a stand-in for Python."""
+    """The Makefile and its inputs, and a PATH with a stand-in for Python."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder / "checkout"
@@ -35,7 +35,7 @@ class Machine:
             (self._bin / name).symlink_to(shutil.which(name) or f"/bin/{name}")
 
     def python(self, *, too_old: int = 0, without_venv: int = 0, install_fails: int = 0) -> None:
-        """Put a Python on PATH; 1 makes it lack the thing."""
+        """1 means that this Python lacks the thing."""
         for name in ("python3", "python"):
             script = self._bin / name
             script.write_text(
@@ -44,7 +44,6 @@ class Machine:
             script.chmod(0o755)
 
     def make(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        """Run make with only our PATH."""
         make = shutil.which("make")
         assert make is not None
         environment = {"PATH": str(self._bin)}
@@ -53,19 +52,18 @@ class Machine:
         )
 
     def calls(self) -> list[str]:
-        """How Python was called, without the look at its version."""
+        """Calls of Python without the version check."""
         lines = self._log.read_text().splitlines() if self._log.exists() else []
         return [line for line in lines if "-c import" not in line]
 
 
 @pytest.fixture
 def machine(tmp_path: Path) -> Machine:
-    """A machine with make and a shell, so far without Python."""
     return Machine(tmp_path)
 
 
 def test_make_alone_lists_the_targets(machine: Machine) -> None:
-    """Nothing is installed for that."""
+    """`make` alone lists the targets."""
     ran = machine.make()
     assert ran.returncode == 0
     for target in ("run", "test", "lint", "bench", "lock", "relock", "doctor", "clean"):
@@ -73,7 +71,7 @@ def test_make_alone_lists_the_targets(machine: Machine) -> None:
 
 
 def test_without_a_python_there_is_one_clear_message(machine: Machine) -> None:
-    """What is needed and how to get it."""
+    """Without Python, `make setup` states what is needed and how to get it."""
     ran = machine.make("setup")
     assert ran.returncode != 0
     assert "rocketdiff needs Python 3.11 or later; seen: none" in ran.stderr
@@ -81,7 +79,7 @@ def test_without_a_python_there_is_one_clear_message(machine: Machine) -> None:
 
 
 def test_with_an_old_python_there_is_one_clear_message(machine: Machine) -> None:
-    """The same message; nothing is set up."""
+    """`make setup` refuses an old Python and sets up nothing."""
     machine.python(too_old=1)
     ran = machine.make("setup")
     assert ran.returncode != 0
@@ -90,7 +88,7 @@ def test_with_an_old_python_there_is_one_clear_message(machine: Machine) -> None
 
 
 def test_without_the_venv_module_there_is_one_clear_message(machine: Machine) -> None:
-    """Debian packs it apart."""
+    """`make setup` refuses a Python without venv, which Debian packages separately."""
     machine.python(without_venv=1)
     ran = machine.make("setup")
     assert ran.returncode != 0
@@ -99,7 +97,7 @@ def test_without_the_venv_module_there_is_one_clear_message(machine: Machine) ->
 
 
 def test_set_up_installs_by_hash_and_then_the_project_without_a_network(machine: Machine) -> None:
-    """The lock decides; the project itself neither builds in isolation nor brings dependencies."""
+    """`make setup` installs the lock by hash, then the project without a network."""
     machine.python()
     assert machine.make("setup").returncode == 0
     venv, requirements, project = machine.calls()
@@ -109,7 +107,7 @@ def test_set_up_installs_by_hash_and_then_the_project_without_a_network(machine:
 
 
 def test_the_second_time_nothing_is_done(machine: Machine) -> None:
-    """No network, no seconds."""
+    """A second `make setup` does nothing."""
     machine.python()
     machine.make("setup")
     before = machine.calls()
@@ -118,7 +116,7 @@ def test_the_second_time_nothing_is_done(machine: Machine) -> None:
 
 
 def test_a_changed_lock_is_installed(machine: Machine) -> None:
-    """The stamp is older than the lock then."""
+    """`make setup` installs a lock that is newer than the stamp."""
     machine.python()
     machine.make("setup")
     before = len(machine.calls())
@@ -129,7 +127,7 @@ def test_a_changed_lock_is_installed(machine: Machine) -> None:
 
 
 def test_an_installation_that_broke_off_is_taken_up_again(machine: Machine) -> None:
-    """No stamp without success."""
+    """A failed installation leaves no stamp, so `make setup` repeats it."""
     machine.python(install_fails=1)
     assert machine.make("setup").returncode != 0
     assert not (machine.folder / ".venv" / ".ready").exists()
@@ -140,7 +138,7 @@ def test_an_installation_that_broke_off_is_taken_up_again(machine: Machine) -> N
 
 @pytest.mark.parametrize(("failing", "passes"), [("none", True), ("mypy", False), ("python", False)])
 def test_tests_and_lint_both_have_to_pass(machine: Machine, failing: str, passes: bool) -> None:
-    """They go on beside each other; what lint has to say is the last that is read, and neither hides the other's failure."""
+    """`make test` fails if tests or lint fail, and prints lint's output last."""
     machine.python()
     assert machine.make("setup").returncode == 0
     for tool in ("ruff", "mypy", "lint-imports", "python"):

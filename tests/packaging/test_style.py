@@ -1,4 +1,4 @@
-"""House rules about the code that ruff cannot state."""
+"""Rules about the code that ruff cannot state."""
 
 import ast
 from collections import Counter
@@ -13,17 +13,16 @@ ASSERTING = {"raises", "fail", "warns", "fnmatch_lines", "fnmatch_lines_random",
 """Calls of pytest that are assertions."""
 
 PREFIXES = ("assert", "await_")
-"""What calls begin with that assert: those of mocks and of our helpers, and those that wait until something holds."""
+"""Prefixes of calls that assert: of mocks, of our helpers, and of those that wait."""
 
 
 def modules(*folders: str) -> list[Path]:
-    """All Python files of these folders of the repository."""
     return sorted(file for folder in folders for file in (ROOT / folder).rglob("*.py"))
 
 
 @pytest.fixture(scope="module")
 def silent() -> Mapping[str, list[str]]:
-    """Tests without a sentence and without an assertion; every module is parsed once and forgotten."""
+    """Each module is parsed once."""
     found: dict[str, list[str]] = {"sentence": [], "assertion": []}
     for file in modules("tests"):
         name, tree = file.relative_to(ROOT), ast.parse(file.read_text())
@@ -33,31 +32,29 @@ def silent() -> Mapping[str, list[str]]:
 
 
 def test_every_test_says_in_a_sentence_what_it_shows(silent: Mapping[str, list[str]]) -> None:
-    """The name is for the machine, the sentence for whoever reads the failure."""
+    """Every test has a docstring, which explains a failure to its reader."""
     assert silent["sentence"] == []
 
 
 def test_a_test_that_asserts_by_not_raising_says_so(silent: Mapping[str, list[str]]) -> None:
-    """By its name: something is accepted, or nothing raised. Else an assertion that got lost would look the same."""
+    """A test without an assertion must say so by its name; a lost assertion would look the same."""
     names = {one: one.rpartition("::")[2] for one in silent["assertion"]}
     assert [one for one, name in names.items() if not ("accepted" in name or "raise" in name)] == []
 
 
 def names_without_sentence(tree: ast.Module) -> list[str]:
-    """Tests without a docstring."""
     functions = (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef))
     return [one.name for one in functions if one.name.startswith("test_") and not ast.get_docstring(one)]
 
 
 def names_without_assertion(tree: ast.Module) -> list[str]:
-    """Tests of a module in which neither they nor a helper that they call assert anything."""
     functions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
     helpers = {node.name for node in functions if is_asserting(node, set())}
     return [node.name for node in functions if node.name.startswith("test_") and not is_asserting(node, helpers)]
 
 
 def is_asserting(node: ast.FunctionDef, helpers: set[str]) -> bool:
-    """Whether something in it is an assertion: the statement, or a call of pytest's or of a helper that asserts."""
+    """True if a function asserts, or calls a function that does."""
     if any(isinstance(one, ast.Assert) for one in ast.walk(node)):
         return True
     called = {ast.unparse(one.func).rpartition(".")[2] for one in ast.walk(node) if isinstance(one, ast.Call)}
@@ -65,7 +62,7 @@ def is_asserting(node: ast.FunctionDef, helpers: set[str]) -> bool:
 
 
 def test_functions_stay_short() -> None:
-    """At most 40 lines each, besides signature and docstring."""
+    """A function has at most 40 lines, besides signature and docstring."""
     too_long = [
         f"{file.relative_to(ROOT)}:{node.lineno} {node.name}: {lines} lines"
         for file in modules("harness", "reference_impl")
@@ -76,12 +73,11 @@ def test_functions_stay_short() -> None:
 
 
 def test_a_folder_has_at_most_sixteen_modules() -> None:
-    """Where more stand side by side a room is missing."""
+    """A folder has at most sixteen modules; more need another package."""
     count = Counter(file.parent for file in modules("harness", "reference_impl") if file.name != "__init__.py")
     assert {folder.relative_to(ROOT).as_posix(): n for folder, n in count.items() if n > 16} == {}
 
 
 def body_lines(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
-    """Lines from the first statement that is not the docstring to the last."""
     body = node.body[1:] if ast.get_docstring(node) else node.body
     return (node.end_lineno or 0) - body[0].lineno + 1 if body else 0

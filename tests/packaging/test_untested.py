@@ -1,4 +1,4 @@
-"""The end of the output of our own tests."""
+"""The end of our own tests' output."""
 
 from pathlib import Path
 
@@ -39,7 +39,6 @@ def test_repeats(record_property):
 
 
 def ending(pytester: pytest.Pytester, text: str, *arguments: str) -> list[str]:
-    """The lines of the section, as a run of these tests prints them."""
     pytester.makeini(SETTINGS)
     pytester.makeconftest("pytest_plugins = ['tests.untested']")
     pytester.makepyfile(text)
@@ -50,7 +49,7 @@ def ending(pytester: pytest.Pytester, text: str, *arguments: str) -> list[str]:
 
 @pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["one process", "workers"])
 def test_what_a_skip_leaves_untested_is_told(pytester: pytest.Pytester, workers: tuple[str, ...]) -> None:
-    """How many, why, and of what nothing is known; a known failure is no skip."""
+    """A skip is reported with count, reason and untested area; an expected failure is no skip."""
     assert ending(pytester, SKIPPING, *workers) == [
         "1 skipped (too old): test_what_a_skip_leaves_untested_is_told.py::test_other untested",
         "3 skipped (no engine): the backend containers untested",
@@ -58,7 +57,7 @@ def test_what_a_skip_leaves_untested_is_told(pytester: pytest.Pytester, workers:
 
 
 def test_an_area_of_which_others_passed_is_not_called_untested(pytester: pytest.Pytester) -> None:
-    """Then the test is named, since nothing but what it shows is unknown."""
+    """If other tests of an area passed, a skipped test is named instead of the area."""
     passing = "\n@pytest.mark.container\ndef test_passes():\n    pass\n"
     folder = "test_an_area_of_which_others_passed_is_not_called_untested.py"
     assert ending(pytester, SKIPPING + passing) == [
@@ -68,12 +67,12 @@ def test_an_area_of_which_others_passed_is_not_called_untested(pytester: pytest.
 
 
 def test_that_nothing_was_skipped_is_told(pytester: pytest.Pytester) -> None:
-    """Silence would look the same as an ending that was lost."""
+    """The end states that nothing was skipped, because silence could be a lost ending."""
     assert ending(pytester, "def test(): pass") == ["nothing was skipped"]
 
 
 def test_a_run_that_was_made_again_is_told(pytester: pytest.Pytester) -> None:
-    """With the test and the guards that a busy machine broke."""
+    """A repeated run is reported with its test and what was late."""
     test = "test_a_run_that_was_made_again_is_told.py::test_repeats"
     assert ending(pytester, REPEATING, "-n", "1") == [
         "nothing was skipped",

@@ -1,4 +1,4 @@
-"""The built wheel in another folder and another Python environment has everything it needs."""
+"""The wheel is complete in another folder and Python environment."""
 
 import json
 import os
@@ -13,7 +13,7 @@ from rocketdiff import __version__
 from rocketdiff.judging.gate_rates import judging_digest
 
 ROOT = Path(__file__).parents[2]
-# Folders of the repository whose files are read when rocketdiff runs.
+# Folders whose files rocketdiff reads at run time.
 DATA_FOLDERS = (
     "fixtures/scenarios",
     "fixtures/schema",
@@ -35,7 +35,7 @@ DATA_FILES = ("harness/rocketdiff/releases/artifacts.lock.json", "docker/Dockerf
 
 
 class Installed:
-    """A wheel unpacked by pip into a folder, run by a Python that does not know the checkout."""
+    """A wheel that pip installed in a folder, run by a Python without the checkout."""
 
     def __init__(self, target: Path, elsewhere: Path) -> None:
         self.target = target
@@ -45,8 +45,8 @@ class Installed:
         """
         Start the base interpreter, which has no link to the checkout, in another folder.
 
-        Dependencies are those of the running environment, put on the path as a plain folder: its `.pth` files, one of
-        which leads to the checkout, are not followed from there.
+        Dependencies are the running environment's, as a plain folder on the path: its `.pth` files, one of which leads to the
+        checkout, are not followed.
         """
         path = os.pathsep.join([str(self.target), sysconfig.get_path("purelib")])
         environment = {"PATH": os.environ["PATH"], "HOME": os.environ["HOME"], "PYTHONPATH": path, "COLUMNS": "120"}
@@ -59,7 +59,7 @@ class Installed:
 
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Installed:
-    """Built from this checkout and installed without its dependencies, which are here already."""
+    """Installed without dependencies, which exist already."""
     folder = tmp_path_factory.mktemp("wheel")
     build = [sys.executable, "-m", "build", "--no-isolation", "--wheel", "--outdir", str(folder / "dist"), str(ROOT)]
     subprocess.run(build, check=True, capture_output=True)
@@ -74,7 +74,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Installed:
 
 @pytest.mark.slow
 def test_every_file_that_is_read_when_running_travels(installed: Installed) -> None:
-    """Scenarios, schemas, Java sources, templates and the lock, found by the installed package and complete."""
+    """The wheel contains every file that is read at run time."""
     wanted = {
         file.relative_to(ROOT).as_posix(): file.read_bytes()
         for folder in DATA_FOLDERS
@@ -95,7 +95,7 @@ def test_every_file_that_is_read_when_running_travels(installed: Installed) -> N
 
 @pytest.mark.slow
 def test_the_command_answers(installed: Installed) -> None:
-    """The console script that pip made, and the version of this checkout."""
+    """The console script prints this checkout's version."""
     script = str(installed.target / "bin" / "rocketdiff")
     shown = installed.run(script, "--help")
     assert shown.returncode == 0, shown.stderr
@@ -105,7 +105,7 @@ def test_the_command_answers(installed: Installed) -> None:
 
 @pytest.mark.slow
 def test_scenarios_are_listed_from_the_wheel(installed: Installed) -> None:
-    """A command that reads fixtures works away from the checkout."""
+    """`rocketdiff scenarios` works without the checkout."""
     ran = installed.run(str(installed.target / "bin" / "rocketdiff"), "scenarios", "--json")
     assert ran.returncode == 0, ran.stderr
     assert "fault-latency/" in ran.stdout
@@ -113,7 +113,7 @@ def test_scenarios_are_listed_from_the_wheel(installed: Installed) -> None:
 
 @pytest.mark.slow
 def test_what_judges_has_the_same_digest_in_the_wheel(installed: Installed) -> None:
-    """Otherwise every report of an installed rocketdiff would say that it has changed since it was measured."""
+    """The judging digest is equal in the wheel; otherwise every report would state that the program has changed."""
     program = "from rocketdiff.judging.gate_rates import judging_digest\nprint(judging_digest())"
     ran = installed.run("-c", program)
     assert ran.returncode == 0, ran.stderr
@@ -122,7 +122,7 @@ def test_what_judges_has_the_same_digest_in_the_wheel(installed: Installed) -> N
 
 @pytest.mark.slow
 def test_the_wheel_carries_only_what_belongs_to_it(installed: Installed) -> None:
-    """Two packages, the command, the metadata with the licence; no tests, no caches of tools."""
+    """The wheel contains two packages, the command and the licence, but no tests."""
     top = {path.name for path in installed.target.iterdir()}
     assert top == {"rocketdiff", "rocketmq_reference", "bin", f"rocketdiff-{__version__}.dist-info"}
     licence = installed.target / f"rocketdiff-{__version__}.dist-info" / "licenses" / "LICENSE"
@@ -132,7 +132,7 @@ def test_the_wheel_carries_only_what_belongs_to_it(installed: Installed) -> None
 
 @pytest.mark.slow
 def test_a_repository_with_a_package_harness_keeps_it(installed: Installed, tmp_path: Path) -> None:
-    """Its tests find their own, though the plugin of the wheel is loaded beside them."""
+    """A foreign package `harness` can be imported beside the wheel's plugin."""
     for name, text in {
         "harness/__init__.py": "",
         "harness/util.py": "def helper():\n    return 1\n",

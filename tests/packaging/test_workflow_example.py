@@ -1,4 +1,4 @@
-"""The workflow that teams copy names only options, files and actions' inputs that there are."""
+"""The example workflows use only existing commands, options and files."""
 
 import re
 import shlex
@@ -20,18 +20,16 @@ WORKFLOW = yaml.safe_load((EXAMPLES / "ci-workflow.yml").read_text())
 
 
 def scripts() -> Iterator[str]:
-    """Every shell line of every job."""
     yield from (step["run"] for job in WORKFLOW["jobs"].values() for step in job["steps"] if "run" in step)
 
 
 def known_options() -> set[str]:
-    """Of `rocketdiff run`."""
     command = get_command(app).commands["run"]  # type: ignore[attr-defined]  # a group, as it has several commands
     return {name for parameter in command.params for name in parameter.opts}
 
 
 def plugin_options() -> set[str]:
-    """Of the pytest plugin, and those of pytest and xdist that the example uses."""
+    """Includes the options of pytest and xdist in the example."""
     parser = pytest.Parser(_ispytest=True)
     pytest_addoption(parser)
     (group,) = (group for group in parser._groups if group.name == "rocketdiff")
@@ -39,7 +37,7 @@ def plugin_options() -> set[str]:
 
 
 def test_every_option_of_every_command_exists() -> None:
-    """A renamed option is noticed here before it is in somebody's CI."""
+    """Every option of the example exists."""
     used = {"rocketdiff run": known_options(), "pytest --rocketdiff": plugin_options()}
     for start, known in used.items():
         (script,) = (text for text in scripts() if text.startswith(start))
@@ -47,7 +45,7 @@ def test_every_option_of_every_command_exists() -> None:
 
 
 def test_every_file_it_reads_is_one_that_a_run_writes() -> None:
-    """Summary, comment and alerts, below the folder that `--out` names."""
+    """The example reads only files that a run writes."""
     read = {name for text in scripts() for name in re.findall(r"reports/\*/([a-z.]+)", text)}
     assert read == {markdown.SUMMARY_FILE, markdown.COMMENT_FILE}
     assert sarif.FILE_NAME.endswith(".sarif")
@@ -56,19 +54,19 @@ def test_every_file_it_reads_is_one_that_a_run_writes() -> None:
 
 
 def test_what_must_happen_after_a_failed_run_always_happens() -> None:
-    """A divergence ends the run with exit 1, and is the very reason to look at the report."""
+    """Steps after `rocketdiff run` always run, because a divergence exits with 1 and needs its report."""
     steps = WORKFLOW["jobs"]["compare"]["steps"]
     (ran,) = (number for number, step in enumerate(steps) if "rocketdiff run" in step.get("run", ""))
     assert all(step["if"].startswith("always()") for step in steps[ran + 1 :])
 
 
 def test_the_workflow_asks_for_the_permissions_that_it_needs() -> None:
-    """Comments and alerts; the checkout needs no more than reading."""
+    """The workflow may write only comments and alerts."""
     assert WORKFLOW["permissions"] == {"contents": "read", "pull-requests": "write", "security-events": "write"}
 
 
 def test_the_workflow_for_patches_names_only_options_that_there_are(tmp_path: Path) -> None:
-    """Its command is `rocketdiff changelog`; the jar that it finds is the one that Maven built, not its sources."""
+    """The patch workflow uses existing options, and Maven's jar without its sources."""
     steps = yaml.safe_load((EXAMPLES / "patch-workflow.yml").read_text())["jobs"]["changelog"]["steps"]
     (script,) = (step["run"] for step in steps if "rocketdiff changelog" in step.get("run", ""))
     (line,) = (line for line in script.splitlines() if line.strip().startswith("rocketdiff changelog"))
@@ -97,13 +95,13 @@ NIGHTLY = yaml.safe_load((EXAMPLES / "nightly-workflow.yml").read_text())["jobs"
 
 
 def nightly(words: str) -> str:
-    """The script of the step that says so."""
+    """The script of the step with these words."""
     (script,) = (step["run"] for step in NIGHTLY if words in step.get("run", ""))
     return str(script)
 
 
 def test_the_workflow_for_nights_names_only_commands_and_options_that_there_are() -> None:
-    """Each is parsed as it stands; the folder of the campaign and the record are those that are kept."""
+    """The nightly workflow uses existing commands and options, and keeps the record."""
     lines = [line for step in NIGHTLY for line in step.get("run", "").splitlines() if "rocketdiff " in line]
     commands = [shlex.split(line.strip().split(" && ")[0].split(" > ")[0]) for line in lines if "pip" not in line]
     assert [words[1:3] for words in commands] == [
@@ -124,13 +122,13 @@ def test_the_workflow_for_nights_names_only_commands_and_options_that_there_are(
 def test_a_campaign_that_differs_goes_on_to_what_is_new_and_one_without_answers_does_not(
     tmp_path: Path, code: int, ends: int
 ) -> None:
-    """The night is judged by what is new."""
+    """The nightly job continues after exit codes 0 to 3, because only new divergences fail it."""
     assert carried_out(nightly("rocketdiff campaign"), tmp_path, code) == ends
 
 
 @pytest.mark.parametrize("code", [0, 1, 5])
 def test_the_night_ends_as_the_record_answers_and_says_why(tmp_path: Path, code: int) -> None:
-    """Its lines are in the step summary."""
+    """The nightly job exits as `record regressions` does."""
     script = nightly("record regressions").replace("rocketdiff record judge", "true")
     assert carried_out(script, tmp_path, code) == code
     assert (
@@ -139,7 +137,7 @@ def test_the_night_ends_as_the_record_answers_and_says_why(tmp_path: Path, code:
 
 
 def carried_out(script: str, folder: Path, code: int) -> int:
-    """By the shell of a runner, with a command that says what it was given and ends with this code."""
+    """Run in a runner's shell; the command prints its arguments and exits with this code."""
     (folder / "rocketdiff").write_text(f'#!/bin/sh\necho "$@"; exit {code}\n')
     (folder / "rocketdiff").chmod(0o755)
     environment = {

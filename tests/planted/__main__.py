@@ -1,7 +1,7 @@
 """
-``make planted``: a record of 2,000 replicas of a real run with 80 planted regressions; `record regressions` must find each, and none else.
+``make planted``: `record regressions` must find exactly 80 planted regressions in 2,000 replicas of a real run.
 
-Exit code 1 when it does not. Every command is one a user would type; its time and the most memory of its processes are printed.
+Exit code 1 otherwise. Each command is a user's; its time and its processes' peak memory are printed.
 """
 
 import argparse
@@ -26,14 +26,14 @@ ROOT = Path(__file__).parents[2]
 ORDERS = ("time", "releases")
 
 ON_LOOPBACK = ("--conf", "spark.executor.memory=512m", "--conf", "spark.driver.memory=1g")
-"""Of the standalone cluster: two workers of a core and 1 GiB each."""
+"""For the standalone cluster of two workers, one core and 1 GiB each."""
 
 CHECK = "loss"
-"""The one that is changed for ``--again``."""
+"""The check that ``--again`` changes."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Make, add, judge, ask, compare."""
+    """Write the runs, add and judge them, compare the regressions."""
     parser = argparse.ArgumentParser(prog="python -m tests.planted", description=__doc__)
     parser.add_argument("--servers", type=int, default=len(SERVERS), help="two lines of runs each")
     parser.add_argument("--nights", type=int, default=50, help="runs of a line; a multiple of 5")
@@ -67,7 +67,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _made(lines: Sequence[Line], folder: Path) -> None:
-    """Those that are not there yet, by two processes."""
+    """Write missing runs with two processes."""
     with ProcessPoolExecutor(2) as pool:
         for number, _ in enumerate(pool.map(partial(_write, folder), lines), start=1):
             sys.stderr.write(f"made {number} of {len(lines)} lines\n")
@@ -87,12 +87,12 @@ def told(cluster: Standalone | None, words: Sequence[str], *, spark: bool = True
 
 
 def _last(said: str) -> str:
-    """What is for machines."""
+    """The machine line."""
     return next((line for line in reversed(said.splitlines()) if line.startswith("RECORD")), "")
 
 
 def _compared(lines: Sequence[Line], over: str, tell: Callable[..., Measured], record: Sequence[str]) -> Iterator[str]:
-    """What is missing, and what is there that nobody planted."""
+    """Missing and unplanned regressions."""
     said = tell(["record", "regressions", "--over", over, "--json", *record]).said
     wanted = {tuple(asdict(one).items()) for one in expected(lines, over)}
     names = [name for name, _ in next(iter(wanted))]
@@ -105,7 +105,7 @@ def _compared(lines: Sequence[Line], over: str, tell: Callable[..., Measured], r
 
 
 def _changed(folder: Path) -> str:
-    """A copy of this program in which the file of one check says a word more; gives the path to import it by."""
+    """Copy this program, change one check's file, and return the import path."""
     for name in ("harness", "reference_impl", "fixtures"):
         shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
     with (folder / "harness/rocketdiff/analysis/checks/storage" / f"{CHECK}.py").open("a") as source:

@@ -1,7 +1,7 @@
 """
-What a planted regression does to the tables of one arm: each alters what a client told or what the brokers hold of one send, consistently.
+Planted regressions: each changes one send consistently in one arm's tables.
 
-Nobody says what the oracle makes of it: `shows` is what it has to find by itself.
+The oracle must find by itself what `shows` names.
 """
 
 from collections.abc import Callable
@@ -18,7 +18,7 @@ CALM, ASYNC, PAUSED = "round-robin/calm", "async/calm", "fault-latency/pause-one
 
 @dataclass(frozen=True)
 class Defect:
-    """In which scenario, which check has to see it under which signature, and what is altered."""
+    """One change of a scenario's tables, and the check and signature that must find it."""
 
     scenario: str
     check: str
@@ -32,7 +32,7 @@ class Defect:
 
 
 def hindered_by_nobody(tables: Tables) -> list[int]:
-    """Sends that may be struck: acknowledged, neither of the first nor after the first quarter, where a pause begins."""
+    """Acknowledged sends between the first tenth and the first quarter, where a pause begins."""
     sends = tables[TableName.SENDS]
     return [row["send"] for row in sends[len(sends) // 10 : len(sends) // 4] if row["outcome"] == "ok"]
 
@@ -47,7 +47,7 @@ def _stores_twice(tables: Tables, struck: int) -> None:
 
 
 def _takes_another_queue(tables: Tables, struck: int) -> None:
-    """To the next queue but one of the same broker, where it is stored at the end."""
+    """Move the message by two queues of its broker, to the end."""
     (send,) = _of(tables, TableName.SENDS, struck)
     queue = (send["queue_id"] + 2) % 4
     end = _end(tables, send["broker"], queue)
@@ -57,7 +57,7 @@ def _takes_another_queue(tables: Tables, struck: int) -> None:
 
 
 def _fails_for_no_reason(tables: Tables, struck: int) -> None:
-    """It gives up a send that the broker has acknowledged."""
+    """Fail a send that the broker has acknowledged."""
     (send,) = _of(tables, TableName.SENDS, struck)
     send |= {"outcome": "error", "reason": "client", "error": "MQClientException"}
     send |= dict.fromkeys(("status", "broker", "queue_id", "queue_offset"))
@@ -78,7 +78,7 @@ def _of(tables: Tables, table: TableName, send: int) -> Rows:
 
 
 def _end(tables: Tables, broker: str, queue: int) -> int:
-    """Offset of the next message of a queue."""
+    """Offset of a queue's next message."""
     rows = tables[TableName.STORED]
     return 1 + max(int(row["queue_offset"]) for row in rows if (row["broker"], row["queue_id"]) == (broker, queue))
 

@@ -1,9 +1,9 @@
 """
-``python -m tests.planted.many``: the facts of 100,000 runs concluded and asked about by a driver of 1 GiB.
+``python -m tests.planted.many``: a driver of 1 GiB concludes and queries the facts of 100,000 runs.
 
-A judged record of one line of replicas is multiplied: its rows of runs, cases, facts and answers are written once more under other names, 200 runs
-a line. It is about size, so nothing is judged; what is newest has no answers, and is concluded by `record judge`. Exit code 1 where
-`record regressions` does not tell what the line tells, once a line.
+The rows of one line's judged record are copied under other names, 200 runs per line; nothing is judged. The newest runs
+have no answers until `record judge` concludes them. Exit code 1 unless `record regressions` finds the line's
+regressions once per line.
 """
 
 import argparse
@@ -36,7 +36,7 @@ A_LINE = 200
 """Runs of two clients on one server."""
 
 SEEDS = 20
-"""Each stands for ten runs of a line, one after the other."""
+"""Each stands for ten consecutive runs of a line."""
 
 A_PART = 256
 """As `record compact` leaves it."""
@@ -63,34 +63,34 @@ BY_KIND = {
 
 @dataclass(frozen=True)
 class Copy:
-    """A run of the large record: its own name, time and server; seed: its place in the small one."""
+    """A run of the large record; seed: its place in the small one."""
 
     number: int
 
     @property
     def seed(self) -> int:
-        """Ten after the other."""
+        """Ten consecutive runs have the same seed."""
         return self.number % A_LINE // (A_LINE // SEEDS)
 
     @property
     def run(self) -> str:
-        """In the order of lines."""
+        """Names sort by line."""
         return f"copy-{self.number:07}"
 
     @property
     def created_ms(self) -> int:
-        """All within the first days of a month."""
+        """All in the first days of a month."""
         line, turn = divmod(self.number, A_LINE)
         return FIRST_NIGHT_MS + turn * HOUR_MS + line
 
     @property
     def server(self) -> str:
-        """One a line."""
+        """One server per line."""
         return f"5.3.3-{self.number // A_LINE:04}"
 
 
 def multiplied(small: RecordPlace, large: RecordPlace, runs: int, answered: int) -> None:
-    """A record of so many runs with facts, the oldest of which have answers."""
+    """Write a record of so many runs with facts, the oldest ones with answers."""
     seeds = look(small)
     rows = {table: _by_run(seeds, table) for tables in BY_KIND.values() for table in tables}
     copies = sorted(map(Copy, range(runs)), key=lambda one: (one.created_ms, one.number))
@@ -108,7 +108,7 @@ def multiplied(small: RecordPlace, large: RecordPlace, runs: int, answered: int)
 
 
 def _by_run(snapshot: Snapshot, table: Kept) -> list[pa.Table]:
-    """Rows of each seed, in their order."""
+    """Rows of each seed, in order."""
     rows = snapshot.rows(table, COLUMNS[table].names)
     return [rows.filter(pc.field("run") == LINE.run(number)) for number in range(SEEDS)]
 
@@ -143,7 +143,7 @@ def _batch(kind: str, runs: int) -> Batch:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Multiply, conclude, ask."""
+    """Multiply, conclude, query."""
     parser = argparse.ArgumentParser(prog="python -m tests.planted.many", description=__doc__)
     parser.add_argument("--runs", type=int, default=100_000, help=f"a multiple of {A_LINE}")
     parser.add_argument(

@@ -1,4 +1,4 @@
-"""A command of `rocketdiff record`, carried out and measured: time, and the most memory that each kind of process ever had."""
+"""Runs a command of `rocketdiff record` and measures its time and the peak memory of each kind of process."""
 
 import subprocess
 import sys
@@ -19,7 +19,7 @@ DRIVER, DRIVER_JVM, EXECUTOR_JVM, WORKER = "driver", "driver JVM", "executor JVM
 
 @dataclass(frozen=True)
 class Measured:
-    """What a command said; wall: seconds; peaks: MiB of the largest process of each kind (VmHWM)."""
+    """A command's output; wall: seconds; peaks: MiB of the largest process of each kind (VmHWM)."""
 
     said: str
     wall_s: float
@@ -32,7 +32,9 @@ class Measured:
 
 
 def run(words: Sequence[str], *, beside: Sequence[int] = (), import_path: str = "") -> Measured:
-    """Carry out `rocketdiff WORDS`; beside: processes whose children are measured too (workers of a cluster). AssertionError if it fails."""
+    """
+    Run `rocketdiff WORDS`; AssertionError if it fails. beside: processes whose children are measured too (a cluster's workers).
+    """
     began_s = time.monotonic()
     more = {"PYTHONPATH": import_path} if import_path else {}
     with subprocess.Popen(

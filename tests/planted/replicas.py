@@ -1,8 +1,8 @@
 """
-Replicas of a real run: `reports/sample` under another name, of another night, seed, server and candidate, sealed anew.
+Replicas of a real run: `reports/sample` with another name, night, seed, server and candidate, sealed anew.
 
-Every row is the sample's, its wall clock shifted; a defect alters the candidate's tables before they are sealed. So nothing about a
-replica is known but what the oracle finds in its traces.
+Every row is the sample's with a shifted wall clock; defects change the candidate's tables before sealing. So only the
+oracle can find them, from the traces.
 """
 
 import json
@@ -29,15 +29,15 @@ from tests.planted.defects import ASYNC, CALM, PAUSED, Defect, hindered_by_nobod
 
 SAMPLE = Path(__file__).parents[2] / "reports" / "sample"
 SCENARIOS = (ASYNC, CALM, PAUSED)
-"""Of the sample's six cases these; in the last one the candidate really differs, in every replica."""
+"""Three of the sample's six cases; in the last one the candidate differs in every replica."""
 
 BODY_BYTES = 128
-"""Of every message of these."""
+"""The same for every message."""
 
 
 @dataclass(frozen=True)
 class Replica:
-    """One run to be made. at_ms: when it was, since 1970; defects: of its candidate."""
+    """One run to write; at_ms: its time since 1970; defects: of its candidate."""
 
     run: str
     candidate: str
@@ -48,7 +48,7 @@ class Replica:
 
 
 def write(replica: Replica, folder: Path, scenarios: Sequence[str] = SCENARIOS) -> Path:
-    """As `rocketdiff run` leaves a run, without journal and report."""
+    """Write a run like `rocketdiff run`, without journal and report."""
     sample, draw = _sample(), Random(replica.seed)
     manifest = _renamed(sample.manifest, replica)
     shift_ms = replica.at_ms - sample.manifest.created_wall_ms
@@ -69,7 +69,7 @@ def write(replica: Replica, folder: Path, scenarios: Sequence[str] = SCENARIOS) 
 
 
 def write_all(folder: Path, replicas: Iterable[tuple[Replica, Sequence[str]]]) -> None:
-    """Those that are not there."""
+    """Write missing replicas."""
     for replica, scenarios in replicas:
         if not (folder / replica.run / MANIFEST).exists():
             write(replica, folder, scenarios)
@@ -94,7 +94,7 @@ def _tables_of(sample: RunDirectory, case: int) -> list[tuple[TableName, Arm | N
 
 
 def _renamed(manifest: RunManifest, replica: Replica) -> RunManifest:
-    """Names of the run and of the candidate wherever they stand."""
+    """Replace the names of the run and the candidate everywhere."""
     was = manifest.subjects[Arm.CANDIDATE]
     text = msgspec.json.encode(manifest).decode().replace(manifest.run, replica.run)
     named = msgspec.json.decode(text.replace(f"~{was}", f"~{replica.candidate}"), type=RunManifest)
@@ -110,7 +110,7 @@ def _renamed(manifest: RunManifest, replica: Replica) -> RunManifest:
 
 
 def _stored_as(rows: pa.Table, shift_ms: int, was: str, run: str) -> pa.Table:
-    """Messages of the run of another name: their ids, the bodies that are made of these, and the brokers' wall clock."""
+    """Adapt messages to the new name: ids, bodies made of them, and the brokers' wall clock."""
     properties = [str(text).replace(was, run) for text in rows.column("properties").to_pylist()]
     ids = [json.loads(text)[ID_PROPERTY] for text in properties]
     columns: dict[str, Any] = {name: rows.column(name) for name in rows.column_names} | {
@@ -123,7 +123,7 @@ def _stored_as(rows: pa.Table, shift_ms: int, was: str, run: str) -> pa.Table:
 
 
 def _alter(files: Files, defects: Sequence[Defect], draw: Random) -> None:
-    """Each defect strikes a send of its own."""
+    """Apply each defect to a send of its own."""
     theirs = (TableName.SENDS, TableName.ATTEMPTS, TableName.STORED)
     rows = {table: files[table, Arm.CANDIDATE].to_pylist() for table in theirs}
     for defect, struck in zip(defects, draw.sample(hindered_by_nobody(rows), len(defects)), strict=True):

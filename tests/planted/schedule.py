@@ -1,8 +1,8 @@
 """
-Which runs a record has, which regressions are planted in them, and what `record regressions` must therefore say: worked out from the plan alone.
+The runs of a record, their planted regressions, and the expected answer of `record regressions`, from the plan alone.
 
-Two campaigns on each server. *Nights*: one candidate, night by night. *Releases*: each release of another candidate, night by night. In each,
-two regressions are planted in checks of their own, and a third check differs all the time, or by chance at one rate, which is no regression.
+Each server has two campaigns: *nights* of one candidate, and five *releases* of another, night by night. Each has two
+regressions in different checks; a third check differs always, or by chance at a constant rate, which is no regression.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -28,20 +28,20 @@ HOUR_MS = 3_600_000
 DAY_MS = 24 * HOUR_MS
 
 EVERY = 5
-"""What changes in rate shows in every fifth run before, or after."""
+"""A change in rate shows in every fifth run before or after it."""
 
 RARE = 0.3
-"""Rate of what differs by chance; it differs in the first run, because what is seen later for the first time is new."""
+"""Rate of a difference by chance; the first run has it, since a later first occurrence would be new."""
 
 PAUSED_EVERY = 50
-"""Every so many runs of a line a pause is played as well, in which the candidate really differs."""
+"""Every so many runs of a line also have a pause, in which the candidate differs."""
 
 ASYNC_EVERY = 4
-"""On every so many servers the nights have asynchronous sends as well: they are judged one by one, which takes three times as long."""
+"""On every so many servers the nights also have asynchronous sends, whose judging takes three times as long."""
 
 
 class Shape(StrEnum):
-    """How often a defect shows, before and after its place."""
+    """How often a defect shows before and after its place."""
 
     NEW = "new"
     ONCE = "new, in one run"
@@ -59,7 +59,7 @@ STATE_OF = {
     Shape.MORE: "changed-in-rate",
     Shape.LESS: "changed-in-rate",
 }
-"""As `record regressions` calls it; what is not here is no regression."""
+"""Terms of `record regressions`; other shapes are no regression."""
 
 OVER_TIME = (Shape.NEW, Shape.GONE, Shape.MORE, Shape.LESS, Shape.ONCE)
 OVER_RELEASES = (Shape.NEW, Shape.GONE, Shape.MORE)
@@ -67,14 +67,14 @@ OVER_RELEASES = (Shape.NEW, Shape.GONE, Shape.MORE)
 
 @dataclass(frozen=True)
 class Planted:
-    """A defect that shows in some runs of a line, which stand in its order; place: the first run after the change."""
+    """A defect in some runs of a line; place: the first run after the change."""
 
     defect: Defect
     shape: Shape
     place: int
 
     def shows_in(self, run: int, draw: Random) -> bool:
-        """Whether the run at this place in the order shows it."""
+        """True if the run at this place shows the defect."""
         after = run >= self.place
         return {
             Shape.NEW: after,
@@ -89,7 +89,9 @@ class Planted:
 
 @dataclass(frozen=True)
 class Line:
-    """Runs of two clients on one server, in order: (candidate, night); scenarios: of each run; is_paused: now and then a pause besides."""
+    """
+    Runs of two clients on one server as (candidate, night); scenarios: of each run; is_paused: some runs have a pause too.
+    """
 
     name: str
     over: str
@@ -100,7 +102,7 @@ class Line:
     is_paused: bool = True
 
     def replicas(self) -> Iterator[tuple[Replica, tuple[str, ...]]]:
-        """The runs to be made, with the scenarios of each."""
+        """The runs to write, with their scenarios."""
         draw = Random(self.name)
         for number, (candidate, night) in enumerate(self.runs):
             shown = tuple(one.defect for one in self.planted if one.shows_in(number, draw))
@@ -113,7 +115,7 @@ class Line:
             )
 
     def run(self, number: int) -> str:
-        """As long as the sample's name, which its messages carry."""
+        """As long as the sample's name, which its messages contain."""
         return f"{self.name}-{number:03}".rjust(24, "0")
 
 
@@ -133,7 +135,7 @@ class Expected:
 
 
 def schedule(servers: Sequence[str] = SERVERS, nights: int = 50) -> list[Line]:
-    """Two lines a server; of each some nights, or a fifth of them for each of five releases."""
+    """Two lines per server: some nights, or a fifth as many for each of five releases."""
     return [
         line
         for number, server in enumerate(servers)
@@ -142,7 +144,7 @@ def schedule(servers: Sequence[str] = SERVERS, nights: int = 50) -> list[Line]:
 
 
 def expected(lines: Iterable[Line], over: str) -> set[Expected]:
-    """What an answer over ``time`` or ``releases`` must have; a line of one candidate is the same over both."""
+    """The expected answer over ``time`` or ``releases``; a line of one candidate is in both."""
     return {
         _row(line, one, over)
         for line in lines
@@ -184,7 +186,7 @@ def _nightly(number: int, server: str, nights: int) -> Line:
 
 
 def _night(shape: Shape, nights: int, draw: Random) -> int:
-    """Where a change is certain: a rate in the middle third, after a run that did not show it."""
+    """A place where a change is certain: a rate in the middle third, after a run without the defect."""
     if shape not in (Shape.MORE, Shape.LESS):
         return draw.randrange(1, nights - nights // 10)
     middle = [night for night in range(nights // 3, 2 * nights // 3) if shape is Shape.LESS or night % EVERY != 1]

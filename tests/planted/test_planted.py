@@ -1,4 +1,4 @@
-"""A sample of ``python -m tests.planted``: what is planted is found by the oracle, and a small record tells since when."""
+"""A sample of ``python -m tests.planted``: the oracle finds each defect, and a small record its first run."""
 
 from collections import Counter
 from dataclasses import replace
@@ -30,7 +30,7 @@ EXPECTED = list(Expected.__annotations__)
 
 
 def test_the_plan_is_large_and_of_all_kinds() -> None:
-    """2,000 runs, each once; eighty regressions, half of them at an edge between releases."""
+    """The plan has 2,000 different runs and 80 regressions, 40 of them between two releases."""
     lines = schedule()
     runs = [replica.run for line in lines for replica, _ in line.replicas()]
     over = {order: expected(lines, order) for order in ("time", "releases")}
@@ -41,7 +41,7 @@ def test_the_plan_is_large_and_of_all_kinds() -> None:
 
 
 def test_each_defect_is_found_by_its_check_alone(tmp_path: Path) -> None:
-    """All of calm in one replica; another without any shows nothing."""
+    """A replica with all defects shows each under its own check; one without defects shows none."""
     scenarios = (ASYNC, CALM)
     planted = tuple(one for one in DEFECTS if one.scenario in scenarios)
     spoilt = Replica("0000spoilt-run-000000000", "python:5.4.0", "4.9.4", FIRST_NIGHT_MS, 1, planted)
@@ -58,7 +58,7 @@ def test_each_defect_is_found_by_its_check_alone(tmp_path: Path) -> None:
 
 
 def test_a_small_record_tells_what_was_planted_and_nothing_else(spark: SparkSession, tmp_path: Path) -> None:
-    """Two runs of each of five releases, and five nights; asked over time and over releases."""
+    """A record of five releases and five nights shows exactly the planted regressions, over time and over releases."""
     _, releases = schedule(["5.3.3"], nights=10)
     loss = Planted(DEFECTS[0], Shape.NEW, 3)
     nights = Line("night", "time", "5.3.3", tuple((NIGHTLY, night) for night in range(5)), (loss,), (CALM,))

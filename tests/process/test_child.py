@@ -1,4 +1,4 @@
-"""What the runner and a child say to each other, how long either waits, and how the child ended."""
+"""Lines between runner and child, timeouts, and how the child ended."""
 
 import os
 import sys
@@ -20,7 +20,7 @@ Start = Callable[..., Child]
 
 @pytest.fixture
 def start() -> Iterator[Start]:
-    """Start a Python program; it is closed after the test."""
+    """Starts a Python program and closes it after the test."""
     with ExitStack() as stack:
 
         def started(program: str, **options: object) -> Child:
@@ -33,7 +33,7 @@ def start() -> Iterator[Start]:
 
 
 def all_lines(child: Child) -> list[bytes]:
-    """What it says until its output ends."""
+    """The child's lines until its output ends."""
     heard: list[bytes] = []
     try:
         while (lines := child.hear(DEADLINE_S)) is not None:
@@ -44,7 +44,7 @@ def all_lines(child: Child) -> list[bytes]:
 
 
 def test_lines_are_put_together_from_pieces(start: Start) -> None:
-    """A line is told when its end has come; what has no end is not a line."""
+    """Lines are joined from partial reads; an unfinished line is none."""
     child = start(
         "import sys, time; o = sys.stdout\nfor t in ('a\\nb', 'c\\n\\n', 'd'): o.write(t); o.flush(); time.sleep(0.1)"
     )
@@ -53,12 +53,12 @@ def test_lines_are_put_together_from_pieces(start: Start) -> None:
 
 
 def test_a_silent_child_is_none(start: Start) -> None:
-    """Not an empty list: nothing passed in either direction."""
+    """A silent child gives None, not an empty list."""
     assert start("import time; time.sleep(60)").hear(0.05) is None
 
 
 def test_what_is_queued_goes_out_while_answers_are_heard(start: Start) -> None:
-    """Both pipes fill up: 3 MB each way, more than either holds."""
+    """Queued lines are written while answers are read: 3 MB each way, more than the pipes."""
     child = start("import sys\nfor line in sys.stdin: sys.stdout.write(line)")
     for _ in range(300):
         child.queue(b"x" * 9_999)
@@ -69,12 +69,12 @@ def test_what_is_queued_goes_out_while_answers_are_heard(start: Start) -> None:
 
 
 def test_a_child_that_does_not_read_is_not_waited_for(start: Start) -> None:
-    """A pipe holds 64 KiB."""
+    """A write over 64 KiB times out if the child does not read."""
     assert not start("import time; time.sleep(60)").write(b"x" * 1_000_000, timeout_s=0.1)
 
 
 def test_to_a_child_that_is_gone_everything_can_be_said(start: Start) -> None:
-    """Its end is told by its output."""
+    """A write to an ended child succeeds; its output reports the end."""
     child = start("")
     assert child.await_end(DEADLINE_S)
     assert child.write(b"x" * 1_000_000, timeout_s=DEADLINE_S)
@@ -89,21 +89,21 @@ def test_to_a_child_that_is_gone_everything_can_be_said(start: Start) -> None:
     ],
 )
 def test_how_it_ended_is_told_in_words(start: Start, program: str, how: str) -> None:
-    """By its own status, which the supervisor passes on, or by us."""
+    """A child's end is stated as exit status, signal, or output closed while running."""
     child = start(program)
     assert all_lines(child) == []
     assert child.how_it_ended(DEADLINE_S if "sleep" not in program else 0.2) == how
 
 
 def test_the_last_words_are_the_last_line_on_stderr(start: Start) -> None:
-    """Blank lines say nothing."""
+    """The last words are stderr's last non-blank line."""
     child = start("import sys; sys.stderr.write('first\\nlast\\n\\n  \\n')")
     assert child.await_end(DEADLINE_S)
     assert (child.last_words(), child.stderr_bytes()) == ("last", 15)
 
 
 def test_a_child_that_left_its_group_ends_with_the_others(start: Start) -> None:
-    """A daemon: fork, a session of its own, fork again."""
+    """A daemon, forked twice in its own session, ends with its child."""
     child = start(
         "import os, time\nif not os.fork():\n os.setsid()\n if os.fork(): os._exit(0)\n print(os.getpid(), flush=True)\ntime.sleep(60)"
     )
@@ -114,13 +114,13 @@ def test_a_child_that_left_its_group_ends_with_the_others(start: Start) -> None:
 
 
 def test_a_folder_that_is_not_there_is_one_clear_message(start: Start) -> None:
-    """Not a traceback."""
+    """A missing folder is one environment error."""
     with pytest.raises(EnvironmentMissing, match="to be able to start"):
         start("", folder=Path("/no/such/folder"))
 
 
 def test_of_a_java_stack_the_last_words_are_what_was_thrown(tmp_path: Path) -> None:
-    """The last of its causes, and not the frames below it."""
+    """Of a Java stack the last words are the innermost cause."""
     stack = "Exception in thread main java.lang.Error: outer\n\tat a.B.c(B.java:3)\nCaused by: java.lang.Error: inner\n"
     (tmp_path / "stderr").write_text(
         f"{stack}\tat a.B.<init>(B.java:32)\n\tat java.base/x.Y.z(Native Method)\n\t... 12 more\n"
@@ -130,7 +130,7 @@ def test_of_a_java_stack_the_last_words_are_what_was_thrown(tmp_path: Path) -> N
 
 
 def test_of_a_panic_the_last_words_are_its_first(tmp_path: Path) -> None:
-    """As Go writes it; what comes after it are goroutines and registers."""
+    """Of a Go panic the last words are the panic line."""
     stack = "starting\npanic: runtime error: nil pointer\n[signal SIGSEGV]\n\ngoroutine 8 [running]:\nmain.f()\n\t/x/main.go:128 +0x1ef\n"
     (tmp_path / "stderr").write_text(stack)
     with (tmp_path / "stderr").open("rb") as file:
@@ -160,7 +160,7 @@ def test_of_a_panic_the_last_words_are_its_first(tmp_path: Path) -> None:
     ids=["Node.js", "Perl, a module", "Perl, syntax", "Ruby"],
 )
 def test_the_last_words_are_the_reason_that_an_interpreter_gives(tmp_path: Path, stack: str, reason: str) -> None:
-    """Not the frames after it, nor the interpreter's version."""
+    """The last words of an interpreter are its error, not frames or version."""
     (tmp_path / "stderr").write_text(stack)
     with (tmp_path / "stderr").open("rb") as file:
         assert last_line(file) == reason

@@ -1,4 +1,4 @@
-"""Whether a process lives: told of our own, and never taken for gone because /proc hides it."""
+"""Whether a process lives; one that /proc hides counts as living."""
 
 import json
 import os
@@ -12,14 +12,14 @@ from rocketdiff.process.liveness import is_there, started_ticks
 
 NOBODY = 65_534
 NO_SUCH_PROCESS = 999_999_999
-"""Above the largest process id that Linux gives (2^22)."""
+"""Above Linux's largest process id (2^22)."""
 
 MAY_NOT_MOUNT = 99
 
 
 @pytest.fixture
 def hidden(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> int:
-    """A process of another user as /proc with hidepid and kill(2) show it."""
+    """Another user's process as /proc with hidepid and kill(2) show it."""
 
     def read(self: Path) -> str:
         raise request.param(13, "not shown", str(self))
@@ -33,7 +33,7 @@ def hidden(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> i
 
 
 def test_our_own_process_is_there_since_it_was_started() -> None:
-    """Later than its parent, which started it."""
+    """This process lives and started no earlier than its parent."""
     own, parent = started_ticks(os.getpid()), started_ticks(os.getppid())
     assert own is not None
     assert parent is None or 0 <= parent <= own
@@ -41,7 +41,7 @@ def test_our_own_process_is_there_since_it_was_started() -> None:
 
 
 def test_a_process_that_ended_is_not_there() -> None:
-    """Once its parent has seen it end."""
+    """An ended process is gone after its parent's wait."""
     child = subprocess.Popen([sys.executable, "-c", ""])
     child.wait()
     assert started_ticks(child.pid) is None
@@ -50,21 +50,21 @@ def test_a_process_that_ended_is_not_there() -> None:
 
 @pytest.mark.parametrize("pid", [NO_SUCH_PROCESS, 10**14, 0, -1])
 def test_a_number_that_no_process_can_have_is_none(pid: int) -> None:
-    """Also where kill(2) would take it for a group of processes, or for more than it can hold."""
+    """An impossible process id is no process, even if kill(2) takes it for a process group."""
     assert started_ticks(pid) is None
     assert not is_there(pid)
 
 
 @pytest.mark.parametrize("hidden", [PermissionError, FileNotFoundError], indirect=True)
 def test_a_process_that_is_not_shown_is_there_all_the_same(hidden: int) -> None:
-    """hidepid=1 forbids reading, hidepid=2 leaves nothing to read; neither ends a run, and neither says that it is gone."""
+    """A hidden process lives: hidepid=1 forbids reading, hidepid=2 hides the entry."""
     assert started_ticks(hidden) is None
     assert is_there(hidden)
 
 
 @pytest.mark.parametrize("hidepid", [1, 2])
 def test_a_real_proc_that_hides_others(hidepid: int) -> None:
-    """A process of root, asked about by nobody, in a process id space of its own that has such a /proc."""
+    """Under a real hidepid /proc an unprivileged user sees a root process as living."""
     asked = (
         "import json, os; from rocketdiff.process.liveness import *;"
         f"os.setgroups([]); os.setgid({NOBODY}); os.setuid({NOBODY});"

@@ -1,4 +1,4 @@
-"""Nothing survives the runner, however it goes, and nothing survives the supervisor."""
+"""No child survives the runner or the supervisor."""
 
 import json
 import os
@@ -20,7 +20,7 @@ DEAF = [["say", HELLO], ["sleep", 60]]
 
 @pytest.fixture
 def family(tmp_path: Path) -> Iterator[tuple[int, int, int]]:
-    """Process ids of a runner, its supervisor and a subject that does not listen."""
+    """Process ids of a runner, its supervisor and a subject that does not read."""
     command = [sys.executable, "-m", "tests.subjects.runner", str(tmp_path), json.dumps(DEAF)]
     runner = subprocess.Popen(command, stdout=subprocess.PIPE, cwd=ROOT)
     assert runner.stdout is not None
@@ -34,14 +34,14 @@ def family(tmp_path: Path) -> Iterator[tuple[int, int, int]]:
 
 
 def test_kill_9_of_the_runner_ends_the_subject(family: tuple[int, int, int]) -> None:
-    """The life line breaks; a subject that ignores the end of its input goes all the same."""
+    """After ``kill -9`` of the runner the supervisor kills a subject that ignores the end of its input."""
     runner, supervisor, subject = family
     os.kill(runner, signal.SIGKILL)
     assert gone(subject) and gone(supervisor)
 
 
 def test_kill_9_of_the_runner_ends_a_stopped_subject(family: tuple[int, int, int]) -> None:
-    """A frozen process cannot read, but it can be killed."""
+    """After ``kill -9`` of the runner a stopped subject ends."""
     runner, _, subject = family
     os.kill(subject, signal.SIGSTOP)
     os.kill(runner, signal.SIGKILL)
@@ -49,14 +49,14 @@ def test_kill_9_of_the_runner_ends_a_stopped_subject(family: tuple[int, int, int
 
 
 def test_kill_9_of_the_supervisor_ends_the_subject(family: tuple[int, int, int]) -> None:
-    """The kernel sends the parent death signal."""
+    """After ``kill -9`` of the supervisor the kernel kills the subject."""
     _, supervisor, subject = family
     os.kill(supervisor, signal.SIGKILL)
     assert gone(subject)
 
 
 def test_scratch_is_removed_when_the_runner_is_killed_only(tmp_path: Path) -> None:
-    """A runner that lives removes it when it has read what is in it."""
+    """The supervisor removes scratch only after the runner's kill; a living runner reads it first."""
     program = (
         "import os, sys, tempfile, time; from pathlib import Path; from rocketdiff.process.child import Child\n"
         "command = [sys.executable, '-I', '-S', '-c', sys.argv[2]]\n"

@@ -1,4 +1,4 @@
-"""The published schema of the protocol, and lines held against it."""
+"""The published schema of the protocol."""
 
 import json
 from pathlib import Path
@@ -12,5 +12,5 @@ COMMAND = jsonschema.Draft202012Validator({**_WHOLE, "anyOf": [{"$ref": "#/$defs
 
 
 def require_record(line: bytes) -> None:
-    """Raises jsonschema's ValidationError for a subject's line that the schema refuses."""
+    """Raise jsonschema's ValidationError for a record that the schema refuses."""
     RECORD.validate(json.loads(line))

@@ -1,4 +1,4 @@
-"""Commands on the wire, at both ends."""
+"""Commands as JSON lines, written and read."""
 
 import json
 
@@ -22,7 +22,7 @@ SETUP = SubjectSetup(("127.0.0.1:1", "127.0.0.1:2"), "T", "W", "G", "R", ClientS
 
 
 def test_a_plan_line_is_one_send() -> None:
-    """Field names are those of PlannedSend."""
+    """A plan line is one send with the fields of PlannedSend."""
     send = PlannedSend(3, 1, 20_000_000, SendKind.SELECTOR, 7, 128)
     (line,) = encode_plan(Plan(1, 2, (send,)))
     assert line == (
@@ -32,7 +32,7 @@ def test_a_plan_line_is_one_send() -> None:
 
 
 def test_setup_names_everything_a_client_needs() -> None:
-    """Settings go under the client's own names; threads are the plan's."""
+    """The setup line has settings under the client's own names, and the plan's threads."""
     line = encode_setup(SETUP, 2)
     told = json.loads(line)
     assert (told["type"], told["protocol"], told["threads"]) == ("setup", 1, 2)
@@ -42,18 +42,18 @@ def test_setup_names_everything_a_client_needs() -> None:
 
 
 def test_go_and_stop() -> None:
-    """The two short commands."""
+    """Go and stop are decoded as encoded."""
     assert decode_command(encode_go(123)) == Go(123)
     assert decode_command(STOP) == Stop()
 
 
 def test_unknown_fields_of_a_command_are_ignored() -> None:
-    """A later runner may say more."""
+    """Unknown fields are ignored: a later runner may add some."""
     assert decode_command(b'{"type":"go","start_ns":5,"hurry":true}') == Go(5)
 
 
 @pytest.mark.parametrize("line", [b"go", b'{"type":"run"}', b'{"type":"go"}', b'{"type":"setup","protocol":2}', b"[]"])
 def test_anything_else_is_refused(line: bytes) -> None:
-    """A subject must not guess."""
+    """Other lines are refused: a subject must not guess."""
     with pytest.raises(ValueError, match=r"."):
         decode_command(line)

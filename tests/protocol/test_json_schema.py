@@ -1,4 +1,4 @@
-"""The published schema states the protocol that the codec speaks: it takes and refuses the same lines."""
+"""The published schema accepts and refuses the same lines as the codec."""
 
 import json
 from pathlib import Path
@@ -23,7 +23,11 @@ HELLO = '{"type":"hello","protocol":1,"client":"go","version":"2.1.2","capabilit
 
 
 def test_published_schema_is_up_to_date() -> None:
-    """``python -m rocketdiff.protocol.json_schema > fixtures/schema/subject-protocol-1.json`` renews it."""
+    """
+    The published schema is current.
+
+    ``python -m rocketdiff.protocol.json_schema > fixtures/schema/subject-protocol-1.json`` renews it.
+    """
     assert FILE.read_bytes() == schema()
     jsonschema.Draft202012Validator.check_schema(json.loads(FILE.read_text()))
 
@@ -47,7 +51,7 @@ def test_published_schema_is_up_to_date() -> None:
     ],
 )
 def test_a_record_that_is_taken_fits_the_schema(line: str) -> None:
-    """The codec takes it as well."""
+    """Codec and schema accept these records."""
     assert decode_record(line.encode()).record is not None
     RECORD.validate(json.loads(line))
 
@@ -71,14 +75,14 @@ def test_a_record_that_is_taken_fits_the_schema(line: str) -> None:
     ],
 )
 def test_a_record_that_is_refused_does_not_fit_the_schema(line: str) -> None:
-    """Nor does the codec take it."""
+    """Codec and schema refuse these records."""
     with pytest.raises(SubjectBroken):
         decode_record(line.encode())
     assert not RECORD.is_valid(json.loads(line))
 
 
 def test_the_commands_of_a_runner_fit_the_schema() -> None:
-    """Plain sends with their defaults left out, sends with everything, the setup with all settings."""
+    """Commands fit the schema: sends with defaults or with everything, the setup with all settings."""
     whole = PlannedSend(1, 0, 5, SendKind.QUEUE, 3, 64, SendMode.ASYNC, 2, "k", "t", (("a", "b"),))
     plan = Plan(1, 1, (PlannedSend(0, 0, 0, SendKind.PLAIN, 0, 64), whole))
     for line in (*encode_plan(plan), encode_setup(SETUP, 1), encode_go(7), STOP):
@@ -87,7 +91,7 @@ def test_the_commands_of_a_runner_fit_the_schema() -> None:
 
 
 def test_the_conversation_of_the_guide_fits_the_schema() -> None:
-    """What an author copies is right."""
+    """The example lines of the authors' guide fit the schema."""
     text = README.read_text()
     records = [line[2:] for line in text.splitlines() if line.startswith("← {")]
     commands = [line[2:] for line in text.splitlines() if line.startswith("→ {")]

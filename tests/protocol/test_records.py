@@ -1,4 +1,4 @@
-"""Records as lines: every kind there and back, unknown fields kept, everything else refused."""
+"""Records as JSON lines: encoded and decoded, with unknown fields; all else is refused."""
 
 import json
 import subprocess
@@ -25,27 +25,27 @@ EVERY_KIND: list[Record] = [
 
 @pytest.mark.parametrize("record", EVERY_KIND, ids=lambda record: type(record).__name__)
 def test_a_record_comes_back_as_it_went(record: Record) -> None:
-    """What one end writes the other reads."""
+    """Each record is one line and is decoded as encoded."""
     line = encode_record(record)
     assert line.endswith(b"\n") and line.count(b"\n") == 1
     assert decode_record(line[:-1]).record == record
 
 
 def test_absent_fields_are_not_written() -> None:
-    """None says nothing, so a line does not say it."""
+    """Fields that are None are not written."""
     assert encode_record(Done(5)) == b'{"type":"done","sends":5}\n'
     assert b"error" not in encode_record(Attempt(0, 0, 0, "b", 0, 1, 2))
 
 
 def test_unknown_fields_are_kept() -> None:
-    """A later client may tell more than this version knows."""
+    """Unknown fields are kept: a later client may report more."""
     received = decode_record(b'{"type":"done","sends":5,"mood":"fine","at":[1]}')
     assert received.record == Done(5)
     assert received.extra == {"mood": "fine", "at": [1]}
 
 
 def test_what_the_plan_says_is_not_a_subjects_to_tell() -> None:
-    """A field of that name is one this version does not know, and none is written."""
+    """Fields that the plan defines are unknown in a record, and not written."""
     line = b'{"type":"send","send":0,"thread":0,"start_ns":1,"end_ns":2,"mode":"oneway","attempts":[]}'
     received = decode_record(line)
     assert received.record == Send(0, 0, 1, 2)
@@ -56,7 +56,7 @@ def test_what_the_plan_says_is_not_a_subjects_to_tell() -> None:
 
 @pytest.mark.parametrize("number", ["thread", "attempt", "queue_id", "code", "chooser"])
 def test_a_number_too_large_for_its_column_is_a_bad_line(number: str) -> None:
-    """Told to the runner at once, and not only when the journal is sealed."""
+    """A number too large for its column is refused at once, not when the journal is sealed."""
     told = {
         "send": 0,
         "thread": 0,
@@ -74,7 +74,7 @@ def test_a_number_too_large_for_its_column_is_a_bad_line(number: str) -> None:
 
 @pytest.mark.parametrize("line", [b"hello?", b"", b"[]", b'{"type":"done"}', b'{"type":"done","sends":"5"}', b"\xff"])
 def test_what_is_no_record_is_a_bad_line(line: bytes) -> None:
-    """No JSON, no object, a missing or a wrong field."""
+    """No JSON, no object, or a missing or wrong field is a bad line."""
     with pytest.raises(SubjectBroken) as raised:
         decode_record(line)
     assert raised.value.signature == "protocol.bad-line"
@@ -82,14 +82,14 @@ def test_what_is_no_record_is_a_bad_line(line: bytes) -> None:
 
 @pytest.mark.parametrize("line", [b'{"type":"doner","sends":5}', b"{}", b'{"type":["done"]}'])
 def test_unknown_records_are_refused(line: bytes) -> None:
-    """A record type is the protocol, and has a version for its growth."""
+    """Unknown record types are refused: a new type needs a new protocol version."""
     with pytest.raises(SubjectBroken) as raised:
         decode_record(line)
     assert raised.value.signature == "protocol.unknown-record"
 
 
 def test_two_threads_may_read_their_first_record_at_the_same_time() -> None:
-    """Msgspec crashes if the first conversion of an enum happens in two threads at once; so it has happened when the module is loaded."""
+    """Importing the module converts the enums, because msgspec crashes if two threads do it first at once."""
     program = (
         "from rocketdiff.protocol import records\n"
         "from rocketdiff.core.sends.plan import SendKind\n"
@@ -100,7 +100,7 @@ def test_two_threads_may_read_their_first_record_at_the_same_time() -> None:
 
 
 def test_the_error_word_of_an_attempt_becomes_the_class_that_the_rules_speak_of() -> None:
-    """A send keeps its word: it says more than one class."""
+    """An attempt's error word becomes a class; a send keeps its word, which says more."""
     attempt = b'{"type":"attempt","send":0,"thread":0,"attempt":0,"broker":"a","queue_id":0,"start_ns":1,"end_ns":2,"error":"refused"}'
     send = b'{"type":"send","send":0,"thread":0,"start_ns":1,"end_ns":2,"error":"timeout"}'
     assert [getattr(decode_record(line).record, "error", None) for line in (attempt, send)] == [
@@ -110,13 +110,13 @@ def test_the_error_word_of_an_attempt_becomes_the_class_that_the_rules_speak_of(
 
 
 def test_a_word_that_is_none_of_the_error_words_is_refused_with_those_that_are() -> None:
-    """Taken for a class, it would be a difference for ever, and nobody would know why."""
+    """An unknown error word is refused with the known ones: as a class it would always differ, without explanation."""
     with pytest.raises(SubjectBroken, match=r"error is time-out, which is .* timeout, refused") as refused:
         decode_record(b'{"type":"send","send":0,"thread":0,"start_ns":1,"end_ns":2,"error":"time-out"}')
     assert refused.value.signature == "protocol.impossible-value"
 
 
 def test_an_attempt_without_an_end_has_only_begun() -> None:
-    """Its end is unseen, and lies where it began until the relay tells it."""
+    """An attempt without an end has an unseen end at its start, until the relay has it."""
     line = b'{"type":"attempt","send":0,"thread":0,"attempt":0,"broker":"a","queue_id":0,"start_ns":7}'
     assert decode_record(line).record == Attempt(0, 0, 0, "a", 0, 7, 7, "UnseenEnd")

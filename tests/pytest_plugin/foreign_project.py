@@ -1,4 +1,4 @@
-"""Somebody else's repository, made for the tests of the pytest plugin: strict settings, own scenarios, own tests."""
+"""A foreign repository for tests of the plugin: strict settings, own scenarios, own tests."""
 
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -9,7 +9,7 @@ from rocketdiff.core.resources import import_path
 from rocketdiff.pytest_plugin import collection
 
 IMPORTED = (collection,)
-"""What a session with scenarios imports: of what is first imported within one, pytester forgets all, and numpy can be imported only once."""
+"""Imported by sessions with scenarios: pytester forgets what a session imports first, but numpy can be imported only once."""
 
 TOYS = ("--rocketdiff", "--rocketdiff-seed", "5", "--rocketdiff-subject", "python:5.3.3", "--rocketdiff-subject")
 
@@ -33,7 +33,7 @@ checks: [queue-choice, attempts, loss, duplication]
 
 
 class ForeignProject:
-    """A folder with a pytest.ini and a test folder; pytest runs there in a process of its own."""
+    """A folder with a pytest.ini and tests, where pytest runs."""
 
     def __init__(self, pytester: pytest.Pytester) -> None:
         self._pytester = pytester
@@ -43,34 +43,30 @@ class ForeignProject:
         (self.path / "conformance" / "values.yaml").write_text("topology: somebody else's\n")
 
     def scenario(self, name: str, topology: str = "one-master") -> Path:
-        """A scenario of one second without faults."""
         path = self.path / "conformance" / f"{name.rpartition('/')[2]}.yaml"
         path.write_text(SCENARIO.format(name=name, topology=topology))
         return path
 
     def test(self, text: str) -> None:
-        """A test of the project's own."""
         (self.path / "conformance" / "test_mine.py").write_text(text)
 
     def pytest_here(self, *arguments: str) -> pytest.RunResult:
-        """The same in this process, which has imported everything already: a tenth of the work. For sessions that start nothing."""
+        """Run in this process, which has imported everything: a tenth of the work, for sessions that start nothing."""
         return self._pytester.runpytest_inprocess(*_plugin(), *arguments)
 
     def pytest(self, *arguments: str) -> pytest.RunResult:
-        """Run it as its owner would, who has rocketdiff installed."""
         return self._pytester.runpytest_subprocess(*_plugin(), *arguments, timeout=600)
 
     def runs(self) -> list[Path]:
-        """Run directories below the default folder."""
         return sorted(manifest.parent for manifest in (self.path / "reports").glob("*/run.json"))
 
 
 def foreign_project(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> ForeignProject:
-    """With this checkout on the path, in case it is not installed here."""
+    """With this checkout on the path, if it is not installed."""
     monkeypatch.setenv("PYTHONPATH", import_path())
     return ForeignProject(pytester)
 
 
 def _plugin() -> tuple[str, ...]:
-    """Nothing where the entry point is installed; else the module by name, as the entry point would name it."""
+    """Load the module by name if its entry point is not installed."""
     return () if entry_points(group="pytest11", name="rocketdiff") else ("-p", "rocketdiff.pytest_plugin")

@@ -1,10 +1,10 @@
-"""The pytest plugin in somebody else's repository: what it collects, what it costs, and what it says about mistakes."""
+"""The plugin in a foreign repository: what it collects, costs, and says about mistakes."""
 
 import pytest
 
 from tests.pytest_plugin.foreign_project import TOYS, ForeignProject, foreign_project
 
-pytestmark = pytest.mark.slow  # each runs another pytest or three, two of them in a process of its own
+pytestmark = pytest.mark.slow  # each test runs pytest up to three times, two tests in a separate process
 
 HONEST = (*TOYS, "toy:honest")
 PAIR = "python:5.3.3~toy:honest"
@@ -16,12 +16,11 @@ def project(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Forei
 
 
 def items(result: pytest.RunResult) -> list[str]:
-    """Node ids of a quiet collection."""
     return [line for line in result.outlines if "::" in line and not line.startswith(("E ", "ERROR"))]
 
 
 def test_without_its_option_it_costs_and_collects_nothing(project: ForeignProject) -> None:
-    """No scenario is an item, and no room of the harness nor anything heavy is imported, though the fixtures are there."""
+    """Without its option the plugin collects no scenario and imports nothing heavy."""
     project.scenario("ours/calm")
     project.test(
         "import sys\n"
@@ -37,7 +36,7 @@ def test_without_its_option_it_costs_and_collects_nothing(project: ForeignProjec
 
 
 def test_own_scenarios_are_items_named_like_their_cases(project: ForeignProject) -> None:
-    """Other YAML is left alone, own tests stay, topologies stand together, and nothing shipped is added unasked."""
+    """Own scenarios are items named like cases, ordered by topology; nothing shipped is added."""
     project.scenario("ours/b", "two-masters")
     project.scenario("ours/c")
     project.scenario("ours/a", "two-masters")
@@ -54,7 +53,7 @@ def test_own_scenarios_are_items_named_like_their_cases(project: ForeignProject)
 
 
 def test_shipped_scenarios_come_by_suite_or_glob(project: ForeignProject) -> None:
-    """A glob may mean own ones, shipped ones or both; without own ones and without a choice it is the quick suite."""
+    """Shipped scenarios are chosen by suite or glob; without own ones the quick suite is run."""
     chosen = (*HONEST, "--collect-only", "-q")
     result = project.pytest_here(*chosen)
     quick = items(result)
@@ -93,7 +92,7 @@ def test_shipped_scenarios_come_by_suite_or_glob(project: ForeignProject) -> Non
 def test_a_wrong_option_is_one_message_and_exit_4(
     project: ForeignProject, arguments: tuple[str, ...], said: str
 ) -> None:
-    """A typing error must not look like a pass, nor like a crash."""
+    """A wrong option is one message and exit code 4."""
     result = project.pytest_here("--rocketdiff", *arguments)
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines([said])
@@ -101,7 +100,7 @@ def test_a_wrong_option_is_one_message_and_exit_4(
 
 
 def test_a_refused_scenario_is_an_error_with_its_line(project: ForeignProject) -> None:
-    """File, line and what was expected, without a traceback."""
+    """A wrong scenario is an error with its file and line."""
     path = project.scenario("ours/calm")
     path.write_text(path.read_text().replace("queue-choice", "queue-choise"))
     result = project.pytest_here(*HONEST)
@@ -111,7 +110,7 @@ def test_a_refused_scenario_is_an_error_with_its_line(project: ForeignProject) -
 
 
 def test_options_without_the_option_that_runs_anything_are_refused(project: ForeignProject) -> None:
-    """Somebody typed a client and no client was started: that would look like a pass. What the fixtures heed is let through."""
+    """Options without ``--rocketdiff`` are refused, because starting no client would look like a pass."""
     project.test("def test_mine(): pass\n")
     result = project.pytest_here("--rocketdiff-subject", "java:5.3.3")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
@@ -120,7 +119,7 @@ def test_options_without_the_option_that_runs_anything_are_refused(project: Fore
 
 
 def test_a_topology_that_the_backend_cannot_have_is_skipped_with_the_reason(project: ForeignProject) -> None:
-    """Asked before any engine is: a slave cannot follow its master on a network of containers."""
+    """A topology that the backend cannot have is skipped before an engine starts."""
     project.scenario("ours/calm", "master-with-slave-async")
     result = project.pytest_here(*HONEST, "--rocketdiff-cluster", "containers", "-rs")
     result.assert_outcomes(skipped=1)
@@ -128,7 +127,7 @@ def test_a_topology_that_the_backend_cannot_have_is_skipped_with_the_reason(proj
 
 
 def test_a_call_that_a_client_does_not_have_is_skipped_with_the_reason(project: ForeignProject) -> None:
-    """As `rocketdiff run` leaves it out, before a server is started."""
+    """A call that a client lacks is skipped, as in `rocketdiff run`."""
     path = project.scenario("ours/to-a-queue")
     path.write_text(path.read_text().replace("{mode: sync,", "{mode: sync, call: queue,"))
     subjects = ("--rocketdiff-subject", "python:5.3.3", "--rocketdiff-subject", "cpp:2.1.0")
@@ -139,7 +138,7 @@ def test_a_call_that_a_client_does_not_have_is_skipped_with_the_reason(project: 
 
 @pytest.mark.parametrize("workers", [(), ("-n", "1", "--dist", "loadgroup")])
 def test_a_session_that_could_run_no_scenario_is_no_pass(project: ForeignProject, workers: tuple[str, ...]) -> None:
-    """All were skipped: nothing was compared, and the last lines say so; in a worker too, whatever own tests say."""
+    """A session in which all scenarios were skipped fails and states that nothing was compared."""
     project.scenario("ours/calm", "master-with-slave-async")
     project.test("def test_mine(): pass\n")
     run = project.pytest if workers else project.pytest_here
@@ -160,7 +159,7 @@ def test_a_session_that_could_run_no_scenario_is_no_pass(project: ForeignProject
 def test_scenarios_that_nobody_selected_fail_no_session(
     project: ForeignProject, arguments: tuple[str, ...], status: int
 ) -> None:
-    """Deselecting is a choice of its own, with pytest's own exit codes; listing runs nothing."""
+    """Deselected scenarios fail no session, which keeps pytest's own exit code."""
     project.scenario("ours/calm", "master-with-slave-async")
     project.test("def test_mine(): pass\n")
     chosen = (*HONEST, "--rocketdiff-cluster", "containers")

@@ -1,4 +1,4 @@
-"""How a pytest session with scenarios ends: the verdict over all cases can fail it, never the other way round."""
+"""The verdict over all cases can fail a pytest session, never rescue it."""
 
 import re
 from pathlib import Path
@@ -22,7 +22,7 @@ RUN = "20261121-142233-00000007"
 
 
 class Told:
-    """What a terminal was told."""
+    """A terminal that keeps its lines."""
 
     def __init__(self) -> None:
         self.lines: list[str] = []
@@ -36,7 +36,6 @@ class Told:
 
 @pytest.fixture
 def scenarios(tmp_path: Path) -> Scenarios:
-    """A session of which one run directory is left."""
     (tmp_path / RUN).mkdir()
     (tmp_path / RUN / "run.json").write_text("{}")
     options: dict[str, object] = {
@@ -55,13 +54,11 @@ def scenarios(tmp_path: Path) -> Scenarios:
 
 
 def diverging(*_: object) -> SimpleNamespace:
-    """The sample run, judged."""
     document = sample_document()
     return SimpleNamespace(judgement=judge(sample_evidence(), sample_run_info()), document=document, files=())
 
 
 def ended(scenarios: Scenarios, status: pytest.ExitCode) -> tuple[int, list[str]]:
-    """Exit status and terminal summary of the session."""
     session: Any = SimpleNamespace(exitstatus=status)
     scenarios.pytest_sessionfinish(session, status)
     terminal: Any = Told()
@@ -72,7 +69,7 @@ def ended(scenarios: Scenarios, status: pytest.ExitCode) -> tuple[int, list[str]
 def test_a_run_that_diverges_as_a_whole_fails_the_session(
     scenarios: Scenarios, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Though every item passed: what is pooled over cases is judged at the end."""
+    """A divergence of the whole run fails a session whose items passed, because pools are judged last."""
     monkeypatch.setattr(collection, "judge_all", diverging)
     status, lines = ended(scenarios, pytest.ExitCode.OK)
     assert status == pytest.ExitCode.TESTS_FAILED
@@ -83,7 +80,7 @@ def test_a_run_that_diverges_as_a_whole_fails_the_session(
 def test_what_a_failed_item_has_shown_is_only_named_at_the_end(
     scenarios: Scenarios, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A finding is told once; titles and the report stay."""
+    """A finding that a failed item has shown is only named at the end."""
     monkeypatch.setattr(collection, "judge_all", diverging)
     before = ended(scenarios, pytest.ExitCode.TESTS_FAILED)[1]
     titles = [line for line in before if re.match(r"  \d\. ", line)]
@@ -99,13 +96,13 @@ def test_what_a_failed_item_has_shown_is_only_named_at_the_end(
 
 
 def test_other_exit_codes_are_pytests_own(scenarios: Scenarios, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A session that already failed, or had nothing to run, stays what it was."""
+    """A session without tests keeps its exit code."""
     monkeypatch.setattr(collection, "judge_all", diverging)
     assert ended(scenarios, pytest.ExitCode.NO_TESTS_COLLECTED)[0] == pytest.ExitCode.NO_TESTS_COLLECTED
 
 
 def test_what_cannot_be_judged_is_no_pass(scenarios: Scenarios, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One message, and a last line for machines that says error."""
+    """A run that cannot be judged fails the session, with error in the last line."""
 
     def full(*_: object) -> object:
         raise EnvironmentMissing("room on the disk", seen="none")
@@ -120,14 +117,14 @@ def test_what_cannot_be_judged_is_no_pass(scenarios: Scenarios, monkeypatch: pyt
 
 
 def test_an_interrupted_session_says_how_to_judge_what_there_is(scenarios: Scenarios, tmp_path: Path) -> None:
-    """Whoever pressed Ctrl-C wants to be gone."""
+    """An interrupted session states how to judge its run."""
     status, lines = ended(scenarios, pytest.ExitCode.INTERRUPTED)
     assert status == pytest.ExitCode.INTERRUPTED
     assert lines[1] == f"not judged; what there is: rocketdiff analyze {tmp_path / RUN}"
 
 
 class Skipped:
-    """The report of a scenario that was left out."""
+    """A skipped scenario's report."""
 
     nodeid = "conformance/calm.yaml::ours/calm"
     rocketdiff_scenario = True
@@ -146,7 +143,7 @@ class Skipped:
 def test_a_session_without_a_run_is_no_pass(
     scenarios: Scenarios, tmp_path: Path, before: pytest.ExitCode, after: pytest.ExitCode
 ) -> None:
-    """Unless there was nothing to run in the first place; what was skipped is named with the reason."""
+    """A session without a run fails, and names what was skipped."""
     (tmp_path / RUN / "run.json").unlink()
     assert ended(scenarios, before) == (before, [])
     report: Any = Skipped()
@@ -157,7 +154,7 @@ def test_a_session_without_a_run_is_no_pass(
 
 
 def test_a_skip_beside_a_run_is_the_judges_business(scenarios: Scenarios, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What was left out by this process says nothing about the rest, and neither does a test that is no scenario."""
+    """A skip beside a run does not change the exit code."""
     judged = SimpleNamespace(judgement=SimpleNamespace(exit_code=0), document=sample_document(), files=())
     monkeypatch.setattr(collection, "judge_all", lambda *_: judged)
     report: Any = Skipped()
@@ -168,7 +165,7 @@ def test_a_skip_beside_a_run_is_the_judges_business(scenarios: Scenarios, monkey
 
 
 def test_an_item_says_of_an_answer_what_the_report_says_of_it() -> None:
-    """The same sign and words for one that is open and does not gate, and for a phase of any fault."""
+    """The terminal describes an answer as the report does."""
     document = sample_document()
     text = answer_text(CaseAnswer(document.verdict, document.results, document.policy))
     for sign in {answer_sign(result, document.policy) for result in document.results}:

@@ -1,4 +1,4 @@
-"""Small runs to be recorded, and records of them in a folder of the test's own."""
+"""Small runs and records in a private folder."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -39,7 +39,7 @@ NewRun = Callable[..., Path]
 
 @pytest.fixture
 def new_run(tmp_path: Path) -> NewRun:
-    """Write a run of one small case, as `rocketdiff run` leaves it; ``change`` spoils what its candidate told."""
+    """Write a run of one small case; ``change`` modifies the candidate's reports."""
 
     def written(
         name: str = "run-1", *, change: Change | None = None, folder: str = "runs", candidate: str = "python:5.3.3"
@@ -53,14 +53,11 @@ def new_run(tmp_path: Path) -> NewRun:
 
 @pytest.fixture
 def place(tmp_path: Path) -> RecordPlace:
-    """Where a record is made."""
     return RecordPlace.named(str(tmp_path / "record"))
 
 
 @pytest.fixture
 def recorded(place: RecordPlace) -> Callable[..., RecordPlace]:
-    """A record of these runs, judged without Spark."""
-
     def made(*runs: Path) -> RecordPlace:
         add(place, folders_of(runs), Here())
         judge(place, Here(), say=lambda _: None)

@@ -1,7 +1,7 @@
 """
-A program for test_killed.py: adds and judges two runs, killed by SIGKILL at chosen moments, then carries the same out again.
+Program for test_killed.py: adds and judges two runs, is killed by SIGKILL at chosen moments, and repeats the commands.
 
-Every moment gets a forked process with a record of its own. The parent never opens a record, because threads do not survive a fork.
+Every moment gets a forked process with its own record. The parent opens no record, because threads do not survive a fork.
 """
 
 import hashlib
@@ -29,18 +29,16 @@ STEPS: tuple[tuple[Any, str], ...] = (
     (store, "_append"),
     (store, "_append_batch"),
 )
-"""What changes files or tables: it is killed before and after each call of one."""
+"""Functions that change files or tables; moments for a kill are before and after each call."""
 
 
 def commands(place: RecordPlace, runs: list[Path]) -> None:
-    """Everything that writes."""
     add(place, runs, Here())
     judge(place, Here(), say=_quiet, runs_a_batch=1, concluded_a_batch=1)
     compact(place, Here(), keep_hours=1, say=_quiet)
 
 
 def watched(moments: Callable[[], None]) -> None:
-    """Have ``moments`` called before and after each step."""
     for owner, name in STEPS:
         setattr(owner, name, _watched(getattr(owner, name), moments))
 
@@ -61,7 +59,7 @@ def _quiet(_: str) -> None:
 
 
 def forked(work: Callable[[], str]) -> tuple[int, str]:
-    """Do it in a process of its own; its wait status and what it gave."""
+    """Wait status and result of ``work`` in a forked process."""
     reader, writer = os.pipe()
     child = os.fork()
     if child == 0:
@@ -75,7 +73,7 @@ def forked(work: Callable[[], str]) -> tuple[int, str]:
 
 
 def counted(place: RecordPlace, runs: list[Path]) -> str:
-    """An undisturbed record: how many moments there are, and the digest of its rows."""
+    """Number of moments and digest of the rows, without a kill."""
     seen = [0]
 
     def count() -> None:
@@ -87,7 +85,6 @@ def counted(place: RecordPlace, runs: list[Path]) -> str:
 
 
 def killed(place: RecordPlace, runs: list[Path], moment: int) -> str:
-    """Die at a moment."""
     left = [moment]
 
     def count() -> None:
@@ -101,20 +98,17 @@ def killed(place: RecordPlace, runs: list[Path], moment: int) -> str:
 
 
 def repeated(place: RecordPlace, runs: list[Path]) -> str:
-    """The same once more; what it comes to."""
     commands(place, runs)
     return digest(place)
 
 
 def digest(place: RecordPlace) -> str:
-    """Of all rows."""
     return hashlib.sha256(repr(sorted(all_rows(place).items())).encode()).hexdigest()[:12]
 
 
 def main() -> None:
-    """Arguments: folder for records, number of moments, runs."""
     folder, wanted, runs = Path(sys.argv[1]), int(sys.argv[2]), [Path(word) for word in sys.argv[3:]]
-    rules_now(), concluding()  # once, for all that are forked
+    rules_now(), concluding()  # once, before all forks
     _, told = forked(lambda: counted(RecordPlace.named(str(folder / "undisturbed")), runs))
     moments, undisturbed = json.loads(told)
     for number in range(wanted):

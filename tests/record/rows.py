@@ -1,4 +1,4 @@
-"""What a record holds, for tests to compare."""
+"""Rows of a record, to compare."""
 
 from rocketdiff.record.storage.files import RecordPlace
 from rocketdiff.record.storage.store import look
@@ -6,7 +6,7 @@ from rocketdiff.record.storage.tables import COLUMNS, Kept
 
 
 def all_rows(place: RecordPlace) -> dict[Kept, list[str]]:
-    """Every visible row of every table but ``batches``, without the name of the part it lies in."""
+    """Visible rows of every table but ``batches``, without the name of their part."""
     snapshot = look(place)
     return {
         table: sorted(

@@ -1,4 +1,4 @@
-"""Runs into a record: each once, damaged ones aside, and never one in the place of another."""
+"""Each run is recorded once; damaged ones are quarantined, none replaces another."""
 
 import shutil
 from collections.abc import Callable
@@ -21,12 +21,11 @@ OLDER = Path(__file__).parents[1] / "older_run"
 
 
 def spoil(told: Told) -> None:
-    """Lose a message."""
     told.stored = [one for one in told.stored if one.send != 3]
 
 
 def test_a_folder_of_runs_is_added_with_all_rows(place: RecordPlace, new_run: NewRun) -> None:
-    """Two runs of one case each, in a folder that is named; sixty sends an arm."""
+    """A folder's runs are added with all rows: one case each, sixty sends an arm."""
     folders = folders_of([new_run("run-1").parent, new_run("run-2")])
     added = add(place, folders, Here())
     snapshot = look(place)
@@ -38,7 +37,7 @@ def test_a_folder_of_runs_is_added_with_all_rows(place: RecordPlace, new_run: Ne
 
 
 def test_a_run_that_is_added_twice_is_there_once(place: RecordPlace, new_run: NewRun) -> None:
-    """Also when one command is given it and a copy of it."""
+    """A run and its copy are added once."""
     run = new_run()
     copy = shutil.copytree(run, run.parent.parent / "copied" / "elsewhere")
     first = add(place, [run, copy], Here())
@@ -48,7 +47,7 @@ def test_a_run_that_is_added_twice_is_there_once(place: RecordPlace, new_run: Ne
 
 
 def test_other_content_under_the_same_name_is_refused_in_one_sentence(place: RecordPlace, new_run: NewRun) -> None:
-    """The record keeps what it has, and a run that is named beside it is added."""
+    """Other content under a known name is refused; other runs are added."""
     add(place, [new_run("run-1")], Here())
     added = add(place, [new_run("run-1", change=spoil, folder="others"), new_run("run-2")], Here())
     assert ([one.run for one in added.new], [one.run for one in added.other]) == (["run-2"], ["run-1"])
@@ -58,7 +57,7 @@ def test_other_content_under_the_same_name_is_refused_in_one_sentence(place: Rec
 
 
 def test_damaged_and_half_copied_runs_go_to_quarantine_and_stop_nobody(place: RecordPlace, new_run: NewRun) -> None:
-    """A table cut short, a folder without its run.json, a run.json that is none, and one good run."""
+    """Truncated, incomplete and foreign runs are quarantined; a good run is added."""
     cut, half, foreign, good = (new_run(name) for name in ("cut", "half", "foreign", "good"))
     table = cut / "sends" / "01-candidate.parquet"
     table.write_bytes(table.read_bytes()[:-100])
@@ -73,7 +72,7 @@ def test_damaged_and_half_copied_runs_go_to_quarantine_and_stop_nobody(place: Re
 
 
 def test_a_run_whose_table_lies_under_another_name_goes_to_quarantine(place: RecordPlace, new_run: NewRun) -> None:
-    """What a case's rows are is said by the file, not only by its name."""
+    """A run with a table under another case's name is quarantined, because the file states its case."""
     run = new_run()
     (run / "attempts" / "01-candidate.parquet").rename(run / "attempts" / "02-candidate.parquet")
     assert len(add(place, [run], Here()).damaged) == 1
@@ -81,24 +80,24 @@ def test_a_run_whose_table_lies_under_another_name_goes_to_quarantine(place: Rec
 
 
 def test_a_run_of_a_schema_without_digests_is_added(place: RecordPlace) -> None:
-    """Its content digest is made of its files."""
+    """A run of a schema without digests is identified by a digest of its files."""
     assert [len(add(place, [OLDER], Here()).new) for _ in range(2)] == [1, 0]
 
 
 def test_a_folder_without_runs_is_refused(tmp_path: Path) -> None:
-    """Nothing would be added, and nobody would notice."""
+    """A folder without runs is refused, because adding nothing would go unnoticed."""
     with pytest.raises(UsageError, match="a run directory, or a folder of such"):
         folders_of([tmp_path])
 
 
 def test_where_there_is_no_record_it_is_said(place: RecordPlace) -> None:
-    """Only `add` makes one."""
+    """Commands refuse a missing record; only `add` creates one."""
     with pytest.raises(UsageError, match="expected a record; saw none at"):
         status(place)
 
 
 def test_a_record_of_another_version_is_refused(place: RecordPlace, new_run: NewRun) -> None:
-    """In one sentence that names both."""
+    """A record of another version is refused."""
     add(place, [new_run()], Here())
     first = Path(place.url, "batches", "_delta_log", f"{0:020}.json")
     first.write_text(first.read_text().replace("rocketdiff record 1", "rocketdiff record 9"))
@@ -107,7 +106,7 @@ def test_a_record_of_another_version_is_refused(place: RecordPlace, new_run: New
 
 
 def test_a_record_can_be_named_by_a_url(place: RecordPlace, new_run: NewRun) -> None:
-    """`file://` here; other file systems are Arrow's and Delta's."""
+    """A record can be named by a `file://` URL."""
     url = RecordPlace.named(f"file://{place.url}")
     add(url, [new_run()], Here())
     assert status(url).runs == status(place).runs == 1

@@ -1,4 +1,4 @@
-"""What may happen to a record from outside: a full disk, a clock that goes back, a half-copied folder, tables of somebody else."""
+"""A full disk, a clock set back, half-copied folders, foreign tables and a concurrent writer."""
 
 import resource
 import time
@@ -26,7 +26,7 @@ NewRun = Callable[..., Path]
 
 @contextmanager
 def no_file_beyond(size: int) -> Iterator[None]:
-    """As on a disk with little space: every file that grows beyond so many bytes fails."""
+    """Files that grow beyond this size fail, as on a full disk."""
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
     try:
@@ -36,12 +36,16 @@ def no_file_beyond(size: int) -> Iterator[None]:
 
 
 def quiet(_: str) -> None:
-    """Nobody listens."""
+    """Ignore the message."""
 
 
 @pytest.mark.parametrize("size", [0, 1_000, 2_400])
 def test_a_disk_that_is_full_at_any_file_is_one_message(place: RecordPlace, new_run: NewRun, size: int) -> None:
-    """Parquet at its beginning, in the middle and at its end, and Delta's commits; what there was stays, and the command can be repeated."""
+    """
+    On a full disk `add` and `judge` fail with one message, change no row, and can be repeated.
+
+    The sizes stop Parquet files at their beginning, middle and end, and Delta's commits.
+    """
     add(place, [new_run("run-1")], Here())
     second, before = new_run("run-2"), all_rows(place)
     for command in (lambda: add(place, [second], Here()), lambda: judge(place, Here(), say=quiet)):
@@ -56,7 +60,7 @@ def test_a_disk_that_is_full_at_any_file_is_one_message(place: RecordPlace, new_
 def test_a_clock_that_goes_back_changes_no_order(
     place: RecordPlace, new_run: NewRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A day back between two commands: the later batch stays the later one, and nothing that is new is removed as old."""
+    """A clock set back by a day changes no order of batches, and nothing new is removed as old."""
     add(place, [new_run("run-1")], Here())
     judge(place, Here(), say=quiet)
     today_ns = time.time_ns()
@@ -74,7 +78,7 @@ def test_a_clock_that_goes_back_changes_no_order(
 
 
 def test_a_half_copied_record_is_told_file_by_file(recorded: Callable[..., RecordPlace], new_run: NewRun) -> None:
-    """A file that was not copied and one that was cut: `check` names both, the others say what to do."""
+    """`check` names the missing and truncated files of a half-copied record."""
     place = recorded(new_run("run-1"))
     (sends,), (runs,) = look(place).paths(Kept.SENDS), look(place).paths(Kept.RUNS)
     size = Path(runs).stat().st_size
@@ -88,7 +92,7 @@ def test_a_half_copied_record_is_told_file_by_file(recorded: Callable[..., Recor
 
 
 def test_a_record_without_the_log_of_a_table_is_one_message(place: RecordPlace, new_run: NewRun) -> None:
-    """Delta's log of `batches` cut short."""
+    """A truncated Delta log of the table ``batches`` is one message."""
     add(place, [new_run("run-1")], Here())
     log = min(Path(place.url, "batches", "_delta_log").glob("*.json"))
     log.write_text(log.read_text()[:40])
@@ -97,7 +101,7 @@ def test_a_record_without_the_log_of_a_table_is_one_message(place: RecordPlace, 
 
 
 def test_tables_of_somebody_else_are_refused(place: RecordPlace, new_run: NewRun) -> None:
-    """A Delta table of the same name that no rocketdiff made: nothing is added to it."""
+    """Nothing is added to a foreign Delta table of the same name."""
     write_deltalake(place.folder(Kept.BATCHES), pa.table({"batch": ["b"]}))
     with pytest.raises(TraceError, match="expected a record of version 1; saw no record of rocketdiff"):
         add(place, [new_run("run-1")], Here())
@@ -106,7 +110,7 @@ def test_tables_of_somebody_else_are_refused(place: RecordPlace, new_run: NewRun
 def test_compaction_beside_another_writer_begins_anew(
     place: RecordPlace, new_run: NewRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A run is added while files are rewritten: it is in the record, and so is everything that was compacted."""
+    """A run added during a compaction is kept, as are all compacted rows."""
     for number in range(2):
         add(place, [new_run(f"run-{number}")], Here())
     others = [new_run("other")]
@@ -114,7 +118,7 @@ def test_compaction_beside_another_writer_begins_anew(
     def beaten(*given: object) -> None:
         if others:
             add(place, [others.pop()], Here())
-        store.commit(*given)  # type: ignore[arg-type]  # handed on as it came
+        store.commit(*given)  # type: ignore[arg-type]  # passed on unchanged
 
     monkeypatch.setattr(commands, "commit", beaten)
     compact(place, Here(), keep_hours=0, say=quiet)

@@ -1,4 +1,4 @@
-"""Compaction: fewer files, the same rows; what killed commands left is removed."""
+"""Compaction keeps all rows in fewer files and removes leftovers of killed commands."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -22,11 +22,11 @@ def _killed(*_: object, **__: object) -> None:
 
 
 def quiet(_: str) -> None:
-    """Nobody listens."""
+    """Ignore the message."""
 
 
 def test_rows_are_the_same_in_fewer_files(place: RecordPlace, new_run: NewRun) -> None:
-    """Three runs, each added, judged and concluded by commands of its own; all of it once more into one batch a kind."""
+    """Compaction turns nine batches into one per kind and keeps all rows."""
     for number in range(3):
         add(place, [new_run(f"run-{number}")], Here())
         judge(place, Here(), say=quiet)
@@ -39,7 +39,7 @@ def test_rows_are_the_same_in_fewer_files(place: RecordPlace, new_run: NewRun) -
 
 
 def test_a_compacted_record_is_judged_and_added_to_as_before(place: RecordPlace, new_run: NewRun) -> None:
-    """Rows of a run are found where they lie now; nothing that was judged is judged again."""
+    """A compacted record is judged and added to as before."""
     add(place, [new_run("run-1")], Here())
     judge(place, Here(), say=quiet)
     add(place, [new_run("run-2")], Here())
@@ -49,7 +49,7 @@ def test_a_compacted_record_is_judged_and_added_to_as_before(place: RecordPlace,
 
 
 def test_what_was_replaced_is_removed_when_nobody_can_read_it_any_more(place: RecordPlace, new_run: NewRun) -> None:
-    """With nothing kept: every file on disk is one that counts."""
+    """With nothing kept, only current files are left on disk."""
     for number in range(2):
         add(place, [new_run(f"run-{number}")], Here())
     compact(place, Here(), keep_hours=0, say=quiet)
@@ -60,7 +60,7 @@ def test_what_was_replaced_is_removed_when_nobody_can_read_it_any_more(place: Re
 def test_a_compaction_that_ends_between_two_tables_is_taken_up_again(
     place: RecordPlace, new_run: NewRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Replaced batches are gone from one table and not yet from the others."""
+    """A compaction killed between two tables changes no row and can be repeated."""
     for number in range(2):
         add(place, [new_run(f"run-{number}")], Here())
     before = all_rows(place)
@@ -76,7 +76,7 @@ def test_a_compaction_that_ends_between_two_tables_is_taken_up_again(
 def test_what_a_killed_command_left_is_seen_by_check_and_removed(
     place: RecordPlace, new_run: NewRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its rows are in a table, and no batch names them."""
+    """Rows of a killed `add` are counted as left behind, not read, and removed by compaction."""
     add(place, [new_run("run-1")], Here())
     monkeypatch.setattr(store, "_append_batch", _killed)
     with pytest.raises(KeyboardInterrupt):
@@ -89,7 +89,7 @@ def test_what_a_killed_command_left_is_seen_by_check_and_removed(
 
 
 def test_a_snapshot_opens_each_table_once(place: RecordPlace, new_run: NewRun, monkeypatch: pytest.MonkeyPatch) -> None:
-    """However often its rows are asked for; and what is added later is not in it."""
+    """A snapshot opens each table once and does not see later runs."""
     add(place, [new_run("run-1")], Here())
     snapshot = look(place)
     assert snapshot.rows(Kept.RUNS, ["run"]).num_rows == 1

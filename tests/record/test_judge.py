@@ -1,4 +1,4 @@
-"""Judging a record: the answers of `analyze`, kept, and made once."""
+"""Judging a record gives the answers of `analyze`, each computed once."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -24,12 +24,10 @@ NewRun = Callable[..., Path]
 
 
 def spoil(told: Told) -> None:
-    """Lose two messages."""
     told.stored = [one for one in told.stored if one.send not in (3, 40)]
 
 
 def answers(place: RecordPlace) -> list[tuple[object, ...]]:
-    """What is answered, as a reader of a report would compare it."""
     rows = (
         look(place)
         .rows(Kept.ANSWERS, ["run", "case", "check", "verdict", "severity", "reason", "divergences"])
@@ -54,7 +52,6 @@ def _told(divergences: list[dict[str, object]]) -> tuple[tuple[object, ...], ...
 
 
 def answers_of_analyze(run: Path) -> list[tuple[object, ...]]:
-    """The same of `rocketdiff analyze`."""
     judged = judge_runs([run], policy=Policy(), ledger=load(LedgerChoice()), master=WITHOUT_SPARK)
     return sorted(
         (
@@ -71,7 +68,7 @@ def answers_of_analyze(run: Path) -> list[tuple[object, ...]]:
 
 
 def test_answers_are_those_of_analyze(recorded: Callable[..., RecordPlace], new_run: NewRun) -> None:
-    """Of a run that conforms and of one that loses messages, to the last word of every reason."""
+    """A record's answers equal those of `analyze`, for a conforming and a lossy run."""
     runs = [new_run("good"), new_run("lossy", change=spoil)]
     place = recorded(*runs)
     assert answers(place) == sorted(one for run in runs for one in answers_of_analyze(run))
@@ -79,7 +76,7 @@ def test_answers_are_those_of_analyze(recorded: Callable[..., RecordPlace], new_
 
 
 def test_what_is_judged_is_not_judged_again(recorded: Callable[..., RecordPlace], new_run: NewRun) -> None:
-    """Only the run that came later."""
+    """Judged runs are not judged again."""
     place = recorded(new_run("run-1"))
     assert judge(place, Here(), say=print) == (0, 0)
     add(place, [new_run("run-2")], Here())
@@ -90,7 +87,7 @@ def test_what_is_judged_is_not_judged_again(recorded: Callable[..., RecordPlace]
 def test_a_changed_check_alone_is_judged_again_and_the_old_judgement_stays(
     recorded: Callable[..., RecordPlace], new_run: NewRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Facts of `loss` twice, of all other checks once; the answers are the same, since the rules are."""
+    """If only `loss` changed, only its facts are computed again, and the old ones stay."""
     place = recorded(new_run("lossy", change=spoil))
     before, rules = answers(place), rules_now()
     monkeypatch.setattr(commands, "rules_now", lambda: rules | {"loss": "changed"})
@@ -104,7 +101,7 @@ def test_a_changed_check_alone_is_judged_again_and_the_old_judgement_stays(
 
 
 def test_a_case_that_cannot_be_read_back_is_told_and_stops_nobody(place: RecordPlace, new_run: NewRun) -> None:
-    """A file of the record lost a column's bytes: that run has an error instead of answers."""
+    """A run that cannot be read back has an error as its verdict, and other runs are judged."""
     add(place, [new_run("damaged")], Here())
     add(place, [new_run("good")], Here())
     (damaged,) = (path for path in look(place).paths(Kept.SENDS) if b"damaged" in Path(path).read_bytes())
@@ -118,7 +115,7 @@ def test_a_case_that_cannot_be_read_back_is_told_and_stops_nobody(place: RecordP
 
 
 def test_many_runs_are_judged_in_several_batches(place: RecordPlace, new_run: NewRun) -> None:
-    """So that a command that is killed has little to do again."""
+    """Runs are judged in batches, so that a killed command loses little."""
     add(place, [new_run(f"run-{number}") for number in range(3)], Here())
     said: list[str] = []
     assert judge(place, Here(), say=said.append, runs_a_batch=2, concluded_a_batch=2) == (3, 3)
@@ -133,7 +130,7 @@ def test_many_runs_are_judged_in_several_batches(place: RecordPlace, new_run: Ne
 def test_runs_without_answers_are_work_too(
     recorded: Callable[..., RecordPlace], new_run: NewRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Another ledger: nothing is to be judged, and everything to be concluded, on Spark where it is much."""
+    """Under another ledger a judged run must be concluded again, and counts as work."""
     place = recorded(new_run("run-1"))
     assert commands.runs_to_judge(place) == 0
     monkeypatch.setattr(commands, "concluding", lambda: Concluding(Policy(), Ledger()))

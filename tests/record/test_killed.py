@@ -1,4 +1,4 @@
-"""kill -9 at any moment loses and doubles nothing, and of two commands at once neither loses or doubles a run."""
+"""kill -9 and concurrent commands neither lose nor duplicate anything."""
 
 import json
 import subprocess
@@ -26,10 +26,9 @@ MOMENTS = 20
 
 def test_kill_at_any_moment_loses_and_doubles_nothing(tmp_path: Path, new_run: NewRun) -> None:
     """
-    Twenty moments between the first file and the last commit of `add`, `judge` and what follows.
+    Commands killed at one of twenty moments and repeated give the rows of an undisturbed record.
 
-    Each is a process of its own, forked from one that has imported everything; the same commands are then carried out again, and the rows
-    are those of a record that nobody disturbed.
+    The moments lie between the first file of `add` and the last commit of `compact`. Each is a forked process.
     """
     run, other = new_run("run-1"), new_run("run-2")
     command = [
@@ -51,13 +50,12 @@ def test_kill_at_any_moment_loses_and_doubles_nothing(tmp_path: Path, new_run: N
 
 
 class Beaten(Here):
-    """Another command adds the same run, and one more, while this one writes its files."""
+    """Another command runs while this one writes its files."""
 
     def __init__(self, between: Callable[[], object]) -> None:
         self._between = between
 
     def ingest(self, place: RecordPlace, batch: str, found: Sequence[FoundRun]) -> tuple[list[NewFile], list[FoundRun]]:
-        """Once."""
         written = super().ingest(place, batch, found)
         between, self._between = self._between, lambda: None
         between()
@@ -65,7 +63,7 @@ class Beaten(Here):
 
 
 def test_two_commands_that_add_the_same_run_at_once_add_it_once(place: RecordPlace, new_run: NewRun) -> None:
-    """The slower one looks again, finds the run known, and adds what is its own."""
+    """Two concurrent commands add a shared run once."""
     shared, mine, other = new_run("shared"), new_run("mine"), new_run("other")
     add(place, [new_run("first")], Here())
     slower = add(place, [shared, mine], Beaten(lambda: add(place, [shared, other], Here())))
@@ -77,7 +75,7 @@ def test_two_commands_that_add_the_same_run_at_once_add_it_once(place: RecordPla
 def test_two_commands_that_judge_at_once_judge_each_run_once(
     place: RecordPlace, new_run: NewRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The slower one has judged in vain."""
+    """Two concurrent commands judge a run once."""
     add(place, [new_run("run-1")], Here())
     turns: list[int] = []
 
@@ -96,7 +94,7 @@ def test_two_commands_that_judge_at_once_judge_each_run_once(
 def test_a_full_disk_is_one_message_and_adds_nothing(
     place: RecordPlace, new_run: NewRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whichever file it is that does not fit."""
+    """A full disk is one message, and no run is added."""
     add(place, [new_run("run-1")], Here())
     second = new_run("run-2")
 

@@ -1,4 +1,4 @@
-"""The page of a record: what it is made of, where its links lead, and that it can be read, filtered and printed."""
+"""The page of a record: contents, links, size and foreign text."""
 
 import re
 from collections.abc import Callable
@@ -32,13 +32,11 @@ LOST, TURN = "loss.acknowledged-not-stored", "queue.out-of-turn/first"
 
 
 def shown(signature: str, *, weight: Weight = Weight.NEW) -> ShownSignature:
-    """In one scenario."""
     check = "loss" if signature == LOST else "queue-choice"
     return ShownSignature(check, signature, "x", ("fault-latency/pause",), 3, weight, anchor=f"divergence-{check}")
 
 
 def line(number: int, candidate: str, verdict: str, *shows: ShownSignature, report: str = "") -> RunLine:
-    """One a day."""
     scenarios = ("fault-latency/pause", "round-robin/calm")
     return RunLine(
         f"r{number}", "java:5.3.3", candidate, "5.3.3", "processes", "quick", 7, 1_790_000_000_000 + number * 86_400_000,
@@ -47,7 +45,6 @@ def line(number: int, candidate: str, verdict: str, *shows: ShownSignature, repo
 
 
 def change(over: str, state: str, signature: str, run: str, pair: str, before: str) -> SignatureChange:
-    """Never before, three times since."""
     check = "loss" if signature == LOST else "queue-choice"
     whose = "java:5.3.3~java:5.1.4 on 5.3.3" if over == "time" else "java~java on 5.3.3"
     return SignatureChange(
@@ -56,7 +53,7 @@ def change(over: str, state: str, signature: str, run: str, pair: str, before: s
 
 
 def rate(candidate: str, signature: str, runs: int, *, when: str = "") -> SignatureRate:
-    """Of four runs."""
+    """A rate over four runs."""
     check, pair = "loss" if signature == LOST else "queue-choice", f"java:5.3.3~{candidate}"
     whose = f"{pair} on 5.3.3" if when else "java~java on 5.3.3"
     return SignatureRate(whose, "fault-latency/pause", check, signature, pair, when, 4, runs, 0.1, 0.9)
@@ -64,7 +61,7 @@ def rate(candidate: str, signature: str, runs: int, *, when: str = "") -> Signat
 
 @pytest.fixture
 def document() -> RecordDocument:
-    """Four runs: a new loss in one release, a difference that ends with another, hostile text, and an open run."""
+    """A new loss in one release, a difference gone in another, hostile text, and an inconclusive run."""
     new, old = "java:5.3.3~java:5.1.4", "java:5.3.3~java:4.9.8"
     return RecordDocument(
         schema_version="1.0.0", rocketdiff="0.1.0", title=f"All {HOSTILE}", command="rocketdiff record page", is_restricted=False,
@@ -87,7 +84,7 @@ def document() -> RecordDocument:
 
 
 def test_divergences_come_first_then_figures_then_how_sure(document: RecordDocument) -> None:
-    """And the headline counts what is new over time and declared by no ledger."""
+    """The page shows divergences first, and counts new undeclared ones in its headline."""
     page = html.render(document)
     sections = re.findall(r'<section id="([a-z]+)"', page)
     assert sections == ["time", "releases", "signatures", "runs", "sure", "reading"]
@@ -99,7 +96,11 @@ def test_divergences_come_first_then_figures_then_how_sure(document: RecordDocum
 
 
 def test_every_link_leads_to_a_place_of_the_page_or_to_a_report(document: RecordDocument) -> None:
-    """What changes within one release is told over time alone; text of others is no markup."""
+    """
+    Every link has a target, and foreign text is escaped.
+
+    A change within one release is listed over time only.
+    """
     page = html.render(document)
     places = re.findall(r'\bid="([^"]+)"', page)
     assert len(places) == len(set(places))
@@ -116,14 +117,14 @@ def test_every_link_leads_to_a_place_of_the_page_or_to_a_report(document: Record
 def test_a_page_that_would_be_too_large_has_fewer_runs(
     document: RecordDocument, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The newest stay, and the page says so."""
+    """A page that is too large keeps the newest runs."""
     many = msgspec.structs.replace(document, runs=document.runs[:1] * 60, total=60)
     monkeypatch.setattr(html, "LIMIT_BYTES", len(html.render(many)) - 1)
     assert "30 of 60, so that the page stays under" in html.render(many)
 
 
 class NoRows:
-    """Nothing has changed."""
+    """No changes."""
 
     changes: tuple[dict[str, Any], ...] = ()
     by_release: tuple[dict[str, Any], ...] = ()
@@ -131,14 +132,13 @@ class NoRows:
 
 
 def spoil(told: Told) -> None:
-    """Lose a message."""
     told.stored = [one for one in told.stored if one.send != 3]
 
 
 def test_a_run_is_linked_to_the_divergence_in_its_report(
     recorded: Callable[..., RecordPlace], new_run: Callable[..., Path], tmp_path: Path
 ) -> None:
-    """The anchor is one of the report that lies beside the page; restricted to a run, the page has that one alone."""
+    """A run links to its divergence in the report; a page can be restricted to one run."""
     lost, fine = new_run("lost", change=spoil), new_run("fine")
     judge_runs([lost], policy=Policy(), master="none")
     snapshot = look(recorded(lost, fine))

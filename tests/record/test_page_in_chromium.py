@@ -1,4 +1,4 @@
-"""The page of a record as a browser shows it."""
+"""The page of a record in a browser."""
 
 import shutil
 from pathlib import Path
@@ -12,14 +12,18 @@ from tests.record.test_page import document as document  # noqa: PLC0414 - a fix
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
 PATIENCE_MS = 180_000
-"""Only so that a hung browser ends."""
+"""Limit for a hung browser."""
 
 
 @pytest.mark.browser
 @pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine (Debian: apt-get install chromium)")
 def test_a_reader_filters_and_goes_from_what_is_new_to_its_run(document: RecordDocument, tmp_path: Path) -> None:
-    """By keys and by clicks, on a desktop and on a phone, light and dark and on paper, with no complaint and no request but the file itself."""
-    from playwright.sync_api import sync_playwright  # noqa: PLC0415 - a second's work for every process that only collects
+    """
+    A reader can filter and go from a new divergence to its run, by keys and clicks, without error or further request.
+
+    On desktop, phone and paper, light and dark.
+    """
+    from playwright.sync_api import sync_playwright  # noqa: PLC0415 - it takes a second in every process that only collects
 
     address = html.write(document, tmp_path / "record.html").as_uri()
     complaints, requests, grounds = [], [], set()
@@ -51,7 +55,7 @@ def test_a_reader_filters_and_goes_from_what_is_new_to_its_run(document: RecordD
             page.locator("[data-choose=verdict]").select_option("diverges")
             assert rows.count() == 1
             assert page.locator("#signatures thead th.check:visible").count() == 1
-            # Its run is shown, although another verdict is chosen.
+            # The linked run is shown although the filter excludes its verdict.
             page.locator("[data-choose=verdict]").select_option("conforms")
             page.evaluate("location.hash = '#change-time-1'")
             page.wait_for_function("!document.querySelector('[data-away]')")

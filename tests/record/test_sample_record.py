@@ -1,4 +1,4 @@
-"""The page of a real campaign under ``reports``: made by the commands that stand beside it, small, and without places of a machine."""
+"""The page under ``reports``: made by the commands beside it, small, without local paths."""
 
 import msgspec
 
@@ -12,12 +12,12 @@ DOCUMENT = msgspec.json.decode((FOLDER / "record.json").read_bytes(), type=Recor
 
 
 def test_the_page_is_made_of_the_document() -> None:
-    """A change of the page is noticed."""
+    """The stored page is the one rendered from its document."""
     assert (FOLDER / "record.html").read_text() == html.render(DOCUMENT)
 
 
 def test_every_client_of_the_example_campaign_has_a_run() -> None:
-    """Judged, and with an answer; ten Java releases beside the reference, and every other client there is."""
+    """Each of the campaign's twenty clients, ten Java releases among them, has a judged run."""
     campaign = read(resource("fixtures/examples/campaign.yaml"))
     wanted = {str(entry.spec) for entry in campaign.plan.entries}
     assert {run.candidate for run in DOCUMENT.runs} == wanted
@@ -25,7 +25,7 @@ def test_every_client_of_the_example_campaign_has_a_run() -> None:
 
 
 def test_it_is_small_and_names_no_place_of_a_machine() -> None:
-    """Folders of whoever made it are nobody's business."""
+    """The sample is below 1 MB and contains no local paths."""
     assert sum(path.stat().st_size for path in FOLDER.iterdir()) < 1_000_000
     text = "".join((FOLDER / name).read_text() for name in ("record.json", "record.html"))
     assert not [word for word in ("/home/", "/root/", "/tmp/", "/work/") if word in text]

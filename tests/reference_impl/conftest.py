@@ -1,4 +1,4 @@
-"""Two brokers, a and b, that do as they are told."""
+"""A cluster of two scriptable brokers, a and b."""
 
 from collections.abc import Iterator
 

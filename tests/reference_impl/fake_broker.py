@@ -1,8 +1,8 @@
 """
-A name server and brokers on loopback that speak real frames and do as they are told: answer, delay, keep silent, hang up.
+A name server and brokers on loopback that speak the real protocol.
 
-Each server takes its replies from ``script``, one a send request, and answers properly once that is used up. Other
-requests (heartbeats, routes) are answered properly unless ``silent``.
+``script`` holds one reply per send; when it is empty, and for other requests (heartbeats, routes) unless ``silent``, a server
+answers normally.
 """
 
 import contextlib
@@ -24,7 +24,7 @@ from rocketmq_reference.remoting.sending import parse_send_fields
 
 @dataclass(frozen=True)
 class Answer:
-    """A response with this code; 0, 10, 11 and 12 carry a send's header."""
+    """A response with this code; codes 0, 10, 11 and 12 have the header of a send response."""
 
     code: int = ResponseCode.SUCCESS
     remark: str | None = None
@@ -32,19 +32,19 @@ class Answer:
 
 @dataclass(frozen=True)
 class Late:
-    """A proper answer after a while."""
+    """A normal response after a delay."""
 
     seconds: float
 
 
 @dataclass(frozen=True)
 class Silence:
-    """No answer at all."""
+    """No response."""
 
 
 @dataclass(frozen=True)
 class HangUp:
-    """Close the connection; rudely (with a reset) or with a plain FIN."""
+    """Close the connection, with a reset or a FIN."""
 
     reset: bool = False
 
@@ -54,7 +54,7 @@ Reply = Answer | Late | Silence | HangUp
 
 @dataclass(frozen=True)
 class Stored:
-    """A message that a broker took."""
+    """A message that a broker stored."""
 
     topic: str
     queue_id: int
@@ -64,7 +64,7 @@ class Stored:
 
 class FakeServer:
     """
-    Accepts connections on a free port of loopback; every request goes to ``serve`` in its connection's thread.
+    Accepts connections on a free loopback port; each connection's thread calls ``serve`` per request.
 
     two_below, two_above: sockets that hold the ports of the VIP channel, which refuse connects until they listen.
     """
@@ -88,23 +88,21 @@ class FakeServer:
         return [request for request in self.requests if request.code == code]
 
     def refuse(self) -> None:
-        """Stop listening and hang up, as a killed process does; the port stays taken, so that nobody else listens there."""
+        """Stop listening and close all connections, as a killed process does; the port stays bound, so no other program gets it."""
         self._stop_listening()
         self._listener = _bound(self._port)
         self.hang_up()
 
     def come_back(self) -> None:
-        """Listen again where it did before it refused, as a process that was started again does."""
+        """Listen on the same port again, as a restarted process."""
         self._listener.listen()
         self._spawn(self._accept)
 
     def hang_up(self, *, reset: bool = False) -> None:
-        """Close every connection."""
         for connection in list(self._open):
             self._close(connection, reset=reset)
 
     def send_unasked(self, command: Command) -> None:
-        """Send a request of the server's own over every connection."""
         for connection in list(self._open):
             connection.sendall(encode(command))
 
@@ -133,7 +131,7 @@ class FakeServer:
                 if self._tls is not None:
                     try:
                         connection = self._tls.wrap_socket(connection, server_side=True)
-                    except OSError:  # a client that does not trust the certificate, or speaks no TLS
+                    except OSError:  # the client does not trust the certificate or does not use TLS
                         connection.close()
                         continue
                 self.connections += 1
@@ -178,7 +176,7 @@ class FakeServer:
 
 
 class FakeBroker(FakeServer):
-    """Stores messages; the replies to sends can be scripted."""
+    """Stores messages; its replies to sends can be scripted."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -211,7 +209,7 @@ class FakeBroker(FakeServer):
 
 
 class FakeNameServer(FakeServer):
-    """Knows routes: topic → the document it answers with."""
+    """Serves the route documents in ``routes``, by topic."""
 
     def __init__(self) -> None:
         self.routes: dict[str, dict[str, Any]] = {}
@@ -234,7 +232,7 @@ def _port_with_neighbours() -> tuple[socket.socket, socket.socket, socket.socket
             port = listener.getsockname()[1]
             try:
                 below, above = (made.enter_context(_bound(port + distance)) for distance in (-2, 2))
-            except OSError:  # somebody else's
+            except OSError:  # taken by another program
                 continue
             made.pop_all()
             return listener, below, above
@@ -254,7 +252,7 @@ def _bound(port: int) -> socket.socket:
 
 @dataclass
 class FakeCluster:
-    """One name server and brokers ``broker-a``, ``broker-b`` …, each with four queues of topic T."""
+    """A name server and brokers ``broker-a``, ``broker-b`` …, each with four queues of topic T."""
 
     brokers: dict[str, FakeBroker] = field(default_factory=dict)
     name_server: FakeNameServer = field(default_factory=FakeNameServer)
@@ -267,7 +265,6 @@ class FakeCluster:
         return cluster
 
     def set_route(self, topic: str, queues: dict[str, int], *, perm: int = 6) -> None:
-        """Give a topic this many queues on each of these brokers."""
         self.name_server.routes[topic] = {
             "queueDatas": [
                 {"brokerName": name, "readQueueNums": number, "writeQueueNums": number, "perm": perm, "topicSysFlag": 0}
@@ -281,7 +278,7 @@ class FakeCluster:
         }
 
     def use_vip_ports(self) -> None:
-        """Advertise ports two above the ones the brokers listen on, so that only a client's VIP channel finds them."""
+        """Advertise ports two above the real ones, so that only the VIP channel works."""
         for route in self.name_server.routes.values():
             for broker in route["brokerDatas"]:
                 host, port = self.brokers[broker["brokerName"]].address.split(":")

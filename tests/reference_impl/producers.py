@@ -1,4 +1,4 @@
-"""Producers for tests: a scripted random start, quiet background threads, a listener and a callback that remember."""
+"""Producers with a fixed start and idle background threads, and a recording listener and callback."""
 
 import queue
 import time
@@ -15,11 +15,11 @@ from tests.reference_impl.fake_broker import FakeCluster
 Item = TypeVar("Item")
 
 NEVER_MS = 3_600_000
-_PATIENCE_S = 10  # how long a test waits for what does not come
+_PATIENCE_S = 10  # time to wait before a test fails
 
 
 class StartAt:
-    """A tape on which every counter starts at a number; lists stay as they are."""
+    """A tape on which every counter starts at a given number and lists are not shuffled."""
 
     def __init__(self, number: int) -> None:
         self._number = number
@@ -36,7 +36,7 @@ class StartAt:
 
 @dataclass
 class Remembered:
-    """A listener that keeps what it hears."""
+    """A listener that records its events."""
 
     started: list[AttemptStarted] = field(default_factory=list)
     ended: list[AttemptEnded] = field(default_factory=list)
@@ -57,27 +57,24 @@ class Remembered:
 
 
 class CalledBack:
-    """A callback that keeps what it is told."""
+    """A callback that records its results and errors."""
 
     def __init__(self) -> None:
         self._told: queue.Queue[SendResult | Exception] = queue.Queue()
 
     def on_success(self, result: SendResult) -> None:
-        """A result."""
         self._told.put(result)
 
     def on_exception(self, error: Exception) -> None:
-        """A failure."""
         self._told.put(error)
 
     def result(self) -> SendResult:
-        """The next thing told, which must be a result."""
         told = self._told.get(timeout=_PATIENCE_S)
         assert isinstance(told, SendResult), told
         return told
 
     def error(self, scanning: Producer | None = None) -> Exception:
-        """The next thing told, which must be a failure; scanning: look for expired requests until then."""
+        """Return the next call's error; scanning: a producer that scans for expired requests meanwhile."""
         end = time.monotonic() + _PATIENCE_S
         while scanning is not None and self.is_quiet and time.monotonic() < end:
             scan(scanning)
@@ -88,12 +85,11 @@ class CalledBack:
 
     @property
     def is_quiet(self) -> bool:
-        """Nothing was told that nobody has asked for yet."""
+        """True if there is no unread call."""
         return self._told.empty()
 
 
 def scan(producer: Producer) -> None:
-    """Look for expired requests now."""
     producer._client.host.tell(producer._client.network.remoting.scan)
 
 
@@ -106,9 +102,9 @@ def producer_of(
     **settings: Any,
 ) -> Producer:
     """
-    A producer not yet started whose threads' first queue is the first of the list, or the one after ``start``.
+    Return a producer, not started, whose threads begin at the first queue, or at the one after ``start``.
 
-    It polls and sends heartbeats only if told to.
+    By default it neither polls nor sends heartbeats.
     """
     quiet: dict[str, Any] = {"first_poll_ms": NEVER_MS, "first_heartbeat_ms": NEVER_MS, "unregister_on_shutdown": False}
     return Producer(

@@ -1,4 +1,4 @@
-"""The broker detector of the live producer: whom it asks, and what comes of it."""
+"""The broker detector of the live producer."""
 
 import threading
 
@@ -12,7 +12,7 @@ from tests.reference_impl.producers import producer_of
 
 
 def detecting(cluster: FakeCluster) -> Producer:
-    """A producer that knows the brokers a and b, both noted as unreachable; its detector goes round when it is told to."""
+    """Return a producer with brokers a and b recorded as unreachable."""
     producer = producer_of(cluster, "5.3.3", send_latency_fault_enable=True)
     producer.start().send(Message("T", b"x"))
     for broker in ("broker-a", "broker-b"):
@@ -21,7 +21,7 @@ def detecting(cluster: FakeCluster) -> Producer:
 
 
 def test_a_broker_that_answers_is_reachable_again(cluster: FakeCluster) -> None:
-    """It is asked for an offset of a topic the producer knows; one that is silent stays as it was."""
+    """A broker that answers the probe (offset of a known topic) becomes reachable; a silent one stays unreachable."""
     cluster["b"].silent = True
     producer = detecting(cluster)
     producer._client.host.run(producer._client.background.detect())
@@ -35,7 +35,7 @@ def test_a_broker_that_answers_is_reachable_again(cluster: FakeCluster) -> None:
 
 
 def test_a_broker_without_an_address_is_forgotten(cluster: FakeCluster) -> None:
-    """No route names it."""
+    """The detector removes the fault item of a broker that no route contains."""
     producer = detecting(cluster)
     producer.faults.update("gone", 5, 0, reachable=False, now_ms=0)
     producer._client.host.run(producer._client.background.detect())
@@ -47,6 +47,6 @@ def test_a_broker_without_an_address_is_forgotten(cluster: FakeCluster) -> None:
     ("release", "enabled", "works"), [("5.1.4", True, False), ("5.2.0", False, False), ("5.2.0", True, True)]
 )
 def test_it_works_where_the_setting_reaches_it(cluster: FakeCluster, release: str, enabled: bool, works: bool) -> None:
-    """From 5.2.0 on, if switched on; it has a thread of its own."""
+    """The detector runs from 5.2.0 on if enabled, in its own thread."""
     with producer_of(cluster, release, start_detector_enable=enabled):
         assert any(thread.name == "detector-G" for thread in threading.enumerate()) is works

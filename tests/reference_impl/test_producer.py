@@ -1,4 +1,4 @@
-"""The live producer where all goes well: what arrives, where, and what is told."""
+"""The live producer without failures: stored messages, queues and results."""
 
 import threading
 
@@ -18,7 +18,7 @@ from tests.reference_impl.producers import Remembered, producer_of
 
 @pytest.mark.parametrize("serialization", list(Serialization))
 def test_sends_rotate_over_the_publish_list(cluster: FakeCluster, serialization: Serialization) -> None:
-    """Queues are grouped by broker and taken in turn, from the one after the thread's random start."""
+    """Sends take the queues in turn, grouped by broker, from the queue after the thread's random start."""
     with producer_of(cluster, serialization=serialization) as producer:
         results = [producer.send(Message("T", b"x")) for _ in range(9)]
     assert [(result.broker[-1], result.queue_id) for result in results] == [
@@ -30,7 +30,7 @@ def test_sends_rotate_over_the_publish_list(cluster: FakeCluster, serialization:
 
 
 def test_what_arrives_is_what_was_sent(cluster: FakeCluster) -> None:
-    """Body, tags, keys, own properties, WAIT and the client's id are all in the request."""
+    """The stored message has the body, flag, tags, keys, own properties, WAIT and message id."""
     with producer_of(cluster, start=3) as producer:
         result = producer.send(Message("T", b"hello", {"own": "ü"}, 7, tags="tag", keys="k1 k2"))
     (stored,) = cluster["b"].stored
@@ -46,7 +46,7 @@ def test_what_arrives_is_what_was_sent(cluster: FakeCluster) -> None:
 
 
 def test_a_message_keeps_its_id(cluster: FakeCluster) -> None:
-    """Sending the same object again sends the same id, as in Java."""
+    """A message that is sent twice keeps its id, as in Java."""
     message = Message("T", b"x", wait_store_msg_ok=False)
     with producer_of(cluster) as producer:
         first, second = producer.send(message), producer.send(message)
@@ -56,7 +56,7 @@ def test_a_message_keeps_its_id(cluster: FakeCluster) -> None:
 
 @pytest.mark.parametrize(("release", "sys_flag"), [("4.9.3", 0x1), ("4.9.8", 0x301), ("5.3.3", 0x301)])
 def test_bodies_from_the_threshold_on_are_compressed(cluster: FakeCluster, release: str, sys_flag: int) -> None:
-    """4096 bytes and more travel as zlib; the flag names it from 4.9.4 on; the application's body stays as it was."""
+    """Bodies from 4096 bytes on are sent as zlib, the application's body unchanged; from 4.9.4 the flag names zlib."""
     message = Message("T", b"z" * 4_096)
     with producer_of(cluster, release) as producer:
         producer.send(Message("T", b"z" * 4_095))
@@ -69,7 +69,7 @@ def test_bodies_from_the_threshold_on_are_compressed(cluster: FakeCluster, relea
 
 @pytest.mark.parametrize(("release", "has_own_key"), [("4.9.8", False), ("5.0.0", True), ("5.3.3", True)])
 def test_batch_of_one(cluster: FakeCluster, release: str, has_own_key: bool) -> None:
-    """A batch travels under its own code, uncompressed, each message with properties of its own."""
+    """A batch has its own request code, no compression, and properties per message; from 5.0.0 it has its own id."""
     message = Message("T", b"y" * 5_000, {"own": "1"})
     with producer_of(cluster, release, start=7) as producer:
         result = producer.send_batch([message])
@@ -83,7 +83,7 @@ def test_batch_of_one(cluster: FakeCluster, release: str, has_own_key: bool) -> 
 
 
 def test_batches_that_do_not_fit_together_are_refused(cluster: FakeCluster) -> None:
-    """No messages, two topics, two kinds of waiting, a delay: each is an error before anything is sent."""
+    """An invalid batch (empty, two topics, mixed WAIT, delay, retry topic, empty body) is rejected unsent."""
     one = Message("T", b"x")
     with producer_of(cluster) as producer:
         for messages in (
@@ -100,7 +100,7 @@ def test_batches_that_do_not_fit_together_are_refused(cluster: FakeCluster) -> N
 
 
 def test_send_to_a_queue(cluster: FakeCluster) -> None:
-    """The application's queue is taken, and no counter moves."""
+    """A send to a given queue uses this queue and does not move the counter."""
     with producer_of(cluster) as producer:
         assert producer.queues("T")[6] == Queue("broker-b", 2)
         result = producer.send_to_queue(Message("T", b"x"), producer.queues("T")[6])
@@ -109,7 +109,7 @@ def test_send_to_a_queue(cluster: FakeCluster) -> None:
 
 
 def test_send_by_selector(cluster: FakeCluster) -> None:
-    """The function gets a copy of the list, the message and the argument."""
+    """The selector gets a copy of the queue list, the message and the argument."""
     with producer_of(cluster) as producer:
 
         def choose(queues: list[Queue], message: Message, argument: object) -> Queue:
@@ -122,7 +122,7 @@ def test_send_by_selector(cluster: FakeCluster) -> None:
 
 
 def test_selectors_that_fail(cluster: FakeCluster) -> None:
-    """A function that raises or chooses nothing is a client error without code; the cause is kept."""
+    """A selector that raises or returns None is a client error without code; the cause is kept."""
     with producer_of(cluster) as producer:
         with pytest.raises(MQClientException, match="return null") as nothing:
             producer.send_by_selector(Message("T", b"x"), lambda *_: None, 0)
@@ -133,7 +133,7 @@ def test_selectors_that_fail(cluster: FakeCluster) -> None:
 
 
 def test_each_thread_has_its_own_counter(cluster: FakeCluster) -> None:
-    """A second thread starts at its own random start, not where the first one is."""
+    """A second thread begins at its own start, not at the first thread's position."""
     queues: list[int] = []
     with producer_of(cluster) as producer:
         producer.send(Message("T", b"x"))
@@ -145,7 +145,7 @@ def test_each_thread_has_its_own_counter(cluster: FakeCluster) -> None:
 
 
 def test_many_threads_lose_nothing(cluster: FakeCluster) -> None:
-    """Four threads share two connections and every message arrives once."""
+    """Four threads share one connection per broker, and each message is stored once."""
     with producer_of(cluster) as producer:
 
         def work(name: int) -> None:
@@ -163,7 +163,7 @@ def test_many_threads_lose_nothing(cluster: FakeCluster) -> None:
 
 
 def test_listener_hears_of_attempts_and_routes(cluster: FakeCluster) -> None:
-    """One start and one end an attempt, in order, on the monotonic clock; one event for the route."""
+    """The listener gets the start and end of each attempt, and one event per new route."""
     heard = Remembered()
     message = Message("T", b"x")
     with producer_of(cluster, listener=heard) as producer:
@@ -178,7 +178,7 @@ def test_listener_hears_of_attempts_and_routes(cluster: FakeCluster) -> None:
 
 
 def test_messages_that_are_refused(cluster: FakeCluster) -> None:
-    """Empty and oversized bodies have code 13, impossible topics none."""
+    """Empty and oversized bodies fail with code 13, invalid topics without a code, before any request."""
     with producer_of(cluster, max_message_size=10) as producer:
         for topic, body, code in (("T", b"", 13), ("T", b"x" * 11, 13), ("", b"x", -1), ("t" * 128, b"x", -1)):
             with pytest.raises(MQClientException) as raised:
@@ -191,7 +191,7 @@ def test_messages_that_are_refused(cluster: FakeCluster) -> None:
 
 
 def test_states(cluster: FakeCluster) -> None:
-    """Nothing works before start() or after shutdown(), and a producer starts once."""
+    """Sends fail before start() and after shutdown(), and start() works once."""
     producer = producer_of(cluster)
     with pytest.raises(MQClientException, match="created"):
         producer.send(Message("T", b"x"))

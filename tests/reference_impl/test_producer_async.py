@@ -1,4 +1,4 @@
-"""The live producer's asynchronous sends: who is told what, what is retried where, and what is thrown."""
+"""The live producer's asynchronous sends: callbacks, retries and thrown exceptions."""
 
 import threading
 import time
@@ -26,7 +26,7 @@ EVERY = ("4.0.0-incubating", "4.1.0-incubating", "4.3.0", "4.4.0", "4.9.8", "5.1
 
 @pytest.mark.parametrize("release", EVERY)
 def test_a_result_is_called_back(cluster: FakeCluster, release: str) -> None:
-    """In every release, whatever thread it runs in."""
+    """A successful send calls back with its result in every release."""
     told = CalledBack()
     with producer_of(cluster, release, start=7, vip_channel_enabled=False) as producer:
         producer.send_async(Message("T", b"x"), told)
@@ -36,7 +36,7 @@ def test_a_result_is_called_back(cluster: FakeCluster, release: str) -> None:
 
 
 def test_many_sends_at_once() -> None:
-    """Each is told once, and a thread that goes through the queues keeps its place."""
+    """Each of 100 concurrent sends is stored once, at its own queue offset, and calls back once."""
     with FakeCluster.of("a", "b") as cluster, producer_of(cluster) as producer:
         told = [CalledBack() for _ in range(100)]
         for number, callback in enumerate(told):
@@ -49,7 +49,7 @@ def test_many_sends_at_once() -> None:
 
 
 def test_a_callback_that_raises_disturbs_nobody(cluster: FakeCluster) -> None:
-    """As in Java."""
+    """An exception of a callback affects no send, as in Java."""
 
     class Clumsy(CalledBack):
         def on_success(self, result: SendResult) -> None:
@@ -67,7 +67,7 @@ def test_a_callback_that_raises_disturbs_nobody(cluster: FakeCluster) -> None:
 
 
 def test_callbacks_come_from_threads_of_the_client(cluster: FakeCluster) -> None:
-    """So that they may take their time, and send again."""
+    """Callbacks run in threads of the client's pool, and may send again."""
     names: list[str] = []
     again = CalledBack()
     with producer_of(cluster) as producer:
@@ -87,7 +87,7 @@ def test_callbacks_come_from_threads_of_the_client(cluster: FakeCluster) -> None
 
 @pytest.mark.parametrize("release", ["4.9.8", "5.3.3"])
 def test_an_error_answer_is_not_retried(cluster: FakeCluster, release: str) -> None:
-    """Not even one that a synchronous send would retry; and the callback gets the broker's own exception."""
+    """A broker's error is not retried, even with a retryable code; the callback gets MQBrokerException."""
     cluster["a"].script.append(Answer(14, "busy"))
     told, heard = CalledBack(), Remembered()
     with producer_of(cluster, release, start=7, vip_channel_enabled=False, listener=heard) as producer:
@@ -104,7 +104,7 @@ def test_an_error_answer_is_not_retried(cluster: FakeCluster, release: str) -> N
 def test_a_lost_connection_is_retried_with_the_thread_it_is_noticed_in(
     cluster: FakeCluster, release: str, cause: type[Exception] | None
 ) -> None:
-    """That thread's counter has its own start; after the last retry the callback learns a cause from 5.2.0 on."""
+    """A retry uses the counter of the thread that sees the loss; the last exception has a cause from 5.2.0."""
     for broker in (cluster["a"], cluster["b"]):
         broker.script.extend([HangUp(reset=True)] * 3)
     told, heard = CalledBack(), Remembered()
@@ -118,7 +118,7 @@ def test_a_lost_connection_is_retried_with_the_thread_it_is_noticed_in(
 
 
 def test_a_retry_succeeds_elsewhere(cluster: FakeCluster) -> None:
-    """And keeps its queue's number."""
+    """A retry goes to another broker and keeps the queue id."""
     cluster["a"].script.append(HangUp())
     told = CalledBack()
     with producer_of(cluster) as producer:
@@ -132,7 +132,7 @@ def test_a_retry_succeeds_elsewhere(cluster: FakeCluster) -> None:
     [("4.2.0", 3, MQClientException), ("4.9.8", 3, RemotingTooMuchRequestException), ("5.3.2", 1, MQClientException)],
 )
 def test_a_silent_broker(cluster: FakeCluster, release: str, attempts: int, told_of: type[Exception]) -> None:
-    """Noticed a second late at the earliest; retried to 5.3.1, mostly in vain, and not at all from 5.3.2 on."""
+    """A timeout is seen a second late; the send is retried to 5.3.1, mostly in vain, and not from 5.3.2."""
     for broker in (cluster["a"], cluster["b"]):
         broker.script.extend([Silence()] * 3)
     told, heard = CalledBack(), Remembered()
@@ -150,7 +150,7 @@ def test_a_silent_broker(cluster: FakeCluster, release: str, attempts: int, told
     ("release", "attempts"), [("4.1.0-incubating", None), ("4.9.2", 1), ("4.9.3", 3), ("5.2.0", 3), ("5.3.0", 3)]
 )
 def test_a_dead_broker(release: str, attempts: int | None) -> None:
-    """Thrown to 4.2.0, told at once to 4.9.2, then retried."""
+    """A refused connect is thrown to 4.2.0, calls back at once to 4.9.2, and is retried later."""
     told, heard = CalledBack(), Remembered()
     with (
         FakeCluster.of("a") as cluster,
@@ -170,7 +170,7 @@ def test_a_dead_broker(release: str, attempts: int | None) -> None:
 
 
 def test_in_5_3_0_a_retry_that_is_too_late_calls_back_twice() -> None:
-    """It fails for want of time, and is sent on all the same."""
+    """In 5.3.0 a retry without time left fails, is sent all the same, and calls back twice."""
     told = CalledBack()
     with FakeCluster.of("a") as cluster:
         cluster["a"].script.extend([Silence()] * 2)
@@ -182,14 +182,13 @@ def test_in_5_3_0_a_retry_that_is_too_late_calls_back_twice() -> None:
 
 
 def has_ended(producer: Producer, heard: Remembered) -> bool:
-    """Whether an attempt has, after another look for expired requests."""
     scan(producer)
     return bool(heard.attempts)
 
 
 @pytest.mark.parametrize(("release", "attempts"), [("4.0.0-incubating", None), ("4.1.0-incubating", 3), ("5.3.3", 1)])
 def test_a_given_queue(cluster: FakeCluster, release: str, attempts: int | None) -> None:
-    """Is retried at its own broker while there is time or nobody looks; in 4.0.0 the retry dies and nobody is told."""
+    """A given queue is retried at its broker in 4.1.0, not without time left in 5.3.3; 4.0.0 never calls back."""
     cluster["b"].script.extend([Silence()] * 3)
     told, heard = CalledBack(), Remembered()
     with producer_of(cluster, release, vip_channel_enabled=False, listener=heard) as producer:
@@ -204,7 +203,7 @@ def test_a_given_queue(cluster: FakeCluster, release: str, attempts: int | None)
 
 
 def test_a_selector(cluster: FakeCluster) -> None:
-    """Chooses from a copy of the list; what it raises is told, with or without a timeout."""
+    """A selector chooses the queue; its None is an error for the callback, with or without a timeout."""
     told = CalledBack()
     with producer_of(cluster) as producer:
         for timeout_ms in (None, 3_000):
@@ -216,7 +215,7 @@ def test_a_selector(cluster: FakeCluster) -> None:
 
 @pytest.mark.parametrize(("release", "is_thrown"), [("4.1.0-incubating", True), ("4.3.0", False), ("5.3.3", False)])
 def test_an_unknown_topic(cluster: FakeCluster, release: str, is_thrown: bool) -> None:
-    """What prevents the first attempt is thrown to 4.2.0, and told later."""
+    """An error before the first attempt is thrown to 4.2.0, and calls back from 4.3.0 on."""
     told = CalledBack()
     with producer_of(cluster, release) as producer:
         if is_thrown:
@@ -229,7 +228,7 @@ def test_an_unknown_topic(cluster: FakeCluster, release: str, is_thrown: bool) -
 
 
 def test_after_shutdown_nothing_is_sent(cluster: FakeCluster) -> None:
-    """The call says so."""
+    """An asynchronous send after shutdown raises MQClientException."""
     told = CalledBack()
     producer = producer_of(cluster).start()
     producer.shutdown()
@@ -238,7 +237,7 @@ def test_after_shutdown_nothing_is_sent(cluster: FakeCluster) -> None:
 
 
 def test_a_failed_send_leaves_its_trace_where_avoidance_is_on(cluster: FakeCluster) -> None:
-    """The broker is avoided, and the one that answered is not."""
+    """With fault latency on, a broker that hung up is avoided."""
     cluster["a"].script.append(HangUp())
     told = CalledBack()
     with producer_of(cluster, send_latency_fault_enable=True) as producer:

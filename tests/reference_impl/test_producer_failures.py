@@ -1,4 +1,4 @@
-"""The live producer where brokers fail: retries, error classes and codes, connections, avoidance."""
+"""The live producer with failing brokers: retries, exceptions, connections, avoidance."""
 
 import threading
 import time
@@ -20,12 +20,12 @@ from tests.live import await_that
 from tests.reference_impl.fake_broker import Answer, FakeCluster, HangUp, Late, Silence
 from tests.reference_impl.producers import Remembered, producer_of
 
-_T_MS = 80  # a timeout that tests wait for
-_ENOUGH_MS = 1_000  # also waited for, but long enough for a healthy broker on a busy machine
+_T_MS = 80  # a timeout that elapses in tests
+_ENOUGH_MS = 1_000  # elapses too, but is enough for a healthy broker on a busy machine
 
 
 def test_silent_broker_eats_the_shared_budget() -> None:
-    """From 4.3.0 on the first attempt takes all the time there is, to the millisecond, and the call fails."""
+    """From 4.3.0 a silent broker uses up the shared timeout, so the call fails without a retry."""
     heard = Remembered()
     with FakeCluster.of("a") as cluster:
         cluster["a"].script.extend([Silence()] * 9)
@@ -37,7 +37,7 @@ def test_silent_broker_eats_the_shared_budget() -> None:
 
 
 def test_silent_broker_costs_one_attempt_before_4_3(cluster: FakeCluster) -> None:
-    """To 4.2.0 every attempt has the whole timeout, so another broker takes the message."""
+    """To 4.2.0 every attempt has the whole timeout, so another broker stores the message."""
     heard = Remembered()
     cluster["a"].script.append(Silence())
     cluster.use_vip_ports()
@@ -47,14 +47,14 @@ def test_silent_broker_costs_one_attempt_before_4_3(cluster: FakeCluster) -> Non
 
 
 def test_per_request_cap_leaves_time_for_another_broker(cluster: FakeCluster) -> None:
-    """From 5.3.3 on an attempt can be given less than the call."""
+    """From 5.3.3 a limit per attempt leaves time for another broker."""
     cluster["a"].script.append(Silence())
     with producer_of(cluster, send_msg_timeout_ms=10_000, send_msg_max_timeout_per_request_ms=_ENOUGH_MS) as producer:
         assert producer.send(Message("T", b"x")).broker == "broker-b"
 
 
 def test_dead_broker_is_retried_elsewhere(cluster: FakeCluster) -> None:
-    """A refused connection is known at once; the queue after the boundary is next."""
+    """A refused connect is retried at the first queue of the other broker."""
     heard = Remembered()
     cluster["a"].refuse()
     with producer_of(cluster, "4.7.1", start=7, listener=heard) as producer:
@@ -65,7 +65,7 @@ def test_dead_broker_is_retried_elsewhere(cluster: FakeCluster) -> None:
 
 @pytest.mark.parametrize("reset", [True, False])
 def test_connection_lost_under_way_is_retried(cluster: FakeCluster, reset: bool) -> None:
-    """A broker that hangs up fails the attempt at once in the newest releases, and the message goes elsewhere."""
+    """In 5.3.3 a close by the broker, with or without a reset, fails the attempt at once, and another broker is tried."""
     heard = Remembered()
     cluster["a"].script.append(HangUp(reset=reset))
     with producer_of(cluster, listener=heard) as producer:
@@ -74,7 +74,7 @@ def test_connection_lost_under_way_is_retried(cluster: FakeCluster, reset: bool)
 
 
 def test_all_brokers_dead(cluster: FakeCluster) -> None:
-    """Three attempts, then a client error with the code of the last cause."""
+    """If all brokers are dead, three attempts end in a client error with the last cause's code."""
     cluster["a"].refuse()
     cluster["b"].refuse()
     with producer_of(cluster) as producer, pytest.raises(MQClientException, match=r"Send \[3\] times") as raised:
@@ -85,7 +85,7 @@ def test_all_brokers_dead(cluster: FakeCluster) -> None:
 
 @pytest.mark.parametrize("retries", [0, 1, 10])
 def test_number_of_attempts(cluster: FakeCluster, retries: int) -> None:
-    """One attempt and the retries that are set; the code is the broker's."""
+    """A call makes one attempt and the configured retries; its exception has the broker's code."""
     heard = Remembered()
     for letter in "ab":
         cluster[letter].script.extend([Answer(14, "not now")] * 20)
@@ -97,7 +97,7 @@ def test_number_of_attempts(cluster: FakeCluster, retries: int) -> None:
 
 
 def test_busy_broker_ends_the_call_before_5_3(cluster: FakeCluster) -> None:
-    """Code 2 is thrown as it is to 5.2.0."""
+    """To 5.2.0 code 2 is thrown unchanged."""
     cluster["a"].script.append(Answer(2, "busy"))
     with producer_of(cluster, "5.2.0") as producer, pytest.raises(MQBrokerException) as raised:
         producer.send(Message("T", b"x"))
@@ -105,14 +105,14 @@ def test_busy_broker_ends_the_call_before_5_3(cluster: FakeCluster) -> None:
 
 
 def test_busy_broker_is_worth_a_retry_from_5_3(cluster: FakeCluster) -> None:
-    """Code 2 is tried elsewhere from 5.3.0 on."""
+    """From 5.3.0 code 2 is retried at another broker."""
     cluster["a"].script.append(Answer(2, "busy"))
     with producer_of(cluster, "5.3.3") as producer:
         assert producer.send(Message("T", b"x")).broker == "broker-b"
 
 
 def test_codes_can_be_added(cluster: FakeCluster) -> None:
-    """An application may name more codes that are worth a retry, from 4.9.2 on."""
+    """From 4.9.2 an application can add response codes that are retried."""
     cluster["a"].script.append(Answer(13))
     with producer_of(cluster, added_retry_response_codes=frozenset({13})) as producer:
         assert producer.send(Message("T", b"x")).broker == "broker-b"
@@ -120,7 +120,7 @@ def test_codes_can_be_added(cluster: FakeCluster) -> None:
 
 @pytest.mark.parametrize(("code", "status"), [(10, "FLUSH_DISK_TIMEOUT"), (11, "SLAVE_NOT_AVAILABLE")])
 def test_stored_less_safely_is_a_result(cluster: FakeCluster, code: int, status: str) -> None:
-    """Such a status ends the call unless the application wants another broker, and is kept if that one fails."""
+    """A status other than SEND_OK is a result; if another broker is tried and fails, this result is kept."""
     cluster["a"].script.append(Answer(code))
     with producer_of(cluster) as producer:
         assert producer.send(Message("T", b"x")).status == status
@@ -132,7 +132,7 @@ def test_stored_less_safely_is_a_result(cluster: FakeCluster, code: int, status:
 
 
 def test_a_chosen_queue_has_one_attempt(cluster: FakeCluster) -> None:
-    """No retry, the attempt's own exception, and no trace in the fault table."""
+    """A chosen queue has one attempt, raises its exception unchanged, and leaves the fault table empty."""
     cluster["a"].script.extend([Silence(), Answer(1, "no")])
     with producer_of(cluster, send_latency_fault_enable=True) as producer:
         with pytest.raises(RemotingTimeoutException):
@@ -143,7 +143,7 @@ def test_a_chosen_queue_has_one_attempt(cluster: FakeCluster) -> None:
 
 
 def test_a_queue_of_an_unknown_broker(cluster: FakeCluster) -> None:
-    """No address, no attempt: nobody hears of one."""
+    """A broker without an address is an error without an attempt or event."""
     heard = Remembered()
     producer = producer_of(cluster, listener=heard)
     with producer, pytest.raises(MQClientException, match=r"The broker\[nobody\] not exist"):
@@ -153,7 +153,7 @@ def test_a_queue_of_an_unknown_broker(cluster: FakeCluster) -> None:
 
 @pytest.mark.parametrize(("release", "avoided_ms"), [("4.9.8", 600_000), ("5.1.3", 600_000), ("5.3.3", 10_000)])
 def test_failed_broker_is_avoided(cluster: FakeCluster, release: str, avoided_ms: int) -> None:
-    """With fault latency on, a broker that failed gets nothing for as long as the release says."""
+    """With fault latency on, a failed broker is avoided for the time of the release."""
     cluster["b"].refuse()
     with producer_of(cluster, release, start=3, send_latency_fault_enable=True) as producer:
         brokers = [producer.send(Message("T", b"x")).broker for _ in range(20)]
@@ -165,7 +165,7 @@ def test_failed_broker_is_avoided(cluster: FakeCluster, release: str, avoided_ms
 
 @pytest.mark.parametrize(("release", "connections"), [("4.9.0", 1), ("4.9.1", 2), ("5.3.3", 2)])
 def test_timeout_costs_the_connection_from_4_9_1(cluster: FakeCluster, release: str, connections: int) -> None:
-    """After a timeout the next send finds the old connection or has to make a new one."""
+    """From 4.9.1 a timeout closes the connection."""
     cluster["a"].script.append(Silence())
     with producer_of(cluster, release) as producer:
         with pytest.raises(RemotingException):
@@ -175,7 +175,7 @@ def test_timeout_costs_the_connection_from_4_9_1(cluster: FakeCluster, release: 
 
 
 def test_timeout_of_one_thread_frees_another(cluster: FakeCluster) -> None:
-    """From 4.9.1 on the closed connection fails the other thread's attempt early enough for a retry elsewhere."""
+    """From 4.9.1 a timeout closes the connection, so another thread's attempt fails in time for a retry elsewhere."""
     cluster["a"].script.extend([Silence(), Silence()])
     with producer_of(cluster) as producer:
         producer.queues("T")
@@ -191,20 +191,20 @@ def test_timeout_of_one_thread_frees_another(cluster: FakeCluster) -> None:
 
 
 def test_late_answers_are_not_mixed_up(cluster: FakeCluster) -> None:
-    """Where the connection survives a timeout, a late answer does not end the next send."""
+    """If a connection survives a timeout, the late answer does not end a later send."""
     cluster["a"].script.append(Late(1.0))
     with producer_of(cluster, "4.7.1") as producer:
         with pytest.raises(RemotingTimeoutException):
             producer.send_to_queue(Message("T", b"first"), Queue("broker-a", 0), 30)
         result = producer.send_to_queue(Message("T", b"second"), Queue("broker-a", 1))
         await_that(lambda: len(cluster["a"].stored) == 2)
-        time.sleep(0.05)  # from the broker to the client
+        time.sleep(0.05)  # for the way from the broker to the client
         assert producer.send_to_queue(Message("T", b"third"), Queue("broker-a", 2)).queue_id == 2
     assert result.queue_id == 1
 
 
 def test_vip_channel_is_two_ports_below(cluster: FakeCluster) -> None:
-    """To 4.5.0 messages go to the port two below the advertised one; heartbeats and the rest do not."""
+    """4.2.0 sends messages to the port two below the advertised one; 4.5.1 does not."""
     cluster.use_vip_ports()
     with producer_of(cluster, "4.2.0") as producer:
         assert producer.send(Message("T", b"x")).broker == "broker-a"

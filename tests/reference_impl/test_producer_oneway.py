@@ -1,4 +1,4 @@
-"""The live producer's one-way sends: written once, and nobody is told anything after that."""
+"""The live producer's one-way sends, which have no result."""
 
 import time
 from collections.abc import Callable
@@ -14,7 +14,7 @@ from tests.reference_impl.producers import producer_of
 
 
 def eventually(happened: Callable[[], bool]) -> bool:
-    """Whether it has come to be so within ten seconds."""
+    """Return whether the condition holds within 10 s."""
     end = time.monotonic() + 10
     while not happened() and time.monotonic() < end:
         time.sleep(0.002)
@@ -27,7 +27,7 @@ def bodies(broker: FakeBroker) -> list[bytes]:
 
 @pytest.mark.parametrize("release", ["4.0.0-incubating", "4.9.8", "5.2.0", "5.3.0", "5.5.0"])
 def test_it_is_written_once(cluster: FakeCluster, release: str) -> None:
-    """Marked as one-way, to the thread's next queue."""
+    """A one-way send writes one request, marked as one-way, to the thread's next queue."""
     with producer_of(cluster, release, start=7, vip_channel_enabled=False) as producer:
         producer.send_oneway(Message("T", b"1"))
         producer.send_oneway(Message("T", b"2"))
@@ -38,7 +38,7 @@ def test_it_is_written_once(cluster: FakeCluster, release: str) -> None:
 
 
 def test_a_given_and_a_selected_queue(cluster: FakeCluster) -> None:
-    """As the synchronous forms."""
+    """A one-way send accepts a given queue and a selector, as a synchronous one does."""
     with producer_of(cluster) as producer:
         producer.send_oneway_to_queue(Message("T", b"given"), Queue("broker-b", 2))
         producer.send_oneway_by_selector(Message("T", b"chosen"), lambda queues, *_: queues[7], None)
@@ -48,7 +48,7 @@ def test_a_given_and_a_selected_queue(cluster: FakeCluster) -> None:
 
 @pytest.mark.parametrize(("release", "is_raised"), [("4.9.8", True), ("5.2.0", True), ("5.3.0", False)])
 def test_a_dead_broker(cluster: FakeCluster, release: str, is_raised: bool) -> None:
-    """Raised to 5.2.0; then nobody ever hears of it, and there is no retry."""
+    """A refused connect is raised to 5.2.0, silent from 5.3.0, and not retried."""
     cluster["a"].refuse()
     with producer_of(cluster, release, start=7) as producer:
         if is_raised:
@@ -62,14 +62,14 @@ def test_a_dead_broker(cluster: FakeCluster, release: str, is_raised: bool) -> N
 
 
 def test_a_broker_that_hangs_up(cluster: FakeCluster) -> None:
-    """Is no error; the next send connects again."""
+    """A closed connection is no error; a later send connects again."""
     cluster["a"].script.append(HangUp(reset=True))
     with producer_of(cluster) as producer:
         producer.send_oneway_to_queue(Message("T", b"x"), Queue("broker-a", 0))
         assert eventually(lambda: len(cluster["a"].requests_of(RequestCode.SEND_MESSAGE_V2)) == 1)
 
         def arrives() -> bool:
-            """Not before the client has noticed: what is written until then is lost."""
+            """Requests written before the client sees the close are lost."""
             producer.send_oneway_to_queue(Message("T", b"y"), Queue("broker-a", 0))
             return bool(bodies(cluster["a"]))
 
@@ -78,7 +78,7 @@ def test_a_broker_that_hangs_up(cluster: FakeCluster) -> None:
 
 
 def test_what_prevents_it_is_raised(cluster: FakeCluster) -> None:
-    """An unknown topic, a client that is not running."""
+    """An unknown topic and a stopped client raise MQClientException."""
     with producer_of(cluster) as producer, pytest.raises(MQClientException, match="No route"):
         producer.send_oneway(Message("Unknown", b"x"))
     with pytest.raises(MQClientException):
@@ -86,7 +86,7 @@ def test_what_prevents_it_is_raised(cluster: FakeCluster) -> None:
 
 
 def test_a_large_body_is_written_in_the_background(cluster: FakeCluster) -> None:
-    """Also where the broker reads it later than it is sent."""
+    """A body of 3 MB arrives, although the call does not wait for the broker to read it."""
     body = bytes(range(256)) * 12_000
     with producer_of(cluster, compress_msg_body_over_howmuch=10**9) as producer:
         producer.send_oneway(Message("T", body))

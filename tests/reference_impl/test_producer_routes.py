@@ -1,4 +1,4 @@
-"""The live producer and its name servers: new topics, changed routes, name servers that fail, heartbeats."""
+"""The live producer and its name servers: new topics, changed routes, failing name servers, heartbeats."""
 
 import json
 import time
@@ -21,7 +21,7 @@ def _await(condition: Callable[[], bool], what: str) -> None:
 
 
 def test_new_topic_takes_the_route_of_the_default_topic(cluster: FakeCluster) -> None:
-    """A topic nobody knows is sent where TBW102 is, on at most four queues a broker; the send creates it."""
+    """A new topic uses the route of TBW102 with at most four queues per broker."""
     cluster.set_route("TBW102", {"broker-a": 8, "broker-b": 2})
     with producer_of(cluster) as producer:
         producer.send(Message("New", b"x"))
@@ -31,7 +31,7 @@ def test_new_topic_takes_the_route_of_the_default_topic(cluster: FakeCluster) ->
 
 @pytest.mark.parametrize(("release", "asked"), [("5.1.0", "Key"), ("5.1.1", "TBW102")])
 def test_create_topic_key_counts_to_5_1_0(cluster: FakeCluster, release: str, asked: str) -> None:
-    """Later releases always ask for TBW102, whatever key the application set."""
+    """The create-topic key replaces TBW102 to 5.1.0 only."""
     cluster.set_route("Key", {"broker-a": 1})
     cluster.set_route("TBW102", {"broker-b": 1})
     with producer_of(cluster, release, create_topic_key="Key") as producer:
@@ -41,7 +41,7 @@ def test_create_topic_key_counts_to_5_1_0(cluster: FakeCluster, release: str, as
 
 
 def test_unknown_topic_without_default_topic(cluster: FakeCluster) -> None:
-    """No route at all is code 10005, and for a selector none."""
+    """Without any route a send fails with code 10005, and a send by selector without a code."""
     with producer_of(cluster) as producer:
         with pytest.raises(MQClientException) as raised:
             producer.send(Message("New", b"x"))
@@ -61,7 +61,7 @@ def test_read_only_topic_has_no_queues(cluster: FakeCluster) -> None:
 
 @pytest.mark.parametrize("release", ["4.6.0", "5.3.3"])
 def test_no_name_server_is_illegal_state_from_4_6(cluster: FakeCluster, release: str) -> None:
-    """An uncached topic surfaces the name server's failure as a runtime exception; a cached one does not notice."""
+    """From 4.6.0 an unreachable name server is IllegalStateException for a new topic, and nothing for a cached one."""
     with producer_of(cluster, release) as producer:
         producer.send(Message("T", b"x"))
         cluster.name_server.refuse()
@@ -71,7 +71,7 @@ def test_no_name_server_is_illegal_state_from_4_6(cluster: FakeCluster, release:
 
 
 def test_no_name_server_is_no_route_before_4_6(cluster: FakeCluster) -> None:
-    """Earlier releases swallow it."""
+    """Before 4.6.0 an unreachable name server is a missing route, code 10005."""
     cluster.name_server.refuse()
     with producer_of(cluster, "4.5.2") as producer, pytest.raises(MQClientException) as raised:
         producer.send(Message("T", b"x"))
@@ -79,7 +79,7 @@ def test_no_name_server_is_no_route_before_4_6(cluster: FakeCluster) -> None:
 
 
 def test_paused_name_server_times_out(cluster: FakeCluster) -> None:
-    """A name server that does not answer costs mq_client_api_timeout_ms, once."""
+    """A silent name server gets one request, which times out after mq_client_api_timeout_ms."""
     cluster.name_server.silent = True
     with producer_of(cluster, mq_client_api_timeout_ms=50) as producer, pytest.raises(IllegalStateException) as raised:
         producer.send(Message("T", b"x"))
@@ -88,14 +88,14 @@ def test_paused_name_server_times_out(cluster: FakeCluster) -> None:
 
 
 def test_the_other_name_server_is_tried(cluster: FakeCluster) -> None:
-    """To 5.2.0 one call goes through the list; from 5.3.0 the next call does."""
+    """To 5.2.0 a call tries all name servers; from 5.3.0 only the next call tries another."""
     dead = FakeNameServer()
     dead.close()
     for release, failures in (("5.2.0", 0), ("5.3.3", 1)):
         with producer_of(cluster, release) as producer:
             servers = producer._client.routes.name_servers
             servers.addresses = (dead.address, cluster.name_server.address)
-            servers.index = 1  # so that the dead one is next
+            servers.index = 1  # the dead name server is next
             failed = 0
             while failed < 2:
                 try:
@@ -107,7 +107,7 @@ def test_the_other_name_server_is_tried(cluster: FakeCluster) -> None:
 
 
 def test_changed_route_starts_a_new_list(cluster: FakeCluster) -> None:
-    """Polling brings the new route; it is a new list with a new version and new counters."""
+    """A changed route gives a new publish list with a new version and new counters."""
     heard = Remembered()
     with producer_of(cluster, listener=heard, first_poll_ms=1, poll_name_server_interval_ms=5) as producer:
         producer.send(Message("T", b"x"))
@@ -119,7 +119,7 @@ def test_changed_route_starts_a_new_list(cluster: FakeCluster) -> None:
 
 
 def test_same_route_changes_nothing(cluster: FakeCluster) -> None:
-    """Brokers listed in another order are no change, and a topic that vanished keeps its old route."""
+    """Another order of brokers is no change, and a topic that disappears keeps its route."""
     with producer_of(cluster, first_poll_ms=1, poll_name_server_interval_ms=5) as producer:
         producer.send(Message("T", b"x"))
         document = cluster.name_server.routes["T"]
@@ -135,7 +135,7 @@ def test_same_route_changes_nothing(cluster: FakeCluster) -> None:
 
 
 def test_the_create_topic_key_is_polled_to_5_1_0(cluster: FakeCluster) -> None:
-    """A placeholder in the table makes older releases ask for it from the start."""
+    """To 5.1.0 the create-topic key is polled from the start, because it has a placeholder in the table."""
     cluster.set_route("TBW102", {"broker-a": 8})
     for release, version in (("5.1.0", 1), ("5.1.1", 0)):
         with producer_of(cluster, release, first_poll_ms=1, poll_name_server_interval_ms=5) as producer:
@@ -147,7 +147,7 @@ def test_the_create_topic_key_is_polled_to_5_1_0(cluster: FakeCluster) -> None:
 
 
 def test_heartbeats_name_client_and_group(cluster: FakeCluster) -> None:
-    """Masters of every known broker hear of the producer, again and again, and of its end."""
+    """Masters get repeated heartbeats with client and group, and an unregister request at the end."""
     with producer_of(
         cluster, "4.7.1", first_heartbeat_ms=20, heartbeat_broker_interval_ms=20, unregister_on_shutdown=True
     ) as producer:
@@ -161,7 +161,7 @@ def test_heartbeats_name_client_and_group(cluster: FakeCluster) -> None:
 
 
 def test_heartbeat_on_demand_opens_the_connections(cluster: FakeCluster) -> None:
-    """Every master of a known route is connected to and hears of the producer, before any send."""
+    """heartbeat() connects to the master of every known broker before any send."""
     with producer_of(cluster, "4.7.1") as producer:
         producer.queues("T")
         producer.heartbeat()
@@ -170,7 +170,7 @@ def test_heartbeat_on_demand_opens_the_connections(cluster: FakeCluster) -> None
 
 @pytest.mark.parametrize(("release", "beats"), [("5.1.4", 0), ("5.2.0", 1)])
 def test_new_connections_get_a_heartbeat_from_5_2(cluster: FakeCluster, release: str, beats: int) -> None:
-    """The first send's connection brings a heartbeat with it; the name server gets none."""
+    """From 5.2.0 a new connection to a broker gets a heartbeat; one to a name server does not."""
     with producer_of(cluster, release, first_heartbeat_ms=NEVER_MS) as producer:
         producer.send(Message("T", b"x"))
         if beats:
@@ -180,7 +180,7 @@ def test_new_connections_get_a_heartbeat_from_5_2(cluster: FakeCluster, release:
 
 
 def test_brokers_that_left_every_route_are_forgotten(cluster: FakeCluster) -> None:
-    """An address no route names any more gets no heartbeat, and a send to it finds no broker."""
+    """An address that no route contains any more is removed and gets no heartbeat."""
     with producer_of(cluster) as producer:
         producer.queues("T")
         cluster.set_route("T", {"broker-b": 4})

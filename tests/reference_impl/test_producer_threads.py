@@ -1,4 +1,4 @@
-"""The live producer with many threads: nobody waits for ever, everybody is told, and shutting down ends everything."""
+"""The live producer with many threads: every call ends, and shutdown ends everything."""
 
 import contextlib
 import threading
@@ -21,7 +21,7 @@ _PATIENCE_S = 30
 
 
 class _Counting:
-    """A callback that counts what each send is told."""
+    """Counts the callbacks of each send."""
 
     def __init__(self) -> None:
         self.told: Counter[int] = Counter()
@@ -51,7 +51,7 @@ def await_that(condition: Callable[[], bool]) -> None:
 
 @pytest.mark.parametrize("release", ["5.2.0", "5.3.3"])
 def test_everybody_is_told_while_brokers_hang_up(cluster: FakeCluster, release: str) -> None:
-    """Threads that wait, that do not, and that ask for nothing share connections that are lost again and again."""
+    """Synchronous, asynchronous and one-way sends share connections that are lost repeatedly; every send ends once."""
     for broker in cluster.brokers.values():
         broker.script.extend([Late(0.01), HangUp(reset=True)] * 30)
     counting, ended = _Counting(), Counter[str]()
@@ -68,7 +68,7 @@ def test_everybody_is_told_while_brokers_hang_up(cluster: FakeCluster, release: 
     def wait_for_none(producer: Producer) -> None:
         for number in range(_SENDS):
             producer.send_async(Message("T", b"x"), counting.of(number))
-            with contextlib.suppress(RocketMQException):  # to 5.2.0, where its connection has just been lost
+            with contextlib.suppress(RocketMQException):  # to 5.2.0, if the connection was just lost
                 producer.send_oneway(Message("T", b"x"))
 
     with producer_of(cluster, release, heartbeat_broker_interval_ms=5, first_heartbeat_ms=1) as producer:
@@ -85,7 +85,7 @@ def test_everybody_is_told_while_brokers_hang_up(cluster: FakeCluster, release: 
 
 
 def test_shutting_down_ends_what_waits(cluster: FakeCluster) -> None:
-    """A call under way fails long before its time, an asynchronous one is told, and no thread of the client is left."""
+    """Shutdown ends waiting calls before their timeout, calls back asynchronous sends, and ends all threads."""
     cluster["a"].silent = True
     told, raised = CalledBack(), list[Exception]()
 
@@ -105,5 +105,5 @@ def test_shutting_down_ends_what_waits(cluster: FakeCluster) -> None:
     producer.shutdown()
     waiting.join(_PATIENCE_S)
     assert len(raised) == 1 and isinstance(told.error(), RocketMQException)
-    servers = ("Thread-",)  # the fake servers' own
+    servers = ("Thread-",)  # threads of the fake servers
     await_that(lambda: all(one.name.startswith(servers) for one in set(threading.enumerate()) - before))

@@ -8,7 +8,7 @@ from rocketmq_reference.producer.unique_key import UniqueKeys
 
 
 def test_form() -> None:
-    """32 upper-case hex digits that begin with the address."""
+    """An id has 32 upper-case hex digits and begins with the address."""
     assert re.fullmatch(r"7F000001[0-9A-F]{24}", UniqueKeys().create())
 
 
@@ -20,7 +20,7 @@ def test_uniqueness() -> None:
 
 
 def test_a_new_month_starts_anew() -> None:
-    """Milliseconds are counted from local midnight of the month's first day, over the turn of the year too."""
+    """Milliseconds count from local midnight of the first of the month, also at the turn of the year."""
     keys = UniqueKeys()
     december = 1_798_761_600_000  # 2027-01-01T00:00:00Z
     moments = [(december - 86_400_000) * 1_000_000, (december + 5) * 1_000_000]

@@ -1,4 +1,4 @@
-"""In-memory brokers with a relay before them, and real ones."""
+"""Relays before in-memory and before real brokers."""
 
 from collections.abc import Iterator
 from contextlib import ExitStack

@@ -1,4 +1,4 @@
-"""The C++ client on in-memory brokers behind a relay: what is done to them, what it said, what was on the wire."""
+"""The C++ client on in-memory brokers behind a relay."""
 
 import time
 from collections.abc import Callable
@@ -23,7 +23,7 @@ from tests.relay.relayed import start_relay
 from tests.relay.staging import MS, plan_of
 
 TIMEOUT_MS = 500
-"""Of sends that wait for it."""
+"""For sends that shall time out."""
 
 DEADLINE_S = 60
 """For all sends of a case, five attempts each, on a busy machine."""
@@ -32,12 +32,12 @@ Act = Callable[[FakeCluster, Relay], object]
 
 
 def leave_alone(_cluster: FakeCluster, _relay: Relay) -> None:
-    """Nothing is done."""
+    """Do nothing."""
 
 
 @dataclass
 class Told:
-    """One case: what the client said of its sends, and what was on the wire."""
+    """One case: the sends that the client reported, and the requests on the wire."""
 
     sends: list[Send]
     exchanges: list[Exchange]
@@ -66,7 +66,7 @@ class Client:
         retries: int = 2,
         name_servers: int = 1,
     ) -> Told:
-        """Every broker, or only one, plays the replies, from the first measured send on."""
+        """All brokers, or those of ``only``, play the replies from the first measured send on."""
 
         def play(cluster: FakeCluster, _relay: Relay) -> None:
             for letter in only or letters:
@@ -92,7 +92,7 @@ class Client:
         name_servers: int = 1,
         timeout_ms: int = PLENTY_MS,
     ) -> Told:
-        """Do something to brokers or relay when the client is ready, and something else while it sends."""
+        """Call ``once_ready`` when the client is ready, and ``meanwhile`` while it sends."""
         cluster = self.stack.enter_context(FakeCluster.of(*letters))
         cluster.set_route("W", dict.fromkeys(cluster.brokers, 4))
         relay = self.stack.enter_context(start_relay(cluster, self.folder, name_servers))
@@ -117,6 +117,6 @@ def exchanges_on(relay: Relay) -> list[Exchange]:
 
 
 def assert_hidden(send: Send) -> None:
-    """K55: whatever happened, the words are about a route."""
+    """K55: whatever failed, the client reports a missing route."""
     assert (send.error, send.code) == ("ProducerSendSyncFailed", None)
     assert send.message is not None and send.message.startswith("No route info of this topic: T")

@@ -1,4 +1,4 @@
-"""A relay before the in-memory name server and brokers, and a reference producer that is pointed at it."""
+"""A relay before the in-memory cluster, and a reference producer behind the relay."""
 
 import time
 from collections.abc import Callable
@@ -16,7 +16,7 @@ from tests.live import PLENTY_MS
 from tests.reference_impl.fake_broker import FakeCluster
 from tests.reference_impl.producers import NEVER_MS, Remembered, StartAt
 
-# Far more than a loop's turn; a test that waits this long has failed.
+# Far more than one turn of the event loop; a test that waits this long has failed.
 DEADLINE_S = 60.0
 
 
@@ -28,7 +28,7 @@ def upstreams_of(cluster: FakeCluster, name_servers: int) -> tuple[Upstream, ...
 
 @dataclass
 class Relayed:
-    """Cluster, relay and what a producer behind it remembers."""
+    """Cluster, relay, and the events of a producer."""
 
     cluster: FakeCluster
     relay: Relay
@@ -45,7 +45,7 @@ class Relayed:
         return Producer(self.relay.name_servers, "G", dialect_of(release), settings, self.heard, tapes=tape)
 
     def records(self) -> list[WireRecord]:
-        """What the relay wrote, which ends with this."""
+        """Close the relay and return its records."""
         self.relay.close()
         return list(read_wire(self.relay.journal))
 
@@ -59,13 +59,13 @@ def message(number: int) -> Message:
 
 
 def passed(records: list[WireRecord], to: str = "server") -> list[Passed]:
-    """Frames with our id, or answers to such, in one direction."""
+    """Return one direction's frames with our id, or answers to them."""
     frames = [record for record in records if isinstance(record, Passed) and record.to == to]
     return [frame for frame in frames if frame.identity is not None or frame.queue_offset is not None]
 
 
 def start_relay(cluster: FakeCluster, folder: Path, name_servers: int = 1) -> Relay:
-    """Several name servers are one behind several ports."""
+    """Several name servers are one server behind several ports."""
     return Relay(upstreams_of(cluster, name_servers), folder / "wire.ndjson")
 
 

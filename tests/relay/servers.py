@@ -1,4 +1,4 @@
-"""The in-memory name server and brokers, as much of a cluster as whoever sets up relays looks at."""
+"""The in-memory name server and brokers, with as much of Cluster as relays need."""
 
 from dataclasses import dataclass
 
@@ -8,7 +8,7 @@ from tests.reference_impl.fake_broker import FakeCluster
 
 @dataclass
 class Servers:
-    """Nodes of a fake cluster; cast to Cluster where one is asked for."""
+    """Nodes of a fake cluster, to be cast to Cluster."""
 
     fake: FakeCluster
 

@@ -1,4 +1,4 @@
-"""A subject on a real cluster behind a relay: plan, go, and both stories."""
+"""A subject on a real cluster behind a relay."""
 
 from collections.abc import Sequence
 from contextlib import ExitStack
@@ -34,7 +34,7 @@ def upstreams_of(cluster: Cluster) -> tuple[Upstream, ...]:
 
 @dataclass
 class Stage:
-    """A subject that is ready to go, its relay, and where it sends."""
+    """A ready subject with relay, topic and plan."""
 
     cluster: Cluster
     subject: SubjectProcess
@@ -44,7 +44,7 @@ class Stage:
     timeout_ms: int
 
     def wire(self, transcript: Transcript) -> list[Attempt]:
-        """Attempts as the wire saw them; ends client and relay."""
+        """End client and relay; return the attempts on the wire."""
         self.subject.close()
         self.relay.close()
         records = list(read_wire(self.relay.journal))
@@ -56,7 +56,7 @@ class Stage:
 
 @dataclass
 class Staging:
-    """Brings a subject to ready behind a relay of its own."""
+    """Makes a subject ready behind its own relay."""
 
     cluster: Cluster
     folder: Path
@@ -78,6 +78,6 @@ class Staging:
 
 
 def plan_of(sends: int, kinds: Sequence[SendKind] = (SendKind.PLAIN,), every_ms: int = 10) -> Plan:
-    """Kinds in turn, one thread."""
+    """One thread, kinds in turn."""
     planned = (PlannedSend(send, 0, send * every_ms * MS, kinds[send % len(kinds)], send, 64) for send in range(sends))
     return Plan(1, 1, tuple(planned))

@@ -1,4 +1,4 @@
-"""Beginnings that a client reports, with the ends that the wire saw: literal attempts in, attempts and sentences out."""
+"""Starts that a client reports, joined with the ends on the wire."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -22,7 +22,7 @@ def began(number: int, broker: str, at_ms: int, queue: int = 0) -> Attempt:
 
 
 def seen(broker: str, at_ms: int, end_ms: int, error: str | None = None, queue: int = 0) -> Attempt:
-    """As the wire has it: its numbers count requests only."""
+    """An attempt on the wire, where numbers count requests only."""
     return Attempt(0, 0, 0, broker, queue, at_ms * MS, end_ms * MS, error, status=None if error else "SEND_OK")
 
 
@@ -37,7 +37,7 @@ def joined(
 
 
 def ends(found: Begun) -> list[tuple[int, str, int, int, str | None]]:
-    """Number, broker, beginning and end in ms, error or status."""
+    """Return number, broker, start and end in ms, error or status."""
     return [
         (made.attempt, made.broker, made.start_ns // MS, made.end_ns // MS, made.error or made.status)
         for made in found.attempts
@@ -45,14 +45,14 @@ def ends(found: Begun) -> list[tuple[int, str, int, int, str | None]]:
 
 
 def test_a_beginning_is_the_clients_and_its_end_the_wires() -> None:
-    """The request arrives a millisecond later."""
+    """An attempt has the client's start, 1 ms before the request, and the wire's end."""
     found = joined([began(0, "a", 0), began(1, "b", 501)], [seen("a", 1, 500, TIMEOUT), seen("b", 502, 504)])
     assert ends(found) == [(0, "a", 0, 500, TIMEOUT), (1, "b", 501, 504, "SEND_OK")]
     assert found.against == ()
 
 
 def test_an_attempt_that_a_dead_broker_refused_is_told_though_the_wire_saw_nothing() -> None:
-    """It ends at the next beginning; this is what a relay alone leaves undecided."""
+    """An attempt that a dead broker refused ends at the next start; a relay alone leaves it undecided."""
     dead = {"a": [BlindSpot(0, END_OF_TIME_NS)]}
     found = joined([began(0, "a", 10), began(1, "b", 12)], [seen("b", 13, 14)], refusals=dead, losses=dead)
     assert ends(found) == [(0, "a", 10, 12, REFUSED), (1, "b", 12, 14, "SEND_OK")]
@@ -60,7 +60,7 @@ def test_an_attempt_that_a_dead_broker_refused_is_told_though_the_wire_saw_nothi
 
 
 def test_the_last_attempt_of_a_call_that_failed_ends_with_the_call() -> None:
-    """Both brokers are dead."""
+    """The last refused attempt of a failed call ends with the call."""
     dead = {broker: [BlindSpot(0, END_OF_TIME_NS)] for broker in "ab"}
     failed = Send(0, 0, 9 * MS, 15 * MS, error="refused")
     found = joined([began(0, "a", 10), began(1, "b", 12)], [], failed, refusals=dead)
@@ -68,7 +68,7 @@ def test_the_last_attempt_of_a_call_that_failed_ends_with_the_call() -> None:
 
 
 def test_a_request_written_to_a_connection_that_was_just_lost() -> None:
-    """200 ms after the loss the client may not know of it; 300 ms after it does."""
+    """A connection lost 200 ms before explains a missing request; after 300 ms the client knows of the loss."""
     lost = {"a": [BlindSpot(100 * MS, 100 * MS)]}
     for at_ms, against in ((300, 0), (400, 1)):
         found = joined([began(0, "a", at_ms), began(1, "b", at_ms + 1)], [seen("b", at_ms + 2, 900)], losses=lost)
@@ -77,7 +77,7 @@ def test_a_request_written_to_a_connection_that_was_just_lost() -> None:
 
 
 def test_an_attempt_for_which_no_time_was_left() -> None:
-    """It begins 495 ms after the call, of 500."""
+    """An attempt 495 ms after the call, of 500, may have no request."""
     late = Send(0, 0, 0, 496 * MS, error="timeout")
     found = joined([began(0, "a", 0), began(1, "b", 495)], [seen("a", 1, 494, TIMEOUT)], late)
     assert ends(found)[1] == (1, "b", 495, 496, TOO_MUCH)
@@ -85,13 +85,13 @@ def test_an_attempt_for_which_no_time_was_left() -> None:
 
 
 def test_a_client_that_has_begun_another_attempt_has_stopped_waiting() -> None:
-    """The answer to the first comes after the second has begun: it timed out, at the second's beginning."""
+    """An attempt times out at the next start, even if an answer comes later."""
     found = joined([began(0, "a", 0), began(1, "b", 500)], [seen("a", 1, 700), seen("b", 501, 503)])
     assert ends(found) == [(0, "a", 0, 500, TIMEOUT), (1, "b", 500, 503, "SEND_OK")]
 
 
 def test_an_invented_beginning_and_a_hidden_one_are_disagreements() -> None:
-    """Nothing was wrong with a connection; or the wire saw a request more, or one for another queue."""
+    """A start without a request, or a request without a start, is a disagreement; so is another queue."""
     invented = joined([began(0, "a", 0), began(1, "b", 1)], [seen("b", 2, 3)])
     assert invented.against == ("send 0: it began one at queue 0 of a, but no request for it was on the wire",)
     hidden = joined([began(0, "a", 0)], [seen("a", 1, 2), seen("b", 3, 4)])
@@ -102,7 +102,7 @@ def test_an_invented_beginning_and_a_hidden_one_are_disagreements() -> None:
 
 @pytest.mark.parametrize(("error", "ended"), [(None, None), ("refused", REFUSED)])
 def test_a_one_way_call_that_returned_was_not_told_of_a_lost_request(error: str | None, ended: str | None) -> None:
-    """One that failed was."""
+    """A one-way call that returned did not notice its lost request; one that failed did."""
     one_way = replace(began(0, "a", 10), oneway=True)
     dead = {"a": [BlindSpot(0, END_OF_TIME_NS)]}
     (made,) = joined([one_way], [], Send(0, 0, 9 * MS, 11 * MS, error=error), refusals=dead).attempts
@@ -110,7 +110,7 @@ def test_a_one_way_call_that_returned_was_not_told_of_a_lost_request(error: str 
 
 
 def test_of_a_client_that_died_the_two_need_not_agree() -> None:
-    """Its last words may be lost, as may its last request; the call never returned."""
+    """If the client died, its last records or requests may be lost."""
     unheard = with_ends([], [seen("a", 1, 500, TIMEOUT)], {}, NEVER, NEVER, TIMEOUT_NS)
     assert ends(unheard) == [(0, "a", 1, 500, TIMEOUT)]
     retried = with_ends(
@@ -122,7 +122,7 @@ def test_of_a_client_that_died_the_two_need_not_agree() -> None:
 
 
 def test_a_request_that_was_never_begun_is_a_disagreement() -> None:
-    """Also if no beginning of its call was told at all."""
+    """A request of a call without any start is a disagreement."""
     assert joined([], [seen("a", 1, 2)]).against == (
         "send 0: a request for queue 0 of a was on the wire, which it did not report as begun",
     )

@@ -1,8 +1,8 @@
 """
-The C++ client's documented behaviour on real brokers, confirmed by what the wire saw.
+The C++ client's documented behaviour on real brokers, checked on the wire.
 
-What is claimed is in the comparison of clients this project began with: up to five attempts, each with the whole timeout,
-each on another broker than the last; a counter from 0.
+This project's first comparison of clients claims: up to five attempts, each with the whole timeout and at another
+broker than the last; a counter from 0.
 """
 
 import time
@@ -21,7 +21,7 @@ IN_TURN = [(broker, queue) for broker in ("broker-a", "broker-b") for queue in r
 
 
 def test_a_calm_run(stage: Staging) -> None:
-    """One attempt a send, the queues in turn from the very first; every message is stored once, whole."""
+    """In calm each send makes one attempt, in rotation from 0, and every message is stored once, whole."""
     set_up = stage("cpp:2.1.0", plan_of(24))
     set_up.subject.go(time.monotonic_ns() + 50 * MS)
     transcript = set_up.subject.await_done(PATIENCE_S)
@@ -37,7 +37,7 @@ def test_a_calm_run(stage: Staging) -> None:
 
 
 def test_a_paused_broker_costs_one_timeout_and_no_send(stage: Staging) -> None:
-    """Where Java fails from 4.3.0 on, it waits its timeout, goes to the other broker and succeeds."""
+    """After a timeout the client succeeds at the other broker, where Java fails from 4.3.0 on."""
     set_up = stage("cpp:2.1.0", plan_of(60), timeout_ms=TIMEOUT_MS)
     set_up.subject.go(time.monotonic_ns() + 50 * MS)
     told = set_up.subject.transcript
@@ -51,7 +51,7 @@ def test_a_paused_broker_costs_one_timeout_and_no_send(stage: Staging) -> None:
     blocked = [one for one in wire if one.error]
     assert any(one.broker == "broker-b" and one.attempt == 0 for one in blocked)
     for one in blocked:
-        # At the other broker too, where a crowded machine keeps it from answering in time.
+        # Also at the other broker, if a busy machine delays its answer.
         assert one.error == "RemotingTimeoutException"
         assert (one.end_ns - one.start_ns) / MS >= TIMEOUT_MS - 20
         (retry,) = [other for other in wire if other.send == one.send and other.attempt == one.attempt + 1]

@@ -1,4 +1,4 @@
-"""What users of the C++ client have reported (ids K… and S… of the comparison of clients), tried on in-memory brokers."""
+"""Reports of C++ users (ids K… and S… of the comparison of clients), tried on in-memory brokers."""
 
 import time
 from collections import Counter
@@ -19,7 +19,6 @@ TRIES = 5
 
 
 def plan_of_threads(sends: int, threads: int) -> Plan:
-    """All due at once, taken in turn."""
     return Plan(1, threads, tuple(PlannedSend(n, n % threads, 0, SendKind.PLAIN, n, 64) for n in range(sends)))
 
 
@@ -29,28 +28,28 @@ def delay_answers_beyond_the_timeout(_cluster: FakeCluster, relay: Relay, by_ms:
 
 
 def delay_answers_by_far(cluster: FakeCluster, relay: Relay) -> None:
-    """None comes before a client has noticed that its time is up, however slow the machine."""
+    """Delay answers until the client has noticed its timeout, on any machine."""
     delay_answers_beyond_the_timeout(cluster, relay, 60_000)
 
 
 def kill(letter: str, cluster: FakeCluster, relay: Relay) -> None:
-    """Until the relay refuses as well, so that every connection from now on is refused."""
+    """Kill a broker and wait until its relay port refuses."""
     cluster[letter].refuse()
     await_that(lambda: f'"type":"shut","witness":"wire","node":"broker-{letter}"' in relay.journal.read_text())
 
 
 def test_one_thread_makes_five_attempts_while_all_answers_are_late(client: Client) -> None:
-    """The rule that the next test is about the breach of."""
+    """One thread makes five attempts while all answers are late."""
     sent = client.through("a", "b", plan=plan_of_threads(2, 1), once_ready=delay_answers_by_far, timeout_ms=TIMEOUT_MS)
     assert [len(sent.attempts_of(send)) for send in range(2)] == [ROUNDS] * 2
 
 
 def test_several_threads_lose_rounds_while_they_connect_again(tmp_path: Path) -> None:
     """
-    K54: each timeout closes the connection; who meets another thread connecting gets none, and its round sends nothing.
+    K54: each timeout closes the connection; a thread that meets another's reconnect loses its round.
 
-    K56 (crashes while the network adds a delay of a timeout) did not happen: every send comes back, as failed. Where the machine lets the
-    threads run one after the other none meets another; so there are some tries.
+    K56 (crashes while the network adds a delay of a timeout) did not occur: every send fails and returns. Threads may
+    happen to run one after the other, so there are several tries.
     """
     for number in range(TRIES):
         folder = tmp_path / str(number)
@@ -74,7 +73,7 @@ def test_several_threads_lose_rounds_while_they_connect_again(tmp_path: Path) ->
 
 
 def test_a_lost_answer_leaves_a_copy(client: Client) -> None:
-    """K60: stored by the first broker, sent again to the other, reported as sent once; only our id links the copies."""
+    """K60: a lost answer leaves a copy on each broker, reported as sent once; only our id links them."""
     stored: Counter[bytes] = Counter()
 
     def swallow_two(cluster: FakeCluster, relay: Relay) -> None:
@@ -91,7 +90,7 @@ def test_a_lost_answer_leaves_a_copy(client: Client) -> None:
 
 
 def test_a_lost_connection_is_waited_for_like_a_lost_answer(client: Client) -> None:
-    """New here: the attempt goes on waiting for its whole timeout, where Java is sent at once."""
+    """New here: the client waits its whole timeout on a lost connection, where Java retries at once."""
 
     def reset_one(_cluster: FakeCluster, relay: Relay) -> None:
         relay.turn_on(Switch(Action.RESET, node="broker-a", to="server", sends=True, times=1))
@@ -104,14 +103,14 @@ def test_a_lost_connection_is_waited_for_like_a_lost_answer(client: Client) -> N
 
 
 def test_a_dead_broker_costs_no_send_and_its_turns_go_to_the_other(client: Client) -> None:
-    """Refused at once; the counter moves on by the queues passed, so the other broker's queues stay even (against K61)."""
+    """A dead broker refuses at once; the counter passes its queues, so the other's stay even (against K61)."""
     sent = client.through("a", "b", plan=plan_of(64), once_ready=lambda *all_: kill("a", *all_))
     assert {send.status for send in sent.sends} == {"SEND_OK"}
     assert sent.places == [("b", send % 4) for send in range(64)]
 
 
 def test_with_no_broker_that_answers_nearly_everything_goes_to_queue_0(client: Client) -> None:
-    """K61: every retry takes the first queue of the other broker."""
+    """K61: every retry takes the first queue of the other broker, so nearly all go to queue 0."""
     sent = client.on("a", "b", replies=[Silence()] * 20, sends=2)
     queues = Counter(queue for _, queue in sent.places)
     assert queues[0] >= 8
@@ -119,7 +118,11 @@ def test_with_no_broker_that_answers_nearly_everything_goes_to_queue_0(client: C
 
 
 def test_it_comes_back_by_itself_after_everything_was_restarted(client: Client) -> None:
-    """K62 in part: meanwhile it says that there is no route; a new producer is not needed, at least before its next poll."""
+    """
+    K62 in part: after a restart of all servers the client recovers without a new producer, at least before its poll.
+
+    Meanwhile it reports a missing route.
+    """
 
     def restart(cluster: FakeCluster, relay: Relay) -> None:
         servers = (cluster.name_server, *cluster.brokers.values())
@@ -143,7 +146,7 @@ def test_it_comes_back_by_itself_after_everything_was_restarted(client: Client) 
 
 
 def test_threads_share_one_counter_without_collisions(client: Client) -> None:
-    """S06 (its counter is read and moved in two steps) was not met: eight threads at once leave the queues even."""
+    """S06 (the counter is read and moved in two steps) did not occur: eight threads use the queues evenly."""
     sent = client.through("a", "b", plan=plan_of_threads(64, 8))
     spread = Counter(sent.places)
     assert len(spread) == 8

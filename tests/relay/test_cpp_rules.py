@@ -1,4 +1,4 @@
-"""The C++ client's rules, on in-memory brokers that answer as told, read off the wire."""
+"""The C++ client's rules on in-memory brokers with given answers, read off the wire."""
 
 import pytest
 
@@ -11,14 +11,14 @@ from tests.relay.staging import MS
 
 
 def test_five_attempts_whatever_was_set_each_on_the_other_broker(client: Client) -> None:
-    """Refused every time; the setting for retries does not exist here."""
+    """A refused send makes five attempts at alternating brokers; there is no setting for retries."""
     told = client.on("a", "b", replies=[Answer(1)] * 5, retries=0)
     assert [place[0] for place in told.places] == ["a", "b", "a", "b", "a"]
     assert_hidden(told.sends[0])
 
 
 def test_each_attempt_has_a_client_id_of_its_own(client: Client) -> None:
-    """S01: copies that a retry left cannot be linked by it; our own id can."""
+    """S01: each attempt has its own client id, so only our id links the copies."""
     told = client.on("a", "b", replies=[Answer(1)])
     keys = [one.request.unique_key for one in told.exchanges]
     assert len(keys) == len(set(keys)) == 3 and None not in keys
@@ -27,7 +27,7 @@ def test_each_attempt_has_a_client_id_of_its_own(client: Client) -> None:
 
 @pytest.mark.parametrize("code", [2, 13, 16, 17])
 def test_any_code_is_retried(client: Client, code: int) -> None:
-    """S03: also an illegal message and a missing permission, which Java gives up on."""
+    """S03: any error code is retried, also an illegal message and a missing permission, on which Java gives up."""
     told = client.on("a", "b", replies=[Answer(code)])
     assert [place[0] for place in told.places] == ["a", "b", "a"]
     assert told.sends[0].status == "SEND_OK"
@@ -35,7 +35,7 @@ def test_any_code_is_retried(client: Client, code: int) -> None:
 
 @pytest.mark.parametrize("code", [10, 11, 12])
 def test_a_stored_but_degraded_message_is_sent_again(client: Client, code: int) -> None:
-    """S02: stored five times, and reported as failed."""
+    """S02: a stored but degraded message is sent five times and reported as failed."""
     told = client.on("a", "b", replies=[Answer(code)] * 5)
     assert [place[0] for place in told.places] == ["a", "b", "a", "b", "a"]
     assert {one.answer.code for one in told.exchanges if one.answer} == {code}
@@ -43,14 +43,14 @@ def test_a_stored_but_degraded_message_is_sent_again(client: Client, code: int) 
 
 
 def test_on_a_single_broker_every_other_round_is_empty(client: Client) -> None:
-    """There is no other broker to pick, and the empty pick forgets which one failed: three attempts in five rounds."""
+    """On a single broker every other round finds none and forgets the failed one: three attempts in five rounds."""
     told = client.on("a", replies=[Silence()] * 5)
     assert told.places == [("a", 0), ("a", 2), ("a", 0)]
     assert_hidden(told.sends[0])
 
 
 def test_a_broker_that_failed_is_not_avoided(client: Client) -> None:
-    """No table, no isolation: later sends go where their turn is, and wait there again."""
+    """A failed broker is not avoided: later sends wait there again."""
     told = client.on("a", "b", replies=[Silence()] * 3, only="a", sends=12)
     assert {send.status for send in told.sends} == {"SEND_OK"}
     silent = [one.identity for one in told.exchanges if one.answer is None]
@@ -58,7 +58,7 @@ def test_a_broker_that_failed_is_not_avoided(client: Client) -> None:
 
 
 def test_only_the_first_name_server_is_asked(client: Client) -> None:
-    """K59: the others of the list are never connected to."""
+    """K59: only the first name server of the list is ever connected to."""
     client.on("a", "b", replies=[], name_servers=3)
     records = read_wire(client.folder / "wire.ndjson")
     asked = {one.node for one in records if isinstance(one, Connected) and one.node.startswith("name-server")}
@@ -66,7 +66,7 @@ def test_only_the_first_name_server_is_asked(client: Client) -> None:
 
 
 def test_its_log_lies_where_it_was_told(client: Client) -> None:
-    """Left to itself the library makes a folder at the top of the file system."""
+    """The log is in the subject's folder; the library's default is a folder at the file system's root."""
     client.on("a", replies=[])
     assert [file.name.rpartition("_")[2] for file in (client.folder / "subject").glob("*.log.0")] == [
         "rocketmq-cpp.log.0"
@@ -74,13 +74,12 @@ def test_its_log_lies_where_it_was_told(client: Client) -> None:
 
 
 def plan_of_arguments(*arguments: int) -> Plan:
-    """One selector send for each."""
     return Plan(1, 1, tuple(PlannedSend(n, 0, 0, SendKind.SELECTOR, one, 64) for n, one in enumerate(arguments)))
 
 
 @pytest.mark.parametrize(("letters", "queues"), [("ab", 8), ("abc", 12)])
 def test_a_sharding_key_selects_the_queue_that_the_plan_asks_for(client: Client, letters: str, queues: int) -> None:
-    """Whatever the argument, for the number of queues at hand: the keys fit the hash of the library itself."""
+    """A sharding key selects the planned queue, for any argument and number of queues: it fits the library's hash."""
     arguments = [*range(queues), 5_039, 5_040, 123_456_789]
     told = client.through(*letters, plan=plan_of_arguments(*arguments))
     in_turn = [(letter, queue) for letter in letters for queue in range(4)]
@@ -89,7 +88,7 @@ def test_a_sharding_key_selects_the_queue_that_the_plan_asks_for(client: Client,
 
 
 def test_an_ordered_send_leaves_its_queue(client: Client) -> None:
-    """Four attempts, each on the first queue of the other broker: what was sent in order does not lie in order."""
+    """A refused ordered send makes four attempts, each retry on queue 0 of the other broker, so the order is lost."""
     refused = [Answer(1)] * 4
 
     def refuse(cluster: FakeCluster, _relay: Relay) -> None:
@@ -102,7 +101,7 @@ def test_an_ordered_send_leaves_its_queue(client: Client) -> None:
 
 
 def test_a_one_way_request_is_not_marked_as_one(client: Client) -> None:
-    """So the broker answers what nobody waits for."""
+    """One-way requests are not marked, so the broker answers and nobody waits."""
     sends = tuple(PlannedSend(n, 0, n * 20 * MS, SendKind.PLAIN, 0, 64, SendMode.ONEWAY) for n in range(8))
     told = client.through("a", "b", plan=Plan(1, 1, sends))
     assert len(told.exchanges) == 8

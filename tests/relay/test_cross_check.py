@@ -1,4 +1,4 @@
-"""Two witnesses of one send, literal attempts in, sentences out."""
+"""Two witnesses of one send: attempts in, sentences out."""
 
 from dataclasses import replace
 
@@ -29,12 +29,16 @@ def attempt(broker: str, queue: int = 0, error: str | None = None, at: int = 0) 
     ],
 )
 def test_what_never_left_may_be_told_beside_what_was_seen(told: list[Attempt]) -> None:
-    """A lost connection before, a spent budget after, or hardly any; errors may have other names, as the wire does not see their class."""
+    """
+    A reported attempt without a request may have lost its connection or had no time left.
+
+    Errors may have other names, because the wire does not show their class.
+    """
     assert disagreements(told, [attempt("a", 1, LOST, at=1), attempt("b", at=1)], {}, 300 * MS) == []
 
 
 def test_requests_without_time_may_overtake_each_other() -> None:
-    """They leave within a ms, over two connections; with time left the order is the client's."""
+    """Requests without time left leave within 1 ms over two connections, in any order; others keep the client's order."""
     told = [attempt("b", 0, TIMEOUT), attempt("a", 0, TIMEOUT, at=300 * MS), attempt("b", 2, TIMEOUT, at=301 * MS)]
     hasty = [told[0], *(replace(one, end_ns=one.start_ns + 1) for one in told[1:])]
     seen = [replace(one, start_ns=303 * MS, end_ns=304 * MS) for one in (told[2], told[1])]
@@ -44,7 +48,7 @@ def test_requests_without_time_may_overtake_each_other() -> None:
 
 
 def test_an_answer_may_cross_with_a_client_that_gives_up() -> None:
-    """It was at the relay 2 ms before; 200 ms before, or for an attempt that hardly waited, it is another story."""
+    """An answer may reach the relay 2 ms before the client gives up, but not 200 ms, nor after a short wait."""
     told = attempt("a", 1, TIMEOUT)
     answered = attempt("a", 1)
     assert disagreements([told], [replace(answered, end_ns=told.end_ns - 2 * MS)], {}, 300 * MS) == []
@@ -66,19 +70,19 @@ def test_an_answer_may_cross_with_a_client_that_gives_up() -> None:
     ],
 )
 def test_anything_else_is_a_disagreement(told: list[Attempt]) -> None:
-    """Hidden, in another order, misplaced, ended otherwise, invented, or begun after it was seen."""
+    """A hidden, reordered, misplaced, differently ended, invented or late attempt is a disagreement."""
     (sentence,) = disagreements(told, [attempt("a", 1, TIMEOUT, at=1), attempt("b", at=1)], {}, 300 * MS)
     assert sentence.startswith("send 0: reported ")
     assert sentence.endswith("on the wire a queue 1 RemotingTimeoutException, b queue 0 SEND_OK")
 
 
 SILENT = [attempt("a", error=UNSEEN_END), attempt("a", error=TIMEOUT), replace(attempt("a"), status=None)]
-"""An attempt of an asynchronous send, one that waits for an answer, and a one-way call."""
+"""An asynchronous attempt, one that waits for an answer, and a one-way call."""
 
 
 @pytest.mark.parametrize("told", SILENT)
 def test_what_went_into_a_lost_connection_is_told_alone(told: Attempt) -> None:
-    """Handed over within 250 ms of the loss of a connection to its broker that the client did not close itself."""
+    """A request may be missing within 250 ms of a lost connection to its broker, unless the client closed it."""
     told = replace(told, start_ns=1_000 * MS, end_ns=1_001 * MS + told.end_ns)
     for closed_ms, agree in ((750, True), (1_250, True), (749, False), (1_251, False)):
         losses = losses_of([Closed(7, "a", closed_ms * MS, by="relay", reset=True)])
@@ -88,7 +92,7 @@ def test_what_went_into_a_lost_connection_is_told_alone(told: Attempt) -> None:
 
 
 def test_a_refusing_broker_is_no_witness_of_an_asynchronous_attempt() -> None:
-    """Its port was shut from 1,000 ms to 2,000 ms; an answer that is told speaks for itself."""
+    """While a broker's port is shut an asynchronous request may be missing, but not an answered one."""
     losses = losses_of([Shut("a", 1_000 * MS), Opened("a", 2_000 * MS)])
     assert losses == {"a": [BlindSpot(1_000 * MS, 2_000 * MS)]}
     during = attempt("a", error=UNSEEN_END, at=1_600 * MS)
@@ -97,7 +101,7 @@ def test_a_refusing_broker_is_no_witness_of_an_asynchronous_attempt() -> None:
 
 
 def test_a_retry_whose_time_was_up_is_not_written() -> None:
-    """Timeout 300 ms: one that began 290 ms after the first may have had none left; one after 289 ms was told and not made."""
+    """With a timeout of 300 ms a retry after 290 ms may have no request, after 289 ms it must have one."""
     first = attempt("a", error=UNSEEN_END)
     for began_ms, agree in ((290, True), (289, False)):
         told = [first, attempt("b", error=UNSEEN_END, at=began_ms * MS)]
@@ -105,7 +109,7 @@ def test_a_retry_whose_time_was_up_is_not_written() -> None:
 
 
 def test_an_end_that_is_not_told_of_may_be_any() -> None:
-    """The wire saw the answer to an attempt of an asynchronous send; to another queue it is another request."""
+    """An unseen end matches any end on the wire, but only at the same queue."""
     told = attempt("a", 1, UNSEEN_END)
     assert disagreements([told], [attempt("a", 1, at=1)], {}, 300 * MS) == []
     assert disagreements([told], [attempt("a", 2, at=1)], {}, 300 * MS)
@@ -115,7 +119,7 @@ RESERVED = replace(attempt("b", at=1), status="FLUSH_DISK_TIMEOUT", end_ns=1 * M
 
 
 def test_another_status_than_the_wire_saw_is_told_as_the_wire_saw_it() -> None:
-    """After an attempt that timed out for both, and one that never left."""
+    """A status that differs from the wire's is returned with the wire's, among other attempts."""
     told = [attempt("a", 1, TIMEOUT), attempt("b", 3, LOST), attempt("b")]
     assert other_statuses(told, [attempt("a", 1, TIMEOUT, at=1), RESERVED]) == [
         replace(told[2], status="FLUSH_DISK_TIMEOUT")
@@ -135,19 +139,19 @@ def test_another_status_than_the_wire_saw_is_told_as_the_wire_saw_it() -> None:
     ],
 )
 def test_nothing_else_is_another_status(told: Attempt, seen: Attempt) -> None:
-    """It is in doubt which of the two is right; where it is a disagreement, it stays one."""
+    """Any other mismatch is no other status: either witness may be wrong."""
     assert other_statuses([told], [seen]) == []
 
 
 CALL = Send(0, 0, 0, 1_000 * MS, status="SEND_OK")
-"""A call that waits for its answer, of a second."""
+"""A synchronous call of one second."""
 
 RETRIED = [attempt("a", 1, TIMEOUT, at=1), attempt("b", 2, at=301 * MS)]
-"""What the wire saw of it."""
+"""Its requests on the wire."""
 
 
 def test_a_request_that_nothing_told_can_be_is_the_clients() -> None:
-    """Hidden retries, hidden first attempts, hidden both, numbered on from what was told; of two to one queue the later."""
+    """Unreported requests are returned, numbered after the reported attempts; of two to one queue the later."""
     for told, hidden in (
         ([RETRIED[0]], [replace(RETRIED[1], attempt=1)]),
         ([RETRIED[1]], [replace(RETRIED[0], attempt=1)]),
@@ -169,12 +173,12 @@ def test_a_request_that_nothing_told_can_be_is_the_clients() -> None:
     ],
 )
 def test_what_may_be_a_request_told_otherwise_is_left_to_the_guard(told: list[Attempt]) -> None:
-    """Misplaced, invented, or at another time: nobody knows which of the two is wrong."""
+    """If a request may be reported wrongly none is returned: either witness may be wrong."""
     assert not_told(told, RETRIED, [CALL]) == []
 
 
 def test_only_requests_of_a_call_that_ended_are_certain() -> None:
-    """Not of one that never returned, not what came after its end, not of one that may have another's answer."""
+    """Only requests before the end of a returned call are certain, without those in ``unsure``."""
     assert not_told([], RETRIED, []) == []
     assert not_told([], RETRIED, [CALL], unsure={0}) == []
     assert not_told([], RETRIED, [replace(CALL, end_ns=301 * MS - 1)]) == RETRIED[:1]
@@ -182,7 +186,7 @@ def test_only_requests_of_a_call_that_ended_are_certain() -> None:
 
 
 def test_the_attempts_of_an_asynchronous_call_may_be_under_way_to_us() -> None:
-    """They may be told after its end: within a second of the client's last one, or never called back, nothing is certain."""
+    """Asynchronous attempts may be reported late: within 1 s of the last end, or without a callback, none is certain."""
     called = replace(CALL, returned_ns=1 * MS)
     for later_ms, certain in ((999, 0), (1_000, 2)):
         last = replace(CALL, send=1, end_ns=CALL.end_ns + later_ms * MS)

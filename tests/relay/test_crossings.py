@@ -1,8 +1,7 @@
 """
-Answers that cross with a client that gives up: generated traces, put on the wire, read off it again, and judged by the rules.
+Answers that cross with a client that gives up: generated traces, written to the wire, read back and judged.
 
-What the wire tells of such an attempt must fit a client that had not heard of the answer, and must not excuse one that goes on
-although it had.
+Such an attempt must fit a client without the answer, and must not excuse one that continues after it.
 """
 
 import random
@@ -29,16 +28,16 @@ WENT_ON = "attempts.went-on/retry"
 
 
 def patient(seed: int, late_ms: int = 0) -> list[Send]:
-    """A client that gives every attempt the whole timeout, as Java to 4.2.0, through six pauses; it may notice late."""
+    """Every attempt has the whole timeout, as in Java up to 4.2.0, through six pauses; the client may notice late."""
     settings = ClientSettings(send_msg_timeout_ms=TIMEOUT_MS + late_ms)
     return generated(World("4.2.0", QUEUES, settings, PAUSES, 300, 1, 15, seed))
 
 
 def on_the_wire(trace: list[Send], seed: int) -> list[Exchange]:
     """
-    Every request, a little after it was made, and its answer, a little before it was heard.
+    Return requests, seen a little late, and answers, seen a little early.
 
-    The answer to a request that timed out is at the relay shortly before its client gives up, or long after.
+    The answer of a timed out request is at the relay shortly before its client gives up, or long after.
     """
     draw = random.Random(seed)
     exchanges: list[Exchange] = []
@@ -66,7 +65,7 @@ def on_the_wire(trace: list[Send], seed: int) -> list[Exchange]:
 
 
 def read_off(trace: list[Send], exchanges: list[Exchange]) -> list[Send]:
-    """The trace as the wire tells it: the client's calls, the relay's attempts."""
+    """Return the client's calls with the relay's attempts."""
     sends = {one.send: Send(one.send, 0, one.start_ns, one.end_ns, one.error) for one in trace}
     told = attempts_of(exchanges, "T", sends, dict.fromkeys(sends, 0), TIMEOUT_MS)
     return [replace(send, attempts=tuple(_trace(one) for one in told if one.send == send.send)) for send in trace]
@@ -77,7 +76,6 @@ def _trace(one: Attempt) -> Attempt:
 
 
 def differences(trace: list[Send], release: str) -> list[tuple[int, str]]:
-    """Sends that the rules of a release do not explain, with what is wrong."""
     replay = replay_for(release, ClientSettings(send_msg_timeout_ms=TIMEOUT_MS), {1: QUEUES})
     judgements = list(replay.judge_all(trace))
     assert all(one.undecided is None for one in judgements)
@@ -86,7 +84,7 @@ def differences(trace: list[Send], release: str) -> list[tuple[int, str]]:
 
 @pytest.mark.parametrize("seed", range(12))
 def test_a_client_that_had_not_heard_of_the_answer_is_believed(seed: int) -> None:
-    """Each attempt has its timeout, and some answers were at the relay up to 18 ms before the client gave up."""
+    """A client that gave up is legal, though some answers were at the relay up to 18 ms before."""
     trace = patient(seed)
     told = read_off(trace, on_the_wire(trace, seed))
     given_up = [one for send in told for one in send.attempts if one.error is not None]
@@ -96,7 +94,7 @@ def test_a_client_that_had_not_heard_of_the_answer_is_believed(seed: int) -> Non
 
 @pytest.mark.parametrize("seed", range(4))
 def test_what_the_clients_do_differently_stays_a_difference(seed: int) -> None:
-    """One budget for all attempts (from 4.3.0 on) leaves none for a second, once the client is past its very edge."""
+    """A second attempt exceeds the one budget for all attempts (from 4.3.0 on), except at its very edge."""
     trace = patient(seed, late_ms=12)
     told = read_off(trace, on_the_wire(trace, seed))
     first = next(send.send for send in told if len(send.attempts) > 1)
@@ -106,7 +104,7 @@ def test_what_the_clients_do_differently_stays_a_difference(seed: int) -> None:
 @pytest.mark.parametrize("took_ms", [1, 30, 250, 470, 478, 485, 492])
 @pytest.mark.parametrize("pause_ms", [0.1, 0.3])
 def test_a_client_that_goes_on_after_an_answer_is_found(took_ms: int, pause_ms: float) -> None:
-    """However late the answer was: it goes on as soon as it is there, and not when its time is up."""
+    """A client that continues right after an answer is found, however late the answer was."""
     trace = patient(0)
     place = 9
 
@@ -127,7 +125,7 @@ def test_a_client_that_goes_on_after_an_answer_is_found(took_ms: int, pause_ms: 
 
 
 def test_one_that_waits_on_and_forgets_an_answer_is_found() -> None:
-    """Its time was up when it went on, but the answer had been there for 60 ms."""
+    """A client that continues at its timeout is found if the answer had arrived 60 ms before."""
     trace = patient(0)
     place = next(number for number, send in enumerate(trace) if len(send.attempts) > 1)
     exchanges = on_the_wire(trace, 0)
@@ -143,7 +141,7 @@ def test_one_that_waits_on_and_forgets_an_answer_is_found() -> None:
 
 
 def test_a_call_that_failed_had_not_heard_of_its_last_answer() -> None:
-    """It was at the relay 10 ms before the call was over with an exception: given up; in time, it was heeded."""
+    """If a call fails 10 ms after its answer reached the relay, the client did not get it; an earlier one it got."""
     request = Passed(1, "broker-a", "server", 1, 310, 99, MS, queue_id=0, identity="r/T/0")
     answer = replace(request, to="client", code=0, in_ns=491 * MS, response=True)
     call = {0: Send(0, 0, 0, 501 * MS, "ProducerSendSyncFailed")}
@@ -157,7 +155,7 @@ def test_a_call_that_failed_had_not_heard_of_its_last_answer() -> None:
 
 
 def first_of_two(late_ms: int, code: int, took_ms: int, went_on_ms: float) -> Attempt:
-    """An attempt whose request was late, its answer, and the next attempt; the last two in ms from the request."""
+    """Return the first of two attempts; answer and next attempt in ms after its late request."""
     begin_ns = late_ms * MS
     request = Passed(1, "broker-a", "server", 1, 310, 99, begin_ns, queue_id=0, identity="r/T/0")
     answer = replace(request, to="client", code=code, in_ns=begin_ns + took_ms * MS, response=True)
@@ -170,7 +168,7 @@ def first_of_two(late_ms: int, code: int, took_ms: int, went_on_ms: float) -> At
 @pytest.mark.parametrize("late_ms", [0, 15, 30, 400, 470, 490, 600, 3_000])
 @pytest.mark.parametrize(("took_ms", "went_on_ms"), [(2, 2.3), (30, 31), (250, 251)])
 def test_a_late_request_does_not_make_a_quick_refusal_a_timeout(late_ms: int, took_ms: int, went_on_ms: float) -> None:
-    """The route or the connection took that long: the client went on because of the answer."""
+    """A late request, after a slow route or connection, does not make a quick answer a timeout."""
     refused = first_of_two(late_ms, 2, took_ms, went_on_ms)
     assert (refused.error, refused.code) == ("MQBrokerException", 2)
     assert refused.end_ns == (late_ms + took_ms) * MS
@@ -180,7 +178,7 @@ def test_a_late_request_does_not_make_a_quick_refusal_a_timeout(late_ms: int, to
 
 @pytest.mark.parametrize("late_ms", [500, 600, 3_000])
 def test_who_goes_on_after_a_success_is_found_though_its_request_was_late(late_ms: int) -> None:
-    """No budget that began at the call lets a request leave so late."""
+    """A client that continues after a success is found although its request was late: no budget lasts so long."""
     stored = first_of_two(late_ms, 0, 2, 2.3)
     assert (stored.error, stored.status) == (None, "SEND_OK")
 
@@ -188,13 +186,13 @@ def test_who_goes_on_after_a_success_is_found_though_its_request_was_late(late_m
 @pytest.mark.parametrize("late_ms", [0, 15, 30, 400, 600])
 @pytest.mark.parametrize("code", [0, 2, 10])
 def test_answers_cross_with_a_client_that_counts_from_a_late_request(late_ms: int, code: int) -> None:
-    """Whatever they say: at the relay 18 ms before the client gave up, at its time's end."""
+    """Any answer 18 ms before a timeout that counts from a late request is too late."""
     assert first_of_two(late_ms, code, 482, 500.2).error == "RemotingTimeoutException"
 
 
 @pytest.mark.parametrize("code", [0, 10])
 def test_an_answer_crosses_with_a_budget_that_ends_soon_after_a_late_request(code: int) -> None:
-    """Counted from the call, 100 ms were left; the call failed then."""
+    """An answer is too late if 100 ms were left at the request and the call then failed."""
     request = Passed(1, "broker-a", "server", 1, 310, 99, 400 * MS, queue_id=0, identity="r/T/0")
     answer = replace(request, to="client", code=code, in_ns=490 * MS, response=True)
     call = {0: Send(0, 0, 0, 501 * MS, "RemotingTooMuchRequestException")}
@@ -203,11 +201,11 @@ def test_an_answer_crosses_with_a_budget_that_ends_soon_after_a_late_request(cod
 
 
 def test_an_answer_crosses_with_a_budget_at_its_very_edge() -> None:
-    """Java from 4.3.0 goes on once more where its time is up to the millisecond."""
+    """An answer is too late if the client continued at the exact end of its budget, as Java does from 4.3.0 on."""
     assert first_of_two(400, 0, 95, 100.2).error == "RemotingTimeoutException"
 
 
 @pytest.mark.parametrize("code", [0, 2, 10])
 def test_a_request_may_be_underway_for_long(code: int) -> None:
-    """The client counted from just after the call; its request came 18 ms later, the answer 10 ms before its time was up."""
+    """An answer 10 ms before the timeout is too late, although the request arrived 18 ms after the client's start."""
     assert first_of_two(18, code, 473, 483).error == "RemotingTimeoutException"

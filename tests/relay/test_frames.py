@@ -1,4 +1,4 @@
-"""Frames cut, read and rewritten: literal bytes in, literal values out."""
+"""Frames are split, decoded and re-addressed."""
 
 import json
 
@@ -16,7 +16,7 @@ REQUEST = SendRequest("T", 3, b"body", "G", 1, PROPERTIES)
 
 @pytest.mark.parametrize("step", [1, 3, 7, 1_000])
 def test_frames_come_out_as_they_went_in(step: int) -> None:
-    """Whatever pieces the bytes come in, and whatever encoding the headers have."""
+    """Frames come out unchanged, with any header encoding and in any pieces."""
     frames = [encode(Command(105, {"topic": "T"}, serialization=each)) for each in Serialization]
     data = b"".join(frames)
     splitter = FrameSplitter()
@@ -26,7 +26,7 @@ def test_frames_come_out_as_they_went_in(step: int) -> None:
 
 
 def test_after_what_is_no_frame_everything_is_given_out() -> None:
-    """A length that no server takes: from there on bytes are only passed."""
+    """After an impossible length bytes are only passed on."""
     splitter = FrameSplitter()
     assert splitter.feed(b"\x7f\xff\xff\xff") == [b"\x7f\xff\xff\xff"]
     assert splitter.is_lost
@@ -35,7 +35,7 @@ def test_after_what_is_no_frame_everything_is_given_out() -> None:
 
 @pytest.mark.parametrize("serialization", list(Serialization))
 def test_a_send_says_where_it_goes_and_whose_it_is(serialization: Serialization) -> None:
-    """Both forms of the header: one letter a field, and whole names."""
+    """A send has topic, queue and ids in both header forms, with one letter a field and with whole names."""
     for command in (
         send_message(REQUEST, serialization=serialization),
         Command(RequestCode.SEND_MESSAGE, send_fields(REQUEST), REQUEST.body, serialization=serialization),
@@ -46,21 +46,21 @@ def test_a_send_says_where_it_goes_and_whose_it_is(serialization: Serialization)
 
 
 def test_a_batch_of_one_says_the_id_of_its_message() -> None:
-    """The request's own properties are empty there."""
+    """A batch of one has the ids of its message, because the request's properties are empty."""
     body = encode_batch([BatchEntry(b"body", PROPERTIES)])
     info = info_of(encode(send_message(SendRequest("T", 1, body, "G", 1, is_batch=True))))
     assert (info.code, info.queue_id, info.identity, info.unique_key) == (320, 1, "run/T/7", "0A")
 
 
 def test_an_answer_says_its_code_and_offset() -> None:
-    """The queue and offset a broker stored at."""
+    """An answer has its code, queue and offset."""
     command = send_message(REQUEST)
     answer = respond_to(command, 10, ext_fields={"queueId": "3", "queueOffset": "41"})
     assert info_of(encode(answer)) == FrameInfo(command.opaque, 10, response=True, queue_id=3, queue_offset=41)
 
 
 def test_a_route_says_how_many_queues_can_be_written() -> None:
-    """Brokers by name; one without a master, or that may only be read, has none."""
+    """A route has the write queues of each broker; one without a master or write permission has none."""
     queues = [
         {"brokerName": name, "readQueueNums": 4, "writeQueueNums": count, "perm": perm}
         for name, count, perm in (("b", 2, 6), ("a", 3, 6), ("c", 4, 4), ("d", 4, 6))
@@ -75,12 +75,12 @@ def test_a_route_says_how_many_queues_can_be_written() -> None:
 
 
 def test_what_cannot_be_read_is_said() -> None:
-    """A note instead of an error."""
+    """An unreadable frame gets a note, not an error."""
     assert info_of(b"\x00\x00\x00\x05\x09\x00\x00\x01x").note == "unreadable: expected header encoding 0 or 1, saw 9"
 
 
 def test_only_known_addresses_of_a_route_change() -> None:
-    """Bare number keys, order and unknown members of the answer stay as they came; the frame's length fits again."""
+    """Only known addresses of a route change; number keys, order and unknown members stay, and the length fits."""
     body = b'{"brokerDatas":[{"brokerAddrs":{0:"127.0.0.1:1",1:"127.0.0.1:2"},"x":"127.0.0.1"}]}'
     frame = encode(respond_to(Command(105), 0, body=body))
     changed, unknown = rerouted(frame, {"127.0.0.1:1": "127.0.0.1:23456"})
@@ -90,6 +90,6 @@ def test_only_known_addresses_of_a_route_change() -> None:
 
 
 def test_a_frame_without_addresses_stays_itself() -> None:
-    """Anything but a route."""
+    """Frames other than routes stay unchanged."""
     frame = encode(respond_to(Command(105), 17, remark="No topic route info"))
     assert rerouted(frame, {"127.0.0.1:1": "127.0.0.1:2"}) == (frame, ())

@@ -1,4 +1,4 @@
-"""Calls read off the bytes of a connection, and the attempts they were."""
+"""gRPC calls and their attempts, decoded from the bytes of a connection."""
 
 import contextlib
 import socket
@@ -38,7 +38,7 @@ def _response(code: int) -> bytes:
 
 
 class Wire:
-    """Both ends of one connection, of which a reader is told."""
+    """Both ends of one connection, with a reader."""
 
     def __init__(self) -> None:
         self.reader = CallReader(1, "proxy-1")
@@ -80,7 +80,7 @@ def _ends(attempts: list[Attempt]) -> Iterator[tuple[int, int, str | None, int |
 
 
 def test_a_call_is_one_record_with_all_that_it_was_about() -> None:
-    """Made at its end, and the same after a journey through the journal."""
+    """A call is one record, made at its end and unchanged by the journal."""
     wire = Wire()
     wire.ask(1, 0, 10)
     assert wire.calls == []
@@ -94,7 +94,7 @@ def test_a_call_is_one_record_with_all_that_it_was_about() -> None:
 
 
 def test_other_calls_are_none_of_our_business() -> None:
-    """Routes, heartbeats and telemetry share the connection."""
+    """Other calls on the connection, such as heartbeats, are ignored."""
     wire = Wire()
     wire.ask(1, 0, 10, "/apache.rocketmq.v2.MessagingService/Heartbeat")
     wire.answer(1, 20_000, 12)
@@ -102,7 +102,7 @@ def test_other_calls_are_none_of_our_business() -> None:
 
 
 def test_answers_become_what_a_hook_would_have_told() -> None:
-    """Success, a code of the proxy, and a status of gRPC without a response."""
+    """A success, a proxy's code and a bare gRPC status become the ends that a hook would report."""
     wire = Wire()
     wire.ask(1, 0, 10)
     wire.answer(1, 42_900, 12)
@@ -118,7 +118,7 @@ def test_answers_become_what_a_hook_would_have_told() -> None:
 
 
 def test_who_gives_a_call_up_decides_how_its_attempt_ends() -> None:
-    """The client when its deadline has passed, the proxy when it goes away."""
+    """A call reset by the client timed out; one reset or closed by the proxy was lost."""
     wire = Wire()
     wire.ask(1, 0, 10)
     wire.reset(1, "server", 510)
@@ -137,7 +137,7 @@ def test_who_gives_a_call_up_decides_how_its_attempt_ends() -> None:
 def test_an_answer_at_the_deadline_is_too_late_where_the_client_went_on(
     answered_ms: int, first_end: str | None
 ) -> None:
-    """After 495 or 405 of 500 ms a client that could not read it at once had given up; after 300 it went on after a success."""
+    """If the client went on, an answer after 495 or 405 of 500 ms was too late; after 300 ms it was a success."""
     wire = Wire()
     wire.ask(1, 0, 10)
     wire.answer(1, 20_000, answered_ms)
@@ -147,7 +147,7 @@ def test_an_answer_at_the_deadline_is_too_late_where_the_client_went_on(
 
 
 def test_an_attempt_ends_with_its_call_at_the_latest() -> None:
-    """A client tells its caller before the relay has its reset; messages of other topics are not this arm's."""
+    """An attempt ends with its call, before the relay sees the reset; other topics are not this arm's."""
     wire = Wire()
     wire.ask(1, 1, 10)
     wire.reset(1, "server", 515)
@@ -158,7 +158,7 @@ def test_an_attempt_ends_with_its_call_at_the_latest() -> None:
 
 
 def test_a_call_through_the_relay_is_answered_and_recorded(tmp_path: Path) -> None:
-    """A relay process between a call and a server of a few lines; what is no SendMessage passes and is not recorded."""
+    """A relay process records SendMessage calls and only forwards others."""
     encoder = Encoder()
     said = frame(FrameKind.SETTINGS, 0) + frame(FrameKind.HEADERS, 1, encoder.encode([(":status", "200")]))
     said += frame(FrameKind.DATA, 1, _response(20_000))

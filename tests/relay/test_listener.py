@@ -1,4 +1,4 @@
-"""Ports of the relay: nobody else's, and ours while nobody listens."""
+"""Ports of the relay: exclusive, and refusing while nobody listens."""
 
 import socket
 
@@ -14,14 +14,14 @@ def free_port() -> int:
 
 
 def test_a_port_is_held_by_one_relay_only() -> None:
-    """Also by one that would share it."""
+    """No other relay can bind the port, not even to share it."""
     port = free_port()
     with bound_socket(port), pytest.raises(OSError, match="in use"):
         bound_socket(port)
 
 
 def test_a_held_port_refuses_until_somebody_listens_beside() -> None:
-    """And again afterwards: the kernel answers as for a dead server."""
+    """A bound port refuses like a dead server, before and after somebody listens."""
     with bound_socket(free_port()) as holder:
         address = holder.getsockname()
         for _ in range(2):

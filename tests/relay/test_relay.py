@@ -1,4 +1,4 @@
-"""The relay between the reference and servers that do as they are told: what passes, what is written, what switches do."""
+"""The relay between reference client and scripted servers: forwarding, records and switches."""
 
 import contextlib
 import os
@@ -24,7 +24,7 @@ NS_PER_MS = 1_000_000
 
 
 def test_what_the_client_did_and_what_the_wire_saw_are_one_story(relayed: Relayed) -> None:
-    """Same sends, brokers and queues in the same order; each exchange lies within its attempt, answers within it too."""
+    """Wire and client have the same sends, brokers and queues in order; each exchange lies within its attempt."""
     with relayed.producer() as producer:
         for number in range(16):
             producer.send(message(number))
@@ -41,7 +41,7 @@ def test_what_the_client_did_and_what_the_wire_saw_are_one_story(relayed: Relaye
 
 
 def test_every_broker_is_reached_through_the_relay_and_nowhere_else(relayed: Relayed) -> None:
-    """The route names the relay's ports; each server has one connection, since none hung up and had to be looked at."""
+    """The route names the relay's ports; each server has one connection, because none hung up and was probed."""
     with relayed.producer() as producer:
         for number in range(8):
             producer.send(message(number))
@@ -53,7 +53,7 @@ def test_every_broker_is_reached_through_the_relay_and_nowhere_else(relayed: Rel
 
 
 def test_an_address_that_is_not_relayed_is_told(relayed: Relayed) -> None:
-    """A client that is sent past the relay must not stay unnoticed."""
+    """A route address that bypasses the relay is recorded."""
     route = relayed.cluster.name_server.routes["T"]
     route["brokerDatas"][0]["brokerAddrs"]["1"] = "127.0.0.1:9"
     with relayed.producer() as producer:
@@ -63,7 +63,7 @@ def test_an_address_that_is_not_relayed_is_told(relayed: Relayed) -> None:
 
 
 def test_a_swallowed_request_is_a_timeout(relayed: Relayed) -> None:
-    """The broker never sees it; the client waits for its whole time; the wire knows why."""
+    """A swallowed request times out without reaching the broker, and is recorded as swallowed."""
     with relayed.producer(timeout_ms=600) as producer:
         producer.send(message(0))
         relayed.relay.turn_on(Switch(Action.SWALLOW, sends=True, to="server", times=1))
@@ -77,7 +77,7 @@ def test_a_swallowed_request_is_a_timeout(relayed: Relayed) -> None:
 
 
 def test_a_delayed_answer_comes_late_and_whole(relayed: Relayed) -> None:
-    """The send takes as long as the delay, and its answer is the broker's own."""
+    """A delayed answer takes the delay and is unchanged."""
     with relayed.producer() as producer:
         producer.send(message(0))
         number = relayed.relay.turn_on(Switch(Action.DELAY, sends=True, to="client", delay_ms=120))
@@ -92,7 +92,7 @@ def test_a_delayed_answer_comes_late_and_whole(relayed: Relayed) -> None:
 
 
 def test_a_reset_is_felt_at_once(relayed: Relayed) -> None:
-    """The attempt ends with the lost connection, not with its time, and is made again elsewhere."""
+    """A reset ends the attempt at once, and another broker is tried."""
     with relayed.producer() as producer:
         producer.send(message(0))
         relayed.relay.turn_on(Switch(Action.RESET, node="broker-a", sends=True, to="server", times=1))
@@ -104,7 +104,7 @@ def test_a_reset_is_felt_at_once(relayed: Relayed) -> None:
 
 
 def test_a_server_that_is_gone_refuses_through_the_relay_too(relayed: Relayed) -> None:
-    """After its connections broke the port is closed like its own, and open again when it is back."""
+    """The relay port of a dead server refuses, and accepts again once the server is back."""
     host, _, port = relayed.relay.addresses["broker-a"].partition(":")
     with relayed.producer() as producer:
         for number in range(8):
@@ -124,7 +124,7 @@ def test_a_server_that_is_gone_refuses_through_the_relay_too(relayed: Relayed) -
 
 
 def test_a_client_that_comes_first_after_the_server_went_is_reset(relayed: Relayed) -> None:
-    """Nobody had noticed yet: it is accepted and lost again, which is written down as refused."""
+    """A client that connects before the relay noticed the dead server is reset and recorded as refused."""
     relayed.cluster["b"].refuse()
     host, _, port = relayed.relay.addresses["broker-b"].partition(":")
     with socket.create_connection((host, int(port))) as connection, pytest.raises(ConnectionResetError):
@@ -133,7 +133,7 @@ def test_a_client_that_comes_first_after_the_server_went_is_reset(relayed: Relay
 
 
 def test_old_clients_find_the_port_below(relayed: Relayed) -> None:
-    """The VIP port of the relay leads to the VIP port of the broker, marked as such."""
+    """The relay's VIP port, for old clients, leads to the broker's and is marked in the record."""
     host, _, port = relayed.relay.addresses["broker-a"].partition(":")
     below = relayed.cluster["a"].two_below
     below.listen()
@@ -146,7 +146,7 @@ def test_old_clients_find_the_port_below(relayed: Relayed) -> None:
 
 
 def test_what_is_no_frame_passes_untouched(tmp_path: Path) -> None:
-    """A relay must not stop what it cannot read; it says so."""
+    """Bytes that are no frame pass unchanged, with a note."""
     with socket.create_server(("127.0.0.1", 0)) as server, relay_to(server, tmp_path) as relay:
         server.settimeout(10)
         with connected(relay) as client:
@@ -159,7 +159,7 @@ def test_what_is_no_frame_passes_untouched(tmp_path: Path) -> None:
 
 
 def test_a_server_that_does_not_read_stops_its_client(tmp_path: Path) -> None:
-    """The relay takes about a megabyte and what kernels hold, then the client is not read any more: memory is bounded."""
+    """If a server does not read, the relay takes about 1 MB and what kernels hold: its memory is bounded."""
     frame = (65_532).to_bytes(4, "big") + bytes(65_532)
     with socket.create_server(("127.0.0.1", 0)) as deaf, relay_to(deaf, tmp_path) as relay, connected(relay) as client:
         client.settimeout(2)
@@ -171,14 +171,14 @@ def test_a_server_that_does_not_read_stops_its_client(tmp_path: Path) -> None:
 
 
 def test_a_relay_that_died_is_told(relayed: Relayed) -> None:
-    """What it wrote is not the whole story then."""
+    """Closing a dead relay raises an error, because its records are incomplete."""
     os.kill(only_child(relayed.relay.pid), signal.SIGKILL)
     with pytest.raises(EnvironmentMissing, match="the recording relay to answer"):
         relayed.relay.close()
 
 
 def test_it_ends_with_its_parent(tmp_path: Path) -> None:
-    """A runner that is killed leaves no relay behind."""
+    """The relay of a killed runner ends."""
     program = (
         "import sys, time; from pathlib import Path; from rocketdiff.relay.proxy.process import Relay; "
         "relay = Relay((), Path(sys.argv[1])); print(relay.pid, flush=True); time.sleep(60)"

@@ -1,4 +1,4 @@
-"""The relay where clients and servers speak TLS: it sees frames, and both sides notice what they would without it."""
+"""The relay with TLS: it decodes frames, and both sides notice the same as without it."""
 
 import socket
 import ssl
@@ -21,12 +21,12 @@ from tests.live import await_that
 from tests.reference_impl.connections.requesting import HANGS_UP, LONG_MS, Echo
 
 SHORT_MS = 300
-"""For a request that nobody answers; the handshake with the relay is in it."""
+"""For a request without an answer, including the handshake with the relay."""
 
 
 @pytest.fixture
 def tls(tmp_path: Path) -> RelayTls:
-    """Certificates of this process on both sides."""
+    """One certificate for both sides."""
     made = certificates()
     texts = {"authority.pem": made.authority, "shown.pem": made.certificate, "shown.key": made.key}
     ca, certificate, key = (str(private_file(tmp_path / name, text)) for name, text in texts.items())
@@ -35,7 +35,7 @@ def tls(tmp_path: Path) -> RelayTls:
 
 @pytest.fixture
 def security(tls: RelayTls) -> Security:
-    """What clients of the relay are told."""
+    """Settings of the relay's clients."""
     assert tls.ca is not None
     return Security(tls=Tls(Path(tls.ca)))
 
@@ -54,7 +54,7 @@ def relay_of(address: str, tls: RelayTls, folder: Path) -> Relay:
 
 
 def test_frames_are_seen_and_the_files_of_the_key_may_go(tls: RelayTls, security: Security, tmp_path: Path) -> None:
-    """Large ones too, and the end of a connection."""
+    """The relay decodes large frames and a closed connection, even after the key file is deleted."""
     server = echo(tls)
     large = bytes(3_000_000)
     with relay_of(server.address, tls, tmp_path) as relay, channels_to(security) as channels:
@@ -75,7 +75,7 @@ def test_frames_are_seen_and_the_files_of_the_key_may_go(tls: RelayTls, security
 def test_a_server_that_asks_for_a_certificate_is_shown_that_of_the_relay(
     tls: RelayTls, security: Security, tmp_path: Path
 ) -> None:
-    """Clients of the relay need none; without one the server hangs up."""
+    """A server that requires a certificate gets the relay's, not a client's; without one it hangs up."""
     made = certificates()
     own = private_file(tmp_path / "own.pem", made.client_certificate)
     key = private_file(tmp_path / "own.key", made.client_key)
@@ -95,7 +95,7 @@ def test_a_server_that_asks_for_a_certificate_is_shown_that_of_the_relay(
 def test_a_server_that_is_paused_is_silent_and_one_that_is_gone_refuses(
     tls: RelayTls, security: Security, tmp_path: Path
 ) -> None:
-    """A request to a paused one has no answer; the relay closes its port soon after its server's."""
+    """A paused server gives no answer; the port of a dead one closes."""
     paused = socket.create_server(("127.0.0.1", 0))
     address = f"127.0.0.1:{paused.getsockname()[1]}"
     with relay_of(address, tls, tmp_path) as relay:

@@ -1,4 +1,4 @@
-"""From records to exchanges to attempts, worked out by hand; times in ns."""
+"""From records to exchanges to attempts, derived manually; times in ns."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -62,14 +62,14 @@ def sends(*told: tuple[int, int, int]) -> dict[int, Send]:
     ],
 )
 def test_a_record_is_a_line_and_back(record: WireRecord) -> None:
-    """The witness is said in every line; what has no value is left out."""
+    """A record is decoded as encoded; its line names the witness and leaves out empty fields."""
     line = encode_wire(record)
     assert b'"witness":"wire"' in line and b"null" not in line
     assert decode_wire(line) == record
 
 
 def test_a_line_that_is_none_is_refused_and_an_unfinished_one_left_out(tmp_path: Path) -> None:
-    """The first is damage, the second what a killed relay leaves."""
+    """A damaged line is refused; an unfinished one, from a killed relay, is left out."""
     with pytest.raises(msgspec.ValidationError):
         decode_wire(b'{"type":"attempt","witness":"client"}')
     file = tmp_path / "wire.ndjson"
@@ -79,7 +79,7 @@ def test_a_line_that_is_none_is_refused_and_an_unfinished_one_left_out(tmp_path:
 
 
 def test_answers_find_their_requests() -> None:
-    """By connection and number; a connection that closes ends what waits on it, and nothing else."""
+    """Answers match by connection and number; a closed connection ends only its own requests."""
     first, second, third = request(10, 0), request(20, 1), request(30, 2, connection=2)
     records: list[WireRecord] = [
         first,
@@ -98,7 +98,7 @@ def test_answers_find_their_requests() -> None:
 
 
 def test_of_two_requests_with_one_number_the_later_one_gets_the_answer() -> None:
-    """As in the table of a client up to 4.6.1; the earlier one was made all the same, and never gets one."""
+    """Of two requests with one number only the later is answered, as in a client up to 4.6.1."""
     earlier, later = request(10, 0), replace(request(20, 0), opaque=10)
     closed = Closed(1, "broker-a", 50, "client")
     assert exchanges_of([earlier, later, answer(30, 10), answer(40, 10), closed]) == [
@@ -108,7 +108,7 @@ def test_of_two_requests_with_one_number_the_later_one_gets_the_answer() -> None
 
 
 def test_an_answered_request_is_an_attempt() -> None:
-    """From the relay's having the request to its having the answer."""
+    """An attempt lasts from the arrival of the request to that of the answer at the relay."""
     exchanges = [Exchange(request(10, 0, queue=3), answer(20, 10))]
     assert attempts_of(exchanges, "T", sends((0, 5, 30)), {0: 2}, TIMEOUT_MS) == [
         Attempt(0, 2, 0, "broker-a", 3, 10, 20, status="SEND_OK")
@@ -116,7 +116,7 @@ def test_an_answered_request_is_an_attempt() -> None:
 
 
 def test_an_error_answer_is_the_brokers() -> None:
-    """Any code that does not mean stored; those that do are statuses."""
+    """A code that does not mean stored is a broker error; others are statuses."""
     exchanges = [Exchange(request(10, 0), answer(20, 10, 2)), Exchange(request(30, 0), answer(40, 30, 12))]
     told = [
         (one.error, one.code, one.status) for one in attempts_of(exchanges, "T", sends((0, 5, 50)), {0: 2}, TIMEOUT_MS)
@@ -125,7 +125,11 @@ def test_an_error_answer_is_the_brokers() -> None:
 
 
 def test_silence_ends_with_the_next_attempt_or_the_call() -> None:
-    """A late answer, none, a connection lost to the other side, and one that the client itself gave up."""
+    """
+    A late or missing answer times out at the next attempt or the end of the call.
+
+    A closed connection ends the attempt: lost if the server closed it, timed out if the client did.
+    """
     exchanges = [
         Exchange(request(10, 0), answer(95, 10)),
         Exchange(request(50, 0, "broker-b")),
@@ -142,7 +146,7 @@ def test_silence_ends_with_the_next_attempt_or_the_call() -> None:
 
 
 def test_routes_become_publish_lists() -> None:
-    """Only answers to questions about the topic, and only those that say something else than the one before."""
+    """A changed route of the topic is a new publish list."""
     records: list[WireRecord] = []
     for at, topic, queues in ((10, "T", ("b", 1)), (20, "T", ("b", 1)), (30, "W", ("c", 1)), (40, "T", ("b", 2))):
         records.append(Passed(1, "name-server-1", "server", at, 105, 9, at, topic=topic))
@@ -157,7 +161,7 @@ def test_routes_become_publish_lists() -> None:
 
 
 def test_blind_spots_last_while_a_port_is_shut() -> None:
-    """And at the instant a client was accepted for a server that was gone; both ports of a broker are one node."""
+    """A blind spot lasts while a node's ports are shut, or for the instant of a refused client."""
     records: list[WireRecord] = [
         Refused(3, "b", 15),
         Shut("b", 20),
@@ -170,7 +174,7 @@ def test_blind_spots_last_while_a_port_is_shut() -> None:
 
 
 def test_a_send_has_the_route_that_stood_or_says_that_nobody_saw_all() -> None:
-    """The first list also for a send that asked for it; none where there is none."""
+    """A send has the current route, the first also before it; −1 beside a blind spot, 0 without routes."""
     told = sends((0, 1, 12), (1, 30, 45), (2, 46, 50), (3, 50, 70)).values()
     routes = [RouteSeen(1, 10, (("a", 0),)), RouteSeen(2, 48, (("a", 0), ("a", 1)))]
     placed = with_routes(told, routes, [BlindSpot(20, 30), BlindSpot(70, 90)])
@@ -182,7 +186,7 @@ def test_a_send_has_the_route_that_stood_or_says_that_nobody_saw_all() -> None:
     ("took_ms", "error"), [(80, None), (96, "RemotingTimeoutException"), (99, "RemotingTimeoutException")]
 )
 def test_an_answer_when_the_time_was_up_came_too_late_if_the_client_went_on(took_ms: int, error: str | None) -> None:
-    """A millisecond before it went on; the last attempt's answer was heeded, however late it was, as the call says."""
+    """An answer shortly before the timeout is too late if the client went on; the last attempt's always counts."""
     end = took_ms * 1_000_000
     exchanges = [
         Exchange(request(0, 0), answer(end, 0)),
@@ -194,7 +198,7 @@ def test_an_answer_when_the_time_was_up_came_too_late_if_the_client_went_on(took
 
 @pytest.mark.parametrize("action", ["swallow", "reset"])
 def test_an_answer_that_a_switch_lost_is_none(action: str) -> None:
-    """The relay had it, the client never did."""
+    """An answer that a switch dropped never reached the client."""
     lost = replace(answer(20, 10), out_ns=None, action=action)
     (exchange,) = exchanges_of([request(10, 0), lost, Closed(1, "broker-a", 30, "relay", True)])
     assert exchange.answer is None
@@ -203,7 +207,7 @@ def test_an_answer_that_a_switch_lost_is_none(action: str) -> None:
 
 
 def test_a_delayed_answer_comes_when_it_was_let_go() -> None:
-    """Not when the relay had it: the client waited on."""
+    """A delayed answer counts from its release, because the client waited."""
     delayed = replace(answer(20, 10), out_ns=71, action="delay", released_ns=70)
     (attempt,) = attempts_of(exchanges_of([request(10, 0), delayed]), "T", sends((0, 5, 90)), {0: 2}, TIMEOUT_MS)
     assert (attempt.end_ns, attempt.status) == (70, "SEND_OK")
@@ -213,14 +217,14 @@ def test_a_delayed_answer_comes_when_it_was_let_go() -> None:
 
 
 def test_nobody_waits_for_the_answer_of_a_one_way_request() -> None:
-    """It is over when it was made."""
+    """A one-way attempt ends with its request."""
     oneway = replace(request(10, 0), oneway=True)
     (attempt,) = attempts_of(exchanges_of([oneway]), "T", sends((0, 5, 11)), {0: 2}, TIMEOUT_MS)
     assert (attempt.end_ns, attempt.error, attempt.status) == (10, None, None)
 
 
 def test_a_one_way_request_that_its_client_did_not_mark_is_known_by_the_plan() -> None:
-    """The C++ client's: the broker answers, nobody waits, and the relay may read the request after the call returned."""
+    """An unmarked one-way request, as of C++, is known by the plan and ends no later than its call."""
     told = exchanges_of([request(10, 0), answer(30, 10)])
     for end_ns, at_ns in ((11, 10), (8, 8)):
         (attempt,) = attempts_of(told, "T", sends((0, 5, end_ns)), {0: 2}, TIMEOUT_MS, {0})
@@ -230,13 +234,13 @@ def test_a_one_way_request_that_its_client_did_not_mark_is_known_by_the_plan() -
 
 
 def test_other_topics_and_unplanned_sends_are_no_attempts() -> None:
-    """The warm-up runs through the relay as well."""
+    """Other topics, such as the warm-up's, and unplanned sends are no attempts."""
     assert attempts_of([Exchange(request(10, 0)), Exchange(request(20, 7))], "T", {}, {}, TIMEOUT_MS) == []
     assert attempts_of([Exchange(request(10, 0))], "other", {}, {0: 0}, TIMEOUT_MS) == []
 
 
 def test_switches_are_used_up_and_turned_off() -> None:
-    """First come, first served; one without a count stays until it is turned off."""
+    """The first matching switch applies; one without a count lasts until turned off."""
     board = Switchboard()
     board.turn_on(Switch(Action.RESET, node="broker-a", to="server", times=1))
     lasting = board.turn_on(Switch(Action.SWALLOW, sends=True))

@@ -1,8 +1,7 @@
 """
-The client's story held against the wire's, on real brokers of which one is paused.
+The client's attempts compared with the wire's, on real brokers of which one is paused.
 
-Where both witnesses can see an attempt they must tell the same of it: send, number, broker, queue; the wire's times lie
-within the client's, whose hook runs outside of everything.
+Both have the same send, number, broker and queue; the wire's times lie within those of the client's outermost hook.
 """
 
 import time
@@ -26,7 +25,7 @@ TIMEOUT_MS = 300
 
 @pytest.mark.parametrize("name", ["java:4.3.0", "java:5.3.3", "python:5.3.3"])
 def test_both_witnesses_tell_the_same_attempts(name: str, stage: Staging) -> None:
-    """Every kind of send, calm and through a pause; requests that time out are seen by both as such."""
+    """Both witnesses have the same attempts and timeouts, for every kind of send, in calm and through a pause."""
     set_up = stage(name, plan_of(80, KINDS), timeout_ms=TIMEOUT_MS)
     set_up.subject.go(time.monotonic_ns() + 50 * MS)
     so_far = set_up.subject.transcript
@@ -41,10 +40,10 @@ def test_both_witnesses_tell_the_same_attempts(name: str, stage: Staging) -> Non
     assert timed_out & {one.send for one in wire if one.error == SILENT}
     for send in {one.send for one in wire}:
         told, seen = (by_queue(attempts, send) for attempts in (transcript.attempts, wire))
-        if len(told) == len(seen):  # something told may never have left, which is for disagreements to judge
+        if len(told) == len(seen):  # a reported attempt may never have left, which disagreements() judges
             assert [where(one) for one in seen] == [where(one) for one in told]
-            # A client may lose the connection of a request that it waits for (a heartbeat gives it up): the wire sees no answer. And an
-            # answer may cross with its timeout, which is for disagreements to judge.
+            # A heartbeat may close the connection of a pending request: the wire sees no answer. And an answer may cross with its
+            # timeout, which disagreements() judges.
             pairs = [
                 (one, other) for one, other in zip(told, seen, strict=True) if one.error in (None, "MQBrokerException")
             ]
@@ -54,7 +53,7 @@ def test_both_witnesses_tell_the_same_attempts(name: str, stage: Staging) -> Non
 
 
 def by_queue(attempts: Iterable[Attempt], send: int) -> list[Attempt]:
-    """Those of a send, in an order that a relay cannot change."""
+    """Return a send's attempts in an order that a relay cannot change."""
     own = [one for one in attempts if one.send == send]
     return sorted(own, key=lambda one: (one.broker, one.queue_id, one.start_ns))
 
@@ -68,7 +67,7 @@ def what_of(one: Attempt) -> tuple[object, ...]:
 
 
 def test_a_refusing_broker_refuses_through_the_relay(stage: Staging) -> None:
-    """A killed broker is told apart from a slow one, with the relay between as without it."""
+    """A killed broker refuses through the relay, too, unlike a slow one."""
     set_up = stage("java:5.3.3", plan_of(40))
     set_up.cluster.kill("broker-b")
     await_that(lambda: any(isinstance(one, Shut) and one.node == "broker-b" for one in read_wire(set_up.relay.journal)))

@@ -1,4 +1,4 @@
-"""An empty cache, a Maven repository on loopback and a listener, fresh for each test."""
+"""An empty cache, a Maven repository on loopback and a listener for each test."""
 
 import gc
 import threading
@@ -20,7 +20,6 @@ def progress() -> RecordingListener:
 
 @pytest.fixture
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty cache folder of this test's own."""
     folder = tmp_path / "cache"
     monkeypatch.setenv("ROCKETDIFF_CACHE", str(folder))
     return folder
@@ -28,7 +27,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def repository(monkeypatch: pytest.MonkeyPatch) -> Iterator[Repository]:
-    """A running repository that downloads are sent to; retries follow at once."""
+    """A running repository that serves all downloads; retries follow at once."""
     served = Repository()
 
     class Handler(BaseHTTPRequestHandler):
@@ -36,7 +35,7 @@ def repository(monkeypatch: pytest.MonkeyPatch) -> Iterator[Repository]:
             answer(self, served)
 
         def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - its signature
-            """Say nothing."""
+            """Log nothing."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.daemon_threads = True
@@ -50,6 +49,6 @@ def repository(monkeypatch: pytest.MonkeyPatch) -> Iterator[Repository]:
     server.server_close()
     thread.join()
     with warnings.catch_warnings():
-        # jgo leaves the answer of a refused request unclosed; collected here, so that no later test is blamed for it.
+        # jgo leaves the response of a refused request open; it is collected here so that no later test is blamed.
         warnings.simplefilter("ignore", ResourceWarning)
         gc.collect()

@@ -1,4 +1,4 @@
-"""A Maven repository on loopback that serves small made-up jars and misbehaves when told to, and a listener that writes down."""
+"""A Maven repository on loopback with toy jars and faults, and a recording listener."""
 
 import hashlib
 import threading
@@ -19,7 +19,7 @@ from rocketdiff.releases.progress import (
 
 @dataclass
 class Repository:
-    """What is served at which path, what goes wrong (`faults`, one taken a request), and how often jars were asked for."""
+    """Files by path, pending ``faults`` (one per request), and the requests per jar."""
 
     url: str = ""
     files: dict[str, bytes] = field(default_factory=dict)
@@ -27,7 +27,6 @@ class Repository:
     requests: Counter[str] = field(default_factory=Counter)
 
     def publish(self, coordinate: str, content: bytes) -> Artifact:
-        """Serve this content under the coordinate; the artifact as a lock would state it."""
         artifact = Artifact(coordinate, hashlib.sha256(content).hexdigest(), len(content))
         self.files[str(artifact.path)] = content
         return artifact
@@ -39,7 +38,7 @@ class Repository:
 
 @dataclass
 class RecordingListener:
-    """A listener that writes every event down."""
+    """Records every event."""
 
     starts: list[tuple[str, int, int]] = field(default_factory=list)
     received_bytes: int = 0
@@ -48,7 +47,6 @@ class RecordingListener:
     ends: int = 0
 
     def __call__(self, event: ProgressEvent) -> None:
-        """Write the event down."""
         match event:
             case FetchStarted(what, files, size_bytes):
                 self.starts.append((what, files, size_bytes))
@@ -63,7 +61,6 @@ class RecordingListener:
 
 
 def answer(request: BaseHTTPRequestHandler, served: Repository) -> None:
-    """One request: the file, nothing, or the fault whose turn it is."""
     path = request.path.removeprefix("/maven/")
     content = served.files.get(path)
     if path.endswith(".jar"):

@@ -1,4 +1,4 @@
-"""Jars of the Java client with other bytes than the published ones."""
+"""Jars of the Java client that differ from the published ones."""
 
 import zipfile
 from pathlib import Path
@@ -10,13 +10,12 @@ PRODUCER_IMPL = "org/apache/rocketmq/client/impl/producer/DefaultMQProducerImpl.
 
 
 def client_jar(release: str) -> Path:
-    """The published rocketmq-client."""
     (jar,) = (path for path in client_class_path(release) if path.name == f"rocketmq-client-{release}.jar")
     return jar
 
 
 def with_entry(jar: Path, target: Path, name: str, content: bytes | None = b"") -> Path:
-    """A copy of a jar with one entry more, or another one in place of the entry of that name, or (None) without it."""
+    """Copy a jar with one entry added or replaced, or (None) removed."""
     with zipfile.ZipFile(jar) as old, zipfile.ZipFile(target, "w") as new:
         for entry in old.infolist():
             if entry.filename != name:
@@ -27,7 +26,7 @@ def with_entry(jar: Path, target: Path, name: str, content: bytes | None = b"") 
 
 
 def patched_jar(target: Path) -> Path:
-    """5.3.3 whose longest avoidance is 3 s instead of 30 s: the constant as one changed line of source would leave it."""
+    """5.3.3 with a longest avoidance of 3 s instead of 30 s, as by one changed source line."""
     jar = client_jar("5.3.3")
     with zipfile.ZipFile(jar) as archive:
         code = archive.read(FAULT_STRATEGY)

@@ -1,4 +1,4 @@
-"""Fetching of artifacts: only what is missing, only what is whole, kept whatever happens."""
+"""Artifacts are fetched only if missing and kept only if complete."""
 
 import os
 import signal
@@ -18,7 +18,7 @@ from tests.releases.loopback import RecordingListener, Repository
 
 
 def test_fetches_in_the_given_order_and_tells(cache: Path, repository: Repository, progress: RecordingListener) -> None:
-    """Paths come back in class path order, under the cache, and the listener hears of sizes and names."""
+    """Paths are returned in class path order, and the listener receives sizes and names."""
     jars = [repository.publish("org.z:last:1.0", b"zz" * 50), repository.publish("org.a:first:2.0:linux", b"a" * 40)]
     paths = ensure("client 9.9.9", jars, progress)
     assert paths == [
@@ -33,7 +33,7 @@ def test_fetches_in_the_given_order_and_tells(cache: Path, repository: Repositor
 
 
 def test_second_time_asks_nobody(cache: Path, repository: Repository, progress: RecordingListener) -> None:
-    """What is in the cache needs no network and is not announced."""
+    """A second request uses the cache, without network or announcement."""
     jars = [repository.publish("org.z:last:1.0", b"zz")]
     ensure("x", jars, progress)
     repository.requests.clear()
@@ -56,7 +56,7 @@ def test_only_missing_files_are_fetched(repository: Repository, progress: Record
 def test_several_releases_are_fetched_as_one(
     repository: Repository, progress: RecordingListener, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A jar that they share is fetched once, and afterwards each of them finds its own without a word."""
+    """Several releases are fetched together, shared jars once, and each finds its own afterwards."""
     shared, old, new = (repository.publish(f"g:{name}:1", name.encode()) for name in ("shared", "old", "new"))
     lock = ArtifactLock(
         clients={"1.0": (shared, old), "2.0": (new, shared), "3.0": (repository.publish("g:other:1", b"o"),)},
@@ -74,7 +74,7 @@ def test_several_releases_are_fetched_as_one(
 def test_nothing_is_fetched_where_one_of_several_releases_is_unknown(
     cache: Path, repository: Repository, progress: RecordingListener, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A typing error is found before the minutes that a download takes."""
+    """An unknown release is refused before any download, which takes minutes."""
     lock = ArtifactLock(clients={"1.0": (repository.publish("g:a:1", b"a"),)}, servers={})
     monkeypatch.setattr(artifacts, "locked", lambda: lock)
     with pytest.raises(UsageError, match=r"a known client release; saw 9\.9\.9"):
@@ -85,7 +85,7 @@ def test_nothing_is_fetched_where_one_of_several_releases_is_unknown(
 
 @pytest.mark.usefixtures("cache")
 def test_corrupted_file_in_the_cache_is_told_and_replaced(repository: Repository, progress: RecordingListener) -> None:
-    """A jar that changed on disk is noticed by its content, named, and fetched again."""
+    """A changed file in the cache is detected by content and fetched again."""
     jar = repository.publish("g:a:1", b"right content")
     (path,) = ensure("x", [jar], progress)
     path.write_bytes(b"wrong content")
@@ -101,7 +101,7 @@ def test_corrupted_file_in_the_cache_is_told_and_replaced(repository: Repository
 def test_a_file_that_arrives_corrupted_is_fetched_once_more(
     repository: Repository, progress: RecordingListener
 ) -> None:
-    """One bad transfer is repaired and mentioned."""
+    """A file that arrives corrupted is fetched once more and reported."""
     jar = repository.publish("g:a:1", b"right content")
     repository.misbehave(jar, "corrupt")
     (path,) = ensure("x", [jar], progress)
@@ -115,7 +115,7 @@ def test_a_file_that_arrives_corrupted_is_fetched_once_more(
 def test_a_file_that_stays_corrupted_is_an_error_and_never_taken_in(
     repository: Repository, progress: RecordingListener
 ) -> None:
-    """Twice wrong is the repository's fault: one clear message, nothing in the cache."""
+    """A file corrupted twice is an error and is not cached."""
     jar = repository.publish("g:a:1", b"right content")
     repository.misbehave(jar, "corrupt", "corrupt", "corrupt")
     with pytest.raises(EnvironmentMissing, match=r"expected g:a:1 with sha256 .*; saw sha256 .*, twice; try: "):
@@ -127,7 +127,7 @@ def test_a_file_that_stays_corrupted_is_an_error_and_never_taken_in(
 @pytest.mark.usefixtures("cache")
 @pytest.mark.parametrize("fault", ["cut", "unavailable"])
 def test_a_broken_transfer_is_tried_again(repository: Repository, progress: RecordingListener, fault: str) -> None:
-    """A line that breaks or a server that is busy for a moment is no reason to give up."""
+    """An interrupted or briefly refused transfer is repeated."""
     jar = repository.publish("g:a:1", b"right content")
     repository.misbehave(jar, fault)
     (path,) = ensure("x", [jar], progress)
@@ -137,7 +137,7 @@ def test_a_broken_transfer_is_tried_again(repository: Repository, progress: Reco
 def test_finished_files_survive_a_failed_fetch(
     cache: Path, repository: Repository, progress: RecordingListener
 ) -> None:
-    """A missing artifact ends the fetch; what came before it is kept, and no partial file is left anywhere."""
+    """A failed fetch keeps the finished files and no partial one."""
     there = repository.publish("g:there:1", b"there " * 10)
     gone = Artifact("g:gone:1", "0" * 64, 1)
     with pytest.raises(EnvironmentMissing, match="to fetch g:gone:1 from the Maven repository"):
@@ -152,7 +152,7 @@ def test_finished_files_survive_a_failed_fetch(
 def test_a_killed_process_leaves_nothing_that_passes_for_whole(
     cache: Path, repository: Repository, progress: RecordingListener
 ) -> None:
-    """Kill -9 in the middle of a file: the next process fetches it, and keeps what was finished."""
+    """After kill -9 the next process fetches the partial file and keeps finished ones."""
     quick, slow = repository.publish("g:quick:1", b"quick"), repository.publish("g:slow:1", b"slow" * 100_000)
     repository.misbehave(slow, "stall")
     child = fetching_process([quick, slow])
@@ -167,7 +167,7 @@ def test_a_killed_process_leaves_nothing_that_passes_for_whole(
 
 
 def test_two_processes_at_once_fetch_each_file_once(cache: Path, repository: Repository) -> None:
-    """The second waits for the first and finds everything there."""
+    """Of processes that start together, one fetches each file and the others wait."""
     jars = [repository.publish(f"g:a{number}:1", b"x" * 1000) for number in range(5)]
     children = [fetching_process(jars) for _ in range(3)]
     assert [child.wait(timeout=60) for child in children] == [0, 0, 0]
@@ -178,7 +178,7 @@ def test_two_processes_at_once_fetch_each_file_once(cache: Path, repository: Rep
 def test_a_cache_that_cannot_be_written_is_one_message(
     tmp_path: Path, repository: Repository, progress: RecordingListener, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A file where the folder should be: expectation, observation, remedy, no traceback."""
+    """A cache that cannot be written is one message with a remedy."""
     (tmp_path / "file").write_text("in the way")
     monkeypatch.setenv("ROCKETDIFF_CACHE", str(tmp_path / "file"))
     with pytest.raises(EnvironmentMissing, match=r"to be able to write to the cache folder .*ROCKETDIFF_CACHE"):
@@ -188,7 +188,7 @@ def test_a_cache_that_cannot_be_written_is_one_message(
 def test_a_full_disk_is_one_message(
     tmp_path: Path, repository: Repository, progress: RecordingListener, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """On a tmpfs of 64 KiB a jar of 1 MiB does not fit, and the message says what to free."""
+    """A full disk (64 KiB for a jar of 1 MiB) is one message with a remedy."""
     disk = tmp_path / "disk"
     disk.mkdir()
     mounted = subprocess.run(
@@ -205,7 +205,7 @@ def test_a_full_disk_is_one_message(
 
 
 def test_unknown_releases_are_refused() -> None:
-    """The message names the nearest there are."""
+    """An unknown release is refused with the closest known ones."""
     with pytest.raises(UsageError, match=r"a known client release; saw 9\.9\.9; try: .*4\.9\.8; the newest is 5\.5\.0"):
         client_class_path("9.9.9")
     with pytest.raises(UsageError, match="a known server release"):
@@ -213,7 +213,6 @@ def test_unknown_releases_are_refused() -> None:
 
 
 def fetching_process(jars: list[Artifact]) -> subprocess.Popen[bytes]:
-    """Another rocketdiff that fetches these artifacts."""
     program = (
         "from rocketdiff.releases.artifacts.class_paths import ensure\n"
         "from rocketdiff.releases.lock import Artifact\n"
@@ -224,7 +223,6 @@ def fetching_process(jars: list[Artifact]) -> subprocess.Popen[bytes]:
 
 
 def wait_for(condition: Callable[[], bool], deadline_s: float = 30) -> None:
-    """Until the condition holds."""
     end = time.monotonic() + deadline_s
     while not condition():
         assert time.monotonic() < end, "the condition did not come true"

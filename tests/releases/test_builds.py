@@ -1,4 +1,4 @@
-"""A patched jar of the Java client: which release it goes by, what it is called, which jars it replaces."""
+"""Patched jars of the Java client: their release, label and class path."""
 
 import re
 import shutil
@@ -21,7 +21,7 @@ RELEASE = "5.3.3"
 
 @pytest.fixture(autouse=True)
 def _cache(own_cache_folder: Path) -> None:
-    """Builds are kept in a cache of the test's own, beside everybody's downloads."""
+    """Builds have a cache of the test's own."""
 
 
 @pytest.fixture
@@ -30,19 +30,19 @@ def jar(tmp_path: Path) -> Path:
 
 
 def test_its_label_is_the_release_it_goes_by_and_its_digest(jar: Path) -> None:
-    """So nobody can take it for the published release; its rules are the release's."""
+    """A build's label is its release and digest; its rules are the release's."""
     label = kept(f"{jar}@{RELEASE}")
     assert label == f"{RELEASE}+{sha256_of(jar)[:8]}"
     assert (base_of(label), is_kept(label), SubjectId("java", label).rules) == (RELEASE, True, RELEASE)
 
 
 def test_without_a_release_it_goes_by_what_it_says(jar: Path) -> None:
-    """Its pom.properties say 5.3.3."""
+    """Without a given release the one in pom.properties is used."""
     assert kept(str(jar)) == kept(f"{jar}@{RELEASE}")
 
 
 def test_the_bytes_of_the_published_jar_are_the_published_release(tmp_path: Path) -> None:
-    """Under whatever name they lie."""
+    """A copy of the published jar is the published release under any name."""
     copy = tmp_path / "mine.jar"
     shutil.copyfile(client_jar(RELEASE), copy)
     assert kept(f"{copy}@{RELEASE}") == RELEASE
@@ -50,7 +50,7 @@ def test_the_bytes_of_the_published_jar_are_the_published_release(tmp_path: Path
 
 
 def test_it_stands_in_the_place_of_its_artifact(jar: Path) -> None:
-    """A copy of it, and every other jar of the release."""
+    """A copy of the jar replaces its artifact in the release's class path."""
     label = kept(str(jar))
     jar.unlink()
     first, *others = class_path(label)
@@ -60,7 +60,7 @@ def test_it_stands_in_the_place_of_its_artifact(jar: Path) -> None:
 
 
 def test_a_folder_of_jars_is_a_class_path_of_its_own(tmp_path: Path) -> None:
-    """As a distribution has it: the published jars are the published release; with one other jar they are a build."""
+    """A folder of the published jars is the release; one changed jar makes a build."""
     folder = tmp_path / "lib"
     folder.mkdir()
     for path in client_class_path(RELEASE):
@@ -73,7 +73,7 @@ def test_a_folder_of_jars_is_a_class_path_of_its_own(tmp_path: Path) -> None:
 
 
 def test_a_file_holds_a_class_path_in_its_order(tmp_path: Path, jar: Path) -> None:
-    """What mvn dependency:build-classpath writes; the release may be said."""
+    """A file of ``mvn dependency:build-classpath`` is a class path in its order."""
     others = [path for path in client_class_path(RELEASE) if path != client_jar(RELEASE)]
     file = tmp_path / "classpath.txt"
     file.write_text(":".join(map(str, [*reversed(others), jar])) + "\n")
@@ -84,7 +84,7 @@ def test_a_file_holds_a_class_path_in_its_order(tmp_path: Path, jar: Path) -> No
 
 
 def test_a_jar_in_front_of_the_published_ones_makes_a_build(tmp_path: Path) -> None:
-    """As a hot fix is laid down: classes of one jar before all the published jars, whose name it shall not bear."""
+    """A jar before the published ones, such as a hot fix, makes a build."""
     folder = tmp_path / "lib"
     folder.mkdir()
     for path in client_class_path(RELEASE):
@@ -97,7 +97,7 @@ def test_a_jar_in_front_of_the_published_ones_makes_a_build(tmp_path: Path) -> N
 
 
 def test_a_class_path_may_have_one_jar_a_line(tmp_path: Path) -> None:
-    """With blank lines and any line ends, as Gradle and hands write it."""
+    """A class path file may have one jar per line, blank lines and any line ends."""
     file = tmp_path / "classpath.txt"
     file.write_bytes(b"\n\r\n" + "\r\n".join(map(str, client_class_path(RELEASE))).encode() + b"\n\n")
     assert kept(f"@{file}") == RELEASE
@@ -107,7 +107,7 @@ def test_a_class_path_may_have_one_jar_a_line(tmp_path: Path) -> None:
     ("content", "told"), [("", "saw no jar"), ("/no/such.jar", "saw no /no/such.jar"), (None, "No such file")]
 )
 def test_a_class_path_without_its_jars_is_refused(tmp_path: Path, content: str | None, told: str) -> None:
-    """Naming the first that is missing."""
+    """A class path file with a missing jar is refused, naming it."""
     file = tmp_path / "classpath.txt"
     if content is not None:
         file.write_text(content)
@@ -116,7 +116,7 @@ def test_a_class_path_without_its_jars_is_refused(tmp_path: Path, content: str |
 
 
 def test_a_folder_without_the_client_is_refused(tmp_path: Path) -> None:
-    """Whatever jars there are."""
+    """A folder without the client is refused."""
     other = next(path for path in client_class_path(RELEASE) if "rocketmq" not in path.name)
     shutil.copyfile(other, tmp_path / "other.jar")
     with pytest.raises(UsageError, match="expected RocketMQ's Java client"):
@@ -124,7 +124,7 @@ def test_a_folder_without_the_client_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_relocated_client_that_kept_its_pom_is_refused(tmp_path: Path) -> None:
-    """Shading renames packages and leaves pom.properties: by its name it would be taken for the client that it is not."""
+    """A shaded client with its pom.properties is refused, because its packages are renamed."""
     relocated = tmp_path / "relocated.jar"
     with zipfile.ZipFile(client_jar(RELEASE)) as old, zipfile.ZipFile(relocated, "w") as new:
         for entry in old.infolist():
@@ -135,7 +135,7 @@ def test_a_relocated_client_that_kept_its_pom_is_refused(tmp_path: Path) -> None
 
 @pytest.mark.parametrize("entry", ["target/classes", "lib/*"])
 def test_a_class_path_with_more_than_jars_is_refused(tmp_path: Path, entry: str) -> None:
-    """Left out in silence, the classes that somebody has just patched would not be what is tested."""
+    """A class path with folders or wildcards is refused: omitted classes would not be tested."""
     file = tmp_path / "classpath.txt"
     file.write_text(":".join([entry, *map(str, client_class_path(RELEASE))]))
     with pytest.raises(
@@ -145,7 +145,7 @@ def test_a_class_path_with_more_than_jars_is_refused(tmp_path: Path, entry: str)
 
 
 def test_a_folder_with_two_clients_is_refused(tmp_path: Path) -> None:
-    """Which of them is loaded would be a matter of file names."""
+    """A folder with two clients is refused: file names would decide which is loaded."""
     for release in (RELEASE, "5.3.2"):
         shutil.copyfile(client_jar(release), tmp_path / client_jar(release).name)
     with pytest.raises(
@@ -155,7 +155,7 @@ def test_a_folder_with_two_clients_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_client_without_what_it_needs_is_refused(tmp_path: Path) -> None:
-    """Its JVM would die before its first line."""
+    """A client without its dependencies is refused, because its JVM would die at once."""
     shutil.copyfile(client_jar(RELEASE), tmp_path / "client.jar")
     with pytest.raises(
         UsageError, match=r"all that the client needs.*saw no org/apache/rocketmq/common/message/Message\.class"
@@ -164,7 +164,7 @@ def test_a_client_without_what_it_needs_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_subject_has_the_label_and_keeps_what_was_typed(jar: Path) -> None:
-    """The command that repeats the run names the jar."""
+    """A subject has the build's label and keeps the typed path."""
     subject = resolved(f"java:{jar}@{RELEASE}")
     assert (str(subject), subject.spec) == (f"java:{kept(str(jar))}", f"java:{jar}@{RELEASE}")
     assert str(resolved(str(subject))) == str(subject)
@@ -183,12 +183,12 @@ def test_a_subject_has_the_label_and_keeps_what_was_typed(jar: Path) -> None:
     ],
 )
 def test_a_build_is_written_as_a_path(text: str, is_one: bool) -> None:
-    """A release never looks so."""
+    """A build is written as a path, a release never is."""
     assert is_build(text) is is_one
 
 
 def jar_with_spoilt_pom(path: Path) -> Path:
-    """An archive whose table of contents is sound."""
+    """A jar with an intact directory and damaged content."""
     name = "META-INF/maven/org.apache.rocketmq/rocketmq-client/pom.properties"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr(name, "version=5.3.3\n" * 50)
@@ -199,7 +199,7 @@ def jar_with_spoilt_pom(path: Path) -> Path:
 
 
 def test_what_is_no_jar_of_the_client_is_refused(tmp_path: Path, jar: Path) -> None:
-    """In one sentence each, with what to do."""
+    """A file that is no jar of the client is refused in one sentence with a remedy."""
     nothing, text, foreign = tmp_path / "none.jar", tmp_path / "text.jar", tmp_path / "foreign.jar"
     text.write_text("not a jar")
     with zipfile.ZipFile(foreign, "w") as archive:
@@ -223,12 +223,12 @@ def test_what_is_no_jar_of_the_client_is_refused(tmp_path: Path, jar: Path) -> N
 
 
 def test_a_label_that_nobody_has_named_is_refused() -> None:
-    """The cache may have been emptied since."""
+    """An unknown label is refused, for example after the cache was emptied."""
     with pytest.raises(UsageError, match="a build that was named by its path before"):
         class_path("5.3.3+00000000")
 
 
 def test_a_changed_constant_is_a_build_of_its_own(tmp_path: Path) -> None:
-    """As one changed line of source would be; tests/lab/test_builds.py says that it is found."""
+    """A changed constant is a build; tests/lab/test_builds.py shows that it is found."""
     changed = patched_jar(tmp_path / "patched.jar")
     assert kept(str(changed)) not in (RELEASE, kept(str(with_entry(client_jar(RELEASE), tmp_path / "b.jar", "b"))))

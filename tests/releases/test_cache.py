@@ -1,4 +1,4 @@
-"""Where the cache folder is; a file in it is what the lock names, or it is not used."""
+"""The cache folder, and the check of its files against the lock."""
 
 import hashlib
 import os
@@ -12,7 +12,7 @@ from rocketdiff.releases.lock import Artifact
 
 
 def test_the_variable_wins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """ROCKETDIFF_CACHE names the folder itself."""
+    """ROCKETDIFF_CACHE names the folder itself and takes precedence."""
     monkeypatch.setenv("ROCKETDIFF_CACHE", str(tmp_path / "mine"))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
     assert cache_dir() == tmp_path / "mine"
@@ -20,14 +20,14 @@ def test_the_variable_wins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_xdg_folder_otherwise(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A folder of our own inside the XDG cache folder."""
+    """Otherwise the cache is a folder of ours in the XDG cache folder."""
     monkeypatch.delenv("ROCKETDIFF_CACHE", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
     assert cache_dir() == tmp_path / "xdg" / "rocketdiff"
 
 
 def test_relative_xdg_folder_is_ignored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As its specification demands."""
+    """A relative XDG folder is ignored, as its specification demands."""
     monkeypatch.delenv("ROCKETDIFF_CACHE", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", "here")
     monkeypatch.setenv("HOME", str(tmp_path))
@@ -46,13 +46,13 @@ def jar(tmp_path: Path) -> Path:
 
 
 def test_the_right_content_is_whole(jar: Path) -> None:
-    """And nothing is written beside it."""
+    """The right content is WHOLE, and nothing is written beside it."""
     assert condition_of(jar, ARTIFACT) is Condition.WHOLE
     assert list(jar.parent.iterdir()) == [jar]
 
 
 def test_other_content_of_the_same_size_and_time_is_corrupted(jar: Path) -> None:
-    """As in a cache that was restored: neither tells anything about the content."""
+    """Other content of equal size and time, as in a restored cache, is CORRUPTED."""
     assert condition_of(jar, ARTIFACT) is Condition.WHOLE
     before = jar.stat()
     jar.write_bytes(b"the far")
@@ -61,7 +61,7 @@ def test_other_content_of_the_same_size_and_time_is_corrupted(jar: Path) -> None
 
 
 def test_a_note_of_an_earlier_version_proves_nothing(jar: Path) -> None:
-    """It was the size and time of a look long ago."""
+    """A stored note of an earlier version, with size and time, proves nothing."""
     jar.write_bytes(b"the far")
     status = jar.stat()
     note = f"{ARTIFACT.sha256} {status.st_size} {status.st_mtime_ns}"
@@ -70,14 +70,14 @@ def test_a_note_of_an_earlier_version_proves_nothing(jar: Path) -> None:
 
 
 def test_within_a_process_an_untouched_file_is_hashed_once(jar: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each case of a run asks for its class path anew."""
+    """A process hashes an unchanged file once, because each case requests its class path."""
     condition_of(jar, ARTIFACT)
     monkeypatch.setattr(cache_module, "sha256_of", lambda _file: pytest.fail("hashed again"))
     assert condition_of(jar, ARTIFACT) is Condition.WHOLE
 
 
 def test_what_is_not_there_is_absent_and_a_folder_in_its_place_is_corrupted(tmp_path: Path) -> None:
-    """Both are fetched; the second is first taken away."""
+    """A missing file is ABSENT, and a folder in its place is CORRUPTED."""
     assert condition_of(tmp_path / "none.jar", ARTIFACT) is Condition.ABSENT
     (tmp_path / "a.jar").mkdir()
     assert condition_of(tmp_path / "a.jar", ARTIFACT) is Condition.CORRUPTED

@@ -1,4 +1,4 @@
-"""The catalogue of releases and the order of its lines."""
+"""The catalogue of releases and their order."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from rocketdiff.releases.lock import locked
 
 
 def test_clients_run_from_the_first_to_the_newest_in_release_line_order() -> None:
-    """The 4 line first, to its end, then the 5 line with the two releases that came before 5.0.0."""
+    """Clients are in release line order: the 4 line, then the 5 line, previews first."""
     assert client_releases() == (
         *(
             "4.0.0-incubating",
@@ -28,12 +28,12 @@ def test_clients_run_from_the_first_to_the_newest_in_release_line_order() -> Non
 
 
 def test_servers() -> None:
-    """The last published server of the 4 line, the default, and the newest."""
+    """Servers are the last of the 4 line, the default and the newest."""
     assert tuple(locked().servers) == ("4.9.7", "5.3.3", "5.5.0")
 
 
 def test_known_clients() -> None:
-    """5.3.4 was released as a server only."""
+    """5.3.4 is no known client, because only its server was released."""
     assert is_known_client("4.9.8")
     assert not is_known_client("5.3.4")
 
@@ -50,17 +50,17 @@ def test_known_clients() -> None:
     ],
 )
 def test_parents_follow_the_history_of_the_source(release: str, parent: str | None) -> None:
-    """The 5 line left the 4 line before that ended."""
+    """Parents follow the source history: the 5 line left the 4 line early."""
     assert parent_of(release) == parent
 
 
 def test_a_pre_release_comes_before_its_release() -> None:
-    """PREVIEW, then ALPHA, then the release."""
+    """PREVIEW comes before ALPHA, and both before the release."""
     shuffled = ["5.0.0", "5.0.0-ALPHA", "4.9.8", "5.0.0-PREVIEW", "4.10.0"]
     assert sorted(shuffled, key=line_key) == ["4.9.8", "4.10.0", "5.0.0-PREVIEW", "5.0.0-ALPHA", "5.0.0"]
 
 
 def test_an_unknown_spelling_is_an_error() -> None:
-    """A new kind of name needs a decision where it belongs."""
+    """An unknown form of release name is an error."""
     with pytest.raises(ValueError, match=r"not a release as RocketMQ writes them: '5\.6\.0-RC1'"):
         line_key("5.6.0-RC1")

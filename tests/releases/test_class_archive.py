@@ -1,4 +1,4 @@
-"""Class archives: made once, by the second command that uses a program; where there is none the program starts without."""
+"""Class archives are made once; without one the program starts anyway."""
 
 import fcntl
 import os
@@ -22,13 +22,12 @@ from rocketdiff.releases.programs.java_programs import class_folder
 
 @dataclass
 class Training:
-    """Writes an archive, or says why it did not, and counts its runs."""
+    """Writes an archive, or returns ``failure``, and records its runs."""
 
     failure: str = ""
     runs: list[Path] = field(default_factory=list)
 
     def __call__(self, archive: Path, folder: Path) -> str:
-        """As a program with the flag that makes its JVM dump classes at its end."""
         self.runs.append(folder)
         if not self.failure:
             archive.write_text("classes\n")
@@ -37,7 +36,6 @@ class Training:
 
 @pytest.fixture
 def start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> JavaStart:
-    """A Java program of one jar, in a cache folder of the test's own."""
     monkeypatch.setenv("ROCKETDIFF_CACHE", str(tmp_path / "cache"))
     (tmp_path / "cache" / "classes").mkdir(parents=True)
     for file in ("jdk/bin/java", "jdk/release", "jdk/lib/server/classes.jsa", "a.jar"):
@@ -47,7 +45,7 @@ def start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> JavaStart:
 
 
 def test_the_second_command_makes_the_archive_and_the_third_finds_it(start: JavaStart) -> None:
-    """The first one may never start enough programs to make up for it, however many it starts."""
+    """The second command makes the archive, the third uses it; the first may start too few programs to pay."""
     training = Training()
     assert [_command(start, training), archive_of(start, training), training.runs] == [None, None, []]
     second = _command(start, training)
@@ -57,7 +55,7 @@ def test_the_second_command_makes_the_archive_and_the_third_finds_it(start: Java
 
 
 def test_there_is_one_try_of_which_nothing_stays_but_the_reason(start: JavaStart) -> None:
-    """The program starts without."""
+    """A failed archive is tried once; only the reason remains."""
     training = Training("it exited with status 3")
     assert [trained(start, training), trained(start, training), made_archive(start)] == [None, None, None]
     assert len(training.runs) == 1
@@ -66,7 +64,7 @@ def test_there_is_one_try_of_which_nothing_stays_but_the_reason(start: JavaStart
 
 
 def test_a_damaged_archive_is_made_anew(start: JavaStart) -> None:
-    """A JVM that maps a part of one is ended by a signal."""
+    """A damaged archive is made again, because mapping it would kill the JVM."""
     training = Training()
     archive = trained(start, training)
     assert archive is not None
@@ -76,7 +74,7 @@ def test_a_damaged_archive_is_made_anew(start: JavaStart) -> None:
 
 
 def test_a_jar_with_another_time_has_another_archive(start: JavaStart) -> None:
-    """The JVM compares it, and would never use the old one again."""
+    """A jar with another time gets a new archive, because the JVM compares the time."""
     first = trained(start, Training())
     os.utime(start.class_path[0], (1, 1))
     assert made_archive(start) is None
@@ -84,7 +82,7 @@ def test_a_jar_with_another_time_has_another_archive(start: JavaStart) -> None:
 
 
 def test_nobody_waits_while_another_process_makes_it(start: JavaStart) -> None:
-    """The programs of this command start without."""
+    """While another process makes the archive, programs start without it."""
     training = Training()
     with (class_folder() / ".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -93,7 +91,7 @@ def test_nobody_waits_while_another_process_makes_it(start: JavaStart) -> None:
 
 
 def test_a_cache_that_cannot_be_written_or_a_java_without_its_own_archive_is_no_error(start: JavaStart) -> None:
-    """The program starts without."""
+    """With an unwritable cache or a Java without its archive the program starts without one."""
     training = Training()
     _command(start, training)
     class_folder().rename(class_folder().with_name("elsewhere"))
@@ -104,12 +102,11 @@ def test_a_cache_that_cannot_be_written_or_a_java_without_its_own_archive_is_no_
 
 
 def test_a_program_without_an_archive_has_no_flags_of_one() -> None:
-    """And one with it does not write of it: what a client writes on stderr is evidence."""
+    """The archive flags silence the JVM's messages, because a client's stderr is evidence."""
     assert archive_flags(None) == []
     assert archive_flags(Path("a.jsa")) == ["-XX:SharedArchiveFile=a.jsa", "-Xlog:cds*=off"]
 
 
 def _command(start: JavaStart, training: Training) -> Path | None:
-    """What a command of its own would start the program with."""
     class_archive._was_used_before.cache_clear()
     return archive_of(start, training)

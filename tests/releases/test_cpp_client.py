@@ -1,4 +1,4 @@
-"""The C++ client's environment: what is locked, what is refused; that it works is shown by tests/relay."""
+"""The C++ client's environment: locks and refusals; tests/relay shows that it works."""
 
 import tarfile
 from io import BytesIO
@@ -14,7 +14,7 @@ LOCKS = Path(subject_module.__file__).with_name("cpp_locks")
 
 
 def test_every_locked_package_has_hashes() -> None:
-    """A line that names a package is followed by at least one; nothing else is said, no registry either."""
+    """The locks have only packages with versions and SHA-256 digests, and no registry."""
     for file in LOCKS.glob("*.txt"):
         for line in file.read_text().splitlines():
             assert "==" in line or line.strip().startswith("--hash=sha256:"), f"{file.name}: {line}"
@@ -22,7 +22,7 @@ def test_every_locked_package_has_hashes() -> None:
 
 
 def test_an_environment_that_is_there_is_used(cache: Path) -> None:
-    """Nothing is built or asked for."""
+    """An existing environment is used without a build."""
     home = environment_folder()
     (home / "env" / "bin").mkdir(parents=True)
     (home / "env" / "bin" / "python").touch()
@@ -32,7 +32,7 @@ def test_an_environment_that_is_there_is_used(cache: Path) -> None:
 
 
 def test_another_machine_is_told_at_once(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Before anything is fetched or made."""
+    """An unsupported machine is refused before anything is fetched or created."""
     monkeypatch.setattr("platform.machine", lambda: "arm64")
     with pytest.raises(EnvironmentMissing, match="x86_64"):
         cpp_client()
@@ -40,7 +40,7 @@ def test_another_machine_is_told_at_once(cache: Path, monkeypatch: pytest.Monkey
 
 
 def test_a_library_that_is_not_the_locked_one_is_refused(tmp_path: Path) -> None:
-    """The archive may be right and its member still another, if the locks are changed carelessly."""
+    """A library other than the locked one is refused, even in the locked archive."""
     with tarfile.open(tmp_path / "x.tar.gz", "w:gz") as packed:
         member = tarfile.TarInfo("rocketmq-python-cvs-2.1.0.3/rocketmq/librocketmq.so")
         member.size = 3

@@ -1,4 +1,4 @@
-"""What the doctor finds, on machines that lack one thing each."""
+"""Findings of the doctor on machines that each lack one thing."""
 
 from pathlib import Path
 
@@ -15,28 +15,26 @@ OTHER = Artifact("g:other:1", "0" * 64, 3 * 2**20)
 
 
 def named(name: str) -> Requirement:
-    """The finding of this name."""
     (finding,) = (finding for finding in examine() if finding.name == name)
     return finding
 
 
 @pytest.fixture(autouse=True)
 def _small_lock(monkeypatch: pytest.MonkeyPatch, cache: Path) -> None:
-    """Two client releases of made-up jars, an empty cache, and no question to a real container engine."""
+    """Two client releases of toy jars, an empty cache and no real container engine."""
     assert not cache.exists()
     monkeypatch.setattr(doctor, "locked", lambda: ArtifactLock({"1.0": (EMPTY,), "2.0": (EMPTY, OTHER)}, {}))
     monkeypatch.setattr(machine, "container_engine", lambda: ContainerEngine("27.0", "docker 27.0"))
 
 
 def put(cache: Path, jar: Artifact, content: bytes) -> None:
-    """Lay a file where the cache keeps the jar."""
     path = cache / "artifacts" / jar.path
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(content)
 
 
 def test_everything_is_looked_at_in_order() -> None:
-    """The names, which reports and scripts may rely on."""
+    """The names and order of all findings, on which reports and scripts may rely."""
     assert list(dict.fromkeys(finding.name for finding in examine())) == [
         *("Python", "Java", "Java compiler", "cores", "memory", "cache folder", "disk"),
         *(
@@ -57,18 +55,18 @@ def test_everything_is_looked_at_in_order() -> None:
 
 
 def test_nothing_is_changed(cache: Path) -> None:
-    """Looking does not even make the cache folder."""
+    """The doctor does not even create the cache folder."""
     examine()
     assert not cache.exists()
 
 
 def test_what_is_well_has_no_remedy_and_what_is_not_has_one() -> None:
-    """A finding without a way out would not help anyone."""
+    """A finding has a remedy exactly if it is not ok."""
     assert all(bool(finding.remedy) != finding.ok for finding in examine())
 
 
 def test_jars_that_are_here_are_named_and_others_fetched_when_used(cache: Path) -> None:
-    """Absent jars are no defect."""
+    """Present jars are named; absent ones are no defect."""
     put(cache, EMPTY, b"")
     assert named("client jars") == Requirement(
         "client jars",
@@ -80,7 +78,7 @@ def test_jars_that_are_here_are_named_and_others_fetched_when_used(cache: Path) 
 
 
 def test_the_cpp_client_is_built_when_used(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Not being here is no defect; a machine that its library is not for is one, for that client only."""
+    """An unbuilt C++ client is no defect; an unsupported machine is one for it."""
     monkeypatch.setattr("platform.system", lambda: "Linux")
     monkeypatch.setattr("platform.machine", lambda: "x86_64")
     assert (named("C++ client").ok, named("C++ client").seen) == (True, "not built; built when first used")
@@ -90,7 +88,7 @@ def test_the_cpp_client_is_built_when_used(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_a_corrupted_jar_is_a_defect(cache: Path) -> None:
-    """It is named."""
+    """A corrupted jar is a defect and is named."""
     put(cache, OTHER, b"wrong")
     finding = named("client jars")
     assert not finding.ok
@@ -98,7 +96,7 @@ def test_a_corrupted_jar_is_a_defect(cache: Path) -> None:
 
 
 def test_a_missing_java_is_named_with_the_reasons(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What was passed over and what to install."""
+    """A missing Java is reported with the unfit ones and what to install."""
     monkeypatch.setattr(doctor, "local_java", lambda: (None, [UnfitJava(Path("/jdk8"), "version 8 is older than 17")]))
     finding = named("Java")
     assert not finding.ok
@@ -107,7 +105,7 @@ def test_a_missing_java_is_named_with_the_reasons(monkeypatch: pytest.MonkeyPatc
 
 
 def test_too_little_memory_cores_and_disk_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The bounds are compared with what the system says."""
+    """Too few cores and too little memory or disk are reported."""
     monkeypatch.setattr(doctor, "MEMORY_BYTES", 2**60)
     monkeypatch.setattr(doctor, "FREE_DISK_BYTES", 2**60)
     monkeypatch.setattr(doctor, "CORES", 10_000)
@@ -121,7 +119,7 @@ def test_too_little_memory_cores_and_disk_are_told(monkeypatch: pytest.MonkeyPat
 
 
 def test_a_cache_folder_that_cannot_be_made_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A file is in the way."""
+    """A cache folder that cannot be made is reported with ROCKETDIFF_CACHE."""
     (tmp_path / "file").touch()
     monkeypatch.setenv("ROCKETDIFF_CACHE", str(tmp_path / "file" / "cache"))
     finding = named("cache folder")
@@ -130,7 +128,7 @@ def test_a_cache_folder_that_cannot_be_made_is_told(tmp_path: Path, monkeypatch:
 
 
 def test_an_engine_that_does_not_answer_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Containers are one feature; the remedy says which."""
+    """A container engine that does not answer concerns only ``--cluster containers``."""
     monkeypatch.setattr(
         machine, "container_engine", lambda: ContainerEngine(None, "docker is installed, but: no daemon")
     )
@@ -140,7 +138,7 @@ def test_an_engine_that_does_not_answer_is_told(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_only_what_the_main_job_cannot_do_without_is_needed() -> None:
-    """A missing browser or container engine must not make `rocketdiff doctor` fail."""
+    """Only what the main job needs can make `rocketdiff doctor` fail."""
     assert {finding.name for finding in examine() if finding.needed} == {
         *("Python", "Java", "Java compiler", "cache folder", "disk"),
     }

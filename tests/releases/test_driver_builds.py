@@ -1,4 +1,4 @@
-"""Drivers of other languages: what is locked, how they are built, and what is said where they cannot be."""
+"""Drivers in other languages: locks, builds, and messages where they cannot be built."""
 
 import re
 from dataclasses import replace
@@ -30,14 +30,14 @@ def folder_of(client: OtherClient) -> Path:
 
 
 def made(words: str, *, tools: tuple[str, ...] = ("sh",)) -> OtherClient:
-    """The Go client, built by a line of shell in the folder that the result lies in."""
+    """The Go client, built by a shell command in the result's folder."""
     steps = lambda _sources, draft: [BuildStep(("sh", "-c", words), draft)]  # noqa: E731 - as in the table
     return replace(OTHER_CLIENTS["go"], tools=tools, steps=steps)
 
 
 @EVERY
 def test_the_lock_has_the_release_and_no_registry(client: OtherClient) -> None:
-    """Whoever has a mirror configured uses it: no file names where a package comes from."""
+    """The lock has the release and no registry, so a configured mirror is used."""
     texts = {file.name: file.read_text() for file in folder_of(client).iterdir() if file.is_file()}
     assert any(release_of(client) in text for name, text in texts.items() if name != "hello.json")
     named = {name for name, text in texts.items() if re.search(r"registry\.|proxy\.|\"resolved\"", text)}
@@ -46,7 +46,7 @@ def test_the_lock_has_the_release_and_no_registry(client: OtherClient) -> None:
 
 @EVERY
 def test_what_it_claims_are_words_of_the_protocol(client: OtherClient) -> None:
-    """The runner believes them before the driver is built."""
+    """Drivers claim only words of the protocol, which the runner trusts before the build."""
     assert capabilities_of(client) <= WORDS
     assert SendKind.PLAIN in capabilities_of(client)
 
@@ -55,7 +55,7 @@ def test_what_it_claims_are_words_of_the_protocol(client: OtherClient) -> None:
 def test_without_its_tools_it_is_refused_with_how_to_get_them(
     client: OtherClient, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Nothing is made."""
+    """Without its tools a driver is refused with the remedy, and nothing is created."""
     monkeypatch.setenv("PATH", "/nowhere")
     with pytest.raises(EnvironmentMissing) as raised:
         built_driver(client)
@@ -67,7 +67,7 @@ def test_without_its_tools_it_is_refused_with_how_to_get_them(
 def test_a_driver_is_built_once_and_again_when_its_sources_change(
     cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The folder is named by what is in the sources."""
+    """A driver is built once, and again when its sources change."""
     client = made(f"echo x >>{tmp_path / 'builds'}; echo program >driver")
     assert not is_built(client)
     first = built_driver(client)
@@ -84,7 +84,7 @@ def test_a_driver_is_built_once_and_again_when_its_sources_change(
 
 
 def test_a_build_that_fails_says_why_and_leaves_nothing(cache: Path) -> None:
-    """With the last words of the tool, on standard output or on standard error."""
+    """A failed build reports the tool's last words from both outputs and leaves nothing."""
     client = made("echo no network for module; echo giving up >&2; exit 3")
     with pytest.raises(EnvironmentMissing, match="no network for module giving up"):
         built_driver(client)
@@ -92,7 +92,7 @@ def test_a_build_that_fails_says_why_and_leaves_nothing(cache: Path) -> None:
 
 
 def test_a_build_without_end_is_given_up(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its processes are ended."""
+    """A build that exceeds its deadline is ended."""
     monkeypatch.setattr(driver_builds, "_DEADLINE_S", 0.2)
     with pytest.raises(EnvironmentMissing, match=r"no end after 0\.2 s"):
         built_driver(made("sleep 600"))
@@ -100,7 +100,7 @@ def test_a_build_without_end_is_given_up(cache: Path, monkeypatch: pytest.Monkey
 
 @pytest.mark.usefixtures("cache")
 def test_files_that_two_clients_share_lie_beside_the_own_ones() -> None:
-    """Under their path in the other folder; another set of files is another build."""
+    """Files shared by two clients are copied beside the own ones and determine the build."""
     list_all = lambda sources, draft: [BuildStep(("sh", "-c", f"find . -type f | sort >{draft / 'files'}"), sources)]  # noqa: E731
     client = replace(OTHER_CLIENTS["grpc-go"], tools=("sh",), steps=list_all)
     built = built_driver(client)
@@ -111,7 +111,7 @@ def test_files_that_two_clients_share_lie_beside_the_own_ones() -> None:
 
 @EVERY
 def test_a_shared_file_is_none_of_its_own(client: OtherClient) -> None:
-    """One of the two would be lost."""
+    """Shared and own files have different paths, or one would be lost."""
     own = {str(file.relative_to(folder_of(client))) for file in folder_of(client).rglob("*")}
     shared = {name.partition("/")[2] for name in client.shared}
     assert not own & shared

@@ -1,4 +1,4 @@
-"""Our Java programs: sources compiled once, the driver compiled for real, and what the hosts of the simulation need."""
+"""Our Java programs: compiled once, the real driver, and the simulation hosts' needs."""
 
 import zipfile
 from pathlib import Path
@@ -17,13 +17,13 @@ JAVA_8_CLASS = 52
 
 @pytest.fixture
 def java() -> JavaHome:
-    """The machine's own JDK, looked for before the cache moves."""
+    """The machine's JDK, found before the cache folder changes."""
     return find_java()
 
 
 @pytest.fixture
 def sources(tmp_path: Path) -> Path:
-    """A source folder of one class with a word outside ASCII."""
+    """A source folder of one class with a non-ASCII word."""
     folder = tmp_path / "sources" / "demo"
     folder.mkdir(parents=True)
     (folder / "Greeting.java").write_text('package demo; class Greeting { static final String WORD = "grüß"; }')
@@ -32,7 +32,7 @@ def sources(tmp_path: Path) -> Path:
 
 @pytest.mark.usefixtures("cache")
 def test_classes_are_of_the_asked_level(java: JavaHome, sources: Path) -> None:
-    """Java 8 classes whatever the compiler, so that one driver serves every JVM."""
+    """Classes have Java 8 level with any compiler, so one driver serves every JVM."""
     classes = compiled("demo", sources, [], java)
     content = (classes / "demo" / "Greeting.class").read_bytes()
     assert int.from_bytes(content[6:8]) == JAVA_8_CLASS
@@ -41,7 +41,7 @@ def test_classes_are_of_the_asked_level(java: JavaHome, sources: Path) -> None:
 
 @pytest.fixture
 def quick_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
-    """In place of javac, which takes a second: the class is the source's text."""
+    """Replaces javac, which takes a second: the class is the source's text."""
 
     def compiler(command: list[str]) -> None:
         source = Path(command[-1])
@@ -54,7 +54,7 @@ def quick_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("cache", "quick_compiler")
 def test_the_second_time_no_compiler_runs(java: JavaHome, sources: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Same sources, same compiler: same folder, found."""
+    """The same sources and compiler give the existing folder without compiling."""
     first = compiled("demo", sources, [], java)
     monkeypatch.setattr(java_programs, "_run_compiler", lambda _command: pytest.fail("compiled again"))
     assert compiled("demo", sources, [], java) == first
@@ -63,7 +63,7 @@ def test_the_second_time_no_compiler_runs(java: JavaHome, sources: Path, monkeyp
 @pytest.mark.parametrize("damage", ["empty", "gone", "more", "no list"])
 @pytest.mark.usefixtures("cache", "quick_compiler")
 def test_damaged_classes_are_compiled_again(java: JavaHome, sources: Path, damage: str) -> None:
-    """A class that was emptied, removed or added would be told as a fault of the program that uses it."""
+    """Damaged classes are compiled again; they would look like a fault of their program."""
     classes = compiled("demo", sources, [], java)
     before = {path.name: path.read_bytes() for path in classes.rglob("*") if path.is_file()}
     match damage:
@@ -82,7 +82,7 @@ def test_damaged_classes_are_compiled_again(java: JavaHome, sources: Path, damag
 
 @pytest.mark.usefixtures("cache", "quick_compiler")
 def test_a_jar_has_the_classes_alone_and_no_times(java: JavaHome, sources: Path) -> None:
-    """Made again it is the same file; it is not made again while it is there."""
+    """A jar has only classes and no times, so it is equal when made again."""
     classes = compiled("demo", sources, [], java)
     jar = jar_of(classes)
     first, made_ns = jar.read_bytes(), jar.stat().st_mtime_ns
@@ -97,14 +97,14 @@ def test_a_jar_has_the_classes_alone_and_no_times(java: JavaHome, sources: Path)
 
 @pytest.mark.usefixtures("cache", "quick_compiler")
 def test_changed_sources_are_compiled_anew(java: JavaHome, sources: Path) -> None:
-    """The key is the content, not the time."""
+    """Changed sources are compiled again: the key is their content."""
     first = compiled("demo", sources, [], java)
     (sources / "demo" / "Greeting.java").write_text("package demo; class Greeting { }")
     assert compiled("demo", sources, [], java) != first
 
 
 def test_a_refusal_of_the_compiler_is_shown_and_leaves_nothing(java: JavaHome, sources: Path, cache: Path) -> None:
-    """Its own words, with file and line."""
+    """A compiler error is shown with file and line and leaves nothing."""
     (sources / "demo" / "Greeting.java").write_text("package demo; class Greeting { oops }")
     with pytest.raises(HarnessError, match=r"the Java sources to compile; saw .*Greeting\.java:1: error"):
         compiled("demo", sources, [], java)
@@ -113,7 +113,7 @@ def test_a_refusal_of_the_compiler_is_shown_and_leaves_nothing(java: JavaHome, s
 
 @pytest.mark.usefixtures("cache")
 def test_no_sources_is_an_error(java: JavaHome, tmp_path: Path) -> None:
-    """An empty class folder would fail later and less clearly."""
+    """Missing sources are an error: an empty class folder would fail later."""
     with pytest.raises(HarnessError, match="saw none"):
         compiled("demo", tmp_path, [], java)
 
@@ -121,7 +121,7 @@ def test_no_sources_is_an_error(java: JavaHome, tmp_path: Path) -> None:
 def test_a_cache_that_cannot_be_written_is_one_message(
     java: JavaHome, sources: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The cause and the variable that moves the folder."""
+    """A cache that cannot be written is one message that names ROCKETDIFF_CACHE."""
     (tmp_path / "file").touch()
     monkeypatch.setenv("ROCKETDIFF_CACHE", str(tmp_path / "file"))
     with pytest.raises(EnvironmentMissing, match="ROCKETDIFF_CACHE"):
@@ -130,13 +130,13 @@ def test_a_cache_that_cannot_be_written_is_one_message(
 
 @pytest.mark.cluster
 def test_the_driver_compiles_against_the_oldest_client() -> None:
-    """Its main class is there, as a Java 8 class."""
+    """The driver compiles against the oldest client, to Java 8 classes."""
     main = driver_class_path() / "rocketdiff" / "driver" / "Main.class"
     assert int.from_bytes(main.read_bytes()[6:8]) == JAVA_8_CLASS
 
 
 def test_the_hosts_own_classes_and_those_of_all_releases_are_brought_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """By whoever starts several hosts, which then find everything."""
+    """The host's classes and those of all releases are fetched once for several hosts."""
     done: list[tuple[str, object]] = []
     monkeypatch.setattr(java_programs, "simulator_class_path", lambda listener: done.append(("host", listener)))
     monkeypatch.setattr(

@@ -1,4 +1,4 @@
-"""Which Java is chosen, and what is said when none fits."""
+"""Selection of a JDK, and the message if none fits."""
 
 from pathlib import Path
 
@@ -14,7 +14,6 @@ MODULES = "java.base java.compiler jdk.incubator.vector"
 
 
 def make_jdk(home: Path, version: str, *, modules: str | None = MODULES, compiler: bool = True) -> Path:
-    """A folder that looks like a JDK as far as we look."""
     (home / "bin").mkdir(parents=True)
     for name in ("java", "javac") if compiler else ("java",):
         (home / "bin" / name).touch(mode=0o755)
@@ -25,7 +24,7 @@ def make_jdk(home: Path, version: str, *, modules: str | None = MODULES, compile
 
 @pytest.fixture
 def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cache: Path) -> Path:
-    """A machine without any Java; its standard folder is returned."""
+    """A machine without Java; returns its standard folder."""
     folder = tmp_path / "jvm"
     folder.mkdir()
     monkeypatch.setattr(jdk, "_STANDARD_PARENTS", (str(folder),))
@@ -38,7 +37,7 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cache: Path) -> Pat
 
 
 def test_a_jdk_of_17_is_preferred_to_a_newer_one(machine: Path) -> None:
-    """25 would do, 17 is what old clients and Spark are tried with."""
+    """17 is preferred to 25, because old clients and Spark are tested with 17."""
     make_jdk(machine / "a-25", "25.0.3")
     home = make_jdk(machine / "b-17", "17.0.15")
     assert find_java() == JavaHome(home, 17, home / "bin" / "java", home / "bin" / "javac")
@@ -47,7 +46,7 @@ def test_a_jdk_of_17_is_preferred_to_a_newer_one(machine: Path) -> None:
 def test_java_home_wins_among_preferred_versions(
     machine: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """17 and 21 are equals; the user's variable comes before the standard folders."""
+    """Among the preferred versions 17 and 21, JAVA_HOME takes precedence over the standard folders."""
     make_jdk(machine / "a-17", "17.0.15")
     monkeypatch.setenv("JAVA_HOME", str(make_jdk(tmp_path / "mine", "21.0.2")))
     assert find_java().home == tmp_path / "mine"
@@ -56,14 +55,14 @@ def test_java_home_wins_among_preferred_versions(
 def test_java_home_of_another_version_does_not_win(
     machine: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """JAVA_HOME often points at the newest; it says nothing about us."""
+    """A JAVA_HOME of another version does not take precedence; it often names the newest."""
     make_jdk(machine / "a-17", "17.0.15")
     monkeypatch.setenv("JAVA_HOME", str(make_jdk(tmp_path / "mine", "25")))
     assert find_java().version == 17
 
 
 def test_java_on_path_is_followed_to_its_home(machine: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Distributions link /usr/bin/java to the real one."""
+    """A java on PATH is followed through its link to its home."""
     assert not list(machine.iterdir())
     home = make_jdk(tmp_path / "jdk", "17.0.1")
     (tmp_path / "bin").mkdir()
@@ -73,14 +72,14 @@ def test_java_on_path_is_followed_to_its_home(machine: Path, tmp_path: Path, mon
 
 
 def test_the_nearest_other_version_is_taken(machine: Path) -> None:
-    """Without 17 and 21, the oldest of the rest."""
+    """Without 17 and 21 the oldest other version is used."""
     make_jdk(machine / "a", "25.0.3")
     make_jdk(machine / "b", "22")
     assert find_java().version == 22
 
 
 def test_our_own_variable_is_obeyed(machine: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Even where another would be preferred."""
+    """ROCKETDIFF_JAVA_HOME takes precedence over a preferred version."""
     make_jdk(machine / "a-17", "17.0.15")
     monkeypatch.setenv("ROCKETDIFF_JAVA_HOME", str(make_jdk(tmp_path / "mine", "25")))
     assert find_java().version == 25
@@ -88,7 +87,7 @@ def test_our_own_variable_is_obeyed(machine: Path, tmp_path: Path, monkeypatch: 
 
 @pytest.mark.usefixtures("machine")
 def test_our_own_variable_naming_something_else_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is not silently passed over."""
+    """A ROCKETDIFF_JAVA_HOME without a JDK is an error."""
     monkeypatch.setenv("ROCKETDIFF_JAVA_HOME", str(tmp_path))
     with pytest.raises(
         EnvironmentMissing, match=r"ROCKETDIFF_JAVA_HOME to name a JDK of 17 or later; saw .*there is no bin/java"
@@ -108,7 +107,7 @@ def test_our_own_variable_naming_something_else_is_an_error(tmp_path: Path, monk
 def test_unfit_javas_are_named_with_the_reason(
     tmp_path: Path, version: str, modules: str | None, compiler: bool, reason: str
 ) -> None:
-    """Old, without compiler, without the module that Spark needs, or unreadable."""
+    """An unfit Java is reported as too old, without compiler or Spark's module, or unreadable."""
     judgement = judged(make_jdk(tmp_path / "x", version, modules=modules, compiler=compiler))
     assert isinstance(judgement, UnfitJava)
     assert judgement.reason.startswith(reason)
@@ -117,7 +116,7 @@ def test_unfit_javas_are_named_with_the_reason(
 def test_one_is_fetched_where_none_fits(
     machine: Path, progress: RecordingListener, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The reason is progress, and the second time it is found without asking cjdk."""
+    """If no Java fits, one is fetched with the reason and found the next time."""
     make_jdk(machine / "old", "11.0.2")
 
     def java_home(*, cache_dir: Path, **_: object) -> Path:
@@ -136,7 +135,7 @@ def test_one_is_fetched_where_none_fits(
 def test_neither_here_nor_to_be_had_is_one_clear_message(
     progress: RecordingListener, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What was looked for, why fetching failed, what to install."""
+    """If fetching fails, the message has the search, the failure and what to install."""
 
     def java_home(**_: object) -> Path:
         raise cjdk.InstallError("no route to host")

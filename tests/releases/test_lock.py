@@ -1,4 +1,4 @@
-"""The lock file: what it says, and that it is written so that changes can be read."""
+"""The lock file: content, and a format in which changes can be reviewed."""
 
 import json
 import re
@@ -13,20 +13,20 @@ B = Artifact("g:b:2.0:linux-x86_64", "bb", 20)
 
 
 def test_path_is_that_of_a_maven_repository() -> None:
-    """Groups become folders; a classifier follows the version in the name."""
+    """Paths are those of a Maven repository; a classifier follows the version."""
     assert A.path == PurePosixPath("g/h/a/1.0/a-1.0.jar")
     assert B.path == PurePosixPath("g/b/2.0/b-2.0-linux-x86_64.jar")
 
 
 def test_written_lock_reads_back_in_class_path_order(tmp_path: Path) -> None:
-    """The order of a class path is kept although the table of artifacts is sorted."""
+    """A written lock keeps the class path order although artifacts are sorted."""
     lock = ArtifactLock(clients={"1.0": (B, A), "2.0": (A,)}, servers={"2.0": (A, B)})
     write_lock(tmp_path / "lock.json", lock)
     assert read_lock(tmp_path / "lock.json") == lock
 
 
 def test_each_artifact_stands_in_the_file_once_on_its_own_line(tmp_path: Path) -> None:
-    """Releases share most jars, and a review should see one changed line for one changed jar."""
+    """Each artifact has one line, so a changed jar changes one line."""
     write_lock(tmp_path / "lock.json", ArtifactLock(clients={"1.0": (B, A), "2.0": (A,)}, servers={}))
     lines = (tmp_path / "lock.json").read_text().splitlines()
     assert lines[3:6] == ['  ["g.h:a:1.0", "aa", 10],', '  ["g:b:2.0:linux-x86_64", "bb", 20]', "],"]
@@ -34,14 +34,14 @@ def test_each_artifact_stands_in_the_file_once_on_its_own_line(tmp_path: Path) -
 
 
 def test_another_format_is_refused(tmp_path: Path) -> None:
-    """A lock of the future is not half understood."""
+    """A lock of another format is refused."""
     (tmp_path / "lock.json").write_text(json.dumps({"format": 2}))
     with pytest.raises(ValueError, match=re.escape("lock.json has format 2, this program reads 1")):
         read_lock(tmp_path / "lock.json")
 
 
 def test_committed_lock_is_complete_and_canonical(tmp_path: Path) -> None:
-    """Every artifact has a sha256 and a size, coordinates are unique, and the file is as the maintainer command writes it."""
+    """The committed lock has digests, sizes, unique coordinates and the written form."""
     write_lock(tmp_path / "again.json", locked())
     assert (tmp_path / "again.json").read_bytes() == LOCK_FILE.read_bytes()
     rows = json.loads(LOCK_FILE.read_text())["artifacts"]
@@ -50,12 +50,12 @@ def test_committed_lock_is_complete_and_canonical(tmp_path: Path) -> None:
 
 
 def test_committed_lock_names_no_host() -> None:
-    """Which repository serves the jars is the business of the machine that fetches them."""
+    """The lock names no host: each machine chooses its repository."""
     assert "://" not in LOCK_FILE.read_text()
 
 
 def test_each_release_holds_its_own_jars() -> None:
-    """A client's class path contains the client of just that release, a server's both servers."""
+    """A client's class path has that release's client, a server's has both servers."""
     for release, jars in locked().clients.items():
         assert f"org.apache.rocketmq:rocketmq-client:{release}" in {jar.coordinate for jar in jars}
     for release, jars in locked().servers.items():

@@ -1,4 +1,4 @@
-"""What a person sees while files are fetched."""
+"""Progress output while files are fetched."""
 
 import io
 
@@ -6,7 +6,7 @@ from rocketdiff.releases.progress import BytesReceived, FetchFinished, FetchStar
 
 
 def test_plain_progress_says_how_much_and_how_far() -> None:
-    """A line at the start, one at the end; files and MiB."""
+    """Plain progress prints a line at start and end, with files and MiB."""
     stream = io.StringIO()
     progress = PlainProgress(stream)
     progress(FetchStarted("server 5.3.3", 2, 3 * 2**20))
@@ -18,7 +18,7 @@ def test_plain_progress_says_how_much_and_how_far() -> None:
 
 
 def test_plain_progress_shows_the_sum_now_and_then() -> None:
-    """Between start and end, when some seconds have passed."""
+    """Plain progress prints the sum after some seconds."""
     stream = io.StringIO()
     progress = PlainProgress(stream)
     progress(FetchStarted("client 4.7.1", 13, 4 * 2**20))

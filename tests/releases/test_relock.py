@@ -1,4 +1,4 @@
-"""The maintainer command, without Maven and network: what it makes of Maven's answers."""
+"""The maintainer command, with a stand-in for Maven and no network."""
 
 import hashlib
 from pathlib import Path
@@ -20,7 +20,7 @@ esac; done
 
 @pytest.fixture
 def maven(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cache: Path) -> Path:
-    """A stand-in for Maven on PATH; tests append what it does."""
+    """A stand-in for Maven on PATH, to which tests append commands."""
     program = tmp_path / "bin" / "mvn"
     program.parent.mkdir()
     program.write_text(MAVEN)
@@ -31,7 +31,6 @@ def maven(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cache: Path) -> Path:
 
 
 def append(program: Path, script: str) -> None:
-    """Let the stand-in do this."""
     program.write_text(program.read_text() + script)
 
 
@@ -43,34 +42,34 @@ def append(program: Path, script: str) -> None:
     ],
 )
 def test_a_line_of_mavens_class_path_becomes_an_artifact(tmp_path: Path, place: str, coordinate: str) -> None:
-    """Coordinate from the place, hash and size from the content."""
+    """An artifact's coordinate comes from the path, its digest and size from the content."""
     (tmp_path / place).parent.mkdir(parents=True)
     (tmp_path / place).write_bytes(b"jar")
     assert artifact_of(f"@/{place}", tmp_path) == Artifact(coordinate, hashlib.sha256(b"jar").hexdigest(), 3)
 
 
 def test_the_order_of_the_class_path_is_kept(maven: Path) -> None:
-    """Maven's order decides which of two classes of one name is loaded."""
+    """Maven's class path order decides which of two equal classes is loaded, and is kept."""
     append(maven, "for n in b a; do mkdir -p $repository/g/$n/1; printf $n >$repository/g/$n/1/$n-1.jar; done\n")
     append(maven, 'printf "@/g/b/1/b-1.jar|@/g/a/1/a-1.jar" >$listing\n')
     assert [jar.coordinate for jar in resolve("5.3.3", ("rocketmq-client",))] == ["g:b:1", "g:a:1"]
 
 
 def test_a_release_without_the_artifact_is_empty(maven: Path) -> None:
-    """Metadata names some versions that were published in part only."""
+    """A release without the artifact is empty, because metadata lists some partly published versions."""
     append(maven, 'echo "[ERROR] Could not find artifact org.apache.rocketmq:rocketmq-client:jar:5.3.4"; exit 1\n')
     assert resolve("5.3.4", ("rocketmq-client",)) == ()
 
 
 def test_any_other_failure_of_maven_stops(maven: Path) -> None:
-    """A broken network must not make a lock with holes."""
+    """Any other failure of Maven is an error, so that no lock is incomplete."""
     append(maven, 'echo "[ERROR] Connection refused"; exit 1\n')
     with pytest.raises(EnvironmentMissing, match=r"Maven to resolve 5\.3\.3; saw \[ERROR\] Connection refused"):
         resolve("5.3.3", ("rocketmq-client",))
 
 
 def test_without_maven_the_message_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is a tool of maintainers; users never need it."""
+    """Without Maven, which only maintainers need, the message says so."""
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(EnvironmentMissing, match="mvn on PATH"):
         resolve("5.3.3", ("rocketmq-client",))
@@ -79,7 +78,7 @@ def test_without_maven_the_message_says_so(tmp_path: Path, monkeypatch: pytest.M
 def test_check_writes_nothing_and_tells_a_difference(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Exit code 1 when the lock would change, 0 when not."""
+    """``--check`` writes nothing and exits with 1 if the lock would change."""
     before = LOCK_FILE.read_bytes()
     monkeypatch.setattr(relock, "resolve_all", lambda: ArtifactLock({}, {}))
     assert main(["--check"]) == 1

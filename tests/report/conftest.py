@@ -1,4 +1,4 @@
-"""A realistic judged run, made by a small deterministic imitation of two releases under a pause; no cluster needed."""
+"""A realistic judged run of two imitated releases under a pause, without a cluster."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -101,7 +101,7 @@ def sample_plots() -> Plots:
 
 
 def overview_rows(attempts: tuple[LaneAttempt, ...]) -> Iterator[OverviewRow]:
-    """Thirty-six steps of a quarter of a second, and whatever came later in the last."""
+    """Thirty-six steps of 250 ms; later attempts count in the last step."""
     for arm, broker in sorted({(a.arm, a.broker) for a in attempts}):
         steps = {True: [0] * 36, False: [0] * 36}
         for a in attempts:
@@ -111,7 +111,6 @@ def overview_rows(attempts: tuple[LaneAttempt, ...]) -> Iterator[OverviewRow]:
 
 
 def sides(send: int) -> tuple[SideExample, ...]:
-    """What both arms did at one send of a two-broker case."""
     old, new = (tuple(attempt for attempt in arm if attempt.send == send) for arm in arms(2))
     slow = CallEnd(error="RemotingTooMuchRequestException", cause="RemotingTimeoutException", elapsed_ms=1_500.2)
     twice = (StoredAt("broker-b", 0, 61), StoredAt("broker-b", 1, 61))
@@ -239,11 +238,10 @@ def sample_document() -> Document:
 
 @pytest.fixture(scope="session")
 def document() -> Document:
-    """The sample run, judged under the default policy."""
     return sample_document()
 
 
 @pytest.fixture(scope="session")
 def page_text(document: Document) -> str:
-    """The sample run's page; drawn once, because its pictures take seconds."""
+    """The sample run's page, rendered once because its charts take seconds."""
     return html.render(document)

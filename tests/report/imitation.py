@@ -1,4 +1,4 @@
-"""A small deterministic imitation of two releases under a pause: what the sample run of these tests is made of."""
+"""A deterministic imitation of two releases under a pause, for the sample run."""
 
 from dataclasses import dataclass, field
 
@@ -9,7 +9,7 @@ PAUSE_MS, RESUME_MS, TIMEOUT_MS, END_MS = 3_000.0, 5_000.0, 500.0, 9_000.0
 
 @dataclass
 class Imitation:
-    """One arm: plain rotation, an avoidance after a failure, and a retry that stays (old) or moves on (new)."""
+    """One arm: rotation, avoidance after a failure, and a retry that stays (old) or moves (new)."""
 
     arm: str
     brokers: tuple[str, ...]

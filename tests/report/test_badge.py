@@ -1,4 +1,4 @@
-"""The badge says the verdict and its one figure."""
+"""The badge states the verdict and one figure."""
 
 import json
 from dataclasses import replace
@@ -27,21 +27,21 @@ COUNTS = Counts(new=3, declared=0, stale=1, inconclusive=2, checks=48)
     ],
 )
 def test_every_verdict_has_its_words_and_colour(document: Document, verdict: str, message: str, colour: str) -> None:
-    """Green is for conforming alone."""
+    """Each verdict has its message and colour, and only ERROR is an error."""
     told = badge.render(msgspec.structs.replace(document, verdict=RunVerdict(verdict), counts=COUNTS))
     assert (told["message"], told["color"]) == (message, colour)
     assert told["isError"] is (verdict == "error")
 
 
 def test_what_is_only_declared_is_a_paler_green(document: Document) -> None:
-    """A reader sees that there is something in the ledger."""
+    """A run with declared divergences has a paler green and their number."""
     known = msgspec.structs.replace(document, verdict=RunVerdict.CONFORMS, counts=replace(COUNTS, declared=4))
     told = badge.render(known)
     assert (told["message"], told["color"]) == ("conforms: 48 checks, 4 declared", "green")
 
 
 def test_the_file_is_an_endpoint_badge(document: Document, tmp_path: Path) -> None:
-    """Schema version 1, label and message: what the endpoint format requires."""
+    """The file has what the endpoint format requires: schema version 1, label and message."""
     told = json.loads(badge.write(document, tmp_path).read_bytes())
     assert told["schemaVersion"] == 1
     assert told["label"] == "java:5.3.3 against java:4.7.1"

@@ -1,4 +1,4 @@
-"""What a report says about the gate itself: figures, circumstances, and what they do not cover."""
+"""What a report states about the gate's error rates."""
 
 from dataclasses import replace
 
@@ -28,7 +28,7 @@ QUIET = Controls(
 
 
 def calibration_for(document: Document, controls: Controls = QUIET) -> Calibration:
-    """Measured in the circumstances of the document's own run."""
+    """A calibration measured in the circumstances of the document's run."""
     run = document.run
     checks = tuple(CheckRate(check, Rate.of(0, 300), 0, 0) for check in sorted({check for _, check in run.planned}))
     return Calibration(
@@ -47,7 +47,7 @@ def calibration_for(document: Document, controls: Controls = QUIET) -> Calibrati
 
 
 def on_two_masters(document: Document) -> Document:
-    """The same run without what no control case ever did."""
+    """The same run with only the topology and faults that control cases had."""
     cases = tuple(
         replace(case, topology="two-masters", fault_counts={"paused_brokers": 1}) for case in document.run.cases
     )
@@ -59,12 +59,12 @@ def told(document: Document, calibration: Calibration | None) -> tuple[str, ...]
 
 
 def test_without_a_calibration_that_is_said(document: Document) -> None:
-    """A gate that does not know its own error rate must not look as if it had none."""
+    """Without a calibration the report states that the error rate is unknown."""
     assert told(document, None) == (UNKNOWN,)
 
 
 def test_a_quiet_calibration_is_told_with_its_bound_and_its_circumstances(document: Document) -> None:
-    """Out of what was decided; the rest is told apart."""
+    """False alarms are stated with bound and circumstances, out of decided control cases."""
     alarms, parts, circumstances = told(on_two_masters(document), calibration_for(document))
     assert alarms == (
         "False alarms of this gate: 0 in 300 control cases (at most 1.0% at 95%); 10 more without an answer;"
@@ -79,14 +79,14 @@ def test_a_quiet_calibration_is_told_with_its_bound_and_its_circumstances(docume
 
 
 def test_alarms_are_named(document: Document) -> None:
-    """By their signatures; the file has the cases."""
+    """The signatures of false alarms are listed."""
     alarm = Alarm(117, "control/a/java:5.3.3~java:5.3.3", "loss", "DIVERGES", ("loss.x",), "this", "that")
     noisy = replace(QUIET, alarms_per_case=Rate.of(1, 300), alarms=(alarm,))
     assert "False alarms seen: loss.x" in told(document, calibration_for(document, noisy))
 
 
 def test_what_was_found_again_is_told(document: Document) -> None:
-    """How many entries were found every time, and each of the others: repeats of several entries share their runs."""
+    """Known divergences always found again are counted, the others named with their rates."""
     found = (
         Found("K1", "java:4.7.1", "java:5.3.3", "a/queue-choice", Rate.of(5, 5), 0),
         Found("K2", "java:4.7.1", "java:5.3.3", "b/queue-choice", Rate.of(3, 5), 1),
@@ -99,7 +99,7 @@ def test_what_was_found_again_is_told(document: Document) -> None:
 
 
 def test_other_circumstances_are_caveats(document: Document) -> None:
-    """Each of them, and an age of more than a year."""
+    """Another release, server, backend or machine and an age over a year are caveats."""
     elsewhere = replace(
         calibration_for(document),
         rocketdiff="0.0.9",
@@ -119,7 +119,7 @@ def test_other_circumstances_are_caveats(document: Document) -> None:
 
 
 def test_what_no_control_case_did_is_a_caveat(document: Document) -> None:
-    """A check, a fault, a topology of which nobody knows how often the gate is wrong about it."""
+    """A check, fault or topology without any control case is a caveat."""
     measured = on_two_masters(document).run
     first, *others = measured.cases
     odd = replace(first, checks=(*first.checks, "callbacks"), fault_counts={"killed_brokers": 1, "paused_brokers": 0})
@@ -132,14 +132,13 @@ def test_what_no_control_case_did_is_a_caveat(document: Document) -> None:
 
 
 def sent(document: Document, mode: str) -> RunInfo:
-    """The same run with another sending mode in one of its cases."""
     run = on_two_masters(document).run
     first, *others = run.cases
     return replace(run, cases=(replace(first, workload=first.workload | {"mode": mode}), *others))
 
 
 def test_what_few_control_cases_did_is_a_caveat(document: Document) -> None:
-    """Nineteen are few and twenty are not; none at all is said as such."""
+    """A send mode with 19 control cases is a caveat, with 20 none; without any it has its own."""
     few = replace(QUIET, modes=(ModeRate("async", Rate.of(0, 19)), ModeRate("sync", Rate.of(0, 20))))
     measured = calibration_for(document, few)
     assert caveats(measured, sent(document, "sync")) == ()
@@ -150,7 +149,7 @@ def test_what_few_control_cases_did_is_a_caveat(document: Document) -> None:
 
 
 def test_a_client_that_was_never_held_against_itself_is_a_caveat(document: Document) -> None:
-    """Whichever arm it is in."""
+    """A client, in either arm, without control cases of its own is a caveat."""
     run = on_two_masters(document).run
     strange = replace(run, candidate=replace(run.candidate, subject="cpp:2.1.0"))
     assert caveats(calibration_for(document), strange) == ("no control case ran cpp beside itself",)
@@ -162,7 +161,7 @@ def test_a_client_that_was_never_held_against_itself_is_a_caveat(document: Docum
 
 
 def test_a_measurement_that_is_hardly_one_is_a_caveat(document: Document) -> None:
-    """And one from before modes and clients were counted says that, instead of that there were none."""
+    """Fewer than 20 decided control cases are a caveat; so is a calibration without modes and clients."""
     run = on_two_masters(document).run
     hardly = calibration_for(document, replace(QUIET, alarms_per_case=Rate.of(0, 19)))
     assert caveats(hardly, run) == ("only 19 of its control cases were decided",)
@@ -171,7 +170,7 @@ def test_a_measurement_that_is_hardly_one_is_a_caveat(document: Document) -> Non
 
 
 def test_a_judging_program_that_changed_since_is_a_caveat(document: Document) -> None:
-    """By its digest; every case must have been judged by it, and where nothing is known nothing is claimed."""
+    """A changed digest of the judging code is a caveat; an unknown digest is none."""
     run = replace(on_two_masters(document).run, judging_source="aaaaaaaaaaaa")
     measured = calibration_for(document)
     for sources, count in (
@@ -188,7 +187,7 @@ def test_a_judging_program_that_changed_since_is_a_caveat(document: Document) ->
 
 
 def test_what_is_said_to_be_measured_is_what_control_cases_do() -> None:
-    """All shapes of control scenarios, with several seeds."""
+    """Topologies and faults that count as measured occur in the control scenarios."""
     scenarios = [control_case(seed, number).case.scenario for seed in range(3) for number in range(1, CASES_A_RUN + 1)]
     assert {scenario.topology for scenario in scenarios} == MEASURED_TOPOLOGIES
     hit = (fault_counts(scenario.faults) for scenario in scenarios)
@@ -196,7 +195,7 @@ def test_what_is_said_to_be_measured_is_what_control_cases_do() -> None:
 
 
 def test_every_format_shows_it(document: Document) -> None:
-    """The stored document, the page and the step summary; the terminal has a snapshot of its own."""
+    """Document, page and step summary show the calibration; the terminal has its own snapshot."""
     full = msgspec.structs.replace(document, calibration=calibration_for(document))
     assert decode(encode(full), where="here").calibration == full.calibration
     page = render_page(full)

@@ -1,4 +1,4 @@
-"""Whatever a subject or a stored run says, no rendering acts on it, and none is stopped by it."""
+"""No rendering acts on text from a subject or a stored run, or fails because of it."""
 
 import io
 import re
@@ -21,7 +21,7 @@ from rocketdiff.report.formats.write import write_reports
 from rocketdiff.report.terminal import TerminalListener
 
 TOLD = {"broker", "node", "expected", "observed", "signature", "seen", "establishes", "subject"}
-"""Fields that a client, a broker or a stored run can fill with anything."""
+"""Fields whose text may come from a client, a broker or a stored run."""
 
 HOSTILE = (
     "\x1b]0;owned\x07\x1b[2J",
@@ -34,7 +34,7 @@ HOSTILE = (
 
 
 def poisoned(value: Any, poison: str) -> Any:
-    """The value with the poison before and after every text of others."""
+    """Return the value with poison around every foreign text."""
     if isinstance(value, (tuple, list)):
         return type(value)(poisoned(item, poison) for item in value)
     if isinstance(value, dict):
@@ -55,14 +55,14 @@ def _poisoned_fields(value: object, names: Sequence[str], poison: str) -> dict[s
 
 
 def acts(text: str) -> list[str]:
-    """What in a text is not only shown."""
+    """Return what a terminal or CI server would act on."""
     lines = [line for line in text.split("\n") if re.match(r"\s*::|.*##(vso|teamcity)?\[", line)]
     return [*UNPRINTABLE.findall(text), *lines]
 
 
 @pytest.mark.parametrize("poison", HOSTILE, ids=["escape", "command", "control", "bidi", "markup", "long"])
 def test_no_rendering_acts_on_what_was_said(document: Document, tmp_path: Path, poison: str) -> None:
-    """JSON, page with its charts, Markdown, JUnit, SARIF, badge and terminal."""
+    """JSON, page, Markdown, JUnit, SARIF, badge and terminal neutralise hostile text."""
     clean = cleaned(poisoned(document, poison))
     files = dict(write_reports(clean, tmp_path))
     assert len(files) == 7
@@ -75,19 +75,19 @@ def test_no_rendering_acts_on_what_was_said(document: Document, tmp_path: Path, 
 
 
 def test_a_clean_document_stays_as_it_is(document: Document) -> None:
-    """Nothing of ours looks like a command; cleaning twice changes nothing."""
+    """Cleaning leaves our own text unchanged."""
     assert cleaned(document) == document
 
 
 def test_an_older_report_is_cleaned_when_it_is_read(document: Document) -> None:
-    """It was stored before anything was cleaned, and JSON can carry any character."""
+    """A stored report is cleaned on reading, because older versions did not clean."""
     stored = encode(document).replace(b"broker-b", b"broker-\\u001b[2J\\ufffe")
     assert UNPRINTABLE.search(repr(msgspec.to_builtins(decode(stored, where="report.json")))) is None
     assert b"broker-\\\\x1b[2J" in encode(decode(stored, where="report.json"))
 
 
 def test_a_lost_arm_is_told_in_one_plain_line() -> None:
-    """Its message goes to stderr while the run goes on, at the beginning of a line of a CI log."""
+    """A lost arm's message is one plain line, which no CI log takes for a command."""
     shown = io.StringIO()
     listener = TerminalListener(Console(file=shown, width=80, force_terminal=False))
     listener.on_event(ArmLost(1, Arm.CANDIDATE, "protocol.failed", "send: x\n::error::boo \x1b[2J"))

@@ -1,4 +1,4 @@
-"""Many differences, few rows."""
+"""Divergences are grouped into few clusters."""
 
 from rocketdiff.core.answers.plots import LaneAttempt
 from rocketdiff.core.answers.policy import Policy
@@ -22,18 +22,18 @@ def result(
 
 
 def test_one_signature_is_one_cluster_over_all_cases() -> None:
-    """Counts add up, cases are listed once."""
+    """One signature is one cluster over all cases, with counts added."""
     (cluster,) = clusters_of([result("a", "s", count=3), result("b", "s", count=4), result("b", "s")], Policy())
     assert (cluster.count, cluster.cases) == (8, ("a", "b"))
 
 
 def test_two_subjects_with_one_signature_are_two_clusters() -> None:
-    """Losing a message is not the same news of both clients."""
+    """The same signature of two subjects is two clusters."""
     assert len(clusters_of([result("a", "s"), result("a", "s", subject="java:2")], Policy())) == 2
 
 
 def test_the_example_is_the_shortest_to_follow_then_the_earliest() -> None:
-    """Fewest attempts of both arms; one that shows none comes last."""
+    """The example has the fewest attempts, then the earliest send; one without attempts comes last."""
     rows = [
         result("a", "s", send=1),
         result("b", "s", send=2, attempts=4),
@@ -46,7 +46,7 @@ def test_the_example_is_the_shortest_to_follow_then_the_earliest() -> None:
 
 
 def test_what_gates_comes_first_then_the_most_frequent() -> None:
-    """New, then warnings, then declared, then what a broken set-up showed."""
+    """The order is new, warning, declared, void, and by count within each."""
     rows = [
         result("a", "void", verdict=Verdict.INVALID, count=99),
         result("a", "declared", verdict=Verdict.DECLARED, count=99),
@@ -61,6 +61,6 @@ def test_what_gates_comes_first_then_the_most_frequent() -> None:
 
 
 def test_a_fingerprint_names_the_same_cluster_in_every_run(document: Document) -> None:
-    """Pinned, because other tools store it."""
+    """A fingerprint is the same in every run, because other tools store it."""
     assert fingerprint("loss", "lost.acknowledged", "java:5.3.3") == "5294b7a7298f"
     assert len({cluster.fingerprint for cluster in document.clusters}) == len(document.clusters)

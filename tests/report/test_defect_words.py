@@ -1,4 +1,4 @@
-"""What a report says of defective clients, and the table of its documentation."""
+"""The sentence about defective clients, and its table in the documentation."""
 
 from pathlib import Path
 
@@ -17,7 +17,7 @@ FOUND = DefectsFound("1.0.0", "0.1.0", "abc", 100, {"lies": 60, "acts": 40}, 1, 
 
 
 def test_what_was_found_is_one_sentence() -> None:
-    """With the size of the bank, the seeds, what had no opportunity, and the names of what was missed."""
+    """One sentence has the bank's size, the seeds, the opportunities and the names of missed defects."""
     (said,) = defect_lines(FOUND)
     assert said == (
         "Of a bank of 100 defective clients of 2 kinds, each with 1 seed, suite quick finds 3 of the 4 that have an opportunity"
@@ -26,19 +26,19 @@ def test_what_was_found_is_one_sentence() -> None:
 
 
 def test_nothing_measured_is_nothing_said(document: Document) -> None:
-    """Beside whatever else is said of the gate; with figures they are the last line."""
+    """Without figures there is no sentence; with figures it is the last line."""
     without = trust_lines(msgspec.structs.replace(document, defects=None))
     assert defect_lines(None) == ()
     assert trust_lines(msgspec.structs.replace(document, defects=FOUND)) == (*without, *defect_lines(FOUND))
 
 
 def test_the_table_has_a_row_a_suite() -> None:
-    """3 of 4: 19.4 % to 99.4 % by Clopper and Pearson."""
+    """The table has one row per suite; 3 of 4 is 19.4 % to 99.4 % by Clopper and Pearson."""
     assert table(FOUND).splitlines()[2:] == ["| quick | 5 of 6 | 4 | 3 | 3 of 4 (75.0%) | 19.4% to 99.4% | lingers |"]
 
 
 def test_the_documentation_shows_the_figures_that_ship() -> None:
-    """After `make sensitivity` its table goes into reports/README.md."""
+    """reports/README.md has the shipped figures of `make sensitivity`."""
     shipped = shipped_defects()
     assert shipped is not None
     readme = Path(__file__).parents[2] / "reports" / "README.md"
@@ -46,7 +46,7 @@ def test_the_documentation_shows_the_figures_that_ship() -> None:
 
 
 def test_figures_that_cannot_be_read_are_told_in_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As for any other file that ships."""
+    """Unreadable figures raise an error that names `make sensitivity`."""
     file = tmp_path / "sensitivity.json"
     file.write_text("{}", encoding="utf-8")
     monkeypatch.setattr(gate_rates, "resource", lambda _: file)

@@ -1,4 +1,4 @@
-"""The document on disk: same in, same out, and refused when this reader would misread it."""
+"""The stored document: lossless, versioned, and refused when this reader would misread it."""
 
 import json
 from pathlib import Path
@@ -13,29 +13,31 @@ COMMITTED = Path(__file__).parents[2] / "fixtures" / "schema" / "report-1.json"
 
 
 def test_a_document_comes_back_as_it_was_written(document: Document, tmp_path: Path) -> None:
-    """By file and by folder."""
+    """A document read by file or by folder equals the written one."""
     path = write(document, tmp_path)
     assert load(path) == document
     assert load(tmp_path) == document
 
 
 def test_a_document_is_accepted_by_the_committed_schema(document: Document) -> None:
-    """What we publish as the format is what we write."""
+    """A written document satisfies the committed schema."""
     jsonschema.validate(json.loads(encode(document)), json.loads(COMMITTED.read_bytes()))
 
 
 def test_the_committed_schema_is_the_one_of_the_types() -> None:
-    """After a change: ``python -m rocketdiff.report.document > fixtures/schema/report-1.json``."""
+    """
+    The committed schema equals the types; to update: ``python -m rocketdiff.report.document > fixtures/schema/report-1.json``.
+    """
     assert COMMITTED.read_bytes() == schema()
 
 
 def test_the_schema_version_is_the_first_key(document: Document) -> None:
-    """A reader in any language finds it under its published name."""
+    """The schema version is the first key, under its published name."""
     assert encode(document).startswith(b'{"schemaVersion":"%s"' % SCHEMA_VERSION.encode())
 
 
 def test_fields_of_a_newer_minor_version_are_ignored(document: Document) -> None:
-    """1.9 may say more than this reader knows."""
+    """Unknown fields of a newer minor version are ignored."""
     raw = json.loads(encode(document)) | {"schemaVersion": "1.9.0", "mood": "calm"}
     read = decode(json.dumps(raw).encode(), where="x")
     assert read.results == document.results
@@ -56,7 +58,7 @@ def test_fields_of_a_newer_minor_version_are_ignored(document: Document) -> None
     ],
 )
 def test_what_is_no_report_of_ours_is_refused_in_one_sentence(content: bytes, said: str) -> None:
-    """With exit code 4: it is the user's file."""
+    """An unreadable report is refused in one sentence that names it, with exit code 4."""
     with pytest.raises(TraceError) as refused:
         decode(content, where="report.json")
     assert said in str(refused.value)
@@ -65,7 +67,7 @@ def test_what_is_no_report_of_ours_is_refused_in_one_sentence(content: bytes, sa
 
 
 def test_a_wrong_value_is_named_with_its_place(document: Document) -> None:
-    """So that a broken file can be found and mended."""
+    """A wrong value is reported with its path in the document."""
     raw = json.loads(encode(document))
     raw["results"][3]["verdict"] = "PERHAPS"
     with pytest.raises(TraceError, match=r"PERHAPS.*\$\.results\[3\]\.verdict|results\[\.\.\.\]\.verdict"):
@@ -73,6 +75,6 @@ def test_a_wrong_value_is_named_with_its_place(document: Document) -> None:
 
 
 def test_a_folder_without_a_report_is_told_apart_from_a_broken_one(tmp_path: Path) -> None:
-    """The hint is to analyze the run."""
+    """A folder without a report gets the hint to run ``rocketdiff analyze``."""
     with pytest.raises(TraceError, match=r"No such file.*rocketdiff analyze"):
         load(tmp_path)

@@ -1,4 +1,4 @@
-"""Examples of a stored document: of one form in the file, of another in the program, and neither loses anything."""
+"""Conversion of examples between the stored and the internal form, without loss."""
 
 from typing import Any
 
@@ -29,7 +29,6 @@ DETAIL = {
 
 
 def document(detail: object) -> dict[str, Any]:
-    """The examples of a document with one result and one cluster."""
     shown = {"example": {"send": 7, "detail": detail}}
     run = {arm: {"client": "java"} for arm in ("baseline", "candidate")}
     return {
@@ -40,7 +39,7 @@ def document(detail: object) -> dict[str, Any]:
 
 
 def test_a_detail_is_understood() -> None:
-    """Its two arms, each with what it did; what is said besides is a figure."""
+    """A stored detail becomes sides with attempts, call and copies, and figures."""
     read = understand(document(DETAIL))
     assert isinstance(read, dict)
     for example in (read["results"][0]["divergences"][0]["example"], read["clusters"][0]["example"]):
@@ -56,7 +55,7 @@ def test_a_detail_is_understood() -> None:
 
 @pytest.mark.parametrize("detail", [DETAIL, {}, {"p": 0.5, "sends": 3}])
 def test_what_was_understood_is_published_as_it_was(detail: dict[str, object]) -> None:
-    """Of a send, of nothing, and of a statistic; arms without a label have none."""
+    """Publishing restores the stored form of any detail."""
     published = document(detail)
     read = understand(msgspec.json.decode(msgspec.json.encode(published)))
     assert isinstance(read, dict)
@@ -68,7 +67,7 @@ def test_what_was_understood_is_published_as_it_was(detail: dict[str, object]) -
 
 
 def test_an_older_document_that_says_less_is_understood(document: Document) -> None:
-    """Without calls and copies; nobody can tell then where the message is stored."""
+    """An older document without calls and copies is accepted; both are then unknown."""
     raw = msgspec.json.decode(encode(document))
     for one in raw["clusters"]:
         one["example"]["detail"] = {"decisions": [BAR]}
@@ -80,7 +79,7 @@ def test_an_older_document_that_says_less_is_understood(document: Document) -> N
     "detail", [5, {"decisions": 5}, {"decisions": [{}]}, DETAIL | {"stored": {"baseline": [["a"]]}}]
 )
 def test_a_detail_that_nobody_writes_is_refused(document: Document, detail: object) -> None:
-    """Like anything else of a document that is damaged."""
+    """A malformed detail is refused like any damaged document."""
     raw = msgspec.json.decode(encode(document))
     raw["clusters"][0]["example"]["detail"] = detail
     with pytest.raises(TraceError, match="a rocketdiff report"):

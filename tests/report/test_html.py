@@ -16,20 +16,20 @@ from rocketdiff.verdict.judge import RunVerdict
 
 
 def test_nothing_in_the_page_points_outside(page_text: str) -> None:
-    """Offline from a CI artefact: no address but the namespaces of SVG."""
+    """The page works offline: it has no address but the namespaces of SVG."""
     addresses = set(re.findall(r"https?://[^\s\"'<>]+", page_text))
     assert addresses <= {"http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"}
     assert not re.search(r'(?:src|href)="(?!#|data:,)', page_text)
 
 
 def test_the_page_is_small_and_says_the_same_after_a_round_trip(document: Document, page_text: str) -> None:
-    """The document alone is what is rendered."""
+    """The page is under a fifth of its limit and is made from the document alone."""
     assert len(page_text.encode()) < html.LIMIT_BYTES / 5
     assert html.render(decode(encode(document), where="x")) == page_text
 
 
 def test_every_fragment_link_has_a_target(document: Document, page_text: str) -> None:
-    """The matrix, the clusters and the first-divergence button lead somewhere."""
+    """Every fragment link of the page has a target."""
     targets = set(re.findall(r'id="([^"]+)"', page_text))
     links = set(re.findall(r'href="#([^"]+)"', page_text))
     assert links <= targets
@@ -37,7 +37,7 @@ def test_every_fragment_link_has_a_target(document: Document, page_text: str) ->
 
 
 def test_text_of_clients_is_escaped(document: Document) -> None:
-    """An exception message is data."""
+    """Text from clients is escaped."""
     example = replace(document.clusters[0].example, observed="<script>alert(1)</script>")
     cluster = replace(document.clusters[0], example=example, signature='"><img src=x>')
     text = html.render(msgspec.structs.replace(document, clusters=(cluster,), plots=Plots()))
@@ -46,7 +46,7 @@ def test_text_of_clients_is_escaped(document: Document) -> None:
 
 
 def test_a_document_without_any_picture_is_still_a_page(document: Document) -> None:
-    """A run killed before its first send has a verdict and nothing to draw."""
+    """A document without charts, as of a run killed before its first send, is still a page."""
     bare = msgspec.structs.replace(document, plots=Plots(), clusters=(), results=(), verdict=RunVerdict.INVALID)
     text = html.render(bare)
     assert "This run cannot be judged" in text
@@ -55,7 +55,7 @@ def test_a_document_without_any_picture_is_still_a_page(document: Document) -> N
 
 
 def test_every_verdict_of_a_run_has_a_page(document: Document) -> None:
-    """With its own headline."""
+    """Every verdict has its own headline."""
     bare = msgspec.structs.replace(document, plots=Plots())
     titles = {
         re.findall(r"<title>(.*?)</title>", html.render(msgspec.structs.replace(bare, verdict=v)))[0]
@@ -65,7 +65,7 @@ def test_every_verdict_of_a_run_has_a_page(document: Document) -> None:
 
 
 def test_a_full_page_leaves_out_pictures_of_the_less_telling_cases(document: Document) -> None:
-    """Room for three cases: the ones with divergences are drawn, the others say why not."""
+    """With room for three cases, three are drawn, those with divergences first."""
     order = [case.case for case in document.run.cases]
     alone = pictures.draw_cases(order[:3], document.plots, subjects_of(document))
     room = sum(picture.size() for picture in alone.values()) + 2_000
@@ -75,7 +75,7 @@ def test_a_full_page_leaves_out_pictures_of_the_less_telling_cases(document: Doc
 
 
 def test_ten_thousand_signatures_stay_a_page(document: Document) -> None:
-    """The first sixty are shown, eight in a line of answers; the rest is counted."""
+    """Of 10,000 signatures 60 are shown, eight per line of answers, and the rest counted."""
     first, shown = document.results[0], document.clusters[0]
     many = tuple(replace(first.divergences[0], signature=f"kind/{n}") for n in range(10_000))
     clusters = tuple(replace(shown, signature=f"kind/{n}", fingerprint=f"{n:012x}") for n in range(10_000))
@@ -89,7 +89,7 @@ def test_ten_thousand_signatures_stay_a_page(document: Document) -> None:
 
 
 def test_cases_with_divergences_are_drawn_first_and_unfolded(document: Document, page_text: str) -> None:
-    """Two of them are open from the start."""
+    """Cases with divergences are drawn first, and two of them are unfolded."""
     unfolded = re.findall(r'<details class="card case" id="([^"]+)" open', page_text)
     assert len(unfolded) == 2
     divergent = {anchors_of(document)[case] for case in document.clusters[0].cases}
@@ -97,14 +97,14 @@ def test_cases_with_divergences_are_drawn_first_and_unfolded(document: Document,
 
 
 def test_what_gates_and_has_no_answer_is_listed_with_its_reason(page_text: str) -> None:
-    """One inconclusive must check in the sample; measured ones are not listed."""
+    """A gating check without an answer is listed with its reason; measured ones are not."""
     section = page_text.partition('id="unanswered"')[2].partition("</section>")[0]
     assert section.count("<tr>") == 2
     assert "no send was retried" in section
 
 
 def test_an_invalid_case_is_named_among_the_guards(document: Document) -> None:
-    """With the reason the analysis gave."""
+    """Invalid cases are listed among the guards with the reason."""
     results = tuple(
         replace(r, verdict=Verdict.INVALID, reason="the pause was never proven")
         if r.check == "validity" and n < 10
@@ -117,6 +117,6 @@ def test_an_invalid_case_is_named_among_the_guards(document: Document) -> None:
 
 
 def test_the_file_appears_at_once(document: Document, tmp_path: Path) -> None:
-    """And nothing else stays in the folder."""
+    """The page is written atomically and leaves no other file."""
     html.write(msgspec.structs.replace(document, plots=Plots()), tmp_path)
     assert [entry.name for entry in tmp_path.iterdir()] == ["report.html"]

@@ -42,12 +42,12 @@ def result(verdict: str, severity: Severity = Severity.MUST, reason: str = "") -
     ],
 )
 def test_outcome_of_an_answer(verdict: str, severity: Severity, policy: Policy, outcome: str) -> None:
-    """Section 2.3 of the verdict specification."""
+    """Verdict, severity and policy determine the outcome of a test case."""
     assert outcome_of(result(verdict, severity), policy) == outcome
 
 
 def test_counts_are_those_of_the_elements(document: Document, tmp_path: Path) -> None:
-    """A server that trusts the attributes and one that counts see the same."""
+    """The counts in the attributes equal the numbers of elements."""
     root = ET.parse(write(document, tmp_path)).getroot()
     for kind, attribute in (
         ("testcase", "tests"),
@@ -61,14 +61,14 @@ def test_counts_are_those_of_the_elements(document: Document, tmp_path: Path) ->
 
 
 def test_characters_that_xml_cannot_hold_are_left_out() -> None:
-    """A client's exception text may contain anything."""
+    """Characters that XML cannot hold are removed from client text."""
     odd = result("INVALID", reason="a\x00\x08b\ud800c\ufffed <&>\t\u2603 \U0001f680")
     (error,) = ET.fromstring(render("r\x1b", 1, [odd], Policy())).iter("error")
     assert error.text == "abcd <&>\t\u2603 \U0001f680"
 
 
 def test_an_inconclusive_check_says_so_as_a_property() -> None:
-    """A skip alone would look like a choice of ours."""
+    """A skipped inconclusive check has a property that says so, with its reason."""
     lenient = Policy(inconclusive=Inconclusive.WARN)
     root = ET.fromstring(render("r", 1, [result("INCONCLUSIVE", reason="too few episodes")], lenient))
     assert root.find(".//property[@name='inconclusive'][@value='true']") is not None
@@ -78,7 +78,7 @@ def test_an_inconclusive_check_says_so_as_a_property() -> None:
 
 
 def test_the_file_is_whole_after_every_check(tmp_path: Path) -> None:
-    """A job killed half-way still reports what was known."""
+    """The file is complete after every check, so a killed job has results."""
     path = tmp_path / "junit.xml"
     listener = JUnitListener(path, Policy())
     listener.on_event(AnalysisStarted(1, 3))
@@ -90,14 +90,14 @@ def test_the_file_is_whole_after_every_check(tmp_path: Path) -> None:
 
 
 def test_a_failure_reads_well(snapshot: SnapshotAssertion) -> None:
-    """The whole file for one divergence."""
+    """Snapshot of the whole file for one divergence."""
     found = Divergence("retry/stays", "java:2", 1_204, Example(7, 1, 1, "paused", "broker-b", "broker-a <again>"))
     row = CheckResult("fault/pause/java:1~java:2", "queue-choice", Verdict.DIVERGES, divergences=(found,))
     assert render("r1", 42, [row], Policy()).decode() == snapshot
 
 
 def test_viewers_find_file_line_and_time(document: Document, tmp_path: Path) -> None:
-    """Thirty-six steps of a quarter of a second are nine; they stand at the first check, for all are answered by them."""
+    """Test cases have file and line; the case's 9 s (36 × 250 ms) are at its first check."""
     cases = tuple(replace(case, scenario_file="conformance/a.yaml", checks_line=7) for case in document.run.cases)
     suite = ET.parse(write(msgspec.structs.replace(document, run=replace(document.run, cases=cases)), tmp_path)).find(
         "testsuite"

@@ -1,4 +1,4 @@
-"""Swim lanes stay small, and show what they must."""
+"""Swim lanes: content, layout and size."""
 
 import re
 from dataclasses import replace
@@ -27,7 +27,6 @@ def lanes(*attempts: LaneAttempt, faults: tuple[FaultWindow, ...] = ()) -> SwimL
 
 
 def titles_of(svg: str, colour: str) -> list[str]:
-    """What a pointer reads at the bars of one colour."""
     groups = re.findall(f'<g fill="{colour}">(.*?)</g>', svg)
     return [title for group in groups for title in re.findall(r"<title>(.*?)</title>", group)]
 
@@ -37,26 +36,25 @@ def view_box(svg: str) -> str:
 
 
 def tops_of(svg: str, colour: str) -> list[float]:
-    """Upper edges of the bars of one colour."""
     groups = re.findall(f'<g fill="{colour}">(.*?)</g>', svg)
     return [float(y) for group in groups for y in re.findall(r' y="([\d.]+)"', group)]
 
 
 def test_every_attempt_is_a_bar_that_says_what_it_was() -> None:
-    """Attempts are counted from one, as everywhere."""
+    """Every attempt is a bar titled with send, attempt (from 1), broker, queue and outcome."""
     svg = draw_lanes(lanes(bar(0, 1), bar(500, 1_000, "unknown")), SUBJECTS)
     assert titles_of(svg, BASELINE) == ["send 1, attempt 1: broker-a, queue 0: stored after 1 ms"]
     assert titles_of(svg, UNKNOWN) == ["send 1, attempt 1: broker-a, queue 0: no answer after 500 ms"]
 
 
 def test_arms_and_outcomes_have_their_colours() -> None:
-    """Each arm's answered attempts, and the failed ones of both."""
+    """Stored attempts have the colour of their arm; failed ones share one colour."""
     svg = draw_lanes(lanes(bar(0, 1), bar(0, 9, "failed", "candidate"), bar(20, 21, arm="candidate")), SUBJECTS)
     assert [len(titles_of(svg, colour)) for colour in (BASELINE, CANDIDATE, FAILED)] == [1, 1, 1]
 
 
 def test_each_queue_of_a_broker_has_a_row_of_its_own() -> None:
-    """Nine pixels apart; the broker below begins after all of them."""
+    """Each queue has its own row, nine pixels apart, and the next broker begins below."""
     svg = draw_lanes(lanes(bar(0, 1), bar(1, 2, queue=1), bar(2, 3, queue=3), bar(4, 5, broker="broker-b")), SUBJECTS)
     first, second, third, below = tops_of(svg, BASELINE)
     assert (second - first, third - second) == (9, 9)
@@ -64,7 +62,7 @@ def test_each_queue_of_a_broker_has_a_row_of_its_own() -> None:
 
 
 def test_a_broker_of_many_queues_stays_as_high_as_one_of_eight() -> None:
-    """A picture of sixty-four queues is no wall."""
+    """A broker of 64 queues is drawn as high as one of eight."""
     of_eight, of_many = (
         draw_lanes(lanes(*(bar(n, n + 1, queue=n) for n in range(queues))), SUBJECTS) for queues in (8, 64)
     )
@@ -72,7 +70,7 @@ def test_a_broker_of_many_queues_stays_as_high_as_one_of_eight() -> None:
 
 
 def test_the_send_of_an_example_is_marked_in_both_arms() -> None:
-    """A line with its number, and the bars of both arms outlined."""
+    """An example's send has a labelled line and outlined bars in both arms."""
     mark = LaneMark("candidate", 0, 606, "avoidance.used-avoided-broker/first")
     shown = lanes(bar(0, 1, send=605), bar(20, 21, send=606), bar(22, 23, arm="candidate", send=606))
     svg = draw_lanes(replace(shown, marks=(mark,)), SUBJECTS)
@@ -83,7 +81,7 @@ def test_the_send_of_an_example_is_marked_in_both_arms() -> None:
 
 
 def test_marks_close_together_stand_above_each_other() -> None:
-    """Words of two examples two sends apart would lie on top of each other."""
+    """Marks close together are stacked so that their labels do not overlap."""
     marks = tuple(LaneMark("baseline", 0, send, "queue.out-of-turn/first") for send in (1, 2))
     one = replace(lanes(bar(0, 1), bar(5, 6, send=2), bar(900, 901, send=3)), marks=marks[:1])
     two = replace(one, marks=marks)
@@ -92,7 +90,7 @@ def test_marks_close_together_stand_above_each_other() -> None:
 
 
 def test_the_picture_says_in_words_what_it_shows() -> None:
-    """For those who cannot see it; a fault that was never healed lasts to the end."""
+    """The chart has a text alternative; an unhealed fault lasts to the end."""
     faults = (FaultWindow(1, "pause", "broker-b", 3_000, 5_000), FaultWindow(2, "kill", "broker-a", 4_000, None))
     svg = draw_lanes(lanes(bar(0, 9_000, "unknown"), faults=faults), SUBJECTS)
     assert "broker-b paused from 3.0 s to 5.0 s; broker-a killed from 4.0 s to the end." in svg
@@ -101,7 +99,7 @@ def test_the_picture_says_in_words_what_it_shows() -> None:
 
 
 def test_faults_outside_the_window_do_not_stretch_it() -> None:
-    """A pause long after the last attempt is not drawn; one that began before it is cut."""
+    """A fault outside the window does not extend it; an overlapping one is cut."""
     calm = (bar(1_000, 1_001), bar(2_000, 2_001))
     plain = draw_lanes(lanes(*calm), SUBJECTS)
     later = FaultWindow(1, "pause", "broker-a", 60_000, 61_000)
@@ -112,7 +110,7 @@ def test_faults_outside_the_window_do_not_stretch_it() -> None:
 
 
 def test_a_paused_name_server_shades_every_lane_and_has_none() -> None:
-    """A paused broker that got no attempt has a lane all the same."""
+    """A paused name server has no lane; a paused broker without attempts has one."""
     server = FaultWindow(1, "pause-name-server", "name-server-1", 500, 900)
     broker = FaultWindow(2, "pause", "broker-c", 500, 900)
     attempts = (bar(0, 1), bar(1_000, 1_001))
@@ -121,13 +119,13 @@ def test_a_paused_name_server_shades_every_lane_and_has_none() -> None:
 
 
 def test_a_full_window_stays_under_ninety_kilobytes() -> None:
-    """Two hundred bars an arm are the most a window can have."""
+    """A full window of 200 bars per arm stays under 90 kB."""
     attempts = [bar(10.0 * n, 10.0 * n + 1, arm=arm, send=n) for n in range(200) for arm in SUBJECTS]
     assert len(draw_lanes(lanes(*attempts), SUBJECTS)) < 90_000
 
 
 def test_names_from_outside_cannot_break_the_page() -> None:
-    """A broker may be called anything, and a signature holds what a client said."""
+    """Names of brokers, signatures and subjects are escaped."""
     mark = LaneMark("baseline", 0, 1, "<i>")
     faults = (FaultWindow(1, "pause", "<u>", 0, 1),)
     svg = draw_lanes(

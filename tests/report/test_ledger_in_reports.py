@@ -1,4 +1,4 @@
-"""Declared divergences in every format: what is known, why, since when, and what somebody has to do about the ledger."""
+"""Declared divergences and the ledger in every format."""
 
 import json
 from dataclasses import replace
@@ -64,13 +64,11 @@ def judged(*entries: Entry) -> Document:
 
 @pytest.fixture(scope="module")
 def known() -> Document:
-    """The sample run with both of its divergences declared."""
     return judged(STICKY, SHORTER)
 
 
 @pytest.fixture(scope="module")
 def stale() -> Document:
-    """The same with an entry for something that did not occur."""
     return judged(STICKY, SHORTER, GONE)
 
 
@@ -81,33 +79,33 @@ def terminal(document: Document) -> str:
 
 
 def test_a_run_with_declared_divergences_only_conforms_and_says_so(known: Document) -> None:
-    """Exit 0; the line counts them; the headline does not claim that the clients behave alike."""
+    """A run with only declared divergences exits with 0 and says so."""
     assert known.exit_code is ExitCode.CONFORMS
     assert known.machine_line.startswith("VERDICT conforms new=0 declared=8 stale=0 inconclusive=")
     assert f"{NEW} differs from {OLD} only as the ledger declares" in terminal(known)
 
 
 def test_a_stale_entry_is_exit_3_with_its_own_headline(stale: Document) -> None:
-    """Two cases lack what it declares."""
+    """A stale entry is exit 3 with its own headline, here for two cases."""
     assert (stale.exit_code, stale.counts.stale, stale.counts.declared) == (ExitCode.STALE_LEDGER, 2, 8)
     assert f"{NEW} does not show a divergence that the ledger declares" in terminal(stale)
 
 
 def test_clusters_are_declared_by_name(known: Document) -> None:
-    """Per divergence: a check that also has a new one still shows the known one as known."""
+    """Clusters are declared per divergence, with the names of the entries."""
     declared = {cluster.signature: cluster.declared_by for cluster in known.clusters}
     assert declared == {STAYS.signature: ("K01-sticky",), AVOIDS.signature: ("K16-shorter",)}
     assert {cluster.weight for cluster in known.clusters} == {Weight.DECLARED}
 
 
 def test_the_document_keeps_the_ledger_and_satisfies_its_schema(stale: Document) -> None:
-    """JSON there and back."""
+    """A document with a ledger survives a round trip and satisfies the schema."""
     assert decode(encode(stale), where="x") == stale
     jsonschema.validate(json.loads(encode(stale)), json.loads(SCHEMA.read_bytes()))
 
 
 def test_the_terminal_gives_reason_and_reference_once(stale: Document) -> None:
-    """And for a stale entry where it is missing."""
+    """The terminal prints an entry's reason and reference once, and where a stale one is missing."""
     text = " ".join(terminal(stale).split())
     assert text.count("A retry accepts only the broker that failed. (apache/rocketmq#1576; at fault: baseline)") == 1
     assert "declared by K01-sticky" in text
@@ -119,7 +117,7 @@ def test_the_terminal_gives_reason_and_reference_once(stale: Document) -> None:
 
 
 def test_markdown_lists_the_shared_ones_apart(stale: Document) -> None:
-    """What is nobody's own fault must not drown among the others."""
+    """Markdown lists divergences with both clients at fault separately."""
     text = markdown.render(stale, markdown.SUMMARY_BYTES)
     own, shared = text.split("Both at fault, or a gap in the specification:")
     assert "| declared | by `K01-sticky` |" in own
@@ -129,7 +127,7 @@ def test_markdown_lists_the_shared_ones_apart(stale: Document) -> None:
 
 
 def test_junit_passes_what_is_declared_and_fails_what_is_stale(stale: Document) -> None:
-    """With the entries' names, and the reason as the message."""
+    """JUnit passes declared divergences with entry and reason and fails stale entries."""
     root = ET.fromstring(junit.render("r", 1, stale.results, stale.policy))
     declared = root.findall(".//property[@name='declared']")
     assert {one.get("value") for one in declared} == {"K01-sticky", "K16-shorter"}
@@ -142,7 +140,7 @@ def test_junit_passes_what_is_declared_and_fails_what_is_stale(stale: Document) 
 
 
 def test_the_page_has_a_section_for_the_ledger_and_links_to_it(stale: Document) -> None:
-    """Each card leads to the entry that declares it."""
+    """The page has a ledger section, and each card links to its entry."""
     text = html.render(stale)
     assert 'href="#ledger-K01-sticky"' in text
     assert '<tr id="ledger-K01-sticky">' in text
@@ -151,13 +149,13 @@ def test_the_page_has_a_section_for_the_ledger_and_links_to_it(stale: Document) 
 
 
 def test_a_page_without_a_ledger_has_no_such_section(document: Document, page_text: str) -> None:
-    """Nothing to say, nothing said."""
+    """A page without a ledger has no ledger section."""
     assert document.ledger == ()
     assert 'id="ledger"' not in page_text
 
 
 def test_entries_to_look_at_are_the_stale_and_the_ageing(stale: Document) -> None:
-    """What is as declared and in date needs nobody."""
+    """Only stale and ageing entries need attention."""
     ageing = judged(replace(STICKY, owner=""))
     assert [entry.id for entry in to_look_at(stale)] == ["K99-gone"]
     assert [entry.id for entry in to_look_at(ageing)] == ["K01-sticky"]
@@ -165,5 +163,5 @@ def test_entries_to_look_at_are_the_stale_and_the_ageing(stale: Document) -> Non
 
 
 def test_parts_without_entries_are_left_out() -> None:
-    """A ledger of one client's own faults has one part."""
+    """The ledger section omits parts without entries."""
     assert [part.title for part in ledger_parts(judged(STICKY))] == ["One client at fault"]

@@ -13,12 +13,11 @@ from rocketdiff.report.formats import markdown
 
 
 def test_a_divergent_run_reads_well(document: Document, snapshot: SnapshotAssertion) -> None:
-    """Verdict, clusters, matrix, command, machine line."""
+    """The summary of a diverging run has verdict, clusters, matrix, command and machine line."""
     assert markdown.render(document, markdown.SUMMARY_BYTES) == snapshot
 
 
 def crowded(document: Document, clusters: int) -> Document:
-    """The sample with many signatures, each with a long example."""
     first = document.clusters[0]
     example = replace(first.example, observed="broker-a " * 60)
     many = tuple(replace(first, signature=f"kind/{n}", example=example) for n in range(clusters))
@@ -26,7 +25,7 @@ def crowded(document: Document, clusters: int) -> Document:
 
 
 def test_ten_clusters_are_open_and_the_rest_folded(document: Document) -> None:
-    """The reader decides to see more."""
+    """Ten clusters are open and the rest folded."""
     text = markdown.render(crowded(document, 30), markdown.SUMMARY_BYTES)
     assert text.count("\n### ❌") == 30
     assert "<details><summary>20 more signatures</summary>" in text
@@ -35,14 +34,14 @@ def test_ten_clusters_are_open_and_the_rest_folded(document: Document) -> None:
 
 @pytest.mark.parametrize("limit", [markdown.SUMMARY_BYTES, markdown.COMMENT_BYTES, 9_000, 2_000, 700])
 def test_the_text_always_fits_and_always_has_the_verdict(document: Document, limit: int) -> None:
-    """However much there is to tell, and however little room."""
+    """The text fits any limit and always starts with the verdict."""
     text = markdown.render(crowded(document, 3_000), limit)
     assert len(text.encode()) <= limit
     assert text.startswith("## ❌ java:5.3.3 behaves differently from java:4.7.1")
 
 
 def test_both_files_are_within_the_limits_of_the_platforms(document: Document, tmp_path: Path) -> None:
-    """A summary of at most 1 MiB, a comment of at most 64 KiB."""
+    """The summary has at most 1 MiB and the comment at most 64 KiB."""
     summary, comment = markdown.write(crowded(document, 5_000), tmp_path)
     assert summary.stat().st_size <= 1 << 20
     assert comment.stat().st_size <= 1 << 16
@@ -50,7 +49,7 @@ def test_both_files_are_within_the_limits_of_the_platforms(document: Document, t
 
 
 def test_what_clients_say_is_no_markup(document: Document) -> None:
-    """No mention of anyone, no link to an issue, no table torn apart, no HTML."""
+    """Text from clients creates no mention, issue link, table cell or HTML."""
     hostile = replace(document.clusters[0].example, observed="@team #1 | <img src=x> `x`\n## head [a](b)")
     cluster = replace(document.clusters[0], example=hostile, signature="a`b|c")
     text = markdown.render(msgspec.structs.replace(document, clusters=(cluster,)), markdown.SUMMARY_BYTES)
@@ -59,7 +58,7 @@ def test_what_clients_say_is_no_markup(document: Document) -> None:
 
 
 def test_a_conforming_run_is_short(document: Document) -> None:
-    """No divergence, no open end: verdict, matrix, command."""
+    """A conforming run has checks but no section for open ones."""
     fine = tuple(replace(r, verdict=Verdict.CONFORMS, divergences=()) for r in document.results)
     text = markdown.render(msgspec.structs.replace(document, results=fine, clusters=()), markdown.SUMMARY_BYTES)
     assert "### Checks" in text
@@ -67,7 +66,7 @@ def test_a_conforming_run_is_short(document: Document) -> None:
 
 
 def test_what_a_forged_description_says_is_no_markup(document: Document) -> None:
-    """A run's suite, backend and release come from a file, and so does the command that made it."""
+    """Suite, backend, release and command come from a file and are escaped too."""
     run = replace(document.run, suite="@team", backend="<img src=x>", server_release="#1", reproduce="a ``` b\n# c")
     text = markdown.render(msgspec.structs.replace(document, run=run), markdown.SUMMARY_BYTES)
     assert "RocketMQ \\#1 on &#60;img src=x&#62;, suite &#64;team," in text

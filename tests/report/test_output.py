@@ -1,4 +1,4 @@
-"""What a command prints on standard output: made of events alone."""
+"""Standard output of a command, produced from events alone."""
 
 from pathlib import Path
 
@@ -11,14 +11,14 @@ from tests.report.conftest import sample_document
 
 
 def test_the_summary_is_that_of_the_stored_report(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Its last line is for machines."""
+    """The summary of a stored report is printed, with the machine line last."""
     path = write(sample_document(), tmp_path)
     OutputListener().on_event(ReportWritten((("json", path),)))
     assert capsys.readouterr().out.splitlines()[-1].startswith("VERDICT diverges ")
 
 
 def test_a_run_that_broke_off_names_the_report_of_what_was_complete(capsys: pytest.CaptureFixture[str]) -> None:
-    """There is no verdict, which the last line says."""
+    """A failed run names the report of its complete cases and ends with the error line."""
     OutputListener().on_event(RunFailed("VERDICT error run=r", (("json", Path("r/report.json")),)))
     assert capsys.readouterr().out == "the cases that were complete are judged in r/report.json\nVERDICT error run=r\n"
     OutputListener().on_event(RunFailed("VERDICT error run=r"))
@@ -26,13 +26,13 @@ def test_a_run_that_broke_off_names_the_report_of_what_was_complete(capsys: pyte
 
 
 def test_a_dry_run_is_printed_as_it_is_told(capsys: pytest.CaptureFixture[str]) -> None:
-    """Line by line."""
+    """A dry run is printed line by line."""
     OutputListener().on_event(DryRunDescribed(("dry run", "case 1")))
     assert capsys.readouterr().out == "dry run\ncase 1\n"
 
 
 def test_whoever_interrupts_a_run_is_told_how_to_judge_what_there_is(capsys: pytest.CaptureFixture[str]) -> None:
-    """The command as it is to be typed, beside the answer and not in it."""
+    """After an interrupt standard error has the command that judges the completed part."""
     OutputListener().on_event(RunInterrupted(Path("reports/my run")))
     told = capsys.readouterr()
     assert told.err == "the completed part of the run can be judged: rocketdiff analyze 'reports/my run'\n"

@@ -1,4 +1,4 @@
-"""A whole case in small."""
+"""The overview chart of a whole case."""
 
 from rocketdiff.core.answers.plots import FaultWindow, LaneAttempt, Overview, OverviewRow, SwimLanes
 from rocketdiff.report.charts.overview import draw_overview
@@ -17,20 +17,19 @@ def overview(broker: str = "broker-b") -> Overview:
 
 
 def steps_of(svg: str, colour: str) -> int:
-    """Steps with a bar of that colour."""
     return sum(
         path.split('d="')[1].split('"')[0].count("M") for path in svg.split("<path ")[1:] if f'fill="{colour}"' in path
     )
 
 
 def test_a_step_without_attempts_has_no_bar() -> None:
-    """The candidate is back on the broker in the third step, the baseline is not; each met the pause once."""
+    """A step without attempts has no bar: only the candidate is back in the third step."""
     svg = draw_overview(overview(), (), SUBJECTS)
     assert [steps_of(svg, colour) for colour in (BASELINE, CANDIDATE, UNKNOWN)] == [1, 2, 2]
 
 
 def test_what_is_drawn_in_full_is_outlined_with_its_number() -> None:
-    """From 500 to 750 ms of 1,000: the third quarter of the axis, 210 of its 840 pixels."""
+    """The part drawn in full is outlined: 500 to 750 of 1,000 ms are 210 of 840 pixels."""
     inside = tuple(
         LaneAttempt("candidate", 0, n, 0, "broker-b", 0, at_ms, at_ms, "ok", "none")
         for n, at_ms in enumerate((500, 750))
@@ -41,12 +40,12 @@ def test_what_is_drawn_in_full_is_outlined_with_its_number() -> None:
 
 
 def test_it_says_in_words_what_it_shows() -> None:
-    """With the fault, and each arm's attempts by broker."""
+    """The text alternative has the fault and each arm's attempts by broker."""
     svg = draw_overview(overview(), (), SUBJECTS)
     assert "broker-b paused from 0.2 s to 0.5 s." in svg
     assert "java:5.3.3, broker-b: 7 attempts stored, 1 others" in svg
 
 
 def test_a_broker_may_be_called_anything() -> None:
-    """Its name is text."""
+    """Names of brokers and subjects are escaped."""
     assert "<script>" not in draw_overview(overview("<script>"), (), {"baseline": "<b>", "candidate": "&"})

@@ -1,4 +1,4 @@
-"""What the page decides before any template sees it."""
+"""The views of the page, before any template."""
 
 from dataclasses import replace
 
@@ -23,7 +23,7 @@ def with_guards(document: Document, *guards: Guard) -> Document:
 
 
 def test_guards_of_a_kind_that_hold_share_a_line_and_broken_ones_do_not(document: Document) -> None:
-    """Thirty cases with seven guards each are seven lines, and one for every broken guard."""
+    """Guards of one kind that hold share a line; broken ones do not."""
     guards = (
         *(Guard(f"fault-{n}", True, f"pause {n} proven", "proven", "a") for n in range(1, 4)),
         Guard("fault-4", False, "pause 4 proven", "not injected", "a"),
@@ -36,14 +36,14 @@ def test_guards_of_a_kind_that_hold_share_a_line_and_broken_ones_do_not(document
 
 
 def test_the_first_guard_is_that_the_plan_was_executed(document: Document) -> None:
-    """Unplanned answers beside it do not hide a missing one."""
+    """The first guard counts planned checks that ran; unplanned ones do not compensate."""
     counts = Counts(checks=23, planned=19, unanswered=1)
     first = guards_of(msgspec.structs.replace(document, counts=counts))[0]
     assert (first.held, first.seen) == (False, "18 of 19")
 
 
 def test_durations_are_listed_in_the_order_of_time(document: Document) -> None:
-    """calm, paused, after; the arms side by side."""
+    """Durations are ordered calm, paused, after, with both arms side by side."""
     pictures = {case.case: CasePictures() for case in document.run.cases}
     first = case_views(document, pictures)[0]
     seen = [(row.phase, row.arm) for row in first.elapsed]
@@ -55,7 +55,7 @@ def ended(baseline: int, candidate: int, **only: int) -> FailoverEndings:
 
 
 def test_how_episodes_ended_has_a_test_of_its_own() -> None:
-    """Five of ten against ten of ten, discordant 0 : 5; twice one half to the fifth is 0.0625."""
+    """Endings have an exact McNemar test: 0 : 5 is p = 2 × 0.5^5 = 0.0625."""
     said = endings_text(
         ended(5, 10, baseline_only=0, candidate_only=5), {"baseline": "java:4.7.1", "candidate": "java:5.3.3"}
     )
@@ -65,7 +65,7 @@ def test_how_episodes_ended_has_a_test_of_its_own() -> None:
 
 @pytest.mark.parametrize(("left", "word"), [(5, "equivalent where both failed over"), (6, "equivalent")])
 def test_equivalent_speaks_of_those_that_both_left(document: Document, left: int, word: str) -> None:
-    """Where an arm left no more than half of them, the word says so; the endings stand in the row."""
+    """If an arm failed over in at most half of the episodes, "equivalent" names those where both did."""
     row = next(one for one in document.results if one.check == "failover-time" and one.case.startswith("pooled/"))
     ends = replace(ended(left, 10, baseline_only=0, candidate_only=10 - left), pool=row.case)
     plots = replace(document.plots, endings=(ends,))
@@ -76,7 +76,7 @@ def test_equivalent_speaks_of_those_that_both_left(document: Document, left: int
 
 
 def test_rows_of_the_matrix_follow_the_plan_and_pooled_ones_come_last(document: Document) -> None:
-    """A check that was not asked is an empty cell."""
+    """The matrix has planned cases in order, pooled rows last, and empty cells without a check."""
     matrix = matrix_of(document)
     assert [row.case for row in matrix.rows[:-1]] == [case.case for case in document.run.cases]
     assert matrix.rows[-1].case.startswith("pooled/")
@@ -85,7 +85,7 @@ def test_rows_of_the_matrix_follow_the_plan_and_pooled_ones_come_last(document: 
 
 
 def test_the_subline_accounts_for_every_check(document: Document) -> None:
-    """53 + 8 + 1 + 4 + 16 are the sample's 82."""
+    """The subline accounts for all checks: 53 + 8 + 1 + 4 + 16 are 82."""
     assert subline(document) == (
         "8 checks fail, 2 new kinds of divergence in 4 cases · 53 of 82 checks conform · 8 diverge · 1 inconclusive"
         " · 4 not applicable · 16 measured only · 61 of 66 gating checks answered · 1 gating check has no answer"
@@ -93,14 +93,14 @@ def test_the_subline_accounts_for_every_check(document: Document) -> None:
 
 
 def test_a_control_run_is_compared_with_itself(document: Document) -> None:
-    """The same subject twice."""
+    """In a run of a client against itself the headline says "itself"."""
     control = replace(document.run, baseline=document.run.candidate)
     said = headline(msgspec.structs.replace(document, run=control))
     assert said == "java:5.3.3 behaves differently from itself"
 
 
 def test_a_baseline_that_died_says_nothing_of_the_candidate(document: Document) -> None:
-    """All that is new is how the standard itself ended."""
+    """If only the baseline broke the protocol, the headline does not blame the candidate."""
     died = tuple(
         replace(cluster, subject=document.run.baseline.subject, signature="protocol.died")
         for cluster in document.clusters[:1]
@@ -124,12 +124,12 @@ def test_a_baseline_that_died_says_nothing_of_the_candidate(document: Document) 
     ],
 )
 def test_a_figure_has_its_unit_and_its_sample(measure: Measure, text: str) -> None:
-    """And its interval, where it has one."""
+    """A figure has its unit, sample size and interval, if any."""
     assert measure_text(measure) == text
 
 
 def test_figures_of_both_arms_share_a_line() -> None:
-    """In the order they come."""
+    """Figures of both arms share a line."""
     measures = [
         Measure("retries baseline", 2, "count", 9),
         Measure("x", 1, "s", 1),
@@ -151,7 +151,7 @@ def test_figures_of_both_arms_share_a_line() -> None:
     ],
 )
 def test_how_a_call_ended(call: CallEnd | None, text: str) -> None:
-    """What the application saw."""
+    """The end of a call is described as the application saw it."""
     assert call_text(call) == text
 
 
@@ -165,12 +165,12 @@ def test_how_a_call_ended(call: CallEnd | None, text: str) -> None:
     ],
 )
 def test_where_a_message_is_stored(copies: list[StoredAt] | None, text: str) -> None:
-    """Nowhere, once, or more often than anyone asked for."""
+    """The copies of a message are listed with their places."""
     assert stored_text(copies) == text
 
 
 def test_details_of_a_check_are_named_values(document: Document) -> None:
-    """What is shown elsewhere is left out."""
+    """Details of a check are named values."""
     stays = next(cluster for cluster in document.clusters if cluster.check == "queue-choice")
     assert detail_lines(stays.example) == (
         ("rules.index", "172"),
@@ -181,7 +181,7 @@ def test_details_of_a_check_are_named_values(document: Document) -> None:
 
 
 def test_numbers_and_moments_are_for_people() -> None:
-    """Three digits, and a date one can read; what is no date is left alone."""
+    """Numbers have three significant digits and dates are readable; other text is unchanged."""
     assert [number(value) for value in (3, 1_234_567.8, 0.000123, 12.345)] == ["3", "1,234,568", "0.000123", "12.3"]
     assert moment("2026-11-21T14:22:33+00:00") == "2026-11-21 14:22:33 UTC"
     assert moment("yesterday") == "yesterday"

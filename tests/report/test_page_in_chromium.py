@@ -1,4 +1,4 @@
-"""The page as a browser shows it: headless Chromium through playwright's driver."""
+"""The page in headless Chromium, through playwright."""
 
 import shutil
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ FLAGS = [
     "--disable-sync",
 ]
 PATIENCE_MS = 180_000
-"""Only so that a hung browser ends; a machine with ten other jobs is allowed to be slow."""
+"""Ends a hung browser; a machine with ten other jobs may be slow."""
 
 SECTIONS = ("divergences", "unanswered", "checks", "failover", "cases", "validity", "gate", "run", "reading")
 
@@ -36,7 +36,6 @@ pytestmark = [
 
 @pytest.fixture(scope="module")
 def browser() -> "Iterator[Browser]":
-    """One headless browser for this file."""
     from playwright.sync_api import sync_playwright  # noqa: PLC0415 - a second's work for every process that only collects
 
     with sync_playwright() as driver:
@@ -47,14 +46,13 @@ def browser() -> "Iterator[Browser]":
 
 @pytest.fixture(scope="module")
 def address(page_text: str, tmp_path_factory: pytest.TempPathFactory) -> str:
-    """The sample report on disk."""
     path = tmp_path_factory.mktemp("report") / html.FILE_NAME
     path.write_text(page_text, encoding="utf-8")
     return path.as_uri()
 
 
 class Visit:
-    """One page with what it complained about and what it asked for."""
+    """A loaded page with its console messages and requests."""
 
     def __init__(
         self, browser: "Browser", address: str, width: int, scheme: Literal["light", "dark"] = "light"
@@ -76,7 +74,7 @@ class Visit:
 
 @pytest.fixture(scope="module")
 def looked_at(browser: "Browser", address: str) -> Iterator[Visit]:
-    """The page on a desktop, for tests that do nothing to it: each loading of it costs a second of a core."""
+    """The page for tests that do not change it: each load costs a second of a core."""
     visit = Visit(browser, address, 1280)
     yield visit
     visit.context.close()
@@ -84,7 +82,7 @@ def looked_at(browser: "Browser", address: str) -> Iterator[Visit]:
 
 @pytest.fixture(scope="module")
 def unfolded(browser: "Browser", address: str) -> Iterator[Visit]:
-    """The page with everything unfolded, in windows of any width."""
+    """The page with everything unfolded, for windows of any width."""
     visit = Visit(browser, address, 1280)
     visit.page.evaluate("document.querySelectorAll('details').forEach(fold => { fold.open = true; })")
     yield visit
@@ -93,20 +91,19 @@ def unfolded(browser: "Browser", address: str) -> Iterator[Visit]:
 
 @pytest.fixture
 def visit(browser: "Browser", address: str) -> Iterator[Visit]:
-    """The page on a desktop, for a test of its own."""
     visit = Visit(browser, address, 1280)
     yield visit
     visit.context.close()
 
 
 def test_the_page_is_quiet_and_asks_for_nothing(looked_at: Visit, address: str) -> None:
-    """No console message, no request but the file itself."""
+    """The page logs nothing and requests only its own file."""
     assert looked_at.complaints == []
     assert looked_at.requests == [address]
 
 
 def test_every_section_is_there_with_a_heading(looked_at: Visit) -> None:
-    """In the order they are read."""
+    """All sections exist, in order, with a heading."""
     found = looked_at.page.eval_on_selector_all("main > section", "all => all.map(one => one.id)")
     assert tuple(found) == SECTIONS
     for section in SECTIONS:
@@ -114,7 +111,7 @@ def test_every_section_is_there_with_a_heading(looked_at: Visit) -> None:
 
 
 def test_charts_are_seen(looked_at: Visit) -> None:
-    """Overview, lanes, shares, ambiguity of an open case and the failover curves have a size and a text alternative."""
+    """Overview, lanes, shares, ambiguity and failover charts have a size and a text alternative."""
     for kind in (
         "figure.overview svg",
         "figure.lanes svg",
@@ -132,14 +129,14 @@ def test_charts_are_seen(looked_at: Visit) -> None:
 
 @pytest.mark.parametrize("width", [390, 768, 1280])
 def test_the_page_is_never_wider_than_the_window(unfolded: Visit, width: int) -> None:
-    """Wide tables and lanes scroll inside their own box; also with everything unfolded."""
+    """The page is never wider than the window; wide tables and lanes scroll in their box."""
     unfolded.page.set_viewport_size({"width": width, "height": 900})
     assert unfolded.page.evaluate("window.innerWidth") == width
     assert unfolded.page.evaluate("document.documentElement.scrollWidth") <= width
 
 
 def test_the_button_leads_to_the_first_divergence(visit: Visit, document: Document) -> None:
-    """The card is in the window afterwards."""
+    """The button scrolls to the first divergence."""
     visit.page.click("text=Jump to the first divergence")
     card = visit.page.locator(f"#divergence-{document.clusters[0].fingerprint}")
     visit.page.wait_for_function(
@@ -150,7 +147,7 @@ def test_the_button_leads_to_the_first_divergence(visit: Visit, document: Docume
 
 
 def test_a_sign_of_the_matrix_unfolds_its_case(visit: Visit) -> None:
-    """A link into a folded case opens it."""
+    """A sign of the matrix unfolds the case that it links to."""
     folded = visit.page.locator("#case-explicit-queue-by-selector")
     assert folded.get_attribute("open") is None
     visit.page.click(".matrix a[href='#case-explicit-queue-by-selector.loss']")
@@ -158,7 +155,7 @@ def test_a_sign_of_the_matrix_unfolds_its_case(visit: Visit) -> None:
 
 
 def test_a_reader_goes_from_a_sign_to_the_divergence_its_pictures_and_what_repeats_it(visit: Visit) -> None:
-    """Sign, answer, card, case with its lanes; explain and the repeating command are on the card."""
+    """Links lead from a sign to the answer, its card with the commands, and the case's lanes."""
     visit.page.locator(".matrix td > a.bad").first.click()
     answer = visit.page.locator(":target")
     link = answer.locator("a[href^='#divergence-']").first
@@ -172,7 +169,7 @@ def test_a_reader_goes_from_a_sign_to_the_divergence_its_pictures_and_what_repea
 
 
 def test_the_filter_leaves_what_diverges(visit: Visit) -> None:
-    """Four of eight cases diverge and one is open; pressed again, everything is back."""
+    """The filter leaves four diverging cases and one open; a second click restores all."""
     rows = visit.page.locator(".matrix tbody tr:visible")
     assert rows.count() == 9
     visit.page.click("text=Only what diverges or is open")
@@ -183,7 +180,7 @@ def test_the_filter_leaves_what_diverges(visit: Visit) -> None:
 
 
 def test_the_reproduce_command_is_copied(browser: "Browser", address: str, document: Document) -> None:
-    """To the clipboard, word for word."""
+    """The button copies the reproduce command unchanged."""
     visit = Visit(browser, address, 1280)
     visit.context.grant_permissions(["clipboard-read", "clipboard-write"])
     visit.page.click("text=Copy reproduce command")
@@ -193,7 +190,7 @@ def test_the_reproduce_command_is_copied(browser: "Browser", address: str, docum
 
 
 def test_the_dark_scheme_reaches_into_the_charts(browser: "Browser", address: str) -> None:
-    """Page and axis text change together."""
+    """The dark scheme changes both the page and the text of the charts."""
     seen = []
     schemes: tuple[Literal["light", "dark"], ...] = ("light", "dark")
     for scheme in schemes:
@@ -209,7 +206,7 @@ def test_the_dark_scheme_reaches_into_the_charts(browser: "Browser", address: st
 
 
 def test_paper_has_the_folds_as_they_are_and_everything_on_it(browser: "Browser", address: str) -> None:
-    """Nothing unfolds by itself; the matrix is as wide as the paper allows, 180 mm of A4 being 680 pixels."""
+    """Printing unfolds nothing, and the matrix fits A4 (180 mm are 680 pixels)."""
     visit = Visit(browser, address, 680)
     visit.page.emulate_media(media="print")
     before = visit.page.locator("details[open]").count()
@@ -220,7 +217,7 @@ def test_paper_has_the_folds_as_they_are_and_everything_on_it(browser: "Browser"
 
 
 def test_on_a_phone_every_answer_is_inside_the_window(browser: "Browser", address: str) -> None:
-    """The column that says why stands below the others instead of beside them."""
+    """On a phone all answers stay inside the window."""
     visit = Visit(browser, address, 390)
     right = visit.page.eval_on_selector_all(
         "details.case[open] table.answers td", "all => Math.max(...all.map(one => one.getBoundingClientRect().right))"
@@ -230,7 +227,7 @@ def test_on_a_phone_every_answer_is_inside_the_window(browser: "Browser", addres
 
 
 def test_tables_and_headings_can_be_followed_by_a_screen_reader(looked_at: Visit) -> None:
-    """Every header cell has a scope, no heading level is skipped, every scrolling box has a name."""
+    """Header cells have a scope, heading levels are not skipped, scrolling boxes have a name."""
     assert looked_at.page.locator("th:not([scope])").count() == 0
     levels = looked_at.page.eval_on_selector_all("h1, h2, h3, h4", "all => all.map(one => Number(one.tagName[1]))")
     assert levels[0] == 1

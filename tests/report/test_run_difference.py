@@ -1,4 +1,4 @@
-"""What is new against an earlier run: only what that run could have shown; gone is only what was asked again."""
+"""Differences of two runs, restricted to checks that both answered."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -19,12 +19,10 @@ PLACE = "retries/none"
 
 @pytest.fixture
 def calm(document: Document) -> Document:
-    """The sample run with nothing but one answered check."""
     return with_results(document, (answer(document),))
 
 
 def answer(document: Document, **changes: Any) -> CheckResult:
-    """`loss` of one scenario, which conforms unless told otherwise."""
     pair = f"{document.run.baseline.subject}~{document.run.candidate.subject}"
     given = CheckResult(f"{PLACE}/{pair}", "loss", Verdict.CONFORMS)
     return replace(given, **changes)
@@ -35,7 +33,6 @@ def with_results(document: Document, results: Sequence[CheckResult]) -> Document
 
 
 def lossy(document: Document, **changes: Any) -> CheckResult:
-    """The same, with one divergence of the candidate."""
     some = next(d for result in document.results for d in result.divergences)
     lost = Divergence("loss.acknowledged-not-stored", document.run.candidate.subject, 3, some.example)
     return answer(document, **({"verdict": Verdict.DIVERGES, "divergences": (lost,)} | changes))
@@ -46,14 +43,14 @@ def changes_of(before: Document, after: Document) -> list[Change]:
 
 
 def test_a_run_compared_with_itself_has_nothing_new(document: Document) -> None:
-    """Whatever diverges in it."""
+    """A run compared with itself has only unchanged rows."""
     difference = difference_of(document, document)
     assert {row.change for row in difference.rows} == {Change.UNCHANGED}
     assert difference.exit_code is ExitCode.CONFORMS
 
 
 def test_what_the_earlier_run_was_asked_and_did_not_show_is_new(document: Document, calm: Document) -> None:
-    """And fails."""
+    """A divergence in a check that the earlier run answered without it is new and fails."""
     difference = difference_of(calm, with_results(document, (lossy(document),)))
     assert [(row.change, row.key.arm, row.key.question) for row in difference.rows] == [
         (Change.NEW, "candidate", ScenarioCheck(PLACE, "loss"))
@@ -62,7 +59,7 @@ def test_what_the_earlier_run_was_asked_and_did_not_show_is_new(document: Docume
 
 
 def test_what_the_later_run_was_asked_and_does_not_show_is_gone(document: Document, calm: Document) -> None:
-    """Nothing fails."""
+    """A divergence that the later run no longer shows is gone and fails nothing."""
     difference = difference_of(with_results(document, (lossy(document),)), calm)
     assert [row.change for row in difference.rows] == [Change.GONE]
     assert difference.exit_code is ExitCode.CONFORMS
@@ -70,7 +67,7 @@ def test_what_the_later_run_was_asked_and_does_not_show_is_gone(document: Docume
 
 @pytest.mark.parametrize("verdict", [Verdict.INCONCLUSIVE, Verdict.INVALID, Verdict.NOT_APPLICABLE])
 def test_a_question_that_lost_its_answer_is_neither_gone_nor_passed(document: Document, verdict: Verdict) -> None:
-    """A run whose pause failed to pause must not look like a mended client."""
+    """A check without an answer in the later run is inconclusive: a failed pause is no fix."""
     after = with_results(document, (answer(document, verdict=verdict),))
     difference = difference_of(with_results(document, (lossy(document),)), after)
     assert [row.change for row in difference.rows] == [Change.NOT_COMPARED]
@@ -79,12 +76,12 @@ def test_a_question_that_lost_its_answer_is_neither_gone_nor_passed(document: Do
 
 
 def test_what_was_never_asked_before_is_not_new(document: Document) -> None:
-    """A scenario that was added shows what was there all along."""
+    """A divergence in a check new to the later run may have existed before and is not new."""
     assert changes_of(with_results(document, ()), with_results(document, (lossy(document),))) == [Change.NOT_COMPARED]
 
 
 def test_other_versions_of_the_clients_are_compared(document: Document, calm: Document) -> None:
-    """The later run is of a later release: the arm counts, not the name."""
+    """Arms are compared by role, so a later release can be compared with an earlier one."""
     run = replace(document.run, candidate=replace(document.run.candidate, subject="java:5.5.0", version="5.5.0"))
     later = msgspec.structs.replace(document, run=run)
     assert changes_of(calm, with_results(later, (lossy(later),))) == [Change.NEW]
@@ -93,7 +90,7 @@ def test_other_versions_of_the_clients_are_compared(document: Document, calm: Do
 def test_what_the_ledger_declares_or_does_not_gate_is_told_and_fails_nothing(
     document: Document, calm: Document
 ) -> None:
-    """It is no pass either: it stands in the text."""
+    """A divergence that is declared or does not gate is listed but fails nothing."""
     declared = with_results(document, (lossy(document, verdict=Verdict.DECLARED),))
     minor = with_results(document, (lossy(document, severity=Severity.INFO),))
     for after in (declared, minor):
@@ -103,7 +100,7 @@ def test_what_the_ledger_declares_or_does_not_gate_is_told_and_fails_nothing(
 
 
 def test_a_rate_has_changed_only_beyond_luck(document: Document) -> None:
-    """Of eight cases each: from one to all is p = 0.0014, no change; of ten: p = 0.0001."""
+    """Of eight cases, one to all has p = 0.0014 and is no change; of ten, p = 0.0001 is one."""
 
     def judged(showing: int, cases: int) -> Document:
         return with_results(document, [lossy(document)] * showing + [answer(document)] * (cases - showing))
@@ -114,7 +111,7 @@ def test_a_rate_has_changed_only_beyond_luck(document: Document) -> None:
 
 
 def test_a_client_against_itself_keeps_its_arms_apart(document: Document) -> None:
-    """What its own rules do not explain is the baseline's."""
+    """In a run of a client against itself a ``rules/`` signature is the baseline's."""
     run = replace(document.run, candidate=document.run.baseline)
     same = msgspec.structs.replace(document, run=run)
     shown = lossy(same).divergences[0]
@@ -126,7 +123,7 @@ def test_a_client_against_itself_keeps_its_arms_apart(document: Document) -> Non
 def test_the_command_tells_and_ends_with_the_code(
     document: Document, calm: Document, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """From two run directories, or two documents."""
+    """The diff command takes run directories or documents and exits with the differences' code."""
     for name, each in (("old", calm), ("new", with_results(document, (lossy(document),)))):
         (tmp_path / name).mkdir()
         write(each, tmp_path / name)

@@ -1,4 +1,4 @@
-"""SARIF 2.1.0: what its schema asks for, what stays the same over runs, and what the platforms take."""
+"""SARIF 2.1.0: required content, stable fingerprints and platform limits."""
 
 import gzip
 import json
@@ -49,7 +49,6 @@ def outcome(state: EntryState, **changed: Any) -> EntryOutcome:
 
 
 def declared(document: Document) -> Document:
-    """The sample with its first divergence declared everywhere."""
     known = tuple(
         replace(
             result,
@@ -64,7 +63,7 @@ def declared(document: Document) -> Document:
 
 
 def test_what_the_schema_requires_is_there(document: Document) -> None:
-    """Required properties, closed vocabularies and types of sarif-schema-2.1.0, by hand: no network in tests."""
+    """What sarif-schema-2.1.0 requires is present; coded here, as tests have no network."""
     log = json.loads(sarif.render(declared(document)))
     assert log["version"] == "2.1.0"
     (run,) = log["runs"]
@@ -98,7 +97,7 @@ def test_what_the_schema_requires_is_there(document: Document) -> None:
 
 
 def test_each_signature_of_a_case_is_one_result_with_the_level_of_its_severity(document: Document) -> None:
-    """However often it was seen; `must` is an error."""
+    """Each signature of a case is one result; ``must`` is an error."""
     results = run_of(document)["results"]
     assert len(results) == sum(len(result.divergences) for result in document.results) == 8
     assert {result["level"] for result in results} == {"error"}
@@ -110,14 +109,14 @@ def test_each_signature_of_a_case_is_one_result_with_the_level_of_its_severity(d
 
 @pytest.mark.parametrize(("severity", "level"), [("must", "error"), ("should", "warning"), ("info", "note")])
 def test_the_level_is_the_severity(document: Document, severity: str, level: str) -> None:
-    """A check that does not gate still tells what it saw."""
+    """The level follows the severity, also for checks that do not gate."""
     results = tuple(replace(result, severity=Severity(severity)) for result in document.results)
     told = results_of(msgspec.structs.replace(document, results=results))
     assert {result["level"] for result in told} == {level}
 
 
 def test_fingerprints_outlive_seed_time_and_count(document: Document) -> None:
-    """Another run with the same differences raises the same alerts; another case or signature raises others."""
+    """Fingerprints differ by case and signature, not by seed, time or count."""
     later = msgspec.structs.replace(
         document,
         run=replace(document.run, run="20270101-000000-quick", seed=5, started_at="2027-01-01T00:00:00+00:00"),
@@ -134,7 +133,7 @@ def test_fingerprints_outlive_seed_time_and_count(document: Document) -> None:
 
 
 def test_the_location_is_the_line_of_the_scenario_that_asks(document: Document) -> None:
-    """As the file is called from the root of its repository; where nobody has it, the scenario's name alone."""
+    """The location is the scenario's line in the repository, or the scenario's name alone."""
     cases = tuple(replace(case, scenario_file="my scenarios/a.yaml", checks_line=17) for case in document.run.cases)
     known = msgspec.structs.replace(document, run=replace(document.run, cases=cases))
     place = run_of(known)["results"][0]["locations"][0]["physicalLocation"]
@@ -145,7 +144,7 @@ def test_the_location_is_the_line_of_the_scenario_that_asks(document: Document) 
 
 
 def test_what_the_ledger_declares_is_suppressed_with_its_reason(document: Document) -> None:
-    """Unchanged against the baseline that the ledger is; everything else is new."""
+    """A declared divergence is unchanged and suppressed with a reason; others are new."""
     by_rule = {result["ruleId"].partition("/")[0]: result for result in run_of(declared(document))["results"]}
     known, news = by_rule["queue-choice"], by_rule["avoidance"]
     assert (known["baselineState"], news["baselineState"], news["suppressions"]) == ("unchanged", "new", [])
@@ -155,7 +154,7 @@ def test_what_the_ledger_declares_is_suppressed_with_its_reason(document: Docume
 
 
 def test_a_declared_divergence_that_is_gone_is_absent(document: Document) -> None:
-    """At the line of the ledger where somebody has to do something about it."""
+    """A stale entry is an absent result at its line of the ledger."""
     stale = msgspec.structs.replace(document, ledger=(outcome(EntryState.STALE),))
     (result,) = [one for one in run_of(stale)["results"] if one["ruleId"] == "stale-ledger-entry"]
     assert result["baselineState"] == "absent"
@@ -164,7 +163,7 @@ def test_a_declared_divergence_that_is_gone_is_absent(document: Document) -> Non
 
 
 def test_what_a_broken_set_up_showed_is_no_alert_but_a_notification(document: Document) -> None:
-    """A pause that was not proven proves nothing about a client."""
+    """An invalid case gives notifications instead of results."""
     broken = tuple(
         replace(result, verdict=Verdict.INVALID, reason="the pause was not proven") for result in document.results
     )
@@ -177,7 +176,7 @@ def test_what_a_broken_set_up_showed_is_no_alert_but_a_notification(document: Do
 
 
 def test_a_crowd_is_cut_where_the_platforms_cut_it(document: Document, monkeypatch: pytest.MonkeyPatch) -> None:
-    """At most so many results, new ones before declared ones, and it says how many were left out."""
+    """Results are limited, new ones first, and the number left out is stated."""
     monkeypatch.setattr(sarif, "RESULTS_MOST", 50)
     first = declared(document).results
     row = next(result for result in document.results if result.check == "avoidance" and result.divergences)
@@ -213,7 +212,7 @@ def test_a_crowd_is_cut_where_the_platforms_cut_it(document: Document, monkeypat
 def test_a_rule_is_a_family_of_signatures_with_a_title(
     document: Document, signature: str, rule: str, title: str
 ) -> None:
-    """So that alerts of one check do not share one title; one without a sentence has its check's."""
+    """A SARIF rule is a family of signatures; an unknown family has its check's title."""
     row = next(result for result in document.results if result.check == "queue-choice" and result.divergences)
     named = replace(row, divergences=(replace(row.divergences[0], signature=signature),))
     run = run_of(msgspec.structs.replace(document, results=(named,)))
@@ -223,7 +222,7 @@ def test_a_rule_is_a_family_of_signatures_with_a_title(
 
 
 def test_a_rule_leads_to_the_issue_that_a_ledger_names(document: Document) -> None:
-    """Also where the run was judged without the ledger; a rule that nobody knows of leads nowhere."""
+    """A rule links to a known entry's issue even without the ledger; others have no link."""
     first = document.clusters[0]
     entry = KnownEntry("K16", "avoided for 10 s", "apache/rocketmq#6567, RIP-63")
     context = ExampleContext(first.fingerprint, str(first.weight), known=(entry,))
@@ -236,7 +235,7 @@ def test_a_rule_leads_to_the_issue_that_a_ledger_names(document: Document) -> No
 
 @pytest.mark.parametrize(("short_by", "shown"), [(0, 8), (1, 4), (1_000_000, 0)])
 def test_the_upload_stays_below_its_size(document: Document, short_by: int, shown: int) -> None:
-    """Gzipped: all results where they fit, half where they do not by a byte, and at worst the verdict alone."""
+    """Gzipped, the upload fits: all results, half if one byte too large, at worst none."""
     most = max(10, len(gzip.compress(sarif.render(document))) - short_by)
     content = sarif.render(document, most)
     (run,) = json.loads(content)["runs"]

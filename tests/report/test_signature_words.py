@@ -1,4 +1,4 @@
-"""Signatures in words, and the order in which they are told."""
+"""Sentences for signatures, and their order."""
 
 import re
 from dataclasses import replace
@@ -40,13 +40,13 @@ README = Path(__file__).parents[2] / "reports/README.md"
     ],
 )
 def test_a_signature_is_a_sentence(document: Document, signature: str, subject: str, title: str) -> None:
-    """One that nobody has a sentence for is its own words."""
+    """Each signature has a sentence as title; an unknown one is printed as words."""
     cluster = replace(document.clusters[0], signature=signature, subject=subject)
     assert title_of(cluster, document) == title
 
 
 def test_every_signature_of_the_guide_has_a_sentence() -> None:
-    """Those of its table; a family whose end varies has one for all of it."""
+    """Every signature in the table of reports/README.md, or its family, has a sentence."""
     table = README.read_text("utf-8").partition("| Check | Asks")[2].partition("\n\n")[0]
     listed = set(re.findall(r"`([a-z]+\.[a-z-]+)(?:/…)?`", table))
     assert len(listed) > 25
@@ -54,7 +54,7 @@ def test_every_signature_of_the_guide_has_a_sentence() -> None:
 
 
 def test_lost_messages_come_before_queues() -> None:
-    """Messages, exceptions, attempts, avoidance, durations, and whatever else."""
+    """The order is messages, exceptions, attempts, avoidance, durations, then the rest."""
     told = (
         "loss.acknowledged-not-stored",
         "error.other-class",

@@ -1,4 +1,4 @@
-"""What a tired person reads at the end of a run."""
+"""The terminal summary at the end of a run."""
 
 from dataclasses import replace
 from io import StringIO
@@ -24,32 +24,32 @@ def printed(document: Document, width: int = 100, *, colour: bool = False, files
 
 
 def test_a_divergent_run_reads_well(document: Document, snapshot: SnapshotAssertion) -> None:
-    """Verdict, what diverged, what is open, matrix, where to look, how to repeat."""
+    """The summary of a diverging run has verdict, divergences, open checks, matrix and commands."""
     lines = printed(document, files={"html": Path("reports/r/report.html")}).splitlines()
     assert "\n".join(line.rstrip() for line in lines) == snapshot
 
 
 @pytest.mark.parametrize("width", [40, 80, 200])
 def test_the_last_line_is_the_machine_line_unbroken(document: Document, width: int) -> None:
-    """However narrow the terminal."""
+    """The last line is the machine line, unbroken at any terminal width."""
     assert printed(document, width).splitlines()[-1] == document.machine_line
 
 
 def test_there_is_no_colour_on_a_pipe_and_some_on_a_terminal(document: Document) -> None:
-    """Escape sequences only where someone sees them."""
+    """Escape sequences appear on a terminal only, never on a pipe."""
     assert "\x1b[" not in printed(document)
     assert "\x1b[" in printed(document, colour=True)
 
 
 def test_text_of_clients_is_never_taken_for_markup(document: Document) -> None:
-    """An exception message may look like rich's markup."""
+    """Text from a client is never interpreted as rich markup."""
     example = replace(document.clusters[0].example, observed="[red]queue[/red] [/]")
     cluster = replace(document.clusters[0], example=example)
     assert "[red]queue[/red] [/]" in printed(msgspec.structs.replace(document, clusters=(cluster,)))
 
 
 def test_a_broken_guard_is_said_beside_the_verdict(document: Document) -> None:
-    """Before anyone reads the matrix."""
+    """A broken guard is printed beside the verdict, with what was observed and expected."""
     guard = Guard("arms started together", False, "at most 50 ms apart", "412 ms")
     broken = msgspec.structs.replace(document, run=replace(document.run, guards=(guard,)), verdict=RunVerdict.INVALID)
     text = printed(broken)
@@ -58,7 +58,7 @@ def test_a_broken_guard_is_said_beside_the_verdict(document: Document) -> None:
 
 
 def test_many_signatures_are_cut_short(document: Document) -> None:
-    """Six are shown, the rest counted."""
+    """Six signatures are shown and the rest counted."""
     many = tuple(replace(document.clusters[0], signature=f"kind/{n}") for n in range(20))
     text = printed(msgspec.structs.replace(document, clusters=many))
     assert "kind/5 (" in text
@@ -67,14 +67,14 @@ def test_many_signatures_are_cut_short(document: Document) -> None:
 
 
 def test_rules_that_fail_on_the_baseline_are_not_blamed_on_the_candidate(document: Document) -> None:
-    """The headline names whose behaviour is unexplained."""
+    """A ``rules/`` signature of the baseline is not blamed on the candidate."""
     cluster = replace(document.clusters[0], signature="rules/queue.impossible", subject="java:4.7.1")
     text = printed(msgspec.structs.replace(document, clusters=(cluster,)))
     assert "The rules for java:4.7.1 do not explain what it did itself" in text
 
 
 def test_a_conforming_run_has_no_section_about_divergences(document: Document) -> None:
-    """Nothing to read but the verdict and the matrix."""
+    """A conforming run has a verdict and no section about divergences."""
     fine = tuple(replace(r, verdict=Verdict.CONFORMS, divergences=()) for r in document.results)
     text = printed(msgspec.structs.replace(document, results=fine, clusters=(), verdict=RunVerdict.CONFORMS))
     assert "✓ java:5.3.3 behaves like java:4.7.1" in text
@@ -83,7 +83,7 @@ def test_a_conforming_run_has_no_section_about_divergences(document: Document) -
 
 @pytest.mark.parametrize("width", [60, 80, 100])
 def test_however_many_checks_a_case_keeps_its_name_and_every_answer(document: Document, width: int) -> None:
-    """The quick suite asks fourteen; beside them in one table eighty columns left a letter a line for the name."""
+    """At any width each case keeps its name and answers; fourteen columns left no room at 80."""
     names = ["callbacks", "content", "order", "delay", "protocol", "validity"]
     more = [replace(document.results[0], check=name) for name in names]
     wide = msgspec.structs.replace(document, results=(*document.results, *more))
@@ -98,7 +98,7 @@ def test_however_many_checks_a_case_keeps_its_name_and_every_answer(document: Do
 
 
 def test_an_example_is_told_with_who_knew_of_it(document: Document) -> None:
-    """The ledger's reason and reference though the run was judged without it, and the first release that explains it."""
+    """An example has the reason and reference of a known entry, and the first release that explains it."""
     first = document.clusters[0]
     entry = KnownEntry("K16", "avoided for 10 s instead of 600 s", "apache/rocketmq#6567")
     context = ExampleContext(first.fingerprint, str(first.weight), known=(entry,), since="5.1.4", before="5.1.3")
@@ -108,7 +108,7 @@ def test_an_example_is_told_with_who_knew_of_it(document: Document) -> None:
 
 
 def test_a_run_without_an_answer_names_the_reason_that_most_share(document: Document) -> None:
-    """And what to do about it."""
+    """An inconclusive run names the commonest reason and what to do."""
     text = " ".join(printed(msgspec.structs.replace(document, verdict=RunVerdict.INCONCLUSIVE)).split())
     assert "1 of 1 open check: no send was retried." in text
     assert "What to do: the reasons are listed under Without an answer." in text
@@ -119,7 +119,7 @@ def test_a_run_without_an_answer_names_the_reason_that_most_share(document: Docu
     [(True, "Controls: the baseline beside itself, 1 guard, no alarm"), (False, "raised an alarm, so their cases")],
 )
 def test_controls_are_told(document: Document, held: bool, said: str) -> None:
-    """Quiet or not."""
+    """The summary states whether the control guards held or raised an alarm."""
     guard = Guard("control", held, "no alarm", "none")
     text = printed(msgspec.structs.replace(document, run=replace(document.run, guards=(guard,))))
     assert said in " ".join(text.split())

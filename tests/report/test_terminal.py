@@ -1,4 +1,4 @@
-"""The terminal while a run goes on."""
+"""Terminal output during a run."""
 
 from io import StringIO
 from pathlib import Path
@@ -48,7 +48,7 @@ def shown(happened: tuple[events.Event, ...], *, terminal: bool = False) -> str:
 
 
 def test_on_a_pipe_there_is_one_line_for_what_is_worth_keeping() -> None:
-    """No bars, no colour, names without the pair."""
+    """On a pipe only important events are printed, without bars, colour or pair names."""
     assert shown(RUN).splitlines() == [
         "java:4.7.1 against java:5.3.3: suite quick, 1 case, 10 checks, seed 7",
         "run directory runs/r1",
@@ -60,7 +60,7 @@ def test_on_a_pipe_there_is_one_line_for_what_is_worth_keeping() -> None:
 
 
 def test_on_a_terminal_the_running_case_and_the_fault_are_seen() -> None:
-    """A bar counts both arms' sends; the paused broker is named while it lasts."""
+    """On a terminal a bar counts both arms' sends, and a paused broker is shown."""
     text = shown(RUN, terminal=True)
     assert "251/900" in text
     assert "broker-b paused" in text
@@ -70,11 +70,11 @@ def test_on_a_terminal_the_running_case_and_the_fault_are_seen() -> None:
 @pytest.mark.parametrize("terminal", [False, True])
 @pytest.mark.parametrize("cut", range(len(RUN)))
 def test_a_run_may_end_anywhere(cut: int, *, terminal: bool) -> None:
-    """After any prefix of events the listener can be closed, and closed again."""
+    """The listener can be closed after any prefix of events."""
     assert shown(RUN[:cut], terminal=terminal) is not None
 
 
 @pytest.mark.parametrize("skipped", range(len(RUN)))
 def test_no_event_needs_another_one_before_it(skipped: int) -> None:
-    """A stored run that is judged again has no cluster and no cases; a listener must not mind."""
+    """Events may come without earlier ones, because a stored run has no cluster and cases."""
     assert shown(RUN[skipped:]) is not None

@@ -1,4 +1,4 @@
-"""What a run without a divergence does not exclude: by situation, never added up, and never beside a divergence."""
+"""What a conforming run does not exclude: one bound per situation."""
 
 from dataclasses import replace
 
@@ -19,7 +19,6 @@ SPELLS = (
 
 
 def concluded(document: Document, verdict: RunVerdict, *weights: Weight) -> tuple[str, ...]:
-    """The sentence of a run with these spells, such a verdict and a cluster of each weight."""
     clusters = tuple(msgspec.structs.replace(document).clusters[0] for _ in weights)
     return unseen_rate(
         msgspec.structs.replace(
@@ -32,7 +31,7 @@ def concluded(document: Document, verdict: RunVerdict, *weights: Weight) -> tupl
 
 
 def test_every_situation_has_its_own_bound(document: Document) -> None:
-    """1 − 0.05^(1/10) is 25.9 %, and one lone pause with fault latency on bounds nothing below 95 %."""
+    """Each situation has its own bound: 1 − 0.05^(1/10) is 25.9 %, a single pause gives 95 %."""
     (said,) = concluded(document, RunVerdict.CONFORMS)
     assert said == (
         "No divergence in 14 spells of pauses that both clients ran into; a divergence in fewer of them than this may have"
@@ -43,17 +42,17 @@ def test_every_situation_has_its_own_bound(document: Document) -> None:
 
 @pytest.mark.parametrize("verdict", [verdict for verdict in RunVerdict if verdict is not RunVerdict.CONFORMS])
 def test_no_other_verdict_says_it(document: Document, verdict: RunVerdict) -> None:
-    """A run that could not be judged has seen no absence."""
+    """Other verdicts have no such sentence, because no absence was shown."""
     assert concluded(document, verdict) == ()
 
 
 @pytest.mark.parametrize("weight", [Weight.NEW, Weight.WARNING, Weight.VOID])
 def test_it_is_never_said_beside_a_divergence(document: Document, weight: Weight) -> None:
-    """Not even beside one that does not gate."""
+    """Beside a divergence the sentence is omitted, even if the divergence does not gate."""
     assert concluded(document, RunVerdict.CONFORMS, weight) == ()
 
 
 def test_declared_divergences_are_excepted(document: Document) -> None:
-    """What the ledger knows is listed; the sentence is about the rest."""
+    """Beside declared divergences the sentence is about undeclared ones."""
     (said,) = concluded(document, RunVerdict.CONFORMS, Weight.DECLARED)
     assert said.startswith("No undeclared divergence in 14 spells of pauses")

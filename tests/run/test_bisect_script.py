@@ -1,4 +1,4 @@
-"""`rocketdiff run --bisect` speaks to `git bisect run`: good, bad, cannot be told, give up."""
+"""Exit codes of `rocketdiff run --bisect` for `git bisect run`."""
 
 import signal
 import tempfile
@@ -17,7 +17,7 @@ PAIR = ("run", "--subject", "java:5.3.3", "--subject", "python:5.3.3")
 
 @pytest.fixture(autouse=True)
 def _own_signals() -> Iterator[None]:
-    """The entry point takes them; this process needs them back."""
+    """Restores the signal handlers that the entry point replaces."""
     handlers = {number: signal.getsignal(number) for number in NUMBERS}
     yield
     for number, handler in handlers.items():
@@ -25,7 +25,7 @@ def _own_signals() -> Iterator[None]:
 
 
 def ended(*arguments: str) -> int:
-    """The code with which the command line ends."""
+    """The exit code of a command line."""
     with pytest.raises(SystemExit) as exit_:
         main([*arguments])
     assert isinstance(exit_.value.code, int)
@@ -43,14 +43,14 @@ def ended(*arguments: str) -> int:
     ],
 )
 def test_a_verdict_is_good_bad_or_skipped(monkeypatch: pytest.MonkeyPatch, code: ExitCode, meant: int) -> None:
-    """125 is the code by which git passes over a revision; without the option the code is ours."""
+    """With --bisect undecided verdicts are 125, by which git skips a revision; others keep their code."""
     monkeypatch.setattr(execute, "execute", lambda *_: int(code))
     assert ended(*PAIR, "--bisect") == meant
     assert ended(*PAIR) == code
 
 
 def test_what_is_missing_on_the_machine_skips_the_revision(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A client that could not be built or fetched is neither good nor bad."""
+    """A client that cannot be built or fetched skips the revision."""
 
     def absent(*_: object) -> int:
         raise EnvironmentMissing("a jar", seen="none")
@@ -61,7 +61,7 @@ def test_what_is_missing_on_the_machine_skips_the_revision(monkeypatch: pytest.M
 
 @pytest.mark.parametrize("error", [HarnessError("sense", seen="nonsense"), ZeroDivisionError()])
 def test_a_fault_of_ours_ends_the_bisection(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, error: Exception) -> None:
-    """Git takes 1 to 127 for a bad revision, and from 128 on gives up; no revision is to blame for us."""
+    """An internal error is 128, at which git aborts; 1 to 127 mark a revision as bad."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))  # where the traceback goes
 
     def failing(*_: object) -> int:
@@ -72,6 +72,6 @@ def test_a_fault_of_ours_ends_the_bisection(monkeypatch: pytest.MonkeyPatch, tmp
 
 
 def test_a_command_that_is_refused_ends_the_bisection() -> None:
-    """It would be refused at every revision."""
+    """A refused command line is 128: every revision would refuse it."""
     assert ended("run", "--bisect", "--subject", "java") == 128
     assert ended("run", "--bisect", "--no-such-option") == 128

@@ -1,4 +1,4 @@
-"""What `subject check` says of keys, tags and properties that the stored messages have."""
+"""What `subject check` reports about keys, tags and properties of stored messages."""
 
 import json
 from types import SimpleNamespace
@@ -21,7 +21,7 @@ _AS_ASKED = {"KEYS": "a-key", "TAGS": "a-tag", "colour": "grün"}
     ids=["all", "none of some", "encoded twice"],
 )
 def test_what_a_message_lacks_is_said_with_what_it_has_instead(stored: dict[str, str], said: str) -> None:
-    """Nothing where everything came through."""
+    """Missing or changed properties are reported with the stored value."""
     trial = cast(Any, SimpleNamespace(stored=[SimpleNamespace(properties=json.dumps(stored))]))
     told = [finding.tried for finding in subject_check._carried(trial)]
     assert (said in told[0]) if said else told == []

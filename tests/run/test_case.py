@@ -1,4 +1,4 @@
-"""What of a case that cannot be read back is the case's misfortune, and what is the whole run's."""
+"""Which failures make a case invalid, and which end the run."""
 
 from collections.abc import Callable
 from contextlib import ExitStack, nullcontext
@@ -36,7 +36,7 @@ def failing(error: Exception) -> Callable[..., None]:
 
 
 def test_brokers_that_do_not_come_to_rest_make_the_case_invalid(stage: _Stage, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The next case has its chance."""
+    """Brokers that do not become quiet make the case invalid."""
     monkeypatch.setattr(
         "rocketdiff.run.case.case_run.await_drained", failing(ClusterError("an end", seen="more writes"))
     )
@@ -46,7 +46,7 @@ def test_brokers_that_do_not_come_to_rest_make_the_case_invalid(stage: _Stage, m
 
 
 def test_a_machine_that_has_failed_ends_the_run(stage: _Stage, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An engine that stopped, or a disk that is full, is noticed before the drain; exit 69, no further case."""
+    """A stopped engine or a full disk before the drain ends the run."""
     cluster = cast("Any", stage.cluster)
     monkeypatch.setattr(cluster, "require_sound", failing(EnvironmentMissing("an engine", seen="none")))
     with pytest.raises(EnvironmentMissing):
@@ -56,7 +56,7 @@ def test_a_machine_that_has_failed_ends_the_run(stage: _Stage, monkeypatch: pyte
 
 @pytest.mark.parametrize("name", ["broker-b", "name-server-1"])
 def test_a_server_that_died_is_named_whatever_failed_for_it(stage: _Stage, name: str) -> None:
-    """A topic that cannot be created, a route that does not come: consequences."""
+    """Any error is attributed to a server that died."""
     cluster = cast("Any", stage.cluster)
     cluster.states[name] = NodeState.GONE
     cause = stage.cause_of(ClusterError("a topic on each broker", seen="no answer"))
@@ -69,7 +69,7 @@ def test_a_server_that_died_is_named_whatever_failed_for_it(stage: _Stage, name:
 def test_an_error_stays_what_it_is_where_nobody_can_tell_of_servers(
     stage: _Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """An engine that has stopped is the cause itself; that it is asked again must not keep the case from being sealed."""
+    """If server states cannot be read, because the engine stopped, the original error stays."""
     cluster = cast("Any", stage.cluster)
     monkeypatch.setattr(cluster, "state", failing(EnvironmentMissing("the engine to report", seen="nobody")))
     error = EnvironmentMissing("the engine to stay up during the run", seen="nobody")
@@ -77,7 +77,7 @@ def test_an_error_stays_what_it_is_where_nobody_can_tell_of_servers(
 
 
 def test_while_all_servers_live_an_error_stays_what_it_is(stage: _Stage) -> None:
-    """And Ctrl-C is nobody's death."""
+    """While all servers live an error stays unchanged."""
     error = ClusterError("a topic", seen="no answer")
     assert stage.cause_of(error) is error
     interrupt = KeyboardInterrupt()
@@ -85,7 +85,7 @@ def test_while_all_servers_live_an_error_stays_what_it_is(stage: _Stage) -> None
 
 
 def test_frames_that_nobody_saw_make_the_case_invalid(stage: _Stage) -> None:
-    """The wire's story of the arm is kept, and that it is not whole is a problem of the case."""
+    """Frames that a relay did not see make the case invalid."""
     story = WireStory("the wire: 2 attempts", unseen=("a frame of 9 MiB", "another"))
     scenario = SimpleNamespace(settings=ClientSettings())
     pair = SimpleNamespace(baseline=SubjectId("java", "5.3.3"), candidate=SubjectId("java", "5.5.0"))
@@ -101,7 +101,7 @@ def test_frames_that_nobody_saw_make_the_case_invalid(stage: _Stage) -> None:
 
 @pytest.fixture
 def played(stage: _Stage, monkeypatch: pytest.MonkeyPatch) -> _Stage:
-    """A stage whose play is all there, without clients: the schedule has two problems when it is stopped."""
+    """A stage without clients, whose schedule has two problems when stopped."""
     cluster = cast("Any", stage.cluster)
     monkeypatch.setattr(cluster, "create_topic", lambda *_, **__: None, raising=False)
     nobody = SimpleNamespace(relays={}, security=OPEN, require_alive=lambda: None, rest=lambda: None)
@@ -133,7 +133,7 @@ def _silent() -> SimpleNamespace:
 
 
 def test_faults_that_could_not_be_shown_make_the_case_invalid(played: _Stage) -> None:
-    """Whatever the schedule could not do is a problem of the case."""
+    """Every problem of the fault schedule makes the case invalid."""
     with ExitStack() as stack:
         played.play(stack)
     assert played.problems == {"fault 0": "not proven", "fault 1": "not healed"}
@@ -142,7 +142,7 @@ def test_faults_that_could_not_be_shown_make_the_case_invalid(played: _Stage) ->
 def test_what_drains_while_clients_are_at_rest_is_confirmed_when_they_are_gone(
     played: _Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The first wait is short and may fail; the second is told what the first has seen, and decides."""
+    """A short wait for drain while clients are idle is repeated after their end, which decides."""
     asked: list[tuple[tuple[float, ...], Drained | None]] = []
 
     def drained(_cluster: object, _topics: object, *limits: float, before: Drained | None = None) -> Drained:
@@ -162,7 +162,7 @@ def test_what_drains_while_clients_are_at_rest_is_confirmed_when_they_are_gone(
 def test_brokers_that_are_still_busy_while_clients_are_at_rest_are_waited_for_later(
     played: _Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """That is no problem of the case yet."""
+    """Brokers still busy while clients are idle are no problem yet."""
     monkeypatch.setattr(
         "rocketdiff.run.case.case_run.await_drained", failing(ClusterError("an end", seen="more writes"))
     )
@@ -175,7 +175,7 @@ def test_brokers_that_are_still_busy_while_clients_are_at_rest_are_waited_for_la
 def test_behind_relays_brokers_are_waited_for_when_these_are_closed(
     played: _Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A relay may hold a frame back and pass it on later."""
+    """With relays drain is awaited after they are closed, because a relay may forward later."""
     asked: list[object] = []
     monkeypatch.setattr("rocketdiff.run.case.case_run.await_drained", lambda *given: asked.append(given))
     nobody = SimpleNamespace(relays=("one",), security=OPEN, require_alive=lambda: None)
@@ -190,7 +190,7 @@ def test_behind_relays_brokers_are_waited_for_when_these_are_closed(
 def test_a_server_that_dies_while_clients_send_makes_the_case_invalid(
     name: str, played: _Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Gone once both arms have ended, though nobody killed it; before, all was well."""
+    """A server that dies without a planned kill makes the case invalid."""
     cluster = cast("Any", played.cluster)
     monkeypatch.setattr(_Stage, "_await_arms", lambda _: cluster.states.update({name: NodeState.GONE}))
     with ExitStack() as stack:
@@ -199,7 +199,7 @@ def test_a_server_that_dies_while_clients_send_makes_the_case_invalid(
 
 
 def test_a_broker_that_the_plan_kills_did_not_die_by_itself(played: _Stage) -> None:
-    """Its absence is the scenario."""
+    """A broker killed by the plan is no problem."""
     played.case = cast("Any", SimpleNamespace(faults=(SimpleNamespace(node="broker-b", kind=FaultKind.KILL),)))
     cast("Any", played.cluster).states["broker-b"] = NodeState.GONE
     played._look_for_deaths()

@@ -1,4 +1,4 @@
-"""Cases one after another, without clients and brokers: what is put down, what is answered, and what a case that breaks off leaves."""
+"""Cases in sequence without clients and brokers."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -29,7 +29,7 @@ LOST = Divergence("loss.x", "python:5.3.3", 1, Example(7, 0, None, "calm", "it i
 
 
 class Given:
-    """A cluster that is there, and what was asked of it."""
+    """A fake cluster pool that records requests."""
 
     def __init__(self) -> None:
         self.asked: list[str] = []
@@ -51,7 +51,7 @@ Stage = Callable[..., tuple[CaseSession, Given]]
 
 @pytest.fixture
 def stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Stage:
-    """A session whose next case gets these answers, or breaks off with an error."""
+    """A session whose next case gets these answers or raises an error."""
 
     def make(*answers: CheckResult, error: Exception | None = None) -> tuple[CaseSession, Given]:
         def run_case(*_: Any, **__: Any) -> None:
@@ -67,7 +67,7 @@ def stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Stage:
 
 
 def test_what_is_planned_is_written_down_first(stage: Stage) -> None:
-    """With what the caller says otherwise than of a run."""
+    """The manifest is written first, with the caller's suffix and suite name."""
     session, _ = stage()
     manifest = session.directory.manifest
     assert manifest.run.endswith("-00000007-x")
@@ -76,13 +76,13 @@ def test_what_is_planned_is_written_down_first(stage: Stage) -> None:
 
 
 def test_a_case_may_be_added_later(stage: Stage) -> None:
-    """As pytest does with one item after another."""
+    """A case can be added later, as by pytest."""
     session, _ = stage()
     assert session.add(CASE).number == 2
 
 
 def test_a_case_is_judged_as_soon_as_it_has_run(stage: Stage) -> None:
-    """Its checks, and the word they add up to."""
+    """A case is judged directly after its run: its checks and their verdict."""
     session, clusters = stage(CheckResult(str(CASE.id), "loss", Verdict.DIVERGES, divergences=(LOST,)))
     answer = session.run(1, CASE)
     assert answer.verdict is RunVerdict.DIVERGES
@@ -91,7 +91,7 @@ def test_a_case_is_judged_as_soon_as_it_has_run(stage: Stage) -> None:
 
 
 def test_after_a_case_that_broke_off_the_next_gets_a_new_cluster(stage: Stage) -> None:
-    """Whatever broke it may have been the cluster; the error goes on."""
+    """After a failed case the cluster is closed, because it may be the cause."""
     session, clusters = stage(error=ClusterError("a broker that lives", seen="none"))
     with pytest.raises(ClusterError):
         session.run(1, CASE)
@@ -99,7 +99,7 @@ def test_after_a_case_that_broke_off_the_next_gets_a_new_cluster(stage: Stage) -
 
 
 def test_a_case_that_is_only_played_is_judged_with_all_the_others(stage: Stage) -> None:
-    """By whoever has the run directory."""
+    """A case can be played now and judged later with all others."""
     session, clusters = stage()
     session.play(1, CASE)
     session.require_cluster(CASE)

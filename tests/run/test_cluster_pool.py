@@ -1,4 +1,4 @@
-"""The cluster that cases share: when it is replaced, where its files lie, and what is told of it."""
+"""The shared cluster: replacement, files and events."""
 
 from pathlib import Path
 from typing import cast
@@ -16,7 +16,7 @@ from tests.cluster.fakes import FakeCluster
 
 
 class Started(FakeCluster):
-    """One cluster that was started, of any topology; ill: it cannot be healed."""
+    """A started cluster of any topology. ill: it cannot be healed."""
 
     def __init__(self, shape: Topology, *, ill: bool = False) -> None:
         super().__init__()
@@ -33,7 +33,7 @@ class Started(FakeCluster):
 
 
 class Starts:
-    """A backend that starts nothing and keeps what it was asked for."""
+    """A backend that starts nothing and records requests."""
 
     name, server_release = "processes", "5.3.3"
 
@@ -50,7 +50,7 @@ class Starts:
 
 
 class Heard:
-    """Every event that was told."""
+    """Records events."""
 
     def __init__(self) -> None:
         self.events: list[Event] = []
@@ -64,7 +64,7 @@ def as_backend(starts: Starts) -> Backend:
 
 
 def test_cases_of_one_topology_share_a_cluster(tmp_path: Path) -> None:
-    """Another topology ends it: two would not fit beside each other."""
+    """Cases of one topology share a cluster; another topology replaces it, because both would not fit."""
     starts = Starts()
     with ClusterPool(as_backend(starts), tmp_path) as pool:
         first = pool.for_case("two-masters")
@@ -75,7 +75,7 @@ def test_cases_of_one_topology_share_a_cluster(tmp_path: Path) -> None:
 
 
 def test_after_so_many_cases_comes_a_new_one(tmp_path: Path) -> None:
-    """Asking for it without a case does not count."""
+    """A cluster is replaced after max_cases cases."""
     starts = Starts()
     with ClusterPool(as_backend(starts), tmp_path, max_cases=2) as pool:
         for _ in range(3):
@@ -85,7 +85,7 @@ def test_after_so_many_cases_comes_a_new_one(tmp_path: Path) -> None:
 
 
 def test_files_are_removed_with_the_cluster_unless_they_are_kept(tmp_path: Path) -> None:
-    """A run keeps logs and settings; what a killed pool left is no hindrance to the others."""
+    """Files are removed with the cluster unless a run keeps them."""
     (tmp_path / "pool" / "two-masters").mkdir(parents=True)
     with ClusterPool(as_backend(starts := Starts()), tmp_path / "pool") as pool:
         pool.cluster("two-masters")
@@ -97,7 +97,7 @@ def test_files_are_removed_with_the_cluster_unless_they_are_kept(tmp_path: Path)
 
 
 def test_without_a_folder_it_takes_a_temporary_one() -> None:
-    """And leaves nothing there."""
+    """Without a folder the pool uses a temporary one."""
     with ClusterPool(as_backend(starts := Starts())) as pool:
         pool.cluster("one-master")
         assert starts.folders[0].exists()
@@ -105,7 +105,7 @@ def test_without_a_folder_it_takes_a_temporary_one() -> None:
 
 
 def test_a_cluster_that_cannot_be_healed_is_given_up(tmp_path: Path) -> None:
-    """The next one who asks gets a new one."""
+    """A cluster that cannot be healed is closed; the next request starts another."""
     starts = Starts(ill=True)
     pool = ClusterPool(as_backend(starts), tmp_path)
     pool.cluster("two-masters")
@@ -117,7 +117,7 @@ def test_a_cluster_that_cannot_be_healed_is_given_up(tmp_path: Path) -> None:
 
 
 def test_listeners_hear_of_every_start_and_end(tmp_path: Path) -> None:
-    """In their order, with what clients are configured with."""
+    """Listeners get start, readiness with addresses, and end, in order."""
     heard = Heard()
     with ClusterPool(as_backend(Starts()), tmp_path, listeners=[heard]) as pool:
         pool.cluster("two-masters")
@@ -128,5 +128,5 @@ def test_listeners_hear_of_every_start_and_end(tmp_path: Path) -> None:
 
 
 def test_processes_need_no_argument() -> None:
-    """The default backend is the default release's."""
+    """The default backend has the default server release."""
     assert Processes().server_release == "5.3.3"

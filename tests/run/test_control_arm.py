@@ -1,4 +1,4 @@
-"""What a control arm puts down about a case."""
+"""What a control arm records about a case."""
 
 from dataclasses import replace
 
@@ -17,14 +17,14 @@ QUIET = CheckResult("c", "loss", Verdict.CONFORMS)
 
 
 def test_a_control_is_the_same_case_of_the_baseline_against_itself() -> None:
-    """The same sends at the same times, so that only the candidate is missing."""
+    """A control is the same plan with the baseline as both arms."""
     (own,) = control_cases([CASE])
     assert str(own.id).endswith("/java:5.3.3~java:5.3.3")
     assert own.plan == CASE.plan
 
 
 def test_a_control_is_done_on_the_brokers_of_its_case() -> None:
-    """On a cluster whose brokers have other names too, and with the faults that have been given those names."""
+    """A control has its case's brokers and faults, also if brokers are renamed."""
     renamed = replace(CASE, brokers=("mq-red", "mq-blue"))
     (own,) = control_cases([renamed])
     assert own.brokers == ("mq-red", "mq-blue")
@@ -41,7 +41,7 @@ def test_a_control_is_done_on_the_brokers_of_its_case() -> None:
     ],
 )
 def test_only_what_would_fail_a_gate_breaks_the_guard(results: tuple[CheckResult, ...], held: bool, seen: str) -> None:
-    """A control without an answer is no alarm, and says that it shows nothing."""
+    """Only a gate failure breaks the control guard; an undecided control states that it shows nothing."""
     guard = guard_of("control", results, entry_of(1, CASE), "java:5.3.3")
     assert (guard.held, guard.seen) == (held, seen)
     assert guard.expected == "java:5.3.3 to conform to itself in the same case"

@@ -1,4 +1,4 @@
-"""Somebody's own cluster before anything is started: what can be run there, what cannot and why, and the dry run."""
+"""An external cluster before a start: possible cases and the dry run."""
 
 import socket
 import subprocess
@@ -34,7 +34,7 @@ brokers:
 
 @pytest.fixture
 def backend(tmp_path: Path) -> str:
-    """As a user writes it."""
+    """The --cluster value."""
     (tmp_path / "cluster.yaml").write_text(FILE)
     return f"external:{tmp_path / 'cluster.yaml'}"
 
@@ -44,7 +44,7 @@ def request(backend: str, *patterns: str) -> RunRequest:
 
 
 def test_faults_and_brokers_of_a_case_have_the_owners_names(backend: str) -> None:
-    """So do the records, the checks and the reports; the scenario's text stays as it was."""
+    """Faults, records and reports have the owner's broker names; the scenario text is unchanged."""
     wanted = request(backend, "fault-latency/pause-one-of-two")
     (case,) = plan_cases(wanted, 1)
     assert [(fault.kind, fault.node) for fault in case.faults] == [(FaultKind.PAUSE, "mq-blue")]
@@ -64,7 +64,7 @@ def test_faults_and_brokers_of_a_case_have_the_owners_names(backend: str) -> Non
     ],
 )
 def test_a_scenario_asked_for_by_name_is_refused_with_the_reason(backend: str, scenario: str, reason: str) -> None:
-    """Before anything is started: nothing is done to a node without a command for it."""
+    """A scenario requested by name that the cluster cannot run is refused with the reason."""
     with pytest.raises(UsageError) as raised:
         plan_cases(request(backend, scenario), 1)
     assert reason in str(raised.value)
@@ -73,7 +73,7 @@ def test_a_scenario_asked_for_by_name_is_refused_with_the_reason(backend: str, s
 
 
 def test_of_a_suite_the_rest_is_run_and_the_reasons_are_told(backend: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """Never silently: each one that is left out is named."""
+    """Other scenarios of a pattern that the cluster cannot run are left out and named."""
     names = {case.scenario.name for case in plan_cases(request(backend, "fault-latency/pause-*"), 1)}
     assert "fault-latency/pause-one-of-two" in names
     assert "fault-latency/pause-both-of-two" not in names
@@ -84,7 +84,7 @@ def test_of_a_suite_the_rest_is_run_and_the_reasons_are_told(backend: str, capsy
 
 
 def test_when_nothing_can_be_run_the_reasons_are_the_message(backend: str) -> None:
-    """A run without cases must not look like a pass."""
+    """If no scenario can run the reasons are a usage error, not a pass."""
     with pytest.raises(UsageError, match="no broker c"):
         plan_cases(request(backend, "fault-latency/pause-one-of-th*"), 1)
 
@@ -92,7 +92,7 @@ def test_when_nothing_can_be_run_the_reasons_are_the_message(backend: str) -> No
 def test_a_dry_run_tells_topics_and_commands_with_their_times_and_touches_nothing(
     backend: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """No connection, no process, no file."""
+    """A dry run prints topics and timed commands without connection, process or file."""
 
     def untouchable(*_: object, **__: object) -> None:
         raise AssertionError("a dry run did something")
@@ -121,7 +121,7 @@ def test_a_dry_run_tells_topics_and_commands_with_their_times_and_touches_nothin
 
 
 def test_a_dry_run_of_a_cluster_of_ours_tells_the_same(capsys: pytest.CaptureFixture[str]) -> None:
-    """Without commands, which are then nobody's business."""
+    """A dry run on own clusters prints faults without commands."""
     assert guarded(["run", "--scenario", "fault-latency/pause-one-of-two", "--dry-run"]) == ExitCode.CONFORMS
     told = capsys.readouterr().out
     assert "clusters of RocketMQ 5.3.3 would be started" in told
@@ -130,7 +130,7 @@ def test_a_dry_run_of_a_cluster_of_ours_tells_the_same(capsys: pytest.CaptureFix
 
 
 def test_a_dry_run_ends_with_how_much_it_is_and_on_what_terms(capsys: pytest.CaptureFixture[str]) -> None:
-    """Five checks of the scenario and three that every case is asked; two seconds of sends, twice; relays, ledgers, policy."""
+    """A dry run ends with totals: five checks of the scenario and three general ones; 2 s of sends, twice."""
     wanted = ["run", "--scenario", "round-robin/calm", "--dry-run", "--wire", "--control", "--no-ledger", "--strict"]
     assert guarded(wanted) == ExitCode.CONFORMS
     *_, total, terms = capsys.readouterr().out.splitlines()
@@ -139,7 +139,7 @@ def test_a_dry_run_ends_with_how_much_it_is_and_on_what_terms(capsys: pytest.Cap
 
 
 def test_a_dry_run_tells_the_controls_after_their_cases(backend: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """They have topics of their own, and pause the same brokers once more."""
+    """A dry run with --control prints each control, with its own topics and pauses, after its case."""
     wanted = ["run", "--cluster", backend, "--scenario", "fault-latency/pause-one-of-two", "--dry-run"]
     assert guarded(wanted) == ExitCode.CONFORMS
     assert "control" not in capsys.readouterr().out
@@ -151,7 +151,7 @@ def test_a_dry_run_tells_the_controls_after_their_cases(backend: str, capsys: py
 
 
 def test_a_dry_run_names_what_a_client_has_no_call_for() -> None:
-    """As the run itself does."""
+    """A dry run names the scenarios left out for a missing call or broker."""
     wanted = asked(JAVA, PYTHON, Selection(patterns=("round-robin/calm",)))
     choice = Choice((), ("odd/call",), (("odd/place", "no broker c"),))
     lines = list(describe(wanted, plan_cases(wanted, 1), choice))
@@ -160,7 +160,7 @@ def test_a_dry_run_names_what_a_client_has_no_call_for() -> None:
 
 
 def test_the_command_that_repeats_a_run_names_the_cluster_file(backend: str) -> None:
-    """And no server release: the cluster has one of its own."""
+    """The repeat command has the cluster file and no --server."""
     line = command_line(request(backend, "round-robin/calm"), 7)
     assert f"--cluster {backend} --seed 7" in line
     assert "--server" not in line
@@ -182,7 +182,7 @@ def test_the_command_that_repeats_a_run_names_the_cluster_file(backend: str) -> 
 def test_a_cluster_that_is_not_described_is_one_clear_message(
     arguments: list[str], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Exit code 4, and how it is meant."""
+    """A missing cluster file, unknown backend, or --server with an external cluster is exit code 4."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "cluster.yaml").write_text(FILE)
     assert guarded(["run", *arguments]) == ExitCode.USAGE
@@ -192,7 +192,7 @@ def test_a_cluster_that_is_not_described_is_one_clear_message(
 def test_a_name_server_that_does_not_answer_is_named(
     backend: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Before a run directory is made: nothing is known of the cluster, so nothing is planned for it."""
+    """A name server that does not answer is an environment error without a run directory."""
     monkeypatch.chdir(tmp_path)
     assert guarded(["run", "--cluster", backend, "--scenario", "round-robin/calm"]) == ExitCode.ENVIRONMENT
     said = capsys.readouterr().err

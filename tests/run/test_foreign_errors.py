@@ -1,4 +1,4 @@
-"""What `subject check` says of errors under names that RocketMQ does not have, and of a subject that never gets ready; no cluster."""
+"""`subject check` on unknown error names and on a subject that never gets ready, without a cluster."""
 
 from pathlib import Path
 from typing import Any, cast
@@ -24,14 +24,14 @@ def told(*errors: str) -> list[str]:
 
 
 def test_names_of_the_clients_own_are_named_once_with_the_words_to_report() -> None:
-    """It breaks no rule of the protocol; but each is a difference for ever, whatever happened."""
+    """A client's own error names are reported once with the allowed words, because each is a permanent difference."""
     (sentence,) = told("errors.errorString", "AcmeTimeout", "AcmeTimeout")
     assert sentence.startswith("errors AcmeTimeout, errors.errorString: RocketMQ has no such class")
     assert "timeout, refused, connection-lost" in sentence
 
 
 def test_words_and_classes_of_rocketmq_are_right() -> None:
-    """And so are the two names that stand for what a client cannot know."""
+    """RocketMQ classes, the allowed words, UnseenEnd and NeverCalledBack give no finding."""
     assert (
         told("timeout", "other", "RemotingTimeoutException", "MQClientException", "UnseenEnd", "NeverCalledBack") == []
     )
@@ -40,7 +40,7 @@ def test_words_and_classes_of_rocketmq_are_right() -> None:
 def test_after_a_stall_in_the_first_call_nothing_else_is_waited_for(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """A driver that never says ready costs a minute, not one for each call that it claims."""
+    """After a stall in the first call no further call is tried: each would cost 60 s."""
 
     def stalled(*_: Any) -> None:
         raise SubjectBroken("protocol.stalled", expected="ready within 60 s", seen="silence in stage PREPARING")
@@ -52,7 +52,7 @@ def test_after_a_stall_in_the_first_call_nothing_else_is_waited_for(
 
 
 def test_a_mode_whose_attempts_are_not_told_is_named() -> None:
-    """Of a client that claims attempts; a run with a relay would find its case invalid."""
+    """A mode without attempts is reported for a client that claims attempts."""
     transcript = Transcript()
     for record in (Hello(1, "acme", "1.0", ("plain", "oneway", "attempts"), 1, 1), Send(0, 0, 1, 2), Send(1, 0, 3, 4)):
         transcript.keep(record)

@@ -1,4 +1,4 @@
-"""Each guard holds for a sound case and breaks for the flaw it is there for."""
+"""Each guard holds for a valid case and breaks for its flaw."""
 
 from dataclasses import replace
 
@@ -43,13 +43,13 @@ def broken(facts: CaseMeasurements) -> set[str]:
 
 
 def test_a_sound_case_breaks_no_guard() -> None:
-    """And has one for each thing that can go wrong."""
+    """A valid case breaks none of its ten guards."""
     assert broken(SOUND) == set()
     assert len(guards_of(SOUND)) == 10
 
 
 def test_a_report_says_who_saw_the_attempts() -> None:
-    """Where there was a relay, and nothing without one."""
+    """A relayed arm has one more guard that states who saw the attempts."""
     facts = replace(SOUND, wire={Arm.BASELINE: WireStory(), Arm.CANDIDATE: WireStory("the wire: 7 attempts")})
     seen = guards_of(facts)[-1]
     assert (seen.name, seen.held, seen.seen) == ("witness-candidate", True, "the wire: 7 attempts")
@@ -80,51 +80,51 @@ def test_a_report_says_who_saw_the_attempts() -> None:
     ],
 )
 def test_a_flaw_breaks_its_guard_and_no_other(flawed: CaseMeasurements, guard: str) -> None:
-    """One flaw, one guard: the reason a user reads is the right one."""
+    """Each flaw breaks exactly its own guard, so the reported reason is right."""
     assert broken(flawed) == {guard}
 
 
 def test_an_arm_that_was_lost_owes_no_more_sends() -> None:
-    """What it could not do is the protocol check's business."""
+    """A lost arm's missing sends break no guard; the protocol check has them."""
     lost = replace(SOUND, answered={Arm.CANDIDATE: 3}, lost={Arm.CANDIDATE: SubjectId("python", "5.3.3")})
     assert broken(lost) == set()
 
 
 def twice(first: FaultRecord, second: FaultRecord) -> CaseMeasurements:
-    """A schedule of two pauses of a second, of one broker at 1.5 s and of the other at 3 s, and what came of it."""
+    """Two pauses of 1 s: of broker-b at 1.5 s, of broker-a at 3 s."""
     specs = (SPEC, replace(SPEC, episode=2, node="broker-a", at_s=3.0))
     case = replace(CASE, scenario=replace(CASE.scenario, faults=specs))
     return replace(SOUND, case=case, faults=(first, second), origin_ns=0)
 
 
 def paused(episode: int, node: str, from_s: float, to_s: float) -> FaultRecord:
-    """A pause that was proven, and its end too."""
+    """A pause with proven start and end."""
     begin, end = int(from_s * S), int(to_s * S)
     return FaultRecord(episode, SPEC.kind, node, begin, begin + 1, begin + 2, end, end + 1, end + 2)
 
 
 def test_pauses_apart_are_on_time() -> None:
-    """A few hundredths late, and half a second between them, as planned."""
+    """Pauses a few hundredths of a second late, half a second apart, are on time."""
     kept = twice(paused(1, "broker-b", 1.53, 2.53), paused(2, "broker-a", 3.02, 4.02))
     assert broken(kept) == set()
 
 
 def test_a_pause_that_slipped_is_named_with_both_times() -> None:
-    """Due at 3 s, it came at 5.2 s: whatever the plan had there is another phase."""
+    """A pause due at 3 s that came at 5.2 s breaks fault-on-time."""
     slipped = guards_of(twice(paused(1, "broker-b", 1.5, 2.5), paused(2, "broker-a", 5.2, 6.2)))
     (guard,) = [one for one in slipped if one.name == "fault-on-time"]
     assert (guard.held, guard.seen) == (False, "pause of broker-a due at 3.0 s came at 5.2 s")
 
 
 def test_pauses_that_ran_together_are_no_two_spells() -> None:
-    """Each began within its second, but the first was not over when the second began."""
+    """Pauses planned apart that overlapped break fault-on-time."""
     merged = guards_of(twice(paused(1, "broker-b", 1.9, 3.2), paused(2, "broker-a", 3.1, 4.1)))
     (guard,) = [one for one in merged if not one.held]
     assert guard.seen == "the pauses of broker-b at 1.5 s and broker-a at 3 s overlapped"
 
 
 def test_pauses_planned_together_may_overlap() -> None:
-    """Both brokers at once are one spell by plan."""
+    """Pauses of both brokers planned for the same time may overlap."""
     specs = (SPEC, replace(SPEC, episode=2, node="broker-a"))
     facts = twice(paused(1, "broker-b", 1.5, 2.5), paused(2, "broker-a", 1.6, 2.6))
     assert broken(replace(facts, case=replace(CASE, scenario=replace(CASE.scenario, faults=specs)))) == set()

@@ -1,4 +1,4 @@
-"""What every guard says of a sound case, word for word, and where each begins to break: one unit further."""
+"""The exact texts and limits of all guards."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -21,7 +21,7 @@ ON_TIME = "every fault within 1 s of its time, and no overlap of pauses that the
 
 
 def test_a_sound_case_is_told_guard_by_guard() -> None:
-    """Names, limits and what was seen; 750 sends are 50 a second for 15 s."""
+    """A valid case gives these guards; 750 sends are 50 a second for 15 s."""
     facts = replace(
         SOUND,
         first_ns={Arm.BASELINE: 5_000_000, Arm.CANDIDATE: 7_500_000},
@@ -92,7 +92,7 @@ FLAWS: Mapping[str, tuple[CaseMeasurements, Guard]] = {
 
 @pytest.mark.parametrize("flaw", FLAWS)
 def test_a_flaw_is_told_in_its_words(flaw: str) -> None:
-    """The one guard that breaks, whole."""
+    """Each flaw gives exactly one broken guard with this text."""
     facts, guard = FLAWS[flaw]
     assert [one for one in guards_of(facts) if not one.held] == [replace(guard, case=str(CASE.id))]
 
@@ -124,14 +124,14 @@ AT_ITS_LIMIT: Mapping[str, tuple[CaseMeasurements, CaseMeasurements]] = {
 
 @pytest.mark.parametrize("guard", AT_ITS_LIMIT)
 def test_a_limit_is_what_still_holds(guard: str) -> None:
-    """50 ms, 250 ms, 5 ms, 1 s, half of a pause, 1 s of slip: these hold, and the next unit does not."""
+    """Limits are inclusive: 50 ms, 250 ms, 5 ms, 1 s, half of a pause, 1 s late."""
     holds, breaks = AT_ITS_LIMIT[guard]
     assert not any(one.name == guard and not one.held for one in guards_of(holds))
     assert any(one.name == guard and not one.held for one in guards_of(breaks))
 
 
 def test_without_a_first_send_of_both_there_is_no_spread() -> None:
-    """An arm that never sent did not start late: that its plan is not done is told elsewhere."""
+    """Without a first send of both arms there is no start spread."""
     facts = replace(SOUND, first_ns={Arm.BASELINE: 9})
     assert facts.spread_ns is None
     assert next(one.name for one in guards_of(facts)) == "on-schedule-baseline"
@@ -139,26 +139,26 @@ def test_without_a_first_send_of_both_there_is_no_spread() -> None:
 
 
 def test_figures_for_the_run_have_their_units() -> None:
-    """Spread and lateness in ns."""
+    """Start spread and lateness are in ns."""
     facts = replace(SOUND, first_ns={Arm.BASELINE: 9, Arm.CANDIDATE: 4}, late_ns={Arm.CANDIDATE: 6})
     assert facts.measured() == {"late_ns_candidate": 6, "start_spread_ns": 5}
 
 
 def of_kind(kind: FaultKind, for_s: float | None, record: FaultRecord) -> CaseMeasurements:
-    """The case with its one fault of another kind or length."""
+    """The case with its fault of another kind or length."""
     spec = replace(SPEC, kind=kind, for_s=for_s)
     return replace(SOUND, case=replace(CASE, scenario=replace(CASE.scenario, faults=(spec,))), faults=(record,))
 
 
 @pytest.mark.parametrize(("kind", "for_s"), [(FaultKind.PAUSE, None), (FaultKind.KILL, 1.0), (FaultKind.KILL, None)])
 def test_what_is_for_good_needs_no_end(kind: FaultKind, for_s: float | None) -> None:
-    """A pause without an end, and a kill, whose restart the cluster's own problems tell."""
+    """An endless pause and a kill need no proven end."""
     facts = of_kind(kind, for_s, replace(PAUSE, kind=kind, heal_ns=None, heal_proven_ns=None))
     assert [one.seen for one in guards_of(facts) if one.name == "fault-1"] == ["proven"]
 
 
 def test_pauses_a_tenth_of_a_second_apart_are_apart() -> None:
-    """Planned 0.125 s apart: one that ends at the very instant at which the next begins is apart from it, a later end is not."""
+    """Of pauses planned 0.125 s apart, the first may end exactly at the second's start."""
     specs = (SPEC, replace(SPEC, episode=2, node="broker-a", at_s=2.625))
     case = replace(CASE, scenario=replace(CASE.scenario, faults=specs))
     second = paused(2, "broker-a", 2.625, 3.625)
@@ -169,7 +169,7 @@ def test_pauses_a_tenth_of_a_second_apart_are_apart() -> None:
 
 
 def test_pauses_a_tenth_of_a_second_apart_are_not_to_meet() -> None:
-    """The least distance that counts: 0.2 − 0.0 − 0.1 s is 0.1 s to the last bit."""
+    """Pauses planned 0.1 s apart must not overlap: 0.2 − 0.0 − 0.1 s is exactly 0.1 s."""
     specs = (replace(SPEC, at_s=0.0, for_s=0.1), replace(SPEC, episode=2, node="broker-a", at_s=0.2))
     case = replace(CASE, scenario=replace(CASE.scenario, faults=specs))
     facts = twice(paused(1, "broker-b", 0.0, 0.3), paused(2, "broker-a", 0.2, 1.2))
@@ -177,14 +177,14 @@ def test_pauses_a_tenth_of_a_second_apart_are_not_to_meet() -> None:
 
 
 def test_a_pause_that_never_ended_met_the_next() -> None:
-    """Beside that its end was not shown."""
+    """A pause without end time breaks only fault-on-time."""
     endless = replace(paused(1, "broker-b", 1.5, 2.5), healed_ns=None)
     broken = [one.name for one in guards_of(twice(endless, paused(2, "broker-a", 3.0, 4.0))) if not one.held]
     assert broken == ["fault-on-time"]
 
 
 def test_a_pause_for_good_may_meet_the_next() -> None:
-    """The plan does not have them apart."""
+    """An endless pause may overlap the next, as planned."""
     specs = (replace(SPEC, for_s=None), replace(SPEC, episode=2, node="broker-a", at_s=3.0))
     facts = twice(paused(1, "broker-b", 1.5, 9.0), paused(2, "broker-a", 3.0, 4.0))
     case = replace(CASE, scenario=replace(CASE.scenario, faults=specs))
@@ -196,10 +196,10 @@ PLAN = Plan(seed=1, threads=2, sends=tuple(PlannedSend(n, n % 2, n * 1_000, Send
 
 def test_lateness_is_the_median_of_sends_whose_thread_was_free() -> None:
     """
-    Due at 10,000 + 0, 1,000, 2,000, …; late by 10, 20, 400, 40 of threads that were free.
+    Lateness is the median over sends whose thread was free.
 
-    Send 4 waits for send 2, which ended at 14,001, a nanosecond after 4 was due: its 5,000 do not count. The median of 10, 20,
-    40 and 400 is 30. Send 5 was never told.
+    Due at 10,000 + 0, 1,000, 2,000, …; late by 10, 20, 400 and 40, median 30. Send 4 waits for send 2, which ended at 14,001, 1
+    ns after 4 was due: its 5,000 do not count. Send 5 was never recorded.
     """
     starts = {0: 10_010, 1: 11_020, 2: 12_400, 3: 13_040, 4: 19_000}
     ends = {0: 10_500, 1: 13_000, 2: 14_001, 3: 13_100, 4: 19_100}
@@ -208,14 +208,14 @@ def test_lateness_is_the_median_of_sends_whose_thread_was_free() -> None:
 
 
 def test_who_never_had_a_free_thread_is_not_late() -> None:
-    """Its first send was due before the clock's zero."""
+    """Without a send of a free thread lateness is 0."""
     told = {Arm.CANDIDATE: [Send(0, 0, 70, 80)]}
     assert median_lateness_ns(PLAN, told, -1) == {Arm.CANDIDATE: 0}
     assert median_lateness_ns(PLAN, told, 0) == {Arm.CANDIDATE: 70}
 
 
 def test_a_lost_arm_is_not_asked_for_its_plan() -> None:
-    """The other one is."""
+    """A lost arm has no plan-done guard."""
     lost = replace(SOUND, lost={Arm.CANDIDATE: SubjectId("python", "5.3.3")})
     names = [one.name for one in guards_of(lost)]
     assert "plan-done-baseline" in names

@@ -1,4 +1,4 @@
-"""What a real little program holds open is seen from outside; what cannot be seen is not said to be nothing."""
+"""A program's open connections, counted from outside; unknown is not zero."""
 
 import socket
 import subprocess
@@ -28,21 +28,21 @@ for line in sys.stdin:
     exec(line)
     print("done", flush=True)
 """
-"""Does what it is told, a line of Python at a time."""
+"""Executes one line of Python at a time."""
 
 Do = Callable[[str], None]
 
 
 @pytest.fixture
 def listener() -> Iterator[socket.socket]:
-    """Accepts connections by itself, as far as the kernel goes."""
+    """The kernel accepts its connections."""
     with socket.create_server(("127.0.0.1", 0), backlog=64) as listening:
         yield listening
 
 
 @contextmanager
 def client(listener: socket.socket) -> "Iterator[tuple[int, Do]]":
-    """Its process id, and how to tell it something."""
+    """Process id and a function that sends it a line."""
     command = [sys.executable, "-c", CLIENT, str(listener.getsockname()[1])]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as started:
         assert started.stdin is not None
@@ -73,7 +73,7 @@ def endpoints(listener: socket.socket) -> dict[Endpoint, str]:
     ],
 )
 def test_what_is_left_open_is_counted(listener: socket.socket, work: str, held: dict[str, int]) -> None:
-    """One connection, one a send, one a thread, none."""
+    """Open connections are counted: one, one per send, one per thread, none."""
     with client(listener) as (pid, do), ConnectionWatch({Arm.CANDIDATE: (pid, endpoints(listener))}) as watch:
         do(work)
         watch.rest()
@@ -82,7 +82,7 @@ def test_what_is_left_open_is_counted(listener: socket.socket, work: str, held: 
 
 
 def test_a_connection_made_anew_is_another_one(listener: socket.socket) -> None:
-    """One is held before and after, and yet the second was opened."""
+    """A reconnection counts as opened although one connection is held before and after."""
     with client(listener) as (pid, do):
         do("dial()")
         with ConnectionWatch({Arm.CANDIDATE: (pid, endpoints(listener))}) as watch:
@@ -95,7 +95,7 @@ def test_a_connection_made_anew_is_another_one(listener: socket.socket) -> None:
 
 
 def test_what_the_server_closed_and_the_client_keeps_is_held(listener: socket.socket) -> None:
-    """CLOSE_WAIT: a client that does not notice that it was left leaks too."""
+    """A connection in CLOSE_WAIT is held, because its client leaks it."""
     with client(listener) as (pid, do):
         do("dial()")
         accepted, _ = listener.accept()
@@ -106,7 +106,7 @@ def test_what_the_server_closed_and_the_client_keeps_is_held(listener: socket.so
 
 
 def test_children_count_and_other_servers_do_not(listener: socket.socket) -> None:
-    """The program behind the supervisor is what connects; what it connects to besides is nobody's business."""
+    """Connections of child processes count, those to other servers do not."""
     parent = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {CLIENT!r}, *sys.argv[1:]])"
     command = [sys.executable, "-c", parent, str(listener.getsockname()[1])]
     with (
@@ -125,7 +125,7 @@ def test_children_count_and_other_servers_do_not(listener: socket.socket) -> Non
 
 
 def test_a_process_that_is_gone_holds_an_unknown_number() -> None:
-    """Not none: nobody can look."""
+    """An ended process has an unknown count, not zero."""
     with subprocess.Popen([sys.executable, "-c", ""]) as gone:
         gone.wait()
     with ConnectionWatch({Arm.CANDIDATE: (gone.pid, {})}) as watch:

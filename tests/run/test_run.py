@@ -1,4 +1,4 @@
-"""What the runner decides before anything is started."""
+"""The runner's decisions before a start."""
 
 import shlex
 from pathlib import Path
@@ -22,14 +22,14 @@ JAVA, PYTHON = SubjectId("java", "5.3.3"), SubjectId("python", "5.3.3")
 
 
 def test_cases_of_one_topology_stand_together() -> None:
-    """So that every cluster starts once."""
+    """Cases of one topology are adjacent: each cluster starts once."""
     topologies = [case.scenario.topology for case in plan_cases(asked(JAVA, PYTHON), 1)]
     assert topologies == sorted(topologies)
     assert len(topologies) > 40
 
 
 def test_the_same_seed_gives_both_arms_and_every_run_the_same_plan() -> None:
-    """A plan depends on scenario and seed only."""
+    """A plan depends on scenario and seed only, not on subjects."""
     quick = asked(JAVA, PYTHON, Selection("quick"))
     swapped = asked(PYTHON, JAVA, Selection("quick"))
     plans = [case.plan for case in plan_cases(quick, 7)]
@@ -38,13 +38,13 @@ def test_the_same_seed_gives_both_arms_and_every_run_the_same_plan() -> None:
 
 
 def test_nothing_to_run_is_a_usage_error() -> None:
-    """A typing error must not look like a pass."""
+    """A pattern without scenarios is a usage error, not a pass."""
     with pytest.raises(UsageError):
         plan_cases(asked(JAVA, PYTHON, Selection(patterns=("no/such-scenario",))), 1)
 
 
 def test_scenarios_that_a_client_has_no_call_for_are_left_out_and_named() -> None:
-    """Without an explicit queue there is nothing to compare; asked for nothing else, that is the message."""
+    """Scenarios without a call in a client are left out and named, or refused if none is left."""
     cpp = asked(JAVA, SubjectId("cpp", "2.1.0"), Selection(patterns=("explicit-queue/*", "round-robin/calm")))
     assert [case.scenario.name for case in plan_cases(cpp, 1)] == ["round-robin/calm"]
     assert set(chosen(cpp).without_call) == {"explicit-queue/calm", "explicit-queue/pause-one-of-two"}
@@ -54,7 +54,7 @@ def test_scenarios_that_a_client_has_no_call_for_are_left_out_and_named() -> Non
 
 
 def test_the_command_that_repeats_a_run_holds_everything_that_decides_it() -> None:
-    """Subjects, scenarios, server, seed and policy; quoted for a shell."""
+    """The repeat command has subjects, scenarios, server, seed and policy, quoted for a shell."""
     request = asked(
         JAVA,
         PYTHON,
@@ -68,7 +68,7 @@ def test_the_command_that_repeats_a_run_holds_everything_that_decides_it() -> No
 
 
 def test_the_manifest_names_every_check_and_broker_of_a_case() -> None:
-    """What was planned is written down before anything happens, so that what is missing is missed."""
+    """The manifest lists every check and broker before the run, so that missing results are noticed."""
     request = asked(JAVA, PYTHON, Selection(patterns=("fault-latency/pause-one-of-two",)))
     (entry,) = manifest_of(request, 3, plan_cases(request, 3)).cases
     assert entry.brokers == ("broker-a", "broker-b")
@@ -103,7 +103,7 @@ def test_a_dry_run_refuses_what_the_run_would_refuse(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """Before a word of what would be done, and without fetching anything: this cache is empty and stays so."""
+    """A dry run refuses what the run would refuse, and downloads nothing."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("ROCKETDIFF_CACHE", str(tmp_path / "cache"))
     monkeypatch.delenv("ROCKETDIFF_SERVER_IMAGE", raising=False)
@@ -117,7 +117,7 @@ def test_a_dry_run_refuses_what_the_run_would_refuse(
 def test_a_dry_run_with_a_server_image_of_the_users_takes_any_release(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """As the run does: what is in that image is the user's business."""
+    """With the user's server image a dry run accepts any release."""
     monkeypatch.setenv("ROCKETDIFF_SERVER_IMAGE", "ours/rocketmq:{release}")
     wanted = ["run", "--scenario", "round-robin/calm", "--cluster", "containers", "--server", "6.0.0", "--dry-run"]
     assert guarded(wanted) == ExitCode.CONFORMS
@@ -125,25 +125,25 @@ def test_a_dry_run_with_a_server_image_of_the_users_takes_any_release(
 
 
 def test_a_baseline_without_rules_is_refused_by_compare_too(capsys: pytest.CaptureFixture[str]) -> None:
-    """Nothing is started for it."""
+    """``compare`` also refuses a baseline without rules."""
     assert guarded(["compare", "cpp:2.1.0", "5.3.3"]) == ExitCode.USAGE
     assert "the other way round: java:5.3.3, then cpp:2.1.0" in capsys.readouterr().err
 
 
 def test_compare_takes_bare_releases(capsys: pytest.CaptureFixture[str]) -> None:
-    """As changelog does: they are the Java client's."""
+    """Bare releases in ``compare`` are the Java client's."""
     assert guarded(["compare", "4.7.1", "5.3.3", "--scenario", "round-robin/calm", "--dry-run"]) == ExitCode.CONFORMS
     assert "round-robin/calm/java:4.7.1~java:5.3.3" in capsys.readouterr().out
 
 
 def test_every_option_that_decides_a_run_is_in_the_command_that_repeats_it() -> None:
-    """And no other: folders, progress and where Spark runs decide nothing."""
+    """The repeat command has exactly the options that decide a run."""
     assert {name for name, option in RUN_OPTIONS.items() if option.field} == set(TO_REPEAT)
     assert set(RUN_OPTIONS) - set(TO_REPEAT) == {"out", "master", "build", "dry-run", "bisect"}
 
 
 def test_the_command_that_repeats_a_run_asks_for_the_same_run() -> None:
-    """What it says is read as it was meant."""
+    """The repeat command parses to the same request."""
     request = asked(
         JAVA,
         SubjectId("java", "4.9.8"),

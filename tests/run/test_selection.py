@@ -1,4 +1,4 @@
-"""Which scenarios a run is made of on each backend: what a backend cannot start is left out with the reason, before it starts."""
+"""The scenarios of a run on each backend."""
 
 import subprocess
 import sys
@@ -25,18 +25,18 @@ def chosen(backend: str, *patterns: str) -> Choice:
 
 
 GRPC = {scenario.name for scenario in load_all() if scenario.name.startswith("grpc/")}
-"""Scenarios whose clusters have a proxy, which the two remoting clients here have no use for."""
+"""Scenarios with a proxy, which the two remoting clients cannot use."""
 
 
 def test_processes_leave_nothing_out() -> None:
-    """Every topology can be had."""
+    """Processes leave out only gRPC scenarios."""
     choice = chosen("processes")
     assert {name for name, _ in choice.not_here} == GRPC
     assert WITH_SLAVES in {one.name for one in choice.scenarios}
 
 
 def test_containers_of_a_bridge_leave_out_what_has_slaves_and_nothing_else() -> None:
-    """Each with the reason and with what to do instead; together with the rest they are what processes run."""
+    """Containers on a bridge leave out exactly the scenarios with slaves, with containers:host as remedy."""
     choice, everything = chosen("containers"), chosen("processes")
     left = {name: reason for name, reason in choice.not_here if name not in GRPC}
     assert {one.name for one in everything.scenarios if "slave" in one.topology} == set(left)
@@ -49,19 +49,19 @@ def test_containers_of_a_bridge_leave_out_what_has_slaves_and_nothing_else() -> 
 
 
 def test_containers_of_the_hosts_network_leave_nothing_out() -> None:
-    """They do as processes do."""
+    """Containers on the host's network run what processes run."""
     assert chosen("containers:host") == chosen("processes")
 
 
 def test_one_asked_for_by_its_very_name_is_refused_before_anything_is_started() -> None:
-    """It was wanted; a run without it would not be what was asked for."""
+    """A scenario requested by its exact name that the backend cannot run is refused."""
     request = asked(JAVA, PYTHON, Selection(patterns=("round-robin/*", WITH_SLAVES)), backend_named("containers"))
     with pytest.raises(UsageError, match=rf"--cluster containers can run; saw {WITH_SLAVES}; .*containers:host"):
         plan_cases(request, 1)
 
 
 def test_of_a_glob_the_rest_is_run_and_a_dry_run_names_what_is_not(capsys: pytest.CaptureFixture[str]) -> None:
-    """Without an engine: nothing is asked of one."""
+    """A dry run names the scenarios of a glob that the backend cannot run, without an engine."""
     wanted = ["run", "--cluster", "containers", "--scenario", "*/calm", "--dry-run"]
     assert guarded(wanted) == ExitCode.CONFORMS
     told = capsys.readouterr().out
@@ -71,19 +71,19 @@ def test_of_a_glob_the_rest_is_run_and_a_dry_run_names_what_is_not(capsys: pytes
 
 
 def test_when_only_slaves_are_left_the_reason_is_the_message() -> None:
-    """A run without cases must not look like a pass."""
+    """If only scenarios with slaves are selected their reason is a usage error, not a pass."""
     with pytest.raises(UsageError, match="use --cluster containers:host"):
         plan_cases(asked(JAVA, PYTHON, Selection(patterns=("double-write/*",)), backend_named("containers")), 1)
 
 
 def test_a_wiring_there_is_not_is_refused_with_the_backend(capsys: pytest.CaptureFixture[str]) -> None:
-    """Not when the first cluster is started."""
+    """An unknown network mode is refused during a dry run."""
     assert guarded(["run", "--cluster", "containers:mesh", "--dry-run"]) == ExitCode.USAGE
     assert "containers:bridge, containers:host" in capsys.readouterr().err
 
 
 def test_choosing_imports_no_client_of_an_engine() -> None:
-    """That takes half a second, and machines without an engine have no need of it."""
+    """Selection does not import the engine's client, which takes half a second."""
     program = (
         "import sys, rocketdiff.run.selection; print([m for m in ('docker', 'testcontainers') if m in sys.modules])"
     )
@@ -92,7 +92,7 @@ def test_choosing_imports_no_client_of_an_engine() -> None:
 
 
 def test_a_call_that_one_of_the_two_does_not_have_is_said_in_the_words_of_a_run() -> None:
-    """The pytest plugin asks scenario by scenario what a run asks of all at once."""
+    """Single scenarios, as the pytest plugin selects them, lack the same calls as a whole run."""
     everything = {one.name: one for one in chosen("processes").scenarios}
     pair = published(JAVA), published(SubjectId("cpp", "2.1.0"))
     without = choose(Selection(), pair, backend_named("processes")).without_call
@@ -114,13 +114,13 @@ GRPC_JAVA = SubjectId("grpc-java", "5.2.0")
     ],
 )
 def test_clients_of_two_protocols_are_not_compared(subjects: tuple[SubjectId, SubjectId], message: str) -> None:
-    """One would send to brokers and the other to a proxy, which chooses the queue; nor is a client of gRPC measured by any but Java's."""
+    """Clients of two protocols are not compared, because a proxy chooses the queue; gRPC clients need grpc-java as baseline."""
     with pytest.raises(UsageError, match=message):
         require_pair(*map(published, subjects))
 
 
 def test_clients_that_speak_grpc_run_where_there_is_a_proxy_and_nowhere_else() -> None:
-    """A scenario without one, asked for by its name, is refused with the suite that has proxies."""
+    """Clients of gRPC run only scenarios with a proxy; the message for others names the grpc suite."""
     subjects = (published(GRPC_JAVA), published(GRPC_JAVA))
     choice = choose(Selection(patterns=("**",)), subjects, backend_named("processes"))
     assert {one.name for one in choice.scenarios} == GRPC
@@ -129,7 +129,7 @@ def test_clients_that_speak_grpc_run_where_there_is_a_proxy_and_nowhere_else() -
 
 
 def test_a_backend_without_a_proxy_says_so() -> None:
-    """Containers start none: their images have no proxy."""
+    """Containers leave out all gRPC scenarios: their images have no proxy."""
     choice = choose(Selection(patterns=("grpc/*",)), (published(GRPC_JAVA),) * 2, backend_named("containers"))
     assert not choice.scenarios
     assert {name for name, _ in choice.not_here} == GRPC

@@ -1,4 +1,4 @@
-"""A process that is stopped is seen, also one level down; a running one and a dead one are not."""
+"""Detection of a stopped process or child."""
 
 import os
 import signal
@@ -17,7 +17,7 @@ PARENT = "import subprocess, sys; print(subprocess.Popen(['sleep', '60']).pid, f
 
 @pytest.fixture
 def parent() -> Iterator["subprocess.Popen[str]"]:
-    """A process with one child, in a group of its own, which is killed whole."""
+    """A process with one child; its process group is killed at the end."""
     command = [sys.executable, "-c", PARENT]
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True
@@ -41,7 +41,7 @@ def await_state(pid: int, *, stopped: bool) -> None:
 
 
 def test_a_stopped_child_is_a_stopped_subject(parent: "subprocess.Popen[str]") -> None:
-    """The supervisor runs on while the client behind it stands still."""
+    """A subject counts as stopped while its client, the supervisor's child, is stopped."""
     child = child_of(parent)
     assert not is_stopped(parent.pid)
     os.kill(child, signal.SIGSTOP)
@@ -51,14 +51,14 @@ def test_a_stopped_child_is_a_stopped_subject(parent: "subprocess.Popen[str]") -
 
 
 def test_a_process_that_is_gone_is_not_stopped() -> None:
-    """Its death is somebody else's business."""
+    """An ended process does not count as stopped."""
     with subprocess.Popen([sys.executable, "-c", ""]) as gone:
         gone.wait()
     assert not is_stopped(gone.pid)
 
 
 def test_the_watch_tells_which_arm_was_stopped(parent: "subprocess.Popen[str]") -> None:
-    """And that the other was not."""
+    """Stopped time is measured per arm."""
     child = child_of(parent)
     with StallWatch({Arm.BASELINE: child, Arm.CANDIDATE: parent.pid}) as watch:
         os.kill(parent.pid, signal.SIGSTOP)
@@ -70,12 +70,12 @@ def test_the_watch_tells_which_arm_was_stopped(parent: "subprocess.Popen[str]") 
 
 
 def test_the_longest_gap_counts_and_none_is_none() -> None:
-    """From when the thread was due to when it was woken."""
+    """The longest gap is from due time to wake-up, and 0 without gaps."""
     assert MeasuredStalls().longest_gap_ns == 0
     assert MeasuredStalls(gaps=((0, 3), (10, 30), (40, 41))).longest_gap_ns == 20
 
 
 @pytest.mark.parametrize(("sign_of_life", "left"), [(50, 0), (26, 0), (24, 100), (75, 100), (101, 100)])
 def test_a_gap_in_whose_middle_a_subject_was_alive_is_the_runners_own(sign_of_life: int, left: int) -> None:
-    """A machine that stands still lets nobody send."""
+    """A gap is dropped if a subject acted in its middle half: only the runner waited."""
     assert MeasuredStalls(gaps=((0, 100),)).without([sign_of_life, 1_000]).longest_gap_ns == left

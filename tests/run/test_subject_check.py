@@ -1,4 +1,4 @@
-"""`rocketdiff subject check` on a cluster of one broker: sound programs pass, each lie is told in a sentence."""
+"""`rocketdiff subject check` on one broker."""
 
 import os
 import re
@@ -48,7 +48,7 @@ def one_master(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
 
 @pytest.fixture(autouse=True)
 def _each_line_fits_the_published_schema(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of every driver that is checked here: Java, those of other languages, skeletons."""
+    """Every driver's lines match the published schema."""
     monkeypatch.setattr("rocketdiff.run.subject_check.check.unheard", require_record)
 
 
@@ -63,7 +63,7 @@ def checked(cluster: Cluster, folder: Path, *flags: str) -> list[CheckFinding]:
 
 
 def test_a_sound_program_has_no_problem(one_master: Cluster, tmp_path: Path) -> None:
-    """Each kind and mode, clock, stop, attempts, routes and a paused broker have been tried."""
+    """A valid program has no problem, and all kinds, modes and abilities are tried."""
     findings = checked(one_master, tmp_path)
     assert [finding for finding in findings if finding.problem] == []
     tried = " ".join(finding.tried for finding in findings)
@@ -85,13 +85,13 @@ def test_a_sound_program_has_no_problem(one_master: Cluster, tmp_path: Path) -> 
 
 
 def test_the_java_client_has_no_problem(one_master: Cluster, tmp_path: Path) -> None:
-    """What holds of the standard."""
+    """Java client 5.3.3 has no problem."""
     findings = list(check_subject(resolved("java:5.3.3"), one_master, tmp_path))
     assert [finding for finding in findings if finding.problem] == []
 
 
 KNOWN_PROBLEMS = {
-    # A sharding key for queue 0 names none, so that it goes where the turn stands, one time in four to queue 0 (fixtures/findings.md, N1).
+    # Queue number 0 counts as none: the next queue in turn gets the message, one time in four queue 0 (fixtures/findings.md, N1).
     "node": {"20 sync sends, selector"},
 }
 
@@ -105,7 +105,7 @@ REMOTING = {
 def test_a_client_of_another_language_has_no_problem_but_those_it_is_known_for(
     client: OtherClient, one_master: Cluster, tmp_path: Path
 ) -> None:
-    """Built as a user's first run builds it; and what is known of it before is what it says itself."""
+    """A client of another language has only its known problems and the hello that the registry states."""
     require_tools(client.tools)
     require_build(client.name)
     subject = SubjectId(client.name, release_of(client))
@@ -128,9 +128,9 @@ def require_tools(tools: tuple[str, ...]) -> None:
 
 def require_build(language: str) -> None:
     """
-    Rust's client is 360 crates that cost six minutes of processor time, however little they are optimised; CI begins with an empty cache.
+    Skip Rust unless it was built here before.
 
-    Where they were compiled once it costs seconds, also after a change of the driver.
+    Its 360 crates take six minutes of processor time, and CI has an empty cache; a later build takes seconds.
     """
     if language == "rust" and not rust_target("rust").is_dir() and BUILD_VARIABLE not in os.environ:
         pytest.skip("the Rust client was never built here, which takes minutes; `make clients` builds and checks it")
@@ -141,7 +141,7 @@ def made(folder: Path, *command: str) -> None:
 
 
 def java_driver(folder: Path) -> str:
-    """With the jars that Maven would put into lib."""
+    """With the jars that Maven would copy to lib."""
     jars = client_class_path("5.3.3")
     (folder / "lib").mkdir()
     for jar in jars:
@@ -152,7 +152,7 @@ def java_driver(folder: Path) -> str:
 
 
 def go_driver(folder: Path) -> str:
-    """As our driver is built: without -trimpath every package and Go's own library would be compiled once more."""
+    """As our driver is built; without -trimpath everything would be compiled again."""
     made(folder, "go", "build", "-trimpath", "-buildvcs=false", "-o", "driver", ".")
     return "exec:./driver"
 
@@ -163,7 +163,7 @@ def node_driver(folder: Path) -> str:
 
 
 def rust_driver(folder: Path) -> str:
-    """With what was compiled for the driver that comes with rocketdiff: its dependencies are the same. Beside that one it needs another name."""
+    """Reuses our driver's compiled dependencies, so it needs another name."""
     for name in ("Cargo.toml", "Cargo.lock"):
         text = (folder / name).read_text()
         (folder / name).write_text(text.replace('name = "driver"', 'name = "skeleton"'))
@@ -188,7 +188,7 @@ BUILDS: dict[str, tuple[tuple[str, ...], Callable[[Path], str]]] = {
 def test_a_skeleton_passes_as_it_is(
     language: str, one_master: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each language's driver, as `subject init` writes it; what its author has to add is told."""
+    """Each language's skeleton from `subject init` passes; missing properties are reported."""
     tools, build = BUILDS[language]
     require_tools(tools)
     require_build(language)
@@ -199,7 +199,7 @@ def test_a_skeleton_passes_as_it_is(
     findings = list(check_subject(resolved(spec), one_master, tmp_path))
     assert [finding for finding in findings if finding.problem] == []
     assert any("plain" in finding.tried for finding in findings)
-    # Node's client sets a tag of its own where there is none (fixtures/findings.md, N5).
+    # Node's client sets its own tag if there is none (fixtures/findings.md, N5).
     lack = [re.sub(r" \(they have [^)]*\)", "", finding.tried) for finding in findings]
     assert any("messages lack KEYS, TAGS, colour" in tried for tried in lack), lack
 
@@ -229,7 +229,7 @@ ONE_CALL = (
     ],
 )
 def test_a_lie_is_told_in_a_sentence(one_master: Cluster, tmp_path: Path, flags: tuple[str, ...], told: str) -> None:
-    """Beside it the broker is as it was."""
+    """Each false claim or wrong behaviour is a problem with this text."""
     problems = [finding.problem for finding in checked(one_master, tmp_path, *ONE_CALL, *flags)]
     assert any(told in problem for problem in problems), problems
 
@@ -237,7 +237,7 @@ def test_a_lie_is_told_in_a_sentence(one_master: Cluster, tmp_path: Path, flags:
 def test_what_breaks_twice_in_the_same_way_is_told_twice_and_no_more(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A jar without a class would be told once for each of seven calls."""
+    """A repeated failure ends the check: a missing class would repeat it for each of seven calls."""
 
     def _dies(*_: object) -> NoReturn:
         raise SubjectBroken("died", expected="acme:1.0 to live", seen="it exited with status 1 in stage STARTED")

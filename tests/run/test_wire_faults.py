@@ -1,4 +1,4 @@
-"""Faults on the wire through real relays before in-memory servers: done, undone, and both proven or not believed."""
+"""Wire faults through real relays, and their proofs."""
 
 import os
 import signal
@@ -32,11 +32,11 @@ EVERY = [(kind, frames) for kind in sorted(ON_THE_WIRE) for frames in Frames]
 
 
 PATIENCE_MS = 10_000
-"""Far more than a delay takes: what tells a delayed answer from a prompt one is the relay's journal, not the clock."""
+"""Much longer than a delay: the journal, not the clock, shows delays."""
 
 
 def passes_untouched(relay: Relay, node: str) -> bool:
-    """Whether the relay wrote down of a probe, request and answer, that nothing was done to it."""
+    """Whether the relay's journal shows a probe's request and response without action."""
     began_ns = time.monotonic_ns()
     probe_broker(relay.addresses[node], PATIENCE_MS)
 
@@ -59,13 +59,13 @@ class Wire:
         return with_relays(self.relays)[spec.kind].inject(self.cluster, spec)
 
     def is_well(self, letter: str) -> bool:
-        """Whether a probe through every relay is answered, and no relay did anything to its frames."""
+        """Whether a probe through every relay is answered without a relay's action."""
         return all(passes_untouched(relay, f"broker-{letter}") for relay in self.relays)
 
 
 @dataclass
 class Idle:
-    """A relay that does nothing of what it is told; its addresses are those of another."""
+    """A relay that ignores its switches and has another relay's addresses."""
 
     addresses: dict[str, str]
     told: list[Switch] = field(default_factory=list)
@@ -75,11 +75,11 @@ class Idle:
         return len(self.told)
 
     def turn_off(self, number: int) -> None:
-        """Not at all."""
+        """Does nothing."""
 
 
 class Stuck(Idle):
-    """One whose switches stay on."""
+    """A relay whose switches stay on."""
 
     def __init__(self, relay: Relay) -> None:
         super().__init__(relay.addresses)
@@ -104,7 +104,7 @@ def spec_of(kind: FaultKind, frames: Frames) -> FaultSpec:
 
 @pytest.mark.parametrize(("kind", "frames"), EVERY)
 def test_done_and_undone_with_proof(wire: Wire, kind: FaultKind, frames: Frames) -> None:
-    """Through every relay, at one broker; the other is well all the time, and both are afterwards."""
+    """Each wire fault on one broker is proven and healed through every relay; the other broker works."""
     spec = spec_of(kind, frames)
     fault = with_relays(wire.relays)[kind]
     record = fault.inject(wire.cluster, spec)
@@ -119,9 +119,9 @@ def test_done_and_undone_with_proof(wire: Wire, kind: FaultKind, frames: Frames)
 @pytest.mark.parametrize("kind", sorted(ON_THE_WIRE))
 def test_a_fault_that_one_relay_does_not_do_is_not_proven(wire: Wire, kind: FaultKind) -> None:
     """
-    A probe through it is answered at once, as if nothing were.
+    A fault that one of two relays ignores is not proven.
 
-    Tried again where a crowded machine was as slow as the fault would have made it.
+    Repeated if a busy machine was as slow as the fault.
     """
     for _ in range(TRIES):
         idle = Idle(wire.relays[1].addresses)
@@ -136,7 +136,7 @@ def test_a_fault_that_one_relay_does_not_do_is_not_proven(wire: Wire, kind: Faul
 
 
 def what_is_not_proven(wire: Wire, kind: FaultKind, relays: list[Relay]) -> UnprovenFault | None:
-    """Of a fault that was injected through these relays; one that was proven is healed."""
+    """The problem of an injected fault; None if it was proven."""
     fault = with_relays(relays)[kind]
     try:
         record = fault.inject(wire.cluster, spec_of(kind, Frames.RESPONSES))
@@ -147,9 +147,9 @@ def what_is_not_proven(wire: Wire, kind: FaultKind, relays: list[Relay]) -> Unpr
 
 
 def test_a_refused_connection_is_no_reset(wire: Wire) -> None:
-    """Nobody listens there: that proves another fault, which nobody asked for."""
+    """A refused connection does not prove a reset."""
     with socket.socket() as closed:
-        closed.bind(("127.0.0.1", 0))  # and does not listen
+        closed.bind(("127.0.0.1", 0))  # bound, not listening
         nobody = cast("Relay", Idle({"broker-b": f"127.0.0.1:{closed.getsockname()[1]}"}))
         faults = with_relays([nobody])
         with pytest.raises(UnprovenFault):
@@ -157,7 +157,7 @@ def test_a_refused_connection_is_no_reset(wire: Wire) -> None:
 
 
 def test_a_fault_that_does_not_end_is_told(wire: Wire) -> None:
-    """Its relay keeps on resetting; the record has no proof of an end."""
+    """A reset that continues after its end is an error."""
     faults = with_relays([cast("Relay", Stuck(wire.relays[0]))])
     fault = faults[FaultKind.WIRE_RESET]
     record = fault.inject(wire.cluster, spec_of(FaultKind.WIRE_RESET, Frames.REQUESTS))
@@ -167,7 +167,7 @@ def test_a_fault_that_does_not_end_is_told(wire: Wire) -> None:
 
 
 def test_a_relay_that_is_gone_ends_the_case(wire: Wire) -> None:
-    """No fault of the cluster's: what nobody could do is an error of ours, with its cause."""
+    """A relay that ended is an environment error."""
     os.kill(only_child(wire.relays[0].pid), signal.SIGKILL)
     with pytest.raises(EnvironmentMissing, match="the recording relay to answer"):
         wire.inject(spec_of(FaultKind.WIRE_SWALLOW, Frames.REQUESTS))
@@ -176,7 +176,7 @@ def test_a_relay_that_is_gone_ends_the_case(wire: Wire) -> None:
 
 
 def test_frames_of_another_direction_pass(wire: Wire) -> None:
-    """Answers are lost, requests are not: the broker has seen what the client thinks lost."""
+    """If responses are dropped requests still pass, so the broker stores what the client counts as lost."""
     servers = cast("Servers", wire.cluster)
     wire.inject(spec_of(FaultKind.WIRE_SWALLOW, Frames.RESPONSES))
     seen = len(servers.fake["b"].requests)
@@ -186,7 +186,7 @@ def test_frames_of_another_direction_pass(wire: Wire) -> None:
 
 
 def test_only_faults_on_the_wire_need_relays() -> None:
-    """A pause does not, a swallowed frame does."""
+    """Dropped frames need relays; a pause does not."""
     pause = FaultSpec(1, FaultKind.PAUSE, "broker-b", 1.5, 1.0)
     assert not needs_relays([pause])
     assert needs_relays([pause, spec_of(FaultKind.WIRE_SWALLOW, Frames.REQUESTS)])

@@ -1,4 +1,4 @@
-"""Who gets a relay, and what the wire tells in the place of a client that tells nothing."""
+"""Which arms have a relay, and what the relay records for a client."""
 
 import json
 import time
@@ -29,7 +29,7 @@ ATTEMPTS = (Attempt(0, 0, 0, "broker-a", 0, 0, 9, status="SEND_OK"),)
 
 @dataclass
 class Folder:
-    """As much of a case directory as a witness looks at."""
+    """The members of a case directory that a witness uses."""
 
     path: Path
 
@@ -60,7 +60,7 @@ def send_through(name_servers: tuple[str, ...]) -> Send:
 
 
 def test_clients_that_tell_everything_meet_the_cluster_itself(servers: Servers, tmp_path: Path) -> None:
-    """No relay, no files, nothing to testify."""
+    """Clients that report everything connect directly to the cluster."""
     with witness_of(servers, tmp_path) as witness:
         assert witness.name_servers(Arm.BASELINE) == servers.name_server_addresses
     assert witness.testify(Arm.BASELINE, ArmReport("T", Plan(1, 1, ()), (), (), 3_000)) == WireStory()
@@ -68,7 +68,7 @@ def test_clients_that_tell_everything_meet_the_cluster_itself(servers: Servers, 
 
 
 def test_whoever_wants_the_wire_has_it_beside_what_both_clients_tell(servers: Servers, tmp_path: Path) -> None:
-    """A relay each; both stories are held against theirs, and neither is replaced: what one does not tell is put beside it."""
+    """With --wire both arms have a relay; unreported attempts are added to the client's own."""
     plan = Plan(1, 1, (PlannedSend(0, 0, 0, SendKind.PLAIN, 0, 64),))
     with witness_of(servers, tmp_path, is_wanted=True) as witness:
         assert len(witness.relays) == 2
@@ -84,7 +84,7 @@ def test_whoever_wants_the_wire_has_it_beside_what_both_clients_tell(servers: Se
 
 
 def test_of_a_silent_arm_the_wire_tells_attempts_and_routes(servers: Servers, tmp_path: Path) -> None:
-    """Both arms have a relay; only the silent one's records are put in the place of its own."""
+    """If one arm is silent both have a relay, but only the silent arm's records come from the wire."""
     plan = Plan(1, 1, (PlannedSend(0, 0, 0, SendKind.PLAIN, 0, 64),))
     with witness_of(servers, tmp_path, Arm.CANDIDATE) as witness:
         told = {arm: [send_through(witness.name_servers(arm))] for arm in Arm}
@@ -100,7 +100,7 @@ def test_of_a_silent_arm_the_wire_tells_attempts_and_routes(servers: Servers, tm
 
 
 def test_a_client_that_tells_another_story_is_told(servers: Servers, tmp_path: Path) -> None:
-    """Its hook names another queue than the one the wire saw."""
+    """A client's attempt that differs from the wire is reported."""
     plan = Plan(1, 1, (PlannedSend(0, 0, 0, SendKind.PLAIN, 0, 64),))
     with witness_of(servers, tmp_path, Arm.CANDIDATE) as witness:
         sends = [send_through(witness.name_servers(Arm.BASELINE))]
@@ -123,10 +123,9 @@ def test_a_status_is_put_down_as_the_wire_saw_it(
     servers: Servers, tmp_path: Path, mode: SendMode, confuses: bool, returned: str, is_put_down: bool
 ) -> None:
     """
-    And no disagreement then.
+    A status that differs from the wire is corrected, with two exceptions.
 
-    Asynchronous sends of releases that confuse answers may have been told another's; a hook at odds with the call's own result
-    is one that tells wrongly, and stays a disagreement.
+    A disagreement remains for async sends of releases that may confuse responses, and where a hook contradicts its call's result.
     """
     plan = Plan(1, 1, (PlannedSend(0, 0, 0, SendKind.PLAIN, 0, 64, mode=mode),))
     with witness_of(servers, tmp_path, Arm.CANDIDATE) as witness:
@@ -144,7 +143,7 @@ def test_a_status_is_put_down_as_the_wire_saw_it(
 
 
 def test_an_address_past_the_relay_is_told_of_any_arm(servers: Servers, tmp_path: Path) -> None:
-    """What went there nobody saw."""
+    """An address outside the relay is reported, because attempts there are unseen."""
     servers.fake.name_server.routes["T"]["brokerDatas"][0]["brokerAddrs"]["1"] = "127.0.0.1:9"
     with witness_of(servers, tmp_path, Arm.CANDIDATE) as witness:
         send_through(witness.name_servers(Arm.BASELINE))

@@ -1,4 +1,4 @@
-"""What a run is asked: each scenario's checks, the two of every case, and the pooled ones once for all of them."""
+"""A run's checks: each scenario's, the implicit ones, and pooled ones once for all."""
 
 from rocketdiff.core.resources import resource
 from rocketdiff.scenario import load
@@ -11,7 +11,7 @@ CALM = load(resource("fixtures/scenarios/round-robin/calm.yaml"))
 
 
 def test_pools_are_planned_once_for_each_setting_of_fault_latency() -> None:
-    """Two scenarios with it on share a pool; a calm one has none."""
+    """Each setting of fault latency has one pool for all its scenarios."""
     asked = [(one, checks_planned(one)) for one in (BOTH, ONE, PLAIN, CALM)]
     assert pooled_planned(asked, "java:5.3.3", "python:5.3.3") == (
         ("pooled/pause/fault-latency-on/java:5.3.3~python:5.3.3", "timing"),
@@ -22,5 +22,5 @@ def test_pools_are_planned_once_for_each_setting_of_fault_latency() -> None:
 
 
 def test_the_count_is_of_cases_and_pools() -> None:
-    """The checks of a case with a pause, and the two of its pool."""
+    """The count includes the two checks of a pool."""
     assert count_planned([ONE], "java:5.3.3", "python:5.3.3") == len(checks_planned(ONE)) + 2

@@ -1,4 +1,4 @@
-"""A plan is a pure function of scenario and seed, even in time, different in phase."""
+"""A plan is a pure function of scenario and seed."""
 
 from dataclasses import replace
 from itertools import pairwise
@@ -24,7 +24,7 @@ def scenario() -> Scenario:
 
 
 def test_case_is_named_by_scenario_and_subjects(scenario: Scenario) -> None:
-    """One name selects, declares, files and reports."""
+    """A case is named by scenario and subjects."""
     case = expand(scenario, JAVA, PYTHON, 7)
     assert str(case.id) == "self-test/smallest/java:5.3.3~python:5.3.3"
     assert case.faults == scenario.faults
@@ -32,12 +32,12 @@ def test_case_is_named_by_scenario_and_subjects(scenario: Scenario) -> None:
 
 
 def test_plan_knows_nothing_of_the_subjects(scenario: Scenario) -> None:
-    """Whoever is compared is given the same work."""
+    """The plan does not depend on the subjects."""
     assert expand(scenario, JAVA, PYTHON, 7).plan == expand(scenario, PYTHON, JAVA, 7).plan
 
 
 def test_first_sends_of_a_seed_never_change(scenario: Scenario) -> None:
-    """Recorded from this very program: a run can be repeated years later on another Python release."""
+    """The first sends of a seed never change, so that a run can be repeated years later."""
     assert [send.due_ns for send in plan_of(scenario, 7).sends[:4]] == FIRST_DUE_NS
 
 
@@ -49,7 +49,7 @@ def test_another_seed_is_another_phase(scenario: Scenario) -> None:
 
 
 def test_another_scenario_is_another_draw(scenario: Scenario) -> None:
-    """Two scenarios of one run do not meet their faults in the same phase."""
+    """Scenarios with the same seed have different plans."""
     assert plan_of(replace(scenario, name="self-test/other"), 7) != plan_of(scenario, 7)
 
 
@@ -73,7 +73,7 @@ def test_sends_are_even_ordered_and_inside(seed: int, threads: int, rate: float,
 
 
 def test_bodies_and_arguments_are_taken_in_turn(scenario: Scenario) -> None:
-    """Lists go round; ascending arguments are the numbers of the sends."""
+    """Body sizes and arguments are used in turn; ascending arguments are send numbers."""
     workload = replace(scenario.workload, call=SendKind.SELECTOR, body_bytes=(1, 2, 3), arguments=(7, 8))
     sends = plan_of(replace(scenario, workload=workload), 1).sends
     assert [send.body_bytes for send in sends[:4]] == [1, 2, 3, 1]
@@ -84,7 +84,7 @@ def test_bodies_and_arguments_are_taken_in_turn(scenario: Scenario) -> None:
 
 
 def test_random_arguments_come_from_the_seed(scenario: Scenario) -> None:
-    """The same seed draws the same, another one something else, and every queue gets its turn."""
+    """Random arguments depend on the seed and reach every queue."""
     workload = replace(scenario.workload, call=SendKind.SELECTOR, arguments=None)
     drawn = [plan_of(replace(scenario, workload=workload), seed) for seed in (1, 1, 2)]
     assert drawn[0] == drawn[1] != drawn[2]

@@ -1,8 +1,8 @@
 """
-The format is tested with files of its own, in fixtures/format.
+The scenario format, with files in fixtures/format.
 
-invalid: the published schema refuses them too; valid-fail: only the loader can; valid-pass: they load. The first line of a
-refused file says what the message must contain.
+invalid: the published schema refuses them too; valid-fail: only the loader does; valid-pass: accepted. The first line of a
+refused file states what the message must contain.
 """
 
 import json
@@ -23,39 +23,36 @@ VALIDATOR = jsonschema.Draft202012Validator(json.loads(SCHEMA.read_text()))
 
 
 def files(folder: str) -> list[ParameterSet]:
-    """Files of a self-test folder; an empty folder would test nothing."""
     found = sorted((FIXTURES / "format" / folder).glob("*.yaml"))
     assert found, f"no self-tests in {folder}"
     return [pytest.param(path, id=path.stem) for path in found]
 
 
 def accepted_by_schema(path: Path) -> bool:
-    """Whether the published schema has nothing against a file."""
     return VALIDATOR.is_valid(yaml.safe_load(path.read_text()))
 
 
 def why(path: Path) -> str:
-    """What the first line says the refusal must contain."""
     return path.read_text().splitlines()[0].removeprefix("# refused: ")
 
 
 @pytest.mark.parametrize("path", files("invalid"))
 def test_schema_and_loader_refuse(path: Path) -> None:
-    """Both refuse, and the loader says what was expected, where and what it saw."""
+    """Schema and loader refuse, and the message states what was expected, where and what was seen."""
     assert not accepted_by_schema(path)
     assert_refused(path)
 
 
 @pytest.mark.parametrize("path", files("valid-fail"))
 def test_loader_alone_refuses(path: Path) -> None:
-    """Well-formed for the schema, but it cannot be run as written."""
+    """The schema accepts the file, but it cannot be run."""
     assert accepted_by_schema(path)
     assert_refused(path)
 
 
 @pytest.mark.parametrize("path", files("valid-pass"))
 def test_both_accept(path: Path) -> None:
-    """Such a file loads, and its text alone loads to the same scenario."""
+    """The file loads, and its text gives the same scenario."""
     assert accepted_by_schema(path)
     scenario = load(path)
     assert scenario.name == f"self-test/{path.stem}"
@@ -63,7 +60,7 @@ def test_both_accept(path: Path) -> None:
 
 
 def assert_refused(path: Path) -> None:
-    """One clear message: a usage error that names the file and contains what the file's first line says."""
+    """A usage error in one line, with the file's name and the text of its first line."""
     with pytest.raises(UsageError) as raised:
         load(path)
     message = str(raised.value)
@@ -74,11 +71,13 @@ def assert_refused(path: Path) -> None:
 
 
 def test_published_schema_is_up_to_date() -> None:
-    """``python -m rocketdiff.scenario.json_schema fixtures/schema/scenario-1.json`` renews it."""
+    """
+    The published schema is up to date; ``python -m rocketdiff.scenario.json_schema fixtures/schema/scenario-1.json`` renews it.
+    """
     assert SCHEMA.read_text() == rendered()
 
 
 def test_published_schema_is_a_schema() -> None:
-    """It is valid against the draft it names, and names its format version."""
+    """The schema is valid against its draft and names the format's version."""
     jsonschema.Draft202012Validator.check_schema(json.loads(SCHEMA.read_text()))
     assert json.loads(SCHEMA.read_text())["$id"] == "urn:rocketdiff:scenario:1"

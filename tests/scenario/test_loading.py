@@ -1,4 +1,4 @@
-"""Files and folders that cannot be used, and what a scenario holds once it is loaded."""
+"""Unusable files and folders, and what a loaded scenario holds."""
 
 from pathlib import Path
 
@@ -14,7 +14,7 @@ VALID_PASS = Path(__file__).parents[2] / "fixtures" / "format" / "valid-pass"
 
 
 def test_everything_arrives() -> None:
-    """Each field of the fullest file is where the rest of the harness looks for it."""
+    """Every field of the fullest file is loaded."""
     scenario = load(VALID_PASS / "everything.yaml")
     assert scenario.establishes == "Every field of the format at once, folded into one line."
     assert scenario.settings == ClientSettings(True, 500, 10, 2, True, 1024, 1000, 600_000, 100)
@@ -30,7 +30,7 @@ def test_everything_arrives() -> None:
 
 
 def test_repeats_are_written_out_by_time() -> None:
-    """Five pauses of b, one of a, two of a name server and two kills; episodes count from 1 in the order of time."""
+    """Repeated faults are written out as ten episodes in order of time, counted from 1."""
     faults = load(VALID_PASS / "everything.yaml").faults
     assert faults[:4] == (
         FaultSpec(1, FaultKind.PAUSE, "broker-b", 1, 0.6),
@@ -46,7 +46,7 @@ def test_repeats_are_written_out_by_time() -> None:
 
 
 def test_faults_on_the_wire_say_which_frames() -> None:
-    """Each has its direction, a delay its length, and they are repeated and sorted as others are."""
+    """Each fault on the wire has its direction, and a delay its length."""
     faults = load(VALID_PASS / "on-the-wire.yaml").faults
     assert faults == (
         FaultSpec(1, FaultKind.WIRE_DELAY, "broker-b", 1.5, 1, Frames.RESPONSES, 500.0),
@@ -57,7 +57,7 @@ def test_faults_on_the_wire_say_which_frames() -> None:
 
 
 def test_defaults_are_the_clients_own() -> None:
-    """What a file leaves out is what RocketMQ does by default."""
+    """An omitted field has RocketMQ's default."""
     scenario = load(VALID_PASS / "smallest.yaml")
     assert scenario.settings == ClientSettings()
     assert (scenario.queues_per_broker, scenario.suites, scenario.faults) == (4, ("full",), ())
@@ -85,18 +85,18 @@ def test_defaults_are_the_clients_own() -> None:
     ],
 )
 def test_fault_in_a_sentence(fault: FaultSpec, sentence: str) -> None:
-    """Reports tell faults in words."""
+    """A fault is described in a sentence."""
     assert fault_sentence(fault) == sentence
 
 
 def test_missing_file_is_a_usage_error(tmp_path: Path) -> None:
-    """The message has the path and the system's reason."""
+    """A missing file is a usage error with path and reason."""
     with pytest.raises(UsageError, match=r"none\.yaml; saw No such file"):
         load(tmp_path / "none.yaml")
 
 
 def test_file_that_is_not_text_is_a_usage_error(tmp_path: Path) -> None:
-    """Bytes that are not UTF-8 are told as such."""
+    """A file that is not UTF-8 is a usage error."""
     (tmp_path / "binary.yaml").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(UsageError, match="not UTF-8 on line"):
         load(tmp_path / "binary.yaml")
@@ -115,14 +115,14 @@ def test_file_that_is_not_text_is_a_usage_error(tmp_path: Path) -> None:
     ],
 )
 def test_text_that_is_no_yaml_is_a_usage_error(text: str, told: str) -> None:
-    """Broken YAML names the line; code in YAML is never run."""
+    """Invalid YAML is a usage error with its line; code in it is never run."""
     with pytest.raises(UsageError) as raised:
         parse(text, "bad.yaml")
     assert told in str(raised.value)
 
 
 def test_line_is_that_of_the_wrong_value() -> None:
-    """In block style the message points at the very line."""
+    """In block style the message has the line of the wrong value."""
     text = (
         "format: 1\nname: a/b\nestablishes: Lines are counted from one.\ntopology: two-masters\n"
         "workload:\n  rate_per_s: 10\n  duration_s: 10\nchecks: [loss]\n"
@@ -133,27 +133,27 @@ def test_line_is_that_of_the_wrong_value() -> None:
 
 
 def test_several_mistakes_are_one_message_and_a_count() -> None:
-    """The first is told, the others are counted."""
+    """Of several mistakes the first is described, the others are counted."""
     text = "format: 1\nname: X\nestablishes: short\ntopology: moon\nworkload: {rate_per_s: 1, duration_s: 1}\nchecks: [loss]\n"
     with pytest.raises(UsageError, match="2 more to correct after this one"):
         parse(text, "x.yaml")
 
 
 def test_folder_without_scenarios_is_a_usage_error(tmp_path: Path) -> None:
-    """Nothing to run must not look like a pass."""
+    """A folder without scenarios is refused, because running nothing must not pass."""
     with pytest.raises(UsageError, match="scenario files"):
         load_all(tmp_path)
 
 
 def test_a_file_of_ones_own_may_lie_anywhere(tmp_path: Path) -> None:
-    """As for pytest: the name is what the file says, wherever the file is."""
+    """A scenario's name is in its file, which may lie anywhere."""
     (tmp_path / "conformance").mkdir()
     (tmp_path / "conformance" / "other.yaml").write_text((VALID_PASS / "smallest.yaml").read_text())
     assert [scenario.name for scenario in load_all(tmp_path)] == ["self-test/smallest"]
 
 
 def test_two_files_with_one_name_are_refused_with_both(tmp_path: Path) -> None:
-    """One name would select both, and name the results of both."""
+    """Two scenarios with one name are refused, because it selects them and names their results."""
     for name in ("one.yaml", "two.yaml"):
         (tmp_path / name).write_text((VALID_PASS / "smallest.yaml").read_text())
     with pytest.raises(UsageError, match=r"self-test/smallest is the one of .*one\.yaml; saw it again in .*two\.yaml"):

@@ -38,7 +38,7 @@ def known() -> tuple[Scenario, ...]:
 def test_selection(
     known: tuple[Scenario, ...], suite: str | None, patterns: tuple[str, ...], chosen: list[str]
 ) -> None:
-    """A star stays within one part of a name, two stars cross parts; any glob is enough."""
+    """One star stays within a part of a name, two stars cross parts; one matching glob is enough."""
     assert [scenario.name for scenario in select(known, suite, patterns)] == chosen
 
 
@@ -56,6 +56,6 @@ def test_selection(
 def test_nothing_chosen_is_an_error(
     known: tuple[Scenario, ...], suite: str | None, patterns: tuple[str, ...], told: str
 ) -> None:
-    """A typing error must not run nothing and pass."""
+    """A selection of nothing is an error, because a typing error must not pass."""
     with pytest.raises(UsageError, match=told.replace(".", r"\.")):
         select(known, suite, patterns)

@@ -1,4 +1,4 @@
-"""The scenarios that come with rocketdiff: what they must cover, and what they may cost."""
+"""The shipped scenarios: what they must cover and may cost."""
 
 import json
 from pathlib import Path
@@ -23,7 +23,7 @@ each = pytest.mark.parametrize("scenario", [pytest.param(scenario, id=scenario.n
 
 @each
 def test_a_shipped_file_lies_where_its_name_says(scenario: Scenario) -> None:
-    """The path-shaped name finds the file, for readers and for links in reports."""
+    """A scenario's name is its path, for links in reports."""
     assert Path(scenario.source).relative_to(FIXTURES / "scenarios").as_posix() == f"{scenario.name}.yaml"
 
 
@@ -31,7 +31,7 @@ def test_a_shipped_file_lies_where_its_name_says(scenario: Scenario) -> None:
     "row", ["A1", "A3", "A4", "A5", "B1", "B2", "B3", "B4", "B5", "B10", "C1", "C2", "C3", "C4", "C5", "E4", "E5", "E6"]
 )
 def test_described_behaviour_has_a_scenario(row: str) -> None:
-    """Each row of the described behaviours that a synchronous producer can show is covered by name."""
+    """Each behaviour that a synchronous producer can show is covered by a scenario."""
     assert [scenario.name for scenario in ALL if row in scenario.covers]
 
 
@@ -50,7 +50,7 @@ def test_described_behaviour_has_a_scenario(row: str) -> None:
     ],
 )
 def test_situation_is_there_with_fault_latency_off_and_on(situation: str) -> None:
-    """Every situation is run both ways, on the same number of brokers."""
+    """Every situation is run with fault latency off and on."""
     off, on = BY_NAME[f"round-robin/{situation}"], BY_NAME[f"fault-latency/{situation}"]
     assert not off.settings.send_latency_fault_enable
     assert on.settings.send_latency_fault_enable
@@ -59,13 +59,13 @@ def test_situation_is_there_with_fault_latency_off_and_on(situation: str) -> Non
 
 @pytest.mark.parametrize(("suite", "left_out"), [("quick", {"order", "delay"}), ("full", set())])
 def test_every_row_of_checks_is_asked_somewhere(suite: str, left_out: set[str]) -> None:
-    """No suite leaves a kind of question out, but for two that the quick one has no time for."""
+    """The full suite runs every check; the quick one has no time for order and delay."""
     asked = {check for scenario in select(ALL, suite) for check in scenario.checks}
     assert asked == set(ASKED) - left_out
 
 
 def test_every_mode_and_call_is_in_the_suite_of_modes() -> None:
-    """Asynchronous and one-way sends, in calm and under a pause, delays, and what messages carry; two minutes of work at most."""
+    """The modes suite covers all modes, also under faults, all delays and properties, in at most two minutes."""
     modes = select(ALL, "modes")
     assert {scenario.workload.mode for scenario in modes} == set(SendMode)
     assert {mode for mode in SendMode if any(s.faults for s in modes if s.workload.mode is mode)} == set(SendMode)
@@ -75,7 +75,7 @@ def test_every_mode_and_call_is_in_the_suite_of_modes() -> None:
 
 
 def test_calls_and_retries_are_covered() -> None:
-    """Plain, explicit queue, selector, batch and message group; no retry, the default and ten; one thread and several."""
+    """All calls and faults are covered, with no retry, the default and ten, and one thread and several."""
     assert {scenario.workload.call for scenario in ALL} == set(SendKind)
     assert {scenario.settings.retry_times_when_send_failed for scenario in ALL} == {0, 2, 10}
     assert {scenario.workload.threads for scenario in ALL} == {1, 2, 4}
@@ -83,7 +83,7 @@ def test_calls_and_retries_are_covered() -> None:
 
 
 def test_fault_latency_is_run_in_several_threads() -> None:
-    """Threads share the fault table; what one of them knows of a broker, the others do."""
+    """Fault latency is run in several threads, because they share the fault table."""
     shared = [s for s in ALL if s.settings.send_latency_fault_enable and s.workload.threads > 1]
     assert {s.workload.mode: s.name for s in shared} == {
         SendMode.SYNC: "fault-latency/pause-one-of-two-two-threads",
@@ -94,7 +94,7 @@ def test_fault_latency_is_run_in_several_threads() -> None:
 
 @pytest.mark.parametrize("mode", [SendMode.ASYNC, SendMode.ONEWAY])
 def test_calls_that_do_not_wait_meet_every_kind_of_fault(mode: SendMode) -> None:
-    """In some suite; and a kill is followed by a restart once."""
+    """Calls that do not wait meet every fault in some suite; a kill is once followed by a restart."""
     met = {fault.kind for s in ALL for fault in s.faults if s.workload.mode is mode}
     # Clients that speak gRPC have no one-way call.
     assert met == set(FaultKind) - (OF_PROXIES if mode is SendMode.ONEWAY else set())
@@ -102,7 +102,7 @@ def test_calls_that_do_not_wait_meet_every_kind_of_fault(mode: SendMode) -> None
 
 
 def test_quick_suite_fits_its_budget() -> None:
-    """At most 45 s of work on one cluster, at least 12 pauses; both-at-once counted as one is still 12 and more."""
+    """The quick suite has at most 45 s of work and at least 12 pauses, simultaneous ones counted once."""
     quick = select(ALL, "quick")
     assert sum(scenario.duration_s for scenario in quick) <= 45
     assert {scenario.topology for scenario in quick} == {"two-masters"}
@@ -111,7 +111,9 @@ def test_quick_suite_fits_its_budget() -> None:
 
 
 def test_quick_suite_can_answer_what_it_times() -> None:
-    """Each pool needs four spells that both arms leave; a lone pause on either setting is one, and one or two may be missed."""
+    """
+    The quick suite has at least five lone pauses a pool, which needs four fault periods that both arms leave: one may be missed.
+    """
     quick = select(ALL, "quick")
     for is_latency_on in (False, True):
         lone = [pause for s in quick if s.settings.send_latency_fault_enable is is_latency_on for pause in _alone(s)]
@@ -131,9 +133,9 @@ def _overlap(one: FaultSpec, other: FaultSpec) -> bool:
 
 def test_full_suite_fits_its_budget() -> None:
     """
-    All of it, sixteen minutes at the most with what a case costs besides its work, and at least 30 episodes.
+    The full suite takes at most sixteen minutes and has at least 30 episodes.
 
-    Allowed for: 3 s a case (set-up, warm-up, read-back), 4 s to restart a killed broker, 16 s to start each cluster (those with
+    Counted: 3 s a case (set-up, warm-up, read-back), 4 s to restart a killed broker, 16 s to start each cluster (those with
     slaves have five nodes), and 60 s for analysis and report.
     """
     full = select(ALL, "full")
@@ -145,12 +147,12 @@ def test_full_suite_fits_its_budget() -> None:
 
 
 def test_every_scenario_is_in_a_suite() -> None:
-    """None is run only by those who know its name."""
+    """Every scenario is in a suite."""
     assert {scenario.name for suite in SUITES for scenario in select(ALL, suite)} == set(BY_NAME)
 
 
 def test_suite_of_the_wire_is_short() -> None:
-    """A minute of work on one cluster, with every kind of fault on the wire."""
+    """The wire suite has at most 30 s of work and every fault on the wire."""
     suite = select(ALL, "wire")
     assert {scenario.topology for scenario in suite} == {"two-masters"}
     assert sum(scenario.duration_s for scenario in suite) <= 30
@@ -159,9 +161,10 @@ def test_suite_of_the_wire_is_short() -> None:
 
 def test_suite_of_clients_meets_every_mode_with_every_fault_in_four_minutes() -> None:
     """
-    Counted as for the full suite, without the minute for the report; on one cluster, and within each fault some sends of each mode.
+    The client suite takes at most four minutes, with each mode and sync call under each fault.
 
-    A client that says an attempt timeout of 3 s may take half as long again: its pauses are four to ten times as long.
+    Counted as for the full suite, with 30 s for the report. For attempts of 3 s it may take half as long again: pauses are four
+    to ten times as long.
     """
     suite = select(ALL, "client")
     assert {scenario.topology for scenario in suite} == {"two-masters"}
@@ -179,9 +182,9 @@ def test_suite_of_clients_meets_every_mode_with_every_fault_in_four_minutes() ->
 
 def test_suite_of_deployments_fits_its_budget() -> None:
     """
-    Five minutes, counted as for the full suite; its clusters of five nodes take twice as long to start.
+    The deployments suite takes at most five minutes, counted as for the full one with 30 s for the report.
 
-    Every deployment of row E4 that the other suites do not start is here, with every fault that a slave or a setting makes.
+    It starts the deployments of row E4 that other suites do not, with faults of slaves and settings.
     """
     suite = select(ALL, "deployments")
     kinds = {fault.kind for scenario in suite for fault in scenario.faults}
@@ -194,11 +197,11 @@ def test_suite_of_deployments_fits_its_budget() -> None:
 
 
 def test_quick_suite_sees_the_end_of_ten_seconds_of_avoidance() -> None:
-    """From 5.1.4 on an isolated broker is used again after 10 s: at least 11 s are left after the failed send."""
+    """At least 11 s are left after a failed send, because from 5.1.4 on a broker is avoided for 10 s."""
     scenario = BY_NAME["fault-latency/pause-one-of-two"]
     pause = scenario.faults[0]
     assert "quick" in scenario.suites
-    # The pause is met within one turn of the other broker's queues; then the whole timeout passes.
+    # A send meets the pause within one turn of the other broker's queues; then the whole timeout passes.
     met_s = pause.at_s + 2 * scenario.queues_per_broker / scenario.workload.rate_per_s
     failed_s = met_s + scenario.settings.send_msg_timeout_ms / 1000
     assert scenario.duration_s - failed_s >= 11
@@ -206,20 +209,20 @@ def test_quick_suite_sees_the_end_of_ten_seconds_of_avoidance() -> None:
 
 @each
 def test_what_is_shipped_is_accepted_by_the_schema(scenario: Scenario) -> None:
-    """The published schema and the loader agree on every shipped file."""
+    """The published schema accepts every shipped scenario."""
     schema = json.loads((FIXTURES / "schema" / "scenario-1.json").read_text())
     jsonschema.validate(yaml.safe_load(scenario.text), schema)
 
 
 @each
 def test_faults_begin_after_the_first_heartbeat(scenario: Scenario) -> None:
-    """A producer's first heartbeat comes 1 s after its start; a broker that is ill then would be met by it first."""
+    """No fault begins before 1.5 s, because a producer's first heartbeat comes 1 s after its start."""
     assert all(fault.at_s >= 1.5 for fault in scenario.faults)
 
 
 @each
 def test_no_heartbeat_meets_an_ill_broker(scenario: Scenario) -> None:
-    """From 4.9.1 on a heartbeat's timeout closes the channel under the sends that are being judged."""
+    """No heartbeat meets a faulty broker: from 4.9.1 on its timeout closes the channel of judged sends."""
     is_remoting = not topology_named(scenario.topology).has_proxies
     if is_remoting and any(fault.kind is not FaultKind.PAUSE_NAME_SERVER for fault in scenario.faults):
         assert scenario.settings.heartbeat_broker_interval_ms == 600_000
@@ -227,6 +230,6 @@ def test_no_heartbeat_meets_an_ill_broker(scenario: Scenario) -> None:
 
 @each
 def test_rates_leave_both_arms_room(scenario: Scenario) -> None:
-    """Two arms on two cores: 40 to 200 sends a second each, and short enough to be run often."""
+    """Two arms on two cores need moderate rates (40 to 200 sends a second each); cases are short."""
     assert 40 <= scenario.workload.rate_per_s <= 200
     assert scenario.duration_s <= 35

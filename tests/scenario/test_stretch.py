@@ -1,4 +1,4 @@
-"""Faults that last longer for a client whose attempts do: which, how long, and what follows them."""
+"""Faults last longer for a client whose attempts do, and later faults move."""
 
 import pytest
 
@@ -26,41 +26,41 @@ suites: [full]
 
 
 def times(faults: str, attempt_timeout_ms: int = 3_000) -> list[tuple[float, float | None]]:
-    """Beginning and length of each fault for attempts of so long, and last the length of the workload."""
+    """Start and length of each fault for this attempt timeout, then the workload's length."""
     longer = stretched(parse(scenario_text(faults), "here"), attempt_timeout_ms)
     return [*((fault.at_s, fault.for_s) for fault in longer.faults), (0, longer.duration_s)]
 
 
 def test_a_pause_lasts_twice_the_attempt_timeout_and_what_follows_is_as_much_later() -> None:
-    """1 s becomes 6 s; the second pause begins 5 s later, and lasts 6 s as well: ten seconds more in all."""
+    """A pause lasts twice the attempt timeout of 3 s, and later faults move: each of two pauses gets 5 s more."""
     two = "  - {kind: pause, broker: b, at_s: 1.5, for_s: 1}\n  - {kind: pause, broker: a, at_s: 6, for_s: 1}"
     assert times(two) == [(1.5, 6), (11, 6), (0, 30)]
 
 
 def test_pauses_that_overlap_overlap_still() -> None:
-    """Both need 6 s for 2 s: three seconds of each second that either lasts."""
+    """Overlapping pauses of 2 s become 6 s and still overlap: each second becomes three."""
     two = "  - {kind: pause, broker: b, at_s: 1, for_s: 2}\n  - {kind: pause, broker: a, at_s: 2, for_s: 2}"
     assert times(two) == [(1, 6), (4, 6), (0, 26)]
 
 
 def test_a_pause_that_is_long_enough_stays() -> None:
-    """Seven seconds are more than twice three."""
+    """A pause of 7 s stays, because it is longer than twice the attempt timeout of 3 s."""
     assert times("  - {kind: pause, broker: b, at_s: 1, for_s: 7}") == [(1, 7), (0, 20)]
 
 
 def test_a_pause_that_is_meant_to_cause_no_timeout_stays() -> None:
-    """0.4 s of pause and a timeout of 0.5 s."""
+    """A pause of 0.4 s stays, because it must cause no timeout (0.5 s)."""
     assert times("  - {kind: pause, broker: b, at_s: 1, for_s: 0.4}") == [(1, 0.4), (0, 20)]
 
 
 def test_a_kill_is_only_later() -> None:
-    """A dead broker refuses connections at once, whatever the timeout."""
+    """A kill moves but does not last longer: a dead broker refuses connections at once."""
     two = "  - {kind: pause, broker: b, at_s: 1, for_s: 1}\n  - {kind: kill, broker: a, at_s: 5}"
     assert times(two) == [(1, 6), (10, None), (0, 25)]
 
 
 def test_a_delay_beyond_the_setting_is_as_far_beyond_the_attempt_timeout() -> None:
-    """600 ms for 500 becomes 3,600 ms for 3,000, and the fault lasts twice that; 400 ms stay below both."""
+    """A delay beyond the timeout stays beyond it: 600 ms for 500 become 3,600 for 3,000, for twice as long; 400 ms stay."""
     late = "  - {{kind: wire-delay, broker: b, at_s: 1, for_s: 2, frames: responses, delay_ms: {}}}"
     longer = stretched(parse(scenario_text(late.format(600)), "here"), 3_000)
     assert [(fault.at_s, fault.for_s, fault.delay_ms) for fault in longer.faults] == [(1, 7.2, 3_600)]
@@ -70,14 +70,14 @@ def test_a_delay_beyond_the_setting_is_as_far_beyond_the_attempt_timeout() -> No
 
 @pytest.mark.parametrize("attempt_timeout_ms", [0, 300, 500])
 def test_who_obeys_the_setting_gets_the_scenario_of_the_file(attempt_timeout_ms: int) -> None:
-    """The very same, so that plans and reports are what they were."""
+    """A client that obeys the setting gets the file's scenario."""
     scenario = parse(scenario_text("  - {kind: pause, broker: b, at_s: 1, for_s: 1}"), "here")
     assert stretched(scenario, attempt_timeout_ms) is scenario
     assert expand(scenario, JAVA, OWN, 7, attempt_timeout_ms) == expand(scenario, JAVA, OWN, 7)
 
 
 def test_a_stretched_case_says_for_what_and_sends_at_the_same_rate() -> None:
-    """25 s at ten a second; the first two hundred sends are those of the file's plan."""
+    """A stretched case of 25 s at ten a second begins with the two hundred sends of the file's plan."""
     scenario = parse(scenario_text("  - {kind: pause, broker: b, at_s: 1, for_s: 1}"), "here")
     case, plain = expand(scenario, JAVA, OWN, 7, 3_000), expand(scenario, JAVA, OWN, 7)
     assert (case.attempt_timeout_ms, len(case.plan.sends)) == (3_000, 250)
@@ -85,7 +85,7 @@ def test_a_stretched_case_says_for_what_and_sends_at_the_same_rate() -> None:
 
 
 def test_a_report_says_how_long_a_fault_was_in_the_file() -> None:
-    """For whoever looks the scenario up."""
+    """A report states a fault's length in the file too."""
     scenario = parse(scenario_text("  - {kind: pause, broker: b, at_s: 1, for_s: 1}"), "here")
     assert stretched_sentences(scenario, 0) == ("broker-b paused at 1 s for 1 s",)
     assert stretched_sentences(scenario, 3_000) == (

@@ -1,7 +1,7 @@
 """
-``python -m tests.sensitivity``: which of the bank's defective clients do the suites find, out of those with an opportunity?
+``python -m tests.sensitivity``: which of the bank's defective clients do the suites find, of those with an opportunity?
 
-Exit 1 when quick finds less than 80 % or full less than 95 % of them. ``--write`` keeps the figures for reports.
+Exits with 1 if quick finds less than 80 % or full less than 95 %. ``--write`` stores the figures.
 """
 
 import argparse
@@ -24,7 +24,7 @@ from tests.sensitivity.stories import scenarios_of, stories_of
 from tests.sensitivity.trials import trials
 
 AT_LEAST = {"quick": 0.80, "full": 0.95}
-"""Of the trials of a suite; quick has a minute for what full has half an hour for."""
+"""Share of a suite's trials; quick takes a minute, full half an hour."""
 
 SEEDS = 2
 
@@ -33,7 +33,6 @@ WORKERS = 2
 
 
 def measured(bank: Mapping[str, Defect], seeds: int) -> DefectsFound:
-    """Both suites, every defect, every seed."""
     kinds = Counter(defect.kind.value for defect in bank.values())
     suites = tuple(_suite(suite, bank, range(1, seeds + 1)) for suite in AT_LEAST)
     return DefectsFound(SCHEMA_VERSION, __version__, judging_digest(), len(bank), dict(kinds), seeds, suites)
@@ -54,7 +53,6 @@ def _trials(suite: str, seeds: Sequence[int], name: str) -> list[DefectTrial]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Measure, print, keep."""
     parser = argparse.ArgumentParser(prog="python -m tests.sensitivity", description=__doc__)
     parser.add_argument("--seeds", type=int, default=SEEDS, help="how many of each defect")
     parser.add_argument("--match", default="", help="only defects whose name contains this")

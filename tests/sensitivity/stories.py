@@ -1,4 +1,4 @@
-"""The scenarios of a suite as stories that two faithful clients of the reference's rules can play in virtual time."""
+"""Scenarios as scripted traces, played in virtual time by two faithful clients of the reference's rules."""
 
 from collections.abc import Iterator
 
@@ -13,26 +13,25 @@ from tests.analysis.synthetic_modes import ModeStory
 SCENARIOS = load_all()
 
 PLAYED_SETTINGS = ("send_latency_fault_enable", "send_msg_timeout_ms", "retry_times_when_send_failed")
-"""What the virtual clients are given; a scenario that sets anything else that sends feel is left to clusters."""
+"""Settings of the virtual clients; a scenario that changes others is not played."""
 
 UNFELT_SETTINGS = ("heartbeat_broker_interval_ms", "poll_name_server_interval_ms")
-"""The virtual brokers' route never changes, and nobody sends heartbeats to them."""
+"""Without effect: the virtual brokers' route never changes, and they receive no heartbeats."""
 
 QUEUES = 4
 
 
 def scenarios_of(suite: str) -> tuple[Scenario, ...]:
-    """All of a suite."""
     return select(SCENARIOS, suite)
 
 
 def stories_of(suite: str) -> Iterator[ModeStory]:
-    """The scenarios of a suite whose faults are pauses, by name."""
+    """Return the suite's scenarios whose only faults are pauses."""
     return (story_of(one) for one in scenarios_of(suite) if is_played(one))
 
 
 def is_played(scenario: Scenario) -> bool:
-    """Whether virtual brokers and clients can do what the scenario asks: one way to send, four queues, pauses only."""
+    """Whether the scenario can be played: one kind of send, four queues, only pauses."""
     work, latency = scenario.workload, scenario.settings.send_latency_fault_enable
     threads = work.threads == 1 or (work.mode is SendMode.SYNC and work.call is SendKind.PLAIN and not latency)
     call = work.call is SendKind.PLAIN or (work.call is SendKind.QUEUE and work.mode is not SendMode.ONEWAY)
@@ -50,7 +49,6 @@ def _settings_are_played(settings: ClientSettings) -> bool:
 
 
 def story_of(scenario: Scenario) -> ModeStory:
-    """The scenario's own settings, rate, pauses and checks."""
     work = scenario.workload
     return ModeStory(
         name=scenario.name,

@@ -1,4 +1,4 @@
-"""One defective client in one suite: has it an opportunity there, and does the suite find it, to the exit code?"""
+"""Trials of one defective client in one suite."""
 
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,7 +22,6 @@ def _played(suite: str) -> tuple[ModeStory, ...]:
 
 
 def trials(suite: str, bank: Mapping[str, Defect], seeds: Sequence[int]) -> Iterator[DefectTrial]:
-    """Every defect that has an opportunity in the suite, with each seed."""
     for name, defect in bank.items():
         for seed in seeds:
             code = exit_code(defect, _played(suite), seed)
@@ -33,10 +32,9 @@ def trials(suite: str, bank: Mapping[str, Defect], seeds: Sequence[int]) -> Iter
 
 def exit_code(defect: Defect, suite: Sequence[ModeStory], seed: int) -> ExitCode | None:
     """
-    Of a run of those scenarios in which the defect shows; None where there is none.
+    Exit code of a run of the scenarios with an opportunity; None without one.
 
-    A divergence in one of them is one of the run, so they are judged one by one until one diverges; then all together,
-    for what is pooled over cases.
+    Scenarios are judged singly until one diverges, then all together for pooled checks.
     """
     met = []
     for story in suite:
@@ -48,7 +46,7 @@ def exit_code(defect: Defect, suite: Sequence[ModeStory], seed: int) -> ExitCode
 
 
 def has_opportunity(defect: Defect, story: ModeStory) -> bool:
-    """Whether the story sends as the defect wants it, and the client with the defect tells or leaves behind anything else."""
+    """Whether the trace sends as the defect requires and the defect changes any record."""
     if traits(defect.story) != traits(story):
         return False
     spoilt = deepcopy(_faithful(story, defect.release))
@@ -62,7 +60,6 @@ def _faithful(story: ModeStory, release: str) -> Told:
 
 
 def traits(story: ModeStory) -> tuple[object, ...]:
-    """How a story sends."""
     return story.mode, story.kind, bool(story.delay_level), story.threads > 1
 
 

@@ -1,4 +1,4 @@
-"""Random scripts: reproducible, readable by the script format, and of the size that fuzzing counts on."""
+"""Random scripts are reproducible, valid, and of the right length."""
 
 import json
 from hashlib import sha256
@@ -15,14 +15,14 @@ SEEDS = range(60)
 
 @pytest.mark.parametrize("depth", DEPTHS)
 def test_every_script_is_one(depth: str) -> None:
-    """The format accepts what the generator writes, at the depth it was written for."""
+    """The format accepts every generated script at its depth."""
     for seed in SEEDS:
         assert depth_of(parse_script(generate(depth, seed), f"{depth}-{seed}")) is Depth(depth)
 
 
 @pytest.mark.parametrize("depth", DEPTHS)
 def test_a_seed_is_a_script(depth: str) -> None:
-    """The same seed gives the same script, another seed another."""
+    """Each seed has its own script, always the same."""
     texts = [json.dumps(generate(depth, seed)) for seed in SEEDS]
     assert texts == [json.dumps(generate(depth, seed)) for seed in SEEDS]
     assert len(set(texts)) == len(texts)
@@ -32,13 +32,13 @@ def test_a_seed_is_a_script(depth: str) -> None:
     ("depth", "fewest", "most"), [("selection", 80, 300), ("send-loop", 40, 90), ("remoting", 20, 50)]
 )
 def test_scripts_are_of_moderate_length(depth: str, fewest: int, most: int) -> None:
-    """Long enough to meet something, short enough for a difference to be local."""
+    """Scripts are long enough to find something, short enough for a local difference."""
     lengths = [len(generate(depth, seed)["steps"]) for seed in SEEDS]
     assert fewest <= min(lengths) <= max(lengths) <= most
 
 
 def test_every_kind_of_step_occurs() -> None:
-    """Nothing the script format knows is left out by all generators."""
+    """The generators together write every kind of step."""
     kinds = {
         part["do"]
         for depth in DEPTHS
@@ -53,20 +53,20 @@ def test_every_kind_of_step_occurs() -> None:
 
 
 def test_an_unknown_depth_is_refused() -> None:
-    """The message names the depths there are."""
+    """An unknown depth is refused with the known ones."""
     with pytest.raises(UsageError, match="send-loop"):
         generate("deep", 1)
 
 
 def test_dice_are_the_same_everywhere() -> None:
-    """Python promises the sequence of random() for a seed and of nothing else; drawn once on CPython 3.11."""
+    """Python guarantees only random() for a seed, so numbers are as on CPython 3.11."""
     rng = RandomSource("selection:1")
     drawn = [rng.between(0, 999) for _ in range(1_000)]
     assert sha256(json.dumps(drawn).encode()).hexdigest()[:16] == "262878cc5aa72172"
 
 
 def test_dice_keep_to_their_limits() -> None:
-    """Both ends are drawn, weights of nothing are not, and what is picked is picked once."""
+    """Both limits are drawn, weights of 0 are not, and nothing is picked twice."""
     rng = RandomSource("limits")
     assert {rng.between(3, 5) for _ in range(200)} == {3, 4, 5}
     assert {rng.weighted({"a": 1, "b": 0, "c": 2}) for _ in range(200)} == {"a", "c"}

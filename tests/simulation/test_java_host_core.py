@@ -1,4 +1,4 @@
-"""The Java host itself: every release loads, nothing of the machine shows, and what the rewriter does not know is named."""
+"""The Java host itself: every release loads, and nothing depends on the machine."""
 
 import json
 import subprocess
@@ -67,7 +67,7 @@ THREADS = {
 
 @pytest.fixture(scope="module")
 def toy_host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[JavaHost]:
-    """The host with a release whose ThreadLocalIndex does whatever the counter says."""
+    """A host with a release whose ThreadLocalIndex acts on the counter's value."""
     folder = tmp_path_factory.mktemp("toy")
     subprocess.run(
         [str(find_java().javac), "--release", "8", "-Xlint:-options", "-d", str(folder), str(TOY)], check=True
@@ -82,7 +82,7 @@ def toy_host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[JavaHost]:
 
 
 def picked(host: JavaHost, number: int, **more: Any) -> int:
-    """The queue id that doing this gives."""
+    """The queue id that this counter selects."""
     steps = [{"do": "advance", "ms": 40}, {"do": "index", "value": number}, {"do": "select"}]
     script = parse_script({"format": 1, "route": {"a": QUEUES}, "seed": SEED, "steps": steps, **more}, f"toy-{number}")
     (line,) = host.run(TOY_RELEASE, f"toy-{number}", script)
@@ -107,19 +107,19 @@ def picked(host: JavaHost, number: int, **more: Any) -> int:
     ],
 )
 def test_time_threads_and_chance_are_virtual(toy_host: JavaHost, number: int, what: str, queue_id: int) -> None:
-    """Each in its own way, and none takes real time."""
+    """Time, threads and random numbers are virtual, and take no real time."""
     assert picked(toy_host, number) == queue_id, what
 
 
 def test_shuffling_draws_from_the_tape(toy_host: JavaHost) -> None:
-    """From the last place to the second, each exchanged with one at or before it, as in both hosts."""
+    """Shuffling exchanges each place, from the last to the second, with one at or before it."""
     tape, items = ScriptedTape(SEED), list(range(QUEUES))
     tape.shuffle(items)
     assert picked(toy_host, 11) == items[0]
 
 
 def test_an_expired_wait_can_be_a_millisecond_late(toy_host: JavaHost) -> None:
-    """Waits that expire, not sleeps: the race that a real machine hardly ever shows can be switched off."""
+    """An expired wait, not a sleep, may end 1 ms late: a race that is rare on a real machine."""
     assert picked(toy_host, 4, expired_wait_extra_ms=1) == 13
     assert picked(toy_host, 1, expired_wait_extra_ms=1) == 30
 
@@ -136,14 +136,14 @@ def test_an_expired_wait_can_be_a_millisecond_late(toy_host: JavaHost) -> None:
     ],
 )
 def test_a_call_that_nothing_stands_for_is_named_when_it_is_reached(toy_host: JavaHost, number: int, call: str) -> None:
-    """Class, method and call; never real time in silence, even where the code around catches every exception."""
+    """A call without a replacement is named when reached, even if the code catches every exception."""
     with pytest.raises(HarnessError) as error:
         picked(toy_host, number)
     assert f"org.apache.rocketmq.client.common.ThreadLocalIndex.refused calls {call}" in str(error.value)
 
 
 def test_every_release_selects_and_sends(java_host: JavaHost) -> None:
-    """One code path for all of them: no release needs its own."""
+    """All releases select and send on one code path."""
     send = parse_script({**SELECTION, "steps": [{"do": "send", "mode": "sync", "count": 2}]}, "send")
     select = parse_script(SELECTION, "select")
     releases = client_releases()
@@ -154,7 +154,7 @@ def test_every_release_selects_and_sends(java_host: JavaHost) -> None:
 
 
 def test_two_hosts_print_the_same_bytes() -> None:
-    """Threads, waits and ties included; nothing of the machine or of an earlier script shows."""
+    """Two hosts print the same bytes for threads and waits, whatever the machine and earlier scripts."""
     jobs = [
         Job(release, name, parse_script(script, name), trace=True)
         for release in ("4.0.0-incubating", "4.7.1", "4.9.8", "5.1.4", client_releases()[-1])
@@ -168,7 +168,7 @@ def test_two_hosts_print_the_same_bytes() -> None:
 
 
 def test_what_is_wrong_with_a_command_is_its_answer() -> None:
-    """An unknown release or step ends that run only, and the end of stdin ends the host with 0."""
+    """An unknown release or step ends only its run; the end of stdin ends the host."""
     said = host_says(
         {"type": "release", "release": "5.3.3", "class_path": [str(path) for path in client_class_path("5.3.3")]},
         run(1, "9.9.9", SELECTION),
@@ -188,7 +188,7 @@ def run(number: int, release: str, script: dict[str, Any]) -> dict[str, Any]:
 
 
 def host_says(*commands: dict[str, Any]) -> list[dict[str, Any]]:
-    """Everything on stdout, of a host of its own."""
+    """The output of a new host."""
     class_path = ":".join(map(str, simulator_class_path()))
     done = subprocess.run(
         [str(find_java().java), *SIMULATOR_JVM_OPTIONS, "-cp", class_path, MAIN_CLASS],

@@ -1,7 +1,7 @@
 """
-The remoting depth of the Java host: what the real NettyRemotingClient of each generation does, as executed.
+The real NettyRemotingClient of each generation, at the Java host's remoting depth.
 
-One decisive behaviour a test, on the releases to both sides of each change (`producer-behaviour.md`, section 8).
+One behaviour per test, on the releases on both sides of each change (`producer-behaviour.md`, section 8).
 """
 
 import json
@@ -13,13 +13,13 @@ from rocketdiff.simulation.java_host import JavaHost
 from rocketdiff.simulation.script import parse_script
 
 CALM: dict[str, object] = {"heartbeat_broker_interval_ms": 600_000, "vip_channel_enabled": False}
-"""The first heartbeat, after 1 s, remains; no later one closes a connection under a pending request."""
+"""Only the first heartbeat (1 s) remains; none closes a connection with a pending request."""
 
 TO_A = {"broker": "a", "queue_id": 0}
 
 
 def answers(host: JavaHost, release: str, *steps: object, **fields: object) -> list[dict[str, Any]]:
-    """The lines of a script that runs at the remoting depth."""
+    """The lines of a script at the remoting depth."""
     script = {"format": 1, "depth": "remoting", "route": {"a": 4, "b": 4}, "settings": CALM, "steps": list(steps)}
     return [json.loads(line) for line in host.run(release, "S", parse_script(script | fields, "S"))]
 
@@ -70,7 +70,11 @@ def whole(send: dict[str, Any]) -> tuple[str, int]:
 def test_async_to_a_broker_that_falls_silent(
     java_host: JavaHost, release: str, ends: list[tuple[str, int]], attempts: list[tuple[str, str]]
 ) -> None:
-    """Retried with the full time, with none, not at all; told twice in 5.3.0 and 5.3.1; seen by a scan each 1.1 s from 5.1.1 on."""
+    """
+    A retry has the full time, later none, later there is no retry.
+
+    5.3.0 and 5.3.1 call back twice; from 5.1.1 on a scan runs every 1.1 s.
+    """
     lines = answers(
         java_host,
         release,
@@ -95,7 +99,7 @@ def test_async_to_a_broker_that_falls_silent(
     ],
 )
 def test_sync_to_a_paused_broker(java_host: JavaHost, release: str, end: tuple[str, int]) -> None:
-    """From 4.3.0 on the attempts share one timeout, and the first has used it up."""
+    """From 4.3.0 on attempts share one timeout, used up by the first."""
     lines = answers(
         java_host,
         release,
@@ -118,7 +122,7 @@ def test_sync_to_a_paused_broker(java_host: JavaHost, release: str, end: tuple[s
     ],
 )
 def test_async_to_a_broker_that_refuses(java_host: JavaHost, release: str, attempts: list[tuple[str, str]]) -> None:
-    """Up to 4.9.2 the first attempt's failure is the send's; later it is retried elsewhere."""
+    """Up to 4.9.2 a refused first attempt fails the send; later it is retried."""
     refused = {"do": "broker", "name": "a", "answers": "refused"}
     lines = answers(
         java_host, release, refused, {"do": "send", "mode": "async", "count": 8}, {"do": "advance", "ms": 100}, seed=5
@@ -129,7 +133,7 @@ def test_async_to_a_broker_that_refuses(java_host: JavaHost, release: str, attem
 
 @pytest.mark.parametrize(("release", "thrown"), [("5.2.0", "MQClientException"), ("5.3.0", None)])
 def test_one_way_to_a_broker_that_refuses(java_host: JavaHost, release: str, thrown: str | None) -> None:
-    """Connecting is somebody else's business from 5.3.0 on, so nothing is noticed."""
+    """From 5.3.0 on another thread connects, so a one-way send does not notice the refusal."""
     refused = {"do": "broker", "name": "a", "answers": "refused"}
     (line,) = answers(java_host, release, refused, {"do": "send", "mode": "oneway"}, start_index=7)
     assert line["send"].get("exception") == thrown
@@ -147,7 +151,7 @@ def test_one_way_to_a_broker_that_refuses(java_host: JavaHost, release: str, thr
 def test_a_connection_that_ends_under_a_request(
     java_host: JavaHost, release: str, answer: str, end: tuple[str, int]
 ) -> None:
-    """A reset is noticed from 4.3.0 on, a close in good order from 5.1.3 on."""
+    """A reset is noticed from 4.3.0 on, an orderly close from 5.1.3 on."""
     broker = {"do": "broker", "name": "a", "answers": answer}
     (line,) = answers(java_host, release, broker, {"do": "send", "mode": "sync", "queue": TO_A})
     assert whole(line["send"]) == end
@@ -157,7 +161,7 @@ def test_a_connection_that_ends_under_a_request(
     ("release", "connections"), [("4.9.0", {"a": 1, "b": 1}), ("4.9.1", {"b": 1}), ("5.5.0", {"b": 1})]
 )
 def test_a_timeout_closes_the_connection(java_host: JavaHost, release: str, connections: dict[str, int]) -> None:
-    """From 4.9.1 on."""
+    """From 4.9.1 on a timeout closes the connection."""
     silent = {"do": "broker", "name": "a", "answers": "timeout"}
     send = {"do": "send", "mode": "sync", "queue": TO_A}
     lines = answers(
@@ -168,7 +172,7 @@ def test_a_timeout_closes_the_connection(java_host: JavaHost, release: str, conn
 
 @pytest.mark.parametrize(("release", "after_ms"), [("5.1.4", 4_000), ("5.2.0", 3_000)])
 def test_a_heartbeat_that_times_out_fails_what_is_pending(java_host: JavaHost, release: str, after_ms: int) -> None:
-    """The one at 1 s closes the connection at 4 s; from 5.2.0 on each new connection begins with one."""
+    """The heartbeat at 1 s closes the connection at 4 s; from 5.2.0 on each new connection begins with one."""
     silent = {"do": "broker", "name": "a", "answers": "timeout"}
     send = {"do": "send", "mode": "async", "queue": TO_A, "timeout_ms": 10_000}
     (line,) = answers(java_host, release, silent, send, {"do": "advance", "ms": 15_000})
@@ -178,7 +182,7 @@ def test_a_heartbeat_that_times_out_fails_what_is_pending(java_host: JavaHost, r
 
 @pytest.mark.parametrize(("release", "result"), [("4.6.1", "pending"), ("4.7.0", "exception")])
 def test_the_id_of_an_async_retry_is_given_out_again(java_host: JavaHost, release: str, result: str) -> None:
-    """Up to 4.6.1 the next request takes the retry's place in the table of pending ones; its callback never comes."""
+    """Up to 4.6.1 the next request replaces a pending retry, whose callback never comes."""
     lines = answers(
         java_host,
         release,
@@ -197,7 +201,7 @@ def test_the_id_of_an_async_retry_is_given_out_again(java_host: JavaHost, releas
 
 @pytest.mark.parametrize(("release", "connected"), [("5.3.3", 1), ("5.4.0", 2), ("5.5.0", 2)])
 def test_a_late_close_forgets_the_next_connection(java_host: JavaHost, release: str, connected: int) -> None:
-    """5.4.0 and 5.5.0: who closes the old connection after another was made takes that one out of the table, open as it is."""
+    """In 5.4.0 and 5.5.0 a late close of an old connection removes the new, open one from the table."""
     send = {"do": "send", "mode": "sync", "queue": TO_A}
     lines = answers(
         java_host,
@@ -224,7 +228,7 @@ def test_a_late_close_forgets_the_next_connection(java_host: JavaHost, release: 
     [("4.5.2", "MQClientException"), ("4.6.0", "IllegalStateException"), ("5.5.0", "IllegalStateException")],
 )
 def test_a_name_server_that_refuses(java_host: JavaHost, release: str, thrown: str) -> None:
-    """No route is known: from 4.6.0 on the reason comes out, unwrapped by nothing."""
+    """From 4.6.0 on the exception is not wrapped."""
     refused = {"do": "name_server", "answer": "refused"}
     (line,) = answers(java_host, release, refused, {"do": "send", "mode": "sync"}, lookup="at-first-send")
     assert line["send"]["exception"] == thrown
@@ -232,7 +236,7 @@ def test_a_name_server_that_refuses(java_host: JavaHost, release: str, thrown: s
 
 @pytest.mark.parametrize(("release", "vip"), [("4.5.0", True), ("4.5.1", None)])
 def test_the_vip_port(java_host: JavaHost, release: str, vip: bool | None) -> None:
-    """Two below the broker's own, by default up to 4.5.0."""
+    """Up to 4.5.0 the VIP port, two below the broker's, is the default."""
     (line,) = answers(java_host, release, {"do": "send", "mode": "sync"}, settings={})
     assert line["send"]["attempts"][0].get("vip") == vip
 
@@ -247,7 +251,7 @@ def test_the_vip_port(java_host: JavaHost, release: str, vip: bool | None) -> No
     ],
 )
 def test_a_connect_that_takes_longer_than_the_send_may(java_host: JavaHost, release: str, ends: list[str]) -> None:
-    """Of no account up to 4.2.0; 5.3.0 to 5.3.3 fail the send and go on with it, so that it fails twice."""
+    """Up to 4.2.0 a slow connect does not matter; 5.3.0 to 5.3.3 fail the send twice, since it goes on after the failure."""
     lines = answers(
         java_host,
         release,
@@ -267,7 +271,7 @@ def test_a_connect_that_takes_longer_than_the_send_may(java_host: JavaHost, rele
 
 @pytest.mark.parametrize(("release", "reachable"), [("5.1.4", False), ("5.2.0", True)])
 def test_the_detector_finds_a_broker_again(java_host: JavaHost, release: str, reachable: bool) -> None:
-    """Its first round is at 3 s; in 5.1.4 the producer's setter comes too late to switch it on."""
+    """The detector's first round is at 3 s; in 5.1.4 the producer's setter starts it too late."""
     lines = answers(
         java_host,
         release,
@@ -282,7 +286,7 @@ def test_the_detector_finds_a_broker_again(java_host: JavaHost, release: str, re
 
 
 def test_an_unused_connection_is_closed_after_two_minutes(java_host: JavaHost) -> None:
-    """The heartbeat at 1 s was the last that was heard on it."""
+    """An unused connection is closed 120 s after its last traffic, the heartbeat at 1 s."""
     dump = {"do": "dump", "parts": ["connections"]}
     lines = answers(java_host, "5.5.0", {"do": "advance", "ms": 120_999}, dump, {"do": "advance", "ms": 1}, dump)
     assert [line["dump"]["connections"] for line in lines] == [{"a": 1, "b": 1}, {}]

@@ -1,4 +1,4 @@
-"""A scripted subject, and the plan and setup it is given."""
+"""A scripted subject with plan and setup."""
 
 import json
 import sys
@@ -34,7 +34,7 @@ READY = {"type": "ready", "clock_ns": 1}
 
 @dataclass(frozen=True)
 class Scripted:
-    """A SubjectProgram that plays a script."""
+    """A SubjectProgram that executes a script."""
 
     script: list[list[Any]]
     subject: SubjectId = field(default_factory=lambda: SubjectId("toy", "scripted"))
@@ -48,7 +48,7 @@ Start = Callable[..., SubjectProcess]
 
 @pytest.fixture
 def start(tmp_path: Path) -> Iterator[Start]:
-    """Start a script as a subject whose deadlines are short unless others are given; it is closed after the test."""
+    """Starts a script as a subject, with exit_s 1 s unless given; closed after the test."""
     with ExitStack() as stack:
 
         def started(
@@ -65,18 +65,17 @@ def start(tmp_path: Path) -> Iterator[Start]:
 
 
 def plan_of(*threads: int) -> Plan:
-    """One send a number, on that thread, all due at once."""
+    """One send per number, on that thread, all due at once."""
     sends = tuple(PlannedSend(send, thread, 0, SendKind.PLAIN, 0, 64) for send, thread in enumerate(threads))
     return Plan(1, max(threads, default=0) + 1, sends)
 
 
 def setup_of(**settings: Any) -> SubjectSetup:
-    """A setup nobody connects to."""
+    """A setup whose name server nobody calls."""
     return SubjectSetup(("127.0.0.1:9876",), "topic", "warm", "group", "run", ClientSettings(**settings))
 
 
 def attempt(send: int, number: int = 0, thread: int = 0) -> dict[str, Any]:
-    """An attempt line."""
     return {
         "type": "attempt", "send": send, "thread": thread, "attempt": number, "broker": "broker-a", "queue_id": 0,
         "start_ns": "@now", "end_ns": "@now", "status": "SEND_OK",
@@ -84,10 +83,8 @@ def attempt(send: int, number: int = 0, thread: int = 0) -> dict[str, Any]:
 
 
 def answer(send: int, thread: int = 0) -> dict[str, Any]:
-    """A send line."""
     return {"type": "send", "send": send, "thread": thread, "start_ns": "@now", "end_ns": "@now", "status": "SEND_OK"}
 
 
 def done(sends: int) -> dict[str, Any]:
-    """The last line."""
     return {"type": "done", "sends": sends}

@@ -1,4 +1,4 @@
-"""A client that rocketdiff does not know: the reference under another name, with `--as NAME`; other flags make it misbehave."""
+"""A client unknown to rocketdiff: the reference under `--name`; other flags make it misbehave."""
 
 import argparse
 import json
@@ -18,10 +18,10 @@ from rocketdiff.protocol.commands import SubjectSetup
 
 
 def main() -> None:
-    """Run until the runner says stop or is gone."""
+    """Run until stop or the runner's end."""
     given = _flags()
     if given.print:
-        print(given.print, flush=True)  # noqa: T201 - that is what is wrong with it
+        print(given.print, flush=True)  # noqa: T201 - the misbehaviour
     if given.silent:
         time.sleep(3_600)
     if given.stay:
@@ -83,7 +83,7 @@ def _without_route(record: Record) -> Record:
 
 
 def _beginning(record: Record) -> Record | bytes:
-    """Said after the attempt, since the reference has no other hook; but nothing is said of its end."""
+    """Report an attempt's start without its end, late because the reference has no earlier hook."""
     if not isinstance(record, Attempt):
         return record
     names = ("send", "thread", "attempt", "broker", "queue_id", "start_ns")

@@ -1,11 +1,11 @@
-"""What the system knows about processes, for tests that end them."""
+"""Checks of processes that tests end."""
 
 import time
 from pathlib import Path
 
 
 def gone(pid: int, within_s: float = 60.0) -> bool:
-    """Whether a process is gone, or dead and waiting for its new parent to notice."""
+    """Whether the process has ended, possibly as a zombie."""
     deadline = time.monotonic() + within_s
     while time.monotonic() < deadline:
         try:
@@ -19,12 +19,11 @@ def gone(pid: int, within_s: float = 60.0) -> bool:
 
 
 def only_child(pid: int) -> int:
-    """Process id of the one child of a process."""
     return int(Path(f"/proc/{pid}/task/{pid}/children").read_text())
 
 
 def processes_with(word: str) -> list[str]:
-    """Command lines that hold a word."""
+    """Command lines with a word."""
     lines = []
     for process in Path("/proc").glob("[0-9]*"):
         try:

@@ -1,4 +1,4 @@
-"""A runner for tests: starts the scripted subject of its arguments, prints the process id of its supervisor, and waits to be killed."""
+"""A runner for tests: starts a scripted subject, prints its supervisor's process id and waits."""
 
 import json
 import sys
@@ -11,7 +11,7 @@ from tests.subjects.conftest import Scripted
 
 
 def main() -> None:
-    """Print the supervisor's process id once the subject has said hello."""
+    """Print the supervisor's process id after hello."""
     subject = SubjectProcess(Scripted(json.loads(sys.argv[2])), Arm.BASELINE, Path(sys.argv[1]), on_line=lambda _: None)
     subject.await_hello()
     sys.stdout.write(json.dumps({"supervisor": subject._process.pid}) + "\n")

@@ -1,10 +1,10 @@
 """
-A subject for tests that does exactly what its script says; run by path, standard library only.
+A subject that executes its script; run by path, standard library only.
 
-The script is a JSON list of steps, the only argument:
-["say", record] with "@now" standing for the clock · ["raw", text, times] · ["await", command type] · ["sleep", seconds] ·
-["exit", status] · ["die", signal number] · ["complain", text on stderr, times] · ["close"] stdout · ["echo"] the next command on stdout and stderr · ["child"] leaves a sleeping child with the pipes ·
-["daemon", file] leaves one in a session of its own, without the pipes, its number in the file · ["routes", times, bytes] that are right but for their size.
+The only argument is a JSON list of steps: ["say", record], "@now" is the clock · ["raw", text, times] · ["await", command type] ·
+["sleep", seconds] · ["exit", status] · ["die", signal number] · ["complain", text on stderr, times] · ["close"] stdout · ["echo"]
+the next command on stdout and stderr · ["child"] leaves a sleeping child with the pipes · ["daemon", file] leaves one in its own
+session, without pipes, process id in the file · ["routes", times, bytes], valid except for their size.
 """
 
 import json
@@ -18,7 +18,7 @@ from typing import Any
 
 
 def main() -> None:
-    """Play the script, then wait for the end of stdin."""
+    """Execute the script, then wait for the end of stdin."""
     for step, *arguments in json.loads(sys.argv[1]):
         STEPS[step](*arguments)
     while sys.stdin.buffer.readline():

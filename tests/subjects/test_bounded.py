@@ -1,4 +1,4 @@
-"""A subject that runs away, leaves somebody behind or never stops talking is ended, with everything it started."""
+"""Subjects that leave processes or never stop writing."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from tests.subjects.test_subject_process import OPENING, broken, go
 
 
 def test_a_daemon_does_not_outlive_a_good_subject(start: Start, tmp_path: Path) -> None:
-    """Forked twice, in a session of its own: no group reaches it."""
+    """A daemon, forked twice in its own session, ends with a valid subject."""
     file = tmp_path / "daemon"
     subject = start(*OPENING, ["daemon", str(file)], ["say", attempt(0)], ["say", answer(0)], ["say", done(1)])
     go(subject, 0)
@@ -24,7 +24,7 @@ def test_a_daemon_does_not_outlive_a_good_subject(start: Start, tmp_path: Path) 
 
 @pytest.mark.parametrize("last", [["sleep", 60], ["exit", 0]], ids=["that is ended", "that exits"])
 def test_a_daemon_does_not_outlive_a_broken_subject(start: Start, tmp_path: Path, last: list[object]) -> None:
-    """Ended by us or by itself, it takes along what it left."""
+    """A daemon ends with a broken subject."""
     file = tmp_path / "daemon"
     subject = start(["say", HELLO], ["daemon", str(file)], ["raw", "nonsense\n"], last)
     assert broken(lambda: subject.await_ready(10)).signature == "protocol.bad-line"
@@ -33,7 +33,7 @@ def test_a_daemon_does_not_outlive_a_broken_subject(start: Start, tmp_path: Path
 
 
 def test_a_subject_whose_child_keeps_the_pipe_has_died(start: Start) -> None:
-    """Not stalled, after a silence that nobody can break any more: its end is told with its status."""
+    """A subject that exits while its child keeps the pipe has died, with its status."""
     subject = start(["say", HELLO], ["child"], ["exit", 7], hello_s=60.0)
     fault = broken(lambda: subject.await_ready(30))
     assert fault.signature == "protocol.died"
@@ -41,7 +41,7 @@ def test_a_subject_whose_child_keeps_the_pipe_has_died(start: Start) -> None:
 
 
 def test_a_log_without_end_is_too_much(start: Start) -> None:
-    """65 MiB on stderr: no disk is filled by a client in a loop."""
+    """65 MiB on stderr are too-much, so no client fills the disk."""
     subject = start(["say", HELLO], ["complain", "x" * (1 << 16), 65 * 16], ["sleep", 60])
     fault = broken(lambda: subject.await_ready(60))
     assert fault.signature == "protocol.too-much"
@@ -49,7 +49,7 @@ def test_a_log_without_end_is_too_much(start: Start) -> None:
 
 
 def test_talk_without_end_is_too_much(start: Start) -> None:
-    """Records of half a MiB each, right but for their size: the journal stops with the subject."""
+    """Endless valid records of 0.5 MiB are too-much and end the journal."""
     lines: list[bytes] = []
     subject = start(["say", HELLO], ["await", "setup"], ["routes", 80, 1 << 19], ["sleep", 60], lines=lines)
     subject.await_hello()
@@ -71,7 +71,7 @@ def test_talk_without_end_is_too_much(start: Start) -> None:
     ids=["queue beyond int32", "nested", "escape in a broker"],
 )
 def test_a_hostile_line_is_a_violation(start: Start, line: bytes, signature: str) -> None:
-    """Nobody's fault but the subject's."""
+    """A hostile line breaks the protocol."""
     subject = start(*OPENING, ["raw", line.decode() + "\n"], ["sleep", 60])
     go(subject, 0)
     assert broken(subject.await_done).signature == f"protocol.{signature}"

@@ -1,4 +1,4 @@
-"""What a client claims in its hello is what it is asked for, and what it tells is what it claimed."""
+"""The claims of a hello decide a client's sends and records."""
 
 from dataclasses import replace
 
@@ -21,7 +21,7 @@ def plan_of(*calls: tuple[SendKind, SendMode]) -> Plan:
 
 
 def running(mode: SendMode, *claims: str) -> Conversation:
-    """One plain send of a client with these claims, told to go."""
+    """One plain send of a client with these claims, after go."""
     conversation = Conversation(SubjectId("toy", "x"))
     conversation.take(hello(capabilities=claims), 0)
     conversation.prepared(plan_of((PLAIN, mode)))
@@ -31,27 +31,27 @@ def running(mode: SendMode, *claims: str) -> Conversation:
 
 
 def test_claims_that_the_protocol_does_not_know_are_named() -> None:
-    """In their order; settings of any name are known, and so is all that the reference claims."""
+    """Unknown claims are named in order; settings of any name are known."""
     assert unknown_claims(["plain", "one-way", "setting:send_msg_timeout_ms", "attempt"]) == ("one-way", "attempt")
     assert unknown_claims(capabilities_of("5.3.3")) == ()
 
 
 def test_kinds_and_modes_that_hello_does_not_claim_are_named_once() -> None:
-    """In the order of the plan; the synchronous mode is everybody's."""
+    """Unclaimed kinds and modes are named once in plan order; synchronous needs no claim."""
     plan = plan_of((PLAIN, SYNC), (BATCH, SYNC), (PLAIN, ASYNC), (BATCH, ASYNC))
     assert unclaimed(plan, hello(capabilities=("plain",))) == ("batch", "async")
     assert unclaimed(plan, hello(capabilities=("async", "batch", "plain"))) == ()
 
 
 def test_the_reason_names_client_call_and_claims() -> None:
-    """Whoever wrote the client reads there what is missing."""
+    """The reason names client, call and claims."""
     reason = why_not_claimed(plan_of((PLAIN, ONEWAY)), hello(capabilities=("plain", "attempts")))
     assert reason.startswith("toy:x cannot be asked for oneway sends: its hello claims plain, attempts;")
     assert why_not_claimed(plan_of((PLAIN, SYNC)), hello()) == ""
 
 
 def oneway(**result: str) -> Send:
-    return Send(0, 0, START, START + 1, **result)  # type: ignore[arg-type]  # words of a result only
+    return Send(0, 0, START, START + 1, **result)  # type: ignore[arg-type]  # members of a result only
 
 
 @pytest.mark.parametrize(
@@ -63,23 +63,23 @@ def oneway(**result: str) -> Send:
     ],
 )
 def test_an_answer_of_another_mode_breaks_the_subject(mode: SendMode, answer: Send, signature: str) -> None:
-    """A client that ignores the mode and sends synchronously is no asynchronous client that conforms."""
+    """A result of another mode breaks the subject, because asynchronous clients must not send synchronously."""
     assert violation(running(mode, "plain", mode.value), answer) == signature
 
 
 def test_a_one_way_call_that_says_it_threw_is_accepted() -> None:
-    """It has no result, and an error is none."""
+    """A oneway call may report an exception, which is no result."""
     running(ONEWAY, "plain", "oneway").take(oneway(error="MQClientException"), START + 2)
 
 
 @pytest.mark.parametrize("told", [attempt(0), RouteSeen(1, START, ())], ids=["attempts", "routes"])
 def test_what_was_not_claimed_is_not_told(told: Record) -> None:
-    """The relay has been told to tell it in the client's place."""
+    """Unclaimed attempts and routes break the subject, because the relay reports them."""
     assert violation(running(SYNC, "plain"), told) == "protocol.not-claimed"
 
 
 def test_whoever_claims_attempts_tells_some() -> None:
-    """A send with a status has made one; without the claim the relay is the witness."""
+    """A send with a status needs an attempt if attempts are claimed."""
     assert violation(running(SYNC, "plain", "attempts"), sent(0), Done(1)) == "protocol.unkept-claim"
     silent = running(SYNC, "plain")
     for record in (sent(0), Done(1)):
@@ -87,14 +87,14 @@ def test_whoever_claims_attempts_tells_some() -> None:
 
 
 def test_a_send_that_failed_before_any_attempt_is_accepted_without_one() -> None:
-    """No route: nothing was sent to anybody."""
+    """A failed send may have no attempt: without a route nothing is sent."""
     talk = running(SYNC, "plain", "attempts")
     for record in (Send(0, 0, START, START + 1, error="MQClientException"), Done(1)):
         talk.take(record, START + 2)
 
 
 def test_a_client_that_claims_beginnings_reports_no_ends() -> None:
-    """The relay reports them; `attempts` would claim both."""
+    """A client that claims only attempt-starts must not report ends."""
     begun = replace(attempt(0, took=0), error=UNSEEN_END, status=None)
     talk = running(SYNC, "plain", "attempt-starts")
     talk.take(begun, START + 2)
@@ -104,7 +104,7 @@ def test_a_client_that_claims_beginnings_reports_no_ends() -> None:
 
 
 def test_a_client_that_claims_attempts_reports_their_ends() -> None:
-    """A beginning alone would be judged as an attempt that took no time; of an asynchronous one it is what its hook knows."""
+    """A client that claims attempts must report their ends, else they look instant; async ones may lack them."""
     begun = replace(attempt(0, took=0), error=UNSEEN_END, status=None)
     assert violation(running(SYNC, "plain", "attempts"), begun) == "protocol.not-claimed"
     talk = running(ASYNC, "plain", "async", "attempts")
@@ -113,5 +113,5 @@ def test_a_client_that_claims_attempts_reports_their_ends() -> None:
 
 
 def test_claimed_beginnings_must_be_reported() -> None:
-    """As claimed attempts must."""
+    """A client that claims attempt-starts must report some."""
     assert violation(running(SYNC, "plain", "attempt-starts"), sent(0), Done(1)) == "protocol.unkept-claim"

@@ -1,4 +1,4 @@
-"""A case that asks for what a client does not claim: invalid to the exit code, before anything of it is sent."""
+"""A case that needs an unclaimed call is invalid before its first send."""
 
 import json
 import sys
@@ -34,7 +34,7 @@ SCRIPT = Path(__file__).parents[1] / "subjects" / "scripted.py"
 
 @dataclass(frozen=True)
 class Hello:
-    """A client that says hello with its claims, and nothing more."""
+    """A client that only says hello with its claims."""
 
     subject: SubjectId
     claims: tuple[str, ...]
@@ -48,7 +48,7 @@ class Hello:
 
 @pytest.fixture
 def run(tmp_path: Path) -> RunDirectory:
-    """The asynchronous case, run between two clients of which the candidate claims plain synchronous sends only."""
+    """The asynchronous case with a candidate that claims only plain synchronous sends."""
     java, tiny = SubjectId("java", "5.3.3"), SubjectId("tiny", "0.1")
     few = Subject(tiny, "exec:tiny", Hello(tiny, FEW), None, frozenset(ALL))
     request = RunRequest(published(java), few, Selection(patterns=("async/calm",)), seed=5)
@@ -61,7 +61,7 @@ def run(tmp_path: Path) -> RunDirectory:
 
 
 def test_it_is_invalid_and_says_what_was_not_claimed(run: RunDirectory) -> None:
-    """Never a pass: every check is invalid for this one reason, and the exit code is 2."""
+    """Every check of an unclaimed case is invalid with the reason; the exit code is 2."""
     judgement = judge_runs([run.path], policy=Policy(), master=WITHOUT_SPARK).judgement
     assert judgement.exit_code is ExitCode.INCONCLUSIVE
     assert {result.verdict for result in judgement.results} == {Verdict.INVALID}
@@ -70,7 +70,7 @@ def test_it_is_invalid_and_says_what_was_not_claimed(run: RunDirectory) -> None:
 
 
 def test_nothing_of_the_plan_was_sent(run: RunDirectory) -> None:
-    """Hello comes first, so no setup and no plan follows it; the run itself goes on."""
+    """An unclaimed case is aborted after hello, before setup and plan."""
     (case,) = run.manifest.cases
     assert case.status is CaseStatus.ABORTED
     assert not case.breaches
@@ -78,7 +78,7 @@ def test_nothing_of_the_plan_was_sent(run: RunDirectory) -> None:
 
 
 def test_a_program_that_says_another_version_at_its_next_start_ends_the_run(tmp_path: Path) -> None:
-    """It was named by its first hello: under that name its results would be another program's. No process is left."""
+    """A program with another version at its next start ends the run: results would have a wrong name."""
     driver, mark = tmp_path / "driver", f"liar-{time.monotonic_ns()}"
     line = (
         '{"type":"hello","protocol":1,"client":"liar","version":"\'$n\'","capabilities":["plain"],"pid":1,"clock_ns":1}'

@@ -1,4 +1,4 @@
-"""The order of the line protocol: a micro-history a test, and the signature of what is wrong with it."""
+"""The order of the line protocol: one scripted trace per test."""
 
 from dataclasses import replace
 from typing import Any
@@ -53,7 +53,7 @@ def plan_of(*sends: tuple[int, int]) -> Plan:
 
 
 def running(*sends: tuple[int, int]) -> Conversation:
-    """A conversation that has just been told to go."""
+    """A conversation just after go."""
     conversation = Conversation(SubjectId("toy", "x"))
     conversation.take(hello(), 0)
     conversation.prepared(plan_of(*sends))
@@ -63,7 +63,7 @@ def running(*sends: tuple[int, int]) -> Conversation:
 
 
 def violation(conversation: Conversation, *records: Record) -> str:
-    """Signature of the last record's violation; all before it must be right."""
+    """Signature of the last record's violation; earlier records must be valid."""
     *right, wrong = records
     for record in right:
         conversation.take(record, NOW)
@@ -73,7 +73,7 @@ def violation(conversation: Conversation, *records: Record) -> str:
 
 
 def test_a_right_conversation_ends_in_done() -> None:
-    """Two threads may interleave; every record is kept."""
+    """Interleaved threads end in done with every record."""
     talk = running((0, 0), (1, 0), (0, 0))
     records: list[Record] = [
         RouteSeen(1, 1, (("broker-a", 0),)),
@@ -90,104 +90,104 @@ def test_a_right_conversation_ends_in_done() -> None:
 
 
 def test_hello_must_name_the_subject() -> None:
-    """A class path with another release on it is noticed at the first line."""
+    """Hello with another release, as of a wrong class path, is wrong-subject."""
     assert violation(Conversation(SubjectId("toy", "x")), hello(version="y")) == "protocol.wrong-subject"
 
 
 def test_hello_must_speak_this_protocol() -> None:
-    """A subject for a later protocol is refused."""
+    """Hello of a later protocol is refused."""
     assert violation(Conversation(SubjectId("toy", "x")), hello(protocol=2)) == "protocol.version"
 
 
 def test_hello_comes_first() -> None:
-    """Nothing may be said before it."""
+    """A record before hello is out of order."""
     assert violation(Conversation(SubjectId("toy", "x")), Ready(1)) == "protocol.out-of-order"
 
 
 def test_hello_comes_once() -> None:
-    """A second one is out of order."""
+    """A second hello is out of order."""
     assert violation(Conversation(SubjectId("toy", "x")), hello(), hello()) == "protocol.out-of-order"
 
 
 def test_ready_before_setup_is_out_of_order() -> None:
-    """Ready answers setup."""
+    """Ready before setup is out of order."""
     assert violation(Conversation(SubjectId("toy", "x")), hello(), Ready(1)) == "protocol.out-of-order"
 
 
 def test_a_send_is_answered_once() -> None:
-    """A second answer is a violation, not a correction."""
+    """A second answer of a send is a violation."""
     assert violation(running((0, 0), (0, 0)), sent(0), sent(0)) == "protocol.answered-twice"
 
 
 def test_a_send_must_be_in_the_plan() -> None:
-    """Made-up sends are refused."""
+    """A send outside the plan is refused."""
     assert violation(running((0, 0)), sent(7)) == "protocol.unknown-send"
 
 
 def test_an_attempt_comes_before_its_answer() -> None:
-    """After the answer nothing more may happen to a send."""
+    """An attempt after its send's answer is a violation."""
     assert violation(running((0, 0), (0, 0)), sent(0), attempt(0)) == "protocol.attempt-after-send"
 
 
 def test_a_send_stays_on_its_thread() -> None:
-    """The plan says which thread sends what."""
+    """A send on another thread than planned is a violation."""
     assert violation(running((0, 0), (1, 0)), sent(0, thread=1)) == "protocol.wrong-thread"
 
 
 def test_a_thread_keeps_the_order_of_the_plan() -> None:
-    """The loop is closed: the second send cannot be answered before the first."""
+    """An answer before that of the thread's earlier send is out of order."""
     assert violation(running((0, 0), (0, 0)), sent(1)) == "protocol.out-of-order"
 
 
 def test_attempts_are_counted_from_zero() -> None:
-    """A missing attempt would hide what happened in between."""
+    """A gap in attempt numbers is a violation: an attempt would be hidden."""
     assert violation(running((0, 0)), attempt(0), attempt(0, 2)) == "protocol.attempt-order"
 
 
 def test_done_comes_after_every_answer() -> None:
-    """A send without an answer is missing evidence."""
+    """Done before every send is answered is incomplete."""
     assert violation(running((0, 0), (0, 0)), sent(0), Done(1)) == "protocol.incomplete"
 
 
 def test_done_counts_what_was_answered() -> None:
-    """A wrong count means that the subject lost track."""
+    """Done with a wrong count is incomplete."""
     assert violation(running((0, 0)), sent(0), Done(2)) == "protocol.incomplete"
 
 
 def test_nothing_comes_after_done() -> None:
-    """Not even a route."""
+    """A route after done is out of order."""
     assert violation(running((0, 0)), attempt(0), sent(0), Done(1), RouteSeen(1, 1, ())) == "protocol.out-of-order"
 
 
 def test_routes_count_from_one() -> None:
-    """A gap would leave sends without a list to judge them by."""
+    """Routes are numbered from 1 without gaps."""
     assert violation(running((0, 0)), RouteSeen(2, 1, ())) == "protocol.route-order"
 
 
 def test_a_send_names_a_reported_route() -> None:
-    """The route comes first, then its number."""
+    """A send's route must be reported before it."""
     assert violation(running((0, 0)), sent(0, route=1)) == "protocol.unknown-route"
 
 
 def test_a_send_is_not_early() -> None:
-    """Due in 50 ms, begun after 48 ms: more than a timer's rounding."""
+    """A send due at 50 ms that starts at 48 ms is early."""
     assert violation(running((0, 50)), sent(0, at=START + 48 * MS)) == "protocol.early"
 
 
 def test_a_timer_may_round_down() -> None:
-    """A millisecond early is on time: taken without an objection, which would be raised."""
+    """A send 1 ms early is accepted as timer rounding."""
     talk = running((0, 50))
     talk.take(sent(0, at=START + 49 * MS), NOW)
     assert [send.send for send in talk.transcript.sends] == [0]
 
 
 def test_time_does_not_run_backwards() -> None:
-    """An end before its beginning is impossible."""
+    """An end before its start is impossible."""
     assert violation(running((0, 0)), attempt(0, took=-1)) == "protocol.impossible-times"
 
 
 def test_a_subject_may_say_that_it_failed() -> None:
-    """Its own words are kept."""
+    """A subject's own failure message is kept."""
     conversation = Conversation(SubjectId("toy", "x"))
     with pytest.raises(SubjectBroken, match="warm-up: no route") as raised:
         conversation.take(SubjectFailed("warm-up", "no route"), 0)
@@ -195,7 +195,7 @@ def test_a_subject_may_say_that_it_failed() -> None:
 
 
 def test_attempts_do_not_put_off_the_limit_of_a_send() -> None:
-    """The limit covers all attempts of a send: a client that tries for ever is late, however often it says so."""
+    """The limit of a send covers all its attempts."""
     talk = running((0, 0))
     for number in range(5):
         talk.take(attempt(0, number), START + LIMIT)
@@ -204,7 +204,7 @@ def test_attempts_do_not_put_off_the_limit_of_a_send() -> None:
 
 
 def test_silence_is_measured_from_the_last_answer_of_the_thread() -> None:
-    """A loop that is closed makes the next send late; its limit counts from there."""
+    """The limit of a send counts from its thread's last answer."""
     talk = running((0, 0), (0, 0))
     talk.take(sent(0), START + LIMIT)
     assert talk.overdue(START + 2 * LIMIT) is None
@@ -213,14 +213,14 @@ def test_silence_is_measured_from_the_last_answer_of_the_thread() -> None:
 
 
 def test_a_send_that_is_not_due_is_not_late() -> None:
-    """The limit counts from when the send could begin."""
+    """The limit of a send counts from its due time."""
     talk = running((0, 10_000))
     assert talk.overdue(START + 10_000 * MS + LIMIT) is None
     assert talk.overdue(START + 10_000 * MS + LIMIT + 1) is not None
 
 
 def test_one_silent_thread_is_noticed_beside_a_talking_one() -> None:
-    """Thread 1 says nothing while thread 0 has finished."""
+    """A silent thread is detected although another has finished."""
     talk = running((0, 0), (1, 0))
     talk.take(sent(0), START + LIMIT)
     late = talk.overdue(START + LIMIT + 1)
@@ -228,7 +228,7 @@ def test_one_silent_thread_is_noticed_beside_a_talking_one() -> None:
 
 
 def running_asynchronously(sends: int) -> Conversation:
-    """A conversation about asynchronous sends of one thread, all due at once, that has just been told to go."""
+    """A conversation after go with asynchronous sends of one thread."""
     conversation = Conversation(SubjectId("toy", "x"))
     conversation.take(hello(), 0)
     planned = (PlannedSend(send, 0, 0, SendKind.PLAIN, 0, 1, SendMode.ASYNC) for send in range(sends))
@@ -239,7 +239,7 @@ def running_asynchronously(sends: int) -> Conversation:
 
 
 def test_asynchronous_sends_are_answered_in_any_order() -> None:
-    """Attempts of several sends interleave, a retry may follow the answer, and so may another callback."""
+    """Asynchronous sends may interleave; attempts and another callback may follow an answer."""
     talk = running_asynchronously(3)
     again = CalledBackAgain(2, 0, START + 5, error="MQClientException")
     for record in (
@@ -260,7 +260,7 @@ def test_asynchronous_sends_are_answered_in_any_order() -> None:
 
 
 def test_a_client_may_go_on_after_done() -> None:
-    """A retry and a second callback of asynchronous sends are told even then; of a synchronous one nothing is."""
+    """After done only asynchronous sends may have attempts and another callback."""
     talk = running_asynchronously(1)
     for record in (attempt(0), called_back(0), Done(1), attempt(0, 1), CalledBackAgain(0, 0, START)):
         talk.take(record, START)
@@ -270,24 +270,24 @@ def test_a_client_may_go_on_after_done() -> None:
 
 
 def test_a_callback_is_called_again_only_after_the_first() -> None:
-    """A second callback before the answer is no second one."""
+    """CalledBackAgain before the first answer is out of order."""
     again = CalledBackAgain(0, 0, START)
     assert violation(running_asynchronously(1), again) == "protocol.out-of-order"
 
 
 def test_only_asynchronous_sends_have_callbacks() -> None:
-    """The plan says which sends are called back."""
+    """CalledBackAgain of a synchronous send is refused."""
     again = CalledBackAgain(0, 0, START)
     assert violation(running((0, 0)), sent(0), again) == "protocol.unknown-send"
 
 
 def test_an_asynchronous_send_is_answered_once() -> None:
-    """A second callback has a record of its own."""
+    """A second answer of an asynchronous send is a violation."""
     assert violation(running_asynchronously(1), called_back(0), called_back(0)) == "protocol.answered-twice"
 
 
 def test_the_oldest_open_asynchronous_send_is_the_one_waited_for() -> None:
-    """A later answer does not make the silence about an earlier send any shorter than the limit."""
+    """The limit counts for the oldest open asynchronous send."""
     talk = running_asynchronously(2)
     talk.take(called_back(1), START)
     assert talk.overdue(START + LIMIT) is None
@@ -297,7 +297,7 @@ def test_the_oldest_open_asynchronous_send_is_the_one_waited_for() -> None:
 
 
 def test_a_transcript_says_which_sends_failed_how() -> None:
-    """In a failed assertion of somebody's own test; the sends themselves are at hand."""
+    """A transcript's repr, for failed assertions, counts sends and names the failed ones."""
     conversation = running((0, 0), (0, 10))
     assert repr(conversation.transcript) == "<0 sends, 0 failed>"
     conversation.take(attempt(0), NOW)

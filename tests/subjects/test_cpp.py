@@ -1,4 +1,4 @@
-"""The C++ client's process: who it says it is, what it can do, and that a crash in native code is a result."""
+"""The C++ client's process: hello, capabilities, and a native crash."""
 
 import os
 import signal
@@ -17,7 +17,7 @@ NAME = SubjectId("cpp", "2.1.0")
 
 
 def test_it_says_what_it_is_and_how_little_it_can_do(tmp_path: Path) -> None:
-    """The release is the loaded library's own word; no hook, no routes, two modes of sending."""
+    """The hello has the loaded library's release; there are no hooks, no routes and two modes."""
     with SubjectProcess(program_of(NAME), Arm.CANDIDATE, tmp_path / "subject", on_line=lambda _: None) as subject:
         hello = subject.await_hello()
     assert (hello.client, hello.version) == ("cpp", "2.1.0")
@@ -25,7 +25,7 @@ def test_it_says_what_it_is_and_how_little_it_can_do(tmp_path: Path) -> None:
 
 
 def test_a_crash_in_native_code_is_a_result(tmp_path: Path) -> None:
-    """The runner lives on and knows by what the process ended."""
+    """A native crash breaks the subject with its signal."""
     with SubjectProcess(program_of(NAME), Arm.CANDIDATE, tmp_path / "subject", on_line=lambda _: None) as subject:
         os.kill(subject.await_hello().pid, signal.SIGSEGV)
         with pytest.raises(SubjectBroken) as raised:
@@ -36,7 +36,7 @@ def test_a_crash_in_native_code_is_a_result(tmp_path: Path) -> None:
 
 
 def test_nothing_of_the_runners_python_is_inherited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Our own packages are found, by path; everything else is the environment's."""
+    """The client gets only our packages from the runner's Python."""
     monkeypatch.setenv("PYTHONPATH", "/elsewhere")
     launch = program_of(NAME).launch(tmp_path)
     assert launch.environment["PYTHONPATH"] == import_path()

@@ -1,4 +1,4 @@
-"""Times and numbers that cannot be, and more of everything than there can be: each has its signature."""
+"""Impossible times and too many records, each with its signature."""
 
 import pytest
 
@@ -25,7 +25,7 @@ HOUR_NS = 3_600 * 10**9
 
 
 def asynchronous() -> Conversation:
-    """One asynchronous send, answered."""
+    """One answered asynchronous send."""
     conversation = Conversation(running((0, 0))._subject)
     conversation.take(hello(), 0)
     conversation.prepared(Plan(1, 1, (PlannedSend(0, 0, 0, SendKind.PLAIN, 0, 1, SendMode.ASYNC),)))
@@ -58,35 +58,35 @@ def asynchronous() -> Conversation:
     ],
 )
 def test_no_record_tells_of_another_time(record: Record) -> None:
-    """Subject and runner read one clock: what happened is past, and not before the subject was asked."""
+    """Record times are neither in the future nor before go, because both processes read one clock."""
     assert violation(running((0, 0)), record) == "protocol.impossible-times"
 
 
 @pytest.mark.parametrize("at_ns", [START - 2 * MS, NOW + 2 * MS, 2**63 - 1, -(2**62)])
 def test_a_callback_is_of_this_run_too(at_ns: int) -> None:
-    """Not before its send was due, not in the future."""
+    """A callback's time is neither before its send nor in the future."""
     again = CalledBackAgain(0, 0, at_ns, status="SEND_OK")
     assert violation(asynchronous(), again) == "protocol.impossible-times"
 
 
 def test_a_clock_of_whole_milliseconds_that_rounds_up_is_accepted() -> None:
-    """A millisecond ahead is now."""
+    """A time up to 1 ms ahead is accepted: a clock may round up."""
     running((0, 0)).take(sent(0, at=NOW + MS - 1), NOW)
 
 
 def test_attempts_without_end_are_too_much() -> None:
-    """Two retries explain three attempts; 28 are four times that and sixteen."""
+    """29 attempts are too-much: with two retries the bound is 4 × 3 + 16."""
     wrong = [attempt(0, number) for number in range(29)]
     assert violation(running((0, 0)), *wrong) == "protocol.too-much"
 
 
 def test_callbacks_without_end_are_too_much() -> None:
-    """An endless loop in a callback does not fill our memory."""
+    """Endless callbacks are too-much, so they do not fill the memory."""
     assert violation(asynchronous(), *[CalledBackAgain(0, 0, START, "E")] * 29) == "protocol.too-much"
 
 
 def test_routes_without_end_are_too_much() -> None:
-    """A thousand, and two a send."""
+    """Routes above their bound are too-much."""
     talk = Conversation(running((0, 0))._subject)
     talk.take(hello(), 0)
     talk.prepared(plan_of((0, 0)), Bounds(routes=3))
@@ -95,14 +95,14 @@ def test_routes_without_end_are_too_much() -> None:
 
 
 def test_queues_without_end_are_too_much() -> None:
-    """Few routes can be large as well."""
+    """Queues above 250,000 in all routes are too-much."""
     queues = tuple(("broker-a", queue) for queue in range(130_000))
     routes = [RouteSeen(number, START, queues) for number in (1, 2)]
     assert violation(running((0, 0)), *routes) == "protocol.too-much"
 
 
 def test_bounds_grow_with_plan_and_settings() -> None:
-    """Ten retries: (1 + 10) * 4 + 16 attempts; a hundred sends of 13 records of 1 KiB over 32 MiB."""
+    """Ten retries bound attempts to (1 + 10) * 4 + 16; 100 sends of 13 records of 1 KiB add to 32 MiB."""
     plan = plan_of(*[(0, 0)] * 100)
     bounds = bounds_of(plan, ClientSettings(retry_times_when_send_failed=10))
     assert (bounds.attempts_a_send, bounds.routes) == (60, 1_200)
@@ -110,6 +110,6 @@ def test_bounds_grow_with_plan_and_settings() -> None:
 
 
 def test_attempts_of_an_asynchronous_send_are_bounded_after_its_answer() -> None:
-    """They may follow it, but not for ever."""
+    """Attempts after an asynchronous answer are bounded."""
     late = [Attempt(0, 0, number, "broker-a", 0, START, START) for number in range(29)]
     assert violation(asynchronous(), *late) == "protocol.too-much"

@@ -1,4 +1,4 @@
-"""The class archive of the Java client: a driver writes it whose name server refuses, and later drivers map it."""
+"""The class archive of the Java client, written by a driver without a name server."""
 
 import subprocess
 from pathlib import Path
@@ -12,10 +12,10 @@ from tests.cluster.processes import await_gone
 from tests.live import await_that
 
 FAILS = 'read setup; echo "$setup" >&2; echo \'{"type":"failed"}\'; cat >/dev/null\n'
-"""What the driver does without a name server: it reports that it failed, and lives until the end of its input."""
+"""A driver without a name server reports failed and waits."""
 
 DUMPS = 'for word; do case $word in -XX:ArchiveClassesAtExit=*) echo classes > "${word#*=}";; esac; done\n'
-"""What Java does at its end."""
+"""Java's action at its end."""
 
 
 @pytest.mark.parametrize(
@@ -36,7 +36,7 @@ DUMPS = 'for word; do case $word in -XX:ArchiveClassesAtExit=*) echo classes > "
 def test_an_archive_counts_if_its_driver_ended_well(
     tmp_path: Path, script: str, how: str, is_made: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Nothing else of the run stays."""
+    """An archive is kept only if its driver failed as expected and exited with 0; nothing else stays."""
     monkeypatch.setattr(java, "_TRAINING_S", 0.5 if "sleep" in script else 60)
     toy, draft = tmp_path / "java", tmp_path / "draft"
     toy.write_text(f"#!/bin/sh\necho $$ > {tmp_path}/pid\n{script}\n")
@@ -50,7 +50,7 @@ def test_an_archive_counts_if_its_driver_ended_well(
 
 @pytest.mark.cluster
 def test_a_driver_maps_the_archive(tmp_path: Path) -> None:
-    """Which another one wrote that had nowhere to send."""
+    """A driver uses the archive that an earlier one wrote."""
     start = java_start("5.3.3")
     await_that(
         lambda: trained(start, lambda *files: train(start, "5.3.3", *files)) is not None,

@@ -1,4 +1,4 @@
-"""The Java driver without a cluster: its own JSON, its first line in every release, and how it ends."""
+"""The Java driver without a cluster: JSON, hello of every release, and end."""
 
 import json
 import subprocess
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.cluster
 
 
 def echo(*texts: str) -> list[str]:
-    """What the driver's reader makes of JSON texts; the last line is the driver's writer."""
+    """The driver's parsing of JSON texts; the last line is from its writer."""
     java = find_java()
     class_path = [driver_class_path(), *client_class_path(API_RELEASE)]
     classes = compiled("json-echo", Path(__file__).parent / "java", class_path, java)
@@ -30,7 +30,7 @@ def echo(*texts: str) -> list[str]:
 
 
 def conversation(release: str, folder: Path, commands: bytes) -> tuple[int, list[bytes]]:
-    """Exit status and lines of a driver that is given these commands and then the end of stdin."""
+    """Exit status and lines of a driver for these commands."""
     launch = program_of(SubjectId("java", release)).launch(folder)
     environment = dict(launch.environment)
     ran = subprocess.run(
@@ -40,7 +40,7 @@ def conversation(release: str, folder: Path, commands: bytes) -> tuple[int, list
 
 
 def test_json_is_read_and_written() -> None:
-    """Every kind of value, blanks and escapes; long numbers exactly; characters outside ASCII."""
+    """The driver reads and writes all JSON values, escapes, exact longs and non-ASCII characters."""
     told = echo(
         ' {"a" : [1, -2.5e1, true, null], "b": {}, "c": [] } ',
         '"x\\u00e9\\n\\"\\\\\\/"',
@@ -53,14 +53,14 @@ def test_json_is_read_and_written() -> None:
 
 
 def test_what_is_no_json_is_refused() -> None:
-    """The reader says what it expected and where."""
+    """Invalid JSON is refused."""
     texts = ["", "{", '{"a"}', '{"a":1,}', "[1 2]", "nul", "1 2", '"a', '"\\x"', "--1", "{'a':1}"]
     told = dict(zip(texts, echo(*texts), strict=False))
     assert {text: line.startswith("refused: ") for text, line in told.items()} == dict.fromkeys(texts, True)
 
 
 def test_a_command_it_does_not_know_ends_the_driver(tmp_path: Path) -> None:
-    """It says so, and exits with a status."""
+    """An unknown command is reported as failed, with exit status 1."""
     status, lines = conversation("5.3.3", tmp_path, b'{"type":"sing"}\n')
     assert status == 1
     assert json.loads(lines[-1])["type"] == "failed"
@@ -68,7 +68,7 @@ def test_a_command_it_does_not_know_ends_the_driver(tmp_path: Path) -> None:
 
 
 def test_the_end_of_stdin_ends_the_driver(tmp_path: Path) -> None:
-    """A runner that is gone leaves nothing running; the plan alone starts nothing."""
+    """The end of stdin ends the driver with status 0."""
     plan = b'{"type":"plan","send":0,"thread":0,"due_ns":0,"kind":"plain","argument":0,"body_bytes":1}\n'
     status, lines = conversation("5.3.3", tmp_path, plan)
     assert status == 0
@@ -78,7 +78,7 @@ def test_the_end_of_stdin_ends_the_driver(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("release", client_releases())
 def test_every_release_says_hello(release: str, tmp_path: Path) -> None:
-    """One driver, compiled once, starts on the jars of every release, and says which it found."""
+    """One compiled driver starts with every release's jars and reports the release."""
     status, lines = conversation(release, tmp_path, b"")
     hello = decode_record(lines[0]).record
     assert status == 0
@@ -87,7 +87,7 @@ def test_every_release_says_hello(release: str, tmp_path: Path) -> None:
 
 
 def test_a_process_list_stays_readable(tmp_path: Path) -> None:
-    """A hundred jars go into the environment, not onto the command line."""
+    """The jars, about a hundred, are in CLASSPATH, so process lists stay readable."""
     launch = java_program(SubjectId("java", "5.3.3")).launch(tmp_path)
     assert not any(".jar" in word for word in launch.command)
     assert "rocketmq-client-5.3.3.jar" in launch.environment["CLASSPATH"]

@@ -1,4 +1,4 @@
-"""How a subject is named: labels, wrappers, coordinates; what run.json keeps of it and what is said of a wrong name."""
+"""Subject names: labels, wrappers, coordinates and messages for wrong names."""
 
 import hashlib
 from pathlib import Path
@@ -33,7 +33,7 @@ printf %s "$CLASS_PATH" > "$listing"
 
 @pytest.fixture
 def maven(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An imitation of Maven; returns the file in which it writes how it was called."""
+    """A fake Maven; returns the log of its calls."""
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin" / "mvn").write_text(MAVEN)
     (tmp_path / "bin" / "mvn").chmod(0o755)
@@ -44,7 +44,7 @@ def maven(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_a_label_is_the_users_name_for_a_subject() -> None:
-    """The subject stays what it is; the spec is printed whole, to repeat the run."""
+    """A labelled subject keeps its id; the repeat command has the whole spec."""
     baseline, candidate = pair_of(["old=5.3.2", "new=java:5.3.3"])
     assert [(str(one), one.label, one.spec) for one in (baseline, candidate)] == [
         ("java:5.3.2", "old", "old=5.3.2"),
@@ -55,7 +55,7 @@ def test_a_label_is_the_users_name_for_a_subject() -> None:
 
 
 def test_an_equals_sign_of_a_flag_makes_no_label(tmp_path: Path) -> None:
-    """A label has neither colon nor slash."""
+    """An equals sign after a colon or slash makes no label."""
     for spec in ("exec:./driver --level=3", f"exec:{tmp_path}/a=b"):
         with pytest.raises(UsageError, match="saw no such file"):
             resolved(spec)
@@ -69,7 +69,7 @@ def test_an_equals_sign_of_a_flag_makes_no_label(tmp_path: Path) -> None:
     ],
 )
 def test_a_program_named_without_exec_is_told_how(typed: str, told: str) -> None:
-    """By what was typed, no more."""
+    """A program without exec: is refused with the exec: syntax."""
     with pytest.raises(UsageError) as raised:
         resolved(typed)
     assert told in str(raised.value)
@@ -89,7 +89,7 @@ def test_a_program_named_without_exec_is_told_how(typed: str, told: str) -> None
 def test_a_path_in_another_form_is_told_its_own(
     typed: str, told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of what is there: a folder without its slash, a class path without @, a jar without its client."""
+    """A path without its slash, @, client or exec: is refused with the right syntax."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "lib").mkdir()
     for name in ("cp.txt", "driver"):
@@ -104,19 +104,19 @@ def test_a_path_in_another_form_is_told_its_own(
     [("spring:2.3.5", "java:5.3.2"), ("camel:4.17.0", "java:5.3.2"), ("spring-cloud-stream:2023.0.3.3", "java:5.3.1")],
 )
 def test_a_wrapper_is_the_client_that_it_ships(wrapper: str, client: str) -> None:
-    """In a run and in the laboratory."""
+    """A wrapper is its Java client, also in the lab."""
     assert str(resolved(wrapper)) == client == f"java:{release_of(wrapper)}"
     assert (resolved(wrapper).spec, subject_of(f"a={wrapper}")) == (wrapper, SubjectId.parse(client))
 
 
 def test_every_wrapped_java_client_is_published() -> None:
-    """So that no row of the table names what cannot be run."""
+    """Every Java client in the wrapper table is published, so it can run."""
     shipped = [client.removeprefix("java:") for rows in WRAPPERS.values() for client in rows.values()]
     assert [release for release in shipped if ":" not in release and not is_known_client(release)] == []
 
 
 def test_an_unknown_release_of_a_wrapper_is_refused_with_the_nearest() -> None:
-    """And how to go on without it."""
+    """An unknown wrapper release is refused with the nearest known one."""
     with pytest.raises(
         UsageError, match=r"a release of spring whose client is known; saw spring:2\.3\.6.*spring:2\.3\.5"
     ):
@@ -124,7 +124,7 @@ def test_an_unknown_release_of_a_wrapper_is_refused_with_the_nearest() -> None:
 
 
 def test_run_json_keeps_what_was_typed_and_the_checksums_of_what_runs(tmp_path: Path) -> None:
-    """The jars of a published release as the lock has them; the report shows the label."""
+    """run.json has the typed spec and the locked jars' checksums."""
     request = request_of({"subject": ["old=java:5.3.2", "python:5.3.2"], "scenario": ["round-robin/calm"], "seed": 1})
     run = RunDirectory.create(tmp_path, manifest_of(request, 1, plan_cases(request, 1)))
     sources = run.manifest.sources
@@ -135,7 +135,7 @@ def test_run_json_keeps_what_was_typed_and_the_checksums_of_what_runs(tmp_path: 
 
 
 def test_coordinates_are_asked_of_the_local_repository_first(maven: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Found there, nothing is asked of the network; what they resolve to has no client in it here."""
+    """Coordinates are resolved offline first, with one call of Maven."""
     monkeypatch.setenv("CLASS_PATH", "/nowhere/a.jar")
     with pytest.raises(UsageError):
         resolved("java:com.acme:mq:1@5.3.3")
@@ -146,7 +146,7 @@ def test_coordinates_are_asked_of_the_local_repository_first(maven: Path, monkey
 def test_coordinates_that_do_not_exist_are_refused_with_what_maven_says(
     maven: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Offline, then online, which is told because it can take minutes; nothing is guessed."""
+    """Unknown coordinates are tried offline, then online with a notice, and refused with Maven's message."""
     with pytest.raises(UsageError, match=r"com\.acme:mq:1 that Maven resolves; saw Could not find artifact"):
         resolved("java:com.acme:mq:1@5.3.3")
     assert maven.read_text().count("\n") == 2
@@ -154,7 +154,7 @@ def test_coordinates_that_do_not_exist_are_refused_with_what_maven_says(
 
 
 def test_a_snapshot_is_never_downloaded(maven: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Maven is not asked a second time where it is not installed."""
+    """A snapshot missing in the local repository is refused without an online try."""
     monkeypatch.setenv("OFFLINE_FAILS", "1")
     with pytest.raises(
         UsageError, match=r"mq:1-SNAPSHOT in the local Maven repository; saw no such artifact.*mvn install"
@@ -164,21 +164,21 @@ def test_a_snapshot_is_never_downloaded(maven: Path, monkeypatch: pytest.MonkeyP
 
 
 def test_moving_versions_are_refused(maven: Path) -> None:
-    """What they mean differs from day to day."""
+    """A moving version such as LATEST is refused, because its meaning changes."""
     with pytest.raises(UsageError, match="expected an exact version"):
         resolved("java:com.acme:mq:LATEST@5.3.3")
     assert not maven.exists()
 
 
 def test_without_maven_coordinates_cannot_be_resolved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The environment lacks it: exit code 69, with the way round it."""
+    """Without Maven coordinates are an environment error with exit code 69."""
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(EnvironmentMissing, match=r"expected mvn on PATH.*java:dist/lib/"):
         resolved("java:com.acme:mq:1@5.3.3")
 
 
 def test_the_checksum_of_a_program_is_that_of_its_file(tmp_path: Path) -> None:
-    """Whoever runs it again sees whether it is the same."""
+    """A program's checksum is that of its file."""
     driver = tmp_path / "driver"
     line = '{"type":"hello","protocol":1,"client":"acme","version":"1","capabilities":["plain"],"pid":1,"clock_ns":1}'
     driver.write_text(f"#!/bin/sh\necho '{line}'\nread -r line\n")

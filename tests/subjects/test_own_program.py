@@ -1,4 +1,4 @@
-"""A user's own program is asked who it is before anything else is started, and refused in one sentence if it does not say."""
+"""A user's program must say hello before a run starts."""
 
 import json
 import shlex
@@ -48,7 +48,7 @@ def own(*flags: str) -> str:
 
 
 def test_its_hello_says_who_it_is_and_what_it_can_be_asked() -> None:
-    """The spec is kept, for the command that repeats a run."""
+    """Hello gives a program's name and calls; the spec is kept."""
     spec = own("--name", "acme:1.0+9", "--without", "batch", "--without", "async")
     subject = resolved(spec)
     assert (str(subject), subject.spec) == ("acme:1.0+9", spec)
@@ -57,18 +57,18 @@ def test_its_hello_says_who_it_is_and_what_it_can_be_asked() -> None:
 
 
 def test_its_hello_says_how_long_its_attempts_last() -> None:
-    """Of a client that does not obey the setting; any other says nothing."""
+    """Hello may state a client's own attempt timeout."""
     assert [resolved(own(*flags)).attempt_timeout_ms for flags in (("--attempt-timeout", "3000"), ())] == [3_000, None]
 
 
 def test_an_impossible_length_of_attempts_is_refused() -> None:
-    """A pause would last twice as long."""
+    """An attempt timeout above 60 s is refused, because pauses last twice as long."""
     with pytest.raises(UsageError, match="expected hello of protocol 1"):
         resolved(own("--attempt-timeout", "60001"))
 
 
 def test_a_relative_path_is_relative_to_the_working_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """In the arguments as well: the program runs where it was named."""
+    """A program runs in the working directory, so relative arguments work."""
     monkeypatch.chdir(PROGRAM.parent)
     script = tmp_path / "driver"
     script.write_text(f'#!/bin/sh\nexec {sys.executable} "$1" --name here:2\n')
@@ -89,7 +89,7 @@ def test_a_relative_path_is_relative_to_the_working_directory(tmp_path: Path, mo
     ],
 )
 def test_a_command_that_is_none_is_refused(spec: str, told: str) -> None:
-    """Before anything is started."""
+    """An invalid command or missing program is refused."""
     with pytest.raises(UsageError) as raised:
         resolved(spec)
     assert str(raised.value).startswith(told)
@@ -110,7 +110,7 @@ def test_a_command_that_is_none_is_refused(spec: str, told: str) -> None:
     ],
 )
 def test_a_program_that_does_not_begin_with_a_hello_is_refused(flags: tuple[str, ...], told: str) -> None:
-    """With what it said or how it ended; exit code 4."""
+    """A program without a valid hello is refused with its output or exit status."""
     with pytest.raises(UsageError) as raised:
         resolved(own(*flags))
     assert told in str(raised.value)
@@ -128,7 +128,7 @@ def test_a_program_that_does_not_begin_with_a_hello_is_refused(flags: tuple[str,
 def test_a_file_that_cannot_be_started_is_refused_with_the_cure(
     tmp_path: Path, content: bytes, mode: int, told: str
 ) -> None:
-    """It is not the protocol that is wrong with it."""
+    """A file that cannot be started is refused with the cause."""
     (tmp_path / "driver").write_bytes(content)
     (tmp_path / "driver").chmod(mode)
     with pytest.raises(UsageError, match=f"a program that can be started, .*{told}.*chmod"):
@@ -136,7 +136,7 @@ def test_a_file_that_cannot_be_started_is_refused_with_the_cure(
 
 
 def test_a_program_that_floods_stdout_without_a_line_end_is_ended(tmp_path: Path) -> None:
-    """Before it fills the memory, and long before the deadline for hello; nothing of it lives on."""
+    """A program that writes over 1 MiB without a line end is ended at once."""
     mark = f"flood-{time.monotonic_ns()}"
     (tmp_path / mark).write_text("#!/bin/sh\nwhile :; do printf %01000d 0; done\n")
     (tmp_path / mark).chmod(0o755)
@@ -148,7 +148,7 @@ def test_a_program_that_floods_stdout_without_a_line_end_is_ended(tmp_path: Path
 def test_a_program_that_floods_stderr_before_its_hello_is_ended(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Before it fills the disk, and long before the deadline for hello; nothing of it lives on."""
+    """A program that writes over 1 MiB, here the bound, to stderr before hello is ended."""
     monkeypatch.setattr("rocketdiff.subjects.own.own_program.Bounds", lambda: Bounds(stderr_bytes=MIB))
     mark = f"errors-{time.monotonic_ns()}"
     (tmp_path / mark).write_text("#!/bin/sh\nwhile :; do printf %01000d 0 >&2; done\n")
@@ -159,7 +159,7 @@ def test_a_program_that_floods_stderr_before_its_hello_is_ended(
 
 
 def test_a_program_that_leaves_a_daemon_behind_leaves_none(tmp_path: Path) -> None:
-    """In a session of its own, whose parent is gone; it is ended with the program that said no hello."""
+    """A daemon in its own session is ended with a program without hello."""
     mark = f"daemon-{time.monotonic_ns()}"
     (tmp_path / mark).write_text("#!/bin/sh\nsleep 600\n")
     (tmp_path / mark).chmod(0o755)
@@ -171,7 +171,7 @@ def test_a_program_that_leaves_a_daemon_behind_leaves_none(tmp_path: Path) -> No
 
 
 def test_a_program_that_says_nothing_is_given_up_and_ended(monkeypatch: pytest.MonkeyPatch) -> None:
-    """After the deadline for hello; nothing of it lives on."""
+    """A silent program is ended at hello's deadline with all processes."""
     monkeypatch.setattr("rocketdiff.subjects.own.own_program.Deadlines", lambda: Deadlines(hello_s=0.5))
     mark = f"quiet:{time.monotonic_ns()}"
     with pytest.raises(UsageError, match=r"saw nothing for 0\.5 s"):
@@ -180,7 +180,7 @@ def test_a_program_that_says_nothing_is_given_up_and_ended(monkeypatch: pytest.M
 
 
 def test_a_line_that_is_not_ended_is_told_from_silence(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """What a language does that holds back its output, or writes no line end; the cure is named."""
+    """An unfinished line is distinguished from silence, because a language may buffer its output."""
     monkeypatch.setattr("rocketdiff.subjects.own.own_program.Deadlines", lambda: Deadlines(hello_s=2.0))
     (tmp_path / "driver").write_text("#!/bin/sh\nprintf '{}'\nexec sleep 60\n")
     (tmp_path / "driver").chmod(0o755)
@@ -189,13 +189,13 @@ def test_a_line_that_is_not_ended_is_told_from_silence(monkeypatch: pytest.Monke
 
 
 def test_the_pytest_fixture_takes_whatever_the_option_takes(tmp_path: Path) -> None:
-    """A program, a labelled release; what it makes says who it is."""
+    """The pytest fixture accepts programs and labelled releases."""
     make = subject_maker(cast("Cluster", None), tmp_path)
     assert [repr(make(name)) for name in (own("--name", "acme:3"), "old=5.3.2")] == ["<acme:3>", "<java:5.3.2>"]
 
 
 def test_a_misspelt_claim_is_seen_where_no_scenario_is_left() -> None:
-    """What hello claims stands beside what there is."""
+    """If no scenario is left the reason lists hello's claims, so a misspelt one is visible."""
     resolved_pair = resolved("java:5.3.3"), resolved(own(*(f"--without={kind}" for kind in SendKind), "--claim=plane"))
     choice = choose(Selection(patterns=("round-robin/calm",)), resolved_pair, backend_named("processes"))
     assert choice.why_none.startswith("round-robin/calm: one of the two clients has no such call; hello of acme:1.0")

@@ -1,4 +1,4 @@
-"""Which subjects there are, and what is said of one there is not."""
+"""Known subjects, and messages for unknown ones."""
 
 import pytest
 
@@ -24,7 +24,7 @@ from rocketdiff.subjects.registry import KINDS, known_subjects, lab_host_of, off
     ],
 )
 def test_a_known_subject_has_a_program(name: str) -> None:
-    """Its name is its own."""
+    """Each known subject has a program with its own name."""
     subject = SubjectId.parse(name)
     assert program_of(subject).subject == subject
 
@@ -41,27 +41,27 @@ def test_a_known_subject_has_a_program(name: str) -> None:
     ],
 )
 def test_an_unknown_subject_is_a_usage_error_that_names_the_known(name: str, hint: str) -> None:
-    """The message helps."""
+    """An unknown subject is a usage error with known ones."""
     with pytest.raises(UsageError) as raised:
         program_of(SubjectId.parse(name))
     assert hint in raised.value.hint
 
 
 def test_every_known_subject_can_be_had() -> None:
-    """The list and the look-up agree."""
+    """Every listed subject has a program."""
     known = [SubjectId(client, release) for client, releases in known_subjects().items() for release in releases]
     assert [program_of(subject).subject for subject in known] == known
 
 
 @pytest.mark.parametrize("release", known_subjects()["python"])
 def test_a_batch_is_offered_where_the_release_claims_it(release: str) -> None:
-    """What is left out before anything starts, and what hello claims, are the same."""
+    """The registry and hello agree on batches for every release."""
     claims = "batch" in capabilities_of(release)
     assert [offers(SubjectId(client, release), SendKind.BATCH) for client in ("java", "python")] == [claims, claims]
 
 
 def test_the_cpp_client_has_three_calls_and_every_other_subject_all() -> None:
-    """Its one selector is the hash of a sharding key, which a one-way send does not take; groups are for clients that speak gRPC."""
+    """The C++ client has three calls, with a sharding key's hash as only selector, synchronous; groups need gRPC."""
     every = {(kind, mode) for kind in SendKind for mode in SendMode}
     has = {
         name: {call for call in every if offers(SubjectId.parse(name), *call)} for name in ("cpp:2.1.0", "java:5.3.3")
@@ -72,7 +72,7 @@ def test_the_cpp_client_has_three_calls_and_every_other_subject_all() -> None:
 
 
 def test_a_selector_is_not_offered_for_so_many_queues_that_no_key_names_each() -> None:
-    """Its keys are made for numbers of queues that divide 5040; that a plain send's queues are eleven is nobody's business."""
+    """The C++ client's selector needs queue counts that divide 5040, so that each queue has a key."""
     cpp = SubjectId.parse("cpp:2.1.0")
     assert offers(cpp, SendKind.SELECTOR, queue_counts=(4, 8, 12))
     assert not offers(cpp, SendKind.SELECTOR, queue_counts=(11, 22))
@@ -80,7 +80,7 @@ def test_a_selector_is_not_offered_for_so_many_queues_that_no_key_names_each() -
 
 
 def test_each_kind_says_where_it_runs_and_whose_rules_it_follows() -> None:
-    """Of the C++ client and the toys nobody has written the rules down, nor of those of other languages; the toys are the reference with something wrong."""
+    """Only java and python have a lab host and rules; nobody has written other clients' rules."""
     hosts = {name: kind.lab_host for name, kind in KINDS.items()}
     assert hosts == {
         "java": LabHost.CLASSES,
@@ -114,7 +114,7 @@ def test_each_kind_says_where_it_runs_and_whose_rules_it_follows() -> None:
 
 
 def test_nothing_is_ruled_out_of_a_client_that_nobody_knows() -> None:
-    """Its hello says what it can do."""
+    """An unknown client may have any call, as its hello states."""
     stranger = SubjectId("perl", "1.0.0")
     assert offers(stranger, SendKind.BATCH)
     assert lab_host_of(stranger) is None

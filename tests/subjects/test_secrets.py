@@ -1,4 +1,4 @@
-"""Secrets of a setup that a client prints are in nothing that stays."""
+"""Secrets of a setup that a client prints are kept nowhere."""
 
 from dataclasses import replace
 
@@ -9,11 +9,11 @@ from rocketdiff.core.sends.plan import Plan
 from tests.subjects.conftest import HELLO, Start, setup_of
 
 SECRET = 's3cret"of\\a-test'  # noqa: S105 - of a test
-"""With what JSON writes otherwise."""
+"""Has characters that JSON escapes."""
 
 
 def test_what_a_client_prints_of_its_setup_has_no_secret(start: Start) -> None:
-    """On stdout, where it is journalled and quoted, and on stderr, which is kept."""
+    """A secret that a client prints is removed from journal, error and stderr log."""
     lines: list[bytes] = []
     process = start(["say", HELLO], ["echo"], lines=lines)
     process.await_hello()

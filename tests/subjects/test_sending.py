@@ -1,8 +1,8 @@
 """
-Real subjects on real brokers, one of which is paused: what they send, what they tell, what is stored.
+Real subjects on real brokers, one of them paused.
 
-The outcomes follow from sendDefaultImpl and sendKernelImpl: up to 4.2.0 every attempt has the whole timeout, so the
-send goes on to the other broker; from 4.3.0 on the send has one budget, and the paused broker eats it.
+The outcomes follow from sendDefaultImpl and sendKernelImpl: up to 4.2.0 each attempt has the whole timeout, so the send goes on
+to the other broker; from 4.3.0 on all attempts share it, and the paused broker uses it up.
 """
 
 import time
@@ -35,14 +35,14 @@ from tests.protocol.published import require_record
 pytestmark = pytest.mark.cluster
 
 SUBJECTS = (
-    # What the driver hooks into differs between these releases.
+    # The driver's hooks differ between these releases.
     *(f"java:{release}" for release in ("4.0.0-incubating", "4.5.0", "4.7.1", "4.9.8", "5.1.4", "5.3.3", "5.5.0")),
-    # The reference is one program: a timeout for each attempt, one for all of them, and that of the newest rules. What the
-    # releases between do is compared with their classes in the simulation.
+    # The reference is one program: a timeout per attempt, one for all attempts, and the newest rules. The simulation compares the
+    # releases in between with their classes.
     *(f"python:{release}" for release in ("4.0.0-incubating", "4.7.1", "5.3.3")),
 )
 TIMEOUT_MS = 300
-"""Where a paused broker is waited for."""
+"""For sends to a paused broker."""
 
 NUMBERS = count(1)
 MS = 1_000_000
@@ -50,7 +50,7 @@ MS = 1_000_000
 
 @dataclass
 class Stage:
-    """A cluster, and a subject on it that is ready to go."""
+    """A cluster and a ready subject."""
 
     cluster: Cluster
     subject: SubjectProcess
@@ -62,7 +62,7 @@ class Stage:
         self.subject.go(self.start_ns)
 
     def stored(self) -> Counter[int | None]:
-        """How often each send is stored, once late writes have drained."""
+        """Stored copies of each send, after late writes have drained."""
         await_drained(self.cluster, [self.topic])
         return Counter(row.send for row in read_stored(self.cluster, self.topic, {}))
 
@@ -75,7 +75,7 @@ def stage(two_masters: Cluster, tmp_path: Path) -> Iterator["Staging"]:
 
 @dataclass
 class Staging:
-    """Brings a subject to ready."""
+    """Makes a subject ready."""
 
     cluster: Cluster
     folder: Path
@@ -101,7 +101,7 @@ class Staging:
 
 
 def plan_of(sends: int, *kinds: SendKind, threads: int = 1, every_ms: int = 10) -> Plan:
-    """Kinds in turn, threads in turn; arguments and sizes vary with the send."""
+    """Kinds and threads in turn; arguments and sizes depend on the send."""
     planned = (
         PlannedSend(send, send % threads, send * every_ms * MS, kinds[send // threads % len(kinds)], send, 40 * send)
         for send in range(sends)
@@ -119,9 +119,9 @@ def attempts_of(transcript: Transcript) -> dict[int, list[Attempt]]:
 @pytest.mark.parametrize("name", SUBJECTS)
 def test_a_paused_broker(name: str, stage: Staging) -> None:
     """
-    Attempts at it time out and are told by the hook; what the send makes of that is the release's.
+    Attempts at a paused broker time out and are reported; the send's result depends on the release.
 
-    Made again where a machine that other tests share held up sends that the pause did not touch.
+    Repeated if a busy machine delayed other sends.
     """
     for number in range(1, TRIES + 1):
         set_up = through_a_pause(name, stage)
@@ -141,7 +141,7 @@ def test_a_paused_broker(name: str, stage: Staging) -> None:
         first = attempts[send.send][0]
         assert first.broker == "broker-b"
         if send not in timed_out:
-            # A heartbeat that gives up the connection fails who waits on it, mostly with time left for the other broker.
+            # A heartbeat that closes the connection fails its waiting sends, mostly with time left for the other broker.
             assert first.error == "RemotingSendRequestException"
             assert send.status == "SEND_OK" or send.end_ns - send.start_ns >= (TIMEOUT_MS - 5) * MS
             continue
@@ -150,7 +150,7 @@ def test_a_paused_broker(name: str, stage: Staging) -> None:
             assert send.status == "SEND_OK"
             assert [attempt.status for attempt in attempts[send.send]] == [None, "SEND_OK"]
         else:
-            # A budget used up to the very millisecond lets one more attempt begin, with nothing left for it.
+            # A budget used up to the exact millisecond allows one more attempt without time.
             told = (send.error, send.cause, send.code)
             assert told in (
                 ("RemotingTooMuchRequestException", None, None),
@@ -165,7 +165,7 @@ def test_a_paused_broker(name: str, stage: Staging) -> None:
 
 
 def through_a_pause(name: str, stage: Staging) -> Stage:
-    """A subject that has sent everything, some of it while a broker was paused."""
+    """A subject that has sent all messages, some during a broker's pause."""
     set_up = stage(name, plan_of(80, SendKind.PLAIN), timeout_ms=TIMEOUT_MS)
     set_up.go()
     so_far = set_up.subject.transcript
@@ -186,7 +186,7 @@ def first_error(attempts: list[Attempt]) -> str | None:
 
 
 def was_held_up(attempts: list[Attempt]) -> bool:
-    """Whether a send that did not go well met more than the pause: no time for an attempt, or none for a broker that was not paused."""
+    """Whether a failed send met more than the pause: no time for an attempt, or a slow second broker."""
     if not attempts or attempts[0].broker != "broker-b":
         return True
     if attempts[0].error not in ("RemotingTimeoutException", "RemotingSendRequestException"):
@@ -196,10 +196,10 @@ def was_held_up(attempts: list[Attempt]) -> bool:
 
 @pytest.mark.parametrize("name", ["java:4.0.0-incubating", "java:4.9.8", "java:5.5.0", "python:5.3.3"])
 def test_every_kind_of_send_on_four_threads(name: str, stage: Staging) -> None:
-    """Explicit queues and selectors go where the argument says; each thread keeps its order; bodies of any size arrive."""
-    kinds = [kind for kind in SendKind if kind is not SendKind.GROUP]  # which is for clients that speak gRPC
+    """Queues and selectors follow the argument; bodies of any size are stored whole."""
+    kinds = [kind for kind in SendKind if kind is not SendKind.GROUP]  # for gRPC clients
     if name.endswith("4.0.0-incubating"):
-        kinds.remove(SendKind.BATCH)  # that release has none, and says so in its hello
+        kinds.remove(SendKind.BATCH)  # not in that release, as its hello states
     plan = plan_of(128, *kinds, threads=4, every_ms=2)
     set_up = stage(name, plan)
     hello = set_up.subject.transcript.hello
@@ -220,7 +220,7 @@ def test_every_kind_of_send_on_four_threads(name: str, stage: Staging) -> None:
 
 @pytest.mark.parametrize("name", ["java:4.7.1", "java:5.3.3", "python:5.3.3"])
 def test_a_changed_route_is_a_new_version(name: str, stage: Staging) -> None:
-    """The topic grows from 8 to 12 queues while it is sent to; the sends say from when on the new list was used."""
+    """After the topic grows from 8 to 12 queues, sends report the new route version."""
     set_up = stage(name, plan_of(3_000, SendKind.PLAIN), poll_ms=100)
     set_up.go()
     transcript = set_up.subject.transcript
@@ -242,7 +242,7 @@ def test_a_changed_route_is_a_new_version(name: str, stage: Staging) -> None:
 
 @pytest.mark.parametrize("release", ["4.7.1", "5.3.3"])
 def test_warm_and_measured_producer_share_their_connections(release: str, stage: Staging) -> None:
-    """One client id: when ready, the process has one connection to each server."""
+    """Warm-up and measured producer share one connection per server."""
     set_up = stage(f"java:{release}", plan_of(1, SendKind.PLAIN))
     hello = set_up.subject.transcript.hello
     assert hello is not None
@@ -252,7 +252,7 @@ def test_warm_and_measured_producer_share_their_connections(release: str, stage:
 
 
 def test_stop_ends_a_java_client_whose_broker_is_paused(stage: Staging) -> None:
-    """It ends by itself, though nobody answers its farewell: the runner does not have to kill it."""
+    """Stop ends a Java client although a paused broker does not answer."""
     set_up = stage("java:5.3.3", plan_of(1, SendKind.PLAIN), exit_s=PATIENCE_S)
     stage.cluster.pause("broker-a")
     set_up.subject.close()
@@ -261,7 +261,7 @@ def test_stop_ends_a_java_client_whose_broker_is_paused(stage: Staging) -> None:
 
 
 def test_a_killed_broker_refuses_connections(stage: Staging) -> None:
-    """The send goes on elsewhere within its budget; attempts at the dead broker name the failed connection."""
+    """Sends continue at another broker after a kill; attempts at the killed one are connection errors."""
     set_up = stage("java:5.3.3", plan_of(40, SendKind.PLAIN))
     stage.cluster.kill("broker-b")
     set_up.go()

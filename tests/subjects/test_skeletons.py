@@ -1,4 +1,4 @@
-"""What `rocketdiff subject init` writes; that each builds and passes `subject check` is in tests/run/test_subject_check.py."""
+"""Output of `rocketdiff subject init`; tests/run/test_subject_check.py builds and checks each skeleton."""
 
 from pathlib import Path
 
@@ -13,7 +13,7 @@ EVERY = pytest.mark.parametrize("language", SKELETONS)
 
 @EVERY
 def test_a_skeleton_is_short_and_whole(language: str, tmp_path: Path) -> None:
-    """Under 150 lines of program; and versions are those that rocketdiff's own driver is locked to."""
+    """A skeleton has under 150 lines and the lock files of our driver."""
     skeleton = write_skeleton(language, tmp_path / "new" / "driver")
     lines = (tmp_path / "new" / "driver" / skeleton.program).read_text().splitlines()
     assert len(lines) < 150
@@ -23,7 +23,7 @@ def test_a_skeleton_is_short_and_whole(language: str, tmp_path: Path) -> None:
 
 
 def test_a_folder_with_files_is_left_alone(tmp_path: Path) -> None:
-    """Nothing of it is overwritten; an empty one is used."""
+    """A folder with files is refused and not changed."""
     write_skeleton("node", tmp_path)
     with pytest.raises(UsageError, match="expected an empty folder, or none yet"):
         write_skeleton("go", tmp_path)
@@ -31,14 +31,14 @@ def test_a_folder_with_files_is_left_alone(tmp_path: Path) -> None:
 
 
 def test_another_language_is_refused_with_those_there_are(tmp_path: Path) -> None:
-    """Nothing is written."""
+    """Another language is refused with the known ones."""
     with pytest.raises(UsageError, match="expected one of java, go, node, rust, python; saw cobol"):
         write_skeleton("cobol", tmp_path / "x")
     assert not (tmp_path / "x").exists()
 
 
 def test_a_folder_that_cannot_be_made_is_a_usage_error(tmp_path: Path) -> None:
-    """A file is in the way."""
+    """A folder that cannot be created is a usage error."""
     (tmp_path / "file").touch()
     with pytest.raises(UsageError, match="that can be written"):
         write_skeleton("go", tmp_path / "file" / "driver")

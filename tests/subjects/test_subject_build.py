@@ -1,4 +1,4 @@
-"""What makes a subject is run before it is asked who it is; a build that fails leaves nothing to judge."""
+"""--build builds a subject before its first start."""
 
 import time
 from pathlib import Path
@@ -15,7 +15,7 @@ HELLO = '{"type":"hello","protocol":1,"client":"made","version":"1","capabilitie
 
 
 def described(folder: Path, build: str) -> Path:
-    """A file whose program is made by a shell script."""
+    """A subject file whose build is a shell script."""
     (folder / "make.sh").write_text(f"#!/bin/sh\n{build}\n")
     (folder / "make.sh").chmod(0o755)
     file = folder / "subject.yaml"
@@ -26,7 +26,7 @@ def described(folder: Path, build: str) -> Path:
 def test_a_program_is_built_in_its_folder_before_its_first_start(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """What the build prints goes to stderr; without a build there would be nothing to start."""
+    """A program is built in its folder; the build's output is on stderr."""
     (tmp_path / "driver.in").write_text(f"#!/bin/sh\necho '{HELLO}'\nread -r line\n")
     file = described(tmp_path, "echo making it; cp driver.in driver; chmod +x driver")
     run = ["run", "--scenario", "no/such", "--subject", "java:5.3.3", "--subject", f"mine={file}"]
@@ -40,13 +40,13 @@ def test_a_program_is_built_in_its_folder_before_its_first_start(
 
 
 def test_a_build_that_fails_is_exit_code_69(tmp_path: Path) -> None:
-    """For git bisect run that is 125: this revision cannot be judged."""
+    """A failed build has exit code 69, which is 125 for git bisect run."""
     with pytest.raises(EnvironmentMissing, match=r"make\.sh, to succeed; saw status 3"):
         build_all([described(tmp_path, "exit 3")])
 
 
 def test_what_a_build_leaves_behind_is_ended(tmp_path: Path) -> None:
-    """A compiler's server, for example."""
+    """Processes that a build leaves, such as compiler servers, are ended."""
     mark = f"left-{time.monotonic_ns()}"
     (tmp_path / mark).write_text("#!/bin/sh\nsleep 600\n")
     (tmp_path / mark).chmod(0o755)
@@ -55,7 +55,7 @@ def test_what_a_build_leaves_behind_is_ended(tmp_path: Path) -> None:
 
 
 def test_to_build_without_a_build_is_refused(tmp_path: Path) -> None:
-    """Nothing would be made, and an old program would be judged."""
+    """--build without a build command is refused, because an old program would run."""
     file = tmp_path / "subject.yaml"
     file.write_text("format: 1\ncommand: [./driver]\n")
     with pytest.raises(UsageError, match="a subject file with build"):

@@ -1,8 +1,8 @@
 """
-The format of a subject file is tested with files of its own, in fixtures/subject-format.
+The format of a subject file, tested with fixtures/subject-format.
 
-invalid: the published schema refuses them too; valid-fail: only the parser can; valid-pass: they load. The first line of a
-refused file says what the message must contain.
+invalid: schema and parser refuse; valid-fail: only the parser does; valid-pass: both accept. A refused file's first line has text
+of the message.
 """
 
 import json
@@ -34,7 +34,7 @@ PROGRAM = Path(__file__).with_name("own.py")
 
 
 def files(folder: str) -> list[ParameterSet]:
-    """Files of a self-test folder; an empty folder would test nothing."""
+    """Files of a folder, which must not be empty."""
     found = sorted((FIXTURES / "subject-format" / folder).glob("*.yaml"))
     assert found, f"no self-tests in {folder}"
     return [pytest.param(path, id=path.stem) for path in found]
@@ -45,7 +45,7 @@ def accepted_by_schema(path: Path) -> bool:
 
 
 def assert_refused(path: Path) -> None:
-    """One clear message: a usage error that names the file and contains what the file's first line says."""
+    """One usage error names the file and contains its first line's text."""
     why = path.read_text().splitlines()[0].removeprefix("# refused: ")
     with pytest.raises(UsageError) as raised:
         read(path)
@@ -58,33 +58,37 @@ def assert_refused(path: Path) -> None:
 
 @pytest.mark.parametrize("path", files("invalid"))
 def test_schema_and_parser_refuse(path: Path) -> None:
-    """Both refuse, and the parser says what was expected, where and what it saw."""
+    """Schema and parser refuse each invalid file with a clear message."""
     assert not accepted_by_schema(path)
     assert_refused(path)
 
 
 @pytest.mark.parametrize("path", files("valid-fail"))
 def test_parser_alone_refuses(path: Path) -> None:
-    """Well-formed for the schema, but it names no subject, or more than one."""
+    """The parser refuses accepted files with no subject or several."""
     assert accepted_by_schema(path)
     assert_refused(path)
 
 
 @pytest.mark.parametrize("path", [*files("valid-pass"), pytest.param(EXAMPLE, id="example")])
 def test_both_accept(path: Path) -> None:
-    """Such a file loads; the example to copy is one of them."""
+    """Schema and parser accept each valid file and the shipped example."""
     assert accepted_by_schema(path)
     described = read(path)
     assert bool(described.command) is not bool(described.build)
 
 
 def test_published_schema_is_up_to_date() -> None:
-    """``python -m rocketdiff.subjects.own.subject_file > fixtures/schema/subject-1.json`` renews it."""
+    """
+    The published schema is up to date.
+
+    ``python -m rocketdiff.subjects.own.subject_file > fixtures/schema/subject-1.json`` renews it.
+    """
     assert SCHEMA.read_bytes() == schema()
 
 
 def test_builds_are_written_as_on_the_command_line() -> None:
-    """Paths from the folder of the file, coordinates as they are."""
+    """Paths of a build are relative to the file's folder; coordinates are unchanged."""
     folder = (FIXTURES / "subject-format" / "valid-pass").resolve()
     builds = [read(folder / f"{name}.yaml").build for name in ("jar", "folder", "class-path", "coordinates")]
     assert builds == [
@@ -98,7 +102,7 @@ def test_builds_are_written_as_on_the_command_line() -> None:
 def test_a_program_of_a_file_runs_there_and_can_do_what_the_file_leaves_of_its_hello(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Relative to the file, wherever it is named from; its own timeout goes before that of hello."""
+    """A program runs in its file's folder; the file's timeout overrides hello's."""
     monkeypatch.setenv("PYTHONPATH", import_path())
     (tmp_path / "driver").write_text(
         f'#!/bin/sh\nexec {shlex.join([sys.executable, str(PROGRAM)])} --name "$WHO" "$@"\n'
@@ -120,7 +124,7 @@ def test_a_program_of_a_file_runs_there_and_can_do_what_the_file_leaves_of_its_h
 
 
 def test_a_program_with_rules_can_be_the_baseline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two versions of one client are then compared, both by the rules that were given; alone it meets the reference of these."""
+    """A program with rules can be the baseline of another version; alone it is compared with their reference."""
     monkeypatch.setenv("PYTHONPATH", import_path())
     command = json.dumps([sys.executable, str(PROGRAM), "--name", "acme:1"])
     (tmp_path / "old.yaml").write_text(f"format: 1\ncommand: {command}\nrules: '4.9.8'\n")

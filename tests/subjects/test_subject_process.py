@@ -1,4 +1,4 @@
-"""A subject as a child process: what the runner learns of every way in which one can go wrong."""
+"""A subject as a child process: every way in which it can fail."""
 
 import signal
 import time
@@ -21,7 +21,7 @@ OPENING = (["say", HELLO], ["await", "setup"], ["say", READY], ["await", "go"])
 
 
 def go(subject: SubjectProcess, *threads: int, ahead_ns: int = 0) -> None:
-    """Everything up to go."""
+    """Conversation up to go."""
     subject.await_hello()
     subject.prepare(plan_of(*threads), setup_of(send_msg_timeout_ms=1, retry_times_when_send_failed=0))
     subject.await_ready()
@@ -29,14 +29,14 @@ def go(subject: SubjectProcess, *threads: int, ahead_ns: int = 0) -> None:
 
 
 def broken(wait: Callable[[], object]) -> SubjectBroken:
-    """What waiting for the subject brought to light."""
+    """The error of this wait."""
     with pytest.raises(SubjectBroken) as raised:
         wait()
     return raised.value
 
 
 def test_a_good_subject_is_heard_to_the_end(start: Start) -> None:
-    """Transcript and journal hold everything it said."""
+    """A valid subject's transcript and journal are complete."""
     lines: list[bytes] = []
     subject = start(
         *OPENING, ["say", attempt(0)], ["say", answer(0)], ["say", answer(1)], ["say", done(2)], lines=lines
@@ -50,7 +50,7 @@ def test_a_good_subject_is_heard_to_the_end(start: Start) -> None:
 
 
 def test_a_line_is_journalled_before_it_is_judged(start: Start) -> None:
-    """The journal of a broken subject ends with what broke it."""
+    """A broken subject's journal includes the line that broke it."""
     lines: list[bytes] = []
     subject = start(["say", HELLO], ["raw", "who is there?\n"], lines=lines)
     assert broken(lambda: subject.await_ready(5)).signature == "protocol.bad-line"
@@ -58,7 +58,7 @@ def test_a_line_is_journalled_before_it_is_judged(start: Start) -> None:
 
 
 def test_a_violation_ends_the_subject(start: Start) -> None:
-    """It is not asked to stop: nothing it says proves anything any more."""
+    """A violation ends the subject without stop."""
     subject = start(*OPENING, ["say", answer(0)], ["say", answer(0)], ["sleep", 60])
     go(subject, 0, 0)
     assert broken(subject.await_done).signature == "protocol.answered-twice"
@@ -67,13 +67,13 @@ def test_a_violation_ends_the_subject(start: Start) -> None:
 
 
 def test_an_unknown_record_is_refused(start: Start) -> None:
-    """The protocol has a version for its growth."""
+    """An unknown record is refused: new records need a new protocol version."""
     subject = start(["say", HELLO], ["say", {"type": "greeting"}])
     assert broken(lambda: subject.await_ready(5)).signature == "protocol.unknown-record"
 
 
 def test_an_exit_is_told_with_its_status_and_last_words(start: Start) -> None:
-    """What it wrote on stderr is what a person wants to know."""
+    """An exit is reported with status and last stderr line."""
     subject = start(["say", HELLO], ["complain", "cannot find my shoes\n"], ["exit", 3])
     fault = broken(lambda: subject.await_ready(5))
     assert fault.signature == "protocol.died"
@@ -81,7 +81,7 @@ def test_an_exit_is_told_with_its_status_and_last_words(start: Start) -> None:
 
 
 def test_a_death_by_signal_is_told_by_its_name(start: Start) -> None:
-    """A native crash is a result; it says how far the subject came."""
+    """A death by signal is reported with its name and the answered sends."""
     subject = start(*OPENING, ["say", answer(0)], ["die", signal.SIGSEGV])
     go(subject, 0, 0)
     fault = broken(subject.await_done)
@@ -90,7 +90,7 @@ def test_a_death_by_signal_is_told_by_its_name(start: Start) -> None:
 
 
 def test_a_program_that_cannot_be_started_has_died(tmp_path: Path) -> None:
-    """The supervisor says why."""
+    """A program that cannot be started has died."""
 
     class Missing(Scripted):
         def launch(self, folder: Path) -> Launch:
@@ -101,19 +101,19 @@ def test_a_program_that_cannot_be_started_has_died(tmp_path: Path) -> None:
 
 
 def test_a_closed_output_is_a_death(start: Start) -> None:
-    """A subject that lives on but cannot be heard is ended."""
+    """A subject that closes its output but lives is ended as dead."""
     subject = start(["say", HELLO], ["close"], ["sleep", 60])
     assert "closed its output" in str(broken(lambda: subject.await_ready(10)))
 
 
 def test_a_late_hello_is_a_stall(start: Start) -> None:
-    """Nobody needs to wait for it to be noticed."""
+    """A late hello is a stall, detected in the background."""
     subject = start(["sleep", 60], hello_s=0.2)
     assert broken(subject.await_hello).signature == "protocol.stalled"
 
 
 def test_a_late_ready_is_a_stall(start: Start) -> None:
-    """The deadline counts from the setup."""
+    """A late ready is a stall, counted from setup."""
     subject = start(["say", HELLO], ["await", "setup"], ["sleep", 60], ready_s=0.2)
     subject.await_hello()
     subject.prepare(plan_of(0), setup_of())
@@ -121,7 +121,7 @@ def test_a_late_ready_is_a_stall(start: Start) -> None:
 
 
 def test_a_send_without_end_is_a_stall(start: Start) -> None:
-    """The limit is what settings and name servers explain (6 s here), and a margin."""
+    """A send longer than its settings explain, here 6 s, plus a margin, is a stall."""
     subject = start(*OPENING, ["say", answer(0)], ["sleep", 60], send_margin_s=-5.0)
     go(subject, 0, 0)
     fault = broken(subject.await_done)
@@ -129,7 +129,7 @@ def test_a_send_without_end_is_a_stall(start: Start) -> None:
 
 
 def test_a_missing_done_is_a_stall(start: Start) -> None:
-    """Everything is answered and nothing more comes."""
+    """A missing done after all answers is a stall."""
     subject = start(*OPENING, ["say", answer(0)], ["sleep", 60], done_s=0.2)
     go(subject, 0)
     fault = broken(subject.await_done)
@@ -137,7 +137,7 @@ def test_a_missing_done_is_a_stall(start: Start) -> None:
 
 
 def test_a_stopped_subject_stalls(start: Start) -> None:
-    """SIGSTOP freezes it alive; it is ended all the same."""
+    """A subject stopped by SIGSTOP is a stall and is ended."""
     subject = start(["die", signal.SIGSTOP], hello_s=0.3)
     assert broken(subject.await_hello).signature == "protocol.stalled"
     subject.close()
@@ -145,7 +145,7 @@ def test_a_stopped_subject_stalls(start: Start) -> None:
 
 
 def test_a_subject_that_does_not_read_stalls(start: Start) -> None:
-    """A plan larger than the pipe (64 KiB) needs a reader."""
+    """A subject that does not read a plan over 64 KiB, the pipe's size, is a stall."""
     subject = start(["say", HELLO], ["sleep", 60], read_s=0.2)
     subject.await_hello()
     subject.prepare(plan_of(*[0] * 2_000), setup_of())
@@ -153,20 +153,20 @@ def test_a_subject_that_does_not_read_stalls(start: Start) -> None:
 
 
 def test_a_deadline_of_the_caller_holds_too(start: Start) -> None:
-    """await_done may be given less time than silence would take."""
+    """await_done also obeys its caller's shorter deadline."""
     subject = start(*OPENING, ["sleep", 60])
     go(subject, 0)
     assert broken(lambda: subject.await_done(0.1)).signature == "protocol.stalled"
 
 
 def test_a_line_without_end_is_refused(start: Start) -> None:
-    """A subject must not fill our memory."""
+    """A line over 1 MiB is refused, so it does not fill the memory."""
     subject = start(["raw", "x", 1_100_000], ["sleep", 60])
     assert broken(subject.await_hello).signature == "protocol.bad-line"
 
 
 def test_a_journal_that_cannot_be_written_is_our_error(tmp_path: Path) -> None:
-    """A full disk is raised as what it is, never as the subject's fault."""
+    """A journal that cannot be written is an environment error, not a broken subject."""
     full = EnvironmentMissing("room on the disk", seen="none")
 
     def refuse(line: bytes) -> None:
@@ -179,7 +179,7 @@ def test_a_journal_that_cannot_be_written_is_our_error(tmp_path: Path) -> None:
 
 
 def test_two_subjects_do_not_wait_for_each_other(start: Start) -> None:
-    """While one is silent, the other's death is known."""
+    """A subject's death is detected while another is silent."""
     silent = start(["sleep", 60])
     dead = start(["exit", 1], arm=Arm.CANDIDATE)
     await_that(lambda: dead.broken is not None, "the other's death")
@@ -188,7 +188,7 @@ def test_two_subjects_do_not_wait_for_each_other(start: Start) -> None:
 
 
 def test_close_ends_a_subject_that_does_not_listen(start: Start) -> None:
-    """Stop first, then force, within the deadline; what it left behind goes with it."""
+    """close() sends stop, then kills the subject and the processes it left."""
     subject = start(["child"], ["say", HELLO], ["sleep", 60], exit_s=0.2)
     subject.await_hello()
     parent = only_child(subject._process.pid)
@@ -198,7 +198,7 @@ def test_close_ends_a_subject_that_does_not_listen(start: Start) -> None:
 
 
 def test_a_subject_told_to_stop_is_not_broken(start: Start) -> None:
-    """Its end is what was asked for; a second close does nothing."""
+    """A subject that ends after stop is not broken."""
     subject = start(["say", HELLO])
     subject.await_hello()
     subject.close()
@@ -207,7 +207,7 @@ def test_a_subject_told_to_stop_is_not_broken(start: Start) -> None:
 
 
 def test_another_name_than_the_programs_is_noticed(tmp_path: Path) -> None:
-    """Whoever answers must be who was started."""
+    """A hello with another name than the started program's is wrong-subject."""
     impostor = Scripted([["say", HELLO]], SubjectId("java", "5.3.3"))
     with SubjectProcess(impostor, Arm.BASELINE, tmp_path, on_line=lambda _: None) as subject:
         assert broken(lambda: subject.await_hello(5)).signature == "protocol.wrong-subject"

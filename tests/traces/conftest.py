@@ -1,4 +1,4 @@
-"""A small run with two arms, two threads and one pause, built by hand."""
+"""A small manually built run with two arms, two threads and one pause."""
 
 import json
 from collections.abc import Callable
@@ -45,7 +45,6 @@ class Stored:
 
 
 def line(kind: str, **fields: object) -> bytes:
-    """One line of a subject's output."""
     return json.dumps({"type": kind, **fields}).encode()
 
 
@@ -64,7 +63,6 @@ def send(number: int, **fields: object) -> bytes:
 
 
 def manifest_of(plan: Plan = PLAN, cases: int = 1) -> RunManifest:
-    """A run of as many equal cases as asked for."""
     entries = tuple(
         CaseEntry(
             number=number,
@@ -97,7 +95,7 @@ def manifest_of(plan: Plan = PLAN, cases: int = 1) -> RunManifest:
 
 
 def record_case(run: RunDirectory, number: int = 1) -> None:
-    """Play one whole case: both arms answer everything, the candidate's send 1 is retried, one pause is healed."""
+    """Record a case: the candidate retries send 1, and one pause is proven."""
     case = run.case(number)
     case.begin(PLAN, clock=ClockAnchor(ORIGIN_NS - 5, 1_790_000_000_000), origin_ns=ORIGIN_NS)
     for arm in Arm:
@@ -120,13 +118,11 @@ def record_case(run: RunDirectory, number: int = 1) -> None:
 
 @pytest.fixture
 def new_run(tmp_path: Path) -> Callable[..., RunDirectory]:
-    """Make a run directory that has not recorded anything yet."""
     return lambda cases=1: RunDirectory.create(tmp_path / "runs", manifest_of(cases=cases))
 
 
 @pytest.fixture
 def complete_run(new_run: Callable[..., RunDirectory]) -> RunDirectory:
-    """A run of one case that was recorded, sealed and declared complete."""
     run = new_run()
     record_case(run)
     run.case(1).seal()
@@ -136,7 +132,6 @@ def complete_run(new_run: Callable[..., RunDirectory]) -> RunDirectory:
 
 @pytest.fixture
 def sample() -> SimpleNamespace:
-    """The pieces above, for tests that build their own journals."""
     return SimpleNamespace(
         ORIGIN_NS=ORIGIN_NS,
         PLAN=PLAN,

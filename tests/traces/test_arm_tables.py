@@ -1,4 +1,4 @@
-"""What an arm said becomes rows once, and contradictions are told."""
+"""Each record becomes one row, and contradictions are reported."""
 
 from types import SimpleNamespace
 from typing import TypeVar
@@ -18,17 +18,15 @@ Told = TypeVar("Told")
 
 
 def ended(line: bytes, kind: type[Told]) -> Told:
-    """The record of one line."""
     return msgspec.convert(msgspec.json.decode(line), kind)
 
 
 def journal_of(attempts: list[bytes], sends: list[bytes]) -> ArmJournal:
-    """A journal with these lines."""
     return ArmJournal(attempts=[ended(line, Attempt) for line in attempts], sends=[ended(line, Send) for line in sends])
 
 
 def test_rows_join_plan_and_answer(sample: SimpleNamespace) -> None:
-    """A send's row has its due time on the host's clock and what the plan asked for."""
+    """A send's row joins its plan and answer, with the due time on the host's clock."""
     rows = arm_rows(3, Arm.CANDIDATE, sample.PLAN.sends, sample.ORIGIN_NS, journal_of([], [sample.send(2)]))
     row = {name: values[0] for name, values in rows.sends.items()}
     assert (row["case"], row["arm"], row["thread"], row["send"]) == (3, 1, 0, 2)
@@ -46,7 +44,7 @@ def test_rows_join_plan_and_answer(sample: SimpleNamespace) -> None:
     ],
 )
 def test_contradiction_is_told_and_not_counted(sample: SimpleNamespace, sends: list[str], told: str) -> None:
-    """A second answer, or an answer nobody asked for, is a trouble and no row."""
+    """A second or unplanned answer is a trouble and not a row."""
     lines = [sample.send(int(name.split(":")[1])) for name in sends]
     rows = arm_rows(1, Arm.BASELINE, sample.PLAN.sends, 0, journal_of([], lines))
     assert rows.sends["send"] == [0]
@@ -54,14 +52,14 @@ def test_contradiction_is_told_and_not_counted(sample: SimpleNamespace, sends: l
 
 
 def test_answer_from_the_wrong_thread_is_told(sample: SimpleNamespace) -> None:
-    """Send 0 was planned for thread 0; an attempt of it in thread 1 is no row."""
+    """An attempt from another thread than planned is a trouble and not a row."""
     rows = arm_rows(1, Arm.BASELINE, sample.PLAN.sends, 0, journal_of([sample.attempt(0, thread=1)], []))
     assert rows.attempts["send"] == []
     assert rows.troubles == ("attempt 0 of send 0 in thread 1: planned for thread 0",)
 
 
 def test_route_told_twice_is_told(sample: SimpleNamespace) -> None:
-    """A route version has one list of queues; the first stands."""
+    """A route reported twice keeps its first queue list."""
     journal = ArmJournal(routes=[RouteSeen(1, 5, (("broker-a", 0),)), RouteSeen(1, 6, ())])
     rows = arm_rows(1, Arm.BASELINE, sample.PLAN.sends, 0, journal)
     assert rows.routes["queues"] == [[{"broker": "broker-a", "queue_id": 0}]]
@@ -69,7 +67,7 @@ def test_route_told_twice_is_told(sample: SimpleNamespace) -> None:
 
 
 def test_many_troubles_are_counted_and_few_are_told(sample: SimpleNamespace) -> None:
-    """A subject that answers a hundred times is summed up."""
+    """Of 100 troubles all are counted and 20 are listed."""
     rows = arm_rows(1, Arm.BASELINE, sample.PLAN.sends, 0, journal_of([], [sample.send(0)] * 101))
     assert rows.trouble_count == 100
     assert len(rows.troubles) == 20

@@ -1,4 +1,4 @@
-"""No line of a subject can end a run or make its journal unreadable: it is a record that can be sealed, or it is told."""
+"""No line of a subject can end a run or damage its journal: it is a record, or it is reported."""
 
 from collections.abc import Callable
 from contextlib import suppress
@@ -44,7 +44,6 @@ HOSTILE = (
 
 
 def lines_of(sample: SimpleNamespace) -> list[bytes]:
-    """One honest line of every kind."""
     return [
         sample.line("hello", protocol=1, client="toy", version="x", capabilities=["plain"], pid=1, clock_ns=1),
         sample.line("ready", clock_ns=1),
@@ -59,7 +58,7 @@ def lines_of(sample: SimpleNamespace) -> list[bytes]:
 
 
 def mutated(line: bytes, random: Random) -> bytes:
-    """The line with a value exchanged, a key twice, bits turned, bytes lost, doubled or made up; never with a line end."""
+    """A value exchanged, a key doubled, a bit flipped, or bytes lost, changed or added."""
     kind = random.randrange(6)
     place = random.randrange(len(line))
     if kind == 0:
@@ -80,22 +79,21 @@ def mutated(line: bytes, random: Random) -> bytes:
 
 
 def heard(line: bytes) -> Record | None:
-    """What the runner takes a line for; only a violation of the protocol may come of it."""
+    """Decode as the runner does; only a protocol violation may be raised."""
     try:
         return decode_record(line).record
     except SubjectBroken as violation:
-        str(violation).encode()  # it can be written down
+        str(violation).encode()  # it can be encoded
         return None
 
 
 def written(path: Path, lines: list[bytes]) -> Path:
-    """The lines as a journal."""
     path.write_bytes(b"".join(line + b"\n" for line in lines))
     return path
 
 
 def test_what_is_taken_live_is_what_the_journal_holds(tmp_path: Path, sample: SimpleNamespace) -> None:
-    """Of 4,000 mutated lines each is either a record to both, or a violation live and a trouble in the journal."""
+    """The runner and the journal agree on which of 4,000 mutated lines are records."""
     random, honest = Random(7), lines_of(sample)
     lines = [*HOSTILE, *(mutated(random.choice(honest), random) for _ in range(4_000))]
     taken = [heard(line) is not None for line in lines]
@@ -106,7 +104,7 @@ def test_what_is_taken_live_is_what_the_journal_holds(tmp_path: Path, sample: Si
 
 
 def test_a_conversation_raises_nothing_but_that_it_is_broken(sample: SimpleNamespace) -> None:
-    """Whatever is said at whatever stage: no other error than the subject's own."""
+    """After its start a conversation raises only SubjectBroken, whatever the lines."""
     random, honest = Random(11), lines_of(sample)
     for _ in range(400):
         talk = Conversation(SubjectId("toy", "x"))
@@ -122,7 +120,7 @@ def test_a_conversation_raises_nothing_but_that_it_is_broken(sample: SimpleNames
 
 @pytest.mark.parametrize("seed", range(4))
 def test_any_journal_can_be_sealed(new_run: NewRun, sample: SimpleNamespace, seed: int) -> None:
-    """A thousand mutated lines among honest ones; the run was cut off, and nothing of it may be judged to conform."""
+    """A journal with a thousand mutated lines can be sealed, and its case is aborted."""
     random, run, honest = Random(seed), new_run(), lines_of(sample)
     run.case(1).begin(sample.PLAN, clock=sample.clock, origin_ns=sample.ORIGIN_NS)
     for arm in Arm:
@@ -155,7 +153,7 @@ def test_any_journal_can_be_sealed(new_run: NewRun, sample: SimpleNamespace, see
 def test_impossible_values_of_a_journal_are_no_rows(
     new_run: NewRun, sample: SimpleNamespace, change: dict[str, object], told: str
 ) -> None:
-    """As live: what cannot be is told, and is no evidence."""
+    """Impossible values are not rows, as in a live run."""
     run = new_run()
     run.case(1).begin(sample.PLAN, clock=sample.clock, origin_ns=sample.ORIGIN_NS)
     with run.case(1).recorder(Arm.BASELINE) as recorder:

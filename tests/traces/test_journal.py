@@ -1,4 +1,4 @@
-"""Whatever a subject wrote, its journal can be read; what is no record is told."""
+"""A journal can be read whatever a subject wrote; other lines are reported."""
 
 from pathlib import Path
 from types import SimpleNamespace
@@ -10,7 +10,7 @@ from rocketdiff.traces.journal import read_arm_journal, read_fault_journal, read
 
 
 def test_records_are_filed_by_kind(tmp_path: Path, sample: SimpleNamespace) -> None:
-    """One line of each kind ends up where it belongs, and unknown fields do no harm."""
+    """Each record is filed by kind, and unknown fields are ignored."""
     path = tmp_path / "j"
     path.write_bytes(
         b"\n".join(
@@ -37,7 +37,7 @@ def test_records_are_filed_by_kind(tmp_path: Path, sample: SimpleNamespace) -> N
 
 
 def test_torn_last_line_is_left_out(tmp_path: Path, sample: SimpleNamespace) -> None:
-    """A line without its end was cut by a crash: it is no record and no trouble."""
+    """A last line without its end, cut by a crash, is ignored."""
     path = tmp_path / "j"
     path.write_bytes(sample.send(0) + b"\n" + sample.send(1))
     journal = read_arm_journal(path)
@@ -61,7 +61,7 @@ def test_torn_last_line_is_left_out(tmp_path: Path, sample: SimpleNamespace) -> 
     ],
 )
 def test_line_that_is_no_record_is_a_trouble(tmp_path: Path, line: bytes, told: str) -> None:
-    """Garbage never stops the reading; it becomes a sentence with its line number."""
+    """A line that is not a record becomes a trouble with its line number."""
     path = tmp_path / "j"
     path.write_bytes(line + b"\n" + b'{"type": "done", "sends": 0}\n')
     journal = read_arm_journal(path)
@@ -71,7 +71,7 @@ def test_line_that_is_no_record_is_a_trouble(tmp_path: Path, line: bytes, told: 
 
 
 def test_last_record_of_an_episode_stands(tmp_path: Path) -> None:
-    """A fault is put down when injected and again when healed; episodes come back in order."""
+    """The last record of a fault counts, because it is written again when healed."""
     path = tmp_path / "f"
     fault = '{"episode": %d, "kind": "pause", "node": "broker-b", "inject_ns": 1, "injected_ns": 2, "proven_ns": 3%s}\n'
     path.write_text(fault % (2, "") + fault % (1, "") + fault % (1, ', "heal_ns": 7, "healed_ns": 8'))
@@ -80,7 +80,7 @@ def test_last_record_of_an_episode_stands(tmp_path: Path) -> None:
 
 
 def test_damaged_plan_is_refused(tmp_path: Path) -> None:
-    """The plan is ours: a line of it that cannot be read is damage, not a subject's doing."""
+    """An unreadable plan is refused, because the harness wrote it, not a subject."""
     path = tmp_path / "p"
     path.write_bytes(b'{"type": "plan", "send": 0}\n')
     with pytest.raises(TraceError, match="line 1"):

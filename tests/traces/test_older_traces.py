@@ -1,4 +1,4 @@
-"""Traces of an earlier minor version, which lack columns that came later."""
+"""Traces of other minor versions lack columns or have unknown ones."""
 
 import pyarrow as pa
 
@@ -10,14 +10,14 @@ LATER = [field.name for field in SENDS if field.nullable]
 
 
 def test_what_an_older_trace_lacks_is_unknown_there() -> None:
-    """Every column that came later is null, in the place where it is now."""
+    """A column that an older trace lacks is added in its present position."""
     today = sorted_table(TableName.SENDS, {field.name: [] for field in SENDS})
     older = today.drop_columns([LATER[-1]])
     assert completed(older, TableName.SENDS).schema == SENDS
 
 
 def test_what_is_there_is_kept_and_what_is_unknown_is_left_out() -> None:
-    """A newer minor version may have columns that this program does not know."""
+    """Unknown columns of a newer minor version are left out."""
     stored = SCHEMAS[TableName.FAULTS]
     row = sorted_table(TableName.FAULTS, {field.name: [] for field in stored})
     newer = row.append_column("colour", pa.array([], type=pa.string()))

@@ -1,4 +1,4 @@
-"""The journal survives a full disk, a kill and a careless writer."""
+"""The journal survives a full disk, a kill and a failed write."""
 
 import errno
 import os
@@ -19,14 +19,14 @@ WITH_HARNESS = os.environ | {"PYTHONPATH": import_path()}
 
 
 def test_lines_are_on_disk_at_once(tmp_path: Path) -> None:
-    """Nothing waits in a buffer of ours: the line can be read before the recorder is closed."""
+    """A recorded line is readable before the recorder is closed."""
     with Recorder(tmp_path / "journal" / "01-baseline.ndjson") as recorder:
         recorder.line(b'{"a": 1}\r\n')
         assert (tmp_path / "journal" / "01-baseline.ndjson").read_bytes() == b'{"a": 1}\n'
 
 
 def test_full_disk_is_one_clear_error(tmp_path: Path) -> None:
-    """A device without room gives EnvironmentMissing with its exit code, and so does every later line."""
+    """On a full device every line raises EnvironmentMissing with its exit code."""
     path = tmp_path / "full.ndjson"
     path.symlink_to("/dev/full")
     recorder = Recorder(path)
@@ -38,7 +38,7 @@ def test_full_disk_is_one_clear_error(tmp_path: Path) -> None:
 
 
 def test_half_written_line_is_cut_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """When the disk fills in the middle of a line, what was recorded before stays exactly as it was."""
+    """If the disk fills within a line, earlier lines stay unchanged."""
     path = tmp_path / "journal.ndjson"
     recorder = Recorder(path)
     recorder.line(b'{"whole": true}')
@@ -60,7 +60,7 @@ def test_half_written_line_is_cut_off(tmp_path: Path, monkeypatch: pytest.Monkey
 
 
 def test_small_tmpfs_keeps_every_recorded_line(tmp_path: Path) -> None:
-    """On a real file system of 64 KiB each accepted line is still there after the disk ran full."""
+    """On a file system of 64 KiB every accepted line survives a full disk."""
     script = textwrap.dedent(
         """
         import subprocess, sys
@@ -92,7 +92,7 @@ def test_small_tmpfs_keeps_every_recorded_line(tmp_path: Path) -> None:
         sys.exit("a table was written to a full disk")
         """
     )
-    # A mount of its own in a private user and mount namespace: no privileges, nothing left behind.
+    # Mounted in a private user and mount namespace: needs no privileges and leaves nothing behind.
     command = ["unshare", "-Urm", sys.executable, "-c", script, str(tmp_path)]
     try:
         ran = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False, env=WITH_HARNESS)
@@ -104,7 +104,7 @@ def test_small_tmpfs_keeps_every_recorded_line(tmp_path: Path) -> None:
 
 
 def test_killed_writer_leaves_whole_lines(tmp_path: Path) -> None:
-    """After kill -9 of the recording process every finished line can be read, in order and without gaps."""
+    """After kill -9 every finished line is readable, in order and without gaps."""
     path = tmp_path / "01-baseline.ndjson"
     script = textwrap.dedent(
         f"""
@@ -143,7 +143,7 @@ def test_failed_replacement_keeps_the_old_file(tmp_path: Path) -> None:
 
 
 def test_unwritable_folder_is_told_in_the_systems_words(tmp_path: Path) -> None:
-    """A folder that is a file cannot hold a journal, and the message says so."""
+    """A file in place of the journal's folder is reported in the system's words."""
     (tmp_path / "journal").write_text("not a folder")
     with pytest.raises(EnvironmentMissing, match=r"File exists|Not a directory"):
         Recorder(tmp_path / "journal" / "01-baseline.ndjson")

@@ -30,13 +30,12 @@ NewRun = Callable[..., RunDirectory]
 
 
 def whole_table(run: RunDirectory, table: TableName) -> pa.Table:
-    """All cases and arms of one table."""
     contents = [read_sealed(file.path)[0] for file in sealed_files(run, table)]
     return pa.concat_tables(contents) if contents else SCHEMAS[table].empty_table()
 
 
 def test_complete_case_holds_everything(complete_run: RunDirectory) -> None:
-    """All tables of both arms are there, with the rows that were recorded; nothing was delayed."""
+    """A complete case has all tables with the recorded rows; nothing was delayed, so ``scheduled`` is empty."""
     counts = {table: whole_table(complete_run, table).num_rows for table in TableName}
     assert counts == {"sends": 8, "attempts": 9, "routes": 2, "faults": 1, "stored": 10, "scheduled": 0}
     entry = complete_run.entry(1)
@@ -47,7 +46,7 @@ def test_complete_case_holds_everything(complete_run: RunDirectory) -> None:
 
 
 def test_tables_are_sorted_whatever_the_order_of_arrival(complete_run: RunDirectory) -> None:
-    """Sends by thread then number; stored messages by broker, queue and offset."""
+    """Sends are sorted by thread and number, stored messages by broker, queue and offset."""
     sends = read_table(complete_run, TableName.SENDS, 1, Arm.BASELINE)
     assert sends.select(["thread", "send"]).to_pylist() == [
         {"thread": 0, "send": 0},
@@ -61,7 +60,7 @@ def test_tables_are_sorted_whatever_the_order_of_arrival(complete_run: RunDirect
 
 
 def test_run_can_be_moved(complete_run: RunDirectory, tmp_path: Path) -> None:
-    """Nothing in the directory knows where it lies."""
+    """A run directory can be moved, because it contains no paths."""
     before = whole_table(complete_run, TableName.ATTEMPTS)
     assert str(tmp_path) not in (complete_run.path / "run.json").read_text()
     moved = RunDirectory.open(Path(shutil.move(complete_run.path, tmp_path / "elsewhere")))
@@ -70,7 +69,7 @@ def test_run_can_be_moved(complete_run: RunDirectory, tmp_path: Path) -> None:
 
 
 def test_sealing_twice_changes_nothing(complete_run: RunDirectory) -> None:
-    """Sealing is a function of the journal; the status a case has been given stays."""
+    """Sealing again gives the same files and keeps the status."""
     files = sorted(complete_run.path.rglob("*.parquet"))
     before = [file.read_bytes() for file in files]
     RunDirectory.open(complete_run.path).seal()
@@ -79,7 +78,7 @@ def test_sealing_twice_changes_nothing(complete_run: RunDirectory) -> None:
 
 
 def test_killed_run_is_sealed_up_to_that_point(tmp_path: Path, new_run: NewRun, sample: SimpleNamespace) -> None:
-    """After kill -9 the answered sends are readable, the case is aborted, and the one never started stays planned."""
+    """After kill -9 answered sends are readable, the case is aborted, and the next case stays planned."""
     run = new_run(cases=2)
     run.case(1).begin(sample.PLAN, clock=sample.clock, origin_ns=sample.ORIGIN_NS)
     script = textwrap.dedent(
@@ -114,7 +113,7 @@ def test_killed_run_is_sealed_up_to_that_point(tmp_path: Path, new_run: NewRun, 
 
 
 def test_healing_replaces_the_first_record_of_a_fault(complete_run: RunDirectory, sample: SimpleNamespace) -> None:
-    """A fault is put down live and again with its end; the table has it once."""
+    """The table has a fault once, although it is written when injected and when healed."""
     complete_run.case(1).write_fault(replace(sample.PAUSE, heal_ns=7, healed_ns=8, heal_proven_ns=9))
     complete_run.case(1).seal()
     faults = read_table(complete_run, TableName.FAULTS, 1).to_pylist()
@@ -122,14 +121,14 @@ def test_healing_replaces_the_first_record_of_a_fault(complete_run: RunDirectory
 
 
 def test_missing_file_of_a_complete_case_is_refused(complete_run: RunDirectory) -> None:
-    """Half a copied run is not judged."""
+    """A complete case with a missing file is refused."""
     (complete_run.path / "sends" / "01-candidate.parquet").unlink()
     with pytest.raises(TraceError, match="all files of the complete case 1"):
         sealed_files(complete_run, TableName.SENDS)
 
 
 def test_renamed_file_is_refused(complete_run: RunDirectory) -> None:
-    """A file put in the place of another arm's says who it really is."""
+    """A file copied over another arm's is refused, because it states its arm."""
     folder = complete_run.path / "sends"
     shutil.copy(folder / "01-baseline.parquet", folder / "01-candidate.parquet")
     with pytest.raises(TraceError, match="renamed or copied"):
@@ -139,7 +138,7 @@ def test_renamed_file_is_refused(complete_run: RunDirectory) -> None:
 
 
 def test_foreign_file_is_refused(complete_run: RunDirectory) -> None:
-    """A Parquet file under a name of its own is nobody's."""
+    """A Parquet file with an unknown name is refused."""
     folder = complete_run.path / "sends"
     shutil.copy(folder / "01-baseline.parquet", folder / "extra.parquet")
     with pytest.raises(TraceError):
@@ -147,14 +146,14 @@ def test_foreign_file_is_refused(complete_run: RunDirectory) -> None:
 
 
 def test_plan_that_was_not_announced_is_refused(new_run: NewRun, sample: SimpleNamespace) -> None:
-    """The digest in run.json binds the plan: both arms and later readers mean the same sends."""
+    """A plan with another digest than in run.json is refused: both arms use the same sends."""
     other = Plan(8, 1, sample.PLAN.sends[:1])
     with pytest.raises(TraceError, match="announced plan"):
         new_run().case(1).begin(other, clock=sample.clock, origin_ns=0)
 
 
 def test_altered_plan_is_refused_when_sealing(new_run: NewRun, sample: SimpleNamespace) -> None:
-    """A plan changed on disk cannot be sealed into a table that looks honest."""
+    """A plan changed on disk cannot be sealed."""
     run = new_run()
     run.case(1).begin(sample.PLAN, clock=sample.clock, origin_ns=0)
     plan = run.path / "journal" / "01-plan.ndjson"
@@ -164,14 +163,14 @@ def test_altered_plan_is_refused_when_sealing(new_run: NewRun, sample: SimpleNam
 
 
 def test_run_id_is_used_once(new_run: NewRun) -> None:
-    """Two runs never share a directory."""
+    """Two runs cannot share a directory."""
     new_run()
     with pytest.raises(UsageError, match="exists"):
         new_run()
 
 
 def test_folder_that_cannot_be_made_is_the_environments_fault(tmp_path: Path, sample: SimpleNamespace) -> None:
-    """A file in the way of the output folder is told in one sentence."""
+    """A file in place of the output folder is refused in one sentence."""
     (tmp_path / "runs").write_text("in the way")
     with pytest.raises((EnvironmentMissing, UsageError)):
         RunDirectory.create(tmp_path / "runs", sample.manifest_of())
@@ -188,7 +187,7 @@ def test_folder_that_cannot_be_made_is_the_environments_fault(tmp_path: Path, sa
     ],
 )
 def test_what_is_no_run_is_refused(tmp_path: Path, content: str | None, told: str) -> None:
-    """Opening something else says what was expected."""
+    """A folder that is no run directory is refused with what was expected."""
     if content is not None:
         (tmp_path / "run.json").write_text(content)
     with pytest.raises(TraceError, match=told):
@@ -196,7 +195,7 @@ def test_what_is_no_run_is_refused(tmp_path: Path, content: str | None, told: st
 
 
 def test_fields_of_a_newer_minor_version_are_ignored(complete_run: RunDirectory) -> None:
-    """An older program reads what a newer one of the same major version wrote."""
+    """Fields of a newer minor version are ignored."""
     path = complete_run.path / "run.json"
     content = json.loads(path.read_text()) | {"schema": "1.9", "weather": "fine"}
     content["cases"][0]["mood"] = "calm"
@@ -205,7 +204,7 @@ def test_fields_of_a_newer_minor_version_are_ignored(complete_run: RunDirectory)
 
 
 def test_case_that_never_started_cannot_be_sealed(new_run: NewRun) -> None:
-    """Sealing nothing is a mistake of the caller and says so."""
+    """A case that never started cannot be sealed."""
     run = new_run()
     with pytest.raises(TraceError, match="a started case 1"):
         run.case(1).seal()
@@ -214,7 +213,7 @@ def test_case_that_never_started_cannot_be_sealed(new_run: NewRun) -> None:
 
 
 def test_breach_is_put_down_at_once(new_run: NewRun) -> None:
-    """How a subject broke the protocol is on disk before anything else happens, and survives the end of the case."""
+    """A protocol breach is on disk at once and survives the case's end."""
     run = new_run()
     run.case(1).lost(Arm.CANDIDATE, Breach("protocol.died", expected="an answer", seen="exit code 3"))
     assert RunDirectory.open(run.path).entry(1).breaches[Arm.CANDIDATE].signature == "protocol.died"
@@ -223,7 +222,7 @@ def test_breach_is_put_down_at_once(new_run: NewRun) -> None:
 
 
 def test_end_of_the_run_is_put_down(complete_run: RunDirectory) -> None:
-    """A run that was killed has no end; one that was not says when it ended."""
+    """A run that was not killed states when it ended."""
     assert RunDirectory.open(complete_run.path).manifest.ended_wall_ms is None
     complete_run.end(wall_ms=5)
     assert RunDirectory.open(complete_run.path).manifest.ended_wall_ms == 5

@@ -1,4 +1,4 @@
-"""A file that is not what it says is refused, above all when a group is split or out of order."""
+"""A file that contradicts its statement is refused, above all with a split or unordered group."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -28,7 +28,6 @@ from rocketdiff.traces.sealed_file import (
 
 
 def attempts(keys: list[tuple[int, int, int]], *, case: int = 1, arm: int = 0) -> dict[str, list[object]]:
-    """Columns of attempts with these (thread, send, attempt)."""
     columns: dict[str, list[object]] = {name: [] for name in SCHEMAS[TableName.ATTEMPTS].names}
     for thread, send, attempt in keys:
         row = (case, arm, thread, send, attempt, "broker-a", 0, 5, 6, "ok", "none", None, None, "SEND_OK", None)
@@ -38,14 +37,13 @@ def attempts(keys: list[tuple[int, int, int]], *, case: int = 1, arm: int = 0) -
 
 
 def unsorted(columns: dict[str, list[object]]) -> pa.Table:
-    """The same rows in the order given, as a foreign writer might leave them."""
     schema = SCHEMAS[TableName.ATTEMPTS]
     return pa.table([pa.array(columns[field.name], type=field.type) for field in schema], schema=schema)
 
 
 @pytest.fixture
 def write(tmp_path: Path) -> Callable[..., Path]:
-    """Write a table with a truthful or a given statement, past every check."""
+    """Write a table with a true or a false statement, unchecked."""
 
     def write(table: pa.Table, /, **claims: object) -> Path:
         statement = state(table, run="r", name=TableName.ATTEMPTS, case=1, arm=Arm.BASELINE, subject="java:5.3.3")
@@ -58,7 +56,7 @@ def write(tmp_path: Path) -> Callable[..., Path]:
 
 
 def test_round_trip(tmp_path: Path) -> None:
-    """What is written sorted is read equal, with its groups named."""
+    """A table is written sorted and read equal, with its groups."""
     path = tmp_path / "attempts" / "01-baseline.parquet"
     table = sorted_table(TableName.ATTEMPTS, attempts([(1, 2, 0), (0, 1, 1), (0, 1, 0)]))
     write_sealed(path, table, run="r", name=TableName.ATTEMPTS, case=1, arm=Arm.BASELINE, subject="java:5.3.3")
@@ -69,7 +67,7 @@ def test_round_trip(tmp_path: Path) -> None:
 
 
 def test_empty_table_round_trips(tmp_path: Path) -> None:
-    """A subject that never said a word has a file too, with no groups."""
+    """The file of a silent subject has no groups."""
     path = tmp_path / "01-candidate.parquet"
     table = sorted_table(TableName.ATTEMPTS, attempts([]))
     write_sealed(path, table, run="r", name=TableName.ATTEMPTS, case=1, arm=Arm.CANDIDATE, subject="toy:dies")
@@ -88,7 +86,7 @@ def test_empty_table_round_trips(tmp_path: Path) -> None:
     ids=["split group", "sends out of order", "row twice", "attempts out of order"],
 )
 def test_wrong_layout_is_refused(write: Callable[..., Path], keys: list[tuple[int, int, int]], told: str) -> None:
-    """Such a file would be judged wrongly without a sound."""
+    """Split, unordered and duplicate rows are refused, because judging would be silently wrong."""
     with pytest.raises(TraceError, match=told):
         read_sealed(write(unsorted(attempts(keys))))
 
@@ -105,14 +103,14 @@ def test_wrong_layout_is_refused(write: Callable[..., Path], keys: list[tuple[in
     ],
 )
 def test_false_statement_is_refused(write: Callable[..., Path], claims: dict[str, object], told: str) -> None:
-    """Rows and statement must agree on everything."""
+    """A statement that contradicts its rows is refused."""
     with pytest.raises(TraceError, match=told):
         read_sealed(write(unsorted(attempts([(0, 1, 0), (0, 2, 0)])), **claims))
 
 
 @pytest.mark.parametrize("version", [b"2.0", b"0.9", b"banana", None])
 def test_unknown_major_is_refused(tmp_path: Path, version: bytes | None) -> None:
-    """A file of another major version, or of none, is not read at all."""
+    """A file of another major version, or of none, is refused."""
     table = unsorted(attempts([(0, 1, 0)]))
     metadata = {STATEMENT_KEY: b"{}"} | ({VERSION_KEY: version} if version else {})
     pq.write_table(table.replace_schema_metadata(metadata), tmp_path / "f.parquet")
@@ -121,7 +119,7 @@ def test_unknown_major_is_refused(tmp_path: Path, version: bytes | None) -> None
 
 
 def test_newer_minor_is_read(tmp_path: Path) -> None:
-    """A minor version only adds; the version alone is no reason to refuse."""
+    """A file of a newer minor version is read, because it only adds."""
     table = unsorted(attempts([(0, 1, 0)]))
     statement = state(table, run="r", name=TableName.ATTEMPTS, case=1, arm=Arm.BASELINE, subject="s")
     metadata = {VERSION_KEY: b"1.7", STATEMENT_KEY: msgspec.json.encode(statement)}
@@ -131,7 +129,7 @@ def test_newer_minor_is_read(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("content", [b"", b"PAR1", b"not parquet at all"])
 def test_damaged_file_is_one_clear_error(tmp_path: Path, content: bytes) -> None:
-    """Truncation and garbage are told as damage, with what to do."""
+    """A truncated or foreign file is reported as damaged, with a remedy."""
     (tmp_path / "f.parquet").write_bytes(content)
     with pytest.raises(TraceError, match="restore the run directory from a copy"):
         read_sealed(tmp_path / "f.parquet")
@@ -139,7 +137,7 @@ def test_damaged_file_is_one_clear_error(tmp_path: Path, content: bytes) -> None
 
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 50), st.integers(0, 4)), unique=True, max_size=40))
 def test_any_rows_can_be_sealed(keys: list[tuple[int, int, int]]) -> None:
-    """Whatever the order of arrival, the sealed order satisfies its own check and keeps every row."""
+    """Rows can be sealed in any order of arrival."""
     table = sorted_table(TableName.ATTEMPTS, attempts(keys))
     verify(table, state(table, run="r", name=TableName.ATTEMPTS, case=1, arm=Arm.BASELINE, subject="s"), where="test")
     seen = zip(*(table.column(name).to_pylist() for name in ("thread", "send", "attempt")), strict=True)
@@ -147,7 +145,7 @@ def test_any_rows_can_be_sealed(keys: list[tuple[int, int, int]]) -> None:
 
 
 def test_words_rank_as_words_over_several_dictionaries() -> None:
-    """Chunks may number their words differently; the rank is that of the word."""
+    """Words are ranked alike in chunks with different dictionaries."""
     chunks = [pa.array(words).dictionary_encode() for words in (["b", "a"], ["c", "a"])]
     table = pa.Table.from_arrays([pa.chunked_array(chunks)], names=["broker"])
     assert integers(table, "broker").tolist() == [1, 0, 2, 0]

@@ -1,4 +1,4 @@
-"""Evidence that is missing is refused, whatever names the files have: never taken for what did not happen."""
+"""Missing evidence is refused whatever the files are called, never taken for an event that did not happen."""
 
 import json
 import shutil
@@ -20,7 +20,7 @@ from rocketdiff.traces.sealed_file import write_sealed
 
 
 def shortened(run: RunDirectory, table: TableName, arm: Arm | None, rows: int) -> None:
-    """Seal a table anew with its first rows only, as an honest file of ours."""
+    """Seal a table with only its first rows, as a valid file."""
     content = read_table(run, table, 1, arm).slice(0, rows)
     path = run.path / table / (f"01-{arm}.parquet" if arm else "01.parquet")
     subject = None if arm is None else run.subject(arm)
@@ -29,13 +29,13 @@ def shortened(run: RunDirectory, table: TableName, arm: Arm | None, rows: int) -
 
 
 def test_a_sealed_run_is_accepted_as_whole(complete_run: RunDirectory) -> None:
-    """As the recorder wrote it."""
+    """``require_whole`` accepts a run as the recorder wrote it."""
     require_whole(complete_run)
 
 
 @pytest.mark.parametrize("table", [TableName.SENDS, TableName.ATTEMPTS])
 def test_rows_that_are_gone_from_both_arms_are_missed(complete_run: RunDirectory, table: TableName) -> None:
-    """Each file is consistent in itself; only run.json knows that there were more."""
+    """Rows missing in both arms are noticed by the counts in run.json."""
     for arm in Arm:
         shortened(complete_run, table, arm, 2)
     with pytest.raises(TraceError, match=f"rows of {table} of baseline in case 1"):
@@ -43,7 +43,7 @@ def test_rows_that_are_gone_from_both_arms_are_missed(complete_run: RunDirectory
 
 
 def test_a_proven_fault_that_is_gone_is_missed(complete_run: RunDirectory) -> None:
-    """Without it the paused broker's timeouts would be judged as calm."""
+    """A missing fault is noticed, because timeouts under it would be judged as calm."""
     complete_run.case(1).guard(Guard("fault-1", held=True, expected="in effect", seen="proven", case="c"))
     require_whole(complete_run)
     shortened(complete_run, TableName.FAULTS, None, 0)
@@ -53,7 +53,7 @@ def test_a_proven_fault_that_is_gone_is_missed(complete_run: RunDirectory) -> No
 
 @pytest.mark.parametrize("table", list(TableName))
 def test_a_table_under_another_name_is_refused(complete_run: RunDirectory, table: TableName) -> None:
-    """Spark's own part files, say: nobody can tell which rows are lost."""
+    """A table with an unknown file name is refused, such as Spark's part files."""
     (complete_run.path / table).mkdir(exist_ok=True)
     pq.write_table(read_table(complete_run, TableName.FAULTS, 1), complete_run.path / table / "part-0.parquet")
     with pytest.raises(TraceError, match="a file named NN"):
@@ -62,7 +62,7 @@ def test_a_table_under_another_name_is_refused(complete_run: RunDirectory, table
 
 @pytest.mark.parametrize("table", [name for name in TableName if name is not TableName.SCHEDULED])
 def test_every_table_of_a_complete_case_is_required(complete_run: RunDirectory, table: TableName) -> None:
-    """Nothing was delayed, so only that one may be absent."""
+    """Every table of a complete case is required, except that of delayed messages."""
     shutil.rmtree(complete_run.path / table)
     with pytest.raises(TraceError, match="all files of the complete case 1"):
         require_whole(complete_run)
@@ -71,7 +71,7 @@ def test_every_table_of_a_complete_case_is_required(complete_run: RunDirectory, 
 def test_a_case_that_run_json_does_not_know_is_refused(
     new_run: Callable[..., RunDirectory], sample: SimpleNamespace
 ) -> None:
-    """Its entry was taken away; while a run goes on, one case may be read alone."""
+    """A case missing in run.json is refused; during a run one case may be read alone."""
     run = new_run(cases=2)
     for number in (1, 2):
         sample.record_case(run, number)
@@ -93,14 +93,14 @@ def test_a_case_that_run_json_does_not_know_is_refused(
 def test_a_run_description_that_contradicts_itself_is_refused(
     complete_run: RunDirectory, edit: dict[str, object], told: str
 ) -> None:
-    """Fields of the right type can still be no run."""
+    """A run description that contradicts itself is refused."""
     content = json.loads(encode_manifest(complete_run.manifest)) | edit
     with pytest.raises(TraceError, match=told):
         decode_manifest(stamped(content), where="run.json")
 
 
 def test_a_case_number_twice_is_refused(complete_run: RunDirectory) -> None:
-    """Its evidence would count twice."""
+    """A duplicate case number is refused, because its evidence would count twice."""
     content = json.loads(encode_manifest(complete_run.manifest))
     content["cases"] *= 2
     with pytest.raises(TraceError, match=r"case numbers \[1, 1\]"):
@@ -109,6 +109,6 @@ def test_a_case_number_twice_is_refused(complete_run: RunDirectory) -> None:
 
 @pytest.mark.parametrize("content", [b'{"run": "\xff"}', b"[" * 100_000], ids=["not UTF-8", "nested"])
 def test_bytes_that_are_no_json_are_refused(content: bytes) -> None:
-    """No traceback for a file that is anything at all."""
+    """Bytes that are not JSON are refused without a traceback."""
     with pytest.raises(TraceError, match="a run description"):
         decode_manifest(content, where="run.json")

@@ -1,4 +1,4 @@
-"""What the wire saw, in the place of what a client does not tell; literal journals in, a journal out."""
+"""The wire witness replaces what a client does not report; literal journals in, a journal out."""
 
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ def put(file: Path, *lines: bytes) -> Path:
 
 
 def test_a_silent_client_takes_what_the_wire_saw(tmp_path: Path) -> None:
-    """Attempts and routes; of the witness's copies of its sends only the routes' numbers count."""
+    """A client without attempts gets the attempts, routes and route numbers of the wire."""
     told = put(tmp_path / "told", send(0, route=0, route_after=0), send(1, route=0, route_after=0))
     copies = (send(0, route=1, route_after=2, error="MadeUp"), send(1, route=-1, route_after=2))
     seen = put(tmp_path / "seen", *ROUTES, attempt(0), attempt(1), *copies)
@@ -29,7 +29,7 @@ def test_a_silent_client_takes_what_the_wire_saw(tmp_path: Path) -> None:
 
 
 def test_a_client_that_tells_is_its_own_witness(tmp_path: Path) -> None:
-    """Whatever else was recorded: an attempt that it has not is a trouble."""
+    """A client that reports attempts is its own witness; a further one on the wire is a trouble."""
     told = put(tmp_path / "told", attempt(0, broker="broker-b"), send(0))
     seen = put(tmp_path / "seen", *ROUTES, attempt(0), attempt(0, broker="broker-b"))
     journal = read_witnessed_journal(told, seen)
@@ -40,7 +40,7 @@ def test_a_client_that_tells_is_its_own_witness(tmp_path: Path) -> None:
 
 
 def test_a_client_that_claims_attempts_and_tells_none_is_its_own_witness_too(tmp_path: Path) -> None:
-    """What it hides is a trouble, and its routes are its own."""
+    """A client that declares attempts but reports none is its own witness: hidden attempts are troubles."""
     hello = line("hello", protocol=1, client="java", version="1", capabilities=["attempts"], pid=1, clock_ns=1)
     told = put(tmp_path / "told", hello, ROUTES[0], send(0))
     journal = read_witnessed_journal(told, put(tmp_path / "seen", attempt(0)))
@@ -48,7 +48,7 @@ def test_a_client_that_claims_attempts_and_tells_none_is_its_own_witness_too(tmp
 
 
 def test_a_status_is_what_the_wire_saw_whoever_tells(tmp_path: Path) -> None:
-    """Of the very attempt; one that failed has none, and neither has another broker's."""
+    """The wire's status replaces the reported one, but not of a failed attempt or of another broker's."""
     told = put(
         tmp_path / "told",
         *(attempt(number, status="SEND_OK") for number in (0, 1)),
@@ -63,13 +63,13 @@ def test_a_status_is_what_the_wire_saw_whoever_tells(tmp_path: Path) -> None:
 
 
 def test_without_a_wire_nothing_is_made_up(tmp_path: Path) -> None:
-    """A missing file is no witness."""
+    """Without a wire journal there is no witness but the client."""
     journal = read_witnessed_journal(put(tmp_path / "told", send(0)), tmp_path / "none")
     assert (journal.witness, journal.attempts) == ("client", [])
 
 
 def test_of_a_client_that_tells_beginnings_the_witness_has_the_whole_attempts(tmp_path: Path) -> None:
-    """Its own have no end."""
+    """A client that reports only starts gets the whole attempts from the wire."""
     hello = line("hello", protocol=1, client="go", version="1", capabilities=["attempt-starts"], pid=1, clock_ns=1)
     begun = line("attempt", send=0, thread=0, attempt=0, broker="broker-a", queue_id=0, start_ns=ORIGIN_NS)
     told = put(tmp_path / "told", hello, begun, send(0))

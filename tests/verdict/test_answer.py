@@ -1,4 +1,4 @@
-"""From one evidence to one answer."""
+"""The answer of a check from one evidence."""
 
 from math import inf
 
@@ -37,7 +37,7 @@ def evidence(
 
 
 def sample(ratio: float, n: int = 12, ended: Ending = Ending.FAILOVER, minimum: int = 6) -> PairedSample:
-    """Candidate over baseline is ``ratio`` with a spread of about two per cent."""
+    """Candidate over baseline is ``ratio`` with a spread of about 2 %."""
     pairs = tuple(
         EpisodePair("r", "c", number, 5e8, 5e8 * ratio * (1 + 0.02 * (number % 3 - 1)), Ending.FAILOVER, ended)
         for number in range(n)
@@ -60,32 +60,32 @@ def answered(item: Evidence) -> CheckResult:
     ],
 )
 def test_without_differences_the_standing_is_the_answer(standing: Standing, verdict: Verdict) -> None:
-    """Only decisive evidence conforms."""
+    """Without divergences the standing determines the verdict, and only DECISIVE conforms."""
     result = answered(evidence(standing))
     assert (result.verdict, result.reason) == (verdict, "as measured")
 
 
 @pytest.mark.parametrize("standing", [Standing.DECISIVE, Standing.INDECISIVE, Standing.NOT_APPLICABLE])
 def test_a_difference_is_certain_whatever_the_standing(standing: Standing) -> None:
-    """An exact difference diverges even where a pass would not have been decisive."""
+    """An exact divergence diverges, whatever the standing."""
     assert answered(evidence(standing, divergence())).verdict is Verdict.DIVERGES
 
 
 def test_differences_under_a_broken_set_up_are_listed_and_do_not_count() -> None:
-    """INVALID wins over DIVERGES within one check."""
+    """INVALID wins over DIVERGES, and the divergences are listed."""
     result = answered(evidence(Standing.INVALID, divergence()))
     assert (result.verdict, len(result.divergences)) == (Verdict.INVALID, 1)
 
 
 def test_rules_that_do_not_explain_the_baseline_are_said_so() -> None:
-    """A rules/ signature of the baseline points at our dialect first."""
+    """A ``rules/`` divergence of the baseline makes the reason suspect the dialect."""
     result = answered(evidence(Standing.DECISIVE, divergence("rules/queue.impossible", OLD)))
     assert "do not explain the baseline java:4.7.1 itself" in result.reason
     assert "do not explain" not in answered(evidence(Standing.DECISIVE, divergence("rules/x", NEW))).reason
 
 
 def test_equal_durations_are_equivalent_with_their_interval() -> None:
-    """A ratio of 1 with a small spread lies inside ×1.2."""
+    """A ratio of 1 with a small spread is EQUIVALENT, with its interval."""
     result = answered(evidence(Standing.DECISIVE, samples=(sample(1.0),)))
     assert result.verdict is Verdict.EQUIVALENT
     (measure,) = result.measures
@@ -94,7 +94,7 @@ def test_equal_durations_are_equivalent_with_their_interval() -> None:
 
 
 def test_durations_three_times_as_long_diverge_by_statistics() -> None:
-    """The signature is the check's and the sample's; the example is the farthest episode, not a send."""
+    """A ratio of 3 diverges; the example is the farthest episode, not a send."""
     result = answered(evidence(Standing.DECISIVE, samples=(sample(3.0),)))
     (found,) = result.divergences
     assert result.verdict is Verdict.DIVERGES
@@ -106,21 +106,21 @@ def test_durations_three_times_as_long_diverge_by_statistics() -> None:
 
 
 def test_too_few_pairs_are_inconclusive_and_say_how_many_are_needed() -> None:
-    """Five of at least six."""
+    """Five pairs of at least six are inconclusive, and the reason has both numbers."""
     result = answered(evidence(Standing.DECISIVE, samples=(sample(3.0, n=5),)))
     assert result.verdict is Verdict.INCONCLUSIVE
     assert "5 of at least 6 complete pairs of spells (no interval below)" in result.reason
 
 
 def test_a_ratio_at_the_margin_is_inconclusive_and_says_that_no_number_would_decide() -> None:
-    """Neither inside nor outside ×1.2."""
+    """A ratio at the margin is inconclusive, and no number of episodes would decide."""
     result = answered(evidence(Standing.DECISIVE, samples=(sample(1.2),)))
     assert result.verdict is Verdict.INCONCLUSIVE
     assert "so near the margin that no number of spells would decide" in result.reason
 
 
 def test_a_client_that_waits_where_the_other_fails_over_diverges_by_cause() -> None:
-    """Twelve discordant episodes: p = 2 · 2^-12, below 0.01 / 2."""
+    """Twelve episodes in which one arm failed over diverge: p = 2 · 2^-12 is below 0.01 / 2."""
     result = answered(evidence(Standing.DECISIVE, samples=(sample(1.0, ended=Ending.RESUMED),)))
     (found,) = result.divergences
     assert (found.signature, found.count) == ("failover-time.failover-cause-differs", 12)
@@ -128,36 +128,36 @@ def test_a_client_that_waits_where_the_other_fails_over_diverges_by_cause() -> N
 
 
 def test_seven_discordant_episodes_are_not_enough_for_a_gate() -> None:
-    """Their p-value, 2 · 2^-7 = 0.016, is above the run's budget of 0.01."""
+    """Seven such episodes do not: p = 2 · 2^-7 = 0.016 is above the budget of 0.01."""
     result = answered(evidence(Standing.DECISIVE, samples=(sample(1.0, n=7, ended=Ending.RESUMED),)))
     assert result.verdict is Verdict.INCONCLUSIVE
 
 
 def test_an_info_sample_never_diverges() -> None:
-    """One case's share of the pool is measured, not judged."""
+    """An INFO sample, one case's share of the pool, never diverges."""
     result = answered(evidence(Standing.DECISIVE, samples=(sample(3.0),), severity=Severity.INFO))
     assert (result.verdict, result.divergences) == (Verdict.INCONCLUSIVE, ())
 
 
 def test_samples_of_indecisive_evidence_are_not_asked() -> None:
-    """A case that says it cannot decide is taken at its word."""
+    """Samples of indecisive evidence are not evaluated."""
     assert answered(evidence(Standing.INDECISIVE, samples=(sample(3.0),))).verdict is Verdict.INCONCLUSIVE
 
 
 def test_measures_without_a_bound_are_left_out() -> None:
-    """JSON has no infinity."""
+    """Measures with an infinite bound are omitted, because JSON has no infinity."""
     bounded, unbounded = Measure("a", 1.0, "ms", 3), Measure("b", 1.0, "ms", 1, 0.0, inf, 0.9)
     assert answered(evidence(Standing.DECISIVE, measures=(bounded, unbounded))).measures == (bounded,)
 
 
 def test_the_legal_share_is_a_measure_of_its_own() -> None:
-    """With the number of decisions it is a mean of."""
+    """The legal share is a measure with its number of decisions."""
     item = Evidence(("r",), "c", "queue-choice", Standing.DECISIVE, decisions=40, legal_share=0.25)
     assert answered(item).measures == (Measure("legal-share", 0.25, "share", 40),)
 
 
 def test_a_statistical_question_without_power_is_worth_should() -> None:
-    """It is shown and does not gate; a difference of the same sample does."""
+    """A statistical check without enough pairs is SHOULD; a difference is MUST."""
     few = answered(evidence(Standing.DECISIVE, samples=(sample(1.0, n=3),)))
     assert (few.verdict, few.severity) == (Verdict.INCONCLUSIVE, Severity.SHOULD)
     slow = answered(evidence(Standing.DECISIVE, samples=(sample(2.0),)))

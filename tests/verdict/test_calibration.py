@@ -1,4 +1,4 @@
-"""What counts as a false alarm, out of what; limits worked out by hand or taken from tables."""
+"""False alarms and their rates, with limits calculated manually or taken from tables."""
 
 import pytest
 
@@ -32,7 +32,7 @@ def case(
     ],
 )
 def test_a_rate_comes_with_its_exact_limits(seen: int, n: int, low: float, high: float, bound: float) -> None:
-    """Two-sided interval, and the one-sided bound that is quoted as at most."""
+    """A rate has an exact two-sided interval and a one-sided "at most" bound."""
     rate = Rate.of(seen, n)
     assert (rate.low, rate.high, rate.bound) == (
         pytest.approx(low, abs=1e-5),
@@ -42,7 +42,7 @@ def test_a_rate_comes_with_its_exact_limits(seen: int, n: int, low: float, high:
 
 
 def test_only_decided_cases_bound_a_rate() -> None:
-    """A case that was invalid, or broke off, was no chance to alarm: it is told apart and not counted as quiet."""
+    """Invalid and aborted cases could not alarm and do not count."""
     controls = summed([case(1, *QUIET), case(2, *QUIET), case(3, *INVALID), case(4, trouble="no room")], [])
     assert (controls.cases, controls.invalid, controls.broke_off) == (4, 1, 1)
     assert controls.alarms_per_case == Rate.of(0, 2)
@@ -51,7 +51,7 @@ def test_only_decided_cases_bound_a_rate() -> None:
 
 
 def test_an_alarm_is_counted_for_its_case_its_check_and_its_client_and_told() -> None:
-    """With what it takes to find it again."""
+    """An alarm counts for its case, check and client and is listed."""
     controls = summed([case(1, *QUIET), case(2, ALARM, subject="python:5.3.3")], [])
     assert controls.alarms_per_case == Rate.of(1, 2)
     assert {row.subject: row.alarms.seen for row in controls.subjects} == {"java:5.3.3": 0, "python:5.3.3": 1}
@@ -61,7 +61,7 @@ def test_an_alarm_is_counted_for_its_case_its_check_and_its_client_and_told() ->
 
 
 def test_the_decided_cases_are_counted_by_sending_mode_and_by_client() -> None:
-    """All releases of a client together; a case without an answer is in neither cut, one whose mode nobody wrote down in one."""
+    """Decided cases count by send mode and by client over all releases; without a mode by client only."""
     controls = summed(
         [
             case(1, *QUIET, mode="sync"),
@@ -78,12 +78,12 @@ def test_the_decided_cases_are_counted_by_sending_mode_and_by_client() -> None:
 
 @pytest.mark.parametrize("verdict", [Verdict.DIVERGES, Verdict.ERROR, Verdict.STALE])
 def test_whatever_fails_a_gate_is_an_alarm(verdict: Verdict) -> None:
-    """Also of the checks about the run: a subject that is said to have died is as wrong as any other answer."""
+    """Any gating failure is an alarm, also of a check about the run."""
     assert summed([case(1, TalliedAnswer("protocol", verdict, Severity.MUST))], []).alarms_per_case == Rate.of(1, 1)
 
 
 def test_what_does_not_gate_is_a_warning() -> None:
-    """Screened checks have an error rate of their own, stated elsewhere."""
+    """A SHOULD divergence is a warning: screened checks have their own error rate."""
     warning = TalliedAnswer("timing", Verdict.DIVERGES, Severity.SHOULD)
     controls = summed([case(1, *QUIET, warning)], [])
     assert controls.alarms_per_case == Rate.of(0, 1)
@@ -93,7 +93,7 @@ def test_what_does_not_gate_is_a_warning() -> None:
 
 
 def test_the_pools_of_a_gate_run_are_one_trial() -> None:
-    """Their samples overlap; and a run whose pools only warn was no chance to alarm."""
+    """The overlapping pools of a gate run are one trial; warning pools are none."""
     quiet, alarm = (TalliedAnswer("timing", one, Severity.MUST) for one in (Verdict.EQUIVALENT, Verdict.DIVERGES))
     warns = TalliedAnswer("timing", Verdict.EQUIVALENT, Severity.SHOULD)
     controls = summed([], [case(1, quiet, quiet, quiet), case(2, quiet, alarm), case(3, warns)])
@@ -102,7 +102,7 @@ def test_the_pools_of_a_gate_run_are_one_trial() -> None:
 
 
 def test_a_gate_run_alarms_by_its_pooled_checks_or_by_one_of_its_cases() -> None:
-    """Pooled statistics have no case of their own; whoever is stopped by a gate does not mind which of its checks it was."""
+    """A gate run alarms by a pooled check or by one of its cases."""
     pooled = TalliedAnswer("timing", Verdict.DIVERGES, Severity.MUST, ("timing.blocked-send-duration-differs",))
     quiet = TalliedAnswer("timing", Verdict.EQUIVALENT, Severity.MUST)
     runs = [case(1, quiet), case(2, pooled), ControlOutcome(3, "run 3", "java:5.3.3", (quiet,), cases_alarmed=True)]
@@ -112,7 +112,7 @@ def test_a_gate_run_alarms_by_its_pooled_checks_or_by_one_of_its_cases() -> None
 
 
 def test_an_answer_keeps_what_tells_an_alarm_from_others() -> None:
-    """Signatures of all divergences, and the first one's example."""
+    """An answer keeps all signatures and the first example."""
     example = Example(7, 0, 0, "calm", "a queue in turn", "another one")
     result = CheckResult(
         "c", "loss", Verdict.DIVERGES, divergences=(Divergence("x", "s", 1, example), Divergence("y", "s", 2, example))
@@ -122,7 +122,7 @@ def test_an_answer_keeps_what_tells_an_alarm_from_others() -> None:
 
 
 def test_a_known_divergence_is_found_out_of_the_repeats_that_were_decided() -> None:
-    """Not decided is neither found nor missed."""
+    """A known divergence is rated over its decided repeats."""
     told = [
         KnownOutcome("K1", "java:4.7.1", "java:5.3.3", "a/queue-choice", seen) for seen in (True, True, False, None)
     ]

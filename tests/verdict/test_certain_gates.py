@@ -1,4 +1,4 @@
-"""Whatever a check says of itself, an exact divergence fails the run, unless the set-up was broken."""
+"""An exact divergence fails the run, unless the set-up was broken."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -16,7 +16,7 @@ BY_RULES = Divergence("rules/queue.out-of-turn/first", "java:5.3.3", 1, Example(
 
 @st.composite
 def samples(draw: st.DrawFn) -> tuple[PairedSample, ...]:
-    """None, or one with up to eight pairs of any durations."""
+    """No sample, or one with up to eight pairs of any durations."""
     durations = draw(st.lists(st.tuples(st.floats(1, 1e9), st.floats(1, 1e9)), max_size=8))
     pairs = tuple(EpisodePair("r1", "a", place, *pair) for place, pair in enumerate(durations))
     return draw(st.sampled_from([(), (PairedSample("wait", Margin(1.2, "a fifth"), pairs, 4, "too few"),)]))
@@ -24,7 +24,7 @@ def samples(draw: st.DrawFn) -> tuple[PairedSample, ...]:
 
 @st.composite
 def evidence(draw: st.DrawFn, check: str, standings: st.SearchStrategy[Standing]) -> Evidence:
-    """Any evidence of one check of the first case, with or without something found."""
+    """Any evidence of one check of the first case."""
     return Evidence(
         runs=("r1",),
         case="a",
@@ -46,7 +46,7 @@ POLICIES = st.builds(Policy, inconclusive=st.sampled_from(Inconclusive), strict=
 
 @given(evidence("attempts", SOUND), evidence("loss", ANY), POLICIES)
 def test_an_exact_divergence_is_must_and_exit_1(found: Evidence, other: Evidence, policy: Policy) -> None:
-    """Of any severity and standing, beside any other evidence, under any policy; INVALID alone keeps it from counting."""
+    """An exact divergence is MUST and exit 1 under any severity and policy, unless INVALID."""
     judgement = judge([found, other], RUN, policy)
     for item, result in zip((found, other), judgement.results, strict=False):
         certain = bool(item.divergences) and item.standing is not Standing.INVALID
@@ -60,14 +60,14 @@ def test_an_exact_divergence_is_must_and_exit_1(found: Evidence, other: Evidence
 
 @given(evidence("attempts", st.just(Standing.INVALID)))
 def test_a_divergence_under_a_broken_set_up_never_counts(found: Evidence) -> None:
-    """It is listed; the answer is INVALID."""
+    """A divergence under a broken set-up is listed, but the verdict is INVALID."""
     (result, *_) = judge([found], RUN).results
     assert (result.verdict, result.divergences) == (Verdict.INVALID, found.divergences)
 
 
 @given(evidence("attempts", st.just(Standing.NOT_APPLICABLE)))
 def test_a_question_that_found_something_did_arise(found: Evidence) -> None:
-    """The check's reason why it did not is not printed beside what was found."""
+    """A check that found a divergence is not reported as not applicable."""
     (result, *_) = judge([found], RUN).results
     if found.divergences:
         assert "never came" not in result.reason

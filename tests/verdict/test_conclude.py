@@ -1,4 +1,4 @@
-"""Which word and exit code a set of answers adds up to: section 2.1 and 2.2 of the verdict specification."""
+"""Verdict and exit code of a run from its answers."""
 
 import pytest
 
@@ -39,36 +39,36 @@ def concluded(results: list[CheckResult], policy: Policy = FAIL) -> tuple[str, i
     ],
 )
 def test_word_and_exit_code_of_gating_answers(verdicts: list[str], word: str, code: int) -> None:
-    """Every combination of section 2.2 has one word and one code."""
+    """Each combination of gating verdicts has one word and one exit code."""
     assert concluded([result(verdict) for verdict in verdicts]) == (word, code)
 
 
 @pytest.mark.parametrize("policy", [WARN, PASS])
 def test_an_inconclusive_check_does_not_fail_a_pull_request(policy: Policy) -> None:
-    """Under warn and pass a decisive check beside it is enough for 0."""
+    """Under warn and pass, an inconclusive check beside a decisive one exits with 0."""
     assert concluded([result("CONFORMS"), result("INCONCLUSIVE")], policy) == ("conforms", 0)
 
 
 @pytest.mark.parametrize("policy", [WARN, PASS])
 def test_inconclusive_checks_alone_are_never_a_pass(policy: Policy) -> None:
-    """Nothing decisive ran is 5, however lenient the policy."""
+    """Under warn and pass, inconclusive checks alone exit with 5, because nothing decisive ran."""
     assert concluded([result("INCONCLUSIVE")], policy) == ("nothing-decisive", 5)
 
 
 @pytest.mark.parametrize("policy", [FAIL, WARN, PASS, STRICT])
 def test_an_invalid_check_is_never_excused(policy: Policy) -> None:
-    """A broken set-up is exit 2 under every policy."""
+    """An INVALID check exits with 2 under every policy."""
     assert concluded([result("CONFORMS"), result("INVALID")], policy) == ("invalid", 2)
 
 
 def test_a_should_check_without_enough_episodes_leaves_a_run_conforming() -> None:
-    """The pooled must check gates; a case's own statistics do not."""
+    """Inconclusive SHOULD and INFO checks leave a run conforming."""
     answers = [result("CONFORMS"), result("INCONCLUSIVE", Severity.SHOULD), result("INCONCLUSIVE", Severity.INFO)]
     assert concluded(answers) == ("conforms", 0)
 
 
 def test_strict_lets_should_checks_gate_and_info_ones_never() -> None:
-    """--strict adds should, not info."""
+    """``--strict`` lets SHOULD checks gate, but not INFO."""
     should, info = result("DIVERGES", Severity.SHOULD), result("DIVERGES", Severity.INFO)
     assert concluded([result("CONFORMS"), should]) == ("conforms", 0)
     assert concluded([result("CONFORMS"), should], STRICT) == ("diverges", 1)
@@ -76,23 +76,23 @@ def test_strict_lets_should_checks_gate_and_info_ones_never() -> None:
 
 
 def test_an_error_of_ours_fails_whatever_its_check_is_worth() -> None:
-    """ERROR in an info check is still our own fault."""
+    """An ERROR exits with 70 even in an INFO check."""
     assert concluded([result("CONFORMS"), result("ERROR", Severity.INFO)]) == ("error", 70)
 
 
 @pytest.mark.parametrize("check", ["validity", "protocol"])
 def test_a_valid_run_that_asked_nothing_is_not_a_pass(check: str) -> None:
-    """Validity and protocol say that a run can be judged, not how a client behaves."""
+    """Passed validity and protocol checks alone are nothing decisive."""
     assert concluded([result("CONFORMS", check=check)]) == ("nothing-decisive", 5)
 
 
 def test_a_divergence_of_the_protocol_gates() -> None:
-    """A subject that answers twice diverges."""
+    """A protocol divergence gates."""
     assert concluded([result("DIVERGES", check="protocol")]) == ("diverges", 1)
 
 
 def test_counts_are_of_gating_checks_and_checks_is_of_all() -> None:
-    """A should divergence is not new=1; an INVALID check has no answer either; info checks are no part of the gate."""
+    """``checks`` counts all checks, the other counts only gating ones; INVALID counts as inconclusive."""
     results = [result(verdict) for verdict in ("DIVERGES", "DECLARED", "STALE", "INCONCLUSIVE", "INVALID", "CONFORMS")]
     results += [result("DIVERGES", Severity.SHOULD), result("INCONCLUSIVE", Severity.SHOULD)]
     results += [result("INCONCLUSIVE", Severity.INFO), result("NOT_APPLICABLE")]
@@ -103,5 +103,5 @@ def test_counts_are_of_gating_checks_and_checks_is_of_all() -> None:
 
 
 def test_every_word_has_an_exit_code() -> None:
-    """No verdict of a run is without one."""
+    """Every verdict of a run has an exit code."""
     assert set(EXIT_CODE) == set(RunVerdict)

@@ -1,4 +1,4 @@
-"""Counts of one client more often than the other: told at eleven to none, in both directions, and not by luck."""
+"""Counts of both arms differ from eleven to none on, in both directions."""
 
 import pytest
 
@@ -16,7 +16,6 @@ def evidence(
 
 
 def told(*items: Evidence) -> list[set[str]]:
-    """Signatures found in each evidence."""
     return [
         {one.signature for one in item.divergences} for item in with_counts_told(items, baseline=OLD, candidate=NEW)
     ]
@@ -43,12 +42,12 @@ def shares(met: tuple[int, int], ended: tuple[int, int]) -> ComparedShares:
     ],
 )
 def test_zero_to_many_is_told_and_luck_is_not(baseline: int, candidate: int, found: set[str]) -> None:
-    """The exact test's two-sided p-value against one in a thousand."""
+    """Counts differ if the exact two-sided p-value is at most 0.001."""
     assert told(evidence(paired(baseline, candidate))) == [found]
 
 
 def test_a_difference_gates_and_says_both_counts() -> None:
-    """It is worth as much as an exact one."""
+    """A difference of counts is MUST and states both counts."""
     (item,) = with_counts_told([evidence(paired(0, 20))], baseline=OLD, candidate=NEW)
     (found,) = item.divergences
     assert (item.severity, found.subject, found.count) == (Severity.MUST, NEW, 20)
@@ -56,24 +55,24 @@ def test_a_difference_gates_and_says_both_counts() -> None:
 
 
 def test_all_comparisons_of_a_run_share_one_budget() -> None:
-    """Eleven to none is told alone, and not beside another comparison that could have been told; luck of ten takes nothing."""
+    """Eleven to none does not differ beside a comparison that could; ten in all costs no budget."""
     assert told(evidence(paired(0, 11)), evidence(paired(5, 6))) == [set(), set()]
     assert told(evidence(paired(0, 11)), evidence(paired(5, 5))) == [{"outcomes.more-often/failed/calm"}, set()]
 
 
 def test_a_situation_that_ends_badly_for_one_arm_alone_is_told() -> None:
-    """None of 112 against all of 110; six of six against none of six could be luck of one in 462."""
+    """None of 112 differs from 110 of 110; none of six does not differ from six of six (p = 1/462)."""
     assert told(evidence(shares((112, 110), (0, 110)))) == [{"outcomes.more-often/failed/after-a-failed-attempt/kill"}]
     assert told(evidence(shares((6, 6), (0, 6)))) == [set()]
 
 
 def test_an_invalid_case_is_asked_nothing() -> None:
-    """What was counted where the calm was none shows nothing."""
+    """Counts of an INVALID case are not compared."""
     assert told(evidence(paired(0, 400), standing=Standing.INVALID)) == [set()]
 
 
 def drawn(most: int, *, baseline_most: int = 4) -> Concentration:
-    """So many of twenty starts on one queue of eight."""
+    """``most`` of twenty starts on one queue of eight."""
     return Concentration("queue.begins-alike/queue", "broker-a/0", 1 / 8, 8, baseline_most, 20, most, 20)
 
 
@@ -82,15 +81,15 @@ PILED = {"queue.begins-alike/queue"}
 
 @pytest.mark.parametrize(("most", "found"), [(4, set()), (9, set()), (10, PILED), (20, PILED)])
 def test_random_choices_that_pile_up_are_told(most: int, found: set[str]) -> None:
-    """Eight times the binomial tail: nine of twenty have 0.0027, ten 0.0004."""
+    """Ten of twenty starts on one queue are reported (0.0004, eight times the binomial tail), nine not (0.0027)."""
     assert told(evidence(drawn(most))) == [found]
 
 
 def test_what_piles_up_in_the_baseline_is_not_the_candidates() -> None:
-    """Something forces both."""
+    """Starts that also pile up in the baseline are no divergence: something forces both."""
     assert told(evidence(drawn(20, baseline_most=20))) == [set()]
 
 
 def test_random_choices_take_nothing_of_the_others_budget() -> None:
-    """Eleven to none is a difference beside four questions about starts, too."""
+    """Random choices use none of the counts' budget: eleven to none differs beside four."""
     assert told(evidence(paired(0, 11), *[drawn(4)] * 4)) == [{"outcomes.more-often/failed/calm"}]

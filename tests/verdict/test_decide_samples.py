@@ -22,33 +22,33 @@ def verdicts(items: list[Evidence]) -> list[Verdict]:
     return [answer.verdict for row in decide_samples(items) for answer in row]
 
 
-# Twelve pairs around ×1.35 with a spread of a tenth: the difference beyond ×1.2 has a p-value of about 0.0015.
+# Twelve pairs around ×1.35 with a spread of a tenth: the p-value of the difference beyond ×1.2 is about 0.0015.
 BORDERLINE = evidence(1.35, spread=0.12)
 
 
 def test_a_borderline_difference_fails_alone_and_not_among_many() -> None:
-    """Holm divides the run's budget among its questions, so the same sample among forty is no divergence."""
+    """Holm divides the budget: a borderline difference diverges alone, not among forty samples."""
     assert verdicts([BORDERLINE]) == [Verdict.DIVERGES]
     assert verdicts([BORDERLINE, *[evidence(1.0)] * 39])[0] is Verdict.INCONCLUSIVE
 
 
 def test_questions_that_do_not_gate_cost_the_gating_ones_nothing() -> None:
-    """Forty info samples leave the budget of the must sample alone."""
+    """INFO samples use none of the budget of a MUST sample."""
     assert verdicts([BORDERLINE, *[evidence(1.0, Severity.INFO)] * 39])[0] is Verdict.DIVERGES
 
 
 def test_a_clear_difference_among_many_equal_ones_is_found() -> None:
-    """And the equal ones stay equivalent."""
+    """A clear difference among nine equivalent samples diverges, and they stay equivalent."""
     assert verdicts([evidence(3.0), *[evidence(1.0)] * 9]) == [Verdict.DIVERGES, *[Verdict.EQUIVALENT] * 9]
 
 
 def test_a_should_sample_is_screened() -> None:
-    """A clear difference in a should check diverges, for a warning."""
+    """A clear difference of a SHOULD sample diverges."""
     assert verdicts([evidence(3.0, Severity.SHOULD)]) == [Verdict.DIVERGES]
 
 
 def test_answers_come_in_the_order_of_the_evidence() -> None:
-    """Whatever family each belongs to; evidence without samples has none."""
+    """Answers keep the order of the evidence, and evidence without samples has none."""
     bare = Evidence(("r",), "c", "loss", Standing.DECISIVE)
     rows = decide_samples([evidence(1.0, Severity.INFO), bare, evidence(3.0), evidence(1.0, Severity.SHOULD)])
     assert [len(row) for row in rows] == [1, 0, 1, 1]
@@ -56,7 +56,7 @@ def test_answers_come_in_the_order_of_the_evidence() -> None:
 
 
 def cut_short(baseline: int, candidate: int, ended: Ending) -> Evidence:
-    """Twenty-four equal pairs; the first so many of the baseline ended otherwise, and the last of the candidate."""
+    """24 equal pairs; the first ``baseline`` and last ``candidate`` episodes end with ``ended``."""
     one = evidence(1.0)
     (sample,) = one.samples
     pairs = tuple(
@@ -84,7 +84,7 @@ def cut_short(baseline: int, candidate: int, ended: Ending) -> Evidence:
 def test_half_of_an_arm_cut_short_is_not_equivalent(
     baseline: int, candidate: int, ended: Ending, verdict: Verdict
 ) -> None:
-    """Of twenty-four spells eleven may go without a failover; with twelve the rest speaks for nobody, and twelve to none differs."""
+    """11 of 24 episodes may end without a failover; 12 are inconclusive, 12 to none diverges."""
     assert verdicts([cut_short(baseline, candidate, ended)]) == [verdict]
 
 
@@ -92,7 +92,7 @@ def test_half_of_an_arm_cut_short_is_not_equivalent(
     ("ended", "verdict"), [(Ending.RESUMED, Verdict.EQUIVALENT), (Ending.OPEN, Verdict.INCONCLUSIVE)]
 )
 def test_where_neither_failed_over_there_may_have_been_nowhere_to_go(ended: Ending, verdict: Verdict) -> None:
-    """Eighteen of the twenty-four in both arms: every broker was paused; but a case that ended first shows nothing."""
+    """Episodes in which both arms resumed are equivalent, as all brokers may be paused; those cut off are not."""
     one = cut_short(18, 0, ended)
     (sample,) = one.samples
     alike = tuple(replace(pair, candidate_ended=pair.baseline_ended) for pair in sample.pairs)
@@ -100,7 +100,7 @@ def test_where_neither_failed_over_there_may_have_been_nowhere_to_go(ended: Endi
 
 
 def test_an_arm_that_was_cut_short_is_told_so() -> None:
-    """The row names both arms' spells, and is worth a warning."""
+    """The reason states how many episodes of each arm were cut short; the severity is SHOULD."""
     one = cut_short(11, 12, Ending.OPEN)
     (samples,) = decide_samples([one])
     result = answer(one, samples, baseline="java:4.7.1", candidate="java:5.3.3")

@@ -1,11 +1,11 @@
-"""From trials of defective clients to the figures that reports tell."""
+"""Figures of reports from trials of defective clients."""
 
 from rocketdiff.verdict.calibration import Rate
 from rocketdiff.verdict.defects_found import DefectTrial, SuiteFound
 
 
 def test_a_defect_counts_as_found_with_every_seed_only() -> None:
-    """Three defects, two seeds: one missed once. Two of three defects, five of six trials."""
+    """A defect counts as found only with every seed: two of three defects, five of six trials."""
     trials = [DefectTrial("quick", name, seed, (name, seed) != ("b", 2)) for name in "abc" for seed in (1, 2)]
     found = SuiteFound.of("quick", 6, 5, trials)
     assert (found.suite, found.scenarios, found.played, found.missed) == ("quick", 6, 5, ("b",))
@@ -13,6 +13,6 @@ def test_a_defect_counts_as_found_with_every_seed_only() -> None:
 
 
 def test_a_suite_without_an_opportunity_has_no_rate() -> None:
-    """Nothing in nothing."""
+    """A suite without trials has rates of 0 in 0."""
     found = SuiteFound.of("wire", 3, 0, [])
     assert (found.defects.n, found.trials.n, found.missed) == (0, 0, ())

@@ -1,4 +1,4 @@
-"""All evidence in, one judgement out."""
+"""One judgement of all evidence."""
 
 from dataclasses import replace
 
@@ -37,7 +37,7 @@ COMPLETE = [evidence("a", "loss"), evidence("a", "attempts"), evidence("b", "los
 
 
 def test_a_complete_run_without_differences_conforms() -> None:
-    """Exit 0 and the exact last line."""
+    """A complete run without divergences exits with 0 and this machine line."""
     judgement = judge(COMPLETE, RUN)
     assert judgement.exit_code is ExitCode.CONFORMS
     line = "VERDICT conforms new=0 declared=0 stale=0 inconclusive=0 answered=3/3 checks=3 seed=7 run=r1"
@@ -45,14 +45,14 @@ def test_a_complete_run_without_differences_conforms() -> None:
 
 
 def test_a_new_divergence_is_exit_1() -> None:
-    """One check diverges, with however many differences."""
+    """A check with 31 divergences counts as one new divergence, with exit 1."""
     found = Divergence("x/y", "python:5.3.3", 31, Example(1, 0, 0, "calm", "a", "b"))
     judgement = judge([evidence("a", "loss", found), *COMPLETE[1:]], RUN)
     assert (judgement.exit_code, judgement.counts.new) == (ExitCode.DIVERGES, 1)
 
 
 def test_a_planned_check_without_an_answer_makes_the_run_invalid() -> None:
-    """Never conforms without the evidence; the check is named, and does not count as executed."""
+    """A planned check without an answer makes the run INVALID and does not count as executed."""
     judgement = judge(COMPLETE[:2], RUN)
     assert (judgement.verdict, judgement.exit_code) == (RunVerdict.INVALID, ExitCode.INCONCLUSIVE)
     assert judgement.counts == Counts(inconclusive=1, checks=2, planned=3, unanswered=1, answered=2, gating=3)
@@ -61,20 +61,20 @@ def test_a_planned_check_without_an_answer_makes_the_run_invalid() -> None:
 
 
 def test_a_run_without_any_evidence_is_invalid_rather_than_empty() -> None:
-    """A runner killed before its first case leaves a plan and nothing else."""
+    """A run without evidence, killed before its first case, is INVALID."""
     judgement = judge([], RUN)
     assert (judgement.verdict, judgement.counts.checks) == (RunVerdict.INVALID, 0)
 
 
 def test_a_case_run_twice_must_be_answered_twice() -> None:
-    """Several runs judged together: one entry of the plan a run."""
+    """In several runs judged together each planned case needs its own answer."""
     twice = replace(RUN, cases=(*RUN.cases, RUN.cases[1]))
     assert judge(COMPLETE, twice).verdict is RunVerdict.INVALID
     assert judge([*COMPLETE, COMPLETE[2]], twice).verdict is RunVerdict.CONFORMS
 
 
 def test_pooled_checks_are_part_of_the_plan() -> None:
-    """And their answers are welcome where they were not planned."""
+    """Pooled checks are part of the plan, and unplanned answers are accepted."""
     planned = replace(RUN, pooled_checks=(("pooled/pause", "timing"),))
     pooled = evidence("pooled/pause", "timing")
     assert judge(COMPLETE, planned).verdict is RunVerdict.INVALID
@@ -83,19 +83,19 @@ def test_pooled_checks_are_part_of_the_plan() -> None:
 
 
 def test_judging_is_a_function_of_the_evidence_alone() -> None:
-    """Twice the same evidence, twice the same judgement."""
+    """The same evidence gives the same judgement."""
     assert judge(COMPLETE, RUN) == judge(COMPLETE, RUN)
 
 
 @pytest.mark.parametrize(("seed", "run", "end"), [(None, "", "seed=- run=-"), (3, "my run", "seed=3 run=my_run")])
 def test_the_machine_line_has_no_blank_in_its_values(seed: int | None, run: str, end: str) -> None:
-    """A program splits it at blanks."""
+    """Values in the machine line have no blanks, because programs split it there."""
     line = machine_line(RunVerdict.ERROR, Counts(), seed=seed, run=run)
     assert line == f"VERDICT error new=0 declared=0 stale=0 inconclusive=0 answered=0/0 checks=0 {end}"
 
 
 def test_the_ledger_stands_between_the_answers_and_the_verdict() -> None:
-    """One divergence declared, its check planned and answered: exit 0, and the line counts it."""
+    """With a ledger a declared divergence exits with 0, and the line counts it."""
     found = Divergence("x/y", "python:5.3.3", 31, Example(1, 0, 0, "calm", "a", "b"))
     known = entry(when=Conditions(Party("python")), check="a/loss", signatures=("x/y",))
     judgement = judge([evidence("a", "loss", found), *COMPLETE[1:]], RUN, ledger=Ledger((known,)))
@@ -106,7 +106,7 @@ def test_the_ledger_stands_between_the_answers_and_the_verdict() -> None:
 
 
 def test_a_stale_entry_alone_is_exit_3_and_a_missing_check_dominates_it() -> None:
-    """Repairing the ledger must be enough."""
+    """A stale entry alone exits with 3, but a missing check exits with 2."""
     gone = Ledger((entry(when=Conditions(Party("python")), check="a/loss"),))
     judgement = judge(COMPLETE, RUN, ledger=gone)
     assert (judgement.exit_code, judgement.counts.stale) == (ExitCode.STALE_LEDGER, 1)
@@ -114,7 +114,7 @@ def test_a_stale_entry_alone_is_exit_3_and_a_missing_check_dominates_it() -> Non
 
 
 def test_the_ledger_does_not_excuse_an_invalid_set_up() -> None:
-    """What was seen under it shows nothing, declared or not."""
+    """A ledger entry does not excuse an INVALID check."""
     found = Divergence("x/y", "python:5.3.3", 1, Example(1, 0, 0, "calm", "a", "b"))
     broken = replace(evidence("a", "loss", found), standing=Standing.INVALID)
     known = Ledger((entry(when=Conditions(Party("python")), check="**", signatures=("x/y",)),))

@@ -1,4 +1,4 @@
-"""Details that a verdict carries: what an example has beside its sentence, what counts gate, how many more would decide."""
+"""Details of a verdict: examples, gating counts, and how many episodes would decide."""
 
 from dataclasses import replace
 
@@ -26,7 +26,7 @@ def of_pairs(*pairs: EpisodePair) -> PairedSample:
 
 
 def test_the_farthest_spell_is_one_that_both_lived_through() -> None:
-    """One that the candidate never met is nobody's example; all of the farthest one is told."""
+    """The farthest episode is one that both arms met, with all its figures."""
     met = sample(3.0).pairs
     lone = EpisodePair("r", "c", 99, 5e8, None)
     (found,) = answered(evidence(Standing.DECISIVE, samples=(of_pairs(lone, *met),))).divergences
@@ -41,7 +41,7 @@ def test_the_farthest_spell_is_one_that_both_lived_through() -> None:
 
 
 def test_causes_are_counted_in_both_directions() -> None:
-    """Seventeen spells in which only the baseline left, one in which only the candidate did: eighteen."""
+    """Causes are counted in both directions: 17 episodes to one are 18."""
     only_baseline = [EpisodePair("r", "c", n, 5e8, 5e8, Ending.FAILOVER, Ending.RESUMED) for n in range(17)]
     only_candidate = EpisodePair("r", "c", 17, 5e8, 5e8, Ending.RESUMED, Ending.FAILOVER)
     item = evidence(Standing.DECISIVE, samples=(of_pairs(*only_baseline, only_candidate),))
@@ -55,7 +55,7 @@ def test_causes_are_counted_in_both_directions() -> None:
 
 
 def test_shares_are_told_to_the_last_word() -> None:
-    """With the p-value in two figures."""
+    """The example of shares states both shares and the p-value in two digits."""
     count = shares((112, 110), (0, 110))
     (item,) = with_counts_told([counted(count)], baseline=OLD, candidate=NEW)
     said = f"110 of 110 of {NEW}, 0 of 112 of {OLD} failed (p = {p_of(count):.2g})"
@@ -63,7 +63,7 @@ def test_shares_are_told_to_the_last_word() -> None:
 
 
 def test_counts_that_differ_fail_a_run() -> None:
-    """Twenty to none, in a check that found nothing else."""
+    """Counts of twenty to none fail a run in a check without other divergences."""
     differing = replace(COMPLETE[0], counts=(PairedCounts("failed/calm", "half seconds", 0, 20),))
     assert judge([differing, *COMPLETE[1:]], RUN).exit_code is ExitCode.DIVERGES
     assert judge([replace(differing, counts=()), *COMPLETE[1:]], RUN).exit_code is ExitCode.CONFORMS
@@ -81,7 +81,7 @@ def test_counts_that_differ_fail_a_run() -> None:
 def test_the_absence_of_what_an_entry_declares_gates_by_its_severity(
     severity: Severity, strict: bool, gates: bool
 ) -> None:
-    """As any other answer does."""
+    """A stale entry gates by its severity, like any answer."""
     policy = Policy(strict=strict)
     examined = examine(entry(severity=severity), [result(ONE, divergence())], LEDGER_RUN, policy, ENTRY.added)
     assert examined is not None
@@ -94,7 +94,7 @@ def test_the_absence_of_what_an_entry_declares_gates_by_its_severity(
 def test_an_open_question_says_how_many_spells_would_close_it(
     ratio: float, spread: float, alpha: float, word: str
 ) -> None:
-    """Six at hand, and so many if the estimate and the scatter stay; a difference shares its budget with the causes."""
+    """An inconclusive sample states how many episodes would decide; differences share the causes' budget."""
     pairs = tuple(EpisodePair("r", "c", n, 5e8, 5e8 * ratio * (1 + spread * (n % 3 - 1))) for n in range(6))
     ((said,),) = decide_samples([evidence(Standing.DECISIVE, samples=(of_pairs(*pairs),))])
     assert said.ratio is not None

@@ -1,4 +1,4 @@
-"""What an answer is worth, and what it tells, where several things come together: two samples, a broken set-up, one arm only."""
+"""Severity and content of answers in combined situations."""
 
 from dataclasses import astuple, replace
 from math import inf, nan
@@ -17,7 +17,7 @@ from tests.verdict.test_judge import COMPLETE, RUN
 
 MUST, SHOULD, INFO = Severity.MUST, Severity.SHOULD, Severity.INFO
 SCATTERED, FAR = (0.8, 1.5, 0.9, 1.2, 0.7, 1.3), (0.9, 2.0, 1.0, 1.7, 1.8, 0.95)
-"""Six ratios of ×1.03 on the average, and of ×1.32: neither decides anything at a margin of ×1.2."""
+"""Ratios with means ×1.03 and ×1.32; neither decides at a margin of ×1.2."""
 
 
 def of_ratios(ratios: tuple[float, ...]) -> PairedSample:
@@ -27,20 +27,20 @@ def of_ratios(ratios: tuple[float, ...]) -> PairedSample:
 
 @pytest.mark.parametrize("severity", [SHOULD, INFO])
 def test_a_divergence_under_a_broken_set_up_does_not_raise_what_its_check_is_worth(severity: Severity) -> None:
-    """It is INVALID, and what is INVALID of a check that only warns does not gate."""
+    """A divergence under a broken set-up is INVALID with its check's severity."""
     result = answered(evidence(Standing.INVALID, divergence(), severity=severity))
     assert (result.verdict, result.severity) == (Verdict.INVALID, severity)
 
 
 @pytest.mark.parametrize("severity", [SHOULD, INFO])
 def test_an_open_question_of_a_check_that_does_not_gate_keeps_its_worth(severity: Severity) -> None:
-    """Only a gating one is lowered, to a warning; one that is measured only is not raised to one."""
+    """An inconclusive check keeps a severity that does not gate; only MUST is lowered."""
     result = answered(evidence(Standing.DECISIVE, samples=(of_ratios(SCATTERED),), severity=severity))
     assert (result.verdict, result.severity) == (Verdict.INCONCLUSIVE, severity)
 
 
 def test_one_estimate_beyond_the_margin_is_enough_for_an_open_question_to_gate() -> None:
-    """The other sample of the same check lies inside."""
+    """One sample with an estimate beyond the margin makes an inconclusive check gate."""
     inside, beyond = of_ratios(SCATTERED), of_ratios(FAR)
     both = answered(evidence(Standing.DECISIVE, samples=(inside, beyond)))
     alone = answered(evidence(Standing.DECISIVE, samples=(inside, inside)))
@@ -48,7 +48,7 @@ def test_one_estimate_beyond_the_margin_is_enough_for_an_open_question_to_gate()
 
 
 def test_an_answer_of_two_samples_is_the_worse_of_theirs() -> None:
-    """A difference beside an equivalence; and each has its figures."""
+    """Of two samples the worse determines the verdict, and both are measured."""
     result = answered(evidence(Standing.DECISIVE, samples=(sample(1.0), sample(3.0))))
     assert (result.verdict, len(result.divergences)) == (Verdict.DIVERGES, 1)
     assert [round(measure.value, 1) for measure in result.measures] == [1.0, 3.0]
@@ -59,7 +59,7 @@ def test_an_answer_of_two_samples_is_the_worse_of_theirs() -> None:
     [(Standing.DECISIVE, "as measured"), (Standing.INDECISIVE, "as measured"), (Standing.NOT_APPLICABLE, "")],
 )
 def test_the_reason_of_a_check_stays_beside_what_was_found(standing: Standing, reason: str) -> None:
-    """But for one why its question never arose: it did."""
+    """The check's reason is kept beside a divergence, except for not being applicable."""
     assert answered(evidence(standing, divergence())).reason == reason
     assert answered(evidence(standing)).reason == "as measured"
 
@@ -71,7 +71,7 @@ def test_the_reason_of_a_check_stays_beside_what_was_found(standing: Standing, r
 def test_the_dialect_is_suspected_for_the_baseline_against_its_rules_only(
     signature: str, subject: str, is_said: bool
 ) -> None:
-    """One such difference is enough, whatever stands beside it."""
+    """Only a ``rules/`` divergence of the baseline makes the reason suspect the dialect."""
     found = divergence(signature, subject), divergence("retry/stays", NEW)
     reason = answered(evidence(Standing.DECISIVE, *found)).reason
     assert ("do not explain the baseline" in reason) is is_said
@@ -92,13 +92,13 @@ def test_the_dialect_is_suspected_for_the_baseline_against_its_rules_only(
 def test_a_measure_is_told_with_finite_figures_only(
     value: float, low: float | None, high: float | None, is_kept: bool
 ) -> None:
-    """JSON has neither infinity nor what is no number."""
+    """Measures with infinity or NaN are omitted, because JSON has neither."""
     measure = Measure("wait", value, "ms", 3, low, high, 0.9)
     assert answered(evidence(Standing.DECISIVE, measures=(measure,))).measures == ((measure,) if is_kept else ())
 
 
 def test_a_spell_that_one_arm_never_met_is_no_example_of_a_duration() -> None:
-    """Whichever arm it was."""
+    """The example of a duration is never an episode that only one arm met."""
     met = sample(3.0)
     lone = EpisodePair("r", "c", 98, 5e8, None), EpisodePair("r", "c", 99, None, 5e8)
     (found,) = answered(evidence(Standing.DECISIVE, samples=(replace(met, pairs=(*lone, *met.pairs)),))).divergences
@@ -108,7 +108,7 @@ def test_a_spell_that_one_arm_never_met_is_no_example_of_a_duration() -> None:
 
 
 def test_an_example_of_statistics_is_of_no_thread_and_no_send() -> None:
-    """Durations, causes, counts and choices: the phase says what it is of, the detail has the p-value."""
+    """Statistical examples have no send or thread; the phase names the kind, the figures the p-value."""
     (duration,) = answered(evidence(Standing.DECISIVE, samples=(sample(3.0),))).divergences
     (cause,) = answered(evidence(Standing.DECISIVE, samples=(sample(1.0, ended=Ending.RESUMED),))).divergences
     (both,) = with_counts_told(
@@ -121,7 +121,7 @@ def test_an_example_of_statistics_is_of_no_thread_and_no_send() -> None:
 
 
 def test_choices_that_pile_up_are_told_in_full() -> None:
-    """Of twenty, an eighth is expected; twenty of twenty have eight times an eighth to the twentieth: 8^-19."""
+    """Starts on one queue are reported in full: 20 of 20 is 8 × (1/8)^20 = 8^-19."""
     (item,) = with_counts_told([counted(drawn(20))], baseline=OLD, candidate=NEW)
     (found,) = item.divergences
     assert (found.signature, found.subject, found.count) == ("queue.begins-alike/queue", NEW, 20)
@@ -131,7 +131,7 @@ def test_choices_that_pile_up_are_told_in_full() -> None:
 
 
 def test_a_situation_that_one_arm_met_seldom_is_asked_for_what_it_could_show() -> None:
-    """All six of the candidate's and none of a hundred are one in 10^9; the other way about no six of a hundred show anything."""
+    """Six of six differ from none of 100 (p = 6e-10); the reverse, six of 100 and none, would not."""
     (item,) = with_counts_told([counted(shares((100, 6), (0, 6)))], baseline=OLD, candidate=NEW)
     assert [one.count for one in item.divergences] == [6]
 
@@ -155,20 +155,20 @@ def result(verdict: Verdict, severity: Severity) -> CheckResult:
 def test_one_answer_is_counted_by_whether_it_can_gate_and_did_answer(
     verdict: Verdict, severity: Severity, gating: int, answered_ones: int, ungated: int
 ) -> None:
-    """An error of ours gates whatever its check is worth; what is measured only is no part of the gate."""
+    """An ERROR always gates; INFO answers are not counted."""
     _, counts = conclude([result(verdict, severity)], Policy())
     assert (counts.gating, counts.answered, counts.ungated) == (gating, answered_ones, ungated)
 
 
 def test_without_a_plan_nothing_is_planned_or_left_unanswered() -> None:
-    """As many checks as answers; and a count begins at nothing."""
+    """Without a plan no check is planned or unanswered."""
     _, counts = conclude([result(Verdict.CONFORMS, MUST)], Policy())
     assert (counts.checks, counts.planned, counts.unanswered) == (1, 0, 0)
     assert astuple(Counts()) == (0,) * 10
 
 
 def test_the_policy_of_a_judgement_is_the_one_that_was_asked_for() -> None:
-    """Strict: an open question that only warns fails the run."""
+    """Under a strict policy an inconclusive SHOULD check fails the run."""
     open_one = replace(COMPLETE[0], standing=Standing.INDECISIVE, severity=SHOULD)
     strict = judge([open_one, *COMPLETE[1:]], RUN, Policy(strict=True))
     relaxed = judge([open_one, *COMPLETE[1:]], RUN)

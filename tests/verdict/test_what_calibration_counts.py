@@ -1,4 +1,4 @@
-"""Which answer of a control case is an alarm, which could have been one, and which says nothing; and what is proposed and noted."""
+"""Alarms, trials and warnings of control cases; notes on entries and proposals."""
 
 import json
 from dataclasses import replace
@@ -49,7 +49,7 @@ def outcome(*answers: TalliedAnswer) -> ControlOutcome:
 def test_an_alarm_is_what_would_have_failed_a_gate(
     verdict: Verdict, severity: Severity, is_alarm: bool, is_trial: bool
 ) -> None:
-    """An error of ours does so whatever its check is worth; a trial is what is one, or was decided and gates."""
+    """An alarm fails a gate, as any ERROR does; a trial is an alarm or a decisive gating answer."""
     answer = TalliedAnswer("loss", verdict, severity)
     assert (answer.is_alarm, answer.is_trial) == (is_alarm, is_trial)
     assert outcome(answer).has_alarm is is_alarm
@@ -71,12 +71,12 @@ def test_an_alarm_is_what_would_have_failed_a_gate(
 def test_a_case_is_decided_by_a_gating_check_about_the_client(
     check: str, verdict: Verdict, severity: Severity, is_decided: bool
 ) -> None:
-    """Checks about the run decide nothing about a client, unless they fail it."""
+    """A gating check about the client decides a case; checks of the run do so only by failing."""
     assert outcome(TalliedAnswer(check, verdict, severity)).is_decided is is_decided
 
 
 def test_a_gate_run_with_one_trial_among_its_pools_is_a_trial() -> None:
-    """The other pool was not decided."""
+    """A gate run with one decided pool is a trial."""
     passed, open_one = (
         TalliedAnswer("timing", Verdict.EQUIVALENT, MUST),
         TalliedAnswer("loss", Verdict.INCONCLUSIVE, MUST),
@@ -85,7 +85,7 @@ def test_a_gate_run_with_one_trial_among_its_pools_is_a_trial() -> None:
 
 
 def test_a_check_that_only_warns_and_passes_is_no_warning() -> None:
-    """A divergence of it is; an error is an alarm, and an answer."""
+    """A SHOULD divergence is a warning; a pass is none, and an ERROR is an alarm."""
     answers = [
         TalliedAnswer("timing", Verdict.EQUIVALENT, SHOULD),
         TalliedAnswer("order", Verdict.DIVERGES, SHOULD),
@@ -98,7 +98,7 @@ def test_a_check_that_only_warns_and_passes_is_no_warning() -> None:
 
 
 def test_a_known_divergence_that_was_seen_three_times_in_four() -> None:
-    """And once not decided."""
+    """A known divergence seen in three of four decided repeats has that rate."""
     told = [KnownOutcome("K1", "java:4.7.1", "java:5.3.3", "a", seen) for seen in (True, True, True, False, None)]
     (one,) = found(told)
     assert (one.seen, one.without_answer) == (Rate.of(3, 4), 1)
@@ -109,14 +109,14 @@ def test_a_known_divergence_that_was_seen_three_times_in_four() -> None:
     [("calibration.json", calibration.SCHEMA_VERSION), ("sensitivity.json", defects_found.SCHEMA_VERSION)],
 )
 def test_what_is_stored_is_of_the_major_version_that_is_written(file: str, version: str) -> None:
-    """Otherwise a report could not tell it; the minor version has not gone back."""
+    """Stored figures have the current major version and no newer minor one."""
     stored = json.loads((FIXTURES / file).read_text(encoding="utf-8"))["schema_version"]
     (major, minor, _), (stored_major, stored_minor, _) = (tuple(map(int, one.split("."))) for one in (version, stored))
     assert (major, minor >= stored_minor) == (stored_major, True)
 
 
 def test_the_nearest_check_is_told_for_one_that_nobody_asks() -> None:
-    """Of all that are like it; a sound entry has no fault and can be found stale."""
+    """A misspelt check is noted with the closest known one; a sound entry has no note."""
     ((_, said),) = noted(entry(check="latency/pause-one/avoidence"))
     assert said.endswith("; close: latency/pause-one/avoidance")
     often = entry(rate=Share(0.98, 1.0))
@@ -124,7 +124,7 @@ def test_the_nearest_check_is_told_for_one_that_nobody_asks() -> None:
 
 
 def test_a_proposal_is_of_the_release_that_was_run() -> None:
-    """No other: a range is for a person to widen."""
+    """A proposed entry covers only the releases of the run."""
     (first, _) = read(proposed_file(DIVERGING, RUN, EVIDENCE, DAY)).entries
     assert first.when.subject.version == Range.parse("==5.3.3")
     assert first.when.against is not None
@@ -132,13 +132,13 @@ def test_a_proposal_is_of_the_release_that_was_run() -> None:
 
 
 def test_a_difference_of_the_baseline_is_proposed_against_nobody() -> None:
-    """It is its own, whoever stands beside it."""
+    """A divergence of the baseline is proposed for any other client."""
     (own,) = read(proposed_file([result(ONE, divergence(subject=OLD))], RUN, EVIDENCE, DAY)).entries
     assert (own.when.subject.matches(OLD), own.when.against) == (True, None)
 
 
 def test_a_proposal_is_written_as_people_read_it() -> None:
-    """Letters beyond ASCII are themselves, and quotation marks do not end a text."""
+    """A proposal keeps non-ASCII letters, and quotation marks do not end its text."""
     command = 'rocketdiff compare --label "Büro" java:4.7.1 java:5.3.3'
     text = proposed_file(DIVERGING, RUN, replace(EVIDENCE, reproduce=command), DAY)
     assert "Büro" in text

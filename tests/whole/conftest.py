@@ -1,4 +1,4 @@
-"""The cluster of whole runs that do not need to break the runner itself, and where they go."""
+"""Shared cluster and output folder of whole runs."""
 
 from pathlib import Path
 
@@ -9,7 +9,7 @@ from rocketdiff.cluster.interface import Cluster
 
 @pytest.fixture
 def cluster(two_masters: Cluster) -> Cluster:
-    """Whole before and after every test."""
+    """The cluster is healed after every test."""
     return two_masters
 
 

@@ -1,8 +1,8 @@
 """
-End `rocketdiff run` and `analyze` at random moments, from the first import to the last report, and look for what is left.
+End `rocketdiff run` and `analyze` at random moments, from the first import to the last report, and look for leftovers.
 
-By hand: ``python -m tests.whole.killed_at_random --kills 24 --signals 24 --seed 1`` prints a table and exits with 1 when
-anything was found. Moments are drawn from a seed; what the machine does in that moment is its own affair.
+``python -m tests.whole.killed_at_random --kills 24 --signals 24 --seed 1`` prints a table and exits with 1 if anything was
+found. The seed fixes only the moments.
 """
 
 import argparse
@@ -23,7 +23,7 @@ from typing import IO
 from rocketdiff.core.resources import import_path
 
 MARK = "ROCKETDIFF_TRIAL"
-"""In the environment of a trial, and so of everything it starts and does not clear the environment of."""
+"""Environment variable of a trial, inherited by the processes it starts."""
 
 RUN = ("run", "--scenario", "round-robin/calm", "--subject", "java:5.3.3", "--subject", "python:5.3.3", "--seed", "3")
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -31,12 +31,12 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 IMPORTS_S = 0.8
 START_S = 8.0
 PATIENCE_S = 15.0
-"""For what ends because its owner has: a guardian notices at once, but the machine may be busy."""
+"""Time for orphaned processes to end: a guardian notices at once, but the machine may be busy."""
 
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """What is done to whom, and when; ``times``: how often in a row."""
+    """A signal to a command after ``after_s``; ``times``: how often in a row."""
 
     command: str
     number: signal.Signals
@@ -46,7 +46,7 @@ class Trial:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How it ended, what was wrong (empty is what is wanted), and the exit code of judging what there is."""
+    """Exit status, problems found (none expected), and the exit code of judging the run."""
 
     trial: Trial
     status: int
@@ -55,7 +55,7 @@ class Outcome:
 
 
 def trials(kills: int, signals: int, seed: int, lasts_s: float) -> Iterator[Trial]:
-    """A third each while Python imports, while things start, and at any time; every third one ends an analysis."""
+    """Trials hit imports, start-up or any time, a third each; a third of them end ``analyze``."""
     draw = random.Random(seed)
     for number in range(kills + signals):
         latest_s = (IMPORTS_S, START_S, lasts_s)[number % 3]
@@ -66,7 +66,7 @@ def trials(kills: int, signals: int, seed: int, lasts_s: float) -> Iterator[Tria
 
 
 def attempted(trial: Trial, folder: Path, stored: Path) -> Outcome:
-    """Do it in a folder of its own and look for what is left; ``stored``: a whole run, for an analysis."""
+    """Carry out a trial in its own folder and look for leftovers. ``stored``: a run for ``analyze``."""
     temporary, out = folder / "tmp", folder / "out"
     temporary.mkdir(parents=True)
     mark = uuid.uuid4().hex
@@ -99,7 +99,7 @@ def _started(words: Sequence[str], said: IO[bytes], temporary: Path, mark: str) 
         "PYTHONPATH": import_path(),
     }
     return subprocess.Popen(
-        # A shell starts what it puts into the background deaf to Ctrl-C, these trials too.
+        # A shell starts background processes with SIGINT ignored, and these trials inherit that.
         ["/usr/bin/env", "--default-signal=INT,HUP", sys.executable, "-m", "rocketdiff", *words],
         stdin=subprocess.DEVNULL,
         stdout=said,
@@ -110,9 +110,9 @@ def _started(words: Sequence[str], said: IO[bytes], temporary: Path, mark: str) 
 
 
 def _badly_ended(status: int, text: str, trial: Trial) -> list[str]:
-    """A command that had ended before has its own exit code; one that was told to end says so, in one line."""
+    """An interrupted command exits with 130 and no traceback; one that had ended keeps its exit code."""
     if trial.after_s < IMPORTS_S and "rocketdiff" not in text and (not text or "Python" in text or "<frozen" in text):
-        return []  # Python itself was not up yet, and no line of ours can be: the kernel's way, or its own
+        return []  # Python itself was not up yet, so the command could not print a message
     wrong = ["traceback"] if "Traceback" in text else []
     if "interrupted" in text:
         return wrong + ([f"exit code {status}"] if status != 130 else [])
@@ -136,7 +136,7 @@ def _left(mark: str, folder: Path, temporary: Path) -> Iterator[str]:
 
 
 def _processes(mark: str, folder: Path) -> Iterator[tuple[int, str]]:
-    """Everything that has the mark in its environment or the folder in its command line; it holds ports and locks too."""
+    """Return processes with the mark in their environment or the folder in their command line."""
     for proc in Path("/proc").glob("[0-9]*"):
         try:
             line = (proc / "cmdline").read_bytes()
@@ -147,7 +147,6 @@ def _processes(mark: str, folder: Path) -> Iterator[tuple[int, str]]:
 
 
 def _judged(out: Path, temporary: Path) -> int | None:
-    """Exit code of judging the run that there is, if it got as far as that."""
     runs = [manifest.parent for manifest in out.glob("*/run.json")]
     if not runs:
         return None
@@ -157,7 +156,6 @@ def _judged(out: Path, temporary: Path) -> int | None:
 
 
 def whole_run(folder: Path) -> tuple[Path, float, int]:
-    """One that nobody disturbs: its folder, how long it took, its exit code."""
     began = time.monotonic()
     folder.mkdir()
     with (folder / "said").open("wb") as said:
@@ -166,7 +164,6 @@ def whole_run(folder: Path) -> tuple[Path, float, int]:
 
 
 def main() -> int:
-    """Print a line a trial and the sums."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--kills", type=int, default=24)
     parser.add_argument("--signals", type=int, default=24)

@@ -1,4 +1,4 @@
-"""What the tests of whole runs share: one pair on a cluster that is up already, judged without Spark."""
+"""Helpers of the whole-run tests: one pair on a running cluster, judged without Spark."""
 
 import json
 import os
@@ -38,7 +38,7 @@ SCENARIOS = Path(__file__).parent / "scenarios"
 UNDECIDED = (ExitCode.INCONCLUSIVE, ExitCode.NOTHING_DECISIVE)
 
 LIMIT_S = 1_200
-"""Longer than any run of these takes; one that is still there then hangs."""
+"""Longer than any of these runs takes; a run that exceeds it hangs."""
 
 
 def decided(
@@ -55,10 +55,10 @@ def decided(
     is_all_valid: bool = False,
 ) -> tuple[Path, RunJudgement]:
     """
-    A run as of run_pair, and its judgement.
+    Run a pair as ``run_pair`` does; return the run directory and its judgement.
 
-    Made again, up to TRIES times, where a verdict is open: on a busy machine guards break, and clients do not meet what was
-    meant for them. A run that conforms or diverges is never made again; is_all_valid: but for one that diverges beside a broken guard.
+    Up to TRIES runs while the verdict is undecided: on a busy machine guards break and clients miss the faults. is_all_valid:
+    also repeat a run with an invalid check.
     """
     for number in range(1, TRIES + 1):
         run = run_pair(
@@ -82,7 +82,6 @@ def decided(
 
 
 def why_undecided(judgement: RunJudgement) -> str:
-    """The reasons of what has no answer, each once."""
     return "; ".join(sorted({result.reason for result in judgement.results if result.reason}))
 
 
@@ -99,9 +98,10 @@ def run_pair(
     seed: int = 5,
 ) -> Path:
     """
-    Run one scenario of this folder (or of another root; None: a shipped one) with two subjects; returns the run directory.
+    Run one scenario with two subjects; return the run directory.
 
-    meanwhile: done to the run, in a thread of its own, once both arms have answered some sends.
+    root: None for the shipped scenarios. meanwhile: called with the run directory in its own thread once both arms have
+    answered some sends.
     """
     request = RunRequest(
         resolved(baseline),
@@ -123,7 +123,7 @@ def run_pair(
 
 @contextmanager
 def _once_sends_flow(folder: Path, action: Callable[[Path], None] | None) -> Iterator[None]:
-    """Act on the run below `folder` when both arms of its first case have answered some sends."""
+    """Call ``action`` with the run directory once both arms of its first case have answered some sends."""
     if action is None:
         yield
         return
@@ -134,23 +134,18 @@ def _once_sends_flow(folder: Path, action: Callable[[Path], None] | None) -> Ite
 
 
 def judge(run: Path, ledger: Ledger | None = None) -> RunJudgement:
-    """
-    Judge a stored run in this process, without a ledger if none is given; the evidence is the same as Spark's.
-
-    Its report must not contradict itself.
-    """
+    """Judge a stored run in this process; the report must not contradict itself."""
     judged = judge_runs([run], policy=Policy(), master=WITHOUT_SPARK, ledger=ledger)
     require_consistent(judged.document)
     return judged.judgement
 
 
 def signatures(judgement: RunJudgement) -> set[str]:
-    """Every signature that was found."""
     return {divergence.signature for result in judgement.results for divergence in result.divergences}
 
 
 def told_sends(run: Path) -> dict[Arm, list[str]]:
-    """What each arm of the first case said of its sends: a status or an error."""
+    """Return the status or error of each send of the first case."""
     directory = RunDirectory.open(run)
     rows = {arm: read_table(directory, TableName.SENDS, 1, arm).to_pylist() for arm in Arm}
     return {arm: [row["status"] or row["error"] for row in told] for arm, told in rows.items()}
@@ -160,9 +155,9 @@ def finished_run(
     folder: Path, command: str, *arguments: str, out: bool = True, tries: int = TRIES
 ) -> "subprocess.CompletedProcess[str]":
     """
-    A command of the command line in a process of its own that works in `folder`, where its reports go.
+    Run one rocketdiff command in its own process, with ``folder`` as working and output directory.
 
-    Made again, up to so many tries, where it made a run and its verdict is open (see decided); that run is put away.
+    A run with an undecided verdict is moved away and the command repeated, up to ``tries`` times.
     """
     folder.mkdir(parents=True, exist_ok=True)
     where = ("--out", ".") if out else ()
@@ -183,32 +178,27 @@ def finished_run(
 
 
 def run_of(folder: Path) -> Path:
-    """The one run directory below a folder."""
     (manifest,) = folder.glob("*/run.json")
     return manifest.parent
 
 
 def _environment() -> dict[str, str]:
-    """Ours, with this checkout on the path: the command works in another folder."""
+    """Add this checkout to the path, because the command works in another folder."""
     return os.environ | {"PYTHONPATH": import_path()}
 
 
 @contextmanager
 def started_run(folder: Path, *arguments: str) -> "Iterator[subprocess.Popen[bytes]]":
-    """`rocketdiff run` of scenarios of this folder, as of started."""
+    """Start ``rocketdiff run`` with the scenarios of this folder."""
     with started(folder, "run", "--out", str(folder), "--scenarios", str(SCENARIOS), *arguments) as runner:
         yield runner
 
 
 @contextmanager
 def started(folder: Path, *arguments: str) -> "Iterator[subprocess.Popen[bytes]]":
-    """
-    A command of ours in a process and session of its own, with its output in files of `folder`.
-
-    Killed at the end if it still lives, which is a failure of the test before it is a mess.
-    """
+    """Start a command in its own process and session, with output in files of ``folder``; kill it at the end."""
     folder.mkdir(parents=True, exist_ok=True)
-    # env: a shell starts what it puts into the background deaf to Ctrl-C, these tests too
+    # env: a shell starts background processes with SIGINT ignored, and these tests inherit that
     command = ["env", "--default-signal=INT", sys.executable, "-m", "rocketdiff.cli.app", *arguments]
     with (folder / "stdout").open("wb") as out, (folder / "stderr").open("wb") as err:
         runner = subprocess.Popen(command, stdout=out, stderr=err, start_new_session=True)
@@ -226,7 +216,7 @@ def await_run(
     patience_s: float = 2 * PATIENCE_S,
     below: str = "*/run.json",
 ) -> Path:
-    """The run directory below `folder`, once its manifest and files are as asked; AssertionError when patience ends."""
+    """Return the first run directory that meets the condition; AssertionError after ``patience_s``."""
     deadline = time.monotonic() + patience_s
     while time.monotonic() < deadline:
         for manifest in folder.glob(below):
@@ -244,7 +234,7 @@ def sends_are_flowing(_manifest: dict[str, Any], run: Path) -> bool:
 
 
 def processes_of(run: Path) -> dict[int, str]:
-    """Every live process whose command line, standard output or log is inside a run directory."""
+    """Return live processes whose command line or output lies in the run directory."""
     return {pid: line for pid, line in _command_lines() if str(run) in line or _prints_into(run, pid)}
 
 
@@ -256,7 +246,7 @@ def _prints_into(run: Path, pid: int) -> bool:
 
 
 def await_no_process_of(run: Path) -> dict[int, str]:
-    """What still lives of a run when patience ends; empty is what a test wants."""
+    """Return the run's processes that outlive PATIENCE_S; tests expect none."""
     deadline = time.monotonic() + PATIENCE_S
     while (left := processes_of(run)) and time.monotonic() < deadline:
         time.sleep(0.05)
@@ -275,12 +265,10 @@ def _command_lines() -> Iterator[tuple[int, str]]:
 
 
 def kill_server(run: Path, node: str) -> None:
-    """SIGKILL the server of a run that is called `node`."""
     pid = next(pid for pid, line in sorted(processes_of(run).items()) if node in line)
     os.kill(pid, signal.SIGKILL)
 
 
 def subject_of(run: Path, arm: str) -> int:
-    """Process id of a subject of the first case, as its hello says."""
     hello = (run / "journal" / f"01-{arm}.ndjson").read_bytes().splitlines()[0]
     return int(json.loads(hello)["pid"])

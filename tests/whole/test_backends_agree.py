@@ -1,4 +1,4 @@
-"""The same scenarios on processes and in containers: the same verdict of every check."""
+"""The same scenarios on processes and in containers give the same verdicts."""
 
 import json
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ from tests.whole.stage import SCENARIOS, finished_run, run_of
 
 pytestmark = [pytest.mark.container, pytest.mark.cluster, pytest.mark.slow]
 
-# A dead broker and several pauses: in both the rules of these two releases differ for certain, in what queue is chosen only.
+# A dead broker and several pauses: in both, the rules of these releases differ for certain, and only in the queues chosen.
 CHOSEN = (
     "--scenarios",
     str(SCENARIOS),
@@ -31,13 +31,13 @@ def engine() -> Iterator[Engine]:
     yield from engine_or_skip()
 
 
-# A machine that sleeps through a case makes it INVALID on any backend, which tells nothing of this one.
+# A machine that sleeps during a case makes it INVALID on any backend, which says nothing about the containers.
 _TRIES = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What a run's JSON document says; verdicts by case and check."""
+    """Results of a run's JSON document; verdicts by case and check."""
 
     exit_code: int
     backend: str
@@ -45,7 +45,7 @@ class Told:
 
 
 def told_by(folder: Path, backend: str) -> Told:
-    """A run on this backend, again if the machine kept it from being valid; the last try is what it is."""
+    """Run on this backend until no verdict is INVALID, at most ``_TRIES`` times."""
     for number in range(_TRIES):
         told = one_run(folder / str(number), backend)
         if "INVALID" not in told.verdicts.values():
@@ -64,7 +64,7 @@ def one_run(folder: Path, backend: str) -> Told:
 
 
 def test_processes_and_containers_give_the_same_verdicts(engine: Engine, tmp_path: Path) -> None:
-    """Case by case and check by check, from the JSON documents; and the evidence says what it was measured on."""
+    """Processes and containers give the same exit code and verdicts."""
     by_processes = told_by(tmp_path / "processes", "processes")
     by_containers = told_by(tmp_path / "containers", "containers")
     assert (by_processes.backend, by_containers.backend) == ("processes", "containers")

@@ -1,4 +1,4 @@
-"""A control arm beside each case: quiet where nothing differs, and where it alarms nothing can be concluded."""
+"""A control arm beside each case; after its alarm nothing can be concluded."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,7 +25,7 @@ ONE_CASE = ("--scenario", "whole/dead-broker", "--scenarios", str(SCENARIOS), "-
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """The cluster of these tests, in place of a pool."""
+    """Returns the cluster of these tests, in place of a pool."""
 
     running: Cluster
 
@@ -36,14 +36,14 @@ class Given:
         return self.running
 
     def close(self) -> None:
-        """It is shared."""
+        """Do nothing: the cluster is shared."""
 
 
 def controlled(folder: Path, baseline: str, candidate: str) -> tuple[int, Path, Guard]:
     """
-    Exit code, run directory and control guard of one case with its control.
+    Run one case with its control; return exit code, run directory and guard.
 
-    Made again where the control had no answer: on a busy machine its two clients may not meet what was meant for them.
+    Repeated while the control is undecided: on a busy machine its clients may miss the fault.
     """
     for number in range(1, TRIES + 1):
         own = folder / str(number)
@@ -57,7 +57,7 @@ def controlled(folder: Path, baseline: str, candidate: str) -> tuple[int, Path, 
 
 
 def test_a_quiet_control_is_a_guard_that_held(tmp_path: Path) -> None:
-    """With a run directory and a report of its own below the run's; the verdict is the candidate's alone."""
+    """A control without an alarm keeps its guard; it has its own run directory and report."""
     code, run, guard = controlled(tmp_path, "python:5.3.3", "toy:honest")
     assert code == ExitCode.CONFORMS
     assert guard.held
@@ -70,7 +70,7 @@ def test_a_quiet_control_is_a_guard_that_held(tmp_path: Path) -> None:
 
 
 def test_an_alarm_of_the_control_makes_the_case_invalid(cluster: Cluster, folder: Path) -> None:
-    """A baseline that loses messages loses them beside itself too: nothing can be said about the candidate, which is honest."""
+    """A baseline that loses messages alarms against itself, so nothing is concluded about the honest candidate."""
     request = asked(
         SubjectId.parse("toy:drops"),
         SubjectId.parse("toy:honest"),

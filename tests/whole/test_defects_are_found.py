@@ -1,8 +1,7 @@
 """
-A subject with a known defect never passes; an honest one does.
+A subject with a known defect never passes; the honest toy does.
 
-Defects are looked for beside the reference, which starts at a fraction of the cost of a JVM; that an honest toy conforms is
-shown beside Java.
+Most run against the reference, which starts at a fraction of the cost of a JVM; the honest toy runs against Java.
 """
 
 from pathlib import Path
@@ -48,18 +47,18 @@ FOUND_UNDER_FAULTS = {
 
 
 BESIDE_JAVA = ("async-no-failover",)
-"""Where an asynchronous send goes next is compared with the real client."""
+"""The queue of an asynchronous retry is compared with the real client."""
 
 
 @pytest.fixture(autouse=True)
 def _what_never_comes_is_waited_for_briefly(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As long as settings explain, and seconds more; but not as long as for name servers that are silent, of which there are none."""
+    """No wait for silent name servers, which these scenarios do not have."""
     monkeypatch.setattr("rocketdiff.subjects.limits._NAME_SERVER_TIMEOUT_S", 0.0)
 
 
 @pytest.mark.parametrize("defect", FOUND_UNDER_FAULTS)
 def test_a_defect_that_a_fault_shows_is_found_by_its_signature(cluster: Cluster, folder: Path, defect: str) -> None:
-    """Toys that are right in calm, in a scenario with the fault that tells."""
+    """Each toy that is correct in calm shows its signature under the matching fault."""
     scenario, signature = FOUND_UNDER_FAULTS[defect]
     baseline = "java:5.3.3" if defect in BESIDE_JAVA else "python:5.3.3"
     _, judgement = decided(cluster, folder, baseline, f"toy:{defect}", scenario)
@@ -68,7 +67,7 @@ def test_a_defect_that_a_fault_shows_is_found_by_its_signature(cluster: Cluster,
 
 
 def test_an_ok_of_a_broker_that_is_stopped_is_found(cluster: Cluster, folder: Path) -> None:
-    """A toy that reports success as soon as a request is written."""
+    """A toy that reports success once its request is written is found during a pause."""
     _, judgement = decided(cluster, folder, "python:5.3.3", "toy:ok-without-answer", "whole/short-pause")
     assert judgement.exit_code is ExitCode.DIVERGES
     assert "outcomes.acknowledged-by-a-stopped-broker" in signatures(judgement), signatures(judgement)
@@ -76,7 +75,7 @@ def test_an_ok_of_a_broker_that_is_stopped_is_found(cluster: Cluster, folder: Pa
 
 @pytest.mark.parametrize("defect", FOUND_IN_MODES)
 def test_a_defect_of_a_mode_is_found_by_its_signature(cluster: Cluster, folder: Path, defect: str) -> None:
-    """Toys that go wrong in one mode only, in a scenario of that mode."""
+    """Each toy with a defect of one send mode shows its signature in that mode."""
     scenario, signature = FOUND_IN_MODES[defect]
     _, judgement = decided(cluster, folder, "python:5.3.3", f"toy:{defect}", scenario)
     assert judgement.exit_code is ExitCode.DIVERGES
@@ -85,7 +84,7 @@ def test_a_defect_of_a_mode_is_found_by_its_signature(cluster: Cluster, folder: 
 
 @pytest.mark.parametrize("scenario", sorted({scenario for scenario, _ in FOUND_IN_MODES.values()}))
 def test_no_mode_alarms_without_a_defect(cluster: Cluster, folder: Path, scenario: str) -> None:
-    """The same scenarios with the honest toy."""
+    """The honest toy conforms in the scenarios of these modes."""
     _, judgement = decided(cluster, folder, "java:5.3.3", "toy:honest", scenario)
     assert not signatures(judgement)
     assert judgement.exit_code is ExitCode.CONFORMS, [r for r in judgement.results if r.divergences or r.reason]
@@ -93,20 +92,20 @@ def test_no_mode_alarms_without_a_defect(cluster: Cluster, folder: Path, scenari
 
 @pytest.mark.parametrize("defect", FOUND_IN_CALM)
 def test_a_defect_that_needs_no_fault_is_found_by_its_signature(cluster: Cluster, folder: Path, defect: str) -> None:
-    """Each such toy is judged as diverging, for the reason it was made for."""
+    """Each toy whose defect needs no fault diverges in calm with its own signature."""
     _, judgement = decided(cluster, folder, "python:5.3.3", f"toy:{defect}", "whole/calm")
     assert judgement.exit_code is ExitCode.DIVERGES
     assert any(one.startswith(FOUND_IN_CALM[defect]) for one in signatures(judgement)), signatures(judgement)
 
 
 def test_a_toy_without_a_defect_conforms(cluster: Cluster, folder: Path) -> None:
-    """The toys' own machinery raises no alarm."""
+    """The honest toy conforms to Java."""
     _, judgement = decided(cluster, folder, "java:5.3.3", "toy:honest")
     assert judgement.exit_code is ExitCode.CONFORMS, [r for r in judgement.results if r.divergences or r.reason]
 
 
 def test_a_client_without_hooks_has_the_relay_as_its_witness(cluster: Cluster, folder: Path) -> None:
-    """Whoever claims no attempts is seen on the wire, without --wire: no divergence, and no check left open for want of a witness."""
+    """For a client that claims no attempts the relay is the witness even without --wire."""
     run, judgement = decided(cluster, folder, "python:5.3.3", "toy:no-hooks", "whole/three-pauses")
     (case,) = RunDirectory.open(run).manifest.cases
     assert case.arms[Arm.CANDIDATE].witness == "wire"
@@ -114,7 +113,7 @@ def test_a_client_without_hooks_has_the_relay_as_its_witness(cluster: Cluster, f
 
 
 def test_a_client_that_does_not_claim_a_mode_never_passes_it(cluster: Cluster, folder: Path) -> None:
-    """The same toy, sound in all else, in the asynchronous case: invalid."""
+    """A client that does not claim asynchronous sends makes the asynchronous case inconclusive."""
     judgement = judge(run_pair(cluster, folder, "python:5.3.3", "toy:plain-only", "whole/asynchronous"))
     assert judgement.exit_code is ExitCode.INCONCLUSIVE
     assert all("toy:plain-only cannot be asked for async sends" in result.reason for result in judgement.results)

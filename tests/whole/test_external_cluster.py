@@ -1,4 +1,4 @@
-"""A run on a cluster that is somebody else's: here one of ours stands in for it, with brokers of other names than ours."""
+"""Runs on an external cluster: one of ours stands in, with other broker names."""
 
 import json
 import os
@@ -41,7 +41,7 @@ pytestmark = [pytest.mark.cluster, pytest.mark.slow]
 
 PAIR = ("--subject", "java:5.3.3", "--subject", "python:5.3.3", "--seed", "3", "--master", "none")
 REFERENCES = ("--subject", "python:5.3.3", "--subject", "toy:honest", "--seed", "3", "--master", "none")
-"""Where clients are not the matter: they start at a fraction of the cost of a JVM."""
+"""For tests that are not about clients; these start at a fraction of the cost of a JVM."""
 
 LONG_PAUSE = (*REFERENCES, "--scenario", "whole/long-pause")
 _STOPPED = "T"
@@ -51,7 +51,7 @@ PAUSES = {"pause": "kill -STOP $(cat {name}.pid)", "resume": "kill -CONT $(cat {
 KILLS = {"kill": "kill -9 $(cat {name}.pid)", "restart": "sh start-{name}.sh"}
 STATE = {"state": "ps -o stat= -p $(cat {name}.pid)"}
 
-# Over before the broker serves, as most start scripts are. What it started goes when the tests do, however they end.
+# Ends before the broker serves, as most start scripts do. The broker ends with the tests, however they end.
 START = """\
 setsid sh -c '{broker} & echo $! > {name}.pid
   while kill -0 {tests} && kill -0 $!; do sleep 1; done
@@ -62,9 +62,9 @@ setsid sh -c '{broker} & echo $! > {name}.pid
 @dataclass(frozen=True)
 class StandIn:
     """
-    A cluster, the file that describes it, and what it looks like from outside.
+    A cluster, the file that describes it, and its state from outside.
 
-    name: its own, and so the prefix of the undo logs of runs on it.
+    name: the prefix of the undo logs of its runs.
     """
 
     name: str
@@ -72,7 +72,7 @@ class StandIn:
     folder: Path
 
     def file(self, timeout_s: float = 10, **instead: str | None) -> str:
-        """As ``--cluster`` takes it; instead: other commands of both brokers, None for no such command."""
+        """The value of ``--cluster``. instead: other commands of both brokers; None removes a command."""
         lines = ["format: 1", f"name: {self.name}", "topic_prefix: rocketdiff-test"]
         lines += [f"command_timeout_s: {timeout_s}", "name_servers:"]
         for node in self.cluster.name_servers:
@@ -86,15 +86,13 @@ class StandIn:
 
     @property
     def undo_logs(self) -> list[Path]:
-        """The undo logs of runs on this cluster."""
         return list(undo_log.logs_folder().glob(f"{self.name}-*"))
 
     def pid(self, name: str) -> int:
-        """Of a node's process, whoever has started it."""
         return int((self.folder / f"{name}.pid").read_text())
 
     def seen(self) -> dict[str, object]:
-        """Topics, settings of brokers and what their processes do: what must be the same afterwards."""
+        """Topics, broker settings and process states, which must be the same after a run."""
         described = read(Path(self.file().partition(":")[2]))
         with Channels() as channels, pytest.MonkeyPatch.context() as patch:
             patch.setattr("rocketdiff.cluster.external.inspect.SLOWEST_ANSWER_MS", 10_000.0)  # on a busy machine too
@@ -105,7 +103,6 @@ class StandIn:
         return {"topics": sorted(answer.body.split(b'"')), "settings": settings, "states": states}
 
     def state(self, name: str) -> str:
-        """R or S for one that runs, T for one that is stopped."""
         state = Path(f"/proc/{self.pid(name)}/stat").read_text().rpartition(")")[2].split()[0]
         return state if state == _STOPPED else "runs"
 
@@ -129,7 +126,7 @@ def stand_in(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StandIn]:
 
 
 def restarted(stand_in: StandIn) -> set[int]:
-    """Brokers that were started by the owner's command: the cluster does not know them, and does not end them."""
+    """Brokers restarted by the owner's command, which the cluster does not end."""
     return {stand_in.pid(node.name) for node in stand_in.cluster.brokers if node.pid is None}
 
 
@@ -138,12 +135,12 @@ def _commands(name: str, lines: Mapping[str, str | None]) -> list[str]:
 
 
 def await_all_undone(stand_in: StandIn) -> None:
-    """Until the guardian has undone everything."""
+    """Wait until the guardian has undone everything."""
     await_that(lambda: not stand_in.undo_logs, "everything undone")
 
 
 def test_a_run_judges_and_leaves_the_cluster_as_it_was(stand_in: StandIn, tmp_path: Path) -> None:
-    """A verdict about both clients, pauses proven under the brokers' own names, and no topic left."""
+    """A run conforms, proves its pauses under the brokers' own names, and restores the cluster."""
     before = stand_in.seen()
     cluster = ("--cluster", stand_in.file(), "--scenarios", str(SCENARIOS))
     done = finished_run(tmp_path, "run", *PAIR, *cluster, "--scenario", "whole/three-pauses")
@@ -161,9 +158,9 @@ def test_a_run_judges_and_leaves_the_cluster_as_it_was(stand_in: StandIn, tmp_pa
 
 def test_kill_restart_and_a_name_servers_pause_are_the_owners_commands(stand_in: StandIn, tmp_path: Path) -> None:
     """
-    Each is proven and undone, the run has a verdict, and the broker that came back is another process.
+    Kill, restart and a name server's pause use the owner's commands; each is proven and undone, and the run conforms.
 
-    No state command tells when a broker is gone: its kill, as any owner's, has ended before the process has.
+    No state command reports when a broker is gone, and the kill command returns before its process has ended.
     """
     before, former = stand_in.seen(), stand_in.pid("mq-blue")
     cluster = ("--cluster", stand_in.file(state=None), "--scenarios", str(SCENARIOS))
@@ -175,7 +172,7 @@ def test_kill_restart_and_a_name_servers_pause_are_the_owners_commands(stand_in:
     assert all(fault["proven_ns"] and fault["heal_proven_ns"] for fault in faults.values())
     log = (run / "cluster" / "two-masters-two-name-servers" / "commands.ndjson").read_text().splitlines()
     ran = [(line["node"], line["verb"], line["exit_code"]) for line in map(json.loads, log) if line["verb"] != "state"]
-    # In order at each node; a slow machine may kill the broker before the name server goes on.
+    # In order for each node; a slow machine may kill the broker before the name server resumes.
     assert [one for one in ran if one[0] == "name-server-1"] == [
         ("name-server-1", "pause", 0),
         ("name-server-1", "resume", 0),
@@ -188,9 +185,9 @@ def test_kill_restart_and_a_name_servers_pause_are_the_owners_commands(stand_in:
 
 
 def test_a_pause_command_that_fails_makes_the_case_invalid_and_says_why(stand_in: StandIn, tmp_path: Path) -> None:
-    """Never a verdict about clients under a fault that was not there."""
+    """A failed pause command makes the case inconclusive; the report quotes its exit code and message."""
     before = stand_in.seen()
-    # What failed may still take effect while its command might have run, and so long the broker is looked at.
+    # A failed command may still take effect until its timeout; the broker is watched that long.
     file = stand_in.file(timeout_s=3, pause="echo connection refused by mq-1 >&2; exit 255")
     cluster = ("--cluster", file, "--scenarios", str(SCENARIOS))
     done = finished_run(tmp_path, "run", *REFERENCES, *cluster, "--scenario", "whole/short-pause", tries=1)
@@ -201,7 +198,7 @@ def test_a_pause_command_that_fails_makes_the_case_invalid_and_says_why(stand_in
 
 
 def test_ctrl_c_during_a_pause_resumes_and_cleans_up(stand_in: StandIn, tmp_path: Path) -> None:
-    """Exit code 130, the broker runs, the topics are gone."""
+    """Ctrl-C during a pause exits with 130, resumes the broker and deletes the topics."""
     before = stand_in.seen()
     with started_run(tmp_path, *LONG_PAUSE, "--cluster", stand_in.file()) as runner:
         run = await_run(tmp_path, lambda _, run: (run / "journal" / "01-faults.ndjson").exists(), "a paused broker")
@@ -215,7 +212,7 @@ def test_ctrl_c_during_a_pause_resumes_and_cleans_up(stand_in: StandIn, tmp_path
 
 
 def test_kill_9_during_a_pause_resumes_and_cleans_up(stand_in: StandIn, tmp_path: Path) -> None:
-    """Without the runner: its guardian undoes what is pending and ends."""
+    """After kill -9 of the runner during a pause its guardian undoes everything and ends."""
     before = stand_in.seen()
     with started_run(tmp_path, *LONG_PAUSE, "--cluster", stand_in.file()) as runner:
         run = await_run(tmp_path, lambda _, run: (run / "journal" / "01-faults.ndjson").exists(), "a paused broker")

@@ -1,4 +1,4 @@
-"""Clients that speak gRPC on a broker that is a proxy too: each call that they claim, and a pause, on real servers."""
+"""gRPC clients on a broker with a local proxy: each claimed call, and a pause."""
 
 import os
 from collections.abc import Iterator
@@ -30,10 +30,10 @@ from tests.live import BUILD_VARIABLE, READY_S, tell_repeat
 pytestmark = [pytest.mark.cluster, pytest.mark.slow]
 
 LATE_SETTINGS = "current message type not match with topic accept message types"
-"""grpc-go compares types until the proxy's settings, which it gets on a stream of their own, say that it need not: late at load 6."""
+"""grpc-go compares message types until the proxy's settings arrive on their own stream: late at load 6."""
 
 SETTINGS_TRIES = 8
-"""One in two was late there."""
+"""One check in two was late there."""
 
 BUILT_HERE = {
     f"{name}:{release_of(client)}": client
@@ -44,7 +44,7 @@ BUILT_HERE = {
 
 @pytest.fixture(scope="module")
 def local_proxy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    """One cluster for all of them: its start costs as much processor time as three clients."""
+    """One cluster for all: its start costs as much processor time as three clients."""
     topology = topology_for(resolved("grpc-java:5.2.0"))
     with start_cluster(topology=topology, folder=tmp_path_factory.mktemp("local"), timeout_s=READY_S) as cluster:
         yield cluster
@@ -52,7 +52,7 @@ def local_proxy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
 
 @pytest.mark.parametrize("spec", ["grpc-java:5.2.0", *BUILT_HERE])
 def test_a_client_that_speaks_grpc_has_no_problem(spec: str, local_proxy: Cluster, tmp_path: Path) -> None:
-    """And what is known of it before it is started is what it says itself."""
+    """Each gRPC client passes the subject check, and its known claims equal its hello."""
     require_tools(spec)
     subject = resolved(spec)
     subject.fetch(None)
@@ -74,7 +74,7 @@ def test_a_client_that_speaks_grpc_has_no_problem(spec: str, local_proxy: Cluste
 
 
 def test_a_local_proxy_names_the_address_by_which_it_was_asked(local_proxy: Cluster) -> None:
-    """By itself it names its own port, so that clients would walk past the relay and nobody would see their attempts."""
+    """The local proxy's route names the queried endpoint; its own port would bypass the relay."""
     topic = f"{local_proxy.topic_prefix}-asked"
     local_proxy.create_topic(topic, 1)
     (own,) = local_proxy.grpc_endpoints.values()

@@ -1,4 +1,4 @@
-"""The main job as a user runs it: two clients, real brokers, one broker dead, a verdict and a report."""
+"""The main job: two clients, real brokers, one dead broker, a verdict and a report."""
 
 import json
 import shutil
@@ -20,7 +20,7 @@ REPORTS = ("report.json", "report.html", "junit.xml", "summary.md")
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """A run that several tests look at: what was told, and its directory, which stays as it is."""
+    """A run that several tests read and none changes."""
 
     told: "subprocess.CompletedProcess[str]"
     run: Path
@@ -28,14 +28,14 @@ class Recorded:
 
 @pytest.fixture(scope="module")
 def recorded(tmp_path_factory: pytest.TempPathFactory) -> Recorded:
-    """Java and the reference, with everything at its default but the scenario; analysed by Spark."""
+    """Java against the reference, with defaults but scenario and seed, analysed by Spark."""
     folder = tmp_path_factory.mktemp("recorded")
     return Recorded(finished_run(folder, "run", *ONE_CASE), run_of(folder))
 
 
 @pytest.mark.spark
 def test_the_reference_behaves_like_java(recorded: Recorded) -> None:
-    """Exit 0 with decisive checks, every report, and the machine line last."""
+    """The reference conforms to Java: exit 0, every report, and the machine line last."""
     told, run = recorded.told, recorded.run
     assert told.returncode == ExitCode.CONFORMS, told.stdout + told.stderr
     line = told.stdout.splitlines()[-1]
@@ -50,10 +50,9 @@ def test_the_reference_behaves_like_java(recorded: Recorded) -> None:
 
 def test_a_release_with_other_rules_diverges_with_signature_and_example(cluster: Cluster, folder: Path) -> None:
     """
-    4.7.1 insists on the failed broker and rewrites its queues; 5.3.3 does neither.
+    4.7.1 retries at the failed broker and rewrites its publish list; 5.3.3 does neither.
 
-    Which of the signatures comes first depends on where the counters stood: a retry to a random queue of four may by
-    chance be the one that 4.7.1 would have taken.
+    Which signature comes first depends on the counters: a retry to a random queue of four may be the one of 4.7.1.
     """
     _, judgement = decided(cluster, folder, "java:4.7.1", "java:5.3.3")
     assert judgement.exit_code is ExitCode.DIVERGES, [result.reason for result in judgement.results if result.reason]
@@ -68,19 +67,19 @@ def test_a_release_with_other_rules_diverges_with_signature_and_example(cluster:
 
 
 def test_a_reference_of_another_release_is_told_from_java(cluster: Cluster, folder: Path) -> None:
-    """The Python reference can be wrong on purpose, and is caught."""
+    """A reference with the rules of another release (4.7.1) diverges from Java 5.3.3."""
     _, judgement = decided(cluster, folder, "java:5.3.3", "python:4.7.1")
     assert judgement.exit_code is ExitCode.DIVERGES, [result.reason for result in judgement.results if result.reason]
 
 
 def test_releases_with_the_same_rules_conform(cluster: Cluster, folder: Path) -> None:
-    """5.3.2 and 5.3.3 differ in a setting that is off."""
+    """5.3.2 and 5.3.3 conform: they differ only in a setting that is off."""
     _, judgement = decided(cluster, folder, "java:5.3.2", "java:5.3.3")
     assert judgement.exit_code is ExitCode.CONFORMS, [result for result in judgement.results if result.reason]
 
 
 def test_a_moved_run_is_judged_again_and_explained(recorded: Recorded, tmp_path: Path) -> None:
-    """A run is a directory: elsewhere, without a cluster and without Spark, the same verdict, and the rule chain of any send."""
+    """A moved run gets the same verdict without cluster or Spark, and its sends can be explained."""
     moved = shutil.copytree(recorded.run, tmp_path / "elsewhere")
     again = finished_run(tmp_path, "analyze", str(moved), "--master", "none", out=False)
     first = recorded.told
@@ -93,7 +92,7 @@ def test_a_moved_run_is_judged_again_and_explained(recorded: Recorded, tmp_path:
 
 
 def test_several_runs_are_judged_together(recorded: Recorded, cluster: Cluster, folder: Path) -> None:
-    """Two seeds of one pair: twice the checks, one verdict."""
+    """Two runs with different seeds get one verdict over twice the checks."""
     other, judgement = decided(cluster, folder, "java:5.3.3", "python:5.3.3", seed=1)
     assert judgement.exit_code is ExitCode.CONFORMS, [result for result in judgement.results if result.reason]
     done = finished_run(folder / "both", "analyze", str(recorded.run), str(other), "--master", "none")

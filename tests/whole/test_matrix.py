@@ -1,4 +1,4 @@
-"""`rocketdiff matrix` on brokers: killed in the middle of a run, called again, and a defect in its cells alone."""
+"""`rocketdiff matrix` on brokers, killed during a run and called again."""
 
 import json
 from pathlib import Path
@@ -15,10 +15,9 @@ FILE = "format: 1\nbaseline: python:5.3.3\nsubjects: ['toy:drops']\nscenarios: [
 
 def test_a_matrix_that_was_killed_goes_on_and_has_a_defect_in_its_cells_alone(tmp_path: Path) -> None:
     """
-    Kill -9 while both clients send leaves no process; the second call makes the run anew, whole and once.
+    Kill -9 while both clients send leaves no process; the second call repeats the run and keeps only the complete one.
 
-    The toy reports success without having sent: it loses messages and makes fewer attempts. Its queues, its protocol and what it did
-    send are as the baseline's.
+    The toy reports success without sending, so only loss and attempts differ; the messages it does send equal the baseline's.
     """
     file, out = tmp_path / "matrix.yaml", tmp_path / "out"
     file.write_text(FILE)

@@ -1,4 +1,4 @@
-"""A program of the user's as the candidate, named on the command line alone."""
+"""A user's program as the candidate, named on the command line only."""
 
 import json
 import shlex
@@ -21,7 +21,7 @@ PROGRAM = Path(__file__).parents[1] / "subjects" / "own.py"
 def test_it_is_judged_and_the_run_can_be_repeated(
     cluster: Cluster, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """One that behaves as Java conforms, under the name of its hello; the run keeps what was typed."""
+    """A program that behaves like Java conforms under its hello's name; the run keeps the typed command."""
     monkeypatch.setenv("PYTHONPATH", import_path())
     spec = f"exec:{shlex.join([sys.executable, str(PROGRAM), '--name', 'acme:1.0'])}"
     run, judgement = decided(cluster, folder, "java:5.3.3", spec)
@@ -34,7 +34,7 @@ def test_it_is_judged_and_the_run_can_be_repeated(
 def test_one_that_tells_only_beginnings_is_judged_beside_a_dead_broker(
     cluster: Cluster, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Described by a file, with errors in neutral words: no question about queues and attempts stays open."""
+    """A program that reports only attempt starts and neutral errors leaves no check open beside a dead broker."""
     monkeypatch.setenv("PYTHONPATH", import_path())
     flags = ["--without", "attempts", "--without", "routes", "--claim", "attempt-starts", "--starts", "--words"]
     described = {"format": 1, "name": "mine", "command": [sys.executable, str(PROGRAM), *flags]}

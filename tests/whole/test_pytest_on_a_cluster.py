@@ -1,4 +1,4 @@
-"""The pytest plugin with real brokers: somebody's own tests and scenarios, items that fail as their cases do, workers."""
+"""The pytest plugin with real brokers: a user's tests, scenarios and workers."""
 
 import json
 from pathlib import Path
@@ -40,16 +40,15 @@ def project(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Forei
 
 
 def document_of(folder: Path) -> dict[str, Any]:
-    """The report of a session."""
     told: dict[str, Any] = json.loads((folder / "report.json").read_bytes())
     return told
 
 
 def test_own_tests_and_scenarios_share_a_cluster_and_end_with_a_verdict(project: ForeignProject) -> None:
     """
-    All pass: exit 0, one run directory with its report, whose scenario is the project's file, and the machine line.
+    A user's tests and scenarios share a cluster: exit 0, one run directory with reports, and the machine line.
 
-    On a machine so busy that an arm starts late the case is invalid: then item, exit code and line say that alike.
+    If an arm starts late on a busy machine the case is invalid; item, exit code and line must agree on that.
     """
     project.scenario("ours/calm")
     project.test(OWN_TESTS)
@@ -72,9 +71,9 @@ def test_own_tests_and_scenarios_share_a_cluster_and_end_with_a_verdict(project:
 
 def test_workers_have_a_cluster_and_a_run_directory_each(project: ForeignProject) -> None:
     """
-    Under `-n 2 --dist loadgroup` each topology is one worker's; items fail with the signature; one verdict over both.
+    Under `-n 2 --dist loadgroup` each worker has one topology; items fail with the signature, in one verdict.
 
-    The toy reports success without having sent, which is told also where a busy machine makes a case invalid.
+    Success without sending is reported even in a case that a busy machine makes invalid.
     """
     project.scenario("ours/one")
     project.scenario("ours/two", "two-masters")
@@ -102,7 +101,7 @@ def test_workers_have_a_cluster_and_a_run_directory_each(project: ForeignProject
 
 @pytest.mark.container
 def test_own_tests_get_their_brokers_in_containers(project: ForeignProject) -> None:
-    """The same fixtures, another backend: the broker is a container of the engine's."""
+    """With ``--rocketdiff-cluster containers`` the fixtures start the broker in a container."""
     for _ in engine_or_skip():
         project.test(
             "import pytest\n"

@@ -1,4 +1,4 @@
-"""Runs on a cluster with access control and TLS: a verdict as without, secrets nowhere, and each mistake told in a sentence."""
+"""Runs with access control and TLS: same verdict, no leaked secret, clear messages."""
 
 import contextlib
 import json
@@ -48,17 +48,17 @@ _CREATE_USER = 3001
 
 _LOOKS_EVERY_S = 0.05
 _LOOKS_AT_NEW = 40
-"""How often a process is read: two seconds, many times what passes between its fork and its program."""
+"""Reads per process: two seconds, many times the gap between fork and exec."""
 
 SECRET = "0f1e2d3c4b5a69788796a5b4c3d2e1f0"  # noqa: S105 - of a test
 
 BUSY = "run nearer to the cluster"
-"""Hint of a run that finds its cluster distant: a machine that other tests share may be too slow for handshakes."""
+"""Hint for a distant cluster: a machine shared with other tests may be too slow for handshakes."""
 
 
 @dataclass(frozen=True)
 class Theirs:
-    """A cluster of ours that stands in for somebody's, with its files; security: how it wants to be asked."""
+    """A cluster of ours that stands in for a user's. security: what its clients must present."""
 
     cluster: Cluster
     folder: Path
@@ -66,17 +66,15 @@ class Theirs:
 
     @property
     def account(self) -> Account:
-        """The one that its owner gives away."""
         assert self.security.account is not None
         return self.security.account
 
     @property
     def file(self) -> str:
-        """As ``--cluster`` takes it."""
         return f"external:{self.folder / 'cluster.yaml'}"
 
     def security_file(self, name: str, text: str, secret: str) -> Path:
-        """A security file with a secret of its own; ``{ca}``, ``{certificate}`` and ``{key}`` in its text are the owner's files."""
+        """Write a security file with its own secret; ``{ca}``, ``{certificate}`` and ``{key}`` are the owner's files."""
         tls = self.security.tls
         assert tls is not None
         path = self.folder / name / "security.yaml"
@@ -96,7 +94,7 @@ TLS_OF_SERVERS = "tls: {ca: {ca}}\n"
 
 @pytest.fixture(scope="module")
 def theirs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Theirs]:
-    """Access control as of 5.3.3, TLS enforced with certificates on both sides, two brokers that can be paused."""
+    """Two pausable brokers of 5.3.3 with access control and mutual TLS enforced."""
     folder = tmp_path_factory.mktemp("theirs")
     made = folder / "made.yaml"
     made.write_text("format: 1\naccount: made\ntls: made-mutual\n")
@@ -115,9 +113,9 @@ def theirs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Theirs]:
 @contextlib.contextmanager
 def looked_for_in_processes(secrets: tuple[str, ...]) -> Iterator[list[str]]:
     """
-    The command lines and environments of all processes; those that had a secret.
+    Search command lines and environments of all processes for secrets; yields the files with one.
 
-    A process says the same as long as it lives, once it is the program it was started for: only new ones are read again and again.
+    Only new processes are read repeatedly: after exec both stay the same.
     """
     found: list[str] = []
     looks: Counter[Path] = Counter()
@@ -142,16 +140,16 @@ def looked_for_in_processes(secrets: tuple[str, ...]) -> Iterator[list[str]]:
 
 
 def files_with(secrets: tuple[str, ...], folder: Path) -> list[Path]:
-    """Files below a folder that have one of the secrets."""
     files = (path for path in folder.rglob("*") if path.is_file())
     return [path for path in files if any(secret.encode() in path.read_bytes() for secret in secrets)]
 
 
 def test_the_verdict_is_that_without_and_no_secret_is_anywhere(theirs: Theirs, tmp_path: Path) -> None:
     """
-    Both clients under pauses, relays as second witnesses, on a cluster that is somebody else's.
+    Java and the reference conform under pauses on a secured external cluster with relays, and no secret leaks.
 
-    The same pair conforms there without (test_external_cluster). Secrets: the account's, and the key of a relay's certificate.
+    Secrets are the account's and the key of a relay's certificate. Without security the pair conforms too
+    (test_external_cluster).
     """
     text = ACCOUNT.format(theirs.account.access_key) + TLS
     file = theirs.security_file("right", text, theirs.account.secret_key)
@@ -213,7 +211,7 @@ MISTAKES: dict[str, tuple[Callable[[Theirs], Path | None], str]] = {
 
 @pytest.mark.parametrize("mistake", list(MISTAKES))
 def test_a_mistake_ends_the_command_before_anything_is_done(theirs: Theirs, mistake: str) -> None:
-    """One message with what to try, and the exit code of a cluster that cannot be used."""
+    """Each mistake is one ClusterError that says what to try, without the secret."""
     make, why = MISTAKES[mistake]
     file = make(theirs)
     with pytest.raises(ClusterError, match=why) as raised:
@@ -223,7 +221,7 @@ def test_a_mistake_ends_the_command_before_anything_is_done(theirs: Theirs, mist
 
 
 def test_an_account_that_may_not_is_told_so(theirs: Theirs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A user without any right, whom the brokers know: before the first topic is created, and nothing is left to be undone."""
+    """An account without rights is reported at the probe topic, and no undo log remains."""
     monkeypatch.setattr("rocketdiff.cluster.external.inspect.SLOWEST_ANSWER_MS", 10_000.0)  # on a busy machine too
     body = json.dumps({"username": "powerless", "password": "p" * 16, "userType": "Normal"}).encode()
     with channels_to(theirs.security) as channels:
@@ -241,7 +239,7 @@ def test_an_account_that_may_not_is_told_so(theirs: Theirs, tmp_path: Path, monk
 
 
 def test_a_client_that_signs_wrongly_is_told_from_one_without_a_route(theirs: Theirs, tmp_path: Path) -> None:
-    """Its route is there; the brokers refuse it, and say why."""
+    """A client with a wrong key fails with the signature error, not with a missing route."""
     setup = new_setup(theirs.cluster, ClientSettings(), 4)
     assert setup.security is not None
     account = setup.security["account"] | {"secret_key": "w" * 32}
@@ -257,7 +255,7 @@ def test_a_client_that_signs_wrongly_is_told_from_one_without_a_route(theirs: Th
 
 
 def test_the_java_client_shows_its_certificate(theirs: Theirs, tmp_path: Path) -> None:
-    """To the servers themselves: no relay is between them."""
+    """The Java client presents its certificate to the servers, without a relay in between."""
     setup, plan = (
         new_setup(theirs.cluster, ClientSettings(), 4),
         Plan(0, 1, (PlannedSend(0, 0, 0, SendKind.PLAIN, 0, 128),)),
@@ -275,7 +273,7 @@ def test_the_java_client_shows_its_certificate(theirs: Theirs, tmp_path: Path) -
 
 @pytest.fixture
 def given(tmp_path: Path) -> Path:
-    """A security file for servers that are started: an account of the user's, certificates made for both sides."""
+    """A security file for clusters that rocketdiff starts: the user's account, generated certificates."""
     file = tmp_path / "given" / "security.yaml"
     private_file(file.parent / "secret", f"{SECRET}\n")
     file.write_text("format: 1\n" + ACCOUNT.format("me") + "tls: made-mutual\n")
@@ -283,7 +281,7 @@ def given(tmp_path: Path) -> Path:
 
 
 def test_a_client_is_checked_on_a_secured_cluster(given: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It signs and shows its certificate, or each of its sends would have failed; nothing that stays has a secret."""
+    """On a secured cluster the subject check passes and leaves no secret."""
     (tmp_path / "temporary").mkdir()
     monkeypatch.setenv("TMPDIR", str(tmp_path / "temporary"))
     with looked_for_in_processes((SECRET,)) as found:
@@ -297,7 +295,7 @@ def test_a_client_is_checked_on_a_secured_cluster(given: Path, tmp_path: Path, m
 
 @pytest.fixture
 def secured(given: Path) -> Iterator[list[str]]:
-    """What `cluster up --security` prints until it is up; it is ended afterwards."""
+    """The first lines printed by `cluster up --security`; the cluster is stopped afterwards."""
     line = [sys.executable, "-m", "rocketdiff.cli.app", "cluster", "up", "--topology", "one-master"]
     environment = os.environ | {"PYTHONPATH": import_path()}
     with subprocess.Popen(
@@ -312,7 +310,11 @@ def secured(given: Path) -> Iterator[list[str]]:
 
 
 def test_a_secured_cluster_that_is_up_says_where_its_clients_find_what_they_need(secured: list[str]) -> None:
-    """A security file, by which requests are answered; without its account they are refused. All of it is gone with the cluster."""
+    """
+    `cluster up` names a security file with an accepted account; unsigned requests are refused.
+
+    The secrets are removed with the cluster.
+    """
     security, state = read(Path(secured[3])).given, up.current()
     assert state is not None
     assert state.security == secured[3]
@@ -331,7 +333,7 @@ def test_a_secured_cluster_that_is_up_says_where_its_clients_find_what_they_need
 
 
 def test_brokers_of_4_9_7_have_accounts_and_tls_too(tmp_path: Path) -> None:
-    """Ready is proven by signed requests; without a signature they refuse; no file that stays has the secret."""
+    """Brokers of 4.9.7 start with accounts and TLS, refuse unsigned requests and leave no secret."""
     made = tmp_path / "made.yaml"
     made.write_text("format: 1\naccount: made\ntls: made\n")
     folder = tmp_path / "cluster"

@@ -1,4 +1,4 @@
-"""What brokers answer besides SEND_OK reaches both clients, who do the same with it: a slave that is silent, flow control."""
+"""Statuses and codes other than SEND_OK, which both clients treat alike."""
 
 from pathlib import Path
 
@@ -19,7 +19,7 @@ PAIR = ("java:5.3.3", "python:5.3.3")
 
 
 def test_a_status_is_tried_again_and_told_when_nothing_better_came(tmp_path: Path) -> None:
-    """Three attempts at the only master, each stored and none of them copied: the call returns FLUSH_SLAVE_TIMEOUT."""
+    """Each of three attempts at the only master is stored but not replicated: FLUSH_SLAVE_TIMEOUT."""
     with start_cluster(topology="master-with-slave-sync", folder=tmp_path / "cluster", timeout_s=READY_S) as pair:
         scenario = "double-write/only-slave-paused-and-tried-again"
         run, judgement = decided(pair, tmp_path / "runs", *PAIR, scenario, root=None)
@@ -32,7 +32,7 @@ def test_a_status_is_tried_again_and_told_when_nothing_better_came(tmp_path: Pat
 
 
 def test_a_busy_broker_fails_the_send_when_the_others_are_busy_too(cluster: Cluster, folder: Path) -> None:
-    """From 5.3.0 on SYSTEM_BUSY is tried again; with both brokers busy the call gives up and names that code."""
+    """SYSTEM_BUSY is retried from 5.3.0 on; with both brokers busy the send fails with it."""
     run, judgement = decided(cluster, folder, *PAIR, "flow-control/both-busy", root=None)
     assert signatures(judgement) == set()
     assert judgement.exit_code is ExitCode.CONFORMS, [result for result in judgement.results if result.reason]

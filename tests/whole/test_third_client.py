@@ -1,4 +1,4 @@
-"""The C++ client against Java, through whole runs: judged by what the wire saw of it, against the baseline's own rules."""
+"""Whole runs of the C++ client against Java, with the wire as its witness."""
 
 import json
 from dataclasses import replace
@@ -21,15 +21,15 @@ pytestmark = [pytest.mark.cluster, pytest.mark.slow]
 WENT_ON = "attempts.went-on/retry"
 
 OWN_IDS = "content.key-differs-between-copies/UNIQ_KEY"
-"""Every attempt has a client id of its own, which shows wherever a message was stored twice."""
+"""Every attempt has its own client id, which shows when a message is stored twice."""
 
 
 def test_it_goes_on_where_java_gives_up(cluster: Cluster, folder: Path) -> None:
     """
-    From 4.3.0 on a paused broker eats Java's whole budget; this client has one a attempt. Nothing else differs here.
+    From 4.3.0 on a paused broker uses up Java's whole budget; the C++ client has one budget per attempt.
 
-    On a quiet machine its retries begin within the ms in which the budget ends, where Java may make one too; the longer pauses of the
-    shipped ledger's test below always show it.
+    On a quiet machine its retries begin in the millisecond in which the budget ends, where Java may make one too; the longer
+    pauses in the ledger test below always show the difference.
     """
     run, judgement = decided(cluster, folder, "java:5.3.3", "cpp:2.1.0", "whole/three-pauses")
     assert judgement.exit_code is ExitCode.DIVERGES
@@ -43,10 +43,10 @@ def test_it_goes_on_where_java_gives_up(cluster: Cluster, folder: Path) -> None:
 
 def test_it_goes_on_as_java_did_before_4_3_0(cluster: Cluster, folder: Path) -> None:
     """
-    There every attempt had the whole timeout in Java too.
+    Before 4.3.0 every attempt had the whole timeout in Java too, so only the queue counters differ.
 
-    What is left: after a retry that release's counter has moved by one, this client's by every queue it passed. That shows in
-    the next send, and in the next retry where a slow machine lets a send meet two brokers that are paused.
+    After a retry the counter of 4.2.0 has moved by one, the C++ client's by every queue it passed. This shows in the next send,
+    and in the next retry if a send meets two paused brokers.
     """
     _, judgement = decided(cluster, folder, "java:4.2.0", "cpp:2.1.0", "whole/three-pauses")
     assert judgement.exit_code is ExitCode.DIVERGES
@@ -56,9 +56,9 @@ def test_it_goes_on_as_java_did_before_4_3_0(cluster: Cluster, folder: Path) -> 
 
 def test_what_the_wire_cannot_see_is_not_held_against_it(cluster: Cluster, folder: Path) -> None:
     """
-    Refused connections leave no trace: with a dead broker nothing is said about queues and attempts.
+    Refused connections leave no trace on the wire, so a dead broker causes no divergence of queues or attempts.
 
-    That its port was shut the relay wrote down; every send from then on is one that nobody can have seen all of.
+    The relay records that the port was shut; from then on no send counts as fully observed.
     """
     run = run_pair(cluster, folder, "java:5.3.3", "cpp:2.1.0", "whole/dead-broker")
     judgement = judge(run)
@@ -74,10 +74,9 @@ def test_what_the_wire_cannot_see_is_not_held_against_it(cluster: Cluster, folde
 
 def test_the_shipped_ledger_declares_what_is_known_of_it(cluster: Cluster, folder: Path) -> None:
     """
-    With default timeouts it retries past a broker that is paused for longer than 3 s, and Java fails: known, so exit 0.
+    The shipped ledger declares that this client retries past a broker paused for over 3 s, where Java fails: exit 0.
 
-    Without the ledger exit 1 with the signature; 1 again when the entry is removed, and 3 when one is left of something
-    that is no more. All four from one run.
+    The same run exits with 1 without the ledger or that entry, and with 3 if an entry no longer occurs.
     """
     scenario = "retries/past-paused-brokers"
     run, bare = decided(cluster, folder, "java:5.3.3", "cpp:2.1.0", scenario, root=None, is_all_valid=True)

@@ -1,4 +1,4 @@
-"""Nobody's client is to blame for what a machine does: such a case is invalid or ends with the cause, never a divergence or a pass."""
+"""What the machine does makes a case invalid or ends the run; it causes no divergence or pass."""
 
 import os
 import signal
@@ -35,13 +35,12 @@ PAIR = ("--subject", "python:5.3.3", "--subject", "toy:honest", "--seed", "3", "
 STOPPED_S = 2.0
 BUSY_CORES = 2
 BUSY_S = 4.5
-"""From the first sends to the last of whole/three-pauses."""
+"""From the first to the last send of whole/three-pauses."""
 RELAY, SUPERVISOR = "rocketdiff.relay.proxy.program", "process/supervisor.py"
-"""In the command line of a relay; in that of its supervisor, which repeats what it supervises."""
+"""Text in the command lines of a relay and of its supervisor."""
 
 
 def broken_guards(run: Path) -> dict[str, str]:
-    """What each broken guard of the first case saw."""
     return {guard.name: guard.seen for guard in RunDirectory.open(run).entry(1).guards if not guard.held}
 
 
@@ -51,7 +50,7 @@ def verdicts(judgement: RunJudgement) -> set[Verdict]:
 
 @pytest.mark.parametrize(("arm", "baseline"), [("baseline", "java:5.3.3"), ("candidate", "python:5.3.3")])
 def test_a_subject_that_somebody_stops_is_not_blamed(cluster: Cluster, folder: Path, arm: str, baseline: str) -> None:
-    """Stopped for two seconds in the middle of its sends: no check diverges or conforms, and the guard names the arm."""
+    """An arm stopped for two seconds while it sends breaks its guard; no check diverges or conforms."""
 
     def stop_for_a_while(run: Path) -> None:
         os.kill(subject_of(run, arm), signal.SIGSTOP)
@@ -68,11 +67,11 @@ def test_a_subject_that_somebody_stops_is_not_blamed(cluster: Cluster, folder: P
 def test_a_clock_that_steps_makes_a_case_invalid(
     cluster: Cluster, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The runner's own wall clock jumps by two seconds under way, as after a correction by NTP."""
+    """A step of two seconds in the runner's wall clock, as by NTP, makes the case invalid."""
     steps = iter([0])
 
     class Stepping:
-        """The module `time` as the runner sees it, whose wall clock is right at first and two seconds ahead afterwards."""
+        """The module ``time`` with a wall clock two seconds ahead after the first reading."""
 
         monotonic, monotonic_ns, sleep = time.monotonic, time.monotonic_ns, time.sleep
 
@@ -84,7 +83,7 @@ def test_a_clock_that_steps_makes_a_case_invalid(
     run = run_pair(cluster, folder, "python:5.3.3", "toy:honest", "whole/calm")
     judgement = judge(run)
     assert judgement.exit_code is ExitCode.INCONCLUSIVE
-    # The two clocks are read one after the other, and the runner may have to wait in between.
+    # The two clocks are read one after the other, and the runner may be delayed in between.
     assert 1_500 < int(broken_guards(run)["clock-steady"].removesuffix(" ms")) < 2_500
     by_check = {result.check: result for result in judgement.results}
     assert by_check["queue-choice"].verdict is Verdict.INVALID
@@ -92,7 +91,7 @@ def test_a_clock_that_steps_makes_a_case_invalid(
 
 
 def test_a_relay_that_dies_ends_the_run_with_the_cause(tmp_path: Path) -> None:
-    """Without its witness a case shows nothing: no verdict, the reason in words, nothing left behind."""
+    """A dead relay ends the run with the cause and exit code ENVIRONMENT, without a verdict."""
     arguments = (*PAIR, "--scenario", "whole/long-pause", "--wire")
     with started_run(tmp_path, *arguments) as runner:
         run = await_run(tmp_path, sends_are_flowing, "both arms sending")
@@ -113,7 +112,7 @@ def test_a_relay_that_dies_ends_the_run_with_the_cause(tmp_path: Path) -> None:
 
 @contextmanager
 def busy_cores() -> Iterator[None]:
-    """As many endless loops as there are cores here, of ordinary priority."""
+    """One endless loop of ordinary priority per core of this machine."""
     loops = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(BUSY_CORES)]
     try:
         yield
@@ -125,10 +124,9 @@ def busy_cores() -> Iterator[None]:
 
 def test_load_flips_no_verdict(cluster: Cluster, folder: Path) -> None:
     """
-    With both cores kept busy while they send, clients that behave alike never diverge, exactly or by statistics.
+    With both cores busy during the sends, clients that behave alike never diverge.
 
-    How many checks can still be decided is the machine's business; that the situation was there at all is shown by the
-    pauses, which the guards saw proven. Where the load broke a pause, the run is made again.
+    How many checks are decided depends on the machine. Guards prove the pauses; if the load breaks one, the run is repeated.
     """
 
     def keep_busy(_: Path) -> None:

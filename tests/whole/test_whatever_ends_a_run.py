@@ -1,4 +1,4 @@
-"""However a run ends, nothing of it lives on, its traces can be read, and it never passes without the evidence."""
+"""However a run ends, no process survives, its traces are readable, and it never passes without evidence."""
 
 import os
 import signal
@@ -41,7 +41,7 @@ def is_paused_under_sends(manifest: dict[str, Any], run: Path) -> bool:
 
 
 def test_kill_9_of_the_runner_leaves_no_process_and_readable_traces(tmp_path: Path) -> None:
-    """Also while a broker is paused; what is judged of the remains is not valid, never conforming."""
+    """Kill -9 of the runner during a pause leaves no process; the traces are readable and inconclusive."""
     with started_run(tmp_path, *PAIR, *LONG_PAUSE) as runner:
         run = await_run(tmp_path, is_paused_under_sends, "both arms sending and a paused broker")
         runner.kill()
@@ -54,9 +54,9 @@ def test_kill_9_of_the_runner_leaves_no_process_and_readable_traces(tmp_path: Pa
 
 def test_being_asked_to_end_stops_everything(tmp_path: Path) -> None:
     """
-    Ctrl-C: exit code 130, one message, no process, the case aborted.
+    Ctrl-C ends the run with exit code 130, one message, no process and an inconclusive case.
 
-    That other signals mean the same is shown by tests/cli/test_endings.py.
+    tests/cli/test_endings.py covers other signals.
     """
     with started_run(tmp_path, *REFERENCES, *LONG_PAUSE) as runner:
         run = await_run(tmp_path, sends_are_flowing, "both arms sending")
@@ -71,7 +71,7 @@ def test_being_asked_to_end_stops_everything(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("arm", "baseline"), [("baseline", "java:5.3.3"), ("candidate", "python:5.3.3")])
 def test_a_subject_killed_from_outside_is_a_result(cluster: Cluster, folder: Path, arm: str, baseline: str) -> None:
-    """The run goes on to its verdict; the dead arm, a JVM or not, is a divergence of the protocol, not a crash of ours."""
+    """A subject killed from outside, JVM or not, is the divergence protocol.died, and the run continues."""
 
     def kill(run: Path) -> None:
         os.kill(subject_of(run, arm), signal.SIGKILL)
@@ -84,9 +84,9 @@ def test_a_subject_killed_from_outside_is_a_result(cluster: Cluster, folder: Pat
 
 def test_a_server_that_dies_by_itself_never_leads_to_a_pass(tmp_path: Path) -> None:
     """
-    A death nobody planned makes the case invalid, and the run says which server it was.
+    A broker that dies without a planned fault makes the run inconclusive and is named.
 
-    Every node is asked the same way, as tests/run/test_case.py shows with a name server.
+    All nodes are watched alike; tests/run/test_case.py shows a name server.
     """
     with started_run(tmp_path, *REFERENCES, *CHOSEN, "whole/short-pause") as runner:
         run = await_run(tmp_path, sends_are_flowing, "both arms sending")
@@ -99,7 +99,7 @@ def test_a_server_that_dies_by_itself_never_leads_to_a_pass(tmp_path: Path) -> N
 
 
 def test_without_java_there_is_one_clear_message(tmp_path: Path) -> None:
-    """A machine without a JVM: exit 69, what was looked for, what to do; and nothing was downloaded in vain."""
+    """Without a JVM the command exits with 69, a clear message and no download."""
     environment = {
         "PATH": str(Path(sys.executable).parent),
         "HOME": str(tmp_path),

@@ -1,4 +1,4 @@
-"""The wire as a second witness of clients that tell everything, and faults on the wire."""
+"""The wire as a second witness, and faults on the wire."""
 
 from pathlib import Path
 
@@ -13,7 +13,7 @@ pytestmark = [pytest.mark.cluster, pytest.mark.slow]
 
 
 def test_java_and_the_reference_tell_what_the_wire_saw(cluster: Cluster, folder: Path) -> None:
-    """With --wire and a broker that dies: both hooks and both relays tell one story, and nothing else changes."""
+    """With --wire and a dead broker, hooks and relays agree, and the run conforms."""
     run, judgement = decided(cluster, folder, "java:5.3.3", "python:5.3.3", is_wire_wanted=True)
     (case,) = RunDirectory.open(run).manifest.cases
     witnesses = {guard.name: guard for guard in case.guards if guard.name.startswith("witness-")}
@@ -26,7 +26,7 @@ def test_java_and_the_reference_tell_what_the_wire_saw(cluster: Cluster, folder:
 
 
 def test_a_lost_answer_fails_the_send_and_both_arms_conform(cluster: Cluster, folder: Path) -> None:
-    """A fault on the wire brings its relays with it; it is proven in both directions, and the rules explain what follows."""
+    """A fault on the wire starts its relays and is proven in both directions; both arms conform."""
     run, judgement = decided(cluster, folder, "java:5.3.3", "python:5.3.3", "wire/swallowed-responses", root=None)
     (case,) = RunDirectory.open(run).manifest.cases
     proof = {guard.name: guard.seen for guard in case.guards}["fault-1"]
@@ -34,8 +34,8 @@ def test_a_lost_answer_fails_the_send_and_both_arms_conform(cluster: Cluster, fo
     assert signatures(judgement) == set()
     assert judgement.exit_code is ExitCode.CONFORMS, [result for result in judgement.results if result.reason]
     told = [set(sends) for sends in told_sends(run).values()]
-    # On a busy machine one of the two may not send while answers are lost; a wait that ends in the very ms of the timeout leaves
-    # 0 ms for a retry, which fails as well, and the send with another error.
+    # On a busy machine one arm may not send while answers are lost. A wait that ends in the millisecond of the timeout leaves
+    # 0 ms for a retry, which fails as well, and the send has another error.
     errors = [each - {"SEND_OK"} for each in told]
     assert any(errors)
     assert all(each <= {"RemotingTooMuchRequestException", "MQClientException"} for each in errors)

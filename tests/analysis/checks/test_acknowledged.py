@@ -1,4 +1,4 @@
-"""A message acknowledged before it is stored: judged to the exit code, whatever the brokers' clock says."""
+"""Messages acknowledged before they are stored are found, even if a broker's clock is ahead."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -18,7 +18,7 @@ STRUCK = 40
 
 
 def later(told: Told, by_ms: int, only: int | None = None) -> None:
-    """What brokers stored is stamped later; only: one send's message."""
+    """Shift the store times. only: the one send to shift."""
     told.stored = [
         replace(one, store_timestamp_ms=one.store_timestamp_ms + by_ms) if only in (None, one.send) else one
         for one in told.stored
@@ -27,9 +27,7 @@ def later(told: Told, by_ms: int, only: int | None = None) -> None:
 
 @pytest.mark.parametrize(("by_ms", "code"), [(100, ExitCode.CONFORMS), (102, ExitCode.DIVERGES)])
 def test_a_hundred_milliseconds_are_let_pass(by_ms: int, code: ExitCode, new_run: NewRun, ending_of: EndingOf) -> None:
-    """
-    A send is stored and answered a millisecond after it began, so its broker's clock may be that much ahead, and not more.
-    """
+    """A message may be stored 100 ms after its acknowledgement, plus the 1 ms by which the clock may be ahead."""
     ended = ending_of(new_run([CALM], change=lambda told: later(told, by_ms, STRUCK)))
     found = [one.signature for result in ended.judgement.results for one in result.divergences]
     assert ended.judgement.exit_code is code
@@ -37,16 +35,16 @@ def test_a_hundred_milliseconds_are_let_pass(by_ms: int, code: ExitCode, new_run
 
 
 def test_brokers_whose_clock_is_ahead_are_no_difference(new_run: NewRun, ending_of: EndingOf) -> None:
-    """Ten seconds in both arms."""
+    """Clocks 10 s ahead in both arms conform."""
     ended = ending_of(new_run([CALM], change_arms=lambda told, _: later(told, 10_000)))
     assert ended.judgement.exit_code is ExitCode.CONFORMS
 
 
 def test_a_client_that_acknowledges_everything_early_is_found(new_run: NewRun, ending_of: EndingOf) -> None:
-    """The other client's messages show that the clock is not ahead."""
+    """A client that acknowledges 800 ms early diverges: the baseline shows that the clocks are right."""
     ended = ending_of(new_run([CALM], change=lambda told: later(told, 800)))
     assert ended.judgement.exit_code is ExitCode.DIVERGES
     (divergence,) = [one for result in ended.judgement.results for one in result.divergences]
-    # Until the baseline's first message on a broker nothing is known of its clock: 60, less some of the first eight.
+    # A broker's clock is unknown until the baseline's first message there, so some of the first eight are not judged.
     assert divergence.signature == "loss.stored-after-its-acknowledgement"
     assert 52 <= divergence.count <= 60

@@ -1,4 +1,4 @@
-"""A defect of asynchronous sends, planted beside a paused broker: what no release does is found, what some do is not."""
+"""Defects of asynchronous sends beside a pause are found, unless the release has them too."""
 
 from dataclasses import replace
 
@@ -12,7 +12,7 @@ from tests.analysis.synthetic import MS, Change, Told
 
 @pytest.mark.parametrize("broker", [HEALTHY, PAUSED])
 def test_a_callback_lost_in_a_pause(broker: str, found: Found) -> None:
-    """Of a message that was acknowledged, or of one that was given up; no release from 4.7.0 on may lose either."""
+    """From 4.7.0 on no callback may be missing, whether the message was acknowledged or failed."""
 
     def lose(told: Told) -> None:
         number = sends_to(told, broker, ASYNC)[3]
@@ -27,7 +27,7 @@ def never_called_back(one: Send) -> Send:
 
 
 def test_many_callbacks_lost_in_a_pause_are_not_cleared_where_some_may_be(found: Found) -> None:
-    """To 4.6.1 answers are confused, so a few are excused; a client that loses one in twelve is not called faithful."""
+    """Up to 4.6.1 confused answers excuse 3 missing callbacks; many leave the check indecisive."""
 
     def lose(many: int) -> Change:
         def change(told: Told) -> None:
@@ -43,7 +43,7 @@ def test_many_callbacks_lost_in_a_pause_are_not_cleared_where_some_may_be(found:
 
 @pytest.mark.parametrize("release", ["4.6.1", "5.3.3"])
 def test_a_callback_called_twice_in_a_pause(release: str, found: Found) -> None:
-    """No confusion calls anybody twice."""
+    """A second callback diverges in every release: confused answers cause none."""
 
     def twice(told: Told) -> None:
         number = sends_to(told, HEALTHY, ASYNC)[3]
@@ -55,7 +55,7 @@ def test_a_callback_called_twice_in_a_pause(release: str, found: Found) -> None:
 
 @pytest.mark.parametrize("release", ["4.0.0-incubating", "4.2.0", "4.6.1"])
 def test_an_asynchronous_send_that_is_not_tried_again(release: str, found: Found) -> None:
-    """To 4.6.1 a timeout is followed by an attempt elsewhere, for which a pause leaves a connection."""
+    """Up to 4.6.1 a timed-out send must be retried elsewhere; the pause leaves a connection for it."""
 
     def stop(told: Told) -> None:
         number = sends_to(told, PAUSED, ASYNC)[3]
@@ -69,7 +69,7 @@ def test_an_asynchronous_send_that_is_not_tried_again(release: str, found: Found
 
 
 def test_an_asynchronous_send_that_is_not_tried_at_all(found: Found) -> None:
-    """A pause takes no broker's address away."""
+    """A send without an attempt diverges: a pause removes no broker's address."""
 
     def refuse_to(told: Told) -> None:
         number = sends_to(told, PAUSED, ASYNC)[3]
@@ -81,7 +81,7 @@ def test_an_asynchronous_send_that_is_not_tried_at_all(found: Found) -> None:
 
 
 def test_an_asynchronous_send_that_is_tried_again(found: Found) -> None:
-    """From 5.3.2 on a timeout leaves no time for another attempt, elsewhere or not."""
+    """From 5.3.2 on a timeout leaves no time for a retry."""
 
     def insist(told: Told) -> None:
         number = sends_to(told, PAUSED, ASYNC)[3]
@@ -97,7 +97,7 @@ def test_an_asynchronous_send_that_is_tried_again(found: Found) -> None:
     ("release", "noted"), [("4.6.1", set()), ("5.3.3", {"queue-choice witness.queue-or-offset-wrong"})]
 )
 def test_a_result_that_names_another_place_in_a_pause(release: str, noted: set[str], found: Found) -> None:
-    """Another message's answer, where releases may confuse them."""
+    """A wrong offset diverges in 5.3.3; in 4.6.1 it may belong to another message."""
 
     def lie(told: Told) -> None:
         number = sends_to(told, HEALTHY, ASYNC)[3]
@@ -110,14 +110,14 @@ STORED_TWICE = "duplication duplication.stored-more-than-attempted"
 
 
 def refuse(told: Told, number: int) -> None:
-    """The callback says SYSTEM_BUSY, and the message is stored."""
+    """The callback reports SYSTEM_BUSY for a stored message."""
     refused = {"error": "MQBrokerException", "code": 2, "status": None}
     told.attempts = [replace(one, **refused) if one.send == number else one for one in told.attempts]  # type: ignore[arg-type]  # names and values of fields
     change_send(told, number, lambda one: replace(one, **refused, broker=None, queue_id=None, queue_offset=None))  # type: ignore[arg-type]  # the same
 
 
 def test_a_refusal_may_be_another_messages(found: Found) -> None:
-    """To 4.6.1, while requests are made again; in calm, from 4.7.0 on, or of a second copy it is no excuse."""
+    """Up to 4.6.1 a refusal near a pause may be another message's, but not in calm, from 4.7.0 on, or for a second copy."""
 
     def in_the_pause(told: Told) -> None:
         refuse(told, sends_to(told, HEALTHY, ASYNC)[3])
@@ -144,7 +144,7 @@ def test_a_refusal_may_be_another_messages(found: Found) -> None:
 def test_a_refused_retry_speaks_for_the_attempt_before_it(
     retries: int, copies: int, noted: set[str], found: Found
 ) -> None:
-    """Nobody sees a retry without a connection, so what the callback says is told of the one request that was written and stored."""
+    """A refused connection may belong to an unreported retry, so the reported attempt may have left one copy."""
     story = replace(ASYNC, settings=replace(ASYNC.settings, retry_times_when_send_async_failed=retries))
 
     def refuse_connection(told: Told) -> None:
@@ -160,7 +160,7 @@ def test_a_refused_retry_speaks_for_the_attempt_before_it(
 
 
 def test_a_second_attempt_speaks_for_itself_where_one_retry_is_allowed(found: Found) -> None:
-    """No retry is left that could have been refused: the last attempt's copy is one too many."""
+    """The refused connection of the last allowed retry is its own, so its copy is one too many."""
     story = replace(ASYNC, settings=replace(ASYNC.settings, retry_times_when_send_async_failed=1))
 
     def refuse_connection(told: Told) -> None:
@@ -176,7 +176,7 @@ def test_a_second_attempt_speaks_for_itself_where_one_retry_is_allowed(found: Fo
 
 @pytest.mark.parametrize(("cause", "seen"), [(None, "none"), ("RemotingSendRequestException", "")])
 def test_an_exception_with_another_cause(cause: str | None, seen: str, found: Found) -> None:
-    """5.3.3 names the timeout that ended the send; a lost connection may have been the cause beside a fault, none at all not."""
+    """In 5.3.3 an exception needs its cause; a lost connection is accepted near a fault."""
 
     def rename(told: Told) -> None:
         failed = next(one.send for one in told.sends if one.error == "MQClientException")

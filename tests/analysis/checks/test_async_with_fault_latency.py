@@ -1,4 +1,4 @@
-"""Asynchronous sends with fault latency: what nobody can know alarms nobody, and what can be known is still judged."""
+"""Asynchronous sends with fault latency: only the queue choice cannot be judged."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -15,18 +15,18 @@ from tests.analysis.verdicts import judged
 NewRun = Callable[..., RunDirectory]
 
 RELEASES = ("4.0.0-incubating", "4.2.0", "4.3.2", "5.3.3", "5.5.0")
-"""In those from 4.7.0 to 5.3.1 a retry after a timeout has less than no time left, which these stories do not play."""
+"""From 4.7.0 to 5.3.1 a retry after a timeout has negative time left, which the scripted traces do not support."""
 
 
 @pytest.mark.parametrize("release", RELEASES)
 def test_faithful_clients_conform(new_run: NewRun, release: str) -> None:
-    """A broker pauses, callbacks note it, and first choices avoid it from an instant on that no witness sees."""
+    """Faithful clients conform although no witness sees when callbacks update the fault table."""
     run = new_run([ASYNC_WITH_LATENCY], baseline=f"java:{release}", candidate=f"python:{release}")
     assert judged(run).exit_code is ExitCode.CONFORMS
 
 
 def test_the_choice_is_said_to_be_unknowable_where_it_was_planned(found: Found) -> None:
-    """The format refuses to ask; a run of an older program may have."""
+    """``queue-choice`` does not apply; only runs of older versions could plan it here."""
     asked = replace(ASYNC_WITH_LATENCY, checks=("queue-choice", "error-kind"))
     evidence = found(asked)["queue-choice"]
     assert evidence.standing is Standing.NOT_APPLICABLE
@@ -35,7 +35,7 @@ def test_the_choice_is_said_to_be_unknowable_where_it_was_planned(found: Found) 
 
 
 def insist(told: Told) -> None:
-    """A send that timed out is tried once more, at a healthy broker; from 5.3.2 on no time is left for that."""
+    """Retry a timed-out send; from 5.3.2 on no time is left for that."""
     number = next(one.send for one in told.sends if one.error is not None)
     go_elsewhere(told, number)
     change_send(
@@ -44,11 +44,11 @@ def insist(told: Told) -> None:
 
 
 def test_a_message_sent_again_is_found(new_run: NewRun) -> None:
-    """How a send ends does not hang on the fault table, so it is judged as ever."""
+    """A forbidden retry fails the run: how a send ends does not depend on the fault table."""
     assert judged(new_run([ASYNC_WITH_LATENCY], change=insist)).exit_code is ExitCode.DIVERGES
 
 
 def test_a_message_sent_again_is_an_attempt_too_many(found: Found) -> None:
-    """Whether `attempts` is planned or not."""
+    """``attempts`` finds a forbidden retry even if the case did not plan it."""
     unplanned = replace(ASYNC_WITH_LATENCY, checks=("error-kind",))
     assert signatures(found(unplanned, insist)) == {"attempts attempts.went-on/retry"}

@@ -1,4 +1,4 @@
-"""What lies next to a leniency is found, to the exit code: the same lie without the circumstance that excuses it."""
+"""Defects are found if the circumstance that would excuse them is missing."""
 
 from dataclasses import replace
 
@@ -12,7 +12,7 @@ CALM = 9
 
 
 def refuse_connection(told: Told, number: int) -> None:
-    """Stored, and told as one that found no connection."""
+    """Report a refused connection for a stored message."""
     refused = {"error": "RemotingConnectException", "status": None}
     told.attempts = [replace(one, **refused) if one.send == number else one for one in told.attempts]  # type: ignore[arg-type]  # names and values of fields
     given_up = {"error": "MQClientException", "cause": "RemotingConnectException", "status": None, "broker": None}
@@ -20,14 +20,14 @@ def refuse_connection(told: Told, number: int) -> None:
 
 
 def test_a_refused_connection_in_calm_excuses_no_copy(found: Found) -> None:
-    """An unseen retry may have been refused beside a fault; in calm nobody refuses."""
+    """A refused connection in calm has no cause; near a fault it may be a retry's."""
     assert signatures(found(ASYNC, lambda told: refuse_connection(told, CALM))) & {
         "outcomes outcomes.failed-without-cause/RemotingConnectException",
     }
 
 
 def test_a_healthy_broker_refuses_nobody_while_another_is_paused(found: Found) -> None:
-    """A paused broker keeps its connections, and the other has none of its faults."""
+    """Another broker's pause is no cause for a connection that a healthy broker refused."""
     seen = signatures(found(ASYNC, lambda told: refuse_connection(told, sends_to(told, HEALTHY, ASYNC)[3])))
     assert "outcomes outcomes.failed-without-cause/RemotingConnectException" in seen
 
@@ -36,7 +36,7 @@ def test_a_healthy_broker_refuses_nobody_while_another_is_paused(found: Found) -
 def test_a_stopped_broker_acknowledges_nothing_but_another_messages_answer(
     release: str, is_found: bool, found: Found
 ) -> None:
-    """To 4.6.1 the answer of a request that was made again may be taken for another's; from 4.7.0 on none is."""
+    """A stopped broker's acknowledgement diverges; up to 4.6.1 it may be another request's answer."""
 
     def acknowledge(told: Told) -> None:
         number = sends_to(told, PAUSED, ASYNC)[3]
@@ -52,7 +52,7 @@ def test_a_stopped_broker_acknowledges_nothing_but_another_messages_answer(
 
 
 def test_no_route_where_there_is_one(found: Found) -> None:
-    """Only a list that was emptied just then excuses a call that says so."""
+    """A send without a route diverges unless its publish list was just emptied."""
 
     def deny(told: Told) -> None:
         told.attempts = [one for one in told.attempts if one.send != CALM]
@@ -64,7 +64,7 @@ def test_no_route_where_there_is_one(found: Found) -> None:
 
 
 def test_a_connection_lost_before_its_own_threads_timeout_is_lost_for_nothing(found: Found) -> None:
-    """Another thread's timeout may be told late; a thread alone has nobody to blame for the request before."""
+    """Another thread's later timeout may explain a lost connection, but not one of the same thread."""
 
     def lose(told: Told) -> None:
         timed_out = min(one.start_ns for one in told.attempts if one.error == "RemotingTimeoutException")
@@ -80,7 +80,7 @@ def test_a_connection_lost_before_its_own_threads_timeout_is_lost_for_nothing(fo
 
 @pytest.mark.parametrize("broker", [HEALTHY, PAUSED])
 def test_a_one_way_message_in_two_places(broker: str, found: Found) -> None:
-    """What a hook told of the one request does not account for a copy elsewhere."""
+    """One reported one-way request does not explain a second copy elsewhere."""
 
     def twice(told: Told) -> None:
         copy = next(one for one in told.stored if one.broker == broker)

@@ -1,4 +1,4 @@
-"""Callbacks: one send, made by hand, and whether the check finds it called back as often as the rules have it."""
+"""The check ``callbacks`` on a manually built send."""
 
 from dataclasses import replace
 from types import SimpleNamespace
@@ -28,13 +28,13 @@ S = 1_000_000_000
 
 @pytest.mark.parametrize(("times", "noted"), [(0, [NEVER]), (1, []), (2, [TWICE])])
 def test_a_callback_is_called_once(times: int, noted: list[str]) -> None:
-    """Never and twice are differences."""
+    """A callback that is never called, or twice, diverges."""
     row = replace(ROW, mode=SendMode.ASYNC, callbacks=times)
     assert seen(Callbacks, alone(side(Arm.CANDIDATE, row))) == noted
 
 
 def test_a_release_may_call_a_failed_send_back_twice() -> None:
-    """5.3.0 to 5.3.3, by the rules; a send that succeeded is called back once there too."""
+    """5.3.0 to 5.3.3 may call back a failed send twice, but no successful one."""
     habits = AsyncHabits(loses_callbacks=False, most_callbacks=2)
     failed = replace(ROW, mode=SendMode.ASYNC, callbacks=2, error="MQClientException", cause=TOO_LATE)
     stored = replace(ROW, mode=SendMode.ASYNC, callbacks=2)
@@ -45,7 +45,7 @@ def test_a_release_may_call_a_failed_send_back_twice() -> None:
 
 
 def test_a_connection_that_came_in_time_excuses_no_second_callback() -> None:
-    """Any other exception was not told twice by any release, and a third call is one too many."""
+    """A second callback needs a connection that came too late; a third always diverges."""
     habits = AsyncHabits(loses_callbacks=False, most_callbacks=2)
     late = replace(ROW, mode=SendMode.ASYNC, callbacks=2, error="MQClientException", cause=TOO_LATE)
     for row in (replace(late, cause="CompletionException"), replace(late, callbacks=3)):
@@ -59,13 +59,13 @@ def test_a_connection_that_came_in_time_excuses_no_second_callback() -> None:
     [("5.1.4", 2, 1), ("5.3.0", 0, 2), ("5.3.0", 2, 3), ("5.3.0", 3, 3), ("5.3.2", 2, 2), ("5.4.0", 2, 1)],
 )
 def test_how_often_a_release_calls_back(release: str, retries: int, most: int) -> None:
-    """Once more whenever a connection came too late; in 5.3.0 and 5.3.1 a retry can be too late again."""
+    """Each connection that comes too late adds a callback; in 5.3.0 and 5.3.1 a retry can be late too."""
     assert AsyncHabits.of(dialect_of(release), retries).most_callbacks == most
 
 
 @pytest.mark.parametrize("times", [0, 1, 2])
 def test_a_callback_after_the_limit_is_none(times: int) -> None:
-    """Whoever waited for it has given up, however often it was called then."""
+    """A callback after the time limit counts as never called."""
     row = replace(ROW, mode=SendMode.ASYNC, callbacks=times, error=NEVER_CALLED_BACK)
     assert seen(Callbacks, alone(side(Arm.CANDIDATE, row))) == [NEVER]
 
@@ -74,7 +74,7 @@ PAUSE = FaultRecord(1, FaultKind.PAUSE, "broker-a", 100 * S, 100 * S, None, 104 
 
 
 def unheard(make: Any, habits: AsyncHabits, row: Send, start_s: float, broker: str = "broker-a") -> list[str]:
-    """Signatures for a send without a callback that began then, beside a pause from second 100 to 104."""
+    """Signatures of a send; broker-a is paused from second 100 to 104."""
     start_ns, end_ns = int(start_s * S), int(start_s * S) + 60 * S
     row = replace(row, mode=SendMode.ASYNC, start_ns=start_ns, end_ns=end_ns)
     attempt = Attempt(0, 0, 0, broker, 0, start_ns, end_ns)
@@ -89,7 +89,7 @@ def unheard(make: Any, habits: AsyncHabits, row: Send, start_s: float, broker: s
     ("start_s", "noted"), [(10, [NEVER]), (99.9, []), (102, []), (110, []), (117, [NEVER]), (200, [NEVER])]
 )
 def test_callbacks_are_lost_to_confusion_near_a_fault_only(start_s: float, noted: list[str]) -> None:
-    """Requests are made again under a fault and as long after it as a send lasts; calm before and after excuses nothing."""
+    """A lost callback is excused only under a fault and as long after it as a send lasts."""
     habits = AsyncHabits(loses_callbacks=False, confuses_answers=True)
     given_up = replace(ROW, callbacks=0, error=NEVER_CALLED_BACK)
     assert unheard(Callbacks, habits, given_up, start_s, "broker-b") == noted
@@ -108,7 +108,7 @@ def test_callbacks_are_lost_to_confusion_near_a_fault_only(start_s: float, noted
 def test_4_0_0_loses_callbacks_of_failed_attempts(
     kind: SendKind, broker: str, start_s: float, noted: list[str]
 ) -> None:
-    """Of a given queue, and only where its broker had failed it."""
+    """4.0.0 may lose callbacks of given queues, but only if their broker had a fault."""
     habits = AsyncHabits(loses_callbacks=True)
     given_up = replace(ROW, kind=kind, callbacks=0, error=NEVER_CALLED_BACK)
     assert unheard(Callbacks, habits, given_up, start_s, broker) == noted
@@ -116,7 +116,7 @@ def test_4_0_0_loses_callbacks_of_failed_attempts(
 
 @pytest.mark.parametrize(("start_s", "noted"), [(102, []), (10, [WRONG_WITNESS])])
 def test_answers_are_confused_near_a_fault_only(start_s: float, noted: list[str]) -> None:
-    """In calm a result must name the place of its own message."""
+    """In calm a result must name its own message's place."""
     habits = AsyncHabits(loses_callbacks=False, confuses_answers=True)
     assert unheard(QueueChoice, habits, ROW, start_s) == noted
 
@@ -126,7 +126,7 @@ def test_answers_are_confused_near_a_fault_only(start_s: float, noted: list[str]
     [(0, 0, Standing.DECISIVE), (0, 4, Standing.DECISIVE), (0, 6, Standing.INDECISIVE), (10, 19, Standing.DECISIVE)],
 )
 def test_many_excused_callbacks_clear_nobody(ours: int, theirs: int, standing: Standing) -> None:
-    """More than one in twenty, and than twice what the baseline shows to be usual."""
+    """Over one excused callback in twenty, and over twice the baseline's share, is indecisive."""
     tallies = {}
     for arm, lost in ((Arm.BASELINE, ours), (Arm.CANDIDATE, theirs)):
         tallies["callbacks", str(arm), "paused", "once"] = (100 - lost, 0.0)
@@ -151,6 +151,6 @@ def test_many_excused_callbacks_clear_nobody(ours: int, theirs: int, standing: S
     ],
 )
 def test_sends_are_counted_by_their_callbacks(row: dict[str, Any], key: str | None) -> None:
-    """A call that has none, because it waits for its answer, is not."""
+    """Sends count as called back once, more often or never, unless they have no callback."""
     found = facts_of([pair(None, made(Arm.CANDIDATE, 0, tried(0, 1), mode=SendMode.ASYNC, **row))], Callbacks)
     assert found.keys("callbacks", "candidate") == (() if key is None else (key,))

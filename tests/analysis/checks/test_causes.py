@@ -1,4 +1,4 @@
-"""Causes of exceptions, held against the rules and judged to the exit code."""
+"""The causes of exceptions must be those of the rules."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -22,8 +22,6 @@ BOTH_PAUSED = Story(
 
 
 def names(cause: str | None) -> Callable[[Told], None]:
-    """A client whose exceptions have this cause instead of theirs."""
-
     def change(told: Told) -> None:
         told.sends = [replace(one, cause=cause) if one.error else one for one in told.sends]
 
@@ -32,7 +30,7 @@ def names(cause: str | None) -> Callable[[Told], None]:
 
 @pytest.mark.parametrize("release", ["4.2.0", "5.3.3"])
 def test_a_client_that_tells_the_rules_causes_conforms(release: str, new_run: NewRun) -> None:
-    """MQClientException has the last attempt's exception, the call's own timeout has none."""
+    """MQClientException has the last attempt's exception as cause, the call's own timeout none."""
     run = new_run([BOTH_PAUSED], baseline=f"java:{release}", candidate=f"python:{release}")
     assert judged(run).exit_code is ExitCode.CONFORMS
 
@@ -46,7 +44,7 @@ def test_a_client_that_tells_the_rules_causes_conforms(release: str, new_run: Ne
     ],
 )
 def test_another_cause_is_exit_1(release: str, cause: str | None, signature: str, new_run: NewRun) -> None:
-    """Lost, of another class, or one where there is none."""
+    """A missing, different or additional cause diverges."""
     run = new_run([BOTH_PAUSED], baseline=f"java:{release}", candidate=f"python:{release}", change=names(cause))
     judgement = judged(run)
     found = {one.signature for result in judgement.results for one in result.divergences}
@@ -54,6 +52,6 @@ def test_another_cause_is_exit_1(release: str, cause: str | None, signature: str
 
 
 def test_a_client_whose_exceptions_have_no_causes_is_not_asked(new_run: NewRun) -> None:
-    """The C++ client says nothing of causes in its first line."""
+    """The C++ client does not declare that it reports causes, so they are not compared."""
     run = new_run([BOTH_PAUSED], baseline="java:4.2.0", candidate="cpp:4.2.0", change=names(None))
     assert judged(run).exit_code is ExitCode.CONFORMS

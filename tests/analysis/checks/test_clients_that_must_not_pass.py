@@ -1,4 +1,4 @@
-"""Clients whose defect hides behind what a check could not answer: each is judged to its exit code."""
+"""Clients whose defect a check could not judge must not pass."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -27,7 +27,7 @@ MANY = replace(
 
 
 def lasting(blocked_ms: int) -> Callable[[Told], None]:
-    """Every blocked attempt, and its send, lasts so long instead; everything later is where it was."""
+    """Set the duration of failed attempts and their sends; nothing later moves."""
 
     def change(told: Told) -> None:
         blocked = {one.send for one in told.attempts if one.error}
@@ -43,7 +43,7 @@ def lasting(blocked_ms: int) -> Callable[[Told], None]:
 
 
 def twice(told: Told) -> None:
-    """Every tenth message is sent a second time, and the client says so."""
+    """Send and report every tenth message twice."""
     for number in range(0, 200, 10):
         place, first = next((n, one) for n, one in enumerate(told.attempts) if one.send == number)
         again = replace(first, attempt=1, start_ns=first.end_ns + 1_000, end_ns=first.end_ns + 2_000)
@@ -54,8 +54,6 @@ def twice(told: Told) -> None:
 
 
 def later(by_ms: int) -> Callable[[Told], None]:
-    """Every failed send returns so much later than its last attempt."""
-
     def change(told: Told) -> None:
         told.sends = [replace(one, end_ns=one.end_ns + by_ms * MS) if one.error else one for one in told.sends]
 
@@ -63,7 +61,7 @@ def later(by_ms: int) -> Callable[[Told], None]:
 
 
 def nothing_failed(told: Told) -> None:
-    """It says SEND_OK of every attempt and send, as if the healthy broker had answered at once."""
+    """Report SEND_OK after 1 ms for every attempt and send."""
 
     def ok(one: Attempt | Send) -> dict[str, object]:
         return {"error": None, "status": "SEND_OK", "end_ns": one.start_ns + MS}
@@ -79,7 +77,7 @@ def nothing_failed(told: Told) -> None:
 
 
 def fails_without_trying(told: Told) -> None:
-    """Of the sends in the pause none reaches a broker: no attempt, nothing stored, and the exception of a spent budget."""
+    """Sends in the pause fail as if their budget were spent, without an attempt."""
     first_ns, last_ns = ORIGIN_NS + 1_000 * MS, ORIGIN_NS + 3_000 * MS
     hit = {one.send for one in told.sends if first_ns < one.start_ns < last_ns}
     told.attempts = [one for one in told.attempts if one.send not in hit]
@@ -116,7 +114,7 @@ def test_what_it_comes_to(
     new_run: NewRun,
     ending_of: EndingOf,
 ) -> None:
-    """Nothing that was found, and no estimate that points beyond its margin, ends in exit 0; the last client is honest."""
+    """Neither a finding nor an estimate beyond its margin ends in exit code 0; the last client is within the margin."""
     ended = ending_of(new_run([story], change=change))
     found = {one.signature for each in ended.judgement.results for one in each.divergences}
     assert ended.judgement.exit_code in ((code,) if code is not None else (ExitCode.DIVERGES, ExitCode.INCONCLUSIVE))

@@ -1,4 +1,4 @@
-"""A client that leaves connections open, or makes one a send, fails the run; what rules and luck leave open does not."""
+"""A client that leaves connections open, or opens one per send, fails the run."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -23,13 +23,13 @@ CALM = replace(PLAIN, name="calm", pauses=())
 
 
 def at_rest(*held: Held) -> tuple[ConnectionSample, ...]:
-    """One connection to each before the first send, then so many."""
+    """One connection to each server before the first send, then these."""
     start = ConnectionSample(ORIGIN_NS - 200 * MS, ONE_EACH, {})
     return (start, *(ConnectionSample(ORIGIN_NS + (60_000 + n) * MS, one, {}, True) for n, one in enumerate(held)))
 
 
 def anew(every_ms: int, count: int) -> tuple[ConnectionSample, ...]:
-    """One connection at any time, but another one at each look."""
+    """One open connection, but a new one in each sample."""
     looks = [ConnectionSample(ORIGIN_NS + n * every_ms * MS, ONE_EACH, {"broker-a": 1}) for n in range(count)]
     return (*looks, *at_rest(ONE_EACH)[1:])
 
@@ -51,7 +51,6 @@ def run_of_stories(
     stories: Sequence[Story],
     release: str = "5.3.3",
 ) -> RunDirectory:
-    """Every case with the same connections, by two faithful clients of a release."""
     run = new_run(stories, baseline=f"java:{release}", candidate=f"python:{release}")
     connections = {Arm.BASELINE: baseline, Arm.CANDIDATE: candidate}
     for number in range(1, len(stories) + 1):
@@ -60,7 +59,7 @@ def run_of_stories(
 
 
 def found(run: RunDirectory) -> tuple[ExitCode, list[str]]:
-    """How the run ends, and what is found about connections."""
+    """Exit code and signatures about connections."""
     judgement = judged(run)
     signatures = [one.signature for result in judgement.results for one in result.divergences]
     return judgement.exit_code, sorted(one for one in signatures if "connections" in one)
@@ -85,7 +84,7 @@ TO_NAME_SERVERS = "outcomes.connections-left-open/name-server"
 def test_a_client_that_leaves_connections_open_diverges(
     new_run: NewRun, held: Held, signatures: list[str], release: str
 ) -> None:
-    """One a send; one a pause, of two; one for each of four threads; to the old port; to the name server; to both."""
+    """Connections left open per send, pause or thread diverge, to brokers, the VIP port or name servers."""
     run = run_of(new_run, at_rest(held, held, held), release=release)
     assert found(run) == (ExitCode.DIVERGES, signatures)
 
@@ -102,25 +101,25 @@ def test_a_client_that_leaves_connections_open_diverges(
     ],
 )
 def test_what_luck_or_haste_leaves_open_does_not(new_run: NewRun, held: tuple[Held, ...]) -> None:
-    """The same; one to spare for each server; one that is being closed; both ports; nobody could see."""
+    """A spare connection, one being closed, both ports and an incomplete observation conform."""
     assert found(run_of(new_run, at_rest(*held))) == (ExitCode.CONFORMS, [])
 
 
 def test_a_client_of_two_from_the_start_is_none_that_leaks(new_run: NewRun) -> None:
-    """A driver may keep the client that it warmed up with: what is held before the first send is nobody's leak."""
+    """Connections from before the first send are no leak: a driver may keep its warm-up client."""
     held = {"broker-a": 4, "name-server-1": 4}
     start = ConnectionSample(ORIGIN_NS - 200 * MS, held, {})
     assert found(run_of(new_run, (start, *at_rest(held, held, held)[1:]))) == (ExitCode.CONFORMS, [])
 
 
 def test_a_leak_that_both_have_is_no_difference(new_run: NewRun) -> None:
-    """Whatever explains it, the candidate's five are no more than twice the baseline's two and one."""
+    """The candidate may have five new connections: twice the baseline's two, plus one."""
     run = run_of(new_run, at_rest({"broker-b": 6}), at_rest({"broker-b": 3}))
     assert found(run) == (ExitCode.CONFORMS, [])
 
 
 def under_a_fault(count: int) -> tuple[ConnectionSample, ...]:
-    """Connections that are closed again before all is at rest."""
+    """Connections that are closed again at rest."""
     start, *rest = at_rest(ONE_EACH, ONE_EACH, ONE_EACH)
     return (start, ConnectionSample(ORIGIN_NS + 2_500 * MS, {"broker-a": 1, "broker-b": count}, {}), *rest)
 
@@ -129,7 +128,7 @@ def under_a_fault(count: int) -> tuple[ConnectionSample, ...]:
 def test_many_connections_at_once_are_seen_though_all_are_closed(
     new_run: NewRun, count: int, signatures: list[str]
 ) -> None:
-    """Its own and two that are just being closed; a fourth is one too many, as with a connection for each blocked thread."""
+    """A client may hold its own connection and two that are being closed; a fourth diverges."""
     code = ExitCode.DIVERGES if signatures else ExitCode.CONFORMS
     assert found(run_of(new_run, under_a_fault(count))) == (code, signatures)
 
@@ -138,7 +137,7 @@ LEAKY = "5.5.0"
 
 
 def failed_attempts(run: RunDirectory) -> int:
-    """Of the candidate's; in this story all at broker b."""
+    """The candidate's failed attempts, here all at broker-b."""
     rows = read_table(run, TableName.ATTEMPTS, 1, Arm.CANDIDATE).to_pylist()
     return sum(row["error"] is not None for row in rows)
 
@@ -147,7 +146,7 @@ def failed_attempts(run: RunDirectory) -> int:
 def test_a_release_that_leaks_by_rule_may_do_so_once_a_failure(
     new_run: NewRun, more: int, signatures: list[str]
 ) -> None:
-    """5.4.0 and later: its own, one to spare, two heartbeats, and two for each attempt that failed; one more is a leak of the candidate's."""
+    """From 5.4.0 on a client may hold its own connection, a spare, two for heartbeats and two per failed attempt."""
     failed = failed_attempts(new_run([PLAIN], baseline=f"java:{LEAKY}", candidate=f"python:{LEAKY}", run="first"))
     held = {"broker-b": 1 + 1 + 2 + 2 * failed + more}
     code = ExitCode.DIVERGES if signatures else ExitCode.CONFORMS
@@ -156,14 +155,14 @@ def test_a_release_that_leaks_by_rule_may_do_so_once_a_failure(
 
 
 def test_a_release_that_leaks_by_rule_does_not_where_nothing_fails(new_run: NewRun) -> None:
-    """A connection a send in calm is a leak in every release."""
+    """In calm many connections left open are a leak even in 5.5.0."""
     held = {"broker-a": 40}
     run = run_of(new_run, at_rest(held, held), story=CALM, release=LEAKY)
     assert found(run) == (ExitCode.DIVERGES, [TO_BROKERS])
 
 
 def test_one_connection_a_case_is_seen_over_many_cases(new_run: NewRun) -> None:
-    """One is luck in each of eleven cases, but not in all of them while the baseline has none."""
+    """One extra connection in each of eleven cases diverges if the baseline has none."""
     stories = [replace(CALM, name=f"calm-{n}") for n in range(11)]
     held = {"broker-a": 2, "broker-b": 1}
     run = run_of_stories(new_run, at_rest(held, held), at_rest(ONE_EACH), stories)
@@ -171,14 +170,14 @@ def test_one_connection_a_case_is_seen_over_many_cases(new_run: NewRun) -> None:
 
 
 def test_one_connection_in_ten_cases_is_luck(new_run: NewRun) -> None:
-    """Ten to none has a chance of 0.2 %."""
+    """Ten cases to none have a probability of 0.2 % and conform."""
     stories = [replace(CALM, name=f"calm-{n}") for n in range(10)]
     held = {"broker-a": 2, "broker-b": 1}
     assert found(run_of_stories(new_run, at_rest(held, held), at_rest(ONE_EACH), stories)) == (ExitCode.CONFORMS, [])
 
 
 def test_what_the_baseline_leaks_is_told(new_run: NewRun) -> None:
-    """A figure of its own, and none of the candidate's."""
+    """The baseline's leak is a measure and no divergence."""
     judgement = judged(run_of(new_run, at_rest(ONE_EACH), at_rest({"broker-b": 40})))
     (result,) = [one for one in judgement.results if one.check == "outcomes"]
     told = {one.name: one.value for one in result.measures if one.name.startswith("connections-at-rest")}
@@ -186,18 +185,18 @@ def test_what_the_baseline_leaks_is_told(new_run: NewRun) -> None:
 
 
 def test_a_connection_a_send_is_seen_though_each_is_closed(new_run: NewRun) -> None:
-    """Never more than one open, but another one at each look: of nine looks eight new ones are more than luck."""
+    """Eight new connections in nine samples diverge, although only one is open."""
     found_so = ExitCode.DIVERGES, ["outcomes.connections-made-anew/broker"]
     assert found(run_of(new_run, anew(500, 9), story=CALM)) == found_so
 
 
 def test_some_connections_made_anew_in_calm_are_luck(new_run: NewRun) -> None:
-    """Seven: twice the one that the baseline may not have needed, and five for a crowded machine."""
+    """Seven new connections conform: twice the baseline's one, plus five for a crowded machine."""
     assert found(run_of(new_run, anew(500, 8), story=CALM)) == (ExitCode.CONFORMS, [])
 
 
 def test_connections_made_anew_after_a_fault_are_its_doing(new_run: NewRun) -> None:
-    """Each time-out closes one, so that only what comes before the first fault counts."""
+    """New connections count only before the first fault, because each timeout closes one."""
     first_ms = PLAIN.pauses[0].at_ms
     looks = [ConnectionSample(ORIGIN_NS + (first_ms + n * 500) * MS, ONE_EACH, {"broker-a": 1}) for n in range(1, 20)]
     start, rest = at_rest(ONE_EACH)
@@ -205,7 +204,7 @@ def test_connections_made_anew_after_a_fault_are_its_doing(new_run: NewRun) -> N
 
 
 def test_nothing_is_said_of_a_client_that_broke_off(new_run: NewRun) -> None:
-    """What is missing of it is a consequence."""
+    """Connections are not judged if a subject broke off."""
     run = run_of(new_run, at_rest({"broker-a": 50}))
     breach = {Arm.BASELINE: Breach("protocol.died", "a subject that lives", "it is gone")}
     run.change(1, lambda entry: replace(entry, breaches=breach))

@@ -1,4 +1,4 @@
-"""Content and order of sends made by hand: what is counted, which copies are compared, and every sentence with a figure."""
+"""The checks ``content`` and ``order`` on manually built sends."""
 
 from dataclasses import replace
 from typing import Any
@@ -61,7 +61,7 @@ OLD = replace(copy(), properties=None)
     ],
 )
 def test_messages_that_tell_what_they_carry_are_counted(side: SendView, counts: int) -> None:
-    """Once a send; those of traces before schema 1.2 tell nothing."""
+    """A send counts once if a copy has properties; copies of traces before schema 1.2 have none."""
     assert facts(Content, side).n("content", "copy", arm=CANDIDATE, phase="calm") == counts
 
 
@@ -92,12 +92,12 @@ def test_messages_that_tell_what_they_carry_are_counted(side: SendView, counts: 
     ],
 )
 def test_keys_are_a_messages_own(sides: list[SendView], wanted: list[str]) -> None:
-    """No other send of its arm has it, and all its copies have the same; told once a send."""
+    """A UNIQ_KEY belongs to one send and all its copies; a send is noted once."""
     assert signatures(facts(Content, *sides)) == wanted
 
 
 def test_whose_key_it_was_is_said() -> None:
-    """The first that had it."""
+    """The example names the first send with the key."""
     sides = [send(CANDIDATE, copy(n, UNIQ_KEY="A"), number=n) for n in (3, 5, 7)]
     (one,) = examples(facts(Content, *sides)).values()
     assert one == ("a UNIQ_KEY of its own", "'A', as send 3")
@@ -114,7 +114,7 @@ def test_whose_key_it_was_is_said() -> None:
     ],
 )
 def test_a_message_is_born_while_its_call_lasts(born_ms: int | None, told: tuple[str, str] | None) -> None:
-    """From 1,000 to 1,010 ms, and ten outside it for the clocks; without a common instant of both nobody knows."""
+    """A message is born from 1,000 to 1,010 ms, with 10 ms for the clocks, if these have an anchor."""
     side = send(CANDIDATE, copy(), copy(born_ms=born_ms))
     found = {name: seen for name, (_, seen) in examples(facts(Content, side)).items()}
     assert found == (dict([told]) if told else {})
@@ -122,7 +122,7 @@ def test_a_message_is_born_while_its_call_lasts(born_ms: int | None, told: tuple
 
 
 def test_a_call_is_as_long_as_its_last_attempt() -> None:
-    """One that returned at 1,010 ms, and an attempt until 1,500; by a wall clock that showed 70 s at the first."""
+    """A call that returned at 1,010 ms lasts until its attempt ends at 1,500 ms. The clock anchor maps 1 s to 70,000 ms."""
     entry = replace(ENTRY, clock=ClockAnchor(S, 70_000))
     for born_ms, wanted in ((70_510, 0), (70_511, 1), (69_990, 0), (69_989, 1)):
         side = made(CANDIDATE, 0, tried(S, S + 500 * MS), copies=[copy(born_ms=born_ms)], end_ns=S + 10 * MS)
@@ -136,7 +136,7 @@ def compared(ours: SendView | None, theirs: SendView | None) -> dict[str, tuple[
 
 
 def test_copies_are_compared_like_with_like() -> None:
-    """In the topic if both are there, else as they are kept back; the first of each, and only of sends of both arms."""
+    """The first delivered copies of both arms are compared, or else their first kept-back ones."""
     plain, extra = copy(), copy(EXTRA="1")
     ours = send(BASELINE, plain, kept=(plain,))
     added = {"property-added/EXTRA": ("none, as baseline", "EXTRA='1'")}
@@ -148,7 +148,7 @@ def test_copies_are_compared_like_with_like() -> None:
 
 
 def test_every_difference_of_two_copies_is_said() -> None:
-    """What one lacks, adds or has otherwise; keys, ids and places differ by nature."""
+    """Properties and flags must be equal, except keys, ids and places."""
     ours = copy(WAIT="true", CLUSTER="c", UNIQ_KEY="A", REAL_TOPIC="t", REAL_QID="0")
     theirs = replace(copy(1, WAIT="false", EXTRA="1", UNIQ_KEY="B", REAL_TOPIC="u", REAL_QID="1"), flag=3, sys_flag=4)
     assert compared(send(BASELINE, ours), send(CANDIDATE, theirs)) == {
@@ -174,7 +174,7 @@ PLANNED: dict[str, Any] = {"properties": properties_text({"KEYS": "k", "colour":
 def test_what_was_planned_is_held_against_the_plan_alone(
     carried: dict[str, Any], wanted: dict[str, tuple[str, str]]
 ) -> None:
-    """Not against the other arm besides, and of each copy."""
+    """Planned properties of each copy are compared with the plan only."""
     right = send(BASELINE, copy(KEYS="k", colour="blue"), **PLANNED)
     assert compared(right, send(CANDIDATE, copy(**carried), **PLANNED)) == wanted
     second = send(CANDIDATE, copy(KEYS="k", colour="blue"), copy(**carried), **PLANNED)
@@ -185,14 +185,14 @@ def test_what_was_planned_is_held_against_the_plan_alone(
     ("body_bytes", "wanted"), [(32, {}), (33, {"body-changed": ("the 33 bytes sent", "another body")})]
 )
 def test_the_body_is_the_id_made_as_long_as_planned(body_bytes: int, wanted: dict[str, tuple[str, str]]) -> None:
-    """A message without an id is another check's business."""
+    """The body is the id padded to the planned length; without an id it is not judged."""
     assert compared(None, send(CANDIDATE, copy(), body_bytes=body_bytes)) == wanted
     nameless = replace(copy(), properties="{}")
     assert compared(None, send(CANDIDATE, nameless, body_bytes=body_bytes)) == {}
 
 
 def keyed(number: int, offset: int, *, arm: Arm = CANDIDATE, queue_id: int = 0, argument: int = 3, thread: int = 0, **row: Any) -> SendView:  # fmt: skip
-    """A send by a selector's argument, stored at an offset."""
+    """A send with a selector's argument, stored at an offset."""
     told: dict[str, Any] = {"kind": SendKind.SELECTOR, "argument": argument, "thread": thread} | row
     return send(arm, copy(number, offset=offset, queue_id=queue_id), number=number, **told)
 
@@ -218,7 +218,7 @@ REORDERED = ["order.stored-before-an-earlier-message 1"]
     ],
 )
 def test_messages_of_one_key_lie_in_order(later: SendView, pairs: int, wanted: list[str]) -> None:
-    """Send 0 of key 3 has offset 5: whoever else of the thread's names that queue comes behind it."""
+    """A later acknowledged message of the same arm, thread, key and queue must come after offset 5."""
     found = facts(Order, keyed(0, 5), later)
     assert (signatures(found), found.n("order", "pair")) == (wanted, pairs)
     if wanted:
@@ -231,7 +231,7 @@ def test_messages_of_one_key_lie_in_order(later: SendView, pairs: int, wanted: l
 
 
 def test_a_second_copy_is_no_disorder_and_a_low_one_lowers_no_bar() -> None:
-    """Send 1 lies at 9 and again at 2; send 2 at 7 is behind send 0, and before send 1."""
+    """A second copy is ignored, and a message at a low offset does not lower the limit for later ones."""
     twice = replace(keyed(1, 9), copies=(copy(1, offset=9), copy(1, offset=2)))
     assert signatures(facts(Order, keyed(0, 5), twice)) == []
     found = facts(Order, keyed(0, 5), keyed(1, 3), keyed(2, 4), keyed(3, 6))

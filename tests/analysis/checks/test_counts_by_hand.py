@@ -1,4 +1,4 @@
-"""Everything a check says of a case beside its differences: how many decisions it rests on, and every figure with its unit."""
+"""Decisions and measures that checks report besides divergences."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -15,7 +15,7 @@ from tests.analysis.synthetic import Told
 from tests.analysis.synthetic_modes import HALF_A_SECOND, ModeStory
 
 Figures = Mapping[str, tuple[int, tuple[tuple[str, float, float], ...]]]
-"""By check: decisions, and (name, of the baseline, of the candidate) of each measure."""
+"""By check: decisions, and (name, baseline, candidate) of each measure."""
 
 STORIES: Mapping[str, ModeStory] = {
     "async": replace(ASYNC, pauses=(), sends=60),
@@ -33,15 +33,15 @@ CALM = {
     "protocol": (120, (("answered-sends", 60, 60),)),
     "validity": (0, ()),
 }
-"""Of 60 sends in each arm, all of which are stored at once."""
+"""60 sends in each arm, all stored at once."""
 
 WANTED: Mapping[str, Figures] = {
     "async": CALM | {"callbacks": (120, (("called-back", 60, 60), ("never-called-back", 0, 0)))},
     "to a queue": CALM | {"order": (114, (("neighbours-compared", 57, 57),))},
     "delayed": CALM | {"delay": (120, (("delivered", 60, 60), ("delivered-late-by", 2.0, 2.0)))},
     "one-way": {
-        # The pause begins at 2.5 s: of sends every 20 ms 75 were over a second before; of both arms' 250 later ones every second
-        # went to the broker that was not paused.
+        # The pause begins at 2.5 s. Of the sends every 20 ms, 75 of each arm ended over a second before. Of the 250 later ones of
+        # both arms, half went to the broker that was not paused.
         "loss": (275, (("ghosts", 0, 0), ("foreign-messages", 0, 0), ("one-way-stored", 200, 200))),
         "protocol": (400, (("answered-sends", 200, 200),)),
         "validity": (1, ()),
@@ -50,16 +50,15 @@ WANTED: Mapping[str, Figures] = {
 
 
 def figures(one: Evidence) -> dict[str, float]:
-    """Values by name and arm, all in the same unit and out of the same number."""
     return {measure.name: measure.value for measure in one.measures}
 
 
 @pytest.mark.parametrize("story", STORIES)
 def test_a_quiet_case_is_counted_whole(story: str, found: Found) -> None:
     """
-    60 sends of each arm are 120 decisions; three lanes of 60 messages have 57 neighbours; a delivery is 2 ms late.
+    60 sends per arm are 120 decisions, three lanes of 60 have 57 neighbours, and a delivery is 2 ms late.
 
-    Nothing fails, so nothing was met that attempts or exceptions could be asked about.
+    Nothing fails, so ``attempts`` and ``error-kind`` do not apply.
     """
     evidence = found(STORIES[story])
     for check, (decisions, measures) in WANTED[story].items():
@@ -76,7 +75,7 @@ ARMS = ("baseline", "candidate")
 
 
 def test_measures_have_their_unit_and_what_they_are_out_of(found: Found) -> None:
-    """Counts out of 60 sends; lateness in ms."""
+    """Counts are out of 60 sends; lateness is in ms."""
     evidence = found(STORIES["delayed"])
     units = {(one.name.split()[0], one.unit, one.n) for check in ("delay", "loss") for one in evidence[check].measures}
     assert units == {
@@ -90,12 +89,12 @@ def test_measures_have_their_unit_and_what_they_are_out_of(found: Found) -> None
 
 def test_a_pause_is_counted_whole(found: Found) -> None:
     """
-    4.2.0, 200 sends, three seconds without broker-b, half a second of timeout.
+    In 4.2.0 five of 200 sends per arm time out while broker-b is paused for 3 s.
 
-    A send that meets it takes 504.02 ms: timeout, 3 ms until the client notices, 1 ms for the retry's answer, 0.02 ms to return. Four
-    sends later the next one meets it, so five time out, and the sixth is answered when the broker resumes. Each of the five
-    has two attempts, is stored by both brokers, by the paused one late, and is one decision of `attempts` twice in each arm.
-    The sixth waits in each arm at another send; it waits for the paused broker, so that its client has held up nothing.
+    Each takes 504.02 ms: 500 ms of timeout, 3 ms until the client notices, 1 ms for the retry's answer, 0.02 ms to return.
+    Four sends later the next one meets the broker; the sixth is answered when the broker resumes. Each of the five has two
+    attempts, is stored by both brokers (late by the paused one), and is two decisions of ``attempts`` per arm. The sixth is
+    another send in each arm, but waits for the paused broker, so its client did not hold it up.
     """
     checks = (*EXACT, "timing", "failover-time")
     evidence = found(replace(PLAIN, sends=200, settings=HALF_A_SECOND, checks=checks), release="4.2.0")
@@ -127,7 +126,11 @@ def test_a_pause_is_counted_whole(found: Found) -> None:
 def test_a_defect_of_every_tenth_send_is_counted_so_often(
     defect: str, story: str, check: str, signature: str, count: int, found: Found
 ) -> None:
-    """Sends 9, 19, …: six of 60; of one-way ones the seven that were over a second before the pause, and of the others seven at the healthy broker."""
+    """
+    A defect of sends 9, 19, … is counted in six of 60.
+
+    Of one-way sends, seven ended over a second before the pause, and seven later ones went to the healthy broker.
+    """
     played = STORIES[story]
     evidence: dict[str, Evidence] = found(played, lambda told: BANK[defect].spoil(told, played))
     (one,) = [each for each in evidence[check].divergences if each.signature == signature]
@@ -137,7 +140,7 @@ def test_a_defect_of_every_tenth_send_is_counted_so_often(
 def test_messages_of_nobody_are_counted_and_told(
     new_run: Callable[..., RunDirectory], evidence_of: Callable[[RunDirectory], Any]
 ) -> None:
-    """Three of them."""
+    """Three stray messages are counted and noted."""
 
     def strays(told: Told) -> None:
         told.stored += [replace(told.stored[0], send=None, queue_offset=9_000 + number) for number in range(3)]

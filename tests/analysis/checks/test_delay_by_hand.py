@@ -1,4 +1,4 @@
-"""Delayed messages made by hand: kept back under their level, delivered when and where they should be, to the exit code."""
+"""The check ``delay`` on manually built messages: level, time and place."""
 
 from dataclasses import replace
 from typing import Any
@@ -14,7 +14,7 @@ from tests.analysis.checks.test_content_by_hand import CANDIDATE, SLOW, copy, ex
 
 
 def kept(queue_id: int = 0, told: str = "1", to: str = "0", broker: str = "broker-b") -> Copy:
-    """Kept back at 1,000 ms, to be delivered to a queue of its broker."""
+    """A copy kept back at 1,000 ms. told: its DELAY. to: its target queue."""
     return copy(queue_id=queue_id, at_ms=1_000, broker=broker, DELAY=told, REAL_QID=to)
 
 
@@ -55,7 +55,7 @@ def kept(queue_id: int = 0, told: str = "1", to: str = "0", broker: str = "broke
 def test_a_delayed_message_is_kept_back_and_delivered(
     copies: list[Copy], back: list[Copy], level: int, wanted: dict[str, tuple[str, str]]
 ) -> None:
-    """Under its level, to its queue, when its time has come; deliveries are waited for up to level 3."""
+    """A message is kept back under its level and delivered when due; deliveries are awaited up to level 3."""
     side = send(CANDIDATE, *copies, kept=tuple(back), delay_level=level)
     found = facts(Delay, side)
     assert examples(found) == wanted
@@ -65,7 +65,7 @@ def test_a_delayed_message_is_kept_back_and_delivered(
 
 
 def test_deliveries_are_paired_in_the_order_of_their_times() -> None:
-    """Kept back at 1,000 and 1,500 ms for one queue; delivered at 2,510 and 2,003: 3 and 10 ms late."""
+    """Copies kept back at 1,000 and 1,500 ms, delivered at 2,003 and 2,510 ms, are 3 and 10 ms late."""
     first, second = kept(), replace(kept(), store_timestamp_ms=1_500)
     found = facts(Delay, send(CANDIDATE, copy(at_ms=2_510), copy(at_ms=2_003), kept=(second, first), delay_level=1))
     assert (signatures(found), found.n("delay.lateness"), found.mean("delay.lateness")) == ([], 2, 6.5)
@@ -73,7 +73,7 @@ def test_deliveries_are_paired_in_the_order_of_their_times() -> None:
 
 @pytest.mark.parametrize("row", [{}, {"delay_level": 0}, {"delay_level": 1, "error": SLOW}])
 def test_only_acknowledged_delayed_messages_are_looked_at(row: dict[str, Any]) -> None:
-    """And those whose queues were read back."""
+    """Only acknowledged delayed messages that were read back are judged."""
     assert facts(Delay, send(CANDIDATE, **row)).tallies == {}
     unread = replace(send(CANDIDATE, delay_level=1), copies=None)
     assert facts(Delay, unread).tallies == {}

@@ -1,4 +1,4 @@
-"""What each check answers from counts made by hand: standing, reason and severity, decisions and figures."""
+"""Evidence of each check from manually built counts."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -25,13 +25,13 @@ LATENCY = replace(ENTRY, settings=ClientSettings(send_latency_fault_enable=True)
 
 
 def counted(baseline: int, candidate: int, name: str, key: str, total: float = 0.0) -> Tallies:
-    """One tally of each arm, of those that are not zero."""
+    """One tally per arm, without zeros."""
     both = zip(Arm, (baseline, candidate), strict=True)
     return {(name, arm, "calm", key): (n, total * n) for arm, n in both if n}
 
 
 def case(*tallies: Tallies, check: str = "", kinds: tuple[FaultKind, ...] = ()) -> CaseFacts:
-    """Tallies added together; check: one in which something was found."""
+    """Tallies of a case. check: one with a divergence."""
     together = {key: value for each in tallies for key, value in each.items()}
     faults = tuple(fault(S, 2 * S, kind) for kind in kinds)
     return CaseFacts(
@@ -55,7 +55,7 @@ LACKING: list[tuple[ModuleType, str, str, str]] = [
 
 @pytest.mark.parametrize(("check", "name", "key", "reason"), LACKING, ids=lambda one: getattr(one, "NAME", ""))
 def test_a_witness_must_have_seen_both_arms(check: ModuleType, name: str, key: str, reason: str) -> None:
-    """One decision each; without any of an arm, or without what its brokers hold, the check decides nothing."""
+    """A check is indecisive without observations of both arms, or if queues were not read back."""
     assert standing(check.evaluate(case(counted(2, 3, name, key)))) == (DECISIVE, "", 5)
     assert standing(check.evaluate(case(counted(2, 0, name, key)))) == (INDECISIVE, reason.format("python:5.3.3"), 2)
     assert standing(check.evaluate(case(counted(0, 3, name, key)))) == (INDECISIVE, reason.format("java:5.3.3"), 3)
@@ -101,7 +101,7 @@ def figures(evidence: Evidence) -> list[tuple[str, float, str, int]]:
     ],
 )
 def test_every_figure_is_told_of_each_arm(check: ModuleType, tallies: list[tuple[str, str]], names: list[str]) -> None:
-    """Three and five of the first, four and six of the second, and so on; out of 100 and 90 sends."""
+    """Each measure is reported for both arms, out of 100 and 90 sends."""
     told = [counted(3 + n, 5 + n, *one) for n, one in enumerate(tallies)]
     evidence = check.evaluate(case(*told, counted(100, 90, "sends", "ok")))
     wanted = [
@@ -113,7 +113,7 @@ def test_every_figure_is_told_of_each_arm(check: ModuleType, tallies: list[tuple
 
 
 def test_figures_of_what_is_told_besides() -> None:
-    """How late deliveries were on average; exceptions by their name; callbacks, and those that may be lost by rule."""
+    """Mean lateness, exceptions, callbacks and excused callbacks are measures."""
     late = delay.evaluate(case(counted(2, 4, "delay.lateness", "delivered", 7.5)))
     assert figures(late)[2:] == [
         ("delivered-late-by baseline", 7.5, "ms", 2),
@@ -171,7 +171,7 @@ def test_one_way_messages_are_promised_where_all_is_well(
     wanted: tuple[Standing, str, int],
     key: str,
 ) -> None:
-    """Stored or not; with a fault each arm must have sent one well before it."""
+    """One-way messages are judged without a fault, or if each arm sent one well before it."""
     told = counted(*one_way, "loss", key), counted(*judged, "loss", "one-way judged")
     assert standing(loss.evaluate(case(*told, kinds=kinds))) == wanted
 
@@ -189,7 +189,11 @@ Open = Callable[[], CaseFacts]
 
 @pytest.mark.parametrize(("check", "key"), BY_RULES)
 def test_checks_by_the_rules_need_the_candidate_in_their_situation(check: ModuleType, key: str) -> None:
-    """Both were, the candidate alone was: decisive. The baseline alone: shown. Neither: no question."""
+    """
+    A check decides if the candidate met its situation, or diverged.
+
+    If only the baseline met it, it is indecisive; if neither did, it does not apply.
+    """
     name: str = check.NAME
     for made, wanted, severity in (
         ((4, 6), (DECISIVE, "", 10), Severity.MUST),
@@ -223,7 +227,7 @@ def test_checks_by_the_rules_need_the_candidate_in_their_situation(check: Module
 )
 @pytest.mark.parametrize(("check", "key"), BY_RULES[:2])
 def test_where_the_rules_could_not_judge(lacks: Tallies, reason: str, check: ModuleType, key: str) -> None:
-    """Whatever was met, and whoever's attempts it is; it gates. Five of 105 may be left open."""
+    """An arm that could not be judged leaves the check indecisive, which gates; five of 105 sends may be open."""
     evidence = check.evaluate(case(*SOUND, counted(4, 6, check.NAME, key), lacks))
     assert (evidence.standing, evidence.reason) == ((INDECISIVE, reason) if reason else (DECISIVE, ""))
     assert evidence.severity is Severity.MUST
@@ -235,7 +239,7 @@ def test_where_the_rules_could_not_judge(lacks: Tallies, reason: str, check: Mod
     ("baseline", "candidate", "wanted"), [(0.9, 0.9, DECISIVE), (0.91, 0.1, INDECISIVE), (0.1, 0.91, INDECISIVE)]
 )
 def test_the_larger_legal_share_of_both_counts(baseline: float, candidate: float, wanted: Standing) -> None:
-    """Above nine queues in ten a choice shows nothing; it is an open question that gates."""
+    """If the larger legal share of both arms exceeds 0.9, the check is indecisive and gates."""
     shares: Tallies = {
         ("queue-choice.legal", "baseline", "calm", "decision"): (10, 10 * baseline),
         ("queue-choice.legal", "candidate", "calm", "decision"): (10, 10 * candidate),
@@ -260,7 +264,7 @@ def test_the_larger_legal_share_of_both_counts(baseline: float, candidate: float
 def test_a_faulty_broker_that_both_missed_is_luck(
     check: ModuleType, kinds: tuple[FaultKind, ...], blocked: int, wanted: Standing
 ) -> None:
-    """Shown, and no case without faults; once something was met the question arose."""
+    """A faulty broker that neither arm met leaves the check indecisive without gating; without one it does not apply."""
     evidence = check.evaluate(case(*SOUND, counted(blocked, 0, "blocked", "broker-b"), kinds=kinds))
     assert evidence.standing is wanted
     if wanted is INDECISIVE:
@@ -273,7 +277,7 @@ def test_a_faulty_broker_that_both_missed_is_luck(
 
 
 def test_avoidance_is_asked_where_a_client_keeps_a_table() -> None:
-    """Off: no question. On, and no faulty broker was met: open. Met, and nothing was avoided: no question."""
+    """``avoidance`` needs fault latency and a choice under avoidance; if no attempt met the fault, it is indecisive."""
     asked = counted(3, 4, "avoidance", "decision")
     off = avoidance.evaluate(case(*SOUND, asked))
     assert (off.standing, off.reason) == (NOT_APPLICABLE, "fault latency is off: the client keeps no fault table")

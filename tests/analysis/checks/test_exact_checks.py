@@ -1,4 +1,4 @@
-"""The checks that rest on the rules: faithful clients conform, and every way of being wrong reaches the check of its kind."""
+"""Each defect is found by the check of its kind, and faithful clients conform."""
 
 import json
 from collections.abc import Callable
@@ -21,12 +21,11 @@ BY_RULES = ("queue-choice", "attempts", "avoidance", "error-kind")
 
 
 def signatures(evidence: Evidence) -> set[str]:
-    """Signatures and whom they are about."""
     return {f"{divergence.subject} {divergence.signature}" for divergence in evidence.divergences}
 
 
 def test_two_faithful_clients_leave_nothing_to_say(new_run: NewRun, evidence_of: EvidenceOf) -> None:
-    """Every exact check is decisive and finds nothing; the rules excluded most queues at most decisions."""
+    """Every exact check decides without a divergence, with under 20 % legal queues."""
     evidence = evidence_of(new_run())
     for check in (*BY_RULES, "loss", "duplication", "protocol", "validity"):
         assert (evidence[NAME, check].standing, evidence[NAME, check].divergences) == (Standing.DECISIVE, ()), check
@@ -35,14 +34,14 @@ def test_two_faithful_clients_leave_nothing_to_say(new_run: NewRun, evidence_of:
 
 
 def test_without_fault_latency_avoidance_is_no_question(new_run: NewRun, evidence_of: EvidenceOf) -> None:
-    """The client keeps no fault table."""
+    """Without fault latency a client keeps no fault table, so ``avoidance`` does not apply."""
     evidence = evidence_of(new_run([PLAIN]))
     assert evidence["plain", "avoidance"].standing is Standing.NOT_APPLICABLE
     assert evidence["plain", "queue-choice"].standing is Standing.DECISIVE
 
 
 def test_where_nothing_fails_there_is_nothing_to_retry(new_run: NewRun, evidence_of: EvidenceOf) -> None:
-    """Neither attempts nor errors can be judged in a calm case, and both say so."""
+    """In calm ``attempts`` and ``error-kind`` do not apply."""
     evidence = evidence_of(new_run([CALM]))
     assert evidence["calm", "attempts"].standing is Standing.NOT_APPLICABLE
     assert evidence["calm", "error-kind"].standing is Standing.NOT_APPLICABLE
@@ -53,7 +52,7 @@ def test_where_nothing_fails_there_is_nothing_to_retry(new_run: NewRun, evidence
 
 
 def test_a_queue_out_of_turn_is_found_with_both_arms_side_by_side(new_run: NewRun, evidence_of: EvidenceOf) -> None:
-    """Send 20 goes to the queue after the one whose turn it is, and is stored there."""
+    """Send 20 goes to the queue after the one whose turn it is; the divergence shows both arms' attempts."""
 
     def skip(told: Told) -> None:
         told.attempts = [
@@ -80,7 +79,7 @@ def test_a_queue_out_of_turn_is_found_with_both_arms_side_by_side(new_run: NewRu
 
 
 def test_a_result_that_points_elsewhere_is_a_wrong_witness(new_run: NewRun, evidence_of: EvidenceOf) -> None:
-    """The client names offset 77 777 for a message that lies at another one."""
+    """A result with a wrong offset is a wrong witness and no duplicate."""
 
     def lie(told: Told) -> None:
         told.sends[5] = replace(told.sends[5], queue_offset=77_777)
@@ -91,7 +90,7 @@ def test_a_result_that_points_elsewhere_is_a_wrong_witness(new_run: NewRun, evid
 
 
 def test_an_older_release_avoids_for_longer(new_run: NewRun, evidence_of: EvidenceOf) -> None:
-    """5.1.3 stays away for ten minutes where 5.3.3 comes back after ten seconds."""
+    """5.1.3 avoids a broker for ten minutes and diverges from 5.3.3, which avoids it for ten seconds."""
     story = Story(sends=1_000)
     evidence = evidence_of(new_run([story], baseline="java:5.3.3", candidate="java:5.1.3"))
     assert any("avoidance.stayed-away" in one for one in signatures(evidence[NAME, "avoidance"]))
@@ -99,7 +98,7 @@ def test_an_older_release_avoids_for_longer(new_run: NewRun, evidence_of: Eviden
 
 
 def test_a_missing_exception_class_is_an_error_kind(new_run: NewRun, evidence_of: EvidenceOf) -> None:
-    """A blocked send must end with RemotingTooMuchRequestException; this one says something else."""
+    """A blocked send must end with RemotingTooMuchRequestException."""
 
     def rename(told: Told) -> None:
         told.sends = [replace(one, error="RuntimeException") if one.error else one for one in told.sends]
@@ -109,7 +108,7 @@ def test_a_missing_exception_class_is_an_error_kind(new_run: NewRun, evidence_of
 
 
 def test_one_attempt_too_many_is_an_attempts_difference(new_run: NewRun, evidence_of: EvidenceOf) -> None:
-    """A client that tries again after the shared budget is spent, as C++ does."""
+    """An attempt after the shared budget, as in C++, diverges."""
 
     def insist(told: Told) -> None:
         failed = next(one for one in told.sends if one.error)
@@ -130,7 +129,7 @@ def test_one_attempt_too_many_is_an_attempts_difference(new_run: NewRun, evidenc
 
 
 def test_a_baseline_that_its_own_rules_do_not_explain_is_our_fault(new_run: NewRun, evidence_of: EvidenceOf) -> None:
-    """The signature says that the rules are wrong about it; here the baseline plays another release than it names."""
+    """If the rules do not explain the baseline, which here plays another release, the signature blames them."""
     run = new_run([Story(sends=1_000)], baseline="java:5.1.3", candidate="java:5.1.3")
     renamed = (run.path / "run.json").read_text().replace("java:5.1.3", "java:5.3.3")
     (run.path / "run.json").write_bytes(stamped(json.loads(renamed)))
@@ -140,7 +139,7 @@ def test_a_baseline_that_its_own_rules_do_not_explain_is_our_fault(new_run: NewR
 
 
 def test_a_baseline_without_rules_is_indecisive(new_run: NewRun, evidence_of: EvidenceOf) -> None:
-    """Nothing exact can be said against a client nobody has rules for; it must not conform by silence."""
+    """Without rules for the baseline the checks are indecisive."""
     run = new_run()
     spoilt = (run.path / "run.json").read_text().replace('"java:5.3.3"', '"cpp:2.1.0"')
     (run.path / "run.json").write_bytes(stamped(json.loads(spoilt)))
@@ -150,7 +149,7 @@ def test_a_baseline_without_rules_is_indecisive(new_run: NewRun, evidence_of: Ev
 
 
 def test_a_candidate_without_a_witness_of_its_attempts_is_indecisive(new_run: NewRun, evidence_of: EvidenceOf) -> None:
-    """A client without a hook shows only its results."""
+    """A client without a hook shows only results: ``loss`` decides, ``queue-choice`` and ``duplication`` do not."""
 
     def hide(told: Told) -> None:
         told.attempts.clear()
@@ -163,19 +162,19 @@ def test_a_candidate_without_a_witness_of_its_attempts_is_indecisive(new_run: Ne
 
 
 def test_threads_that_share_a_fault_table_are_judged_together(new_run: NewRun, evidence_of: EvidenceOf) -> None:
-    """Two threads of a calm client with fault latency on share an empty table; nothing may be found."""
+    """Two threads that share an empty fault table have no divergence."""
     story = replace(CALM, settings=ClientSettings(send_latency_fault_enable=True), threads=2, sends=60)
     evidence = evidence_of(new_run([story]))["calm", "queue-choice"]
     assert (evidence.standing, evidence.divergences, evidence.decisions) == (Standing.DECISIVE, (), 120)
 
 
 def test_a_failed_send_nobody_could_judge_is_not_relevant(new_run: NewRun, evidence_of: EvidenceOf) -> None:
-    """The candidate's only failed send names a route it never told of: it is counted, but shows nothing."""
+    """A failed send with an unreported route is counted, but decides nothing."""
 
     def unroute(told: Told) -> None:
         told.sends = [replace(one, route=7, route_after=7) if one.error else one for one in told.sends]
 
-    # Late in the case: a thread stays undecided for a while after such a send, and few sends may be.
+    # The pause is late: after such a send its thread stays undecided for a while, and few sends may be undecided.
     story = Story(pauses=(Pause("broker-b", 3_900, 2_000),))
     evidence = evidence_of(new_run([story], change=unroute))
     for check in ("attempts", "error-kind"):
@@ -191,9 +190,9 @@ def test_a_send_that_went_wrong_before_it_failed_says_nothing_of_its_error(
     new_run: NewRun, evidence_of: EvidenceOf
 ) -> None:
     """
-    The candidate's only failed send chose a wrong queue, where the rules stop: its exception was held against nothing.
+    After a wrong queue the rules stop, so the exception of the only failed send was not judged.
 
-    Seen with cpp:2.1.0 under FLUSH_SLAVE_TIMEOUT, where ``error-kind`` conformed although the call ended otherwise.
+    Seen with cpp:2.1.0 under FLUSH_SLAVE_TIMEOUT, where ``error-kind`` conformed wrongly.
     """
 
     def go_elsewhere(told: Told) -> None:
@@ -211,7 +210,7 @@ def test_a_send_that_went_wrong_before_it_failed_says_nothing_of_its_error(
 
 
 def test_a_fault_nobody_met_is_no_calm_case(new_run: NewRun, evidence_of: EvidenceOf) -> None:
-    """The pause began after the last send: had anybody failed there, we would not know."""
+    """A pause after the last send leaves ``attempts`` and ``error-kind`` indecisive."""
     evidence = evidence_of(new_run([replace(PLAIN, pauses=(Pause("broker-b", 8_000, 500),))]))
     for check in ("attempts", "error-kind"):
         assert (evidence["plain", check].standing, evidence["plain", check].severity) == (
@@ -222,7 +221,7 @@ def test_a_fault_nobody_met_is_no_calm_case(new_run: NewRun, evidence_of: Eviden
 
 
 def test_the_absence_from_a_broker_that_failed_is_measured(new_run: NewRun, evidence_of: EvidenceOf) -> None:
-    """Both arms of the newest rules stay away for ten seconds at the least, or to the end of a shorter case."""
+    """Both arms stay away from the failed broker for ten seconds, or to the end of the case."""
     measures = {one.name: one for one in evidence_of(new_run())[NAME, "avoidance"].measures}
     for arm in ("baseline", "candidate"):
         away = measures.get(f"away-at-least {arm}") or measures[f"away-until-return {arm}"]
@@ -231,7 +230,7 @@ def test_the_absence_from_a_broker_that_failed_is_measured(new_run: NewRun, evid
 
 
 def stored_with_reserve(told: Told, *, and_said_so: bool) -> None:
-    """Send 20 is answered FLUSH_SLAVE_TIMEOUT; the call returns that, or claims SEND_OK."""
+    """Send 20 is answered FLUSH_SLAVE_TIMEOUT; the call returns that, or SEND_OK."""
     reserve = "FLUSH_SLAVE_TIMEOUT"
     told.attempts = [replace(one, status=reserve) if one.send == 20 else one for one in told.attempts]
     if and_said_so:
@@ -239,7 +238,7 @@ def stored_with_reserve(told: Told, *, and_said_so: bool) -> None:
 
 
 def test_a_status_other_than_send_ok_is_a_situation_to_judge(new_run: NewRun, evidence_of: EvidenceOf) -> None:
-    """The message is stored and nothing is wrong, but a client could have tried again or told it otherwise."""
+    """A status other than SEND_OK counts as a decision: a client could retry, or report it wrongly."""
     evidence = evidence_of(new_run([CALM], change=lambda told: stored_with_reserve(told, and_said_so=True)))
     for check in ("attempts", "error-kind"):
         found = evidence["calm", check]
@@ -250,7 +249,7 @@ def test_a_status_other_than_send_ok_is_a_situation_to_judge(new_run: NewRun, ev
 
 
 def test_a_status_that_the_broker_did_not_give_is_found(new_run: NewRun, evidence_of: EvidenceOf) -> None:
-    """The broker said FLUSH_SLAVE_TIMEOUT and the call returns SEND_OK."""
+    """A call must not return SEND_OK for FLUSH_SLAVE_TIMEOUT."""
     evidence = evidence_of(new_run([CALM], change=lambda told: stored_with_reserve(told, and_said_so=False)))
     assert signatures(evidence["calm", "error-kind"]) == {
         "python:5.3.3 error.other-status/expected=FLUSH_SLAVE_TIMEOUT/seen=SEND_OK/first"
@@ -260,7 +259,7 @@ def test_a_status_that_the_broker_did_not_give_is_found(new_run: NewRun, evidenc
 def test_a_status_that_ought_to_be_tried_elsewhere_and_is_not_is_found(
     new_run: NewRun, evidence_of: EvidenceOf
 ) -> None:
-    """With retry_another_broker_when_not_store_ok there must be another attempt."""
+    """With retry_another_broker_when_not_store_ok another attempt must follow FLUSH_SLAVE_TIMEOUT."""
     story = replace(CALM, settings=replace(CALM.settings, retry_another_broker_when_not_store_ok=True))
     evidence = evidence_of(new_run([story], change=lambda told: stored_with_reserve(told, and_said_so=True)))
     assert signatures(evidence["calm", "attempts"]) == {"python:5.3.3 attempts.stopped-early/retry"}

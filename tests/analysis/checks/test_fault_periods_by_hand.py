@@ -1,4 +1,4 @@
-"""Timing and failover of sends made by hand: which count, what they come to, and how each ended; to the nanosecond."""
+"""The checks ``timing`` and ``failover-time`` on manually built sends, to the nanosecond."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -24,13 +24,12 @@ AT = 10 * S + 100 * MS
 
 
 def facts(*attempts: Sequence[Attempt], faults: Sequence[FaultRecord] = (PAUSE,), **row: Any) -> CaseFacts:
-    """Sends of the candidate's one thread."""
     sends = [pair(None, made(Arm.CANDIDATE, n, *each, faults=faults, **row)) for n, each in enumerate(attempts)]
     return facts_of(sends, Timing, FailoverTime, faults=faults)
 
 
 def values(facts: CaseFacts, sample: str) -> list[tuple[int, float, int, str]]:
-    """Episode, value in ms, of how many, and how it ended."""
+    """Episode, value in ms, count, ending."""
     return [(one.episode, one.value_ns / MS, one.n, one.ended) for one in facts.episodes if one.sample == sample]
 
 
@@ -50,13 +49,13 @@ def blocked(start_ns: int, for_ns: int = 500 * MS, **named: Any) -> Attempt:
     ],
 )
 def test_a_whole_timeout_of_the_pause_must_be_left(start_ns: int, to_ns: int | None, counts: bool) -> None:
-    """Half a second; and the attempt must have met the pause, by a nanosecond at least."""
+    """A blocked attempt counts if it met the pause, by 1 ns at least, and began 500 ms (a timeout) before its end."""
     found = facts([blocked(start_ns)], faults=[fault(10 * S, to_ns)])
     assert values(found, "blocked-send-duration") == ([(1, 500, 1, "failover")] if counts else [])
 
 
 def test_only_the_first_attempt_of_a_send_is_timed_by_the_whole_send() -> None:
-    """A retry that meets the pause is the business of others; what the send does afterwards counts with it."""
+    """If the first attempt is blocked, the whole send is timed; a blocked retry does not count."""
     ok = tried(AT, AT + MS, broker="broker-a")
     assert values(facts([ok, blocked(AT + MS, attempt=1)]), "blocked-send-duration") == []
     whole = facts([blocked(AT), tried(AT + 500 * MS, AT + 501 * MS, broker="broker-a", attempt=1)])
@@ -65,7 +64,7 @@ def test_only_the_first_attempt_of_a_send_is_timed_by_the_whole_send() -> None:
 
 
 def test_the_upper_of_two_middle_durations_stands_for_a_spell() -> None:
-    """Of 100, 500, 503 and 900 ms it is the third; a kill and a slave's pause are no spell."""
+    """The upper median of an outage counts: 503 of 100, 500, 503 and 900 ms. A kill and WIRE_SWALLOW are no outages."""
     each = [[blocked(AT + n * S // 10, by * MS)] for n, by in enumerate((100, 900, 503, 500))]
     assert values(facts(*each), "blocked-send-duration") == [(1, 503, 4, "failover")]
     for kind in (FaultKind.KILL, FaultKind.WIRE_SWALLOW):
@@ -76,14 +75,14 @@ NEXT = tried(AT + 600 * MS, AT + 602 * MS, broker="broker-a")
 
 
 def test_a_failover_lasts_from_the_first_blocked_attempt_to_the_next_success() -> None:
-    """602 ms, of which the thread was 502 in sends and waited 500."""
+    """A failover lasts from the first blocked attempt to the next success: 602 ms, with 502 in sends and 500 of waiting."""
     found = facts([blocked(AT)], [NEXT])
     assert values(found, WHOLE.sample) == [(1, 602, 1, "failover")]
     assert values(found, PER_TIMEOUT.sample) == [(1, 502, 1, "failover")]
 
 
 def test_what_came_before_the_first_blocked_attempt_is_no_part_of_it() -> None:
-    """The send began 40 ms before it met the broker, and the one before that not at all."""
+    """A failover does not include the 40 ms of its send before the first blocked attempt."""
     before = tried(AT - 40 * MS, AT - 20 * MS, "RemotingConnectException", broker="broker-a")
     found = facts([tried(AT - 90 * MS, AT - 80 * MS, broker="broker-a")], [before, blocked(AT, attempt=1)], [NEXT])
     assert values(found, WHOLE.sample) == [(1, 602, 1, "failover")]
@@ -92,14 +91,14 @@ def test_what_came_before_the_first_blocked_attempt_is_no_part_of_it() -> None:
 
 @pytest.mark.parametrize(("waited_ms", "is_judged"), [(250, True), (249, False)])
 def test_half_a_timeout_must_have_been_waited(waited_ms: int, is_judged: bool) -> None:
-    """What ended at once says nothing of waiting; 252 ms in sends for 250 of waiting are 504 for a timeout."""
+    """A time per timeout needs half a timeout of waiting: 252 ms in sends for 250 ms are 504 ms."""
     found = facts([blocked(AT, waited_ms * MS)], [NEXT])
     assert [one[0] for one in values(found, WHOLE.sample)] == [1]
     assert values(found, PER_TIMEOUT.sample) == ([(1, 504, 1, "failover")] if is_judged else [])
 
 
 def test_two_blocked_attempts_are_waited_for_together() -> None:
-    """125 ms each; 252 in sends."""
+    """Two blocked attempts of 125 ms are added, with 252 ms in sends: 504 ms per timeout."""
     found = facts([blocked(AT, 125 * MS), blocked(AT + 125 * MS, 125 * MS, attempt=1)], [NEXT])
     assert values(found, PER_TIMEOUT.sample) == [(1, 504, 1, "failover")]
 
@@ -124,19 +123,19 @@ def test_two_blocked_attempts_are_waited_for_together() -> None:
     ],
 )
 def test_how_a_failover_ended(success: Attempt, faults: list[FaultRecord], ending: str) -> None:
-    """The success came while the spell lasted, from a broker that had not just been resumed; or the pause was over first."""
+    """A success during the outage, on a broker not just resumed, is a failover; otherwise the pause was over first."""
     ((_, _, _, ended),) = values(facts([blocked(AT)], [success], faults=faults), WHOLE.sample)
     assert ended == ending
 
 
 def test_without_a_success_it_is_open_until_the_last_send() -> None:
-    """Two sends that failed; the second was over 900 ms after the first began."""
+    """Without a success the failover is open until the last send ends, here after 900 ms."""
     found = facts([blocked(AT)], [blocked(AT + 600 * MS, 300 * MS)])
     assert values(found, WHOLE.sample) == [(1, 900, 1, "open")]
 
 
 def test_only_the_first_failover_of_a_thread_counts_in_a_spell() -> None:
-    """With plain rotation it soon runs into the broker again; in the next spell it counts anew."""
+    """In each outage a thread's first failover counts: plain rotation soon meets the broker again."""
     again = [[blocked(AT + 700 * MS)], [tried(AT + 1_300 * MS, AT + 1_301 * MS, broker="broker-a")]]
     assert values(facts([blocked(AT)], [NEXT], *again), WHOLE.sample) == [(1, 602, 1, "failover")]
     later = fault(20 * S, 22 * S, episode=2)
@@ -146,7 +145,7 @@ def test_only_the_first_failover_of_a_thread_counts_in_a_spell() -> None:
 
 
 def test_threads_are_followed_by_themselves_and_the_slowest_decides() -> None:
-    """Thread 1 never comes to a success: the arm's spell is open, with the longer of both times; waits are added."""
+    """The slowest thread gives the arm's time and ending; waiting times are added."""
     sides = [
         made(Arm.CANDIDATE, 0, blocked(AT), faults=[PAUSE]),
         made(Arm.CANDIDATE, 1, NEXT, faults=[PAUSE]),
@@ -159,12 +158,12 @@ def test_threads_are_followed_by_themselves_and_the_slowest_decides() -> None:
 
 @pytest.mark.parametrize(("kind", "counts"), [(SendKind.BATCH, 1), (SendKind.QUEUE, 0), (SendKind.SELECTOR, 0)])
 def test_only_calls_that_leave_the_choice_to_the_client_fail_over(kind: SendKind, counts: int) -> None:
-    """A given queue has no other."""
+    """A call with a given queue does not fail over: it has no other queue."""
     assert len(values(facts([blocked(AT)], [NEXT], kind=kind), WHOLE.sample)) == counts
 
 
 def spells(*values_of: tuple[float, float]) -> CaseFacts:
-    """A case that planned both checks, with so many spells: the baseline's failover and the candidate's, in ms."""
+    """A case with both arms' failover times in ms."""
     later = [fault(n * 10 * S, n * 10 * S + 2 * S, episode=n) for n in range(1, len(values_of) + 1)]
     sends = []
     for n, each in enumerate(values_of, start=1):
@@ -180,7 +179,7 @@ def spells(*values_of: tuple[float, float]) -> CaseFacts:
 
 
 def test_failover_times_are_given_as_restricted_means() -> None:
-    """600 and 700 ms against 600 and 900: up to 700 ms they are 650 and 650."""
+    """Up to 700 ms, failovers of 600 and 700 ms have the same mean as those of 600 and 900 ms: 650 ms."""
     (evidence,) = failover_time.pooled([spells((600, 600), (700, 900))])
     means = {one.name: (one.value, one.unit, one.n) for one in evidence.measures if one.name.startswith("restricted")}
     assert means == {
@@ -198,7 +197,7 @@ def test_failover_times_are_given_as_restricted_means() -> None:
     ],
 )
 def test_a_case_answers_for_information_from_four_spells_on(count: int, standing: Standing, reason: str) -> None:
-    """Neither check gates by itself."""
+    """A case decides from four outages on, only for information."""
     case = spells(*[(600.0, 601.0)] * count)
     for check in (timing, failover_time):
         evidence = check.evaluate(case)

@@ -1,4 +1,4 @@
-"""Calls that hand a message over and return: how long they may keep their thread, to the exit code."""
+"""How long calls that do not wait for an answer may keep their thread."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -23,7 +23,7 @@ STORIES = pytest.mark.parametrize("story", [ONEWAY_CALM, ASYNC_CALM], ids=["onew
 
 
 def held(by_ms: Hold) -> Callable[[Told], None]:
-    """A client whose calls return later, each by so many ms, and that does everything else as it should."""
+    """Calls return later; nothing else changes."""
 
     def longer(one: Send) -> Send:
         more_ns = by_ms(one) * MS
@@ -38,12 +38,10 @@ def held(by_ms: Hold) -> Callable[[Told], None]:
 
 
 def waits_for_every_second(one: Send) -> int:
-    """Half of the calls wait for half a second."""
     return 517 * (one.send % 2)
 
 
 def waits_for_an_answer(_one: Send) -> int:
-    """Every call waits as long as a slow broker would."""
     return 150
 
 
@@ -55,14 +53,14 @@ def waits_for_every_eighth(one: Send) -> int:
 @STORIES
 @pytest.mark.parametrize("by_ms", [waits_for_every_second, waits_for_an_answer])
 def test_calls_that_are_held_up_diverge(story: ModeStory, by_ms: Hold, new_run: NewRun) -> None:
-    """Half of the calls, or all of them."""
+    """A client that holds up its calls, half of them or all, diverges."""
     judgement = judged(new_run([story], change=held(by_ms)))
     found = [one.signature for result in judgement.results for one in result.divergences]
     assert (judgement.exit_code, found) == (ExitCode.DIVERGES, [f"attempts.call-held-up/{story.mode}"])
 
 
 def test_one_call_in_eight_takes_more_calls_to_be_sure_of(new_run: NewRun) -> None:
-    """12 of 100 are no proof at one in a million, 25 of 200 are: two to the power of minus 25 is one in 33 million."""
+    """12 held-up calls of 100 are no proof at one in a million, 25 of 200 are: 2^-25 is one in 33 million."""
     few, many = ONEWAY_CALM, replace(ONEWAY_CALM, sends=200)
     assert judged(new_run([few], change=held(waits_for_every_eighth), run="few")).exit_code is ExitCode.CONFORMS
     assert judged(new_run([many], change=held(waits_for_every_eighth), run="many")).exit_code is ExitCode.DIVERGES
@@ -73,11 +71,11 @@ def test_one_call_in_eight_takes_more_calls_to_be_sure_of(new_run: NewRun) -> No
 def test_what_a_crowded_machine_does_is_no_difference(
     story: ModeStory, every: int, by_ms: int, new_run: NewRun
 ) -> None:
-    """Every call a little late, or one call in twelve held up for half a second."""
+    """All calls 90 ms late, or one in twelve 600 ms late, conform: a crowded machine does that."""
     run = new_run([story], change=held(lambda one: by_ms * (one.send % every == 0)))
     assert judged(run).exit_code is ExitCode.CONFORMS
 
 
 def test_a_sign_test_is_exact() -> None:
-    """Three heads of three: one in eight; nothing tossed says nothing."""
+    """The sign test is exact: three heads of three have probability 1/8, no toss has 1."""
     assert (tail(3, 3), tail(2, 3), tail(0, 0)) == (0.125, 0.5, 1.0)

@@ -1,4 +1,4 @@
-"""Calls held up, made by hand: the limits of how long, how many and how surely, to the exit code."""
+"""Limits of how long, how many and how surely calls are held up."""
 
 from typing import Any
 
@@ -16,14 +16,14 @@ ONEWAY, ASYNC, SYNC = SendMode.ONEWAY, SendMode.ASYNC, SendMode.SYNC
 
 
 def call(arm: Arm, send: int, took_ns: int, mode: SendMode = ONEWAY, **row: Any) -> Any:
-    """A call that kept its thread so long; an asynchronous one ends ten seconds later."""
+    """A call that kept its thread for this time; an asynchronous send ends after 10 s."""
     if mode is ASYNC:
         row = {"returned_ns": took_ns, "end_ns": 10_000 * MS} | row
     return made(arm, send, tried(0, took_ns), **{"mode": mode} | row)
 
 
 def calls(held: int, of: int, by_ns: int = 300 * MS, quicker: int = 0, mode: SendMode = ONEWAY) -> CaseFacts:
-    """Both arms' calls take a millisecond, but so many of the candidate's that much more; and so many of the baseline's."""
+    """Calls of 1 ms; some take ``by_ns`` longer, the candidate's or (``quicker``) the baseline's."""
     sends = []
     for n in range(of):
         usual_ns = MS + (by_ns if n >= of - quicker else 0)
@@ -49,16 +49,16 @@ def calls(held: int, of: int, by_ns: int = 300 * MS, quicker: int = 0, mode: Sen
 )
 def test_when_calls_are_held_up(held: int, of: int, by_ns: int, quicker: int, is_found: bool, mode: SendMode) -> None:
     """
-    More than 100 ms, one call in ten, and surer than one in a million: 2 to the power of minus 20, but not of minus 19.
+    Calls diverge if over 100 ms longer, at least one in ten, and less likely than one in a million (2^-20, not 2^-19).
 
-    20 against one are 22 in 2^21, 25 against one 27 in 2^26, which is 4 in ten million.
+    20 against one are 22 in 2^21; 25 against one are 27 in 2^26, which is 4 in ten million.
     """
     found = calls(held, of, by_ns, quicker, mode)
     assert signatures(found) == ([f"attempts.call-held-up/{mode} 1"] if is_found else [])
 
 
 def test_the_longest_call_tells_of_all_and_fails_the_run() -> None:
-    """Call 7 of 30 took 500 ms."""
+    """The example shows the longest call, with 500 ms."""
     sends = [
         pair(call(Arm.BASELINE, n, 2 * MS), call(Arm.CANDIDATE, n, (500 if n == 7 else 300) * MS)) for n in range(30)
     ]
@@ -80,7 +80,7 @@ def test_the_longest_call_tells_of_all_and_fails_the_run() -> None:
 )
 @pytest.mark.parametrize("arm", Arm)
 def test_calls_that_wait_or_threw_are_not_compared(others: dict[str, Any], arm: Arm) -> None:
-    """Whichever arm's it is."""
+    """Calls that wait for an answer, or threw in either arm, are not compared."""
     sends = []
     for n in range(30):
         sides = {one: call(one, n, 400 * MS * (one is Arm.CANDIDATE), **(others if one is arm else {})) for one in Arm}
@@ -89,6 +89,6 @@ def test_calls_that_wait_or_threw_are_not_compared(others: dict[str, Any], arm: 
 
 
 def test_calls_of_one_arm_alone_are_not_compared() -> None:
-    """The other never began them."""
+    """Calls of one arm alone are not compared."""
     alone = [pair(None, call(Arm.CANDIDATE, n, 400 * MS)) for n in range(30)]
     assert signatures(facts_of(alone, HeldUp)) == []

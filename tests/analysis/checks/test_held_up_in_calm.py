@@ -1,4 +1,4 @@
-"""What no fault explains and no exception tells: answers and callbacks far later than the other client's, one-way messages that are nowhere."""
+"""Without fault or exception: late sends and lost one-way messages."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -24,8 +24,6 @@ HELD_UP = "outcomes.more-often/held-up/calm"
 
 
 def later(by_ms: By) -> Callable[[Told], None]:
-    """A client that returns, or calls back, so many ms after it had its answer."""
-
     def change(told: Told) -> None:
         told.sends = [replace(one, end_ns=one.end_ns + by_ms(one) * MS) for one in told.sends]
 
@@ -45,7 +43,7 @@ def signatures(ended: Ended) -> set[str]:
 def test_sends_that_are_held_up_in_calm_diverge(
     story: ModeStory, by_ms: By, new_run: NewRun, ending_of: EndingOf
 ) -> None:
-    """By more than a quarter of a second, one in ten or all of them."""
+    """Sends held up in calm by over 250 ms diverge, whether one in ten or all."""
     ended = ending_of(new_run([story], change=later(by_ms)))
     assert ended.judgement.exit_code is ExitCode.DIVERGES
     assert HELD_UP in signatures(ended)
@@ -60,12 +58,12 @@ def test_sends_that_are_held_up_in_calm_diverge(
 def test_what_garbage_and_a_busy_machine_hold_up_alarms_nobody(
     story: ModeStory, by_ms: By, new_run: NewRun, ending_of: EndingOf
 ) -> None:
-    """Less than a quarter of a second, one send in twenty, or all that are under way in one stop of the client."""
+    """Delays under 250 ms, of one send in twenty, or during one stop of the client conform."""
     assert ending_of(new_run([story], change=later(by_ms))).judgement.exit_code is ExitCode.CONFORMS
 
 
 def test_what_holds_up_both_clients_alarms_nobody(new_run: NewRun, ending_of: EndingOf) -> None:
-    """A slow broker is no client's doing."""
+    """Sends held up in both arms conform: the broker is slow."""
     run = new_run([SLOW_CALM], change=later(lambda _one: 400), change_baseline=later(lambda _one: 400))
     assert ending_of(run).judgement.exit_code is ExitCode.CONFORMS
 
@@ -82,7 +80,7 @@ BASELINES = {
 def test_a_baseline_that_is_held_up_in_calm_shows_nothing_of_the_candidate(
     story: ModeStory, by_ms: By, new_run: NewRun, ending_of: EndingOf
 ) -> None:
-    """A crowded machine held it up: no difference, and no pass."""
+    """A baseline held up by a crowded machine is no divergence and no pass."""
     ended = ending_of(new_run([story], change_baseline=later(by_ms)))
     assert (ended.judgement.exit_code, signatures(ended)) == (ExitCode.INCONCLUSIVE, set())
     (reason,) = (result.reason for result in ended.judgement.results if result.check == "outcomes")
@@ -94,7 +92,7 @@ def test_a_baseline_that_is_held_up_in_calm_shows_nothing_of_the_candidate(
 def test_a_baseline_that_is_held_up_now_and_then_stays_a_baseline(
     share: int, new_run: NewRun, ending_of: EndingOf
 ) -> None:
-    """As a candidate may be: one case, or several together."""
+    """A baseline with one send in eleven held up still decides, also in a pool."""
     stories = [replace(SLOW_CALM, name=f"round-robin/slow-{number}") for number in range(2)]
     run = new_run(stories, change_baseline=later(lambda one: 400 * (one.send % share == 0)))
     assert ending_of(run).judgement.exit_code is ExitCode.CONFORMS
@@ -106,7 +104,7 @@ def test_a_baseline_that_is_held_up_now_and_then_stays_a_baseline(
 def test_a_candidate_that_is_held_up_more_is_found_beside_a_slow_baseline(
     baseline: By, new_run: NewRun, ending_of: EndingOf
 ) -> None:
-    """Every second send of it that the baseline's own waits do not cover."""
+    """A candidate with half its sends late diverges beside a slow baseline."""
     run = new_run(
         [SLOW_CALM],
         change=later(lambda one: 400 * (one.send % 2 == 0)),
@@ -117,7 +115,7 @@ def test_a_candidate_that_is_held_up_more_is_found_beside_a_slow_baseline(
 
 
 def test_one_stop_beside_a_baseline_that_is_held_up_often_alarms_nobody(new_run: NewRun, ending_of: EndingOf) -> None:
-    """36 sends in two moments, beside 25 of the baseline in as many: fewer moments of the candidate are no finding about it."""
+    """36 held-up sends in two moments conform if the baseline has 25 in as many moments."""
     run = new_run(
         [ASYNC_CALM],
         change=later(lambda one: 500 * (100 <= one.send < 136)),
@@ -127,7 +125,7 @@ def test_one_stop_beside_a_baseline_that_is_held_up_often_alarms_nobody(new_run:
 
 
 def test_what_is_certain_is_told_beside_a_slow_baseline_too(new_run: NewRun, ending_of: EndingOf) -> None:
-    """A connection lost for no reason needs no comparison."""
+    """A connection lost without a cause diverges beside a slow baseline too."""
     defect = REPORTED_DEFECTS["loses-connections"]
 
     def lose(told: Told) -> None:
@@ -141,7 +139,7 @@ def test_what_is_certain_is_told_beside_a_slow_baseline_too(new_run: NewRun, end
 
 
 def beside_a_pause(broker: str) -> Callable[[Told], None]:
-    """What was sent to this broker in the pause of 2.5 to 5.5 s is nowhere."""
+    """Remove the messages sent to this broker from 2.5 to 5.5 s."""
 
     def change(told: Told) -> None:
         from_ns, to_ns = ORIGIN_NS + 2_500 * MS, ORIGIN_NS + 5_500 * MS
@@ -152,12 +150,12 @@ def beside_a_pause(broker: str) -> Callable[[Told], None]:
 
 
 def test_one_way_messages_are_missed_at_a_broker_that_was_never_paused(new_run: NewRun, ending_of: EndingOf) -> None:
-    """Another broker's pause excuses none."""
+    """Another broker's pause excuses no lost one-way message."""
     ended = ending_of(new_run([ONEWAY], change=beside_a_pause(HEALTHY)))
     assert ended.judgement.exit_code is ExitCode.DIVERGES
     assert "loss.one-way-not-stored" in signatures(ended)
 
 
 def test_nothing_is_promised_of_one_way_messages_to_a_paused_broker(new_run: NewRun, ending_of: EndingOf) -> None:
-    """Whoever closes the connection meanwhile loses what was buffered."""
+    """One-way messages to a paused broker may be lost: closing its connection drops what is buffered."""
     assert ending_of(new_run([ONEWAY], change=beside_a_pause(PAUSED))).judgement.exit_code is ExitCode.CONFORMS

@@ -1,4 +1,4 @@
-"""A client that hides requests from its own hook, where a relay saw them: found, to the exit code."""
+"""Requests that a client hides from its hook, but a relay saw, are found."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -27,7 +27,9 @@ HIDDEN = "protocol.attempt-not-told"
 
 
 def run_beside_a_relay(new_run: NewRun, story: ModeStory, release: str, hides: Hides) -> tuple[RunJudgement, int]:
-    """The verdict on a candidate that does not tell some of its attempts, as ``run/case/wire_witness.py`` puts it down; and of how many it was certain."""
+    """
+    The verdict on a candidate that hides attempts, recorded as in ``run/case/wire_witness.py``, and the number of certain ones.
+    """
     hidden: list[Attempt] = []
     against: list[str] = []
 
@@ -64,7 +66,7 @@ DEFECTS: dict[str, tuple[ModeStory, str, Hides]] = {
 
 @pytest.mark.parametrize("defect", DEFECTS)
 def test_a_request_that_was_never_told_is_the_clients_fault(new_run: NewRun, defect: str) -> None:
-    """Exit 1, by its own signature and with a send; checks that read attempts have no whole story and say nothing."""
+    """An unreported request diverges with an example; ``attempts`` is invalid, because its records are incomplete."""
     judgement, hidden = run_beside_a_relay(new_run, *DEFECTS[defect])
     assert (judgement.exit_code, told_as(judgement)) == (
         ExitCode.DIVERGES,
@@ -81,19 +83,19 @@ def test_a_request_that_was_never_told_is_the_clients_fault(new_run: NewRun, def
 def test_a_client_that_tells_everything_is_not_accused(
     new_run: NewRun, story: ModeStory, release: str, _hides: Hides
 ) -> None:
-    """The same stories, told whole."""
+    """A client that reports all requests has no finding."""
     judgement, hidden = run_beside_a_relay(new_run, story, release, lambda _one: False)
     assert (hidden, told_as(judgement)) == (0, [])
     assert judgement.exit_code in (ExitCode.CONFORMS, ExitCode.INCONCLUSIVE)
 
 
 def test_how_many_are_counted(new_run: NewRun) -> None:
-    """One send in twenty of 150: seven."""
+    """If a client hides one send in twenty of 150, seven are counted."""
     assert run_beside_a_relay(new_run, *DEFECTS["one-in-twenty"])[1] == 7
 
 
 def test_of_asynchronous_sends_the_last_second_is_not_counted(new_run: NewRun) -> None:
-    """What was told of those may have been under way; 25 sends a second."""
+    """Asynchronous sends of the last second (25) are not counted: their records may be under way."""
     hidden = run_beside_a_relay(new_run, *DEFECTS["asynchronous"])[1]
     assert ASYNC.mode is SendMode.ASYNC
     assert 100 <= hidden < 150

@@ -1,4 +1,4 @@
-"""How many connections a client may hold or make anew: every term of the limit from both sides, to the exit code."""
+"""How many connections a client may hold or open anew, from both sides of each limit."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -28,7 +28,7 @@ LEFT, AT_ONCE, ANEW = "connections-left-open", "connections-at-once", "connectio
 
 
 def looks(*held: Held, before: Held = ONE, at_rest: bool = True) -> tuple[ConnectionSample, ...]:
-    """One before the first send, then so many from the hundredth second on."""
+    """One sample before the first send, the others from second 100 on."""
     start = ConnectionSample(0, None if before is None else dict(before), {})
     later = (
         ConnectionSample(100 * S + n, None if one is None else dict(one), {}, at_rest) for n, one in enumerate(held)
@@ -45,7 +45,7 @@ def case(
     faults: Sequence[tuple[FaultKind, str]] = (),
     tallies: dict[TallyKey, tuple[int, float]] | None = None,
 ) -> CaseFacts:
-    """Known: when the rules let a connection stay open; failed: the candidate's attempts at broker-b that may have cost one."""
+    """known: when the rules leave a connection open. failed: the candidate's attempts at broker-b that may have done so."""
     told: dict[TallyKey, tuple[int, float]] = {("outcomes", arm, "calm", "sends"): (10, 0.0) for arm in Arm}
     if known is not None:
         told[BY_RULE, "", "", known] = (1, 0.0)
@@ -57,7 +57,7 @@ def case(
 
 
 def found(facts: CaseFacts) -> list[str]:
-    """What is found, without ``outcomes.`` and with its count; and the run ends accordingly."""
+    """Signatures with counts; the exit code must match."""
     evidence = outcomes_evaluation.evaluate(facts)
     _, code = ended(evidence)
     assert code is (ExitCode.DIVERGES if evidence.divergences else ExitCode.CONFORMS)
@@ -92,9 +92,9 @@ def test_how_many_may_be_left_open(
     server: str, known: str, failed: int, faults: Sequence[tuple[FaultKind, str]], most: int | None
 ) -> None:
     """
-    Its own and one to spare; two heartbeats where the rules let them fail; two for an attempt that failed at this broker.
+    A client may hold its own connection, a spare, two for heartbeats that may fail, and two per failed attempt.
 
-    Where a name server was paused and the rules leave connections open, any number of its may be theirs.
+    Where rules leave connections open, those to a paused name server have no limit.
     """
     enough = 50 if most is None else most
     kind = server.partition("-")[0].replace("name", "name-server")
@@ -107,7 +107,7 @@ def test_how_many_may_be_left_open(
 
 @pytest.mark.parametrize(("more", "wanted"), [(0, []), (1, [f"{LEFT}/broker 6"])])
 def test_what_the_baseline_has_left_counts_twice(more: int, wanted: list[str]) -> None:
-    """Two of its are new: four of the candidate's may be, and one to spare."""
+    """The baseline's two new connections allow the candidate four and a spare."""
     assert found(case(looks({"broker-b": 6 + more}), looks({"broker-b": 3}))) == wanted
 
 
@@ -123,13 +123,15 @@ def test_what_the_baseline_has_left_counts_twice(more: int, wanted: list[str]) -
     ],
 )
 def test_what_was_there_before_the_first_send_is_nobodys_leak(before: Held, held: Held, wanted: list[str]) -> None:
-    """One to each server is everybody's right; a client that nobody could see at first is not judged."""
+    """
+    Connections held before the first send, and one per server, are no leak; if none were observed then, nothing is judged.
+    """
     assert found(case(looks(held, before=before))) == wanted
 
 
 @pytest.mark.parametrize("known", [None, NEVER])
 def test_without_rules_only_what_is_made_anew_is_asked(known: str | None) -> None:
-    """Nobody knows how many a release may leave open."""
+    """Without known rules, connections left open are not judged."""
     assert found(case(looks({"broker-b": 40}), known=known)) == ([] if known is None else [f"{LEFT}/broker 39"])
 
 
@@ -144,7 +146,7 @@ def test_without_rules_only_what_is_made_anew_is_asked(known: str | None) -> Non
     ],
 )
 def test_the_fewest_of_all_looks_at_rest_count(each: tuple[Held, ...], wanted: list[str]) -> None:
-    """By server; where one look saw nothing, nobody knows. At some time nine at once were held, which is told where all looks saw."""
+    """The fewest connections at rest count per server, unless a sample failed."""
     told = found(case(looks(*each)))
     assert [one for one in told if one.startswith(LEFT)] == wanted
 
@@ -160,14 +162,14 @@ def test_the_fewest_of_all_looks_at_rest_count(each: tuple[Held, ...], wanted: l
     ],
 )
 def test_how_many_may_be_held_at_once(held: Held, wanted: list[str]) -> None:
-    """Its own and two that are just being closed, at any look; unless one saw nothing."""
+    """A client may hold its own connection and two being closed, unless a sample failed."""
     start, rest = looks(ONE)
     under = ConnectionSample(60 * S, None if held is None else dict(held), {})
     assert found(case((start, under, rest))) == wanted
 
 
 def test_one_look_that_saw_nothing_leaves_the_most_unknown() -> None:
-    """Nine were held a moment before it."""
+    """A failed sample leaves the maximum unknown, although another shows nine connections."""
     start, rest = looks(ONE)
     nine = ConnectionSample(60 * S, {"broker-b": 9}, {})
     assert found(case((start, nine, rest))) == [f"{AT_ONCE}/broker 8"]
@@ -175,14 +177,14 @@ def test_one_look_that_saw_nothing_leaves_the_most_unknown() -> None:
 
 
 def test_what_is_left_open_is_not_told_twice() -> None:
-    """Ten to one broker at rest, four for a moment to the other."""
+    """A server with connections left open is not reported again for connections at once."""
     start, rest = looks({"broker-b": 10})
     under = ConnectionSample(60 * S, {"broker-a": 4, "broker-b": 10}, {})
     assert found(case((start, under, rest))) == [f"{LEFT}/broker 9", f"{AT_ONCE}/broker 3"]
 
 
 def test_the_sentence_names_servers_and_figures() -> None:
-    """Five and three to two brokers."""
+    """The example names servers, limits and connections."""
     (one,) = outcomes_evaluation.evaluate(case(looks({"broker-b": 5, "broker-a": 3}))).divergences
     assert one.example.expected.endswith("and at most 1 to broker-a besides, 1 to broker-b besides")
     assert one.example.observed == "2 more to broker-a, 3 in all, 4 more to broker-b, 5 in all"
@@ -190,7 +192,7 @@ def test_the_sentence_names_servers_and_figures() -> None:
 
 
 def anew(*at_s: float, number: int = 1, unseen: bool = False) -> tuple[ConnectionSample, ...]:
-    """New connections to broker-b at these seconds, each of which is closed again."""
+    """New connections to broker-b at these seconds, each closed again."""
     each = (ConnectionSample(round(at * S), None if unseen else ONE, {"broker-b": number}) for at in at_s)
     return (ConnectionSample(0, ONE, {"broker-b": 1}), *each, ConnectionSample(100 * S, ONE, {}, True))
 
@@ -211,7 +213,9 @@ def anew(*at_s: float, number: int = 1, unseen: bool = False) -> tuple[Connectio
 def test_how_many_may_be_made_anew_in_calm(
     candidate: int, baseline: int, failed: int, wanted: list[str], what: str
 ) -> None:
-    """Twice the baseline's, of which one is everybody's; five; and one for every send that failed, if only at first."""
+    """
+    A client may open in calm twice the baseline's number (at least two), five, and one per send that failed, if only at first.
+    """
     tallies: dict[TallyKey, tuple[int, float]] = {
         ("outcomes", CANDIDATE, "calm", what): (failed, 0.0),
         ("outcomes", CANDIDATE, "faults", what): (90, 0.0),
@@ -230,7 +234,7 @@ def found_of(facts: CaseFacts) -> list[str]:
 
 
 def test_only_what_is_made_before_the_first_fault_counts() -> None:
-    """Eight looks, of which the last is at the instant of the fault; and the first look is the start."""
+    """New connections count after the first sample and before the first fault."""
     before = anew(*range(43, 51))
     assert found(case(before, faults=(PAUSE,))) == []
     assert found(case(before)) == [f"{ANEW}/broker 8"]
@@ -241,7 +245,7 @@ def test_only_what_is_made_before_the_first_fault_counts() -> None:
 
 @pytest.mark.parametrize("unseen", [True, False])
 def test_where_a_look_saw_nothing_nobody_knows_what_was_made(unseen: bool) -> None:
-    """In either arm; one that saw nothing after the first fault does not matter."""
+    """If a sample of either arm before the first fault failed, new connections are not judged."""
     assert found(case(anew(1, number=40, unseen=unseen))) == ([] if unseen else [f"{ANEW}/broker 40"])
     assert found(case(anew(1, number=40), anew(1, unseen=unseen))) == ([] if unseen else [f"{ANEW}/broker 40"])
     late = anew(1, number=40)[:-1] + anew(60, unseen=True)[1:]
@@ -249,7 +253,7 @@ def test_where_a_look_saw_nothing_nobody_knows_what_was_made(unseen: bool) -> No
 
 
 def test_who_broke_off_is_not_asked() -> None:
-    """What is missing of it is a consequence."""
+    """A case in which a subject broke off is not judged."""
     facts = case(looks({"broker-b": 40}))
     breach = {BASELINE: Breach("protocol.died", "life", "none")}
     broken = replace(facts, entry=replace(facts.entry, breaches=breach))
@@ -272,7 +276,7 @@ def test_who_broke_off_is_not_asked() -> None:
 def test_in_which_cases_either_was_left_with_more(
     ours: Held, theirs: Held, named: dict[str, int], more: tuple[int, int] | None
 ) -> None:
-    """Only where rules are known and explain none, and both were seen."""
+    """The arm with more new connections counts if both were seen and known rules explain none."""
     counts = list(paired([case(looks(theirs), looks(ours), **named)]))  # type: ignore[arg-type]  # names of parameters
     assert [(one.name, one.unit, one.baseline_more, one.candidate_more) for one in counts] == (
         [] if more is None else [(LEFT, "cases", *more)]
@@ -280,7 +284,7 @@ def test_in_which_cases_either_was_left_with_more(
 
 
 def test_cases_are_added_up() -> None:
-    """Two of the candidate's, one of the baseline's, one even."""
+    """Cases are added up: two with more for the candidate, one for the baseline, one even."""
     more, less, even = ({"broker-b": 2}, ONE), (ONE, {"broker-b": 2}), (ONE, ONE)
     pool = [case(looks(theirs), looks(ours)) for theirs, ours in (more, less, even, more)]
     (one,) = paired(pool)
@@ -288,7 +292,7 @@ def test_cases_are_added_up() -> None:
 
 
 def test_what_each_holds_at_rest_is_told() -> None:
-    """Of all servers together; of an arm that was seen."""
+    """An observed arm's connections at rest, to all servers, are a measure."""
     evidence = outcomes_evaluation.evaluate(case(looks({"broker-a": 2, "broker-b": 1}), looks(None)))
     told = [(one.name, one.value, one.unit, one.n) for one in evidence.measures]
     assert told == [("connections-at-rest candidate", 3, "count", 1)]
@@ -299,7 +303,7 @@ def test_what_each_holds_at_rest_is_told() -> None:
     [(set(), NEVER), ({"RemotingConnectException"}, AFTER_REFUSALS), ({"RemotingTimeoutException"}, AT_TIMES)],
 )
 def test_what_the_rules_let_stay_open_is_counted(closes: set[str], known: str) -> None:
-    """Attempts of each arm by broker, whose end is one of these."""
+    """Failed attempts that may leave a connection open are counted by arm and broker."""
     ends = ("RemotingTimeoutException", "RemotingConnectException", None)
     attempts = [tried(n * MS, n * MS + 1, end, attempt=n, broker=f"broker-{'abb'[n]}") for n, end in enumerate(ends)]
     send = pair(made(BASELINE, 0, tried(0, 1)), made(CANDIDATE, 0, *attempts))

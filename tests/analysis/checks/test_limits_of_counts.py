@@ -1,4 +1,4 @@
-"""Limits of counts and shares: the last that is let pass and the first that is not, to verdict and exit code."""
+"""Limits of counts and shares, from both sides."""
 
 from dataclasses import replace
 
@@ -32,14 +32,14 @@ def facts(tallies: Tallies, timeout_ms: int = 500) -> CaseFacts:
 
 
 def end_of(evidence: Evidence) -> Ended:
-    """Counts are told first, as ``judge`` does it."""
+    """Counts are tested first, as in ``judge``."""
     (told,) = with_counts_told([evidence], baseline=SUBJECTS[Arm.BASELINE], candidate=SUBJECTS[Arm.CANDIDATE])
     result, code = ended(told)
     return result.verdict, result.severity, code
 
 
 def met(check: str, by: Arm, times: int, sends: int, others: int) -> CaseFacts:
-    """One arm came so often into a situation in so many sends, the other never in so many others; all were judged."""
+    """One arm met a situation in some of its sends, the other never; all sends were judged."""
     tallies: Tallies = {
         (f"{check}.met", by, "calm", "failed"): (times, 0.0),
         (check, by, "calm", "failed"): (times, 0.0),
@@ -68,9 +68,10 @@ def test_luck_ends_at_once_in_a_thousand(
     check: object, by: Arm, times: int, sends: int, others: int, end: Ended
 ) -> None:
     """
-    Of 100 sends of each arm ten to none happen by luck in 15 of 10,000 cases, eleven to none in 7.
+    A situation that one arm alone met is luck down to a probability of one in 1,000.
 
-    One of one to none of 999 in exactly one of 1,000. Where the candidate alone was there it has answered, so luck may be it.
+    With 100 sends per arm, ten to none have a probability of 15 in 10,000, eleven to none 7 in 10,000; one of one to none of
+    999 has exactly one in 1,000. If only the candidate met it, by luck, it was judged and passes.
     """
     name = check.NAME  # type: ignore[attr-defined]  # both are checks
     assert end_of(check.evaluate(met(name, by, times, sends, others))) == end  # type: ignore[attr-defined]  # the same
@@ -81,7 +82,7 @@ def test_luck_ends_at_once_in_a_thousand(
     [(0, 5, PASSES), (0, 6, OPEN), (3, 6, PASSES), (3, 7, OPEN), (10, 20, PASSES), (10, 21, OPEN)],
 )
 def test_one_callback_in_twenty_may_be_lost_by_rule(ours: int, theirs: int, end: Ended) -> None:
-    """Of 100 in each arm; or twice as many as the baseline lost, if that is more."""
+    """Five of 100 callbacks, or twice the baseline's, may be lost by rule."""
     tallies: Tallies = {}
     for arm, lost in ((Arm.BASELINE, ours), (Arm.CANDIDATE, theirs)):
         tallies[callbacks.NAME, arm, "paused", "once"] = (100 - lost, 0.0)
@@ -91,7 +92,7 @@ def test_one_callback_in_twenty_may_be_lost_by_rule(ours: int, theirs: int, end:
 
 
 def sends(calm: int = 100, **befell: tuple[int, int]) -> Tallies:
-    """So many sends of both arms in calm, and what befell the baseline's and the candidate's."""
+    """Sends of both arms in calm, and what happened to each arm's."""
     tallies: Tallies = {}
     for place, arm in enumerate(Arm):
         tallies["outcomes", arm, "calm", "sends"] = (calm, 0.0)
@@ -114,7 +115,11 @@ def sends(calm: int = 100, **befell: tuple[int, int]) -> Tallies:
 def test_what_befalls_more_than_a_quarter_of_one_clients_calm_and_none_of_the_others(
     what: str, befell: tuple[int, int], timeout_ms: int, end: Ended
 ) -> None:
-    """Of 100; below a timeout of 300 ms this machine's speed decides what fails, and nothing is compared."""
+    """
+    Over 25 of 100 sends affected in one arm only diverge.
+
+    Below a timeout of 300 ms the machine decides that, so it is not compared.
+    """
     assert end_of(outcomes_evaluation.evaluate(facts(sends(100, **{what: befell}), timeout_ms))) == end
 
 
@@ -138,9 +143,9 @@ def test_what_befalls_more_than_a_quarter_of_one_clients_calm_and_none_of_the_ot
 )
 def test_sends_that_are_held_up_in_calm(held_up: tuple[int, int], moments: tuple[int, int], end: Ended) -> None:
     """
-    Of 100 sends a tenth of the candidate's, in eleven moments; or more than a quarter, in however few of them.
+    A tenth of the candidate's sends held up in eleven moments diverges, and over a quarter in any number.
 
-    A baseline that is held up oftener than the candidate, a tenth of its sends, leaves no answer, whatever moments the candidate has.
+    If more of the baseline's are held up, at least a tenth, the check is inconclusive.
     """
     tallies = sends(100, held_up=held_up)
     for arm, n in zip(Arm, moments, strict=True):
@@ -149,7 +154,7 @@ def test_sends_that_are_held_up_in_calm(held_up: tuple[int, int], moments: tuple
 
 
 def situation(name: str, met_by: tuple[int, int], ended_so: tuple[int, int]) -> Tallies:
-    """How often each arm came into it, and how often it ended badly."""
+    """How often each arm met it, and how often it ended badly."""
     tallies = sends()
     for place, arm in enumerate(Arm):
         tallies["outcomes.met", arm, "faults", name] = (met_by[place], 0.0)
@@ -174,7 +179,7 @@ def situation(name: str, met_by: tuple[int, int], ended_so: tuple[int, int]) -> 
 def test_shares_that_are_compared_are_more_than_half_apart(
     name: str, met_by: tuple[int, int], ended_so: tuple[int, int], end: Ended
 ) -> None:
-    """All against half is scatter, against less no more; one of the two must be all or none, and both must have been there."""
+    """Shares of both arms diverge if one is all or none and they are over half apart; less is scatter."""
     assert end_of(outcomes_evaluation.evaluate(facts(situation(name, met_by, ended_so)))) == end
 
 
@@ -191,7 +196,9 @@ def test_shares_that_are_compared_are_more_than_half_apart(
 def test_a_calm_in_which_the_machine_fails_the_baseline_is_none(
     calm: int, crowded: int, timeout_ms: int, end: Ended
 ) -> None:
-    """Two are luck whatever their share, and one in a hundred; hasty timeouts are not asked about the machine."""
+    """
+    The case is invalid if the machine failed over two and over 1 % of the baseline's sends in calm, from a timeout of 300 ms on.
+    """
     tallies = sends(calm) | {
         ("outcomes.crowded", Arm.BASELINE, "calm", "failed"): (crowded, 0.0),
         ("outcomes.crowded", Arm.BASELINE, "calm", "not failed"): (calm - crowded, 0.0),
@@ -207,7 +214,7 @@ def test_a_calm_in_which_the_machine_fails_the_baseline_is_none(
 
 
 def with_more(tallies: Tallies, units: int, what: str = "failed", phase: str = "calm") -> Tallies:
-    """So many moments, or spells, in which the candidate alone had it."""
+    """Moments or fault periods of the candidate alone."""
     return tallies | {("outcomes.more", Arm.CANDIDATE, phase, what): (units, 0.0)}
 
 
@@ -216,7 +223,7 @@ def with_more(tallies: Tallies, units: int, what: str = "failed", phase: str = "
 def test_ten_units_over_all_cases_decide_nothing_and_eleven_do(
     each: tuple[int, int], end: Ended | None, phase: str
 ) -> None:
-    """Two cases; ten to none has p = 0.002, eleven to none half of it."""
+    """Over two cases ten units to none (p = 0.002) decide nothing, eleven (half of that) do."""
     pool = [facts(with_more(sends(), n, phase=phase)) for n in each]
     evidence = outcomes_evaluation.pooled(pool)
     assert [end_of(one) for one in evidence] == ([] if end is None else [end])
@@ -226,26 +233,26 @@ def test_ten_units_over_all_cases_decide_nothing_and_eleven_do(
 
 
 def test_one_case_is_no_pool() -> None:
-    """Its own answer has the same counts."""
+    """One case is not pooled: its own evidence has the same counts."""
     one = facts(with_more(sends(), 11))
     assert outcomes_evaluation.pooled([one]) == ()
     assert end_of(outcomes_evaluation.evaluate(one)) == DIVERGES
 
 
 def test_what_a_fault_costs_in_attempts_is_not_compared() -> None:
-    """How many attempts it costs depends on where a counter stands; in calm none does."""
+    """Near a fault the rotation counter decides how many sends fail at first, so only calm counts."""
     assert end_of(outcomes_evaluation.evaluate(facts(with_more(sends(), 40, "failed-at-first", "faults")))) == PASSES
     assert end_of(outcomes_evaluation.evaluate(facts(with_more(sends(), 40, "failed-at-first")))) == DIVERGES
 
 
 def test_no_send_of_both_arms_is_no_answer() -> None:
-    """Nothing returned in both."""
+    """Without a send that returned in both arms the check is inconclusive."""
     evidence = outcomes_evaluation.evaluate(facts({}))
     assert (end_of(evidence), evidence.reason) == (OPEN, "no send returned in both arms")
 
 
 def test_what_befell_both_arms_is_told_in_figures() -> None:
-    """Three and one of 100; nothing that befell nobody."""
+    """Three and one failed sends of 100 are measures; what never happened is not."""
     tallies = sends(failed=(3, 1)) | {("sends", arm, "calm", "ok"): (100, 0.0) for arm in Arm}
     measures = outcomes_evaluation.evaluate(facts(tallies)).measures
     assert [(one.name, one.value, one.n) for one in measures] == [
@@ -255,7 +262,7 @@ def test_what_befell_both_arms_is_told_in_figures() -> None:
 
 
 def test_the_candidates_sends_are_the_decisions_and_the_larger_number_is_what_is_out_of() -> None:
-    """Sends are counted for both arms or for neither; were they not, 20 of 100 would be less than a quarter, whoever made 50."""
+    """Decisions are the candidate's sends; shares are of the larger number, so 20 of 100 is under a quarter."""
     for few, many in ((Arm.BASELINE, Arm.CANDIDATE), (Arm.CANDIDATE, Arm.BASELINE)):
         tallies = sends(failed=(0, 20)) | {("outcomes", few, "calm", "sends"): (50, 0.0)}
         evidence = outcomes_evaluation.evaluate(facts(tallies))

@@ -1,4 +1,4 @@
-"""Limits of checks that compare instants: the last millisecond that is let pass, and the first that is not, to the exit code."""
+"""Limits of checks that compare instants, to the millisecond."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -13,7 +13,6 @@ STRUCK = 40
 
 
 def only(number: int, change: Callable[[Stored], Stored | None]) -> Callable[[Told], None]:
-    """One message is otherwise."""
     return lambda told: change_copies(told, number, change)
 
 
@@ -27,14 +26,14 @@ def only(number: int, change: Callable[[Stored], Stored | None]) -> Callable[[To
     ],
 )
 def test_ten_milliseconds_outside_its_call_a_message_may_be_born(by_ms: int, wrong: set[str], found: Found) -> None:
-    """The call begins with the millisecond in which the message is born, and ends 1.02 ms later."""
+    """A message may be born 10 ms outside its call, which begins at its birth and ends 1.02 ms later."""
     evidence = found(CALM, only(STRUCK, lambda one: replace(one, born_timestamp_ms=one.born_timestamp_ms + by_ms)))
     assert signatures(evidence) == wrong
 
 
 @pytest.mark.parametrize(("by_ms", "wrong"), [(-7, set()), (-8, {"delay delay.delivered-early"})])
 def test_five_milliseconds_early_a_message_may_be_delivered(by_ms: int, wrong: set[str], found: Found) -> None:
-    """The story delivers two milliseconds late."""
+    """A message may be delivered 5 ms early; the scripted trace delivers it 2 ms late."""
     story = replace(DELAYED, pauses=(), sends=60)
     evidence = found(story, only(STRUCK, lambda one: replace(one, store_timestamp_ms=one.store_timestamp_ms + by_ms)))
     assert signatures(evidence) == wrong
@@ -44,13 +43,15 @@ def test_five_milliseconds_early_a_message_may_be_delivered(by_ms: int, wrong: s
 def test_a_one_way_message_is_missed_that_was_over_a_second_before_a_fault(
     send: int, wrong: set[str], found: Found
 ) -> None:
-    """The pause begins at 2.5 s. Send 74 was over at 1,480.12 ms; 75 at 1,500.12, when the fault was nearer than a second."""
+    """
+    A one-way message is missed if its call ended over 1 s before the pause at 2.5 s: send 74 (1,480.12 ms), not 75 (1,500.12 ms).
+    """
     assert signatures(found(replace(ONEWAY, sends=200), only(send, lambda _: None))) == wrong
 
 
 @pytest.mark.parametrize(("by_ms", "late"), [(20, 0), (21, 1)])
 def test_a_copy_is_late_by_more_than_twenty_milliseconds(by_ms: int, late: int, found: Found) -> None:
-    """Measured, not judged. Stored with the answer, 0.02 ms before the call was over."""
+    """A copy stored over 20 ms after its call is only counted; the trace stores it 0.02 ms before the call ends."""
     evidence = found(CALM, only(STRUCK, lambda one: replace(one, store_timestamp_ms=one.store_timestamp_ms + by_ms)))
     measures = {one.name: one.value for one in evidence["loss"].measures}
     assert (measures["stored-late candidate"], measures["stored-late baseline"]) == (late, 0)

@@ -1,4 +1,4 @@
-"""A situation that one arm came into and the other never did: luck at one to nil, an open question at fifty to nil."""
+"""A situation that only one arm met: luck at one to none, open at fifty to none."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -26,7 +26,11 @@ CALM = Story(name="calm", settings=ClientSettings(send_msg_timeout_ms=500), paus
 
 
 def test_the_chance_is_fishers() -> None:
-    """1 of 10 against 0 of 10: one half here, one half there. 3 against 3 of three each: 2 / 20. Unequal arms count one tail."""
+    """
+    Fisher's probability: 1 of 10 to none is one half per tail, 3 of 3 to none 2 / 20.
+
+    Unequal arms count one tail.
+    """
     assert chance_of_one_arm_only(1, 10, 10) == pytest.approx(1.0)
     assert chance_of_one_arm_only(3, 3, 3) == pytest.approx(2 / 20)
     assert chance_of_one_arm_only(1, 1, 9) == pytest.approx(1 / 10)
@@ -34,7 +38,7 @@ def test_the_chance_is_fishers() -> None:
 
 
 def stored_with_reserve(baseline: int, candidate_says: str) -> Callable[[Told, str], None]:
-    """So many sends were stored with reserve in both arms; the candidate says of each what it is told to say."""
+    """Both arms' first sends are answered FLUSH_SLAVE_TIMEOUT; the candidate reports another status."""
 
     def change(told: Told, arm: str) -> None:
         def say(one: Attempt | Send) -> Attempt | Send:
@@ -59,7 +63,7 @@ def stored_with_reserve(baseline: int, candidate_says: str) -> Callable[[Told, s
 def test_a_client_that_calls_every_store_a_success(
     times: int, verdict: Verdict, severity: Severity, code: ExitCode, new_run: NewRun, evidence_of: EvidenceOf
 ) -> None:
-    """It says SEND_OK, of the attempt too, where the broker said FLUSH_SLAVE_TIMEOUT; the baseline was told so every time."""
+    """A client that reports SEND_OK for FLUSH_SLAVE_TIMEOUT twelve times does not pass; ten may be luck."""
     evidence = evidence_of(new_run([CALM], change_arms=stored_with_reserve(times, "SEND_OK")))
     judgement = judge([*COMPLETE, evidence["calm", "attempts"], evidence["calm", "error-kind"]], RUN)
     assert [(one.verdict, one.severity) for one in judgement.results[3:]] == [(verdict, severity)] * 2
@@ -67,14 +71,14 @@ def test_a_client_that_calls_every_store_a_success(
 
 
 def test_the_same_in_both_arms_conforms(new_run: NewRun, evidence_of: EvidenceOf) -> None:
-    """Fifty of fifty were told by both."""
+    """Fifty FLUSH_SLAVE_TIMEOUT reported by both arms conform."""
     evidence = evidence_of(new_run([CALM], change_arms=stored_with_reserve(50, RESERVE)))
     judgement = judge([*COMPLETE, evidence["calm", "attempts"], evidence["calm", "error-kind"]], RUN)
     assert judgement.exit_code is ExitCode.CONFORMS
 
 
 def test_one_situation_of_several_is_enough(new_run: NewRun, ending_of: EndingOf) -> None:
-    """Both arms failed in the pause, so the checks have something to judge; the fifty statuses are still missing."""
+    """Fifty missing statuses prevent a pass, although both arms met another situation, the pause."""
     story = replace(CALM, pauses=(Pause("broker-b", 2_500, 1_200),), sends=200)
     ended = ending_of(new_run([story], change_arms=stored_with_reserve(50, "SEND_OK")))
     (found,) = [one for one in ended.judgement.results if one.check == "error-kind"]
@@ -84,7 +88,7 @@ def test_one_situation_of_several_is_enough(new_run: NewRun, ending_of: EndingOf
 
 
 def test_a_client_that_never_chooses_a_queue(new_run: NewRun, ending_of: EndingOf) -> None:
-    """Its publish list has one queue, so that there is nothing to choose and nothing to do wrong."""
+    """A publish list of one queue leaves nothing to choose, so the list itself diverges."""
 
     def one_queue(told: Told, arm: str) -> None:
         if arm == "candidate":

@@ -1,4 +1,4 @@
-"""Order, content and delay: one send or two, made by hand, and what each check has to say of them."""
+"""What ``order``, ``content``, ``delay`` and ``loss`` note for manually built sends."""
 
 from dataclasses import replace
 from types import SimpleNamespace
@@ -43,12 +43,12 @@ ROW = Send(
 
 
 def carried(arm: Arm, **properties: str) -> str:
-    """All properties of a stored message, our id among them."""
+    """Properties of a stored message, with the harness's id."""
     return properties_text({"rocketdiff.id": f"run/{arm}/0", "UNIQ_KEY": f"{arm}", **properties})
 
 
 def copy(arm: Arm, queue_offset: int = 0, *, queue_id: int = 0, at_ms: int = 0, **properties: str) -> Copy:
-    """A stored message with the body its id and 32 bytes call for."""
+    """A stored message; its body is its id, padded to 32 bytes."""
     digest = body_digest(padded(f"run/{arm}/0", 32))
     return Copy("broker-a", queue_id, queue_offset, at_ms, True, 0, carried(arm, **properties), digest)
 
@@ -59,7 +59,7 @@ def side(arm: Arm, row: Send, *copies: Copy, kept: tuple[Copy, ...] = ()) -> Sen
 
 
 def seen(make: Any, *sends: AlignedSend) -> list[str]:
-    """Signatures of what a observer notes of these sends."""
+    """Signatures that an observer notes."""
     collector = FactCollector("run", 1, 0)
     entry = cast(CaseEntry, SimpleNamespace(clock=None))
     observer: CaseObserver = make(CaseContext(entry, FaultTimes(()), collector))
@@ -70,35 +70,33 @@ def seen(make: Any, *sends: AlignedSend) -> list[str]:
 
 
 def alone(candidate: SendView) -> AlignedSend:
-    """A send that only the candidate made."""
     return AlignedSend(0, candidate.send, None, candidate)
 
 
 def both(baseline: SendView, candidate: SendView) -> AlignedSend:
-    """A send of both arms."""
     return AlignedSend(0, candidate.send, baseline, candidate)
 
 
 def ordered(send: int, offset: int, argument: int = 3, **changes: Any) -> AlignedSend:
-    """A send by a selector that lies at an offset of queue 0."""
+    """A send by a selector, stored at an offset of queue 0."""
     row = replace(ROW, send=send, kind=SendKind.SELECTOR, argument=argument, **changes)
     return alone(side(Arm.CANDIDATE, row, copy(Arm.CANDIDATE, offset)))
 
 
 def test_messages_of_one_key_rise() -> None:
-    """The later send at the lower offset is noted, once."""
+    """A later message of a key at a lower offset is noted once."""
     assert seen(Order, ordered(0, 4), ordered(1, 5), ordered(2, 9)) == []
     assert seen(Order, ordered(0, 4), ordered(1, 2), ordered(2, 9)) == [REORDERED]
 
 
 def test_other_keys_and_unacknowledged_sends_have_no_order() -> None:
-    """Another key may overtake, and so may a message that a paused broker stores late."""
+    """Messages of other keys may overtake, and a paused broker may store an unacknowledged one late."""
     assert seen(Order, ordered(0, 4), ordered(1, 2, argument=5)) == []
     assert seen(Order, ordered(0, 4, error="RemotingTimeoutException"), ordered(1, 2)) == []
 
 
 def test_what_the_plan_wants_must_be_there() -> None:
-    """A missing and a changed property, and a body of another size."""
+    """Missing and changed properties and another body size are noted."""
     row = replace(ROW, properties=properties_text({"KEYS": "k", "colour": "blue"}))
     right = copy(Arm.CANDIDATE, KEYS="k", colour="blue")
     assert seen(Content, alone(side(Arm.CANDIDATE, row, right))) == []
@@ -111,7 +109,7 @@ def test_what_the_plan_wants_must_be_there() -> None:
 
 
 def test_every_copy_is_held_against_the_plan_by_itself() -> None:
-    """What another copy lacks besides is told too; what it lacks as well is told once."""
+    """Each copy is compared with the plan; what several lack is noted once."""
     row = replace(ROW, properties=properties_text({"KEYS": "k", "colour": "blue"}))
     keyless, colourless = copy(Arm.CANDIDATE, 0, colour="blue"), copy(Arm.CANDIDATE, 1, KEYS="k")
     lacking = ["content.property-missing/KEYS", "content.property-missing/colour"]
@@ -120,7 +118,7 @@ def test_every_copy_is_held_against_the_plan_by_itself() -> None:
 
 
 def test_what_clients_add_must_be_alike() -> None:
-    """A property that only one client writes, another value, another flag; ids differ by nature."""
+    """Properties and flags that clients add must be equal, except ids."""
     ours = side(Arm.BASELINE, ROW, copy(Arm.BASELINE, WAIT="true", CLUSTER="c"))
     theirs = copy(Arm.CANDIDATE, WAIT="false", EXTRA="1")
     assert seen(Content, both(ours, side(Arm.CANDIDATE, ROW, replace(theirs, flag=1)))) == [
@@ -137,7 +135,7 @@ DELAYED = replace(ROW, delay_level=1)
 
 
 def kept_back(level: int = 1, told: str = "1") -> Copy:
-    """What the broker keeps back from its 1000th ms on, for queue 0."""
+    """A copy kept back from 1,000 ms on, for queue 0."""
     return copy(Arm.CANDIDATE, queue_id=level - 1, at_ms=1_000, DELAY=told, REAL_QID="0")
 
 
@@ -145,13 +143,13 @@ def kept_back(level: int = 1, told: str = "1") -> Copy:
     ("delivered_ms", "noted"), [(1_990, [EARLY]), (1_996, []), (2_000, []), (9_000, []), (None, [NOT_DELIVERED])]
 )
 def test_a_delay_of_a_second(delivered_ms: int | None, noted: list[str]) -> None:
-    """Not before a second is over, but for what a clock may slip, and some time."""
+    """A delivery before 1 s, beyond clock slip, or none at all is noted; a late one is not."""
     copies = () if delivered_ms is None else (copy(Arm.CANDIDATE, at_ms=delivered_ms),)
     assert seen(Delay, alone(side(Arm.CANDIDATE, DELAYED, *copies, kept=(kept_back(),)))) == noted
 
 
 def test_a_delayed_message_is_kept_back_under_its_level() -> None:
-    """Neither in its topic at once nor under another level; a long delay need not be over."""
+    """A message must be kept back under its level; a long delay need not be over."""
     at_once = copy(Arm.CANDIDATE, at_ms=1_000)
     assert seen(Delay, alone(side(Arm.CANDIDATE, DELAYED, at_once))) == [NOT_KEPT]
     late = copy(Arm.CANDIDATE, at_ms=9_000)
@@ -161,7 +159,7 @@ def test_a_delayed_message_is_kept_back_under_its_level() -> None:
 
 
 def test_a_message_kept_back_twice_is_delivered_twice() -> None:
-    """A send that was made again waits twice under one level; each copy is held against the one it came from."""
+    """A repeated send is kept back twice; each delivery is compared with its own kept-back copy."""
     again = (replace(kept_back(), properties=carried(Arm.CANDIDATE, DELAY="1", REAL_QID="3")), kept_back())
     copies = (copy(Arm.CANDIDATE, queue_id=0, at_ms=2_001), copy(Arm.CANDIDATE, queue_id=3, at_ms=2_000))
     assert seen(Delay, alone(side(Arm.CANDIDATE, DELAYED, *copies, kept=again))) == []
@@ -172,7 +170,7 @@ def test_a_message_kept_back_twice_is_delivered_twice() -> None:
 
 
 def test_delayed_messages_are_compared_like_with_like() -> None:
-    """One is delivered, the other still kept back under properties that delivery takes off; both were kept back alike."""
+    """If one arm's message is undelivered, kept-back copies are compared: delivery removes properties."""
     ours = copy(Arm.BASELINE, queue_id=0, DELAY="1", REAL_QID="0")
     delivered = side(Arm.BASELINE, DELAYED, copy(Arm.BASELINE), kept=(ours,))
     assert seen(Content, both(delivered, side(Arm.CANDIDATE, DELAYED, kept=(kept_back(),)))) == []
@@ -183,7 +181,7 @@ def test_delayed_messages_are_compared_like_with_like() -> None:
 
 @pytest.mark.parametrize(("level", "is_known"), [(None, True), (0, True), (1, False)])
 def test_what_is_kept_back_of_delayed_messages_must_have_been_read(level: int | None, is_known: bool) -> None:
-    """Without it a message that still waits would look lost."""
+    """Kept-back messages must be read, or one that still waits would look lost."""
     stored, sends = SCHEMAS[TableName.STORED].empty_table(), pa.table({"delay_level": pa.array([level], pa.int32())})
     tables: dict[TableKey, pa.Table] = {
         (TableName.STORED, Arm.BASELINE): stored,
@@ -202,7 +200,7 @@ def test_what_is_kept_back_of_delayed_messages_must_have_been_read(level: int | 
 def test_a_one_way_message_is_missed_until_something_happens(
     ended_s: float, error: str | None, noted: list[str]
 ) -> None:
-    """The broker is paused at 5 s: what was written well before must be there, the rest is promised by nobody."""
+    """A one-way message written well before the pause at 5 s must be stored; a later or failed one need not be."""
     paused = FaultRecord(1, FaultKind.PAUSE, "broker-b", *[round(5e9)] * 3, *[round(7e9)] * 3)
     row = replace(ROW, mode=SendMode.ONEWAY, end_ns=round(ended_s * 1e9), error=error)
     absent = replace(side(Arm.CANDIDATE, row), fate=Fate.ABSENT)

@@ -1,7 +1,7 @@
 """
-A defect of one way to send, planted beside a paused broker: the check it belongs to finds it there as it does in calm.
+Defects of each send mode beside a pause are found as in calm.
 
-A faithful client of the same release tells of the same pause and nothing is found: that is the other half of each test.
+The first test shows that the undamaged traces conform.
 """
 
 from dataclasses import replace
@@ -38,7 +38,7 @@ from tests.analysis.synthetic_modes import ModeStory, carrying
 @pytest.mark.parametrize("release", ["4.2.0", "4.6.1", "5.3.3"])
 @pytest.mark.parametrize("story", [ASYNC, replace(ASYNC, kind=SendKind.QUEUE), ONEWAY, TO_QUEUE, DELAYED, PLAIN])
 def test_faithful_clients_differ_in_nothing(story: ModeStory, release: str, found: Found) -> None:
-    """Whatever the pause costs them, it costs both by rule; and the checks that are asked have something to look at."""
+    """Faithful clients conform beside a pause, and all checks but ``attempts`` and ``error-kind`` must decide."""
     evidence = found(story, release=release)
     assert signatures(evidence) == set()
     looked = set(story.checks) - {"attempts", "error-kind"}
@@ -65,7 +65,7 @@ def test_a_healthy_broker_left_in_a_pause(story: ModeStory, found: Found) -> Non
 def test_a_message_sent_twice_in_a_pause_and_told_once(
     story: ModeStory, broker: str, release: str, found: Found
 ) -> None:
-    """Confused answers make no copies; neither does a broker that stores late."""
+    """A second copy of one reported attempt diverges: confused answers or a late store do not explain it."""
 
     def double(told: Told) -> None:
         number = sends_to(told, broker, story)[3]
@@ -77,7 +77,7 @@ def test_a_message_sent_twice_in_a_pause_and_told_once(
 
 @pytest.mark.parametrize("story", [ASYNC, ONEWAY, TO_QUEUE, DELAYED])
 def test_a_queue_taken_out_of_turn_in_a_pause(story: ModeStory, found: Found) -> None:
-    """And told, and stored there."""
+    """A queue out of turn in a pause is found, although it is reported and holds the message."""
 
     def stray(told: Told) -> None:
         number = sends_to(told, HEALTHY, story)[1]
@@ -97,7 +97,7 @@ def test_a_queue_taken_out_of_turn_in_a_pause(story: ModeStory, found: Found) ->
 @pytest.mark.parametrize("release", ["4.6.1", "5.3.3"])
 @pytest.mark.parametrize("story", [ASYNC, TO_QUEUE])
 def test_an_acknowledged_message_lost_in_a_pause(story: ModeStory, release: str, found: Found) -> None:
-    """By the healthy broker, while the other one is paused."""
+    """A message lost by the healthy broker beside the paused one is found."""
 
     def lose(told: Told) -> None:
         number = sends_to(told, HEALTHY, story)[1]
@@ -112,11 +112,10 @@ WAITED = "attempts attempts.waited-for-an-answer"
 @pytest.mark.parametrize(("broker", "noted"), [(PAUSED, {WAITED}), (HEALTHY, set())])
 @pytest.mark.parametrize("release", ["4.2.0", "5.3.3"])
 def test_a_one_way_call_that_waits_for_its_answer(release: str, broker: str, noted: set[str], found: Found) -> None:
-    """In calm nobody could tell, and a machine may stand still; a paused broker keeps the call waiting for its timeout."""
+    """A one-way call that waits for a paused broker diverges; at a healthy one the machine may have stalled."""
     story = replace(ONEWAY, settings=ClientSettings(send_msg_timeout_ms=3_000))
 
     def wait(told: Told) -> None:
-        """The thread is held up, and so is everything after it."""
         number = sends_to(told, broker, story)[0]
         hold_up(told, number)
 
@@ -136,7 +135,7 @@ def test_a_one_way_call_that_waits_for_its_answer(release: str, broker: str, not
 def test_a_one_way_call_that_took_long_beside_another_fault(
     kind: FaultKind, noted: set[str], found: Found, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A broker that answers, if with an error, keeps nobody waiting: the machine did. One whose answers are held back does."""
+    """A long one-way call diverges only under a fault that withholds answers; an error is an answer too."""
     story = replace(ONEWAY, settings=ClientSettings(send_msg_timeout_ms=3_000))
     faults_of = synthetic.faults_of
     monkeypatch.setattr(synthetic, "faults_of", lambda one: tuple(replace(f, kind=kind) for f in faults_of(one)))
@@ -152,7 +151,7 @@ Timed = TypeVar("Timed", Attempt, Send)
 
 
 def hold_up(told: Told, number: int) -> None:
-    """A thread from one of its sends on; messages are born in their calls."""
+    """Delay a thread from one send on; messages are born in their calls."""
     told.attempts = [later(one, number) for one in told.attempts]
     told.sends = [later(one, number) for one in told.sends]
     told.stored = [
@@ -162,7 +161,7 @@ def hold_up(told: Told, number: int) -> None:
 
 
 def later(one: Timed, number: int) -> Timed:
-    """What comes after a send is 1.5 s later, and it itself ends so much later."""
+    """Move what follows a send, and its end, by 1.5 s."""
     by_ns = 1_500 * MS
     return replace(
         one, start_ns=one.start_ns + by_ns * (one.send > number), end_ns=one.end_ns + by_ns * (one.send >= number)
@@ -172,7 +171,7 @@ def later(one: Timed, number: int) -> Timed:
 @pytest.mark.parametrize("story", [ASYNC, ONEWAY, TO_QUEUE, DELAYED, PLAIN])
 @pytest.mark.parametrize("broker", [HEALTHY, PAUSED])
 def test_keys_lost_in_a_pause(story: ModeStory, broker: str, found: Found) -> None:
-    """Whether the message is stored at once or when its broker is resumed."""
+    """Lost keys are found, whether the message is stored at once or late."""
 
     def drop(told: Told) -> None:
         number = sends_to(told, broker, story)[0]
@@ -183,7 +182,7 @@ def test_keys_lost_in_a_pause(story: ModeStory, broker: str, found: Found) -> No
 
 @pytest.mark.parametrize("paused", ["broker-a", "broker-b"])
 def test_keys_lost_by_the_second_attempt(paused: str, found: Found) -> None:
-    """Only the copy that the retry left lacks them, whichever of the two brokers holds that."""
+    """Keys missing only in the retry's copy are found, on either broker."""
     story = replace(PLAIN, pauses=(Pause(paused, 1_000, 3_000),))
 
     def drop(told: Told) -> None:
@@ -195,7 +194,7 @@ def test_keys_lost_by_the_second_attempt(paused: str, found: Found) -> None:
 
 @pytest.mark.parametrize("paused", ["broker-a", "broker-b"])
 def test_two_attempts_that_spoil_their_copies_each_in_its_way(paused: str, found: Found) -> None:
-    """The first lost the keys, its retry changed the body: one copy's defect does not hide the other's."""
+    """Keys lost in one copy do not hide the changed body of the other."""
     story = replace(PLAIN, pauses=(Pause(paused, 1_000, 3_000),))
 
     def spoil(told: Told) -> None:
@@ -211,7 +210,7 @@ def test_two_attempts_that_spoil_their_copies_each_in_its_way(paused: str, found
 
 
 def test_an_order_broken_in_a_pause(found: Found) -> None:
-    """Two neighbours of one key lie the other way round on the healthy broker."""
+    """Two neighbours of a key, swapped on the healthy broker, are found."""
 
     def swap(told: Told) -> None:
         of_a_key = [send for send in sends_to(told, HEALTHY, TO_QUEUE) if send % 3 == 0]
@@ -227,7 +226,7 @@ def test_an_order_broken_in_a_pause(found: Found) -> None:
 
 
 def test_a_delay_dropped_in_a_pause(found: Found) -> None:
-    """The message is in its topic at once, and nobody ever kept it back."""
+    """A delayed message that is in its topic at once is noted as not kept back."""
 
     def forget(told: Told) -> None:
         number = sends_to(told, HEALTHY, DELAYED)[3]
@@ -240,7 +239,7 @@ def test_a_delay_dropped_in_a_pause(found: Found) -> None:
 
 @pytest.mark.parametrize("paused", ["broker-a", "broker-b"])
 def test_a_delay_dropped_by_the_second_attempt(paused: str, found: Found) -> None:
-    """The first is kept back when its broker is resumed; the retry's copy was in its topic long before."""
+    """A retry's copy without its delay is found beside the first copy, kept back later."""
     story = replace(DELAYED, pauses=(Pause(paused, 1_000, 3_000),))
 
     def forget(told: Told) -> None:
@@ -259,7 +258,7 @@ def test_a_delay_dropped_by_the_second_attempt(paused: str, found: Found) -> Non
 
 
 def test_a_delayed_message_delivered_early_in_a_pause(found: Found) -> None:
-    """Half a second too soon."""
+    """A delivery half a second early is found."""
 
     def hurry(told: Told) -> None:
         number = sends_to(told, HEALTHY, DELAYED)[3]

@@ -1,4 +1,4 @@
-"""What users feel is asked: every planted defect is judged to its verdict and exit code, and nothing that luck or a fault explains."""
+"""The check ``outcomes`` finds every planted defect, and nothing that luck or a fault explains."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -26,7 +26,7 @@ LOST, BUSY, SLOW = "RemotingSendRequestException", "MQBrokerException", "Remotin
 
 @pytest.fixture
 def ended(new_run: NewRun) -> Callable[..., Ended]:
-    """Exit code by ``outcomes`` alone, and its first answer; arguments of ``synthetic.write_run``."""
+    """Exit code by ``outcomes`` alone, and its first result."""
 
     def judged(*arguments: object, **named: object) -> Ended:
         run = new_run(*arguments, **named)
@@ -54,7 +54,7 @@ def ended(new_run: NewRun) -> Callable[..., Ended]:
 
 
 def failing(told: Told, number: int, error: str, code: int | None = None) -> None:
-    """A send that fails with its only attempt, and is stored nowhere."""
+    """A send fails with its only attempt and is stored nowhere."""
 
     def fail(one: Attempt) -> Attempt:
         return replace(one, error=error, code=code, status=None) if one.send == number else one
@@ -69,8 +69,6 @@ def failing(told: Told, number: int, error: str, code: int | None = None) -> Non
 
 
 def every(period: int, error: str, code: int | None = None, first: int = 0) -> Callable[[Told], None]:
-    """Every so-manieth send fails."""
-
     def change(told: Told) -> None:
         for send in [one.send for one in told.sends if one.send % period == first]:
             failing(told, send, error, code)
@@ -91,7 +89,7 @@ def all_but_one(told: Told) -> None:
     "change", [all_but_one, every(2, LOST), every(50, LOST), every(200, "RemotingConnectException")]
 )
 def test_sends_that_lose_their_connection_in_calm_diverge(ended: Callable[..., Ended], change: object) -> None:
-    """All but one, every second, one in fifty, two of 400: nothing on healthy brokers loses a connection."""
+    """Lost connections in calm diverge, whether in all but one of 400 sends or in two: healthy brokers close none."""
     exit_code, result = ended([CALM], change=change)
     assert (exit_code, result.verdict) == (ExitCode.DIVERGES, Verdict.DIVERGES)
     assert any(one.startswith("outcomes.failed-without-cause/Remoting") for one in names(result))
@@ -99,14 +97,14 @@ def test_sends_that_lose_their_connection_in_calm_diverge(ended: Callable[..., E
 
 @pytest.mark.parametrize("code", [14, 16, 17])
 def test_an_answer_that_no_broker_in_calm_gives_diverges(ended: Callable[..., Ended], code: int) -> None:
-    """SERVICE_NOT_AVAILABLE, NO_PERMISSION and TOPIC_NOT_EXIST have reasons, and the case has none; once is enough."""
+    """One SERVICE_NOT_AVAILABLE, NO_PERMISSION or TOPIC_NOT_EXIST without a fault diverges."""
     exit_code, result = ended([CALM], change=every(400, BUSY, code))
     assert exit_code is ExitCode.DIVERGES
     assert names(result) == {f"outcomes.failed-without-cause/{BUSY}/code={code}"}
 
 
 def lose_answers(told: Told) -> None:
-    """One answer in twenty is thrown away, and the message sent again elsewhere."""
+    """Discard one answer in twenty; send the message again elsewhere."""
     for number in range(9, len(told.sends), 20):
         place = next(n for n, one in enumerate(told.attempts) if one.send == number)
         if told.attempts[place].broker == PAUSED:
@@ -116,7 +114,7 @@ def lose_answers(told: Told) -> None:
 
 
 def test_answers_thrown_away_diverge(ended: Callable[..., Ended]) -> None:
-    """Its attempt says that the connection was lost, and none was."""
+    """A discarded answer is reported as a lost connection, which has no cause."""
     exit_code, result = ended([replace(CALM, sends=400)], change=lose_answers)
     assert exit_code is ExitCode.DIVERGES
     assert f"outcomes.failed-without-cause/{LOST}" in names(result)
@@ -126,7 +124,7 @@ def test_answers_thrown_away_diverge(ended: Callable[..., Ended]) -> None:
 def test_what_a_machine_may_do_diverges_by_its_number(
     ended: Callable[..., Ended], error: str, code: int | None
 ) -> None:
-    """One in twenty busy or too slow in calm, where the baseline had none: 20 of 400, each by itself."""
+    """20 separate busy or slow sends of 400 in calm diverge if the baseline has none."""
     exit_code, result = ended([CALM], change=every(20, error, code))
     assert exit_code is ExitCode.DIVERGES
     assert "outcomes.more-often/failed/calm" in names(result)
@@ -136,7 +134,7 @@ def test_what_a_machine_may_do_diverges_by_its_number(
 def test_what_a_machine_may_do_to_a_few_diverges_where_it_befalls_most(
     ended: Callable[..., Ended], period: int
 ) -> None:
-    """All, every second and every third busy within two seconds, which is four moments; none of the baseline's."""
+    """All, half or a third of 100 sends busy, in four moments of two seconds, diverge if the baseline has none."""
     exit_code, result = ended([replace(CALM, sends=100)], change=every(period, BUSY, 2))
     assert exit_code is ExitCode.DIVERGES
     assert "outcomes.more-often/failed/most-of-calm" in names(result)
@@ -146,7 +144,7 @@ def test_what_a_machine_may_do_to_a_few_diverges_where_it_befalls_most(
 def test_what_a_machine_may_do_alarms_nobody_a_few_times(
     ended: Callable[..., Ended], error: str, code: int | None
 ) -> None:
-    """Five sends of 400, one at a time: p = 0.06; and forty at once are one moment."""
+    """Five single failures of 400 conform (p = 0.06); twenty at once are one moment."""
     assert ended([CALM], change=every(80, error, code))[1].verdict is Verdict.CONFORMS
 
     def at_once(told: Told) -> None:
@@ -157,20 +155,20 @@ def test_what_a_machine_may_do_alarms_nobody_a_few_times(
 
 
 def test_a_few_in_each_of_many_cases_are_many(ended: Callable[..., Ended]) -> None:
-    """Two sends a case in eight cases: sixteen moments, none of the baseline's."""
+    """Two failures in each of eight cases are sixteen moments, which diverge."""
     stories = [replace(CALM, name=f"calm-{number}", sends=100) for number in range(8)]
     assert ended(stories, change=every(50, BUSY, 2))[0] is ExitCode.DIVERGES
 
 
 def test_a_baseline_that_fails_where_the_candidate_does_not_differs_too(ended: Callable[..., Ended]) -> None:
-    """Whoever never fails where the other does behaves otherwise; here the baseline's failures have no cause either."""
+    """A baseline that fails alone diverges too; here its failures have no cause either."""
     exit_code, result = ended([CALM], change_baseline=every(20, LOST))
     assert exit_code is ExitCode.DIVERGES
     assert names(result) == {f"rules/outcomes.failed-without-cause/{LOST}", "outcomes.less-often/failed/calm"}
 
 
 def test_a_calm_that_was_none_for_the_baseline_shows_nothing(ended: Callable[..., Ended]) -> None:
-    """SYSTEM_BUSY for one send in twenty of each: INVALID, which never passes; three of 400 are luck."""
+    """SYSTEM_BUSY for one baseline send in twenty is INVALID and never passes; three of 400 are luck."""
     crowded = every(20, BUSY, 2)
     exit_code, result = ended([CALM], change=every(20, BUSY, 2, first=7), change_baseline=crowded)
     assert (exit_code, result.verdict) == (ExitCode.INCONCLUSIVE, Verdict.INVALID)
@@ -179,21 +177,21 @@ def test_a_calm_that_was_none_for_the_baseline_shows_nothing(ended: Callable[...
 
 
 def test_timeouts_that_only_a_fast_machine_keeps_are_not_compared(ended: Callable[..., Ended]) -> None:
-    """One in twenty too slow at 50 ms says nothing of a client; a connection lost for no reason still does."""
+    """Timeouts of 50 ms are not compared; a connection lost without a cause still diverges."""
     hasty = replace(CALM, settings=ClientSettings(send_msg_timeout_ms=50))
     assert ended([hasty], change=every(20, SLOW))[1].verdict is Verdict.CONFORMS
     assert ended([hasty], change=every(20, LOST), run="run-2")[0] is ExitCode.DIVERGES
 
 
 def test_a_message_that_is_refused_for_its_own_sake_is_refused_to_both(ended: Callable[..., Ended]) -> None:
-    """MESSAGE_ILLEGAL for the same send of both arms is the message's doing, not a client's."""
+    """MESSAGE_ILLEGAL for the same send of both arms is the message's fault; for one arm alone it diverges."""
     refused = every(100, BUSY, 13)
     assert ended([CALM], change=refused, change_baseline=refused)[1].verdict is Verdict.CONFORMS
     assert ended([CALM], change=refused, run="run-2")[1].verdict is Verdict.DIVERGES
 
 
 def test_a_send_that_fails_without_having_tried_diverges(ended: Callable[..., Ended]) -> None:
-    """The route is known and nothing is wrong with anybody."""
+    """A send with a route must not fail without an attempt."""
 
     def never_try(told: Told) -> None:
         failing(told, 50, "MQClientException")
@@ -205,7 +203,7 @@ def test_a_send_that_fails_without_having_tried_diverges(ended: Callable[..., En
 
 
 def say_ok(told: Told, send: Send, after_ms: int = 200) -> None:
-    """The send's first attempt, at a stopped broker, is told as answered."""
+    """Report a send's first attempt, at a stopped broker, as answered."""
     place, one = next((n, each) for n, each in enumerate(told.attempts) if each.send == send.send)
     end_ns = one.start_ns + after_ms * MS
     told.attempts = [each for each in told.attempts if each.send != send.send]
@@ -218,7 +216,7 @@ def say_ok(told: Told, send: Send, after_ms: int = 200) -> None:
 
 
 def test_an_acknowledgement_by_a_stopped_broker_diverges(ended: Callable[..., Ended]) -> None:
-    """SEND_OK 200 ms after a request to a broker that was stopped before it and resumed much later."""
+    """SEND_OK 200 ms after a request to a broker that was stopped before and resumed much later diverges."""
 
     def lie(told: Told) -> None:
         number = sends_to(told, PAUSED, PLAIN)[0]
@@ -230,7 +228,7 @@ def test_an_acknowledgement_by_a_stopped_broker_diverges(ended: Callable[..., En
 
 
 def keep_to_the_failed_broker(told: Told) -> None:
-    """An asynchronous client that has lost its failover: every retry goes where the attempt before it failed."""
+    """An asynchronous client whose every retry goes to the broker that failed."""
     told.attempts = [replace(one, broker=PAUSED) if one.attempt else one for one in told.attempts]
     retried = {one.send for one in told.attempts if one.attempt}
     told.stored = [
@@ -244,7 +242,7 @@ def keep_to_the_failed_broker(told: Told) -> None:
 
 
 def test_an_asynchronous_client_without_failover_diverges(found: Found) -> None:
-    """4.6.1, which retries after a timeout; the rules ask for another broker and it stays with the one that failed."""
+    """In 4.6.1 a retry after a timeout must leave the broker that failed."""
     evidence = found(ASYNC, keep_to_the_failed_broker, "4.6.1")["queue-choice"]
     assert "retry.returned-to-failed-broker/retry" in {one.signature for one in evidence.divergences}
     assert evidence.severity is Severity.MUST
@@ -261,7 +259,7 @@ MANY_PAUSES = replace(
 
 
 def test_faults_that_cost_one_client_more_diverge_over_spells(ended: Callable[..., Ended]) -> None:
-    """Twelve pauses, in each of which the candidate alone fails eight sends more, each in the way a pause fails one."""
+    """Twelve pauses, each with twenty timeouts more for the candidate alone, diverge."""
 
     def fail_more(told: Told) -> None:
         first = {one.send: one for one in told.attempts if one.attempt == 0}
@@ -279,17 +277,16 @@ def test_faults_that_cost_one_client_more_diverge_over_spells(ended: Callable[..
 @pytest.mark.parametrize("release", ["4.2.0", "4.6.1", "5.1.4", "5.3.3"])
 @pytest.mark.parametrize("story", [CALM, PLAIN, ASYNC, replace(CALM, threads=4), Story()], ids=lambda one: one.name)
 def test_faithful_clients_do_not_differ(ended: Callable[..., Ended], release: str, story: ModeStory) -> None:
-    """In calm and beside a pause, with and without fault latency."""
+    """Faithful clients conform in calm and beside a pause, with and without fault latency."""
     _, result = ended([story], baseline=f"java:{release}", candidate=f"python:{release}")
     assert result.verdict is Verdict.CONFORMS, result
 
 
 def stored_again(told: Told) -> None:
-    """Every message of one thread's twentieth send has a second copy that nobody told of."""
     for number in range(0, len(told.sends), 20):
         told.stored.append(carrying(Stored(HEALTHY, 0, 9_000 + number, number), ""))
 
 
 def test_messages_stored_twice_diverge_by_their_number(ended: Callable[..., Ended]) -> None:
-    """Twenty of 400, where the baseline has none."""
+    """Twenty of 400 messages stored twice diverge if the baseline has none."""
     assert "outcomes.more-often/stored-twice/calm" in names(ended([CALM], change=stored_again)[1])

@@ -1,4 +1,4 @@
-"""Which moments, spells, stopped brokers and slaves `outcomes` sees in sends made by hand; to the nanosecond, and judged."""
+"""Moments, fault periods and situations of manually built sends, to the nanosecond."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -28,7 +28,7 @@ CONFUSED = AsyncHabits(loses_callbacks=False, confuses_answers=True)
 
 
 def watched(context: CaseContext, entry: Any = ENTRY) -> Outcomes:
-    """The observer, with what is known of failures from the faults alone."""
+    """The observer, with causes from the faults alone."""
     causes = {arm: Causes(None, context.times.faults, entry, timeouts_close=True) for arm in Arm}
     return Outcomes(context, causes)
 
@@ -42,7 +42,7 @@ def code_of(facts: CaseFacts) -> ExitCode:
 
 
 def slow(send: int, at_ns: int, arm: Arm = CANDIDATE, **named: Any) -> Any:
-    """The one arm's send timed out, the other's, due at the same time, did not."""
+    """One arm's send timed out, the other's did not."""
     sides = {one: made(one, send, tried(at_ns, at_ns + MS, SLOW if one is arm else None), **named) for one in Arm}
     return pair(sides[BASELINE], sides[CANDIDATE])
 
@@ -62,7 +62,11 @@ def slow(send: int, at_ns: int, arm: Arm = CANDIDATE, **named: Any) -> Any:
 )
 @pytest.mark.parametrize("arm", Arm)
 def test_how_many_moments_of_calm_failures_make_up(due_ns: list[int], moments: int, arm: Arm) -> None:
-    """Less than 50 ms apart they are one, for half a second at most; 26 sends 40 ms apart last 1.0 s, from 0 and from 520 ms."""
+    """
+    Failures under 50 ms apart are one moment of at most 500 ms.
+
+    26 of them, 40 ms apart, last 1.0 s: two moments, from 0 and from 520 ms.
+    """
     found = facts(*(slow(n, at, arm) for n, at in enumerate(due_ns)))
     assert found.n("outcomes.more", "failed", arm=arm, phase="calm") == moments
     assert found.n("outcomes.more") == moments
@@ -71,7 +75,7 @@ def test_how_many_moments_of_calm_failures_make_up(due_ns: list[int], moments: i
 
 
 def test_what_befell_both_at_once_is_no_moment() -> None:
-    """It is counted, and nobody had more of it."""
+    """A send that failed in both arms is counted, but neither arm has more."""
     at_ns = 0
     sides = [made(arm, 0, tried(at_ns, at_ns + MS, SLOW)) for arm in Arm]
     found = facts(pair(*sides))
@@ -79,7 +83,7 @@ def test_what_befell_both_at_once_is_no_moment() -> None:
 
 
 def test_eleven_moments_diverge_and_ten_do_not() -> None:
-    """Of 100 sends, 60 ms apart; ten to none has a chance of 0.2 %."""
+    """Eleven moments of 100 sends diverge; ten to none have a probability of 0.2 %."""
     for count, code in ((10, ExitCode.CONFORMS), (11, ExitCode.DIVERGES)):
         sends = [slow(n, n * 60 * MS) if n < count else both_ok(n, n * 60 * MS) for n in range(100)]
         assert code_of(facts(*sends)) is code
@@ -108,7 +112,7 @@ def copies(number: int) -> list[Copy]:
     ],
 )
 def test_what_may_befall_a_send(attempts: list[Attempt], row: dict[str, Any], what: list[str]) -> None:
-    """One of four things, or two at once."""
+    """A send may fail, fail at first, be stored twice, or with a status other than SEND_OK; also two of these."""
     found = facts(pair(made(BASELINE, 0, tried(0, MS)), made(CANDIDATE, 0, *attempts, **row)))
     assert [key for key in found.keys("outcomes", "candidate") if key != "sends"] == what
     assert found.keys("outcomes.more", "candidate") == tuple(what)
@@ -116,7 +120,7 @@ def test_what_may_befall_a_send(attempts: list[Attempt], row: dict[str, Any], wh
 
 
 def test_a_send_of_one_arm_alone_is_not_compared() -> None:
-    """The other never returned from it, or never began it."""
+    """A send of one arm alone is not compared."""
     gone = replace(made(BASELINE, 0, tried(0, MS)))
     assert facts(pair(None, made(CANDIDATE, 0, tried(0, MS, SLOW)))).n("outcomes") == 0
     assert facts(pair(gone, None)).n("outcomes") == 0
@@ -126,7 +130,7 @@ PAUSE, AGAIN = fault(10 * S, 12 * S), fault(100 * S, 102 * S, episode=2)
 
 
 def test_in_a_spell_the_whole_spell_is_compared() -> None:
-    """Of two spells the candidate fails more in one, the baseline in the other; two to two in a third are nobody's."""
+    """A fault period counts for the arm that failed more often in it, and for neither if both failed equally often."""
     third = fault(200 * S, 202 * S, episode=3)
     sends = [
         slow(0, 11 * S),
@@ -144,7 +148,7 @@ def test_in_a_spell_the_whole_spell_is_compared() -> None:
 
 
 def test_the_spell_of_either_arm_is_the_spell_of_both() -> None:
-    """The candidate's ended before the pause, the baseline's in it."""
+    """A send that meets the fault period in one arm belongs to it in both."""
     early, late = tried(9 * S, 9 * S + MS, SLOW), tried(9 * S, 10 * S + MS)
     found = facts(pair(made(BASELINE, 0, late), made(CANDIDATE, 0, early)), faults=[PAUSE])
     assert (found.n("outcomes.more", phase="faults"), found.n("outcomes.more", phase="calm")) == (1, 0)
@@ -189,9 +193,9 @@ def test_situations_and_how_they_ended(
     counted: dict[str, tuple[int, int]] | None,
 ) -> None:
     """
-    The first attempt met the only fault of a broker and failed; or was answered by one that waited for its slave or disk.
+    A situation is a first attempt that failed at the only faulty broker, or met one that waited for its slave or disk.
 
-    With two brokers at fault a failed send says nothing of a client: there may have been nowhere to go.
+    With two faulty brokers a client may have had no other broker.
     """
     found = facts(pair(None, made(CANDIDATE, 0, *attempts, faults=faults, **row)), faults=faults)
     seen = {
@@ -203,7 +207,7 @@ def test_situations_and_how_they_ended(
 
 
 def test_how_many_sends_in_calm_the_machine_failed() -> None:
-    """Three of the baseline's, of which one timed out, and one of them in a spell that is not asked."""
+    """Of the baseline's three sends in calm one timed out; a fourth send is in a fault period and not counted."""
     sends = [slow(0, 0, BASELINE), both_ok(1, MS), both_ok(2, 2 * MS), slow(3, 11 * S, BASELINE)]
     found = facts(*sends, faults=[PAUSE])
     told = {key: found.n("outcomes.crowded", key, arm="baseline", phase="calm") for key in ("failed", "not failed")}
@@ -218,7 +222,7 @@ def test_how_many_sends_in_calm_the_machine_failed() -> None:
 def test_beside_a_fault_who_may_get_another_s_answer_is_not_held_up(
     mode: SendMode, habits: AsyncHabits, counted: int
 ) -> None:
-    """On broker-a, 300 ms later than the other arm's, while broker-b is paused."""
+    """A send 300 ms slower than the other arm's is held up, unless its answer may be another message's."""
     sides = {
         arm: made(arm, 0, tried(11 * S, 11 * S + took_ns, broker="broker-a"), mode=mode)
         for arm, took_ns in ((BASELINE, MS), (CANDIDATE, 301 * MS))

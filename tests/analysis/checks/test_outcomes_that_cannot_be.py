@@ -1,4 +1,4 @@
-"""Acknowledgements that cannot be, and failures without a cause, of sends made by hand; to the nanosecond, and judged."""
+"""Impossible acknowledgements and failures without a cause, to the nanosecond."""
 
 from dataclasses import replace
 from typing import Any
@@ -40,7 +40,7 @@ STOPPED = ["outcomes.acknowledged-by-a-stopped-broker 1"]
     ],
 )
 def test_a_stopped_broker_acknowledges_nothing(start_ns: int, end_ns: int, found: list[str], kind: FaultKind) -> None:
-    """From 50 ms after it was stopped, to the nanosecond, until it is resumed."""
+    """A broker cannot acknowledge from 50 ms after its stop until it resumes."""
     stopped = fault(10 * S, 12 * S, kind)
     ours = facts(pair(None, made(CANDIDATE, 0, tried(start_ns, end_ns))), faults=[stopped])
     assert signatures(ours) == found
@@ -69,13 +69,13 @@ def test_a_stopped_broker_acknowledges_nothing(start_ns: int, end_ns: int, found
 def test_what_is_no_acknowledgement_by_a_stopped_broker(
     stopped: FaultRecord, attempt: Attempt, row: dict[str, Any], found: list[str] | None
 ) -> None:
-    """A killed one that holds the message was started again by somebody; a call without an answer says nothing."""
+    """Only answers under a proven stop count; a killed broker that holds the message was restarted by someone."""
     seen = signatures(facts(pair(None, made(CANDIDATE, 0, attempt, **row)), faults=[stopped]))
     assert seen == (STOPPED if found is None else found)
 
 
 def test_every_attempt_is_looked_at_and_a_send_told_once() -> None:
-    """The second of three is at the stopped broker, and the third as well."""
+    """All attempts are examined; a send is noted once, here for the second of three."""
     attempts = [
         tried(11 * S, 11 * S + MS, broker="broker-a"),
         tried(11 * S + MS, 11 * S + 2 * MS, attempt=1),
@@ -93,7 +93,7 @@ def test_every_attempt_is_looked_at_and_a_send_told_once() -> None:
 
 @pytest.mark.parametrize(("habits", "found"), [(AsyncHabits(False), STOPPED), (CONFUSED, [])])
 def test_where_answers_are_confused_it_may_be_anothers(habits: AsyncHabits, found: list[str]) -> None:
-    """Asynchronous sends near a fault, where the release does that."""
+    """Near a fault an asynchronous acknowledgement may be another message's in some releases."""
     send = pair(None, made(CANDIDATE, 0, tried(11 * S, 11 * S + MS), mode=SendMode.ASYNC))
     assert signatures(facts(send, faults=[PAUSE], habits=habits)) == found
     slave = fault(10 * S, 12 * S, FaultKind.PAUSE_SLAVE, "broker-b-slave-1")
@@ -121,7 +121,7 @@ WITHOUT_SLAVE = ["outcomes.acknowledged-without-its-slave 1"]
 def test_a_broker_that_waits_for_its_slave_says_so(
     attempt: Attempt, topology: str, found: list[str] | None, kind: FaultKind
 ) -> None:
-    """From the instant at which it was shown to be out of order until it is back."""
+    """A broker that waits for its slave cannot answer SEND_OK while the slave's fault is proven."""
     slave = fault(10 * S, 12 * S, kind, "broker-b-slave-1")
     seen = facts(pair(None, made(CANDIDATE, 0, attempt)), faults=[slave], entry=replace(ENTRY, topology=topology))
     slaveless = [one for one in signatures(seen) if "slave" in one]
@@ -161,7 +161,9 @@ def test_a_broker_that_waits_for_its_slave_says_so(
     ],
 )
 def test_what_needs_a_cause_and_has_none(row: dict[str, Any], attempts: list[Attempt], signature: str | None) -> None:
-    """In calm time may be up and a thread of the client's may hide an end; all else is a difference, told once a send."""
+    """
+    In calm every failure needs a cause, except a timeout or an asynchronous attempt's hidden end; it is noted once per send.
+    """
     found = facts(pair(None, made(CANDIDATE, 0, *attempts, **row)))
     wanted = [] if signature is None else [f"outcomes.failed-without-cause/{signature}"]
     assert signatures(found) == wanted
@@ -179,7 +181,7 @@ def test_what_needs_a_cause_and_has_none(row: dict[str, Any], attempts: list[Att
     ],
 )
 def test_what_ends_so_in_both_arms_is_the_message(other: list[Attempt], is_told: bool) -> None:
-    """Whichever attempt of the other's it was; then neither is told."""
+    """A failure that the other arm has too, in any attempt, is the message's."""
     found = facts(pair(made(BASELINE, 0, *other), made(CANDIDATE, 0, tried(0, MS, LOST))))
     assert [one for one in signatures(found) if not one.startswith("rules/")] == (
         [f"outcomes.failed-without-cause/{LOST} 1"] if is_told else []
@@ -195,14 +197,14 @@ def test_what_ends_so_in_both_arms_is_the_message(other: list[Attempt], is_told:
     ],
 )
 def test_a_send_that_neither_tried_is_the_message(attempts: tuple[Attempt, ...], error: str, is_told: bool) -> None:
-    """Both refused it themselves, with the same exception; one that had tried ended otherwise."""
+    """A send that both clients refused alike, without an attempt, is not noted."""
     found = facts(pair(made(BASELINE, 0, *attempts, error=error), made(CANDIDATE, 0, error="MQClientException")))
     told = [one for one in signatures(found) if not one.startswith("rules/")]
     assert told == (["outcomes.failed-without-cause/MQClientException 1"] if is_told else [])
 
 
 def test_the_example_says_where_and_how() -> None:
-    """The second attempt, at broker-a."""
+    """The example names the attempt, its broker and its end, or that there was none."""
     attempts = tried(0, MS, SLOW), tried(MS, 2 * MS, LOST, attempt=1, broker="broker-a")
     ((one,),) = facts(pair(None, made(CANDIDATE, 0, *attempts))).divergences.values()
     assert (one.example.attempt, one.example.observed) == (1, f"attempt 1 at broker-a, and {LOST}")

@@ -1,4 +1,4 @@
-"""Spells of a case made by hand: how they are paired, which lend themselves to a pool, and what it tells."""
+"""How outages of a case are paired and pooled, and what the pool reports."""
 
 from dataclasses import replace
 from typing import Any
@@ -45,7 +45,7 @@ def spells(*values: EpisodeValue, kind: FaultKind = FaultKind.PAUSE, **entry: An
 
 
 def test_values_are_paired_by_spell() -> None:
-    """A spell that one arm never ran into is open for it."""
+    """Values are paired by outage; one that an arm never met is open for it."""
     pairs = [
         (one.episode, one.baseline_ns, one.candidate_ns, one.baseline_ended, one.candidate_ended)
         for one in pairs_of(spells(*VALUES), BLOCKED_SEND)
@@ -58,7 +58,7 @@ def test_values_are_paired_by_spell() -> None:
 
 
 def test_means_are_of_failovers_and_the_others_are_counted() -> None:
-    """The baseline's 10 and 20 ms, the candidate's 20; of three spells one of each ended otherwise."""
+    """Means are of failovers, 10 and 20 ms against 20 ms; one outage per arm ended otherwise and is counted."""
     measures = measures_of(pairs_of(spells(*VALUES), BLOCKED_SEND), BLOCKED_SEND)
     assert [(one.name, one.value, one.unit, one.n) for one in measures] == [
         ("blocked-send-duration baseline", 15, "ms", 2),
@@ -69,7 +69,7 @@ def test_means_are_of_failovers_and_the_others_are_counted() -> None:
 
 
 def test_a_case_without_a_pause_is_not_asked_about_one() -> None:
-    """A killed broker is another matter."""
+    """A killed broker is no pause, so the check does not apply and the case joins no pool."""
     evidence = timing.evaluate(spells(*VALUES, kind=FaultKind.KILL))
     assert (evidence.standing, evidence.severity) == (Standing.NOT_APPLICABLE, Severity.INFO)
     assert evidence.reason == "no broker was paused in this case"
@@ -77,7 +77,7 @@ def test_a_case_without_a_pause_is_not_asked_about_one() -> None:
 
 
 def test_pools_are_by_fault_latency_and_of_cases_that_planned_the_check() -> None:
-    """Sorted by name; each with its cases."""
+    """Cases that planned the check are pooled by fault latency, sorted by name."""
     on, off = spells(settings=ClientSettings(send_latency_fault_enable=True)), spells()
     names = [
         "pooled/pause/fault-latency-off/java:5.3.3~python:5.3.3",
@@ -103,7 +103,7 @@ GUARD = Guard("control", False, "a", "b")
     ],
 )
 def test_only_a_sound_case_lends_its_spells(entry: dict[str, Any], sound: bool) -> None:
-    """It ended, nobody broke off, every guard held."""
+    """Only complete cases without a breach or a broken guard are pooled."""
     facts = spells(*VALUES, **entry)
     assert is_sound(facts) is sound
     (sample,) = pooled_evidence("pool", [facts], BLOCKED_SEND).samples
@@ -111,7 +111,7 @@ def test_only_a_sound_case_lends_its_spells(entry: dict[str, Any], sound: bool) 
 
 
 def test_a_pool_names_its_runs_and_counts_what_tells() -> None:
-    """One failed over in both, one in the baseline alone; the third neither. Two telling spells do not gate."""
+    """A pool names its runs and counts outages with a failover in at least one arm; a single one does not gate."""
     facts = spells(*VALUES)
     evidence = pooled_evidence("pool", [facts, replace(facts, run="r0")], BLOCKED_SEND)
     assert (evidence.runs, evidence.case, evidence.check) == (("r0", "r1"), "pool", "timing")

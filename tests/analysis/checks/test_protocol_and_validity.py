@@ -1,4 +1,4 @@
-"""What the runner and the reader of the journal found out, as evidence."""
+"""``protocol`` and ``validity``: what the runner and the journal's reader found, as evidence."""
 
 import json
 from collections.abc import Callable
@@ -20,12 +20,11 @@ CALM = Story(name="calm", pauses=(), sends=40)
 
 
 def signatures(evidence: Evidence) -> list[tuple[str, str]]:
-    """Subject and signature of every divergence."""
     return [(one.subject, one.signature) for one in evidence.divergences]
 
 
 def test_a_second_answer_is_a_divergence(new_run: NewRun, evidence_of: EvidenceOf) -> None:
-    """Send 3 is answered twice; the first answer stands, so the other checks go on."""
+    """A second answer diverges; the first stands, so other checks go on."""
 
     def twice(told: Told) -> None:
         told.sends.insert(4, told.sends[3])
@@ -36,7 +35,7 @@ def test_a_second_answer_is_a_divergence(new_run: NewRun, evidence_of: EvidenceO
 
 
 def test_an_answer_to_an_unplanned_send_is_a_divergence(new_run: NewRun, evidence_of: EvidenceOf) -> None:
-    """Nobody asked for send 4 711."""
+    """An answer to send 4,711, which was not planned, diverges."""
 
     def invent(told: Told) -> None:
         told.sends.append(replace(told.sends[0], send=4_711))
@@ -46,7 +45,7 @@ def test_an_answer_to_an_unplanned_send_is_a_divergence(new_run: NewRun, evidenc
 
 
 def test_missing_answers_are_counted(new_run: NewRun, evidence_of: EvidenceOf) -> None:
-    """Ten sends were never answered and nobody recorded a breach."""
+    """Ten missing answers are counted if no breach is recorded."""
 
     def stop(told: Told) -> None:
         told.sends = told.sends[:30]
@@ -56,7 +55,7 @@ def test_missing_answers_are_counted(new_run: NewRun, evidence_of: EvidenceOf) -
 
 
 def test_a_breach_is_a_divergence_and_nothing_else_conforms(new_run: NewRun, evidence_of: EvidenceOf) -> None:
-    """The candidate died; what it did before is judged, but shows nothing by being right."""
+    """If the candidate died, ``protocol`` diverges, and no other check conforms by what it did before."""
 
     def die(told: Told) -> None:
         told.sends = told.sends[:20]
@@ -72,7 +71,7 @@ def test_a_breach_is_a_divergence_and_nothing_else_conforms(new_run: NewRun, evi
 
 
 def test_a_broken_guard_makes_the_case_invalid(new_run: NewRun, evidence_of: EvidenceOf) -> None:
-    """And its spells of pauses take no part in any pool."""
+    """A broken guard makes ``validity`` invalid, and the case's outages join no pool."""
     story = Story(sends=200)
     run = new_run([story], complete=False)
     run.case(1).complete(guards=(Guard("start-spread", held=False, expected="at most 50 ms", seen="70 ms"),))
@@ -89,7 +88,7 @@ def test_a_broken_guard_makes_the_case_invalid(new_run: NewRun, evidence_of: Evi
 def test_a_broken_cluster_guard_makes_every_check_but_the_protocol_invalid(
     new_run: NewRun, evidence_of: EvidenceOf, name: str
 ) -> None:
-    """What was measured in a broken scene is no client's doing, right or wrong."""
+    """With a broken guard of the cluster no difference is a client's, so only ``protocol`` decides."""
     run = new_run([CALM], complete=False)
     run.case(1).complete(guards=(Guard(name, held=False, expected="a sound cluster", seen="broker-b died by itself"),))
     evidence = evidence_of(run)
@@ -100,7 +99,7 @@ def test_a_broken_cluster_guard_makes_every_check_but_the_protocol_invalid(
 
 
 def test_two_stories_of_the_attempts_make_what_rests_on_them_invalid(new_run: NewRun, evidence_of: EvidenceOf) -> None:
-    """Client and wire contradict each other: one is wrong, and what the brokers hold is judged as ever."""
+    """If client and wire contradict each other, checks of attempts are invalid, the others are not."""
     run = new_run([CALM], complete=False)
     run.case(1).complete(guards=(Guard("witness-candidate", held=False, expected="one story", seen="9 sends differ"),))
     evidence = evidence_of(run)
@@ -115,7 +114,7 @@ def test_two_stories_of_the_attempts_make_what_rests_on_them_invalid(new_run: Ne
 def test_a_machine_or_a_client_that_was_stopped_makes_the_protocol_invalid_too(
     new_run: NewRun, evidence_of: EvidenceOf, name: str
 ) -> None:
-    """A client that somebody stopped looks stalled; who stopped it is not asked."""
+    """A client stopped from outside looks stalled, so ``protocol`` is invalid too."""
     run = new_run([CALM], complete=False)
     run.case(1).lost(Arm.CANDIDATE, Breach("protocol.stalled", "an answer", "silence in stage RUNNING"))
     run.case(1).complete(guards=(Guard(name, held=False, expected="a running one", seen="stopped for 9 s"),))
@@ -139,7 +138,7 @@ def test_a_machine_or_a_client_that_was_stopped_makes_the_protocol_invalid_too(
 def test_a_client_that_was_never_ready_shows_nothing(
     new_run: NewRun, evidence_of: EvidenceOf, breach: Breach, standing: Standing
 ) -> None:
-    """Two clients take a while to start on a busy machine; one that falls over, or fails in its sends, is a result."""
+    """A client that is not ready in time, on a busy machine, shows nothing; one that dies or fails otherwise is a result."""
 
     def silence(told: Told) -> None:
         told.sends, told.attempts = [], []
@@ -162,7 +161,7 @@ UNREADY = Breach("protocol.stalled", "ready within 60 s", "silence in stage PREP
 def test_an_arm_that_was_never_ready_does_not_hide_the_others_end(
     new_run: NewRun, evidence_of: EvidenceOf, baseline: Breach, standing: Standing
 ) -> None:
-    """Who died, died whatever became of the other; two that both could not begin had a bad scene."""
+    """An arm that was never ready does not hide the other's death; two that could not start are invalid."""
     run = new_run([CALM])
     run.case(1).lost(Arm.CANDIDATE, UNREADY)
     run.case(1).lost(Arm.BASELINE, baseline)
@@ -170,7 +169,7 @@ def test_an_arm_that_was_never_ready_does_not_hide_the_others_end(
 
 
 def test_a_broken_guard_of_one_arm_leaves_the_other_checks_alone(new_run: NewRun, evidence_of: EvidenceOf) -> None:
-    """A late arm is no fault of the cluster."""
+    """A late arm makes only ``validity`` invalid: the cluster was as planned."""
     run = new_run([CALM], complete=False)
     run.case(1).complete(guards=(Guard("on-schedule-candidate", held=False, expected="250 ms", seen="900 ms"),))
     evidence = evidence_of(run)
@@ -179,7 +178,7 @@ def test_a_broken_guard_of_one_arm_leaves_the_other_checks_alone(new_run: NewRun
 
 
 def test_a_pause_that_was_never_shown_is_invalid(new_run: NewRun, evidence_of: EvidenceOf) -> None:
-    """The injector could not prove it."""
+    """A pause that the injector could not prove makes ``validity`` invalid."""
     run = new_run(complete=False)
     case = run.case(1)
     for fault in faults_of(Story()):
@@ -192,7 +191,7 @@ def test_a_pause_that_was_never_shown_is_invalid(new_run: NewRun, evidence_of: E
 
 
 def test_a_case_that_never_began_is_invalid_throughout(new_run: NewRun, evidence_of: EvidenceOf) -> None:
-    """The runner was killed before its second case; every planned check still has an answer."""
+    """All checks of a case are invalid if the runner was killed before it."""
     run = new_run([CALM, replace(CALM, name="later")])
     spoilt = (run.path / "run.json").read_text()
     head, tail = spoilt.rsplit('"complete"', 1)

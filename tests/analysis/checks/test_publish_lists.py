@@ -1,4 +1,4 @@
-"""The first publish list of each arm: whole and in order, or a difference."""
+"""The first publish list of each arm must be complete and in order."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -16,25 +16,23 @@ CALM = Story(name="calm", pauses=(), sends=40)
 
 
 def reverse(told: Told) -> None:
-    """The same queues the other way round."""
     told.routes = [replace(route, queues=tuple(reversed(route.queues))) for route in told.routes]
 
 
 def lists(evidence: Evidence) -> list[tuple[str, str, int]]:
-    """Subject, signature and count of what was found about publish lists."""
+    """Subject, signature and count."""
     found = [one for one in evidence.divergences if one.signature.endswith("queue.other-publish-list")]
     return [(one.subject, one.signature, one.count) for one in found]
 
 
 def without_brokers(run: RunDirectory) -> RunDirectory:
-    """The same run, its ``run.json`` naming no brokers."""
     run.change(1, lambda entry: replace(entry, brokers=()))
     return RunDirectory.open(run.path)
 
 
 @pytest.mark.parametrize("named", [True, False])
 def test_another_order_is_a_difference(new_run: NewRun, evidence_of: EvidenceOf, named: bool) -> None:
-    """Whether the brokers are named in run.json or only the baseline shows them."""
+    """A list in another order diverges, whether ``run.json`` names brokers or only the baseline shows them."""
     run = new_run([CALM], change=reverse)
     evidence = evidence_of(run if named else without_brokers(run))["calm", "queue-choice"]
     assert lists(evidence) == [("python:5.3.3", "queue.other-publish-list", 1)]
@@ -44,7 +42,7 @@ def test_another_order_is_a_difference(new_run: NewRun, evidence_of: EvidenceOf,
 
 
 def test_a_client_that_never_saw_a_broker_differs(new_run: NewRun, evidence_of: EvidenceOf) -> None:
-    """Its choices are right by its own list, which is why the list is asked about."""
+    """A list without one of the brokers diverges, although all choices are right by it."""
     run = new_run([replace(CALM, brokers=("broker-a",))])
     run.change(1, lambda entry: replace(entry, brokers=("broker-b", "broker-a")))
     evidence = evidence_of(RunDirectory.open(run.path))["calm", "queue-choice"]
@@ -55,7 +53,7 @@ def test_a_client_that_never_saw_a_broker_differs(new_run: NewRun, evidence_of: 
 
 
 def test_an_arm_without_a_route_is_not_asked(new_run: NewRun, evidence_of: EvidenceOf) -> None:
-    """A client that cannot tell its list is not held against one."""
+    """A client that reports no list is not compared."""
 
     def forget(told: Told) -> None:
         told.routes = []
@@ -64,7 +62,7 @@ def test_an_arm_without_a_route_is_not_asked(new_run: NewRun, evidence_of: Evide
 
 
 def test_a_later_list_may_be_another(new_run: NewRun, evidence_of: EvidenceOf) -> None:
-    """A killed broker leaves the route; only the first list is compared."""
+    """A killed broker leaves the route, so only the first list is compared."""
 
     def shrink(told: Told) -> None:
         told.routes.append(replace(told.routes[0], route=2, queues=told.routes[0].queues[:4]))

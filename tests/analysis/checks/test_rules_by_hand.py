@@ -1,4 +1,4 @@
-"""What the checks by the rules note of sends judged by hand: differences, decisions, situations, absences."""
+"""What the checks by the rules note for manually judged sends."""
 
 from dataclasses import replace
 from typing import Any
@@ -62,7 +62,7 @@ CHECKS = [
 def test_each_kind_of_difference_belongs_to_one_check(
     make: Any, check: str, mine: DifferenceKind, kind: DifferenceKind, arm: Arm
 ) -> None:
-    """The baseline's is for the rules to explain; the sentence, the place and the detail are the oracle's."""
+    """Each kind of difference belongs to one check, with the oracle's text; the baseline's blames the rules."""
     late = tried(10 * S, 12 * S, SLOW), tried(13 * S, 13 * S + MS, attempt=1)
     found = facts(make, send(judged(kind=kind, attempt=1), *late, arm=arm), faults=(PAUSE,))
     assert signatures(found) == ([f"{'rules/' * (arm is BASELINE)}{kind}.x 1"] if kind is mine else [])
@@ -107,7 +107,7 @@ STORED = tried(10 * S, 11 * S, status=RESERVE)
 def test_which_attempts_are_decisions(
     each: tuple[Attempt, ...], judgement: SendJudgement | None, seen: dict[str, int], bound: dict[str, int]
 ) -> None:
-    """All are told; those before a wrong queue or attempt are decisions, and each situation is met once a send."""
+    """Attempts before a wrong queue or attempt are decisions; each situation is met once per send."""
     found = facts(Attempts, send(judgement, *each))
     for name, wanted in (("attempts.seen", seen), ("attempts", bound)):
         assert {key: found.n(name, key, arm=CANDIDATE) for key in found.keys(name, "candidate")} == wanted, name
@@ -117,7 +117,7 @@ def test_which_attempts_are_decisions(
 
 
 def test_attempts_are_counted_in_their_own_phase() -> None:
-    """The first under the pause, the second after it; the send belongs to the pause."""
+    """Attempts count in their own phase, under or after the pause; the send belongs to the pause."""
     found = facts(Attempts, send(judged(), FAILED, tried(13 * S, 14 * S, attempt=1)))
     assert found.n("attempts", "failed", phase="paused") == found.n("attempts", "retry", phase="after") == 1
     assert found.n("attempts.met", phase="paused") == 2
@@ -138,7 +138,7 @@ def test_attempts_are_counted_in_their_own_phase() -> None:
 def test_which_ends_are_decisions(
     row: dict[str, Any], judgement: SendJudgement | None, seen: str | None, met: str | None
 ) -> None:
-    """All that failed or were stored with a reserve are told; those that the rules judged to the end are decisions."""
+    """All ends other than SEND_OK are counted; those judged to the end are decisions."""
     found = facts(ErrorKind, send(judgement, tried(0, 1), **row))
     assert found.keys("error-kind.seen", "candidate") == ((seen,) if seen else ())
     assert found.keys("error-kind", "candidate") == ((seen,) if seen and met else ())
@@ -146,7 +146,7 @@ def test_which_ends_are_decisions(
 
 
 def test_choices_among_queues_are_counted_with_their_legal_share() -> None:
-    """Of three choices one had no other queue; 1 of 8 and 2 of 4 were legal. The send met the situation once."""
+    """Two of three choices had several queues: 1 of 8 and 2 of 4 were legal."""
     choices = decision(0), decision(1, 2, 4), decision(2, 1, 1)
     each = tried(9 * S, 9 * S + 1, SLOW), replace(OK, attempt=1), tried(13 * S, 14 * S, attempt=2)
     found = facts(QueueChoice, send(judged(*choices), *each))
@@ -159,7 +159,7 @@ def test_choices_among_queues_are_counted_with_their_legal_share() -> None:
 
 
 def test_choices_under_avoidance_are_counted_with_their_legal_share() -> None:
-    """Two of three were made while a broker was avoided."""
+    """Two of three choices, made while a broker was avoided, count with their legal share."""
     choices = decision(0, 4, avoided=1), decision(1, avoided=2), decision(2, 8)
     found = facts(Avoidance, send(judged(*choices), tried(0, 1)))
     assert found.n("avoidance", "decision", arm=CANDIDATE) == 2
@@ -167,7 +167,6 @@ def test_choices_under_avoidance_are_counted_with_their_legal_share() -> None:
 
 
 def failing(send: int, start_s: float, broker: str = "broker-b", **named: Any) -> Any:
-    """A send whose only attempt failed after half a second."""
     start_ns = round(start_s * S)
     return made(CANDIDATE, send, tried(start_ns, start_ns + S // 2, SLOW, broker=broker), **named)
 
@@ -178,7 +177,7 @@ def well(send: int, start_s: float, broker: str = "broker-b", **named: Any) -> A
 
 
 def absences(*sides: Any) -> dict[str, float]:
-    """Measures of how long brokers were kept away from, by name."""
+    """Measures of absences from brokers, by name."""
     found = facts(Avoidance, *sides, entry=replace(ENTRY, settings=ClientSettings(send_latency_fault_enable=True)))
     for arm in Arm:
         found = replace(found, tallies={**found.tallies, ("attempt", arm, "calm", "b"): (1, 0.0)})
@@ -204,18 +203,18 @@ def absences(*sides: Any) -> dict[str, float]:
     ],
 )
 def test_how_long_a_thread_kept_away_from_a_broker(sides: list[Any], wanted: dict[str, float]) -> None:
-    """From the end of its failed attempt there to its next; or to its last attempt anywhere, at least."""
+    """An absence lasts until the thread's next attempt there, or at least to its last anywhere."""
     assert absences(*sides) == pytest.approx(wanted)
 
 
 def test_a_retry_at_the_same_broker_is_no_return() -> None:
-    """Within one send it failed twice, at 1.5 s and at 2.1 s; it is back at 4 s."""
+    """A retry is no return: a send that failed at 1.5 s and 2.1 s is back at 4 s."""
     twice = made(CANDIDATE, 0, tried(S, 3 * S // 2, SLOW), tried(1_600 * MS, 2_100 * MS, SLOW, attempt=1))
     assert absences(twice, well(1, 4)) == pytest.approx({"away-until-return candidate n=1": 1_900})
 
 
 def test_a_difference_says_how_long_the_broker_was_left_alone() -> None:
-    """Failed until 1.5 s, used again at 4 s; no word of a broker that has not failed, nor of an attempt that is not there."""
+    """The difference names the 2.5 s since the last failed attempt there, if any."""
     wrong = judged(kind=DifferenceKind.AVOIDANCE, attempt=0)
     for sides, wanted in (
         ([failing(0, 1), well(1, 4, judgement=wrong)], "that, 2.5 s after its last failed attempt there"),
@@ -249,7 +248,7 @@ PLACE = ("broker-b", 3, 7)
 def test_a_message_lies_where_its_result_says(
     row: dict[str, Any], where: list[tuple[str, int, int]], is_wrong: bool
 ) -> None:
-    """As far as the result says so; a lost message is another check's business."""
+    """A stored message must be where its result says, as far as it says so."""
     copies = [Copy(*place, 0, True) for place in where]
     told: dict[str, Any] = {"broker": "broker-b", "queue_id": 3, "queue_offset": 7} | row
     found = facts(QueueChoice, made(CANDIDATE, 0, tried(0, 1), copies=copies, **told))
@@ -258,7 +257,7 @@ def test_a_message_lies_where_its_result_says(
 
 @pytest.mark.parametrize(("level", "queue_id", "is_wrong"), [(4, 3, False), (4, 4, True), (None, 3, False)])
 def test_a_delayed_message_lies_among_those_of_its_level(level: int | None, queue_id: int, is_wrong: bool) -> None:
-    """Level 4 is queue 3 of what is kept back, whatever queue the result names."""
+    """Level 4 is queue 3 of the kept-back messages, whatever queue the result names."""
     side = made(
         CANDIDATE, 0, tried(0, 1), copies=[Copy(*PLACE, 0, True)], queue_id=3, queue_offset=7, delay_level=level
     )
@@ -267,6 +266,6 @@ def test_a_delayed_message_lies_among_those_of_its_level(level: int | None, queu
 
 
 def test_names_of_checks_are_those_of_their_evidence() -> None:
-    """Each answers under its own."""
+    """Each check's evidence has the check's name."""
     for check in (attempts, avoidance, error_kind, queue_choice):
         assert check.evaluate(facts(Attempts)).check == check.NAME

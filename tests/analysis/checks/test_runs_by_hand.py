@@ -1,4 +1,4 @@
-"""Line protocol and validity of a case made by hand: what is found, and what it makes of the answer."""
+"""The checks ``protocol`` and ``validity`` on a manually built case."""
 
 from dataclasses import replace
 from typing import Any
@@ -20,13 +20,13 @@ WHOLE = ArmSummary(sends=10, attempts=10, unanswered=0, done=True)
 
 
 def case(candidate: ArmSummary | None = WHOLE, baseline: ArmSummary | None = WHOLE, **entry: Any) -> CaseFacts:
-    """What the journals of both arms held; None: was never sealed."""
+    """Journals of both arms; None: never sealed."""
     arms = {arm: one for arm, one in ((BASELINE, baseline), (CANDIDATE, candidate)) if one is not None}
     return CaseFacts("r1", SUBJECTS, replace(ENTRY, sends_planned=10, arms=arms, **entry))
 
 
 def found(facts: CaseFacts) -> list[tuple[str, str, int]]:
-    """Signature, whose, and how often; and the run ends accordingly."""
+    """Signature, client and count; the exit code must match."""
     evidence = protocol.evaluate(facts)
     if evidence.standing is Standing.DECISIVE:
         assert ended(evidence)[1] is (ExitCode.DIVERGES if evidence.divergences else ExitCode.CONFORMS)
@@ -59,13 +59,13 @@ def troubled(*troubles: str, count: int | None = None) -> ArmSummary:
     ],
 )
 def test_how_an_arm_may_break_the_protocol(summary: ArmSummary, wanted: list[tuple[str, str, int]]) -> None:
-    """Troubles by kind, those beyond the ones told in words with the first; of a subject that gave up only that."""
+    """Troubles count by kind, those without a text with the first; a subject that gave up has only that."""
     assert found(case(summary)) == wanted
     assert found(case(WHOLE, summary)) == [(name, "java", count) for name, _, count in wanted]
 
 
 def test_what_is_said_of_a_broken_protocol() -> None:
-    """The words of whoever saw it, or the figures."""
+    """The example has the reader's words, or the counts."""
     evidence = protocol.evaluate(case(replace(WHOLE, unanswered=3, done=False)))
     assert evidence.divergences[0].example.observed == "3 of 10 sends without an answer, done=False"
     assert protocol.evaluate(case(replace(WHOLE, failure="no"))).divergences[0].example.observed == "no"
@@ -81,7 +81,7 @@ def test_what_is_said_of_a_broken_protocol() -> None:
 
 @pytest.mark.parametrize("arms", [{"candidate": None}, {"baseline": None}, {"candidate": None, "baseline": None}])
 def test_a_journal_that_was_never_sealed_is_invalid(arms: dict[str, Any]) -> None:
-    """Of either arm."""
+    """A journal of either arm that was never sealed makes the check invalid."""
     evidence = protocol.evaluate(case(**arms))
     assert (evidence.standing, evidence.reason) == (Standing.INVALID, "the journals of the arms were never sealed")
 
@@ -118,7 +118,7 @@ DIED_EARLY = Breach("protocol.died", "ready within 60 s", "setup: timed out")
 def test_who_was_never_ready_shows_nothing_where_time_ran_out(
     candidate: Breach | None, baseline: Breach | None, is_invalid: bool
 ) -> None:
-    """Unless the other one's end is its own doing; two that could not begin had a bad scene."""
+    """An arm that ran out of time, or two that could not start, are invalid, unless the other arm's end is its own doing."""
     breaches = {arm: one for arm, one in ((CANDIDATE, candidate), (BASELINE, baseline)) if one is not None}
     evidence = protocol.evaluate(case(breaches=breaches))
     assert (evidence.standing is Standing.INVALID) is is_invalid
@@ -135,7 +135,7 @@ def test_who_was_never_ready_shows_nothing_where_time_ran_out(
     ["RemotingTimeoutException", "it Timed-Out", "connect timed out", "RemotingConnectException", "No Route info"],
 )
 def test_how_a_client_says_that_time_ran_out(seen: str) -> None:
-    """In its own words."""
+    """A client's own words for a timeout are recognised before its sends, not in them."""
     for stage, invalid in (("warm-up:", True), ("setup:", True), ("sends:", False)):
         breach = Breach("protocol.failed", "the subject to go on", f"{stage} {seen}")
         evidence = protocol.evaluate(case(breaches={CANDIDATE: breach}))
@@ -143,14 +143,14 @@ def test_how_a_client_says_that_time_ran_out(seen: str) -> None:
 
 
 def test_an_unready_arm_does_not_hide_what_the_other_left_out() -> None:
-    """The other one was ready, and three of its sends have no answer."""
+    """An unready arm does not hide three missing answers of the other."""
     evidence = protocol.evaluate(case(replace(WHOLE, unanswered=3), breaches={BASELINE: UNREADY}))
     assert evidence.standing is Standing.DECISIVE
     assert [one.signature for one in evidence.divergences] == ["protocol.stalled", "protocol.incomplete"]
 
 
 def test_a_breach_is_told_once_and_in_a_case_that_did_not_end_not_at_all() -> None:
-    """Everything missing is its consequence; a trouble of another kind is told besides."""
+    """A breach explains what is missing, but not other troubles; an aborted case has no divergence."""
     breach = Breach("protocol.answered-twice", "one answer", "two")
     summary = replace(troubled("send 3 reported before", "line 9 is not a record"), unanswered=4, done=False)
     facts = case(summary, breaches={CANDIDATE: breach})
@@ -182,7 +182,7 @@ ENDLESS = replace(fault(S, 2 * S), heal_proven_ns=None)
 def test_a_case_is_worth_judging_where_guards_held_and_faults_were_shown(
     faults: tuple[FaultRecord, ...], told: str, held: bool
 ) -> None:
-    """Each that did not is told; a kill need not end."""
+    """Broken guards and unproven faults make ``validity`` invalid, with each reason; a kill need not end."""
     guards = (Guard("start-spread", held, "50 ms", "70 ms"), Guard("control", True, "a", "b"))
     evidence = validity.evaluate(replace(case(guards=guards), faults=faults))
     told = "; ".join(one for one in ("" if held else "start-spread: expected 50 ms, saw 70 ms", told) if one)
@@ -192,7 +192,7 @@ def test_a_case_is_worth_judging_where_guards_held_and_faults_were_shown(
 
 
 def test_measured_numbers_are_told_in_the_unit_of_their_name() -> None:
-    """The first that the name has; else it is a count."""
+    """A measured number has the first unit in its name, or is a count."""
     measured = {
         "start_spread_ns": 7,
         "late_ms_baseline": 1.5,

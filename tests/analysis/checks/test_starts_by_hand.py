@@ -1,4 +1,4 @@
-"""First queues and first publish lists, made by hand: which sends tell where a thread begins, and what is compared."""
+"""First queues and first publish lists, manually built."""
 
 from dataclasses import replace
 from typing import Any, cast
@@ -26,7 +26,7 @@ FULL: List = tuple((f"broker-{name}", queue) for name in "ab" for queue in range
 
 
 class Trace:
-    """A case of which only the publish lists are known."""
+    """Publish lists of a case."""
 
     def __init__(self, lists: dict[Arm, dict[int, List]], entry: CaseEntry = ENTRY) -> None:
         self.entry, self._lists = entry, lists
@@ -41,7 +41,7 @@ def trace(baseline: dict[int, List] | None = None, candidate: dict[int, List] | 
 
 
 def starts(*sides: Any, lists: dict[int, List] | None = None, faults: Any = ()) -> dict[str, int]:
-    """Tallies of the candidate's starts, by key."""
+    """The candidate's starts, by key."""
     known = trace(lists if lists is not None else {1: FULL})
     found = facts_of([pair(None, one) for one in sides], lambda context: StartPositions(context, known), faults=faults)
     return {
@@ -70,18 +70,18 @@ def begun(queue_id: int = 3, thread: int = 0, end_ns: int = MS, attempt: int = 0
     ],
 )
 def test_which_send_tells_where_a_thread_begins(side: Any, counts: bool) -> None:
-    """The first, if its client chose, on its own thread, and it was over before the first fault, of whichever came first."""
+    """A thread's first send counts if its client chose on that thread, and it ended before the earliest fault."""
     assert starts(side, faults=(fault(50 * S, 51 * S), PAUSE)) == ({"2x4/broker-a/3": 1} if counts else {})
 
 
 def test_only_the_first_send_of_a_thread_counts() -> None:
-    """Even where the first tells nothing."""
+    """Only a thread's first send counts, even if it shows no start."""
     assert starts(begun(3), begun(2)) == {"2x4/broker-a/3": 1}
     assert starts(begun(3, kind=SendKind.QUEUE), begun(2)) == {}
 
 
 def test_other_threads_are_held_against_the_first() -> None:
-    """Thread 1, seen before thread 0, begins elsewhere; of the others one is at thread 0's place."""
+    """Threads are compared with the lowest-numbered one that has a start."""
     sides = begun(1, thread=1), begun(3, thread=0), begun(3, thread=2), begun(1, thread=3)
     assert starts(*sides) == {"2x4/broker-a/1": 2, "2x4/broker-a/3": 2, "2x4": 3, "2x4/together": 1}
     assert starts(begun(1, thread=1), begun(2, thread=0, kind=SendKind.QUEUE), begun(1, thread=2)) == {
@@ -104,7 +104,7 @@ def test_other_threads_are_held_against_the_first() -> None:
     ],
 )
 def test_the_layout_is_that_of_the_first_list(lists: dict[int, List], layout: str | None) -> None:
-    """Brokers with unequal numbers of queues have none."""
+    """Unequal numbers of queues per broker in the first list give no layout."""
     assert starts(begun(), lists=lists) == ({f"{layout}/broker-a/3": 1} if layout else {})
 
 
@@ -118,7 +118,7 @@ def case(starts_of: dict[Arm, dict[str, int]], beside: tuple[int, int] = (0, 0),
 
 
 def asked(*cases: CaseFacts) -> dict[str, tuple[str, int, int, int, int]]:
-    """By level: the place, and how many of how many fell there, of the baseline and of the candidate."""
+    """By level: place, then most and all starts of each arm."""
     found = {}
     for evidence in pooled(cases):
         assert (evidence.case, evidence.check) == ("pooled/starts/java:5.3.3~python:5.3.3", "queue-choice")
@@ -133,7 +133,9 @@ ALIKE = case({BASELINE: {"broker-a/0": 1, "broker-b/0": 2}, CANDIDATE: {"broker-
 
 
 def test_where_starts_fell_over_all_cases() -> None:
-    """Twice the same: of 14 starts ten on one queue, all on the second queue of a broker; of 18 beside another's, 8 with it."""
+    """
+    In two cases, ten of 14 starts are at one queue, all at queue 1 of a broker, and 8 of 18 at the first thread's place.
+    """
     assert asked(ALIKE, ALIKE) == {
         "queue": ("broker-b/1", 4, 6, 10, 14),
         "broker": ("broker-b", 4, 6, 10, 14),
@@ -147,13 +149,13 @@ def test_where_starts_fell_over_all_cases() -> None:
 
 
 def test_one_case_or_none_of_the_candidates_starts_is_no_question() -> None:
-    """Nor is one whose starts are the baseline's alone."""
+    """One case, or starts of the baseline alone, are not compared."""
     assert asked(ALIKE) == {}
     assert asked(*[case({BASELINE: {"broker-a/1": 50}})] * 2) == {}
 
 
 def test_the_layout_with_most_of_the_candidates_starts_is_asked() -> None:
-    """Nine of 3x2 against five of 2x4; the baseline has most of the other."""
+    """The layout with most of the candidate's starts counts: nine of 3x2 against five of 2x4."""
     other = case({BASELINE: {"broker-a/1": 3}, CANDIDATE: {"broker-c/1": 9}}, layout="3x2")
     found = asked(other, case({BASELINE: {"broker-a/1": 90}, CANDIDATE: {"broker-a/1": 5}}))
     assert found["queue"] == ("broker-c/1", 3, 3, 9, 9)
@@ -161,14 +163,14 @@ def test_the_layout_with_most_of_the_candidates_starts_is_asked() -> None:
 
 
 def test_a_layout_of_one_broker_has_no_brokers_to_choose() -> None:
-    """Of its queues it is asked."""
+    """With one broker only queues are compared."""
     one = case({CANDIDATE: {"broker-a/1": 9}}, layout="1x4")
     assert sorted(asked(one, one)) == ["number", "queue"]
     assert asked(*[case({CANDIDATE: {"broker-a/0": 20}}, layout="1x1")] * 2) == {}
 
 
 def differing(known: CaseTrace) -> list[tuple[str, str]]:
-    """Arm and signature of every list that is not as it should be."""
+    """Arm and signature of wrong lists."""
     collector = FactCollector("run", 1, 77)
     compare_publish_lists(known, collector)
     facts = [one.fact for one in collector.facts()]
@@ -204,12 +206,12 @@ def test_first_lists_are_held_against_all_queues_or_the_baselines(
     named: list[tuple[str, str]],
     unnamed: list[tuple[str, str]],
 ) -> None:
-    """By run.json where it names the brokers; else by the baseline's, if it told one. Later lists are another matter."""
+    """First lists are compared with ``run.json``, or with the baseline's if it names no brokers."""
     assert differing(trace(baseline, candidate)) == named
     assert differing(trace(baseline, candidate, entry=UNNAMED)) == unnamed
 
 
 def test_brokers_are_listed_by_their_name() -> None:
-    """However run.json has them."""
+    """Lists are sorted by broker name, whatever the order in ``run.json``."""
     shuffled = replace(ENTRY, brokers=("broker-b", "broker-a"))
     assert differing(trace({1: FULL}, {1: FULL}, entry=shuffled)) == []

@@ -1,4 +1,4 @@
-"""What the state of a case makes of every answer: broken guards, a case that did not end, a subject that broke off."""
+"""How broken guards, an incomplete case or a breach change all evidence."""
 
 from dataclasses import replace
 
@@ -21,7 +21,7 @@ GUARDS: list[tuple[str, dict[str, Standing]]] = [
 
 @pytest.mark.parametrize(("guard", "standings"), GUARDS)
 def test_a_broken_guard_makes_invalid_what_rests_on_it(guard: str, standings: dict[str, Standing]) -> None:
-    """And nothing where it held; all that broke are told."""
+    """Checks that depend on a broken guard are invalid, with every broken one named."""
     for check, wanted in standings.items():
         for held in (True, False):
             guards = tuple(Guard(name, held, "a", "b") for name in (guard, f"{guard}-2"))
@@ -35,7 +35,7 @@ def test_a_broken_guard_makes_invalid_what_rests_on_it(guard: str, standings: di
 
 @pytest.mark.parametrize("status", [CaseStatus.ABORTED, CaseStatus.PLANNED])
 def test_a_case_that_did_not_end_is_invalid_throughout(status: CaseStatus) -> None:
-    """With the reason that was recorded, if one was; what was found stays."""
+    """An incomplete case is invalid, with its recorded reason; divergences stay."""
     for reason, told in (("no disk", "no disk"), ("", "no reason was recorded")):
         facts = replace(case(check="loss"), entry=replace(ENTRY, status=status, reason=reason))
         for check in ("loss", "protocol", "validity"):
@@ -46,7 +46,7 @@ def test_a_case_that_did_not_end_is_invalid_throughout(status: CaseStatus) -> No
 
 
 def test_half_a_case_is_never_decisive() -> None:
-    """Whoever broke off; what was no question stays none, and what is about the run is another matter."""
+    """After a breach no other check than ``protocol`` and ``validity`` decides; NOT_APPLICABLE stays."""
     breaches = {arm: Breach("protocol.died", "life", "none") for arm in Arm}
     facts = replace(case(), entry=replace(ENTRY, breaches=breaches))
     told = facts.evidence("loss", DECISIVE)

@@ -1,4 +1,4 @@
-"""Timing and failover time: one value a spell and arm, paired, pooled over cases."""
+"""``timing`` and ``failover-time``: one value per outage and arm, paired and pooled."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -25,7 +25,7 @@ REPEATED = Story(
 
 
 def test_four_spells_make_a_pool_that_gates(new_run: NewRun, evidence_of: EvidenceOf) -> None:
-    """Each spell blocks one send an arm for one timeout of 500 ms (and the 3 ms it takes to notice)."""
+    """Four outages gate; each blocks one send per arm for 500 ms, and 3 ms until noticed."""
     evidence = evidence_of(new_run([REPEATED]))
     pooled = evidence[POOL, "timing"]
     assert (pooled.standing, pooled.severity, pooled.decisions) == (Standing.DECISIVE, Severity.MUST, 4)
@@ -36,7 +36,7 @@ def test_four_spells_make_a_pool_that_gates(new_run: NewRun, evidence_of: Eviden
 
 
 def test_too_few_spells_do_not_gate(new_run: NewRun, evidence_of: EvidenceOf) -> None:
-    """One case with one pause says how many there are and where they are judged; the pool does not gate either."""
+    """One outage does not gate, neither in its case, which names the pool, nor in that pool."""
     evidence = evidence_of(new_run())
     own, pooled = evidence[NAME, "timing"], evidence[POOL, "timing"]
     assert (own.standing, own.severity) == (Standing.INDECISIVE, Severity.INFO)
@@ -47,14 +47,14 @@ def test_too_few_spells_do_not_gate(new_run: NewRun, evidence_of: EvidenceOf) ->
 
 
 def test_cases_with_and_without_fault_latency_are_pooled_apart(new_run: NewRun, evidence_of: EvidenceOf) -> None:
-    """They are different clients."""
+    """Cases with and without fault latency have separate pools: the clients differ."""
     plain = replace(REPEATED, name="plain", settings=ClientSettings(send_msg_timeout_ms=500))
     pools = {case for case, check in evidence_of(new_run([REPEATED, plain])) if check == "timing" and "pooled" in case}
     assert pools == {"pooled/pause/fault-latency-on", "pooled/pause/fault-latency-off"}
 
 
 def test_a_send_that_the_end_of_the_pause_cuts_short_is_no_timing(new_run: NewRun, evidence_of: EvidenceOf) -> None:
-    """A pause of 300 ms under a timeout of 500 ms measures when the send began, not what the client does."""
+    """A pause of 300 ms under a timeout of 500 ms is not timed: it shows only when the send began."""
     short = replace(REPEATED, name="short", pauses=(Pause("broker-b", 1_000, 300),), sends=200)
     evidence = evidence_of(new_run([short]))
     assert evidence["short", "timing"].measures == ()
@@ -62,7 +62,7 @@ def test_a_send_that_the_end_of_the_pause_cuts_short_is_no_timing(new_run: NewRu
 
 
 def test_a_client_that_waits_twice_as_long_shows_in_every_pair(new_run: NewRun, evidence_of: EvidenceOf) -> None:
-    """Its blocked sends return half a second later; the exact checks of the same trace are another matter."""
+    """Blocked sends that return half a second later show in every pair of outages."""
 
     def dawdle(told: Told) -> None:
         told.sends = [replace(one, end_ns=one.end_ns + 500 * MS) if one.error else one for one in told.sends]
@@ -72,7 +72,7 @@ def test_a_client_that_waits_twice_as_long_shows_in_every_pair(new_run: NewRun, 
 
 
 def test_failover_ends_with_the_next_success_elsewhere(new_run: NewRun, evidence_of: EvidenceOf) -> None:
-    """One blocked attempt of 503 ms, then a send of a millisecond on the other broker."""
+    """A failover is a blocked attempt of 503 ms and a send of 1 ms elsewhere."""
     pooled = evidence_of(new_run([REPEATED]))[POOL, "failover-time"]
     (sample,) = pooled.samples
     per_timeout = 504.04 / 503 * 500 * MS
@@ -83,7 +83,7 @@ def test_failover_ends_with_the_next_success_elsewhere(new_run: NewRun, evidence
 
 
 def test_one_attempt_that_fails_at_once_does_not_decide_a_spell(new_run: NewRun, evidence_of: EvidenceOf) -> None:
-    """Of three blocked sends one ended after 4 ms, as when a connection was just closed; the upper median stands."""
+    """One of three blocked sends ends after 4 ms, as on a closed connection; the upper median stands."""
     plain = Story(name="plain", settings=ClientSettings(send_msg_timeout_ms=300))
 
     def reset(told: Told) -> None:
@@ -98,7 +98,7 @@ def test_one_attempt_that_fails_at_once_does_not_decide_a_spell(new_run: NewRun,
 
 
 def test_what_a_client_does_besides_waiting_counts(new_run: NewRun, evidence_of: EvidenceOf) -> None:
-    """It sleeps for 200 ms after each blocked attempt, before it tells the application."""
+    """A sleep of 200 ms after each blocked attempt counts in the failover time."""
 
     def sleep(told: Told) -> None:
         told.sends = [replace(one, end_ns=one.end_ns + 200 * MS) if one.error else one for one in told.sends]
@@ -108,7 +108,7 @@ def test_what_a_client_does_besides_waiting_counts(new_run: NewRun, evidence_of:
 
 
 def test_a_client_that_merely_waits_has_not_failed_over(new_run: NewRun, evidence_of: EvidenceOf) -> None:
-    """Both brokers are paused for a while, and the next success comes when they are resumed."""
+    """A success that comes when both paused brokers resume is RESUMED, not a failover."""
     pauses = (Pause("broker-a", 1_000, 1_200), Pause("broker-b", 1_000, 1_200))
     plain = Story(name="plain", settings=ClientSettings(send_msg_timeout_ms=500), pauses=pauses)
     evidence = evidence_of(new_run([plain]))["pooled/pause/fault-latency-off", "failover-time"]
@@ -118,7 +118,7 @@ def test_a_client_that_merely_waits_has_not_failed_over(new_run: NewRun, evidenc
 
 
 def test_a_case_that_ends_before_any_success_is_open(new_run: NewRun, evidence_of: EvidenceOf) -> None:
-    """Both brokers are paused to the end."""
+    """Brokers paused to the end leave the outage OPEN."""
     pauses = (Pause("broker-a", 1_000, 60_000), Pause("broker-b", 1_000, 60_000))
     both = replace(REPEATED, name="both", pauses=pauses, sends=80)
     (sample,) = evidence_of(new_run([both]))[POOL, "failover-time"].samples
@@ -126,7 +126,7 @@ def test_a_case_that_ends_before_any_success_is_open(new_run: NewRun, evidence_o
 
 
 def test_without_a_pause_there_is_no_pool(new_run: NewRun, evidence_of: EvidenceOf) -> None:
-    """The case says so itself."""
+    """A case without a pause is not applicable and has no pool."""
     evidence = evidence_of(new_run([Story(name="calm", pauses=())]))
     assert evidence["calm", "failover-time"].standing is Standing.NOT_APPLICABLE
     assert not any(case.startswith("pooled") for case, _ in evidence)

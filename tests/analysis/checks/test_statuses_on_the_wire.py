@@ -1,4 +1,4 @@
-"""A client that tells another status than its broker gave, where a relay saw the answer: found, to the exit code."""
+"""A client that reports another status than a relay saw is found."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -20,14 +20,14 @@ NewRun = Callable[..., RunDirectory]
 
 RESERVED = "FLUSH_DISK_TIMEOUT"
 SENDS = (20, 21, 22)
-"""Answered, in calm."""
+"""Answered in calm."""
 
 
 def with_wire(new_run: NewRun, story: ModeStory, release: str, *, heard: bool = False) -> RunDirectory:
     """
-    A run whose relay saw a broker store these sends of the candidate with a reserve.
+    A relay saw a broker answer FLUSH_DISK_TIMEOUT to these sends.
 
-    heard: the candidate returns what its hook does not tell.
+    heard: the candidate returns this status, but its hook reports SEND_OK.
     """
     seen: list[Attempt] = []
 
@@ -52,7 +52,7 @@ def found(run: RunDirectory) -> tuple[ExitCode, set[str]]:
 
 
 UNASKED = f"outcomes.failed-without-cause/{RESERVED}"
-"""These brokers do not wait for their disks: by themselves they answer no such thing."""
+"""These brokers do not wait for their disks, so they never answer this."""
 
 LIE = f"error.other-status/expected={RESERVED}/seen=SEND_OK/first"
 
@@ -61,26 +61,26 @@ LIE = f"error.other-status/expected={RESERVED}/seen=SEND_OK/first"
 def test_a_status_that_the_wire_saw_otherwise_is_a_lie_of_the_client(
     new_run: NewRun, story: ModeStory, release: str
 ) -> None:
-    """It says SEND_OK of its attempts and of its sends; the broker said FLUSH_DISK_TIMEOUT."""
+    """A client that reports SEND_OK for FLUSH_DISK_TIMEOUT diverges."""
     code, signatures = found(with_wire(new_run, story, release))
     assert (code, signatures - {UNASKED}) == (ExitCode.DIVERGES, {LIE})
 
 
 def test_what_was_returned_as_the_wire_saw_it_is_no_lie(new_run: NewRun) -> None:
-    """Only the hook told it wrongly; the application was told the truth."""
+    """If only the hook was wrong and the call returned the right status, no wrong status is found."""
     _, signatures = found(with_wire(new_run, CALM, "5.3.3", heard=True))
     assert signatures == {UNASKED}
 
 
 def test_a_status_to_be_tried_elsewhere_and_hidden_is_found(new_run: NewRun) -> None:
-    """With retry_another_broker_when_not_store_ok the next attempt is missing."""
+    """With retry_another_broker_when_not_store_ok a hidden status leaves an attempt missing."""
     story = replace(CALM, settings=replace(CALM.settings, retry_another_broker_when_not_store_ok=True))
     code, signatures = found(with_wire(new_run, story, "5.3.3"))
     assert (code, signatures - {UNASKED}) == (ExitCode.DIVERGES, {"attempts.stopped-early/retry"})
 
 
 def test_what_else_the_two_tell_differently_stays_a_guard(new_run: NewRun) -> None:
-    """A request to another queue, say: one of the two is wrong, and nobody knows which."""
+    """Another disagreement, such as in a queue, breaks a guard: nobody knows which witness is wrong."""
     run = new_run([CALM])
     guard = Guard("witness-candidate", held=False, expected="one story", seen="1 sends differ", case=CALM.name)
     run.case(1).guard(guard)

@@ -1,4 +1,4 @@
-"""What the brokers hold of sends made by hand: copies that no attempt explains, lost and late ones, strays, and limits in time."""
+"""Stored messages of manually built sends: unexplained copies, losses, strays and time limits."""
 
 from dataclasses import replace
 from typing import Any
@@ -63,7 +63,7 @@ FAILED_THERE = tried(0, 1, SLOW, broker="broker-a")
     ],
 )
 def test_copies_are_accounted_for_by_attempts(copies: list[Copy], attempts: list[Attempt], wanted: list[str]) -> None:
-    """One an attempt that did not certainly fail, in its queue; without a witness of attempts nothing is known."""
+    """An attempt that did not certainly fail explains one copy in its queue; without attempts nothing is judged."""
     found = facts(Duplication, made(CANDIDATE, 0, *attempts, copies=copies))
     assert signatures(found) == wanted
     counted = {key: found.n("duplication", key) for key in ("message", "stored-twice", "accounted")}
@@ -76,13 +76,13 @@ def test_copies_are_accounted_for_by_attempts(copies: list[Copy], attempts: list
 
 
 def test_a_call_that_never_returned_is_accounted_for_too() -> None:
-    """Its only attempt found no connection, and there is a copy."""
+    """A call that never returned, and found no connection, explains no copy."""
     side = made(CANDIDATE, 0, tried(0, 1, CONNECT), copies=[HERE], mode=ASYNC)
     assert signatures(facts(Duplication, replace(side, row=None))) == TOO_MANY
 
 
 def test_what_is_said_of_copies_too_many() -> None:
-    """How many may be where, and how many are."""
+    """The example names allowed and existing copies by queue."""
     found = facts(Duplication, made(CANDIDATE, 0, tried(0, 1), copies=[HERE, HERE, at(queue_id=1)]))
     told = {one.signature: one.example for each in found.divergences.values() for one in each}
     assert told["duplication.stored-more-than-attempted"].expected.startswith("at most 1 copy in broker-b queue 0, one")
@@ -116,7 +116,7 @@ NO_CONNECTION = tried(11 * S, 11 * S + 1, CONNECT)
 def test_the_last_of_an_asynchronous_sends_attempts_may_hide_a_retry(
     mode: SendMode, attempts: list[Attempt], wanted: list[str]
 ) -> None:
-    """Of three attempts at the most, the third hides none; nor is one hidden by an answer of the broker."""
+    """An asynchronous send's last attempt may hide a retry, unless it is the third or the broker answered."""
     told = [replace(one, attempt=n) for n, one in enumerate(attempts)]
     assert signatures(facts(Duplication, made(CANDIDATE, 0, *told, copies=[HERE], mode=mode))) == wanted
 
@@ -134,7 +134,7 @@ def test_the_last_of_an_asynchronous_sends_attempts_may_hide_a_retry(
 def test_a_refusal_may_be_anothers_where_answers_are_confused(
     copies: list[Copy], habits: AsyncHabits, start_s: int, wanted: list[str], refused: int
 ) -> None:
-    """Near a fault, of a release that does so; one copy an attempt that was refused, and no more."""
+    """Where answers are confused near a fault, a refused attempt may have left one copy."""
     attempt = tried(start_s * S, start_s * S + 1, REFUSED, code=2)
     side = made(CANDIDATE, 0, attempt, copies=copies, mode=ASYNC, faults=(PAUSE,))
     found = facts(Duplication, side, faults=(PAUSE,), habits=habits)
@@ -143,7 +143,7 @@ def test_a_refusal_may_be_anothers_where_answers_are_confused(
 
 
 def acknowledged(send: int, late_ms: int, arm: Arm = CANDIDATE, **row: Any) -> Any:
-    """A send of 2 ms at 10 ms a send, whose message was stored so late after the call's end."""
+    """A send of 2 ms, stored ``late_ms`` after its end."""
     start_ns = send * 10 * MS
     copy = at(offset=send, stored_ms=send * 10 + 2 + late_ms)
     return made(arm, send, tried(start_ns, start_ns + 2 * MS), copies=[copy], **row)
@@ -173,7 +173,7 @@ ON_TIME = acknowledged(0, -2, BASELINE)
     ],
 )
 def test_what_is_acknowledged_is_stored(sides: list[Any], wanted: list[str]) -> None:
-    """A hundred ms later at the latest, by a clock that is ahead as far as the baseline's least bound allows."""
+    """A message must be stored within 100 ms after its call, if the clock is ahead by the baseline's lowest bound."""
     found = facts(Loss, *sides)
     assert signatures(found) == wanted
     assert signatures(facts(Loss, *sides, entry=NO_CLOCK)) == []
@@ -182,13 +182,13 @@ def test_what_is_acknowledged_is_stored(sides: list[Any], wanted: list[str]) -> 
 
 
 def test_how_late_it_was_is_said_by_place() -> None:
-    """250 ms after the call of send 1."""
+    """The example names the place and the 250 ms after the call."""
     ((one,),) = facts(Loss, ON_TIME, acknowledged(1, 250)).divergences.values()
     assert one.example.observed == "stored at broker-b queue 0 offset 1 250 ms after the call had ended"
 
 
 def test_a_clock_is_one_brokers() -> None:
-    """What broker b's shows says nothing of broker a's."""
+    """The clock of broker-b shows nothing about broker-a's."""
     theirs = replace(acknowledged(1, 900), copies=(at("broker-a", 0, 1, 912),))
     row = theirs.row
     other = made(CANDIDATE, 1, *row.attempts, copies=theirs.copies, broker="broker-a", queue_offset=1)
@@ -196,7 +196,7 @@ def test_a_clock_is_one_brokers() -> None:
 
 
 def test_times_are_counted_from_the_anchor_of_both_clocks() -> None:
-    """5 s of the one are 70,000 ms of the other."""
+    """Clocks are converted at the anchor: 5 s are 70,000 ms."""
     entry = replace(ENTRY, clock=ClockAnchor(5 * S, 70_000))
     start_ns = 5 * S + 10 * MS
     for stored_ms, wanted in ((70_112, []), (70_113, EARLY)):
@@ -224,7 +224,7 @@ def test_times_are_counted_from_the_anchor_of_both_clocks() -> None:
     ],
 )
 def test_what_became_of_a_message(side: Any, wanted: list[str], counted: dict[str, int]) -> None:
-    """Its fate; copies that were stored more than 20 ms after its call; whether its body is whole."""
+    """The check counts fates, copies over 20 ms late, and damaged bodies."""
     found = facts(Loss, side)
     assert signatures(found) == wanted
     assert {key: found.n("loss", key) for key in found.keys("loss", "candidate")} == counted
@@ -254,7 +254,7 @@ UNSTORED = ["loss.one-way-not-stored 1"]
 def test_a_one_way_message_is_missed_a_second_before_the_first_fault(
     side: Any, faults: tuple[FaultRecord, ...], wanted: list[str], judged: int
 ) -> None:
-    """To the nanosecond."""
+    """A one-way message is missed if its call ended over a second before the first fault, to the nanosecond."""
     found = facts(Loss, side, faults=faults)
     assert signatures(found) == wanted
     told = "one-way stored" if side.copies else "one-way absent"
@@ -262,7 +262,7 @@ def test_a_one_way_message_is_missed_a_second_before_the_first_fault(
 
 
 def test_answers_that_are_confused_acknowledge_nothing_early() -> None:
-    """The place that a result names may be another message's; a lost one is lost all the same."""
+    """A confused result may name another message's place, so nothing is early; a lost message stays lost."""
     late = acknowledged(1_101, 900, mode=ASYNC)
     for habits, wanted in ((CONFUSED, []), (AsyncHabits(False), EARLY)):
         assert signatures(facts(Loss, ON_TIME, late, faults=(PAUSE,), habits=habits)) == wanted
@@ -274,15 +274,15 @@ class Strays(CaseObserver):
     """Notes strays when the case is over."""
 
     def observe(self, send: object) -> None:
-        """Nothing is asked of a send."""
+        """Ignore the send."""
 
     def finish(self) -> None:
-        """Two messages of nobody's."""
+        """Note two strays."""
         note_strays(CANDIDATE, [Stray("broker-a", 1, 2, 70_005), Stray("broker-b", 3, 4, 70_009)], self._context)
 
 
 def test_strays_are_told_one_by_one() -> None:
-    """With the place of the first."""
+    """Strays are counted, with the first one's place."""
     found = facts_of([], Strays, entry=replace(ENTRY, clock=ClockAnchor(S, 70_000)))
     ((one,),) = found.divergences.values()
     assert (one.signature, one.count, one.subject) == ("loss.stray-message", 2, "python:5.3.3")

@@ -1,4 +1,4 @@
-"""Loss and duplication: what the brokers hold against what the client said."""
+"""``loss`` and ``duplication``: what brokers hold against what the client reported."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -21,17 +21,15 @@ CALM = Story(name="calm", pauses=(), sends=40)
 
 
 def found(evidence: Evidence) -> list[tuple[str, str, int]]:
-    """Signature, subject and count of every divergence."""
     return [(one.signature, one.subject, one.count) for one in evidence.divergences]
 
 
 def measures(evidence: Evidence) -> dict[str, float]:
-    """Measures by name."""
     return {measure.name: measure.value for measure in evidence.measures}
 
 
 def test_an_acknowledged_message_that_is_not_stored_is_lost(new_run: NewRun, evidence_of: EvidenceOf) -> None:
-    """Two of the candidate's messages are in no queue."""
+    """Two acknowledged messages in no queue are lost."""
 
     def lose(told: Told) -> None:
         told.stored = [one for one in told.stored if one.send not in (3, 4)]
@@ -42,7 +40,7 @@ def test_an_acknowledged_message_that_is_not_stored_is_lost(new_run: NewRun, evi
 
 
 def test_another_body_than_was_sent_is_damage(new_run: NewRun, evidence_of: EvidenceOf) -> None:
-    """The message is there, its body is not."""
+    """A stored message with another body is damaged."""
 
     def damage(told: Told) -> None:
         told.stored[7] = replace(told.stored[7], body_ok=False)
@@ -53,7 +51,7 @@ def test_another_body_than_was_sent_is_damage(new_run: NewRun, evidence_of: Evid
 
 
 def test_ghosts_are_counted_and_are_no_divergence(new_run: NewRun, evidence_of: EvidenceOf) -> None:
-    """The send that was blocked by the pause failed, and its message was stored when the broker was resumed."""
+    """A failed send's message that a resumed broker stores is only counted."""
     evidence = evidence_of(new_run())[NAME, "loss"]
     assert (evidence.standing, evidence.divergences) == (Standing.DECISIVE, ())
     counted = measures(evidence)
@@ -63,7 +61,7 @@ def test_ghosts_are_counted_and_are_no_divergence(new_run: NewRun, evidence_of: 
 
 @pytest.mark.parametrize("send", [None, 40])
 def test_a_message_that_nobody_sent_is_a_divergence(send: int | None, new_run: NewRun, evidence_of: EvidenceOf) -> None:
-    """Nobody else sends to the topic: a message without an id, or with that of a send beyond the 40 of the plan."""
+    """A message without an id, or beyond the plan's 40 sends, is a stray."""
 
     def intrude(told: Told) -> None:
         told.stored.append(Stored("broker-a", 3, 50_000, send))
@@ -76,7 +74,7 @@ def test_a_message_that_nobody_sent_is_a_divergence(send: int | None, new_run: N
 
 
 def test_more_copies_than_attempts_are_a_divergence(new_run: NewRun, evidence_of: EvidenceOf) -> None:
-    """A client that sends twice and tells of one attempt; the second copy is in the same queue."""
+    """A client that sends twice and reports one attempt leaves two copies in a queue."""
 
     def double(told: Told) -> None:
         first = next(one for one in told.stored if one.send == 9)
@@ -88,7 +86,7 @@ def test_more_copies_than_attempts_are_a_divergence(new_run: NewRun, evidence_of
 
 
 def test_a_copy_where_no_attempt_went_is_a_divergence(new_run: NewRun, evidence_of: EvidenceOf) -> None:
-    """The client says queue n, the broker holds it in queue n + 1."""
+    """A copy in queue n + 1 diverges if the client reports queue n."""
 
     def stray(told: Told) -> None:
         told.stored = [
@@ -105,7 +103,7 @@ def test_a_copy_where_no_attempt_went_is_a_divergence(new_run: NewRun, evidence_
 def test_a_result_is_held_to_what_it_names(
     slip: int, signatures: list[str], new_run: NewRun, evidence_of: EvidenceOf
 ) -> None:
-    """The C++ client's result has an offset and no queue: an offset that no copy has is wrong, a missing queue is not."""
+    """The C++ client's result has no queue; only a wrong offset diverges."""
 
     def vague(told: Told) -> None:
         told.sends = [
@@ -118,14 +116,14 @@ def test_a_result_is_held_to_what_it_names(
 
 
 def test_copies_that_attempts_explain_are_only_counted(new_run: NewRun, evidence_of: EvidenceOf) -> None:
-    """4.2.0 tries the other broker after the timeout; both requests are stored in the end."""
+    """4.2.0 tries the other broker after a timeout, so two copies are explained."""
     evidence = evidence_of(new_run(baseline="java:4.2.0", candidate="python:4.2.0"))[NAME, "duplication"]
     assert evidence.divergences == ()
     assert measures(evidence)["stored-more-than-once baseline"] >= 1
 
 
 def never_sealed(run: RunDirectory, *arms: str) -> None:
-    """Take away what the brokers of case 1 hold, as where nobody read it."""
+    """Remove stored messages of case 1, as if never read."""
     names = {f"stored/01-{arm}.parquet" for arm in arms}
     for name in names:
         (run.path / name).unlink()
@@ -133,7 +131,7 @@ def never_sealed(run: RunDirectory, *arms: str) -> None:
 
 
 def test_without_read_back_nothing_is_said_about_storage(new_run: NewRun, evidence_of: EvidenceOf) -> None:
-    """A missing witness makes both checks indecisive; the case was declared aborted, so it is invalid on top."""
+    """A case aborted for a failed read-back is invalid."""
     run = new_run([CALM], complete=False)
     never_sealed(run, "baseline")
     run.case(1).abort("read-back failed")
@@ -144,7 +142,7 @@ def test_without_read_back_nothing_is_said_about_storage(new_run: NewRun, eviden
 
 
 def test_a_read_back_that_failed_does_not_void_the_run(new_run: NewRun, evidence_of: EvidenceOf) -> None:
-    """The case is complete, its guard says that nobody read the queues: the other case is judged as ever."""
+    """A failed read-back makes its own case invalid, not the other."""
     run = new_run([CALM, replace(CALM, name="sound")], complete=False)
     run.case(2).complete()
     never_sealed(run, "baseline", "candidate")
@@ -159,7 +157,7 @@ def test_a_read_back_that_failed_does_not_void_the_run(new_run: NewRun, evidence
 def test_a_copy_after_an_attempt_that_certainly_failed_is_one_too_many(
     new_run: NewRun, evidence_of: EvidenceOf
 ) -> None:
-    """The broker refused send 9 in queue 3 and took it in another; yet queue 3 holds it, within the number of attempts."""
+    """A refused attempt explains no copy in its queue, even if copies do not outnumber attempts."""
 
     def refuse(told: Told) -> None:
         place = next(n for n, one in enumerate(told.attempts) if one.send == 9)
@@ -176,7 +174,7 @@ def test_a_copy_after_an_attempt_that_certainly_failed_is_one_too_many(
 def test_two_copies_in_one_queue_are_not_excused_by_an_attempt_elsewhere(
     new_run: NewRun, evidence_of: EvidenceOf
 ) -> None:
-    """4.2.0 made one attempt on each broker; both copies lie with the first."""
+    """4.2.0 tried each broker once, so two copies in one queue diverge."""
 
     def gather(told: Told) -> None:
         twice = next(one.send for one in told.attempts if one.attempt == 1)
@@ -193,7 +191,7 @@ def test_two_copies_in_one_queue_are_not_excused_by_an_attempt_elsewhere(
 
 
 def test_a_difference_of_a_check_nobody_planned_is_told(new_run: NewRun, evidence_of: EvidenceOf) -> None:
-    """A scenario about queues alone still fails for a lost message; unplanned checks that found nothing stay silent."""
+    """A lost message fails a run that planned only ``queue-choice``; unplanned checks without a finding stay absent."""
 
     def lose(told: Told) -> None:
         told.stored = [one for one in told.stored if one.send != 3]

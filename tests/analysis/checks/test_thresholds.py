@@ -1,4 +1,4 @@
-"""Every bound between an answer and none, from both sides, to the exit code."""
+"""Every limit between a decisive and an open answer, from both sides."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -32,13 +32,13 @@ ENTRY: CaseEntry = replace(_entry(1, Story(), SUBJECTS), status=CaseStatus.COMPL
 
 
 def facts(tallies: dict[TallyKey, tuple[int, float]], episodes: tuple[EpisodeValue, ...] = ()) -> CaseFacts:
-    """A sound case with these counts, and attempts of both arms."""
+    """A sound case with these counts and attempts of both arms."""
     attempts: dict[TallyKey, tuple[int, float]] = {("attempt", arm, "calm", "broker-a"): (100, 0.0) for arm in Arm}
     return CaseFacts("r1", SUBJECTS, ENTRY, tallies=attempts | tallies, episodes=episodes)
 
 
 def choices(undecided: int = 0, legal: float = 0.125) -> CaseFacts:
-    """A hundred sends an arm, of which the candidate's rules left some open; each had one choice of such a legal share."""
+    """A hundred sends per arm, each with one choice of this legal share. undecided: the candidate's open ones."""
     tallies: dict[TallyKey, tuple[int, float]] = {}
     for arm in Arm:
         left = undecided if arm is Arm.CANDIDATE else 0
@@ -50,7 +50,7 @@ def choices(undecided: int = 0, legal: float = 0.125) -> CaseFacts:
 
 
 def code_of(evidence: Evidence) -> tuple[CheckResult, ExitCode]:
-    """The answer to one piece of evidence, and the exit code of a run that has it beside three that conform."""
+    """The result, and the exit code of a run with it and three that conform."""
     judgement = judge([*COMPLETE, evidence], RUN)
     return answers([evidence], RUN)[0], judgement.exit_code
 
@@ -60,7 +60,7 @@ def code_of(evidence: Evidence) -> tuple[CheckResult, ExitCode]:
     [(5, Verdict.CONFORMS, ExitCode.CONFORMS), (6, Verdict.INCONCLUSIVE, ExitCode.INCONCLUSIVE)],
 )
 def test_one_send_in_twenty_may_be_left_open(undecided: int, verdict: Verdict, code: ExitCode) -> None:
-    """Five of a hundred are borne; six leave the check without an answer, which gates."""
+    """Five undecided sends of a hundred are accepted; six leave a question that gates."""
     result, exit_code = code_of(queue_choice.evaluate(choices(undecided=undecided)))
     assert (result.verdict, result.severity, exit_code) == (verdict, Severity.MUST, code)
     if verdict is Verdict.INCONCLUSIVE:
@@ -76,7 +76,7 @@ def test_one_send_in_twenty_may_be_left_open(undecided: int, verdict: Verdict, c
     ],
 )
 def test_rules_that_exclude_hardly_anything_decide_nothing(legal: float, verdict: Verdict, code: ExitCode) -> None:
-    """Up to nine queues in ten may be legal on average."""
+    """If over nine queues in ten are legal on average, the check is inconclusive."""
     result, exit_code = code_of(queue_choice.evaluate(choices(legal=legal)))
     assert (result.verdict, result.severity, exit_code) == (verdict, Severity.MUST, code)
     if verdict is Verdict.INCONCLUSIVE:
@@ -84,7 +84,7 @@ def test_rules_that_exclude_hardly_anything_decide_nothing(legal: float, verdict
 
 
 def spells(count: int, ratio: float = 1.0) -> CaseFacts:
-    """As many spells, half a second each, the candidate's so many times as long (and a thousandth of scatter)."""
+    """Outages of half a second; the candidate's last ``ratio`` times as long."""
     values = tuple(
         EpisodeValue("timing", BLOCKED_SEND.sample, arm, n, 5e8 * (scale + 0.001 * (n % 2)), 1, Ending.FAILOVER)
         for n in range(count)
@@ -105,13 +105,13 @@ def spells(count: int, ratio: float = 1.0) -> CaseFacts:
     ],
 )
 def test_four_spells_decide_and_three_do_not(count: int, ratio: float, verdict: Verdict, severity: Severity) -> None:
-    """Three that all say twice as long leave a question that gates; one does not."""
+    """Four outages decide; three of double length leave a question that gates, one does not."""
     result, _ = code_of(pooled_evidence("pooled", [spells(count, ratio)], BLOCKED_SEND))
     assert (result.verdict, result.severity) == (verdict, severity)
 
 
 def test_of_several_tolerances_the_narrowest_holds() -> None:
-    """A pool has one margin for all its cases: nobody's declared bound is widened by another's."""
+    """A pool has its cases' narrowest margin, so none widens another's."""
     wide, narrow = (
         replace(choices(), entry=replace(ENTRY, tolerances=(Tolerance("timing", ratio, f"{ratio}"),)))
         for ratio in (1.5, 1.1)
@@ -122,7 +122,7 @@ def test_of_several_tolerances_the_narrowest_holds() -> None:
 
 
 def test_a_success_on_a_broker_that_was_just_resumed_is_no_failover(new_run: NewRun, evidence_of: EvidenceOf) -> None:
-    """Both are paused, one comes back while the other is still silent: the client did not leave, its broker came back."""
+    """A success on a just resumed broker is no failover, while the other is paused."""
     pauses = (Pause("broker-a", 1_000, 700), Pause("broker-b", 1_000, 3_000))
     plain = Story(name="plain", settings=ClientSettings(send_msg_timeout_ms=500), pauses=pauses, sends=300)
     (sample,) = evidence_of(new_run([plain]))["pooled/pause/fault-latency-off", "failover-time"].samples
@@ -130,7 +130,7 @@ def test_a_success_on_a_broker_that_was_just_resumed_is_no_failover(new_run: New
 
 
 def test_a_send_of_four_attempts_is_read_whole(new_run: NewRun, ending_of: Callable[[RunDirectory], Ended]) -> None:
-    """4.2.0 has a budget for each attempt; with three retries and both brokers silent it makes all four, and conforms."""
+    """4.2.0 has a timeout per attempt, so three retries make four attempts, and conform."""
     settings = ClientSettings(send_msg_timeout_ms=300, retry_times_when_send_failed=3)
     pauses = (Pause("broker-a", 1_000, 3_000), Pause("broker-b", 1_000, 3_000))
     story = Story(name="four", settings=settings, pauses=pauses, sends=300, checks=("attempts", "error-kind"))
@@ -144,7 +144,7 @@ def test_a_send_of_four_attempts_is_read_whole(new_run: NewRun, ending_of: Calla
 
 @pytest.mark.parametrize("paused", ["broker-a", "broker-b"])
 def test_a_body_that_only_one_of_two_copies_lost_is_damage(paused: str, found: Found) -> None:
-    """Whichever of them lies first in the order of brokers."""
+    """One damaged body of two copies is found on either broker."""
     story = replace(PLAIN, pauses=(Pause(paused, 1_000, 3_000),))
 
     def spoil(told: Told) -> None:
@@ -155,7 +155,7 @@ def test_a_body_that_only_one_of_two_copies_lost_is_damage(paused: str, found: F
 
 
 def test_a_message_out_of_order_does_not_lower_the_bar(found: Found) -> None:
-    """Of six neighbours of one key the third lies before the first, the fourth behind it but before the second: two are wrong."""
+    """The third and fourth message of a key are stored before the second: both are wrong, in whatever order."""
 
     def shuffle(told: Told) -> None:
         keyed: dict[tuple[str | None, int | None], list[int]] = {}
@@ -178,7 +178,7 @@ def test_a_message_out_of_order_does_not_lower_the_bar(found: Found) -> None:
 
 
 def test_an_indecisive_pool_is_told_with_what_it_lacks() -> None:
-    """Its reason says how many spells there were."""
+    """An indecisive pool's reason names how many outages it had, and needs."""
     evidence = pooled_evidence("pooled", [spells(3)], BLOCKED_SEND)
     assert (evidence.standing, evidence.reason) == (
         Standing.INDECISIVE,

@@ -1,4 +1,4 @@
-"""A message's own key, its birth, its flags: spoilt in what the brokers hold, judged to the exit code."""
+"""Defects in a message's key, birth and flags are found."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -20,13 +20,12 @@ CALM = ModeStory(name="calm", pauses=(), sends=60, checks=("loss", "content"), k
 
 
 def with_key(one: Stored, key: str) -> Stored:
-    """A stored message whose client made this of its UNIQ_KEY."""
     assert one.properties is not None
     return carrying(one, "k", UNIQ_KEY=key)
 
 
 def same_key(one: Stored) -> Stored:
-    """A client that makes one key, for every message."""
+    """A client that makes one key for every message."""
     return with_key(one, "0A0000010001")
 
 
@@ -36,18 +35,18 @@ def key_again(one: Stored) -> Stored:
 
 
 def key_of_the_one_before(one: Stored) -> Stored:
-    """A client that now and then forgets to make a new key."""
+    """A client that once makes no new key."""
     send = one.send or 0
     return with_key(one, f"0A{send - (send == 40):02}")
 
 
 def born_at_start(one: Stored) -> Stored:
-    """A client that reads the clock when it is started."""
+    """A client that reads the clock only at its start."""
     return replace(one, born_timestamp_ms=CALM_BEGINS_MS - 3_000)
 
 
 def born_in_seconds(one: Stored) -> Stored:
-    """A client that counts seconds where RocketMQ counts milliseconds."""
+    """A client that counts seconds instead of milliseconds."""
     return replace(one, born_timestamp_ms=one.born_timestamp_ms // 1_000)
 
 
@@ -57,7 +56,7 @@ def born_elsewhere(one: Stored) -> Stored:
 
 
 def flagged(one: Stored) -> Stored:
-    """A client that says of every body that it is compressed."""
+    """A client that marks every body as compressed."""
     return replace(one, sys_flag=1)
 
 
@@ -80,7 +79,7 @@ DEFECTS: list[tuple[Spoil, str, int]] = [
 def test_a_client_that_spoils_what_identifies_a_message_diverges(
     spoil: Spoil, signature: str, count: int, new_run: NewRun
 ) -> None:
-    """Every message that has it is counted, and nothing else is found."""
+    """Each message with the defect is counted, and nothing else found."""
 
     def change(told: Told) -> None:
         told.stored = [spoil(one) for one in told.stored]
@@ -94,7 +93,7 @@ def test_a_client_that_spoils_what_identifies_a_message_diverges(
     "story", [PLAIN, TO_QUEUE, DELAYED, ASYNC, ONEWAY], ids=lambda story: f"{story.mode}-{story.kind}"
 )
 def test_faithful_clients_keep_their_births_and_keys_beside_a_paused_broker(story: ModeStory, new_run: NewRun) -> None:
-    """Retries and late copies are born in their call; copies of one message share its key."""
+    """Late copies and retries are born in their call, and copies share their key."""
     checks = ("loss", "content", *(("callbacks",) if story.mode is SendMode.ASYNC else ()))
     judgement = judged(new_run([replace(story, checks=checks)]))
     assert not [one.signature for result in judgement.results for one in result.divergences]
@@ -102,7 +101,7 @@ def test_faithful_clients_keep_their_births_and_keys_beside_a_paused_broker(stor
 
 
 def test_a_few_milliseconds_outside_the_call_are_the_clocks(new_run: NewRun) -> None:
-    """Two clocks and three roundings; 12 ms are not."""
+    """Two clocks and three roundings excuse 8 ms before the call, not 12."""
 
     def change(told: Told) -> None:
         told.stored = [replace(one, born_timestamp_ms=one.born_timestamp_ms - early_ms) for one in told.stored]

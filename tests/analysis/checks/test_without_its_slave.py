@@ -1,4 +1,4 @@
-"""Who says SEND_OK while the slave that the broker waits for is out of order lies about a status, and the run ends with exit 1."""
+"""SEND_OK while the slave that the broker waits for is at fault ends the run with exit code 1."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -19,12 +19,12 @@ STORY = Story(name="double-write/slave-paused", pauses=())
 
 
 def a_slave(kind: FaultKind) -> tuple[FaultRecord, ...]:
-    """Broker b's, out of order for two seconds."""
+    """A two-second fault of broker-b's slave."""
     return (FaultRecord(1, kind, "broker-b-slave-1", FROM_NS, FROM_NS, FROM_NS, TO_NS, TO_NS, TO_NS),)
 
 
 def reserved(told: Told, sends: set[int]) -> None:
-    """These were answered FLUSH_SLAVE_TIMEOUT, and the calls return it."""
+    """Answer and return FLUSH_SLAVE_TIMEOUT."""
     told.attempts = [replace(one, status="FLUSH_SLAVE_TIMEOUT") if one.send in sends else one for one in told.attempts]
     told.sends = [replace(one, status="FLUSH_SLAVE_TIMEOUT") if one.send in sends else one for one in told.sends]
 
@@ -54,7 +54,7 @@ def test_send_ok_without_the_slave(
     lies: int,
     signatures: set[str],
 ) -> None:
-    """A single lie is certain where the broker waits for its slave; elsewhere the slave is nobody's business."""
+    """One SEND_OK diverges if the broker waits for its slave; otherwise the slave does not matter."""
     monkeypatch.setattr(synthetic, "faults_of", lambda _story: a_slave(kind))
 
     def honest(told: Told) -> None:

@@ -1,4 +1,4 @@
-"""Stories of which most is calm, and every way to change one value of one row of what their arms told and left behind."""
+"""Mostly calm cases, and changes of any value in any row of their tables."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -75,33 +75,33 @@ STORIES: dict[str, Story] = {
     "by a selector": replace(ROTATING, kind=SendKind.SELECTOR),
     "batches": Story(name="batches", settings=SHORT, pauses=(), sends=90, kind=SendKind.BATCH, checks=()),
 }
-"""Ninety sends an arm each; with the first a case is calm from its second send to its last."""
+"""90 or 130 sends per arm; the first case is calm from its second send to its last."""
 
 
 BEFORE_1_7 = "calm, of a trace whose digests are asked"
 
 
 def traces(folder: Path) -> dict[str, CaseTrace]:
-    """Each story, played by two faithful clients, as it is read from disk."""
+    """Each case, played by two faithful clients and read from disk."""
     runs = ((name, write_run(folder / name, [story])) for name, story in STORIES.items())
     told = {name: read_case(run, 1) for name, run in runs}
     return told | {BEFORE_1_7: replace(told["calm"], bodies_compared=False)}
 
 
 def both_ways(trace: CaseTrace) -> tuple[list[CaseFact] | str, list[CaseFact] | str]:
-    """Facts of a case in columns, and send by send; what was raised where it cannot be judged."""
+    """The facts of a case in columns and send by send, or the exception's name."""
     return _facts(trace, plainly=False), _facts(trace, plainly=True)
 
 
 def _facts(trace: CaseTrace, *, plainly: bool) -> list[CaseFact] | str:
     try:
         return list(judge_case(trace, plainly=plainly))
-    except Exception as problem:  # noqa: BLE001 - whatever it is, both ways must end in the same
+    except Exception as problem:  # noqa: BLE001 - both ways must raise the same
         return type(problem).__name__
 
 
 TIMES = (-3_000 * MS, -60 * MS, -MS, -1, 1, 2 * MS, 21 * MS, 101 * MS, 260 * MS, 1_200 * MS)
-"""Beside every limit that a check has: 20 ms late, 100 ms early, 250 ms held up, a second of a busy machine."""
+"""Near every limit of a check: 20 ms late, 100 ms early, 250 ms blocked, 1 s of a busy machine."""
 
 WORDS: dict[str, tuple[str | None, ...]] = {
     "status": (None, "FLUSH_DISK_TIMEOUT"),
@@ -118,7 +118,7 @@ WORDS: dict[str, tuple[str | None, ...]] = {
 
 @dataclass(frozen=True)
 class Change:
-    """A value of one row, or the row itself; each number is taken modulo what there is to choose from."""
+    """One value of a row, or the row; each number is taken modulo the choices."""
 
     table: TableName
     arm: Arm
@@ -131,7 +131,7 @@ DROPPED, TWICE = "dropped", "twice"
 
 
 def changed(trace: CaseTrace, changes: Sequence[Change]) -> CaseTrace:
-    """The trace with all changes, one after another."""
+    """The trace with all changes in turn."""
     tables: dict[TableKey, pa.Table] = dict(trace.tables)
     for change in changes:
         key: TableKey = (change.table, change.arm)
@@ -164,7 +164,7 @@ def _is_new(table: TableName, row: dict[str, Any], rows: list[dict[str, Any]]) -
 
 
 def _again(table: TableName, rows: list[dict[str, Any]], row: dict[str, Any]) -> dict[str, Any]:
-    """One attempt, or one copy, more."""
+    """One more attempt or copy."""
     if table is TableName.STORED:
         return {**row, "queue_offset": max(each["queue_offset"] for each in rows) + 1}
     return {**row, "attempt": row["attempt"] + 1} if table is TableName.ATTEMPTS else row
@@ -182,7 +182,7 @@ def _value(name: str, old: Any, pick: int) -> Any:
 
 
 def is_sorted(trace: CaseTrace) -> bool:
-    """Whether every table rises strictly by its key, as a sealed one does; only such a case is ever judged."""
+    """True if every table's keys rise strictly, as in every sealed case."""
     return all(
         len({tuple(row[key] for key in SORT_KEYS[name]) for row in table.select(list(SORT_KEYS[name])).to_pylist()})
         == table.num_rows

@@ -1,7 +1,7 @@
 """
-Defects in the midst of calm that a careless look at columns would pass over, judged to the verdict and the exit code.
+Defects in calm cases that columns could miss, judged to the exit code.
 
-Each is in one send of ninety, and nothing else is wrong: no fault, no retry, every call returned SEND_OK.
+Each begins with one send of ninety, without a fault or a retry; every call returned SEND_OK.
 """
 
 import json
@@ -25,7 +25,7 @@ from tests.analysis.synthetic import MS, Stored, Story, Told
 from tests.analysis.synthetic_modes import carrying
 
 AT = 41
-"""The send that is wrong, in the middle of a stretch."""
+"""The defective send, in the middle of a stretch."""
 
 STORY = replace(
     ROTATING, checks=("queue-choice", "attempts", "error-kind", "loss", "duplication", "content", "outcomes", "timing")
@@ -33,13 +33,13 @@ STORY = replace(
 
 
 def stored_once_more(told: Told) -> None:
-    """A second copy in the same queue, with a UNIQ_KEY of its own."""
+    """A second copy in the same queue, with its own UNIQ_KEY."""
     last = max((one for one in told.stored if one.send == AT), key=lambda one: one.queue_offset)
     told.stored.append(carrying(replace(last, queue_offset=9_000), "k", UNIQ_KEY="another"))
 
 
 def skips_one_queue(told: Told) -> None:
-    """From one send on, every message goes to the queue after the one whose turn it is, and is stored there."""
+    """From one send on, every message goes to the queue after the right one."""
     step = {place: STORY.queues[(number + 1) % 8] for number, place in enumerate(STORY.queues)}
 
     told.attempts = [_tried_at(step, one) if one.send >= AT else one for one in told.attempts]
@@ -71,25 +71,25 @@ def _told_of(step: Steps, one: Send) -> Send:
 
 
 def acknowledged_too_early(told: Told) -> None:
-    """An answer 101 ms before its message was stored."""
+    """The answer comes more than 101 ms before the message is stored."""
     told.stored = [
         replace(one, store_timestamp_ms=one.store_timestamp_ms + 102) if one.send == AT else one for one in told.stored
     ]
 
 
 def outlasts_its_timeout(told: Told) -> None:
-    """An attempt that was answered 1,502 ms after it began: its timeout of 500 ms, what a busy machine may cost, and 2 ms."""
+    """Answered after 1,502 ms: timeout of 500 ms, 1 s of a busy machine, and 2 ms."""
     told.attempts = [replace(one, end_ns=one.start_ns + 1_502 * MS) if one.send == AT else one for one in told.attempts]
     told.sends = [replace(one, end_ns=one.start_ns + 1_503 * MS) if one.send == AT else one for one in told.sends]
 
 
 def carries_another_body(told: Told) -> None:
-    """One that is not the planned one, byte by byte."""
+    """The body differs from the planned one."""
     told.stored = [replace(one, body_ok=False) if one.send == AT else one for one in told.stored]
 
 
 def uses_a_key_again(told: Told) -> None:
-    """The UNIQ_KEY of the first message, in one of forty sends later."""
+    """The first message's UNIQ_KEY again, 41 sends later."""
     first = next(one.properties for one in told.stored if one.send == 0)
     told.stored = [_with_key_of(first or "", one) if one.send == AT else one for one in told.stored]
 
@@ -100,7 +100,7 @@ def _with_key_of(other: str, one: Stored) -> Stored:
 
 
 def is_somewhere_else(told: Told) -> None:
-    """The message is in the queue next to the one that the call was told."""
+    """The message is stored in the queue next to the reported one."""
     told.stored = [
         replace(one, queue_id=(one.queue_id + 1) % 4, queue_offset=9_000) if one.send == AT else one
         for one in told.stored
@@ -108,7 +108,7 @@ def is_somewhere_else(told: Told) -> None:
 
 
 def _places_changed(told: Told, one: int, other: int) -> None:
-    """Two messages, each at the offset of the other, and their calls told so."""
+    """Exchange the offsets of two messages, reported and stored."""
     offsets = {each.send: each.queue_offset for each in told.sends}
     swapped = offsets | {one: offsets[other], other: offsets[one]}
     told.sends = [replace(each, queue_offset=swapped[each.send]) for each in told.sends]
@@ -119,17 +119,17 @@ def _places_changed(told: Told, one: int, other: int) -> None:
 
 
 def overtakes_one(told: Told) -> None:
-    """It lies before the message of its key that was acknowledged before it was sent."""
+    """A message is stored before its predecessor in its queue."""
     _places_changed(told, AT, AT - 3)
 
 
 def overtakes_many(told: Told) -> None:
-    """It lies before four of them."""
+    """A message is stored before its four predecessors in its queue."""
     _places_changed(told, AT, AT - 12)
 
 
 def goes_to_another_queue(told: Told) -> None:
-    """One message lies in the queue beside the one that was named, where its call says it is."""
+    """A message goes to, and is reported in, the queue next to the named one."""
     told.attempts = [replace(one, queue_id=(one.queue_id + 1) % 4) if one.send == AT else one for one in told.attempts]
     told.sends = [
         replace(one, queue_id=((one.queue_id or 0) + 1) % 4, queue_offset=9_000) if one.send == AT else one
@@ -139,7 +139,7 @@ def goes_to_another_queue(told: Told) -> None:
 
 
 NAMED = replace(STORY, kind=SendKind.QUEUE, checks=(*STORY.checks, "order"))
-"""What lies out of order in it is compared with messages that never become objects."""
+"""Its out-of-order messages are compared with messages that never become objects."""
 
 Defect = Callable[[Told], None]
 
@@ -172,7 +172,7 @@ def test_it_is_found_to_the_exit_code(
     ending_of: Callable[..., Ended],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """The check diverges with its signature, the run ends with exit code 1, and send by send it says the same."""
+    """The check diverges with its signature and exit code 1, and judging send by send reports the same."""
     run = new_run([story], baseline="java:5.3.3", candidate="python:5.3.3", change=defect)
     trace = read_case(run, 1)
     case = case_columns(trace, rulebook_for(trace))

@@ -1,7 +1,7 @@
 """
-Judging in columns finds the same facts as judging send by send: the same values, in the same order, to the last digit.
+Judging in columns gives the same facts as judging send by send, in the same order.
 
-``ROCKETDIFF_EXAMPLES=2000`` draws more changes, and others in each run.
+``ROCKETDIFF_EXAMPLES=2000`` draws more changes, different in each run.
 """
 
 import gc
@@ -40,7 +40,7 @@ changes = st.builds(
 
 
 class Told(dict[str, CaseTrace]):
-    """Cases by the names of their stories; shown by these alone, since a failing example shows what it was given."""
+    """Cases by name; a failing example shows only the names."""
 
     def __repr__(self) -> str:
         return f"Told({', '.join(self)})"
@@ -48,7 +48,6 @@ class Told(dict[str, CaseTrace]):
 
 @pytest.fixture(scope="module")
 def told(tmp_path_factory: pytest.TempPathFactory) -> Told:
-    """Every story as a case."""
     return Told(traces(tmp_path_factory.mktemp("told")))
 
 
@@ -64,7 +63,7 @@ EVERY = [*STORIES, BEFORE_1_7]
 
 @pytest.mark.parametrize("story", EVERY)
 def test_a_faithful_client(told: Told, story: str) -> None:
-    """Facts of two faithful clients are equal both ways, and most of their sends never become objects."""
+    """For two faithful clients the facts are equal, and most sends never become objects."""
     assert in_columns(told[story]).slow.mean() < 0.4
     here, there = both_ways(told[story])
     assert here == there
@@ -73,7 +72,7 @@ def test_a_faithful_client(told: Told, story: str) -> None:
 @settings(max_examples=EXAMPLES or 25, derandomize=not EXAMPLES)
 @given(story=st.sampled_from(EVERY), planted=st.lists(changes, min_size=1, max_size=3))
 def test_whatever_is_changed(told: Told, story: str, planted: list[Change]) -> None:
-    """One to three values of any column of any row changed, rows lost, and rows that are there again."""
+    """The facts are equal after one to three changes, lost or repeated rows."""
     trace = changed(told[story], planted)
     assume(is_sorted(trace))
     here, there = both_ways(trace)
@@ -82,7 +81,7 @@ def test_whatever_is_changed(told: Told, story: str, planted: list[Change]) -> N
 
 @pytest.mark.parametrize("run", SHIPPED, ids=lambda path: path.name)
 def test_every_run_that_is_shipped(run: Path) -> None:
-    """All cases of the runs in this repository."""
+    """The facts are equal for all shipped runs."""
     directory = RunDirectory.open(run)
     for entry in directory.manifest.cases:
         if entry.status is not CaseStatus.PLANNED:
@@ -91,14 +90,14 @@ def test_every_run_that_is_shipped(run: Path) -> None:
 
 
 def test_an_attempt_that_ends_before_it_begins(told: Told) -> None:
-    """Found by drawing: what an attempt beside a pause seems to have met depends on both of its ends."""
+    """The facts are equal for an attempt that ends before it begins."""
     ended_early = Change(TableName.ATTEMPTS, Arm.BASELINE, 81, 5, 0)
     here, there = both_ways(changed(told["two pauses, three brokers"], [ended_early]))
     assert here == there
 
 
 def test_many_short_stretches(told: Told, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It does not matter after how many sends the objects of one stretch are let go."""
+    """The length of a stretch does not change the facts."""
     monkeypatch.setattr("rocketdiff.analysis.columns.observed.STRETCH", 7)
     monkeypatch.setattr(columns_module, "MOST_SLOW", 1.0)
     drops = [Change(TableName.STORED, Arm.CANDIDATE, row, 24, 0) for row in range(0, 80, 9)]
@@ -115,7 +114,7 @@ def test_the_plain_replay_can_be_asked_for(told: Told, monkeypatch: pytest.Monke
 
 
 def test_calm_after_a_call_that_was_made_again(told: Told) -> None:
-    """Its last attempt tells where the counter stands, so the next send need not become an object; after one that failed it must."""
+    """After a successful retry the next send need not become an object, after a failed send it must."""
     for part in in_columns(told["made again"]).arms.values():
         again = np.flatnonzero(part.columns.attempts > 1)
         assert again.size > 2
@@ -128,7 +127,7 @@ def test_calm_after_a_call_that_was_made_again(told: Told) -> None:
 
 @pytest.mark.parametrize("plainly", [False, True], ids=["columns", "plain"])
 def test_the_collector_of_python_is_left_as_it_was(told: Told, monkeypatch: pytest.MonkeyPatch, plainly: bool) -> None:
-    """Whatever a pass keeps it from looking at, it looks at again afterwards, also if the pass fails."""
+    """After a pass, even a failed one, no object is frozen in the garbage collector."""
     monkeypatch.setattr("rocketdiff.analysis.pictures.Pictures.observe", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         list(judge_case(told["a pause"], plainly=plainly))

@@ -1,7 +1,7 @@
 """
-A pass for one check gives that check's facts as the whole pass does, in columns and send by send: the same values in the same order.
+A pass for one check gives the same facts of that check as the whole pass, in the same order.
 
-``ROCKETDIFF_EXAMPLES=2000`` draws more changes, and others in each run.
+``ROCKETDIFF_EXAMPLES=2000`` draws more changes, different in each run.
 """
 
 import os
@@ -42,7 +42,7 @@ changes = st.builds(
 
 
 class Cases(dict[str, CaseTrace]):
-    """Cases by the names of their stories; shown by these alone."""
+    """Cases by name; a failing example shows only the names."""
 
     def __repr__(self) -> str:
         return f"Cases({', '.join(self)})"
@@ -50,7 +50,6 @@ class Cases(dict[str, CaseTrace]):
 
 @pytest.fixture(scope="module")
 def told(tmp_path_factory: pytest.TempPathFactory) -> Cases:
-    """Every story as a case."""
     folder = tmp_path_factory.mktemp("told")
     others = {name: read_case(write_run(folder / name, [story]), 1) for name, story in MODES.items()}
     return Cases(traces(folder) | others)
@@ -65,7 +64,7 @@ def of(checks: Collection[str], facts: Collection[CaseFact]) -> list[CaseFact]:
 
 
 def facts_of(trace: CaseTrace, wanted: Collection[str] | None, *, plainly: bool) -> list[CaseFact] | None:
-    """None where the case cannot be judged at all."""
+    """The facts, or None if the case cannot be judged."""
     try:
         return list(judge_case(trace, plainly=plainly, wanted=wanted))
     except Exception:  # noqa: BLE001 - a damaged case may fail a step that a pass for one check leaves out
@@ -77,7 +76,7 @@ def assert_alike(trace: CaseTrace, checks: Collection[str], *, plainly: bool) ->
     for check in checks:
         alone = facts_of(trace, {check}, plainly=plainly)
         if whole is None:
-            continue  # The step that fails may be one that this check needs, or not.
+            continue  # This check may or may not need the failed step.
         assert alone is not None, check
         assert repr(of({check}, alone)) == repr(of({check}, whole)), check
 
@@ -85,7 +84,7 @@ def assert_alike(trace: CaseTrace, checks: Collection[str], *, plainly: bool) ->
 @pytest.mark.parametrize("plainly", [False, True], ids=["columns", "plain"])
 @pytest.mark.parametrize("story", EVERY)
 def test_of_faithful_clients(told: Cases, story: str, plainly: bool) -> None:
-    """Every check, every story."""
+    """Each check alone gives its facts of faithful clients."""
     assert_alike(told[story], CHECKS, plainly=plainly)
 
 
@@ -97,14 +96,14 @@ def test_of_faithful_clients(told: Cases, story: str, plainly: bool) -> None:
     plainly=st.booleans(),
 )
 def test_whatever_is_changed(told: Cases, story: str, planted: list[Change], check: str, plainly: bool) -> None:
-    """One to three values of any column of any row changed, rows lost, and rows that are there again."""
+    """A check alone gives its facts after one to three changes, lost or repeated rows."""
     trace = changed(told[story], planted)
     assume(is_sorted(trace))
     assert_alike(trace, [check], plainly=plainly)
 
 
 def test_of_a_run_that_is_shipped() -> None:
-    """Rows of the record, of its first case; of all cases, and send by send too, where many examples are asked for."""
+    """A check alone gives its rows of the sample's first case; with many examples of all cases."""
     directory = RunDirectory.open(SAMPLE)
     for entry in directory.manifest.cases if EXAMPLES else directory.manifest.cases[:1]:
         trace = read_case(directory, entry.number)
@@ -116,7 +115,7 @@ def test_of_a_run_that_is_shipped() -> None:
 
 
 def test_some_checks_together(told: Cases) -> None:
-    """Facts of both, in the order of the whole pass."""
+    """Two checks together give both checks' facts in order."""
     for plainly in (False, True):
         checks = {"loss", "queue-choice"}
         here, whole = (list(judge_case(told["a pause"], plainly=plainly, wanted=some)) for some in (checks, None))
@@ -125,7 +124,7 @@ def test_some_checks_together(told: Cases) -> None:
 
 @pytest.mark.parametrize("plainly", [False, True], ids=["columns", "plain"])
 def test_what_is_not_wanted_is_not_done(told: Cases, monkeypatch: pytest.MonkeyPatch, plainly: bool) -> None:
-    """No replay for what the brokers stored; nothing at all for the line protocol; neither causes nor bars but where they are asked for."""
+    """A pass for loss makes no replay, causes or lane bars; a pass for protocol makes nothing."""
     trace = told["a pause"]
     for step in ("replayed", "lane_bars", "compare_publish_lists", "_note_limits"):
         monkeypatch.setattr(f"rocketdiff.analysis.case_pass.{step}", lambda *_, step=step: pytest.fail(step))
@@ -138,7 +137,7 @@ def test_what_is_not_wanted_is_not_done(told: Cases, monkeypatch: pytest.MonkeyP
 
 
 def test_the_record_asks_for_what_changed() -> None:
-    """And for everything where what all checks share has changed."""
+    """The record judges only changed checks, or all if their common code changed."""
     assert record_judge.checks_of(frozenset({"loss"})) == {"loss"}
     assert record_judge.checks_of(frozenset(rules_now())) is None
     assert record_judge.checks_of(frozenset({BASE})) is None

@@ -1,4 +1,4 @@
-"""The class archive of Spark's JVM: written by the second command's, at its end; mapped by those that come after."""
+"""The class archive of Spark's JVM: the second command writes it on exit, later ones map it."""
 
 from pathlib import Path
 
@@ -14,7 +14,7 @@ cat > {folder}/input
 test {status} = 0 && for option in $SPARK_SUBMIT_OPTS; do case $option in -XX:ArchiveClassesAtExit=*) echo classes > ${{option#*=}};; esac; done
 exit {status}
 """
-"""Ends with its input, as Spark's JVM does, and writes its archive then."""
+"""Ends with its input, like Spark's JVM, and then writes its archive."""
 
 
 @pytest.fixture(autouse=True)
@@ -35,7 +35,7 @@ def start(tmp_path: Path) -> JavaStart:
 
 
 def ended(start: JavaStart, folder: Path, monkeypatch: pytest.MonkeyPatch, status: int) -> None:
-    """A stand-in of spark-submit that shall write an archive has come to its end."""
+    """Run a stand-in of spark-submit that should write an archive."""
     submit = folder / "bin" / "spark-submit"
     submit.parent.mkdir()
     submit.write_text(STAND_IN.format(folder=folder, status=status))
@@ -50,7 +50,7 @@ def ended(start: JavaStart, folder: Path, monkeypatch: pytest.MonkeyPatch, statu
 def test_a_jvm_that_shall_write_it_ends_by_itself_and_it_is_kept(
     start: JavaStart, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The next one is told where it lies."""
+    """A written archive is kept, and the next JVM maps it."""
     ended(start, tmp_path, monkeypatch, 0)
     made = made_archive(start)
     assert made is not None
@@ -61,14 +61,14 @@ def test_a_jvm_that_shall_write_it_ends_by_itself_and_it_is_kept(
 def test_a_jvm_that_writes_none_leaves_the_reason(
     start: JavaStart, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Nobody tries again with every command."""
+    """A failure to write the archive is kept, so that later commands do not try again."""
     ended(start, tmp_path, monkeypatch, 3)
     assert made_archive(start) is None
     assert (start.folder() / FAILED).read_text() == "Spark's JVM ended without having written one\n"
 
 
 def test_the_second_command_writes_it(tmp_path: Path) -> None:
-    """The first one neither maps nor writes one."""
+    """The second command writes an archive, the first does not."""
     archives._was_used_before.cache_clear()
     first = class_archive(tmp_path)
     archives._was_used_before.cache_clear()
@@ -79,6 +79,6 @@ def test_the_second_command_writes_it(tmp_path: Path) -> None:
 
 
 def test_a_spark_that_is_configured_from_outside_has_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its class path may have folders, which an archive cannot serve."""
+    """A user's own Spark has no archive: its class path may have folders, which an archive does not support."""
     monkeypatch.setenv("SPARK_CONF_DIR", str(tmp_path))
     assert class_archive(tmp_path) is None

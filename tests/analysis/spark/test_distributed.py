@@ -1,4 +1,4 @@
-"""The pass on Spark gives what the pass in one process gives, whatever the batches and however the files lie."""
+"""The pass on Spark gives the same facts as the pass in one process."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -17,7 +17,7 @@ from tests.analysis.synthetic import Story, Told
 
 pytestmark = [
     pytest.mark.spark,
-    # pytest forgets the filter the session has installed; see there.
+    # pytest resets the filter that the session installs; see there.
     pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
 ]
 
@@ -27,14 +27,14 @@ PLAIN = Story(name="plain", settings=ClientSettings(send_msg_timeout_ms=500), th
 
 
 def spoil(told: Told) -> None:
-    """Lose a message, tell a wrong offset, send one twice: something for every kind of fact."""
+    """Lose a message, report a wrong offset, store a message twice."""
     told.stored = [one for one in told.stored if one.send != 3]
     told.sends[5] = replace(told.sends[5], queue_offset=77_777)
     told.stored.append(replace(told.stored[9], queue_offset=88_888))
 
 
 def test_spark_and_one_process_agree_to_the_last_digit(spark: SparkSession, new_run: NewRun) -> None:
-    """Two runs, three cases, divergences in each candidate."""
+    """Spark and one process give equal summaries of two runs with divergences."""
     runs = [
         new_run([Story(), PLAIN], change=spoil),
         new_run([Story()], run="run-2", seed=9, baseline="java:5.3.3", candidate="java:4.7.1"),
@@ -45,19 +45,19 @@ def test_spark_and_one_process_agree_to_the_last_digit(spark: SparkSession, new_
 
 
 def test_small_batches_change_nothing(spark: SparkSession, new_run: NewRun) -> None:
-    """State is carried over the edges of Arrow batches."""
+    """Small Arrow batches do not change the facts."""
     run = new_run([PLAIN], change=spoil)
     assert summaries_on_spark(spark, [run], batch_rows=13) == summaries_here([run])
 
 
 def test_a_run_that_never_began_a_case_has_no_facts(spark: SparkSession, new_run: NewRun) -> None:
-    """The runner was killed before its first case."""
+    """A run killed before its first case has no facts."""
     run = new_run([replace(PLAIN, sends=10)], complete=False)
     assert summaries_on_spark(spark, [run]) == summaries_here([run]) == Summaries((), (), (), (), ())
 
 
 def test_damage_met_in_a_worker_reaches_the_user_as_what_it_is(spark: SparkSession, new_run: NewRun) -> None:
-    """Half of a file's rows are gone; no traceback of a worker, but the error of the reader."""
+    """Damage found by a worker is the reader's error, without a worker's traceback."""
     run = new_run()
     path = run.path / "attempts" / "01-baseline.parquet"
     with pq.ParquetFile(path) as file:
@@ -68,6 +68,6 @@ def test_damage_met_in_a_worker_reaches_the_user_as_what_it_is(spark: SparkSessi
 
 
 def test_the_same_evidence_with_a_session_of_its_own(new_run: NewRun, spark: SparkSession) -> None:
-    """``analyze`` with a session handed in, and without Spark."""
+    """``analyze`` gives the same evidence with and without Spark."""
     run = new_run([Story()])
     assert analyze([run.path], spark=spark) == analyze([run.path], master=WITHOUT_SPARK)

@@ -1,4 +1,4 @@
-"""The session factory, as far as it can be asked without starting a JVM."""
+"""The session factory, without starting a JVM."""
 
 import threading
 from collections.abc import Sequence
@@ -14,21 +14,21 @@ from rocketdiff.core.errors import EnvironmentMissing, UsageError
 
 
 def test_a_local_session_listens_on_loopback_only(tmp_path: Path) -> None:
-    """And has no web server."""
+    """A local session listens on loopback only and has no web server."""
     chosen = settings("local[2]", tmp_path)
     assert chosen["spark.driver.bindAddress"] == chosen["spark.driver.host"] == "127.0.0.1"
     assert chosen["spark.ui.enabled"] == "false"
 
 
 def test_another_master_keeps_its_own_addresses_and_memory(tmp_path: Path) -> None:
-    """A cluster must reach its driver."""
+    """Another master keeps its own addresses and memory: a cluster must reach its driver."""
     chosen = settings("spark://somewhere:7077", tmp_path)
     assert not {"spark.driver.bindAddress", "spark.driver.host", "spark.driver.memory"} & chosen.keys()
     assert chosen["spark.master"] == "spark://somewhere:7077"
 
 
 def test_a_master_on_this_machine_has_its_driver_on_loopback(tmp_path: Path) -> None:
-    """Its workers reach it there too."""
+    """The driver of a master on this machine listens on loopback."""
     assert settings("spark://localhost:7077", tmp_path)["spark.driver.bindAddress"] == "127.0.0.1"
 
 
@@ -36,7 +36,7 @@ def test_a_master_on_this_machine_has_its_driver_on_loopback(tmp_path: Path) -> 
     "master", ["", "bogus", "local[0]", "local[x]", "local[2", "spark://nowhere", "local[-1]", "none "]
 )
 def test_what_is_no_master_is_refused_before_anything_is_started(master: str) -> None:
-    """With exit code 4: the user's words, not the machine."""
+    """An invalid master is a usage error (exit code 4) before anything starts."""
     with pytest.raises(UsageError, match="--master none, local"), session(master):
         pass
 
@@ -45,12 +45,12 @@ def test_what_is_no_master_is_refused_before_anything_is_started(master: str) ->
     "master", [None, "none", "local", "local[2]", "local[*]", "local[4,2]", "spark://a:7077,b:7077", "yarn"]
 )
 def test_masters_that_spark_knows_are_accepted(master: str | None) -> None:
-    """And our own word for none."""
+    """Spark's master forms, and ``none``, are accepted."""
     require_master(master)
 
 
 def test_nothing_is_written_outside_the_session_folder(tmp_path: Path) -> None:
-    """Neither a warehouse nor a metastore in the working directory."""
+    """Neither a warehouse nor a metastore is written outside the session folder."""
     chosen = settings("local[2]", tmp_path)
     assert Path(chosen["spark.sql.warehouse.dir"]).is_relative_to(tmp_path)
     assert chosen["spark.sql.catalogImplementation"] == "in-memory"
@@ -58,27 +58,29 @@ def test_nothing_is_written_outside_the_session_folder(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("master", ["local[2]", "spark://somewhere:7077"])
 def test_workers_keep_their_memory(master: str, tmp_path: Path) -> None:
-    """Of every master, and both variables: one of them alone does not have the effect."""
+    """Workers of every master get both malloc variables: one alone has no effect."""
     chosen = settings(master, tmp_path)
     assert chosen["spark.executorEnv.MALLOC_MMAP_THRESHOLD_"] == "4294967296"
     assert chosen["spark.executorEnv.MALLOC_TRIM_THRESHOLD_"] == "8589934592"
 
 
 def test_a_session_that_was_stopped_for_minutes_still_has_its_executor(tmp_path: Path) -> None:
-    """By default Spark takes it for lost after two minutes without a heartbeat, and what then runs on it fails (seen with 200 s)."""
+    """
+    A local session has a network timeout of 24 h: by default one stopped for two minutes loses its executor (seen with 200 s).
+    """
     assert settings("local[2]", tmp_path)["spark.network.timeout"] == "24h"
     assert "spark.network.timeout" not in settings("spark://somewhere:7077", tmp_path)
 
 
 def test_without_a_java_the_user_is_told_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One clear error of the environment, before anything is started."""
+    """Without Java the user gets one clear error before anything starts."""
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
     with pytest.raises(EnvironmentMissing, match="a Java 17 or later"), session("local[1]"):
         pass
 
 
 class StandIn:
-    """Spark's JVM as far as starting it goes."""
+    """Spark's JVM, as far as starting needs it."""
 
     def __init__(self, settings: Sequence[tuple[str, str]], folder: Path, _archive: object = None) -> None:
         self.settings = dict(settings)
@@ -91,7 +93,7 @@ class StandIn:
 
 @pytest.fixture
 def started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[StandIn]:
-    """Every JVM that was started, none of which is real."""
+    """The stand-ins of JVMs that were started."""
     found: list[StandIn] = []
 
     def start(settings: Sequence[tuple[str, str]], folder: Path, archive: object = None) -> StandIn:
@@ -113,7 +115,7 @@ def started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[StandIn]:
 
 
 def test_a_jvm_is_prepared_once(started: list[StandIn]) -> None:
-    """With the settings of the session that will use it; one that has died meanwhile is started anew."""
+    """A JVM is prepared once with the session's settings; an exited one is replaced."""
     prepare("local[2]")
     ended()
     prepare()
@@ -126,7 +128,7 @@ def test_a_jvm_is_prepared_once(started: list[StandIn]) -> None:
 
 
 def test_what_is_loaded_comes_before_the_session(started: list[StandIn], monkeypatch: pytest.MonkeyPatch) -> None:
-    """In one thread; an error there is told by whoever needs what is missing."""
+    """Libraries load first, then the session starts; an exception of ``then`` is ignored."""
     done: list[str] = []
     monkeypatch.setattr(sessions, "_started", lambda _master, _conf: done.append("session"))
 
@@ -140,7 +142,7 @@ def test_what_is_loaded_comes_before_the_session(started: list[StandIn], monkeyp
 
 
 def test_where_a_session_is_being_made_only_libraries_are_loaded(started: list[StandIn]) -> None:
-    """Whoever waits for them would wait for ever."""
+    """While a session is prepared, a second call only loads libraries."""
     prepare()
     loaded = threading.Event()
     prepare(first=loaded.set)
@@ -151,7 +153,7 @@ def test_where_a_session_is_being_made_only_libraries_are_loaded(started: list[S
 def test_a_session_that_is_made_ahead_runs_again_and_is_waited_for(
     started: list[StandIn], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A stopped JVM would never make it."""
+    """A session being prepared is resumed and awaited: a stopped JVM would never finish."""
     running = threading.Event()
     monkeypatch.setattr(StandIn, "go_on", lambda _: running.set(), raising=False)
     prepare(first=lambda: running.wait(30))
@@ -161,20 +163,20 @@ def test_a_session_that_is_made_ahead_runs_again_and_is_waited_for(
 
 
 def ended() -> None:
-    """Wait for the thread that makes a session, as the next session does."""
+    """Wait for the preparing thread, as the next session does."""
     assert sessions._preparation is not None
     sessions._preparation.join()
     sessions._preparation = None
 
 
 def test_nothing_is_prepared_for_a_cluster(started: list[StandIn]) -> None:
-    """Its user may have settings of his own."""
+    """Nothing is prepared for a cluster."""
     prepare("spark://somewhere:7077")
     assert started == []
 
 
 def test_nothing_is_prepared_without_a_java(started: list[StandIn], monkeypatch: pytest.MonkeyPatch) -> None:
-    """The same refusal as of a session."""
+    """Without Java preparing is refused like a session."""
     monkeypatch.setenv("JAVA_HOME", "nowhere")
     with pytest.raises(EnvironmentMissing, match="a Java 17 or later"):
         prepare()

@@ -1,4 +1,4 @@
-"""Spark's JVM ends with its owner, however that goes; a shell script stands in for it."""
+"""Spark's JVM, here a shell script, ends with its owner."""
 
 import os
 import signal
@@ -35,7 +35,7 @@ def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def stand_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, then: str) -> Path:
-    """Take the place of spark-submit; the file will hold the process ids of it and its child."""
+    """A stand-in of spark-submit that writes the process ids of itself and its child."""
     submit, told = tmp_path / "bin" / "spark-submit", tmp_path / "told"
     submit.parent.mkdir()
     submit.write_text(STAND_IN.format(told=told, then=then))
@@ -45,7 +45,7 @@ def stand_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, then: str) -> Path
 
 
 def told_pids(told: Path) -> list[int]:
-    """What it wrote, once it has."""
+    """Wait for the process ids."""
     deadline = time.monotonic() + 30
     while not (told.exists() and told.read_text().endswith("\n")):
         assert time.monotonic() < deadline, "the stand-in has not started"
@@ -54,7 +54,7 @@ def told_pids(told: Path) -> list[int]:
 
 
 def living(pids: list[int]) -> list[int]:
-    """Those that run, after some patience."""
+    """Processes that still run after 10 s."""
     deadline = time.monotonic() + 10
     while found := [pid for pid in pids if Path(f"/proc/{pid}/cmdline").exists()]:
         if time.monotonic() > deadline:
@@ -66,7 +66,7 @@ def living(pids: list[int]) -> list[int]:
 def test_its_end_leaves_no_process_and_no_file(
     tmp_path: Path, temporary: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Also not the child that has a session of its own."""
+    """The end leaves no process, not even a child in its own session, and no file."""
     told = stand_in(tmp_path, monkeypatch, "sleep 300")
     process = SparkProcess([], take_folder())
     pids = told_pids(told)
@@ -78,7 +78,7 @@ def test_its_end_leaves_no_process_and_no_file(
 def test_kill_9_of_its_owner_leaves_nothing_either(
     tmp_path: Path, temporary: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The supervisor outlives the owner, ends what there is, and removes the folder."""
+    """After SIGKILL of the owner the supervisor ends all processes and removes the folder."""
     told = stand_in(tmp_path, monkeypatch, "sleep 300")
     environment = os.environ | {"PYTHONPATH": import_path()}
     owner = subprocess.Popen([sys.executable, "-c", OWNER], env=environment)
@@ -95,7 +95,7 @@ def test_kill_9_of_its_owner_leaves_nothing_either(
 def test_one_that_is_stopped_takes_no_processor_and_ends_with_its_owner(
     tmp_path: Path, temporary: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Nor does what it started; it goes on as if nothing had been, and SIGKILL ends what is stopped too."""
+    """A stopped JVM and its child can be resumed, and end with their owner even while stopped."""
     told = stand_in(tmp_path, monkeypatch, "sleep 300")
     process = SparkProcess([], take_folder())
     pids = told_pids(told)
@@ -109,7 +109,7 @@ def test_one_that_is_stopped_takes_no_processor_and_ends_with_its_owner(
 
 
 def await_state(pids: list[int], wanted: str) -> str:
-    """States of proc(5), after some patience: a signal takes effect when its process is next scheduled."""
+    """Process states, after waiting: a signal takes effect when the process is next scheduled."""
     deadline = time.monotonic() + 10
     while True:
         states = "".join(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] for pid in pids)
@@ -119,7 +119,7 @@ def await_state(pids: list[int], wanted: str) -> str:
 
 
 def test_one_that_ends_by_itself_says_why(tmp_path: Path, temporary: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its last words are the observation of the one message."""
+    """A JVM that exits is reported with its last output and status."""
     stand_in(tmp_path, monkeypatch, "echo no such module >&2; exit 3")
     process = SparkProcess([], take_folder())
     with pytest.raises(EnvironmentMissing, match="no such module"):
@@ -129,7 +129,7 @@ def test_one_that_ends_by_itself_says_why(tmp_path: Path, temporary: Path, monke
 
 
 def test_one_that_is_killed_says_by_what(tmp_path: Path, temporary: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As the kernel does when memory is short."""
+    """A JVM ended by SIGKILL is reported with the signal."""
     told = stand_in(tmp_path, monkeypatch, "sleep 300")
     process = SparkProcess([], take_folder())
     os.kill(told_pids(told)[0], signal.SIGKILL)
@@ -139,7 +139,7 @@ def test_one_that_is_killed_says_by_what(tmp_path: Path, temporary: Path, monkey
 
 
 def test_what_a_dead_owner_left_is_removed_and_what_a_living_one_has_is_not(temporary: Path) -> None:
-    """The lock tells them apart; a folder that has none yet is being made."""
+    """A dead owner's folder is removed; one with a held lock, or no lock yet, is kept."""
     mine, left, new = take_folder(), temporary / f"{PREFIX}left", temporary / f"{PREFIX}new"
     left.mkdir()
     (left / "lock").touch()

@@ -23,7 +23,7 @@ from rocketdiff.core.tables.fault import FaultKind, FaultRecord
 
 pytestmark = [
     pytest.mark.spark,
-    # pytest forgets the filter the session has installed; see there.
+    # pytest resets the filter that the session installs; see there.
     pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
 ]
 
@@ -46,7 +46,7 @@ def collected(frame: DataFrame) -> Sequence[dict[str, object]]:
 
 
 def test_each_kind_of_fact_goes_to_its_own_table(spark: SparkSession) -> None:
-    """One fact of each kind; nanoseconds beyond 2^53 come through to the last digit."""
+    """Each kind of fact goes to its own table, with exact nanoseconds beyond 2^53."""
     ns = 9_007_199_254_740_993
     bar = LaneBar("baseline", 0, 1, 0, "broker-a", 2, ns, ns + 1, "ok", "none", 0)
     fault = FaultRecord(1, FaultKind.PAUSE, "broker-b", ns, ns + 1, None)
@@ -84,7 +84,7 @@ def test_each_kind_of_fact_goes_to_its_own_table(spark: SparkSession) -> None:
 
 
 def test_a_cluster_shows_the_difference_that_is_easiest_to_follow(spark: SparkSession) -> None:
-    """Fewest attempts first, then the earliest, and no attempt at all before attempt 0."""
+    """A cluster shows the difference with the fewest attempts, then the earliest, then without an attempt."""
     rows = differences(
         facts(
             spark,
@@ -102,7 +102,7 @@ def test_a_cluster_shows_the_difference_that_is_easiest_to_follow(spark: SparkSe
 
 
 def test_tallies_of_one_key_are_added_and_others_kept_apart(spark: SparkSession) -> None:
-    """A case split over tasks may count the same thing twice."""
+    """Tallies of one key are added: a case split over tasks may count the same thing twice."""
     rows = facts(
         spark,
         Tally("elapsed", "baseline", "calm", "700", 5, 0.5),

@@ -10,7 +10,7 @@ def side(arm: Arm, thread: int, send: int) -> SendView:
 
 
 def test_every_send_appears_once_with_whoever_began_it() -> None:
-    """Sends are ordered by thread, then number; send 2 of thread 0 is missing in one arm, send 1 of thread 1 in the other."""
+    """Every send appears once, by thread and number, also if one arm lacks it."""
     baseline = [side(Arm.BASELINE, 0, 0), side(Arm.BASELINE, 0, 2), side(Arm.BASELINE, 1, 3)]
     candidate = [side(Arm.CANDIDATE, 0, 0), side(Arm.CANDIDATE, 1, 1), side(Arm.CANDIDATE, 1, 3)]
     merged = list(aligned(baseline, candidate))
@@ -23,7 +23,7 @@ def test_every_send_appears_once_with_whoever_began_it() -> None:
 
 
 def test_an_arm_that_said_nothing_leaves_the_other_alone() -> None:
-    """A dead subject has no sends."""
+    """An arm without sends does not affect the other's."""
     (only,) = aligned([], [side(Arm.CANDIDATE, 0, 5)])
     assert only.baseline is None and only.side(Arm.CANDIDATE) is only.candidate
     (other,) = aligned([side(Arm.BASELINE, 0, 5)], [])

@@ -30,52 +30,54 @@ def attempt(broker: str, start_ns: int, end_ns: int, outcome: Outcome = Outcome.
     ],
 )
 def test_phases_run_from_the_first_to_the_last_doubtful_instant(instant_ns: int, phase: Phase) -> None:
-    """Injection lasts from 100 to 110, healing from 200 to 210; both count as paused."""
+    """Uncertain injection (100 to 110) and healing (200 to 210) count as paused."""
     assert FaultTimes([PAUSE, AGAIN]).phase_at(instant_ns) is phase
 
 
 def test_an_attempt_on_the_other_broker_is_never_hit() -> None:
-    """Only the broker of the attempt matters."""
+    """A pause hits only attempts on its own broker."""
     assert FaultTimes([PAUSE]).context_of(attempt("broker-a", 150, 160)) == FaultContext(Phase.PAUSED)
 
 
 def test_an_attempt_without_an_answer_during_the_pause_is_blocked() -> None:
-    """It overlaps the pause and timed out."""
+    """An attempt that overlaps the pause and timed out is blocked."""
     context = FaultTimes([PAUSE]).context_of(attempt("broker-b", 90, 190, Outcome.UNKNOWN))
     assert context == FaultContext(Phase.CALM, hit=PAUSE, blocked=True)
 
 
 def test_an_attempt_answered_only_when_the_broker_was_resumed_is_blocked() -> None:
-    """It waited for the end of the pause."""
+    """An attempt answered only at the end of the pause is blocked."""
     assert FaultTimes([PAUSE]).context_of(attempt("broker-b", 150, 205)).blocked
 
 
 def test_an_answer_that_was_under_way_when_the_pause_began_is_hit_but_not_blocked() -> None:
-    """The broker had answered before it was stopped; the client read the answer a little later."""
+    """An answer given before the pause but read a little later is hit, not blocked."""
     context = FaultTimes([PAUSE]).context_of(attempt("broker-b", 90, 112))
     assert context.hit == PAUSE and not context.blocked
 
 
 def test_a_failure_while_injection_was_doubtful_is_blocked() -> None:
-    """A killed broker resets connections before anybody can prove that it is gone; injection lasted from 100 to 110."""
+    """
+    An attempt that fails during injection (100 to 110) is blocked: a killed broker may reset connections before the proof.
+    """
     assert FaultTimes([PAUSE]).context_of(attempt("broker-b", 90, 105, Outcome.UNKNOWN)).blocked
     assert FaultTimes([PAUSE]).context_of(attempt("broker-b", 90, 100, Outcome.UNKNOWN)).hit is None
 
 
 def test_a_paused_name_server_hits_no_attempt() -> None:
-    """It does set the phase."""
+    """A paused name server sets the phase but hits no attempt."""
     fault = FaultRecord(1, FaultKind.PAUSE_NAME_SERVER, "broker-b", 100, 110, 120, 200, 210, 220)
     assert FaultTimes([fault]).context_of(attempt("broker-b", 150, 160)) == FaultContext(Phase.PAUSED)
 
 
 def test_a_killed_broker_hits_to_the_end() -> None:
-    """A kill is never healed."""
+    """A kill without a heal hits every later attempt."""
     kill = FaultRecord(1, FaultKind.KILL, "broker-b", 100, 110, 120)
     assert FaultTimes([kill]).context_of(attempt("broker-b", 10_000, 10_001, Outcome.FAILED)).blocked
 
 
 def test_overlapping_pauses_are_one_spell() -> None:
-    """Two brokers paused at once share their cause; a later pause is an outage of its own."""
+    """Overlapping pauses of two brokers are one outage, a later pause another."""
     other = FaultRecord(3, FaultKind.PAUSE, "broker-a", 150, 160, 170, 300, 310, 320)
     times = FaultTimes([PAUSE, other, AGAIN])
     assert [(outage.episode, outage.start_ns, outage.end_ns) for outage in times.outages] == [
@@ -86,7 +88,7 @@ def test_overlapping_pauses_are_one_spell() -> None:
 
 
 def test_a_send_has_the_phase_of_its_first_attempt() -> None:
-    """A retry may come after the pause, the send still belongs to it."""
+    """A send has the phase of its first attempt, even if a retry comes after the pause."""
     attempts = (attempt("broker-b", 150, 205, Outcome.UNKNOWN), attempt("broker-a", 300, 301))
     sends = [SendView(Arm.BASELINE, 0, 7, None, attempts)]
     (send,) = attempts_in_context(sends, FaultTimes([PAUSE]))

@@ -1,4 +1,4 @@
-"""What may have failed an attempt: literal faults and attempts, and the cause that is known of each."""
+"""The known causes of failed attempts, on literal faults and attempts."""
 
 from dataclasses import replace
 
@@ -30,7 +30,7 @@ ENTRY = CaseEntry(
 
 
 def fault(kind: FaultKind, node: str = "broker-b") -> FaultRecord:
-    """From the tenth second to the twelfth."""
+    """A fault from 10 s to 12 s."""
     return FaultRecord(1, kind, node, 10 * S, 10 * S, 10 * S, 12 * S, 12 * S, 12 * S)
 
 
@@ -39,14 +39,14 @@ def causes(*faults: FaultRecord, topology: str = "two-masters", attempts: pa.Tab
 
 
 def of(known: Causes, at_s: float, error: str | None, code: int | None = None, status: str | None = None) -> Cause:
-    """Of an attempt at broker-b that took a millisecond."""
+    """The cause of an attempt of 1 ms at broker-b."""
     start_ns = round(at_s * S)
     return known.of(0, "broker-b", start_ns, start_ns + 1_000_000, error, code, status)
 
 
 @pytest.mark.parametrize("error", [LOST, CONNECT])
 def test_a_connection_is_lost_to_a_fault_of_its_broker_or_to_nothing(error: str) -> None:
-    """A timeout and three seconds after the heal at the latest, and not to another broker's fault."""
+    """A lost connection is due to a fault of its own broker until a timeout plus 3 s after the heal."""
     paused = causes(fault(FaultKind.PAUSE))
     assert [of(paused, at_s, error) for at_s in (9, 11, 15.9, 16.1)] == [
         Cause.NONE,
@@ -59,7 +59,7 @@ def test_a_connection_is_lost_to_a_fault_of_its_broker_or_to_nothing(error: str)
 
 
 def test_time_that_is_up_and_a_busy_broker_are_the_machines_doing() -> None:
-    """Where no fault is; they are compared, and never exact."""
+    """Without a fault a timeout or a busy broker is due to the machine."""
     assert of(causes(), 5, SLOW) is Cause.MACHINE
     assert [of(causes(), 5, REFUSED, code) for code in (1, 2)] == [Cause.MACHINE, Cause.MACHINE]
 
@@ -78,12 +78,12 @@ def test_time_that_is_up_and_a_busy_broker_are_the_machines_doing() -> None:
     ],
 )
 def test_an_answer_needs_a_fault_that_makes_a_broker_say_so(kind: FaultKind, code: int, cause: Cause) -> None:
-    """What a broker that is paused, read-only, restarted or behind a bad wire can answer."""
+    """A response code is due only to a fault that makes a broker answer it."""
     assert of(causes(fault(kind)), 11, REFUSED, code) is cause
 
 
 def test_a_reserve_needs_a_slave_or_a_disk_that_is_waited_for() -> None:
-    """By a fault of the pair, or of a crowded machine where the deployment waits at all."""
+    """A reserve is due to a fault of the pair, or to the machine if the deployment waits for a slave or disk."""
     status = "FLUSH_SLAVE_TIMEOUT"
     assert of(causes(), 5, None, status=status) is Cause.NONE
     assert of(causes(topology="master-with-slave-async"), 5, None, status=status) is Cause.NONE
@@ -106,7 +106,7 @@ def attempts(*rows: tuple[int, float, float, str]) -> pa.Table:
 
 
 def test_a_timeout_tears_the_connection_of_others() -> None:
-    """Another thread's, within a second; its own thread's only at once."""
+    """A timeout tears other threads' requests within a second, its own thread's only at once."""
     known = causes(attempts=attempts((1, 4.0, 5.0, SLOW)))
     assert of(known, 5.3, LOST) is Cause.TORN
     assert of(known, 6.3, LOST) is Cause.NONE
@@ -115,7 +115,7 @@ def test_a_timeout_tears_the_connection_of_others() -> None:
 
 
 def test_who_closes_a_connection_may_be_told_of_after_those_that_lost_it() -> None:
-    """A request of thread 0 is lost at 5.001 s; that of thread 1 timed out up to 20 ms later, and not of thread 0 itself."""
+    """A timeout of another thread may end up to 20 ms after the request that it tore."""
     assert of(causes(attempts=attempts((1, 4.0, 5.020, SLOW))), 5, LOST) is Cause.TORN
     assert of(causes(attempts=attempts((1, 4.0, 5.022, SLOW))), 5, LOST) is Cause.NONE
     assert of(causes(attempts=attempts((0, 5.002, 5.010, SLOW))), 5, LOST) is Cause.NONE
@@ -123,13 +123,13 @@ def test_who_closes_a_connection_may_be_told_of_after_those_that_lost_it() -> No
 
 
 def test_a_loss_without_a_cause_excuses_no_other() -> None:
-    """Else a client that loses every connection would excuse each by the one before it."""
+    """A loss without a cause explains no later loss."""
     known = causes(attempts=attempts((1, 5.0, 5.001, LOST), (2, 5.1, 5.101, LOST)))
     assert of(known, 5.2, LOST) is Cause.NONE
 
 
 def test_a_send_without_an_attempt_needs_a_fault_before_its_end() -> None:
-    """A route that a fault has cost need not come back with the heal."""
+    """A send without an attempt is due to any earlier fault: its route may stay lost."""
     known = causes(fault(FaultKind.PAUSE_NAME_SERVER, "namesrv-1"))
     assert known.of_no_attempt("MQClientException", 9 * S) is Cause.NONE
     assert known.of_no_attempt("MQClientException", 60 * S) is Cause.FAULT

@@ -1,4 +1,4 @@
-"""Every cause of a failure by its limits: to the nanosecond and to the millisecond of timeout, on literal attempts."""
+"""The exact limits of every cause of a failure, on literal attempts."""
 
 from dataclasses import replace
 
@@ -15,17 +15,16 @@ LOST, CONNECT = "RemotingSendRequestException", "RemotingConnectException"
 SLOW, LATE = "RemotingTimeoutException", "RemotingTooMuchRequestException"
 REFUSED, WRAPPED = "MQBrokerException", "MQClientException"
 BEGIN, END = 10 * S, 10 * S + 60 * MS
-"""The attempt in question, of thread 0 at broker-b."""
+"""The judged attempt, of thread 0 at broker-b."""
 
 CAUSED = 9 * S - 500 * MS
-"""When every other attempt here began: late enough for a timeout of 500 ms to be one."""
+"""Start of most other attempts, early enough for a timeout of 500 ms."""
 
 Row = tuple[int, int, int, str]
 """Thread, start and end in ns, error."""
 
 
 def table(*rows: Row) -> pa.Table:
-    """All at broker-b."""
     thread, start_ns, end_ns, error = (list(column) for column in zip(*rows, strict=True))
     columns = {"thread": thread, "start_ns": start_ns, "end_ns": end_ns, "error": error}
     return pa.table({"broker": ["broker-b"] * len(rows), **columns})
@@ -63,7 +62,7 @@ def of(
     ],
 )
 def test_when_a_timeout_may_have_torn_an_attempt(closed_ns: int, thread: int, cause: Cause, error: str) -> None:
-    """Another thread's from a second before it began until 20 ms after its end; its own thread's in its last 20 ms."""
+    """Another thread's timeout tears from 1 s before to 20 ms after the attempt, its own thread's in its last 20 ms."""
     known = causes(rows=((thread, closed_ns - 500 * MS, closed_ns, SLOW),))
     assert of(known, error) is cause
     assert of(known, error, broker="broker-a") is Cause.NONE
@@ -71,14 +70,14 @@ def test_when_a_timeout_may_have_torn_an_attempt(closed_ns: int, thread: int, ca
 
 @pytest.mark.parametrize("error", [SLOW, LATE])
 def test_time_that_was_up_early_may_be_a_torn_connection(error: str) -> None:
-    """Else it is the machine's doing, as far as anybody knows."""
+    """An early timeout may be due to a torn connection, otherwise to the machine."""
     assert of(causes(rows=((1, CAUSED, 9 * S + MS, SLOW),)), error) is Cause.TORN
     assert of(causes(), error) is Cause.MACHINE
 
 
 @pytest.mark.parametrize(("timeout_ms", "cause"), [(299, Cause.TORN), (300, Cause.NONE)])
 def test_below_300_ms_timeouts_tear_connections_at_any_time(timeout_ms: int, cause: Cause) -> None:
-    """One that was over eight seconds before, of the same thread; not one that is yet to come, nor another broker's."""
+    """With a timeout below 300 ms any earlier timeout at the broker tears, even 8 s before."""
     assert of(causes(rows=((0, S, 2 * S, SLOW),), timeout_ms=timeout_ms)) is cause
     assert of(causes(rows=((0, S, 2 * S, SLOW),), timeout_ms=timeout_ms), broker="broker-a") is Cause.NONE
     assert of(causes(rows=((0, END, END, SLOW),), timeout_ms=timeout_ms)) is Cause.NONE
@@ -98,19 +97,19 @@ def test_below_300_ms_timeouts_tear_connections_at_any_time(timeout_ms: int, cau
     ],
 )
 def test_what_closes_a_connection(error: str, timeouts_close: bool, closes: bool) -> None:
-    """A timeout, where the release has it so; an asynchronous end that nobody saw is one after the time that it takes."""
+    """Timeouts and unseen ends close a connection if the release says so; refusals never do."""
     rows = ((1, CAUSED, 9 * S + MS, error),)
     assert of(causes(rows=rows, timeouts_close=timeouts_close)) is (Cause.TORN if closes else Cause.NONE)
 
 
 @pytest.mark.parametrize(("took_ns", "cause"), [(500 * MS, Cause.TORN), (500 * MS - 1, Cause.NONE)])
 def test_an_end_that_nobody_saw_is_a_timeout_after_its_time(took_ns: int, cause: Cause) -> None:
-    """Half a second; sooner another end may have come about, which closes nothing."""
+    """An unseen end closes the connection only after 500 ms, the timeout."""
     assert of(causes(rows=((1, 9 * S + MS - took_ns, 9 * S + MS, UNSEEN_END),))) is cause
 
 
 def test_a_loss_by_a_fault_tears_others_and_one_for_nothing_does_not() -> None:
-    """A connection lost in a pause of its broker; the request in question began after all that a fault can reach."""
+    """A loss due to a pause of its broker tears later requests; a loss without a cause does not."""
     pause = fault(4 * S, 5 * S)
     rows = ((1, 8 * S + 400 * MS, 9 * S + MS, LOST),)
     assert of(causes(pause, rows=rows)) is Cause.TORN
@@ -119,7 +118,7 @@ def test_a_loss_by_a_fault_tears_others_and_one_for_nothing_does_not() -> None:
 
 
 def test_losses_with_a_cause_are_followed_from_one_to_the_next() -> None:
-    """A timeout tears a request at 8.4 s, and that one's end tears the next, whichever way the table is ordered."""
+    """Causes form a chain in any row order: a timeout at 7.5 s tears a request, whose end at 8.4 s tears the next."""
     rows = ((1, 7 * S, 7 * S + 500 * MS, SLOW), (2, 8 * S, 8 * S + 400 * MS, LOST), (3, 9 * S, 9 * S + 300 * MS, LOST))
     for each in (rows, rows[::-1]):
         assert of(causes(rows=each)) is Cause.TORN
@@ -127,7 +126,7 @@ def test_losses_with_a_cause_are_followed_from_one_to_the_next() -> None:
 
 @pytest.mark.parametrize(("thread", "cause"), [(0, Cause.NONE), (1, Cause.TORN)])
 def test_asynchronous_requests_tear_each_other_whichever_thread_made_them(thread: int, cause: Cause) -> None:
-    """A synchronous one is not torn by its own thread's end of a second before."""
+    """An earlier timeout of its own thread tears an asynchronous request, not a synchronous one."""
     rows = ((thread, CAUSED, 9 * S + 500 * MS, SLOW),)
     assert of(causes(rows=rows)) is cause
     assert of(causes(rows=rows), is_asynchronous=True) is Cause.TORN
@@ -135,14 +134,14 @@ def test_asynchronous_requests_tear_each_other_whichever_thread_made_them(thread
 
 @pytest.mark.parametrize("error", [UNSEEN_END, WRAPPED, "CompletionException"])
 def test_an_asynchronous_attempt_may_hide_its_end(error: str) -> None:
-    """Only there; and it cannot hide that a broker refused."""
+    """Unseen and wrapped errors hide the cause of an asynchronous attempt only."""
     assert of(causes(), error, is_asynchronous=True) is Cause.UNTOLD
     assert of(causes(), error) is Cause.NONE
     assert of(causes(), LOST, is_asynchronous=True) is Cause.NONE
 
 
 def test_an_end_that_is_none_has_no_cause() -> None:
-    """SEND_OK, or nothing told at all."""
+    """SEND_OK, or no end at all, has no cause."""
     known = causes(fault(9 * S, 11 * S))
     assert known.of(0, "broker-b", BEGIN, END, None, None, "SEND_OK") is Cause.UNTOLD
     assert known.of(0, "broker-b", BEGIN, END, None) is Cause.UNTOLD
@@ -162,7 +161,7 @@ def test_an_end_that_is_none_has_no_cause() -> None:
     ],
 )
 def test_a_reserve_needs_a_fault_of_the_pair(kind: FaultKind, node: str, inject_ns: int, cause: Cause) -> None:
-    """Begun within a timeout of the request, however long ago it was healed; not one of who may write, and how fast."""
+    """A reserve is due to an outage of the pair begun within a timeout, even if healed; not to read-only or flow control."""
     known = causes(fault(inject_ns, inject_ns + 2, kind, node))
     assert known.of(0, "broker-b", BEGIN, END, None, None, "SLAVE_NOT_AVAILABLE") is cause
 
@@ -178,7 +177,7 @@ def test_a_reserve_needs_a_fault_of_the_pair(kind: FaultKind, node: str, inject_
     ],
 )
 def test_only_who_waits_waits_in_vain(topology: str, cause: Cause) -> None:
-    """For a slave, or for the disk."""
+    """Only a deployment that waits for a slave or the disk has reserves due to the machine."""
     assert causes(topology=topology).of(0, "broker-b", BEGIN, END, None, None, "FLUSH_DISK_TIMEOUT") is cause
 
 
@@ -205,13 +204,13 @@ def test_only_who_waits_waits_in_vain(topology: str, cause: Cause) -> None:
     ],
 )
 def test_what_a_broker_may_answer(kind: FaultKind, node: str, inject_ns: int, code: int, cause: Cause) -> None:
-    """Each fault lasts a moment; one that was flow-controlled seven seconds ago has nothing to do with it."""
+    """Each fault explains its own codes at its own broker; flow control nine seconds ago explains none."""
     assert causes(fault(inject_ns, inject_ns + 2, kind, node)).of(0, "broker-b", BEGIN, END, REFUSED, code) is cause
 
 
 @pytest.mark.parametrize(("inject_ns", "cause"), [(END - 1, Cause.FAULT), (END, Cause.NONE)])
 def test_a_send_that_tried_nothing_needs_a_fault_before_its_end(inject_ns: int, cause: Cause) -> None:
-    """Of any node; time that is up is the machine's doing without one."""
+    """A send without an attempt is due to an earlier fault; without one its timeout is due to the machine."""
     known = causes(fault(inject_ns, None, node="broker-a"))
     assert known.of_no_attempt("MQClientException", END) is cause
     for error in (SLOW, LATE):

@@ -1,4 +1,4 @@
-"""Attempts that outlast their timeout: what excuses one, and which clients are found by it, to the exit code."""
+"""Attempts that outlast their timeout: excuses and divergences."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -56,7 +56,7 @@ ANSWERED = ("broker-b", 8_000, 8_001, None)
 def test_a_connection_is_held_since_an_answer_that_nothing_cut(
     rows: list[tuple[str, int, int, str | None]], held: bool
 ) -> None:
-    """The attempt in question is on broker-b, from 10 s to 12 s; its own end cuts nothing before it."""
+    """A connection is held from an answer until something closes it before the attempt, on broker-b from 10 to 12 s."""
     assert HeldConnections(attempts(*rows), ()).is_held("broker-b", 10 * S, 12 * S) is held
 
 
@@ -73,14 +73,14 @@ def test_a_connection_is_held_since_an_answer_that_nothing_cut(
 def test_only_faults_that_cut_a_broker_off_cost_its_connection(
     kind: FaultKind, node: str, from_s: float, to_s: float, held: bool
 ) -> None:
-    """The kernel of a paused broker goes on holding it."""
+    """Only faults that cut a broker off close connections; a paused broker's kernel keeps them."""
     times = [round(at * S) for at in (from_s, from_s, from_s, to_s, to_s, to_s)]
     held_connections = HeldConnections(attempts(ANSWERED), [FaultRecord(1, kind, node, *times)])
     assert held_connections.is_held("broker-b", 10 * S, 12 * S) is held
 
 
 def test_a_connection_that_was_idle_for_a_minute_may_be_gone() -> None:
-    """Nothing was heard of it since 8 s."""
+    """A connection idle for more than a minute may be closed."""
     held = HeldConnections(attempts(ANSWERED), ())
     assert held.is_held("broker-b", 68 * S, 70 * S)
     assert not held.is_held("broker-b", 69 * S, 70 * S)
@@ -99,43 +99,41 @@ def test_a_connection_that_was_idle_for_a_minute_may_be_gone() -> None:
     ],
 )
 def test_how_late_an_attempt_may_be(took_ms: int, other_late_ms: int, may_connect: bool, excused: bool) -> None:
-    """Of 3 s: a second more, three times what the other arm was late, never twice as long; and six more to connect."""
+    """An attempt of 3 s may be 1 s late, or 3 times as late as the other arm up to 3 s, plus 6 s to connect."""
     excuses = Excuses(HeldConnections(None, ()), other_late_ms)
     assert excuses.cover(Outlasted(took_ms, 3_000, may_connect), "broker-b", 0, took_ms * MS) is excused
 
 
 def test_how_late_an_arm_noticed_its_timeouts() -> None:
-    """The latest of those that timed out; other ends say nothing."""
+    """An arm's lateness is that of its latest timeout."""
     table = attempts(("b", 0, 3_010, TIMED_OUT), ("b", 0, 3_200, TIMED_OUT), ("b", 0, 9_000, REFUSED), ANSWERED)
     assert latest_timeout_ms(table, 3_000) == 200
     assert latest_timeout_ms(attempts(ANSWERED), 3_000) == latest_timeout_ms(None, 3_000) == 0
 
 
 class Patient(Brokers):
-    """Brokers for a client that waits for so many ms more than its rules tell it to."""
+    """Brokers for a client that waits ``more_ms`` longer than its rules allow."""
 
     def __init__(self, story: Story, more_ms: int) -> None:
         super().__init__(story)
         self._more_ms = more_ms
 
     def ask(self, broker: str, queue_id: int, now_ns: int, timeout_ms: int, send: int) -> tuple[int, int | None]:
-        """As long as the client waits."""
         return super().ask(broker, queue_id, now_ns, timeout_ms + self._more_ms, send)
 
 
 @dataclass(frozen=True)
 class Slow(Story):
-    """A story on a machine that lets neither client go on for so many ms after its timeout."""
+    """Both clients are delayed by ``late_ms`` after a timeout."""
 
     late_ms: int = 0
 
     def play(self, release: str, seed: int) -> Told:
-        """Both arms are late."""
         return play(self, release, seed, Patient(self, self.late_ms))
 
 
 def paused(timeout_ms: int, late_ms: int = 0) -> Slow:
-    """Ten seconds without broker-b."""
+    """broker-b is paused for ten seconds."""
     return Slow(
         settings=ClientSettings(send_msg_timeout_ms=timeout_ms),
         pauses=(Pause("broker-b", 1_000, 10_000),),
@@ -146,7 +144,7 @@ def paused(timeout_ms: int, late_ms: int = 0) -> Slow:
 
 
 def waits(story: Story, release: str, more_ms: int) -> Callable[[Told], None]:
-    """A client that waits longer than its timeout, and then does what the rules say."""
+    """A client that waits ``more_ms`` longer and otherwise follows the rules."""
 
     def change(told: Told) -> None:
         other = play(story, release, 7, Patient(story, more_ms))
@@ -161,7 +159,9 @@ def waits(story: Story, release: str, more_ms: int) -> Callable[[Told], None]:
 def test_a_client_that_waits_longer_than_its_timeout_diverges(
     release: str, timeout_ms: int, more_ms: int, new_run: NewRun
 ) -> None:
-    """7.3 s instead of 0.3 s; the default doubled; half as long again. Its connection was there, so it was not that."""
+    """
+    A client with an open connection diverges if it waits 7.3 s instead of 0.3 s, twice the default, or half as long again.
+    """
     story = paused(timeout_ms)
     change = waits(story, release, more_ms)
     judgement = judged(new_run([story], baseline=f"java:{release}", candidate=f"python:{release}", change=change))
@@ -172,19 +172,19 @@ def test_a_client_that_waits_longer_than_its_timeout_diverges(
 
 @pytest.mark.parametrize("late_ms", [0, 900, 1_200, 2_900])
 def test_a_machine_that_makes_both_clients_late_is_no_difference(late_ms: int, new_run: NewRun) -> None:
-    """Each arm's lateness excuses the other's."""
+    """If the machine delays both clients, each arm's lateness excuses the other's."""
     assert judged(new_run([paused(3_000, late_ms=late_ms)])).exit_code is ExitCode.CONFORMS
 
 
 def test_who_must_connect_may_take_the_time_for_it(new_run: NewRun) -> None:
-    """The broker is paused before the client has ever heard from it: 5.3 s of 0.3 s may have been connecting."""
+    """A client never connected to the paused broker may take 5.3 s instead of 0.3 s."""
     story = replace(paused(300), pauses=(Pause("broker-b", 0, FOR_EVER_MS),))
     judgement = judged(new_run([story], change=waits(story, "5.3.3", 5_000)))
     assert not [one for result in judgement.results for one in result.divergences]
 
 
 def test_the_connection_is_gone_with_the_timeout_that_closed_it(new_run: NewRun) -> None:
-    """From 4.9.1 on a second timeout on the same broker follows a connection that had to be made."""
+    """From 4.9.1 on a timeout closes the connection, so only the first late one diverges."""
     story = replace(paused(300), pauses=(Pause("broker-b", 1_000, FOR_EVER_MS),))
     judgement = judged(new_run([story], change=waits(story, "5.3.3", 5_000)))
     (divergence,) = (one for result in judgement.results for one in result.divergences)

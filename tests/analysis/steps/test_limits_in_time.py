@@ -1,4 +1,4 @@
-"""To the nanosecond: how far faults, torn connections and idle ones reach, and which spell a send belongs to."""
+"""Exact limits of faults, torn and idle connections, and fault periods."""
 
 import pyarrow as pa
 import pytest
@@ -13,13 +13,13 @@ from rocketdiff.oracle.producer.durations import Tearing
 S, MS = 1_000_000_000, 1_000_000
 SETTINGS = ClientSettings(send_msg_timeout_ms=500, retry_times_when_send_failed=1, retry_times_when_send_async_failed=3)
 ATTEMPT_NS = 3_500 * MS
-"""Half a second of timeout, three seconds until an asynchronous request is found to be over."""
+"""Timeout of 500 ms, plus 3 s to find an asynchronous request timed out."""
 
 TIMED_OUT, REFUSED = "RemotingTimeoutException", "RemotingConnectException"
 
 
 def fault(from_s: float, to_s: float | None, kind: FaultKind = FaultKind.PAUSE, node: str = "broker-b") -> FaultRecord:
-    """In doubt for a nanosecond before and after it is in effect."""
+    """A fault, uncertain for 1 ns at its start and end."""
     begin, end = round(from_s * S), None if to_s is None else round(to_s * S)
     return FaultRecord(1, kind, node, begin, begin + 1, None, None if end is None else end - 1, end, None)
 
@@ -36,7 +36,7 @@ def fault(from_s: float, to_s: float | None, kind: FaultKind = FaultKind.PAUSE, 
     ],
 )
 def test_what_an_attempt_meets_of_a_fault(start_ns: int, end_ns: int, meets: bool) -> None:
-    """From 10 s to 12 s; an attempt lasts 3.5 s at the most, and so long after the heal something may still be over."""
+    """An attempt meets a fault (10 to 12 s) up to 3.5 s, the longest attempt, before and after it."""
     reach = FaultReach.of_attempts([fault(10, 12)], SETTINGS)
     assert reach.lasting_ns == ATTEMPT_NS
     assert reach.meets(start_ns, end_ns) is meets
@@ -44,7 +44,7 @@ def test_what_an_attempt_meets_of_a_fault(start_ns: int, end_ns: int, meets: boo
 
 
 def test_an_asynchronous_send_lasts_as_long_as_all_its_attempts() -> None:
-    """One and three retries."""
+    """Three retries make an asynchronous send last up to four attempts."""
     assert FaultReach.of_sends([], SETTINGS).lasting_ns == 4 * ATTEMPT_NS
 
 
@@ -63,7 +63,7 @@ def test_an_asynchronous_send_lasts_as_long_as_all_its_attempts() -> None:
 def test_faults_that_overlap_are_one_spell(
     faults: list[FaultRecord], spans: tuple[tuple[int, int | None], ...]
 ) -> None:
-    """One that begins as another heals is the next; what never heals takes all that follow."""
+    """Overlapping faults are one period, adjacent ones two; a fault never healed takes all later ones."""
     assert FaultPeriods.of(faults, SETTINGS).spans == spans
 
 
@@ -83,14 +83,14 @@ def test_faults_that_overlap_are_one_spell(
 def test_a_send_belongs_to_the_last_spell_that_may_have_touched_it(
     start_ns: int, end_ns: int, spell: int | None
 ) -> None:
-    """The first is over at 12 s, and 14 s later no send can still feel it; the second, of 40 s, never ends."""
+    """A send belongs to the last period that may affect it, until 14 s after a heal at 12 s."""
     spells = FaultPeriods.of([fault(10, 12), fault(40, None)], SETTINGS)
     assert spells.lasting_ns == 4 * ATTEMPT_NS
     assert spells.at(start_ns, end_ns) == spell
 
 
 def test_the_longer_of_both_kinds_of_retries_counts() -> None:
-    """Five synchronous retries are six attempts."""
+    """The larger number of retries counts: five synchronous ones are six attempts."""
     more = ClientSettings(send_msg_timeout_ms=500, retry_times_when_send_failed=5)
     assert FaultPeriods.of([], more).lasting_ns == 6 * ATTEMPT_NS
 
@@ -121,21 +121,21 @@ def rows(*each: tuple[str, int, str | None, int]) -> pa.Table:
     ],
 )
 def test_when_another_end_may_have_torn_a_request(end_ns: int, thread: int, torn: bool) -> None:
-    """Of thread 0, from 10 s to 11 s: another's from a second before; its own thread's only in the last 20 ms."""
+    """Another thread's timeout tears a request (10 to 11 s) from 1 s before it, its own thread's in its last 20 ms."""
     closed = TornConnections(rows(("broker-b", end_ns, TIMED_OUT, thread)), [], Tearing(True, True))
     assert closed.may_have_torn(0, "broker-b", 10 * S, 11 * S) is torn
     assert not closed.may_have_torn(0, "broker-a", 10 * S, 11 * S)
 
 
 def test_who_keeps_pending_requests_tears_none_and_still_loses_connections() -> None:
-    """Releases before 4.3.0: a kill closes a connection, but nothing ends for it."""
+    """Before 4.3.0 a kill closes the connection, but pending requests remain."""
     closed = TornConnections(None, [fault(10, None, FaultKind.KILL)], Tearing(False, True))
     assert not closed.may_have_torn(0, "broker-b", 10 * S, 11 * S)
     assert (closed.are_kept("broker-b"), closed.are_kept("broker-a")) == (False, True)
 
 
 def test_a_kill_tears_requests_of_every_thread() -> None:
-    """Those it met, and none that began more than a second after it; faults may come one by one."""
+    """A kill tears requests of every thread that began within a second after it."""
     closed = TornConnections(None, iter([fault(10, None, FaultKind.KILL)]), Tearing(True, True))
     assert not closed.are_kept("broker-b")
     assert closed.may_have_torn(0, "broker-b", 11 * S, 12 * S) and closed.may_have_torn(5, "broker-b", 9 * S, 12 * S)
@@ -156,7 +156,7 @@ def test_a_kill_tears_requests_of_every_thread() -> None:
     ],
 )
 def test_since_when_a_connection_is_held(answered_ns: int, closed_ns: int | None, held: bool) -> None:
-    """For an attempt from 10 s to 11 s: an answer within the minute before, and nothing closed from a second before it on."""
+    """A connection is held for a minute after an answer, unless closed from 1 s before that answer on."""
     told: list[tuple[str, int, str | None, int]] = [("broker-b", answered_ns, None, 0)]
     told += [] if closed_ns is None else [("broker-b", closed_ns, REFUSED, 1)]
     assert HeldConnections(rows(*told), []).is_held("broker-b", 10 * S, 11 * S) is held
@@ -166,6 +166,6 @@ def test_since_when_a_connection_is_held(answered_ns: int, closed_ns: int | None
     ("from_s", "to_s", "held"), [(11, None, True), (10.5, None, False), (5, 8, True), (5, 8.5, False), (5, None, False)]
 )
 def test_a_kill_costs_the_connection_while_it_lasts(from_s: float, to_s: float | None, held: bool) -> None:
-    """Answered at 9 s, so that whatever was over by 8 s is past; the attempt ends at 11 s."""
+    """A kill between the second before the answer (9 s) and the attempt's end (11 s) closes the connection."""
     held_connections = HeldConnections(rows(("broker-b", 9 * S, None, 0)), [fault(from_s, to_s, FaultKind.KILL)])
     assert held_connections.is_held("broker-b", 10 * S, 11 * S) is held

@@ -1,4 +1,4 @@
-"""Sends against what is stored, on literal rows."""
+"""Sends compared with stored messages, on literal rows."""
 
 from typing import Any
 
@@ -30,7 +30,7 @@ CARRIED: Any = {"flag": 0, "properties": "{}", "body_digest": "d5", "sys_flag": 
 
 
 def test_copies_of_a_send_are_found_in_queue_order() -> None:
-    """Send 5 is stored twice, its second copy damaged; send 6 nowhere; one row is not ours."""
+    """Copies are found in queue order; a row without a send number is a stray."""
     stored = StoredCopies(sorted_table(TableName.STORED, ROWS))
     assert stored.of(5) == (
         Copy("broker-a", 0, 0, 10, body_ok=True, **CARRIED),
@@ -43,14 +43,14 @@ def test_copies_of_a_send_are_found_in_queue_order() -> None:
 
 
 def test_a_send_that_nobody_planned_is_a_stray() -> None:
-    """Of sends 0 to 6 there is no 7."""
+    """A message of an unplanned send is a stray."""
     stored = StoredCopies(sorted_table(TableName.STORED, ROWS), planned=7)
     assert (stored.of(7), stored.foreign) == ((), 2)
     assert list(stored.strays()) == [Stray("broker-a", 0, 1, 20), Stray("broker-a", 3, 0, 20)]
 
 
 def test_empty_queues_hold_no_copies() -> None:
-    """Nothing was stored at all; that is a witness, not a missing one."""
+    """Empty queues that were read back hold no copies."""
     stored = StoredCopies(sorted_table(TableName.STORED, {name: [] for name in ROWS}))
     assert (stored.of(0), stored.rows, stored.foreign) == ((), 0, 0)
 

@@ -1,4 +1,4 @@
-"""The steps as streams, on literal sends: context, judgement, copies; and whatever a send lacks."""
+"""The steps as streams, on literal sends: context, judgement, copies."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -37,14 +37,14 @@ NO_EXCUSE = Excuses(HeldConnections(None, ()))
     ],
 )
 def test_the_phase_of_a_send(row: dict[str, Any] | None, attempts: tuple[Any, ...], phase: Phase) -> None:
-    """That of its first attempt; without one that in which it began, if it returned."""
+    """A send has the phase of its first attempt, or of its start if it returned without one."""
     whole = None if row is None else made(Arm.CANDIDATE, 0, *attempts, **row).row
     (one,) = attempts_in_context([SendView(Arm.CANDIDATE, 0, 0, whole, attempts)], FaultTimes([PAUSE]))
     assert (one.phase, len(one.contexts)) == (phase, len(attempts))
 
 
 def test_pauses_are_one_spell_from_one_to_the_next() -> None:
-    """The third overlaps the second alone, and has the lowest number; the fourth begins as the third ends."""
+    """Overlapping pauses are one outage with the lowest episode; a pause that begins at its end is the next."""
     pauses = [
         fault(20 * S, 22 * S, episode=4),
         fault(10 * S, 12 * S, episode=2),
@@ -59,7 +59,7 @@ def test_pauses_are_one_spell_from_one_to_the_next() -> None:
 
 
 def test_a_pause_without_an_end_takes_all_that_follow() -> None:
-    """And its spell has none; a kill belongs to no spell."""
+    """A pause without an end takes in all later pauses; a kill belongs to no outage."""
     kill = fault(11 * S, None, FaultKind.KILL)
     times = FaultTimes([fault(10 * S, None), fault(50 * S, 52 * S, episode=2), kill])
     (spell,) = times.outages
@@ -68,7 +68,7 @@ def test_a_pause_without_an_end_takes_all_that_follow() -> None:
 
 
 def rules(*, shared: bool = False, asynchronous: bool = False) -> Any:
-    """Rules that judge every send by saying who judged it, and that it gave up early."""
+    """Rules whose difference names the judging replay."""
 
     def judged(by: str, trace: Send) -> SendJudgement:
         found = RuleDifference(DifferenceKind.ATTEMPTS, by, 0, "", "")
@@ -104,7 +104,7 @@ def said(sends: Iterable[SendView]) -> list[str | None]:
 
 
 def test_every_thread_is_judged_by_a_replay_of_its_own() -> None:
-    """A call that never returned is not judged; without rules none is."""
+    """Each thread has its own replay; a send that never returned is not judged."""
     sends = in_context(0, 0, 1, 1, 1)
     assert said(replayed(sends, cast(ArmRules, rules()))) == ["replay 1", "replay 1", "replay 2", "replay 2", None]
     assert said(replayed(sends, None)) == [None] * 5
@@ -112,7 +112,7 @@ def test_every_thread_is_judged_by_a_replay_of_its_own() -> None:
 
 @pytest.mark.parametrize("how", [{"shared": True}, {"asynchronous": True}])
 def test_threads_that_share_state_are_judged_together(how: dict[str, bool]) -> None:
-    """Whatever order the judgements come in, each finds its send."""
+    """Threads with shared state are judged together; each judgement finds its send."""
     judged = list(replayed(in_context(0, 0, 1), cast(ArmRules, rules(**how))))
     assert said(judged) == ["together", "together", None]
     assert [one.judgement and one.judgement.send for one in judged] == [0, 1, None]
@@ -124,7 +124,7 @@ def found_so(signature: str, *further: str, attempt: int | None = 0) -> SendJudg
 
 
 def left(judgement: SendJudgement | None, *, torn: bool = False, hit: Any = None) -> str | None:
-    """What is left of a judgement of a send of two attempts, the second at broker-b."""
+    """The remaining difference of a send whose second attempt is at broker-b."""
     attempts = tried(0, MS, broker="broker-a"), tried(10 * S, 10 * S + 60 * MS, attempt=1)
     side = made(Arm.CANDIDATE, 0, *attempts)
     view = replace(side, contexts=(FaultContext(Phase.CALM), FaultContext(Phase.CALM, hit)), judgement=judgement)
@@ -149,7 +149,7 @@ def left(judgement: SendJudgement | None, *, torn: bool = False, hit: Any = None
     ],
 )
 def test_what_a_torn_connection_forgives(judgement: SendJudgement | None, torn: bool, kept: str | None) -> None:
-    """The early end of the attempt that was torn; the next that is not forgiven takes its place."""
+    """A torn connection excuses the early end of its own attempt; the next difference remains."""
     assert left(judgement, torn=torn) == kept
 
 
@@ -166,13 +166,13 @@ def test_what_a_torn_connection_forgives(judgement: SendJudgement | None, torn: 
     ],
 )
 def test_a_call_may_wait_where_its_broker_was_well_or_cut_off(hit: Any, torn: bool, kept: str | None) -> None:
-    """And not where answers are held back over a connection that is kept."""
+    """A long wait is excused unless a fault held back answers on an open connection."""
     assert left(found_so(WAITED, attempt=1), torn=torn, hit=hit) == kept
 
 
 @pytest.mark.parametrize(("took_ms", "kept"), [(1_500, None), (1_501, OUTLASTED)])
 def test_a_second_too_long_is_a_busy_machines_doing(took_ms: int, kept: str | None) -> None:
-    """Of an attempt whose timeout is 500 ms and whose connection was held."""
+    """With a timeout of 500 ms an attempt may take 1 s longer on a busy machine."""
     detail: dict[str, object] = {"took_ms": took_ms, "timeout_ms": [400, 500], "may_connect": False}
     found = RuleDifference(DifferenceKind.ATTEMPTS, OUTLASTED, 1, "", "", detail)
     assert left(SendJudgement(0, 0, (), found, 1)) == kept
@@ -197,7 +197,7 @@ HERE = Copy("broker-a", 0, 7, 0, True)
     ],
 )
 def test_what_the_brokers_hold_makes_the_fate(side: SendView, copies: list[Copy], kept: list[Copy], fate: Fate) -> None:
-    """In the topic, or kept back; and what was not read back makes none."""
+    """Copies in the topic or held back decide the fate; without reading back there is none."""
     (one,) = reconciled([replace(side, copies=None, fate=None)], stored(send0=copies), stored(send0=kept))
     assert (one.copies, one.kept, one.fate) == (tuple(copies), tuple(kept), fate)
     (one,) = reconciled([replace(side, copies=None, fate=None)], stored(send0=copies))
@@ -207,7 +207,7 @@ def test_what_the_brokers_hold_makes_the_fate(side: SendView, copies: list[Copy]
 
 
 def test_a_call_that_never_returned_cannot_be_lost() -> None:
-    """It began with its first attempt; of another attempt than it has it knows its own phase."""
+    """A send that never returned is a ghost, not lost."""
     contexts = (FaultContext(Phase.PAUSED), FaultContext(Phase.AFTER))
     attempts = (tried(5, 6), tried(7, 8, attempt=1))
     traced = SendView(Arm.CANDIDATE, 3, 4, None, attempts, contexts=contexts)

@@ -1,4 +1,4 @@
-"""A request may end early because another one's end closed its connection; one that gives up by itself is still found."""
+"""A request may end early because another one closed its connection, not by giving up."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -37,7 +37,7 @@ ROTATION = Story(
 
 
 def attempts(*rows: tuple[str, int, str | None], threads: int = 2) -> pa.Table:
-    """Broker, end in ns, error; in turn by so many threads."""
+    """Broker, end in ns, error; the threads take turns."""
     broker, end_ns, error = (list(column) for column in zip(*rows, strict=True))
     word = pa.dictionary(pa.int32(), pa.string())
     return pa.table(
@@ -69,7 +69,7 @@ def fault(kind: FaultKind) -> FaultRecord:
 def test_only_a_closing_end_on_the_same_broker_shortly_before_or_during_counts(
     other: tuple[str, int, str | None], torn: bool
 ) -> None:
-    """The request in question lasts from 10 s to 10.05 s, and its own end is no reason."""
+    """Only a closing end on the same broker within a second before the request's end (10.05 s) tears it."""
     own = ("broker-b", 10 * S + 50 * MS, TIMED_OUT)
     assert is_torn(attempts(own, other)) is torn
     assert not is_torn(attempts(own, other, threads=1)), "an end of the thread itself tears only what ends at once"
@@ -88,27 +88,27 @@ def test_only_a_closing_end_on_the_same_broker_shortly_before_or_during_counts(
     ],
 )
 def test_a_release_closes_what_its_rules_say(release: str, error: str, torn: bool) -> None:
-    """Timeouts close from 4.9.1 on; before 4.3.0 a request outlives its connection."""
+    """Timeouts close a connection from 4.9.1 on; before 4.3.0 a request outlives its connection."""
     rows = attempts(("broker-b", 10 * S + 50 * MS, TIMED_OUT), ("broker-b", 10 * S + 20 * MS, error))
     assert is_torn(rows, release=release) is torn
 
 
 @pytest.mark.parametrize("kind", FaultKind)
 def test_a_dead_broker_tears_its_connections_and_a_paused_one_keeps_them(kind: FaultKind) -> None:
-    """The kernel of a paused broker holds them open; a setting of a broker, or its slave, has nothing to do with them."""
+    """A kill or reset tears connections; a paused broker's kernel keeps them."""
     assert is_torn(None, fault(kind), since_ns=10 * S + MS) is (kind in TEARS)
 
 
 def is_torn(
     rows: pa.Table | None, *faults: FaultRecord, release: str = "5.3.3", since_ns: int = 10 * S, thread: int = 0
 ) -> bool:
-    """Whether a request to broker-b that ends 50 ms after 10 s may have been torn."""
+    """True if a request to broker-b that ends 50 ms after 10 s may have been torn."""
     torn = TornConnections(rows, faults, Tearing.of(dialect_of(release).remoting))
     return torn.may_have_torn(thread, "broker-b", since_ns, 10 * S + 50 * MS)
 
 
 def hurry(told: Told, numbers: slice) -> None:
-    """Let some of the sends that timed out say so after 60 ms of 500."""
+    """Let some sends that timed out end after 60 of 500 ms."""
     late = [place for place, one in enumerate(told.attempts) if one.error == TIMED_OUT][numbers]
     for place in late:
         attempt = told.attempts[place]
@@ -116,13 +116,13 @@ def hurry(told: Told, numbers: slice) -> None:
 
 
 def test_the_first_request_that_gives_up_early_is_a_difference(new_run: NewRun, evidence_of: EvidenceOf) -> None:
-    """Nothing has failed on that broker before, so nothing can have closed its connection."""
+    """The first early end on a broker is a difference: nothing can have closed its connection."""
     evidence = evidence_of(new_run([ROTATION], change=lambda told: hurry(told, slice(0, 1))))
     assert GAVE_UP_EARLY in {one.signature for one in evidence["two-threads", "attempts"].divergences}
 
 
 def test_one_that_ends_early_after_another_timed_out_is_none(new_run: NewRun, evidence_of: EvidenceOf) -> None:
-    """The other thread's timeout closed the connection half a second before."""
+    """An early end half a second after the other thread's timeout is none."""
     evidence = evidence_of(new_run([ROTATION], change=lambda told: hurry(told, slice(2, 3))))
     assert GAVE_UP_EARLY not in {one.signature for one in evidence["two-threads", "attempts"].divergences}
 
@@ -137,7 +137,7 @@ OTHER = RuleDifference(DifferenceKind.QUEUE, "queue.result-names-other-queue/fir
 def test_a_send_whose_early_end_is_forgiven_still_answers_for_the_rest(
     thread: int, further: tuple[RuleDifference, ...], left: RuleDifference | None
 ) -> None:
-    """Thread 1's timeout tore the connection of thread 0; that a result names another queue is its own doing."""
+    """An excused early end leaves the other differences of the send."""
     attempt = Attempt(0, thread, 0, "broker-b", 0, 10 * S, 10 * S + 50 * MS)
     judgement = SendJudgement(0, thread, (), EARLY, 1, further=further)
     sends = [SendView(Arm.CANDIDATE, thread, 0, None, (attempt,), judgement=judgement)]
@@ -161,7 +161,7 @@ def test_a_send_whose_early_end_is_forgiven_still_answers_for_the_rest(
 def test_a_one_way_call_may_wait_for_a_connection(
     kinds: tuple[FaultKind, ...], is_hit: bool, is_found: bool, release: str
 ) -> None:
-    """A killed broker's has to be made again; a paused one keeps it, so that the call can only have waited for the answer."""
+    """A one-way call may wait to reconnect to a killed broker, but a paused one keeps its connection."""
     faults = [fault(kind) for kind in kinds]
     attempt = Attempt(0, 0, 0, "broker-b", 0, 10 * S, 10 * S)
     context = FaultContext(Phase.PAUSED, faults[-1] if is_hit else None)

@@ -1,4 +1,4 @@
-"""An engine for the tests that start containers; without one, or without a base for images, they skip and say why."""
+"""Without an engine or a base image, container tests skip with the reason."""
 
 import os
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ def engine() -> Iterator[Engine]:
 
 @pytest.fixture
 def engine_socket(engine: Engine) -> str:
-    """Where the engine listens, for a test that comes between; only a Unix socket will do."""
+    """Path of the engine's Unix socket; else skip."""
     address = os.environ.get("DOCKER_HOST", "unix:///var/run/docker.sock")
     if not address.startswith("unix://"):
         pytest.skip(f"the engine is not on a Unix socket but at {address}")

@@ -1,4 +1,4 @@
-"""The engine that tests start containers with, or the reason to skip them; where one was brought up for them, to fail."""
+"""The engine for container tests, or a skip; a failure where CI started one."""
 
 import os
 from collections.abc import Iterator
@@ -12,11 +12,11 @@ from rocketdiff.cluster.containers.images import look_for_base
 from rocketdiff.core.errors import EnvironmentMissing
 
 EXPECTED = "ROCKETDIFF_EXPECT_ENGINE"
-"""Set by .ci/run once .ci/engine has brought an engine up: then a skip would hide that it went away, or cannot be used."""
+"""Set by .ci/run after .ci/engine has started an engine: a skip would hide that it is unusable."""
 
 
 def engine_or_skip() -> Iterator[Engine]:
-    """One that answers and has a base for images; otherwise a skip, or a failure, that says what is missing."""
+    """Yield an engine with a base image; otherwise skip or fail."""
     try:
         connected = Engine.connect()
     except EnvironmentMissing as error:

@@ -1,4 +1,4 @@
-"""An engine that lives in this process: containers and networks as the engine's client shows them, and its ways to fail."""
+"""A fake engine with the Docker client's containers and networks."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -13,7 +13,7 @@ from rocketdiff.cluster.containers.engine import Engine
 
 @dataclass
 class FakeContainer:
-    """One container; ``world`` fails every call while it does not answer."""
+    """One container; every call fails if its ``world`` is gone."""
 
     world: "FakeWorld"
     name: str
@@ -91,7 +91,7 @@ class FakeNetwork:
 
 @dataclass
 class FakeWorld:
-    """What an engine holds; after ``is_gone`` nothing answers."""
+    """The content of an engine; after ``is_gone`` every call fails."""
 
     containers: list[FakeContainer] = field(default_factory=list)
     networks: list[FakeNetwork] = field(default_factory=list)
@@ -128,7 +128,7 @@ class FakeWorld:
         return SimpleNamespace(id=self.images[name])
 
     def _pull(self, name: str) -> object:
-        """No registry is to be had."""
+        """There is no registry."""
         self.answer()
         raise APIError("500", explanation=f"no such host, asked for {name}")
 

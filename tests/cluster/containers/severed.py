@@ -1,4 +1,4 @@
-"""An engine that can be made to vanish without touching the real one: a relay of its socket that a test closes."""
+"""A relay of the engine's socket, closed to make the engine unreachable."""
 
 import socket
 import threading
@@ -10,7 +10,7 @@ _BYTES = 65_536
 
 
 class Severable:
-    """A Unix socket in front of another; after sever() nothing answers there, and what was open is cut."""
+    """A relay on a Unix socket; sever() removes it and cuts open connections."""
 
     def __init__(self, path: Path, upstream: str) -> None:
         self.path = path
@@ -22,7 +22,7 @@ class Severable:
         threading.Thread(target=self._accept, daemon=True).start()
 
     def sever(self) -> None:
-        """Be gone; a second call does nothing."""
+        """A second call does nothing."""
         self.path.unlink(missing_ok=True)
         for one in (self._listener, *self._open):
             with suppress(OSError):
@@ -49,7 +49,6 @@ def _copy(source: socket.socket, target: socket.socket) -> None:
 
 @contextmanager
 def severable(path: Path, upstream: str) -> Iterator[Severable]:
-    """A relay that is gone at the end in any case."""
     relay = Severable(path, upstream)
     try:
         yield relay

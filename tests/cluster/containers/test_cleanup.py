@@ -1,4 +1,4 @@
-"""What killed runners have left is removed, what belongs to a run that goes on is not."""
+"""Sweeps remove what killed runners left."""
 
 from dataclasses import replace
 
@@ -28,7 +28,7 @@ def left_in(world: FakeWorld) -> set[str]:
 
 
 def test_a_killed_runners_containers_and_network_go() -> None:
-    """And a living one's stay, beside it."""
+    """A sweep removes only the killed runner's containers and network."""
     world = world_with(("killed", KILLED), ("mine", HERE))
     swept = sweep(world.engine())
     assert swept.removed == ("broker-of-killed", "network-of-killed")
@@ -36,14 +36,14 @@ def test_a_killed_runners_containers_and_network_go() -> None:
 
 
 def test_what_nobody_here_can_judge_is_left_and_told() -> None:
-    """Its owner may live in another container on the same engine."""
+    """Containers of another process-id space are left: their owner may live in another container."""
     world = world_with(("foreign", ELSEWHERE))
     assert sweep(world.engine()).left == ("broker-of-foreign",)
     assert left_in(world) == {"broker-of-foreign", "network-of-foreign"}
 
 
 def test_a_paused_container_goes_as_well() -> None:
-    """A runner may be killed in the middle of a pause."""
+    """A sweep removes paused containers: a runner may be killed during a pause."""
     world = world_with(("killed", KILLED))
     world.containers[0].status = "paused"
     sweep(world.engine())
@@ -51,7 +51,7 @@ def test_a_paused_container_goes_as_well() -> None:
 
 
 def test_containers_of_others_are_not_even_listed() -> None:
-    """Whatever their labels say about testcontainers."""
+    """A sweep ignores containers without rocketdiff labels."""
     world = FakeWorld()
     world.containers.append(FakeContainer(world, "postgres", {"org.testcontainers": "true"}))
     assert sweep(world.engine()).removed == ()
@@ -59,14 +59,14 @@ def test_containers_of_others_are_not_even_listed() -> None:
 
 
 def test_a_run_is_removed_alone() -> None:
-    """Two clusters of one process do not end each other."""
+    """Removing one run keeps another run of the same process."""
     world = world_with(("one", HERE), ("two", HERE))
     remove_run(world.engine(), "one")
     assert left_in(world) == {"broker-of-two", "network-of-two"}
 
 
 def test_an_engine_that_does_not_answer_is_one_clear_message() -> None:
-    """The environment's failure, with what to do about what is left."""
+    """Without an engine a sweep raises an environment error that names ``doctor --clean``."""
     world = world_with(("killed", KILLED))
     world.is_gone = True
     with pytest.raises(EnvironmentMissing, match=r"connection refused.*doctor --clean"):

@@ -1,4 +1,4 @@
-"""A cluster in real containers: ready, on loopback, its faults proven and healed, its data kept, its evidence, nothing left."""
+"""A cluster in real containers: readiness, ports, faults, data, evidence, removal."""
 
 import json
 from collections.abc import Iterator
@@ -35,7 +35,6 @@ def started(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> Iterato
 
 @pytest.fixture
 def cluster(started: Cluster) -> Iterator[Cluster]:
-    """Whatever the test does to it is healed afterwards."""
     yield started
     started.heal_all()
 
@@ -45,7 +44,7 @@ def port_of(address: str) -> int:
 
 
 def test_ports_are_those_that_clients_are_told_and_on_loopback_only(cluster: Cluster) -> None:
-    """The engine listens for the containers, under the numbers that the brokers advertise."""
+    """The engine listens on loopback only, under the ports that brokers advertise."""
     ports = {port_of(node.address) for node in nodes_of(cluster)}
     listening = {
         (connection.laddr.port, connection.laddr.ip)
@@ -56,7 +55,7 @@ def test_ports_are_those_that_clients_are_told_and_on_loopback_only(cluster: Clu
 
 
 def test_a_pause_of_a_broker_and_its_end_are_proven(cluster: Cluster) -> None:
-    """By the engine's word and by a request; what was sent meanwhile waits, is seen to wait, and is stored afterwards."""
+    """A broker's pause and its end are proven; a message sent meanwhile is stored afterwards."""
     cluster.create_topic("paused", {"b": 1})
     broker = next(node for node in cluster.brokers if node.letter == "b")
     record = FAULTS[FaultKind.PAUSE].inject(cluster, FaultSpec(1, FaultKind.PAUSE, "b", 0.0, 0.4))
@@ -68,13 +67,13 @@ def test_a_pause_of_a_broker_and_its_end_are_proven(cluster: Cluster) -> None:
     assert record.heal_proven_ns is not None
     assert cluster.state("broker-b") is NodeState.RUNNING
     await_drained(cluster, ["paused"])
-    # The end of the connections that asked for it counts as a byte until the broker has read it.
+    # The FIN of a closed connection counts as one byte until the broker has read it.
     await_that(lambda: cluster.unread_bytes("broker-b") == 0, "nothing unread at broker-b")
     assert [row.identity for row in read_stored(cluster, "paused", {})] == ["r/paused/1"]
 
 
 def test_a_pause_of_a_name_server_is_proven(cluster: Cluster) -> None:
-    """Its brokers go on meanwhile."""
+    """A name server's pause and its end are proven."""
     record = FAULTS[FaultKind.PAUSE_NAME_SERVER].inject(
         cluster, FaultSpec(1, FaultKind.PAUSE_NAME_SERVER, "1", 0.0, 0.4)
     )
@@ -83,7 +82,7 @@ def test_a_pause_of_a_name_server_is_proven(cluster: Cluster) -> None:
 
 
 def test_a_killed_broker_refuses_and_comes_back_with_address_and_data(cluster: Cluster) -> None:
-    """As a broker that is a process does."""
+    """A killed broker restarts with its address and data."""
     cluster.create_topic("kept", {"a": 1})
     address = cluster.brokers[0].address
     send(cluster.brokers[0], "kept", 0, b"r/kept/1", "r/kept/1")
@@ -97,14 +96,14 @@ def test_a_killed_broker_refuses_and_comes_back_with_address_and_data(cluster: C
 
 
 def test_what_runs_cannot_be_started_again(cluster: Cluster) -> None:
-    """Nor is it killed for that."""
+    """Restarting a running broker is refused."""
     with pytest.raises(ClusterError):
         cluster.restart("broker-a")
     assert cluster.state("broker-a") is NodeState.RUNNING
 
 
 def test_evidence_has_logs_settings_engine_and_image(cluster: Cluster, tmp_path: Path) -> None:
-    """Everything that is gone with the containers."""
+    """The evidence has logs, settings, engine facts and the image."""
     cluster.collect_evidence(tmp_path)
     facts = json.loads((tmp_path / "nodes.json").read_bytes())
     assert facts["backend"] == "containers"
@@ -115,7 +114,7 @@ def test_evidence_has_logs_settings_engine_and_image(cluster: Cluster, tmp_path:
 
 
 def test_old_servers_with_a_slave_on_the_hosts_network_leave_nothing_but_files(engine: Engine, tmp_path: Path) -> None:
-    """A release of another line, another wiring, and a slave that is in step; paused at the end."""
+    """A closed 4.9.7 master with slave on the host's network leaves only files, even if paused."""
     shape, folder = "master-with-slave-sync", tmp_path / "cluster"
     with start_cluster("containers:host", shape, "4.9.7", folder=folder, timeout_s=READY_S) as cluster:
         cluster.create_topic("t", 1)
@@ -123,7 +122,7 @@ def test_old_servers_with_a_slave_on_the_hosts_network_leave_nothing_but_files(e
         assert [node.name for node in cluster.slaves] == ["broker-a-slave-1"]
         cluster.pause("broker-a")
         about = json.loads((folder / "containers.json").read_bytes())
-        # Others use the engine too; whatever is this cluster's has its label.
+        # The engine may have other containers; this cluster's have its label.
         assert len(engine.containers(about["run"])) == len(nodes_of(cluster)) == 3
         assert engine.networks(about["run"]) == [], "it needs none of its own"
     cluster.close()
@@ -133,7 +132,7 @@ def test_old_servers_with_a_slave_on_the_hosts_network_leave_nothing_but_files(e
 
 
 def test_servers_with_access_control_and_tls_take_signed_requests_only(engine: Engine, tmp_path: Path) -> None:
-    """Ready is proven by such requests; what stays, and what the engine tells of a container, has no secret."""
+    """With access control unsigned requests are refused; no file and no container attribute has the secret key."""
     made, folder = tmp_path / "made.yaml", tmp_path / "cluster"
     made.write_text("format: 1\naccount: made\ntls: made\n")
     backend = backend_named("containers", "5.3.3", made)

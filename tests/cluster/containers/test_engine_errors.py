@@ -1,4 +1,4 @@
-"""The engine's errors as ours: the cause at the bottom, however they hang together."""
+"""Engine errors become harness errors that state the root cause."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from rocketdiff.core.errors import EnvironmentMissing
 
 
 def test_the_cause_at_the_bottom_is_told() -> None:
-    """What lies above it only says that something below failed."""
+    """The message states the innermost cause."""
     error = OSError("sending failed")
     error.__cause__ = ConnectionRefusedError(111, "Connection refused")
     with pytest.raises(EnvironmentMissing, match="saw Connection refused"), engine_errors("an answer"):
@@ -15,7 +15,7 @@ def test_the_cause_at_the_bottom_is_told() -> None:
 
 
 def test_errors_that_lead_back_into_themselves_come_to_an_end() -> None:
-    """One that is its own cause, and two that are each other's."""
+    """The search for the root cause ends at a cycle of causes."""
     alone, one, other = OSError("alone"), OSError("one"), OSError("other")
     alone.__cause__, one.__cause__, other.__cause__ = alone, other, one
     for error in (alone, one):

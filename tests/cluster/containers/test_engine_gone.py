@@ -1,4 +1,4 @@
-"""No engine, no image, or an engine that stops in the middle of a run: one clear message, and never a verdict."""
+"""A run without engine or image ends with one message and no verdict."""
 
 import json
 import os
@@ -35,13 +35,12 @@ def environment(**changes: str) -> dict[str, str]:
 
 
 def finished(folder: Path, **changes: str) -> "subprocess.CompletedProcess[str]":
-    """A run in a process of its own, in an environment that lacks something."""
     command = [sys.executable, "-m", "rocketdiff.cli.app", *ONE_RUN, "--out", str(folder)]
     return subprocess.run(command, env=environment(**changes), capture_output=True, text=True, check=False)
 
 
 def test_without_an_engine_a_run_says_so_and_begins_nothing(tmp_path: Path) -> None:
-    """Exit 69 with what to do, in one message; no run directory."""
+    """Without an engine a run exits with 69 and creates no run directory."""
     done = finished(tmp_path / "out", DOCKER_HOST=f"unix://{tmp_path}/none.sock")
     assert done.returncode == ExitCode.ENVIRONMENT
     assert "expected a container engine to answer" in done.stderr
@@ -52,7 +51,7 @@ def test_without_an_engine_a_run_says_so_and_begins_nothing(tmp_path: Path) -> N
 
 @pytest.mark.container
 def test_without_its_image_a_run_says_so_and_begins_nothing(engine: Engine, tmp_path: Path) -> None:
-    """Exit 69 with what to do; nothing is pulled in its place."""
+    """Without its image a run exits with 69; no other image is pulled."""
     done = finished(tmp_path / "out", ROCKETDIFF_SERVER_IMAGE="rocketdiff/none:{release}")
     assert done.returncode == ExitCode.ENVIRONMENT
     assert "expected image rocketdiff/none:5.3.3" in done.stderr
@@ -66,7 +65,7 @@ def test_without_its_image_a_run_says_so_and_begins_nothing(engine: Engine, tmp_
 def test_an_engine_that_stops_in_the_middle_is_an_error_and_no_verdict(
     engine: Engine, engine_socket: str, tmp_path: Path
 ) -> None:
-    """The run ends at once, with the cause, and its directory says that the case was cut short; what is left is swept."""
+    """A run whose engine stops exits with 69 and its case is aborted; the next sweep removes the containers."""
     folder = tmp_path / "out"
     folder.mkdir()
     command = [sys.executable, "-m", "rocketdiff.cli.app", *ONE_RUN, "--out", str(folder)]
@@ -94,7 +93,7 @@ def test_an_engine_that_stops_in_the_middle_is_an_error_and_no_verdict(
 
 
 def await_swept(engine: Engine, run: str) -> None:
-    """The killed run's containers and network are found by their labels and removed; other runs' do not count."""
+    """Sweep until the run has no container or network."""
 
     def is_swept() -> bool:
         sweep(engine)

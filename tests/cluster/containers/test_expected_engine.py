@@ -1,4 +1,4 @@
-"""Tests without an engine skip, except where one was brought up for them."""
+"""Tests without an engine skip, or fail where CI started one."""
 
 import pytest
 
@@ -10,7 +10,7 @@ from tests.cluster.containers.fakes import FakeWorld
 
 @pytest.fixture(params=["no engine", "no base"])
 def lacking(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Either of what tests need."""
+    """No engine, or an engine without a base image."""
 
     def connect() -> Engine:
         if request.param == "no engine":
@@ -24,7 +24,7 @@ def lacking(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
 
 @pytest.mark.usefixtures("lacking")
 def test_they_skip_with_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As on a machine that has none."""
+    """Without an engine or base image, tests skip with the reason."""
     monkeypatch.delenv(EXPECTED, raising=False)
     with pytest.raises(pytest.skip.Exception, match=r"ci/engine|make image"):
         next(engine_or_skip())
@@ -32,7 +32,7 @@ def test_they_skip_with_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("lacking")
 def test_they_fail_where_there_was_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A skip there would hide that it went away."""
+    """Where CI started an engine, tests without it fail, because a skip would hide that."""
     monkeypatch.setenv(EXPECTED, "1")
     with pytest.raises(pytest.fail.Exception, match=r"ci/engine|make image"):
         next(engine_or_skip())

@@ -1,4 +1,4 @@
-"""Which image servers run from, and what is in one that is made here."""
+"""The image that servers run from."""
 
 import tarfile
 from pathlib import Path
@@ -27,7 +27,7 @@ def nothing_named(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_jars_of_one_name_have_places_of_their_own() -> None:
-    """In the order of the lock, our launcher first."""
+    """The class path has the launcher, then the jars in lock order under different paths."""
     assert inside_class_path(JARS) == (
         "/opt/rocketmq/loopback",
         "/opt/rocketmq/lib/org/a/x/1/x-1.jar",
@@ -36,7 +36,7 @@ def test_jars_of_one_name_have_places_of_their_own() -> None:
 
 
 def test_a_digest_tells_everything_apart_that_is_in_the_image() -> None:
-    """The Dockerfile, the base, the launcher, each jar and their order."""
+    """An image's digest depends on the Dockerfile, base, launcher, jars and their order."""
     told = {
         digest_of("FROM x", "sha256:1", JARS, "loopback-1"),
         digest_of("FROM y", "sha256:1", JARS, "loopback-1"),
@@ -49,7 +49,7 @@ def test_a_digest_tells_everything_apart_that_is_in_the_image() -> None:
 
 
 def test_the_context_holds_jars_launcher_and_class_path(tmp_path: Path) -> None:
-    """Without times and owners, so that equal content is an equal layer to the engine."""
+    """The build context has no times and owners, so equal content gives equal layers."""
     (tmp_path / "launcher" / "p").mkdir(parents=True)
     (tmp_path / "launcher" / "p" / "L.class").write_bytes(b"L")
     paths = [tmp_path / "1.jar", tmp_path / "2.jar"]
@@ -66,7 +66,7 @@ def test_the_context_holds_jars_launcher_and_class_path(tmp_path: Path) -> None:
 
 
 def test_an_image_is_made_once() -> None:
-    """Its tag says what is in it; another base makes another one."""
+    """An image is built once per base; its tag has the release."""
     world = FakeWorld(images={"rocketdiff/base:latest": "sha256:1"})
     first, second = image_for(world.engine(), "5.3.3"), image_for(world.engine(), "5.3.3")
     assert first == second
@@ -78,7 +78,7 @@ def test_an_image_is_made_once() -> None:
 
 
 def test_without_a_base_the_message_says_how_to_get_one() -> None:
-    """Nothing is pulled that nobody named: whoever owns that name elsewhere is a stranger."""
+    """Without a base the message names ``make image``; nothing is pulled, because a stranger may own the name."""
     with pytest.raises(EnvironmentMissing, match=r"rocketdiff/base:latest.*make image") as told:
         image_for(FakeWorld().engine(), "5.3.3")
     assert told.value.exit_code == 69
@@ -86,27 +86,27 @@ def test_without_a_base_the_message_says_how_to_get_one() -> None:
 
 
 def test_a_base_that_was_named_and_cannot_be_had_is_one_clear_message(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With the engine's own reason."""
+    """A user's base that cannot be pulled is reported with the engine's reason."""
     monkeypatch.setenv(BASE_VARIABLE, "a-jre:17")
     with pytest.raises(EnvironmentMissing, match=r"a-jre:17.*no such host"):
         image_for(FakeWorld().engine(), "5.3.3")
 
 
 def test_an_image_of_the_users_is_taken_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The release is put into its name where it says so."""
+    """The user's image is used unchanged; ``{release}`` in its name is replaced."""
     monkeypatch.setenv(IMAGE_VARIABLE, "apache/rocketmq:{release}")
     image = image_for(FakeWorld(images={"apache/rocketmq:5.3.1": "sha256:1"}).engine(), "5.3.1")
     assert (image.name, image.is_foreign) == ("apache/rocketmq:5.3.1", True)
 
 
 def test_an_image_of_the_users_that_cannot_be_had_is_one_clear_message(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It names the variable that names the image."""
+    """The message for an unavailable user's image names ROCKETDIFF_SERVER_IMAGE."""
     monkeypatch.setenv(IMAGE_VARIABLE, "apache/rocketmq:{release}")
     with pytest.raises(EnvironmentMissing, match=r"apache/rocketmq:5\.3\.3.*ROCKETDIFF_SERVER_IMAGE.*no such host"):
         image_for(FakeWorld().engine(), "5.3.3")
 
 
 def test_an_unknown_release_is_the_users_mistake() -> None:
-    """Before the engine is asked for anything, so that one which does not answer is not what the user hears of."""
+    """An unknown release is a usage error even without an engine."""
     with pytest.raises(UsageError):
         image_for(FakeWorld(is_gone=True).engine(), "0.0.0")

@@ -1,4 +1,4 @@
-"""Starting a cluster of containers: what is given back when it cannot be started."""
+"""A cluster of containers that cannot start releases what it took."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -20,13 +20,13 @@ IMAGE = ServerImage("rocketdiff/server:x", "5.3.3", is_foreign=False)
 
 @pytest.fixture
 def slots() -> list[NodeSlot]:
-    """Every slot that was taken."""
+    """Every reserved slot."""
     return []
 
 
 @pytest.fixture
 def world(monkeypatch: pytest.MonkeyPatch, slots: list[NodeSlot]) -> FakeWorld:
-    """An engine that makes networks."""
+    """An engine that creates networks."""
     made = FakeWorld()
 
     def network(run: str, labels: dict[str, str]) -> FakeNetwork:
@@ -58,7 +58,7 @@ def assert_all_given_back(world: FakeWorld, slots: Sequence[NodeSlot]) -> None:
 def test_a_disk_that_fills_up_before_the_first_container_leaves_nothing(
     world: FakeWorld, slots: list[NodeSlot], tmp_path: Path
 ) -> None:
-    """Neither the network nor the ports, and the message is about the folder."""
+    """If the cluster's files cannot be written, network and ports are released."""
     (tmp_path / "containers.json").mkdir()
     with pytest.raises(EnvironmentMissing, match="to be able to write the cluster's files"):
         start(tmp_path)
@@ -68,7 +68,7 @@ def test_a_disk_that_fills_up_before_the_first_container_leaves_nothing(
 def test_an_engine_that_refuses_before_the_first_container_leaves_nothing(
     world: FakeWorld, slots: list[NodeSlot], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whatever it is."""
+    """If the engine refuses, network and ports are released."""
 
     def refuse(*_: object) -> None:
         raise ClusterError("containers", seen="no")
@@ -82,7 +82,7 @@ def test_an_engine_that_refuses_before_the_first_container_leaves_nothing(
 def test_what_cannot_work_is_refused_before_an_engine_is_asked_or_a_folder_made(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """An image can take minutes to make; nobody should wait for it to be told so."""
+    """An unsuitable topology is refused before an image is built, which takes minutes."""
 
     def ask() -> Engine:
         raise AssertionError("an engine was asked")
@@ -96,7 +96,7 @@ def test_what_cannot_work_is_refused_before_an_engine_is_asked_or_a_folder_made(
 def test_a_folder_with_an_earlier_clusters_files_is_refused(
     world: FakeWorld, slots: list[NodeSlot], tmp_path: Path
 ) -> None:
-    """As for servers that are processes."""
+    """A folder with an earlier cluster's files is refused."""
     (tmp_path / "broker-a").mkdir()
     with pytest.raises(UsageError, match="without an earlier cluster's files"):
         start(tmp_path)

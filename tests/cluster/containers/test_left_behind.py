@@ -1,8 +1,7 @@
 """
-A runner that is killed leaves containers; the next start and `doctor --clean` remove them, and never a living run's.
+The next start and `doctor --clean` remove a killed runner's containers, never a living run's.
 
-Everybody's sweeps remove what anybody killed, so all of this happens under labels of its own, which no other test and no
-other session looks for.
+Other sessions sweep too, so these tests use their own labels.
 """
 
 import subprocess
@@ -21,7 +20,7 @@ pytestmark = [pytest.mark.container, pytest.mark.cluster, pytest.mark.slow]
 
 ROOT = Path(__file__).parents[3]
 
-# Before anything else of the backend is imported: the labels are constants.
+# Before other modules of the backend import these constants.
 LABELLED = """
 import sys, time
 from pathlib import Path
@@ -49,23 +48,23 @@ main(["doctor", "--clean"])
 
 
 class Program:
-    """Programs whose containers have labels of their own."""
+    """Runs programs whose containers have labels of their own."""
 
     def __init__(self) -> None:
         self._label = f"org.rocketdiff-{uuid.uuid4().hex}."
 
     def command(self, program: str, folder: Path) -> list[str]:
-        """It finds the prefix of its labels and a folder as its arguments."""
+        """Its arguments are the label prefix, a folder and a timeout."""
         return [sys.executable, "-c", LABELLED + program, self._label, str(folder), str(READY_S)]
 
     def finished(self, program: str, folder: Path) -> str:
-        """What it said on stderr."""
+        """Its stderr."""
         command = self.command(program, folder)
         return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=600).stderr
 
     @contextmanager
     def running(self, folder: Path) -> Iterator[tuple["subprocess.Popen[str]", str]]:
-        """A process with a cluster whose broker is paused, and the label of its run."""
+        """A process with a paused broker, and its run label."""
         with subprocess.Popen(self.command(RUNNER, folder), cwd=ROOT, stdout=subprocess.PIPE, text=True) as runner:
             try:
                 assert runner.stdout is not None
@@ -75,7 +74,7 @@ class Program:
 
 
 def names_of(engine: Engine, run: str) -> set[str]:
-    """Containers and networks of a run, by what comes after its name."""
+    """Containers and networks of a run, without the run's prefix."""
     whole, ours = f"rocketdiff-{run}", {"name": f"rocketdiff-{run}"}
     containers = engine.client.containers.list(all=True, filters=ours, ignore_removed=True)
     return {
@@ -85,7 +84,7 @@ def names_of(engine: Engine, run: str) -> set[str]:
 
 
 def test_killed_runners_are_cleaned_up_after_and_living_ones_are_left_alone(engine: Engine, tmp_path: Path) -> None:
-    """Containers, the paused one too, and the network; first by the doctor, then by another start."""
+    """`doctor --clean` and the next start remove a killed runner's containers and network, not a living runner's."""
     everything = {"", "name-server-1", "broker-a"}
     program = Program()
     with program.running(tmp_path / "living") as (_, living):

@@ -1,4 +1,4 @@
-"""How containers are reached, and what their servers are told."""
+"""How containers are reached, and their servers' settings."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -32,19 +32,19 @@ def slots(tmp_path: Path) -> Iterator[list[NodeSlot]]:
 
 
 def in_effect(text: str) -> dict[str, str]:
-    """As Java reads properties: the last line of a name counts."""
+    """As Java parses properties: the last line of a name counts."""
     return dict(line.split("=", 1) for line in text.splitlines())
 
 
 def test_a_name_server_of_a_network_of_its_own_listens_to_all_of_it(slots: list[NodeSlot]) -> None:
-    """Under the same port as outside."""
+    """In a bridge network a name server listens on all addresses."""
     settings = in_effect(settings_of(NetworkMode.BRIDGE, TWO_MASTERS, slots[0], slots))
     assert settings["bindAddress"] == "0.0.0.0"  # noqa: S104  # in its own network
     assert settings["listenPort"] == str(slots[0].port)
 
 
 def test_a_broker_calls_name_servers_by_name_and_tells_clients_loopback(slots: list[NodeSlot]) -> None:
-    """Replicas, which are inside, are told its name."""
+    """In a bridge network a broker resolves name servers by name and advertises loopback to clients."""
     settings = in_effect(settings_of(NetworkMode.BRIDGE, TWO_MASTERS, slots[1], slots))
     assert settings["namesrvAddr"] == f"name-server-1:{slots[0].port}"
     assert (settings["brokerIP1"], settings["brokerIP2"]) == ("127.0.0.1", "broker-a")
@@ -52,14 +52,14 @@ def test_a_broker_calls_name_servers_by_name_and_tells_clients_loopback(slots: l
 
 
 def test_on_the_hosts_network_the_settings_are_those_of_processes(slots: list[NodeSlot]) -> None:
-    """Nothing listens beyond loopback there."""
+    """On the host's network a broker listens on loopback only."""
     settings = in_effect(settings_of(NetworkMode.HOST, TWO_MASTERS, slots[1], slots))
     assert settings["namesrvAddr"] == slots[0].address
     assert {settings["bindAddress"], settings["brokerIP1"], settings["brokerIP2"]} == {"127.0.0.1"}
 
 
 def test_clients_ports_are_published_under_the_same_numbers(slots: list[NodeSlot]) -> None:
-    """A broker has two of them; on the host's network there is nothing to publish."""
+    """Bridge ports have the same numbers outside; the host's network publishes none."""
     name_server, broker = slots[0], slots[1]
     assert plan_server(NetworkMode.BRIDGE, TWO_MASTERS, name_server, slots, OURS).ports == (name_server.port,)
     assert plan_server(NetworkMode.BRIDGE, TWO_MASTERS, broker, slots, OURS).ports == (broker.port - 2, broker.port)
@@ -70,7 +70,7 @@ def test_clients_ports_are_published_under_the_same_numbers(slots: list[NodeSlot
 def test_any_address_means_loopback_only_on_the_hosts_network(
     slots: list[NodeSlot], wiring: NetworkMode, is_kept: bool
 ) -> None:
-    """In a network of its own a server that listens on loopback is reached by nobody."""
+    """Only the host's network uses the loopback launcher: inside a bridge loopback is unreachable."""
     command = plan_server(wiring, TWO_MASTERS, slots[1], slots, OURS).command
     assert ("rocketdiff.server.Loopback" in command) is is_kept
     assert command[-3:] == ("org.apache.rocketmq.broker.BrokerStartup", "-c", "/var/lib/rocketdiff/server.properties")
@@ -78,7 +78,7 @@ def test_any_address_means_loopback_only_on_the_hosts_network(
 
 
 def test_files_are_complete_before_the_server_starts(slots: list[NodeSlot]) -> None:
-    """Settings, log settings under the names of old and new releases, and the folder for temporary files."""
+    """A server's files are settings, log settings for old and new releases, and a temporary folder."""
     files = plan_server(NetworkMode.BRIDGE, TWO_MASTERS, slots[1], slots, OURS).files
     names = {path.removeprefix("/var/lib/rocketdiff/") for path in files}
     logging = {"conf/logback.xml", "conf/logback_namesrv.xml", "conf/logback_broker.xml"}
@@ -86,21 +86,21 @@ def test_files_are_complete_before_the_server_starts(slots: list[NodeSlot]) -> N
 
 
 def test_the_official_image_is_started_by_its_own_scripts(slots: list[NodeSlot]) -> None:
-    """With our heap and places, after its own flags."""
+    """The official image starts through its own scripts with our heap size."""
     plan = plan_server(NetworkMode.BRIDGE, TWO_MASTERS, slots[0], slots, OFFICIAL)
     assert plan.command == ("sh", "mqnamesrv", "-c", "/var/lib/rocketdiff/server.properties")
     assert "-Xmx256m" in plan.environment["JAVA_OPT_EXT"]
 
 
 def test_no_name_is_bridge_and_unknown_ones_are_refused() -> None:
-    """As a mistake of the user, with what there is."""
+    """The default network mode is bridge; an unknown one is a usage error."""
     assert (network_mode_named(""), network_mode_named("host")) == (NetworkMode.BRIDGE, NetworkMode.HOST)
     with pytest.raises(UsageError, match="containers:bridge, containers:host"):
         network_mode_named("mesh")
 
 
 def test_slaves_want_the_hosts_network() -> None:
-    """Inside a container the address that clients use is not the master's."""
+    """Slaves need the host's network: inside a container the clients' address is not the master."""
     with_slaves = topology_named("master-with-slave-sync")
     require_topology(NetworkMode.HOST, with_slaves)
     require_topology(NetworkMode.BRIDGE, TWO_MASTERS)
@@ -109,7 +109,7 @@ def test_slaves_want_the_hosts_network() -> None:
 
 
 def test_an_image_that_listens_everywhere_is_kept_off_the_hosts_network() -> None:
-    """Its replication port would be open to whoever reaches this machine."""
+    """The official image is refused on the host's network, because its replication port would be public."""
     require_image(NetworkMode.BRIDGE, OFFICIAL)
     require_image(NetworkMode.HOST, OURS)
     with pytest.raises(UsageError, match="listen on every address"):

@@ -1,4 +1,4 @@
-"""Whose a container is, and what has become of whoever that was."""
+"""A container's owner, and whether it lives."""
 
 import os
 from dataclasses import replace
@@ -11,7 +11,7 @@ from rocketdiff.cluster.containers.engine import RUN_LABEL
 HERE = Owner(pid=100, started_ticks=5, boot="boot-2", pid_space="pid:[1]", machine="m")
 LIVING = {7: 70}
 HIDDEN = 9
-"""Another user's process, of which /proc tells nothing."""
+"""Another user's process, hidden in /proc."""
 
 
 def state(owner: Owner | None, *, is_running: bool = True) -> OwnerState:
@@ -21,12 +21,12 @@ def state(owner: Owner | None, *, is_running: bool = True) -> OwnerState:
 
 
 def test_labels_name_the_owner_again() -> None:
-    """What is written on a container is all that there is to go by later."""
+    """A container's labels give its owner back."""
     assert Owner.from_labels({**HERE.labels(), RUN_LABEL: "x", "org.testcontainers": "true"}) == HERE
 
 
 def test_this_process_lives() -> None:
-    """Its own containers are never swept by it."""
+    """This process lives, so it never sweeps its own containers."""
     here = Owner.here()
     assert here.pid == os.getpid()
     assert owner_state(here, here, is_running=True) is OwnerState.LIVES
@@ -36,12 +36,12 @@ def test_this_process_lives() -> None:
     ("owner", "is_running", "expected"),
     [
         (replace(HERE, pid=7, started_ticks=70), True, OwnerState.LIVES),
-        (replace(HERE, pid=7, started_ticks=70), False, OwnerState.LIVES),  # a killed broker of a run that goes on
+        (replace(HERE, pid=7, started_ticks=70), False, OwnerState.LIVES),  # a killed broker of a living run
         (replace(HERE, pid=7, started_ticks=69), True, OwnerState.GONE),  # a later process got the number
         (replace(HERE, pid=8), True, OwnerState.GONE),
         (replace(HERE, pid=HIDDEN), True, OwnerState.UNKNOWN),  # another user's run, or a later process of another user
-        (replace(HERE, pid=8, pid_space="pid:[2]"), True, OwnerState.UNKNOWN),  # of a runner in a container
-        (replace(HERE, boot="boot-1"), False, OwnerState.GONE),  # before this machine was started again
+        (replace(HERE, pid=8, pid_space="pid:[2]"), True, OwnerState.UNKNOWN),  # a runner in a container
+        (replace(HERE, boot="boot-1"), False, OwnerState.GONE),  # before this machine's restart
         (replace(HERE, boot="boot-1"), True, OwnerState.UNKNOWN),  # a clone of this machine on a shared engine
         (replace(HERE, boot="boot-1", machine="other"), False, OwnerState.UNKNOWN),
         (replace(HERE, boot="boot-1", machine=""), False, OwnerState.UNKNOWN),
@@ -49,18 +49,18 @@ def test_this_process_lives() -> None:
     ],
 )
 def test_only_what_is_certainly_gone_is_gone(owner: Owner | None, is_running: bool, expected: OwnerState) -> None:
-    """Anything else may belong to a run that goes on."""
+    """An owner is gone only if certain; others may belong to a living run."""
     assert state(owner, is_running=is_running) is expected
 
 
 @pytest.mark.parametrize("name", ["owner-pid", "owner-started-ticks", "owner-boot", "owner-machine"])
 def test_labels_that_lack_something_name_nobody(name: str) -> None:
-    """They are not ours, or of a version that wrote others."""
+    """Incomplete labels have no owner: they are foreign or of another version."""
     labels = HERE.labels()
     del labels[f"org.rocketdiff.{name}"]
     assert Owner.from_labels(labels) is None
 
 
 def test_a_process_id_that_is_none_names_nobody() -> None:
-    """Whoever wrote it, it was not us."""
+    """A negative process id has no owner: rocketdiff never writes one."""
     assert Owner.from_labels({**HERE.labels(), "org.rocketdiff.owner-pid": "-1"}) is None

@@ -1,4 +1,4 @@
-"""The containers of a cluster as a ServerSet: what the engine says, what is required of it, and what its end means."""
+"""Containers as a ServerSet: states, soundness and end."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -23,7 +23,7 @@ PLAN = ServerPlan(files={}, command=(), environment={}, ports=())
 
 
 class FakeServerContainer:
-    """Stands for testcontainers' part: it only has to put a container into the world."""
+    """Replaces testcontainers: it only adds a container to the fake engine."""
 
     world: FakeWorld
 
@@ -46,7 +46,7 @@ def world(monkeypatch: pytest.MonkeyPatch) -> FakeWorld:
 
 @pytest.fixture
 def servers(world: FakeWorld, tmp_path: Path) -> Iterator[ContainerServers]:
-    """One name server and one broker, both running."""
+    """A running name server and a running broker."""
     slots = reserve_slots(topology_named("one-master"), tmp_path, None)
     for slot in slots:
         slot.folder.mkdir()
@@ -61,7 +61,7 @@ def servers(world: FakeWorld, tmp_path: Path) -> Iterator[ContainerServers]:
 
 
 def test_states_are_what_the_engine_says(servers: ContainerServers) -> None:
-    """A container that does not exist yet, or has ended in whatever way, is gone."""
+    """A node's state is its container's; an ended container is gone."""
     assert servers.state("broker-a") is NodeState.RUNNING
     servers.stop("broker-a")
     assert servers.state("broker-a") is NodeState.PAUSED
@@ -72,7 +72,7 @@ def test_states_are_what_the_engine_says(servers: ContainerServers) -> None:
 
 
 def test_a_pause_of_what_is_paused_does_nothing(servers: ContainerServers, world: FakeWorld) -> None:
-    """The schedule heals what it finds; engines refuse the second time."""
+    """A second pause does nothing, because engines refuse it."""
     servers.stop("broker-a")
     span = servers.stop("broker-a")
     assert span.begin_ns == span.end_ns
@@ -80,7 +80,7 @@ def test_a_pause_of_what_is_paused_does_nothing(servers: ContainerServers, world
 
 
 def test_a_killed_container_is_started_again_and_not_made_anew(servers: ContainerServers, world: FakeWorld) -> None:
-    """Its data is in it."""
+    """A killed container is restarted, not recreated: it has the data."""
     servers.kill("broker-a")
     servers.launch("broker-a")
     assert servers.state("broker-a") is NodeState.RUNNING
@@ -89,20 +89,20 @@ def test_a_killed_container_is_started_again_and_not_made_anew(servers: Containe
 
 
 def test_a_paused_container_can_be_killed(servers: ContainerServers) -> None:
-    """Older engines refuse that, so it is let go first."""
+    """A paused container is resumed before its kill: older engines refuse the kill."""
     servers.stop("broker-a")
     servers.kill("broker-a")
     assert servers.state("broker-a") is NodeState.GONE
 
 
 def test_what_runs_is_not_started(servers: ContainerServers) -> None:
-    """There would be two of it."""
+    """Launching a running container is refused."""
     with pytest.raises(ClusterError, match="to be gone before it is started"):
         servers.launch("broker-a")
 
 
 def test_one_that_ended_by_itself_is_told_with_its_last_words(servers: ContainerServers, world: FakeWorld) -> None:
-    """Without stack frames."""
+    """A container that ended by itself is reported with status and last log line, without stack frames."""
     world.containers[1].status, world.containers[1].exit_code = "exited", 255
     world.containers[1].log = "java.net.BindException: Address already in use\n\tat x.y\n"
     with pytest.raises(ServerEnded, match="status 255") as raised:
@@ -112,27 +112,27 @@ def test_one_that_ended_by_itself_is_told_with_its_last_words(servers: Container
 
 
 def test_a_container_that_was_killed_here_is_accepted_as_sound(servers: ContainerServers) -> None:
-    """The schedule did that."""
+    """A container that the harness killed counts as sound."""
     servers.kill("broker-a")
     servers.require_sound()
 
 
 def test_a_container_that_somebody_else_stopped_is_not_sound(servers: ContainerServers, world: FakeWorld) -> None:
-    """An engine that ends in order stops them all; what was measured is worth nothing."""
+    """A container stopped by somebody else, such as the engine's shutdown, makes the cluster unsound."""
     world.containers[1].status = "exited"
     with pytest.raises(EnvironmentMissing, match="broker-a to run since"):
         servers.require_sound()
 
 
 def test_a_container_that_somebody_else_started_again_is_not_sound(servers: ContainerServers, world: FakeWorld) -> None:
-    """It was gone for a while, and nobody knows when."""
+    """A container restarted by somebody else makes the cluster unsound: it was gone for an unknown time."""
     world.containers[1].began = "later"
     with pytest.raises(EnvironmentMissing, match="started later"):
         servers.require_sound()
 
 
 def test_an_engine_that_is_gone_is_the_environments_failure(servers: ContainerServers, world: FakeWorld) -> None:
-    """Wherever it is noticed: state, pause, healing, soundness."""
+    """Without an engine, state, pause and soundness check raise an environment error."""
     world.is_gone = True
     for ask in (servers.require_sound, lambda: servers.state("broker-a"), lambda: servers.stop("broker-a")):
         with pytest.raises(EnvironmentMissing, match="connection refused"):
@@ -140,14 +140,14 @@ def test_an_engine_that_is_gone_is_the_environments_failure(servers: ContainerSe
 
 
 def test_an_engine_that_is_gone_does_not_hinder_the_end(servers: ContainerServers, world: FakeWorld) -> None:
-    """Ports are given back; the containers are swept at the next start."""
+    """The end succeeds without an engine; the next start sweeps the containers."""
     world.is_gone = True
     servers.end()
     assert len(world.containers) == 2
 
 
 def test_the_end_removes_all_and_keeps_logs(servers: ContainerServers, world: FakeWorld, tmp_path: Path) -> None:
-    """Also of what is paused or dead."""
+    """The end removes all containers, also paused and dead ones, and keeps logs."""
     world.containers[0].log = "name server said"
     servers.stop("name-server-1")
     servers.kill("broker-a")
@@ -157,7 +157,7 @@ def test_the_end_removes_all_and_keeps_logs(servers: ContainerServers, world: Fa
 
 
 def test_the_end_removes_the_network_too(servers: ContainerServers, world: FakeWorld) -> None:
-    """That of this run, and no other's."""
+    """The end removes this run's network and no other."""
     world.networks += [FakeNetwork(world, run, {RUN_LABEL: run}) for run in ("r", "another")]
     servers.end()
     assert [network.name for network in world.networks] == ["another"]
@@ -166,7 +166,7 @@ def test_the_end_removes_the_network_too(servers: ContainerServers, world: FakeW
 def test_a_disk_that_takes_no_logs_does_not_hinder_the_end(
     servers: ContainerServers, world: FakeWorld, tmp_path: Path
 ) -> None:
-    """It is full, or the folder is gone: what cannot be kept is left out, and the containers go all the same."""
+    """The end removes the containers even if a log cannot be written."""
     (tmp_path / "name-server-1" / "server.log").mkdir()
     servers.end()
     assert world.containers == []
@@ -175,7 +175,7 @@ def test_a_disk_that_takes_no_logs_does_not_hinder_the_end(
 def test_whatever_hinders_the_keeping_does_not_hinder_the_removal(
     servers: ContainerServers, world: FakeWorld, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The error is told, once nothing is left behind."""
+    """An error while evidence is kept is raised after the containers are removed."""
 
     def keep(*_: object) -> None:
         raise ValueError("torn archive")
@@ -191,7 +191,7 @@ def refuse(_: FakeContainer) -> None:
 
 
 def test_a_refusal_to_start_is_told_as_it_is(servers: ContainerServers, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An error that were its own cause would send whoever looks for the cause round in a circle."""
+    """A refused start raises the engine's reason and has the engine's error as cause."""
     servers.kill("broker-a")
     monkeypatch.setattr(FakeContainer, "start", refuse)
     with pytest.raises(ClusterError, match="no space left") as told:
@@ -202,7 +202,7 @@ def test_a_refusal_to_start_is_told_as_it_is(servers: ContainerServers, monkeypa
 def test_a_container_that_ends_after_a_kill_that_failed_is_not_sound(
     servers: ContainerServers, world: FakeWorld, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Nobody here has ended it."""
+    """A container that ends after a failed kill makes the cluster unsound."""
     monkeypatch.setattr(FakeContainer, "kill", refuse)
     with pytest.raises(ClusterError, match="to be killed"):
         servers.kill("broker-a")
@@ -212,20 +212,20 @@ def test_a_container_that_ends_after_a_kill_that_failed_is_not_sound(
 
 
 def test_facts_say_which_engine_image_and_wiring(servers: ContainerServers) -> None:
-    """A reader of the evidence cannot see them any more."""
+    """The facts name engine, image and network mode."""
     facts = servers.facts()
     assert (facts["engine"], facts["image"], facts["wiring"]) == ("Fake 1.0", "rocketdiff/server:x", "host")
 
 
 def test_a_node_that_there_is_not_is_the_users_mistake(servers: ContainerServers) -> None:
-    """With the names there are."""
+    """An unknown node is a usage error."""
     with pytest.raises(UsageError, match="name-server-1, broker-a"):
         servers.stop("broker-z")
     assert [node.name for node in servers.nodes(Role.BROKER)] == ["broker-a"]
 
 
 def test_a_port_that_another_program_took_is_told_apart() -> None:
-    """Another choice of ports cures it, and nothing else that an engine refuses."""
+    """Only the engine's "port is already allocated" is a taken port."""
     seen = "driver failed programming external connectivity: Bind for 127.0.0.1:20000 failed: port is already allocated"
     taken = port_taken("broker-a", ClusterError("it to start", seen=seen))
     assert taken is not None

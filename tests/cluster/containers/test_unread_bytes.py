@@ -1,4 +1,4 @@
-"""What waits inside a container's network, and whose process is believed to be the container's."""
+"""Unread bytes in a container's network."""
 
 from pathlib import Path
 
@@ -22,11 +22,11 @@ def proc(tmp_path: Path) -> Path:
 
 
 def test_what_waits_in_a_containers_network_is_seen_through_its_process(proc: Path) -> None:
-    """Three connections wait."""
+    """A container's unread bytes are read through its process."""
     assert unread_inside(7, "c1", {PORT}, proc) == 3
 
 
 @pytest.mark.parametrize(("pid", "container"), [(7, "c2"), (8, "c1"), (0, "c1")])
 def test_another_process_tells_nothing(proc: Path, pid: int, container: str) -> None:
-    """An engine on another host tells its own numbers; here they are somebody else's, nobody's, or none."""
+    """A foreign process gives no count: another host's engine reports that host's process ids."""
     assert unread_inside(pid, container, {PORT}, proc) is None

@@ -1,4 +1,4 @@
-"""A cluster of somebody's, and a folder of its own for undo logs."""
+"""A fake external cluster and a folder for undo logs."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,14 +11,14 @@ from tests.cluster.external.owned import Owned, owned_cluster
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """In place of the cache folder."""
+    """Replaces the cache folder."""
     monkeypatch.setattr(undo_log, "logs_folder", lambda: tmp_path / "home")
     return tmp_path / "home"
 
 
 @pytest.fixture
 def owned(tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Owned]:
-    """Its brokers do not return what they store: that proof needs real ones. A busy machine is not taken for a distant cluster."""
+    """Skips the proof by stored messages, which needs real brokers; slow answers are accepted."""
     monkeypatch.setattr(connect, "_store_and_read", lambda *_: None)
     monkeypatch.setattr(inspect, "SLOWEST_ANSWER_MS", 10_000.0)
     with owned_cluster(tmp_path) as cluster:

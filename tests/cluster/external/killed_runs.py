@@ -1,4 +1,4 @@
-"""Runs on an existing cluster that were killed, or seem to have been: others perform their undo logs."""
+"""Killed runs on an external cluster, whose undo logs others execute."""
 
 import os
 import pickle
@@ -41,12 +41,12 @@ def resume(owned: Owned, command: str, timeout_s: float = 5.0, verb: str = "resu
 
 
 def died(log: UndoLog) -> None:
-    """Let go of the file as the kernel does for a process that was killed."""
+    """Close the file, as the kernel does for a killed process."""
     log._file.close()
 
 
 def run_of(owned: Owned, home: Path, described: DescribedCluster) -> "subprocess.Popen[str]":
-    """A run in a process of its own, which pauses mq-blue and says so."""
+    """A run in its own process, which pauses mq-blue and prints that."""
     file = owned.folder / "described"
     file.write_bytes(pickle.dumps(described))
     environment = os.environ | {"PYTHONPATH": import_path()}
@@ -56,7 +56,7 @@ def run_of(owned: Owned, home: Path, described: DescribedCluster) -> "subprocess
 
 
 def all_undone(run: "subprocess.Popen[str]", home: Path) -> None:
-    """Wait until the guardian of a run that was killed has done its work."""
+    """Wait until the guardian of the killed run has finished."""
     run.wait()
     if run.stdout is not None:
         run.stdout.close()

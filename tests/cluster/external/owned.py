@@ -1,4 +1,4 @@
-"""Somebody's cluster without JVMs: a name server and brokers that answer, fall silent while a file exists, and keep topics."""
+"""A cluster without JVMs: servers that answer, or are silent while a file exists."""
 
 import json
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ PREFIX = "rocketdiff-unit"
 
 
 class OwnedNameServer(FakeNameServer):
-    """Knows brokers by name, too; forgets a route when it is told to."""
+    """Also knows brokers by name and deletes routes."""
 
     def __init__(self) -> None:
         self.brokers: dict[str, str] = {}
@@ -42,9 +42,7 @@ class OwnedNameServer(FakeNameServer):
 
 class OwnedBroker(FakeBroker):
     """
-    Silent while ``flag`` exists; registers the topics it is given.
-
-    figures_refused: so many questions about its runtime figures are answered with an error, as just after a start.
+    Silent while ``flag`` exists; registers topics. figures_refused: queries for runtime figures to refuse, as after a start.
     """
 
     def __init__(self, name: str, flag: Path, name_server: OwnedNameServer) -> None:
@@ -93,7 +91,7 @@ class OwnedBroker(FakeBroker):
 
 @dataclass
 class Owned:
-    """Two brokers, ``mq-red`` and ``mq-blue``, which scenarios call a and b."""
+    """Two brokers, ``mq-red`` and ``mq-blue``; scenarios call them a and b."""
 
     folder: Path
     name_server: OwnedNameServer = field(default_factory=OwnedNameServer)
@@ -105,11 +103,11 @@ class Owned:
 
     @property
     def topics(self) -> set[str]:
-        """Whatever is left at any server."""
+        """Topics left at any server."""
         return {topic for broker in self.brokers.values() for topic in broker.topics} | set(self.name_server.routes)
 
     def described(self, timeout_s: float = 5.0, **instead: str | None) -> DescribedCluster:
-        """As a cluster file would; instead: other commands of both brokers by verb, None for no such command."""
+        """As in a cluster file. instead: other commands by verb, None for no command."""
         lines = {"pause": "touch {flag}", "resume": "rm {flag}", **instead}
 
         def node(letter: str, name: str) -> DescribedNode:
@@ -131,7 +129,7 @@ class Owned:
 
 
 def retry_at_once(monkeypatch: pytest.MonkeyPatch, interval_s: float = 0.0) -> None:
-    """No pauses between probes of a node, and between tries of a command."""
+    """No pauses between probes of a node or tries of a command."""
     monkeypatch.setattr("rocketdiff.cluster.external.actions._PROBE_INTERVAL_S", interval_s)
     monkeypatch.setattr("rocketdiff.cluster.external.cleanup._RETRY_INTERVAL_S", interval_s)
 
@@ -144,7 +142,6 @@ def joined(owned: Owned, described: DescribedCluster | None = None, topology: st
 
 @contextmanager
 def owned_cluster(folder: Path) -> Iterator[Owned]:
-    """Up, and gone in the end."""
     owned = Owned(folder)
     try:
         yield owned

@@ -1,8 +1,8 @@
 """
-The format of a cluster file is tested with files of its own, in fixtures/cluster-format.
+The format of a cluster file, tested with fixtures/cluster-format.
 
-invalid: the published schema refuses them too; valid-fail: only the parser can; valid-pass: they load. The first line of a
-refused file says what the message must contain.
+invalid: schema and parser refuse; valid-fail: only the parser does; valid-pass: both accept. A refused file's first line has text
+of the message.
 """
 
 import json
@@ -24,19 +24,18 @@ EXAMPLE = FIXTURES / "examples" / "cluster.yaml"
 
 
 def files(folder: str) -> list[ParameterSet]:
-    """Files of a self-test folder; an empty folder would test nothing."""
+    """Files of a folder, which must not be empty."""
     found = sorted((FIXTURES / "cluster-format" / folder).glob("*.yaml"))
     assert found, f"no self-tests in {folder}"
     return [pytest.param(path, id=path.stem) for path in found]
 
 
 def accepted_by_schema(path: Path) -> bool:
-    """Whether the published schema has nothing against a file."""
     return VALIDATOR.is_valid(yaml.safe_load(path.read_text()))
 
 
 def assert_refused(path: Path) -> None:
-    """One clear message: a usage error that names the file and contains what the file's first line says."""
+    """One usage error names the file and contains its first line's text."""
     why = path.read_text().splitlines()[0].removeprefix("# refused: ")
     with pytest.raises(UsageError) as raised:
         read(path)
@@ -49,27 +48,27 @@ def assert_refused(path: Path) -> None:
 
 @pytest.mark.parametrize("path", files("invalid"))
 def test_schema_and_parser_refuse(path: Path) -> None:
-    """Both refuse, and the parser says what was expected, where and what it saw."""
+    """Schema and parser refuse each invalid file with a clear message."""
     assert not accepted_by_schema(path)
     assert_refused(path)
 
 
 @pytest.mark.parametrize("path", files("valid-fail"))
 def test_parser_alone_refuses(path: Path) -> None:
-    """Well-formed for the schema, but nobody could mean it, or it would leave a node as it must not be left."""
+    """The parser refuses accepted files that contradict themselves or would leave a node in a fault."""
     assert accepted_by_schema(path)
     assert_refused(path)
 
 
 @pytest.mark.parametrize("path", [*files("valid-pass"), pytest.param(EXAMPLE, id="example")])
 def test_both_accept(path: Path) -> None:
-    """Such a file loads; the example to copy is one of them."""
+    """Schema and parser accept each valid file and the shipped example."""
     assert accepted_by_schema(path)
     assert read(path).brokers
 
 
 def test_a_file_is_read_as_it_is_meant() -> None:
-    """Names, addresses, commands with and without a shell, and who witnesses a pause."""
+    """Names, addresses, commands and the witness of a pause are parsed."""
     described = read(FIXTURES / "cluster-format" / "valid-pass" / "everything.yaml")
     assert described.name_server_addresses == ("mq-ns-1.example:9876", "10.0.0.6:9876")
     assert (described.server_release, described.command_timeout_s) == ("4.0.0-incubating", 2.5)
@@ -82,17 +81,21 @@ def test_a_file_is_read_as_it_is_meant() -> None:
 
 
 def test_published_schema_is_up_to_date() -> None:
-    """``python -m rocketdiff.cluster.external.cluster_file > fixtures/schema/cluster-1.json`` renews it."""
+    """
+    The published schema is up to date.
+
+    ``python -m rocketdiff.cluster.external.cluster_file > fixtures/schema/cluster-1.json`` renews it.
+    """
     assert SCHEMA.read_bytes() == schema()
 
 
 def test_published_schema_is_a_schema() -> None:
-    """It is valid against the draft it names, and names its format version."""
+    """The schema is valid, and its id has the format version."""
     jsonschema.Draft202012Validator.check_schema(json.loads(SCHEMA.read_text()))
     assert json.loads(SCHEMA.read_text())["$id"] == "urn:rocketdiff:cluster:1"
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
-    """With how the option is written."""
+    """A missing file is a usage error."""
     with pytest.raises(UsageError, match=r"nothing-here\.yaml.*external:cluster\.yaml"):
         read(tmp_path / "nothing-here.yaml")

@@ -1,4 +1,4 @@
-"""A cluster that is somebody else's: topics of its prefix, the owner's commands, and everything as it was in the end."""
+"""An external cluster: topics, the owner's commands, and the original state at the end."""
 
 import json
 import re
@@ -28,7 +28,7 @@ def paused(cluster: ExternalCluster, for_s: float = 0.3) -> ScheduleOutcome:
 
 
 def test_brokers_have_the_owners_names_and_scenarios_their_letters(owned: Owned) -> None:
-    """Addresses and release are what the servers tell."""
+    """Brokers have the owner's names and the scenarios' letters."""
     with joined(owned) as cluster:
         assert [(node.letter, node.name) for node in cluster.brokers] == [("a", "mq-red"), ("b", "mq-blue")]
         assert cluster.brokers[1].address == owned.brokers["mq-blue"].address
@@ -39,7 +39,7 @@ def test_brokers_have_the_owners_names_and_scenarios_their_letters(owned: Owned)
 
 
 def test_a_topology_of_one_uses_one(owned: Owned) -> None:
-    """The second broker gets no topic."""
+    """A topology of one broker uses only one."""
     with joined(owned, topology="one-master") as cluster:
         cluster.create_topic(f"{PREFIX}-t", 4)
         assert [node.name for node in cluster.brokers] == ["mq-red"]
@@ -47,7 +47,7 @@ def test_a_topology_of_one_uses_one(owned: Owned) -> None:
 
 
 def test_every_topic_is_gone_in_the_end(owned: Owned, home: Path) -> None:
-    """Those of cases and that of probes; nobody else's is touched, and no entry is left."""
+    """The end deletes the run's topics, no foreign ones, and the undo log."""
     owned.brokers["mq-red"].topics["orders"] = 8
     with joined(owned) as cluster:
         cluster.create_topic(f"{PREFIX}-t", {"a": 3, "b": 1})
@@ -61,7 +61,7 @@ def test_every_topic_is_gone_in_the_end(owned: Owned, home: Path) -> None:
 
 
 def test_a_topic_without_the_prefix_or_of_somebody_else_is_refused(owned: Owned) -> None:
-    """It would be changed now and deleted in the end."""
+    """An existing topic, or one without the prefix, is refused: the end would delete it."""
     owned.brokers["mq-red"].topics[f"{PREFIX}-theirs"] = 8
     owned.brokers["mq-red"]._register(f"{PREFIX}-theirs")
     with joined(owned) as cluster:
@@ -73,7 +73,7 @@ def test_a_topic_without_the_prefix_or_of_somebody_else_is_refused(owned: Owned)
 
 
 def test_a_pause_is_the_owners_command_and_the_probe_its_proof(owned: Owned) -> None:
-    """The record names the broker as clients see it; every command is noted, and who witnessed it."""
+    """A pause executes the owner's command, a probe proves it, and commands.ndjson has both commands."""
     with joined(owned) as cluster:
         outcome = paused(cluster)
         assert cluster.state("mq-blue") is NodeState.RUNNING
@@ -90,7 +90,7 @@ def test_a_pause_is_the_owners_command_and_the_probe_its_proof(owned: Owned) -> 
 
 
 def test_a_state_command_that_did_not_reach_the_node_tells_nothing(owned: Owned) -> None:
-    """No output is how ps speaks of what is gone, but ssh without a connection says nothing either."""
+    """A failed state command gives no state: ssh without a connection is as silent as ps about a dead process."""
     unreachable = owned.described(timeout_s=0.5, kill="touch {flag}", restart="rm {flag} ", state="exit 255")
     cluster = joined(owned, unreachable)
     with pytest.raises(ClusterError, match=r"mq-red to be gone .* exit code 255"):
@@ -100,10 +100,10 @@ def test_a_state_command_that_did_not_reach_the_node_tells_nothing(owned: Owned)
 
 
 def test_what_an_earlier_run_left_paused_is_resumed_before_it_is_asked_anything(owned: Owned) -> None:
-    """It could not answer."""
+    """A broker left paused by an earlier run is resumed before queries."""
     cluster = joined(owned)
     cluster.pause("mq-blue")
-    cluster._undo_log._file.close()  # as the kernel does for a run that was killed, whose guardian was too
+    cluster._undo_log._file.close()  # as the kernel does for a killed run; its guardian was killed too
     cluster._guardian.close()
     cluster._channels.close()
     release, brokers = connect.clean_and_inspect(owned.described())
@@ -112,7 +112,7 @@ def test_what_an_earlier_run_left_paused_is_resumed_before_it_is_asked_anything(
 
 
 def test_a_state_command_must_agree(owned: Owned) -> None:
-    """A pause that it denies is a problem, even if the command has ended well."""
+    """A pause that the state command denies is a problem."""
     told = "test -e {flag} && echo paused || echo running"
     with joined(owned, owned.described(state=told)) as cluster:
         assert not paused(cluster).problems
@@ -124,7 +124,7 @@ def test_a_state_command_must_agree(owned: Owned) -> None:
 
 
 def test_a_pause_command_that_fails_tells_exit_code_and_stderr(owned: Owned) -> None:
-    """The case is invalid with that cause; the broker, which answers, has no pending entry."""
+    """A failed pause command is a problem with exit code and stderr."""
     failing = owned.described(timeout_s=0.5, pause="echo no route to mq-7 >&2; exit 255")
     with joined(owned, failing) as cluster:
         outcome = paused(cluster)
@@ -134,7 +134,7 @@ def test_a_pause_command_that_fails_tells_exit_code_and_stderr(owned: Owned) -> 
 
 
 def test_a_pause_command_that_hangs_is_killed_at_its_deadline(owned: Owned) -> None:
-    """And what it may have done by then is undone."""
+    """A pause command that hangs is killed at its deadline and undone."""
     hanging = owned.described(timeout_s=0.5, pause="touch {flag}; sleep 60")
     with joined(owned, hanging) as cluster:
         outcome = paused(cluster)
@@ -143,7 +143,7 @@ def test_a_pause_command_that_hangs_is_killed_at_its_deadline(owned: Owned) -> N
 
 
 def test_a_pause_without_effect_is_not_proven(owned: Owned) -> None:
-    """The command's word is not believed."""
+    """A pause command without effect is a problem."""
     with joined(owned, owned.described(pause="true", resume="true ")) as cluster:
         (problem,) = paused(cluster).problems
     assert "mq-blue not to answer while it is paused" in str(problem)
@@ -152,7 +152,7 @@ def test_a_pause_without_effect_is_not_proven(owned: Owned) -> None:
 def test_a_broker_that_cannot_be_resumed_is_shouted_about(
     owned: Owned, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With the command to run by hand; the entry stays in the undo log, and the next start tries again first."""
+    """A failed resume is reported with the command to execute manually; the next start retries it."""
     retry_at_once(monkeypatch)
     monkeypatch.setattr("rocketdiff.cluster.faults.proof.ANSWER_TIMEOUT_MS", 200)
     flag = owned.brokers["mq-blue"].flag
@@ -176,7 +176,7 @@ def test_a_broker_that_cannot_be_resumed_is_shouted_about(
 
 
 def test_an_act_that_did_not_end_well_is_noted_until_it_is_undone(owned: Owned) -> None:
-    """One that did is not: nothing of it is under way."""
+    """A failed action stays unfinished until it is undone."""
     with joined(owned, owned.described(timeout_s=0.3, kill="exit 1", restart="true ")) as cluster:
         cluster.pause("mq-red")
         with pytest.raises(ClusterError):
@@ -187,7 +187,7 @@ def test_an_act_that_did_not_end_well_is_noted_until_it_is_undone(owned: Owned) 
 
 
 def test_what_was_not_spelled_out_is_not_done(owned: Owned) -> None:
-    """Whoever asks."""
+    """A verb without a command, and an unknown node, are refused."""
     with joined(owned, owned.described(pause=None, resume=None)) as cluster:
         with pytest.raises(ClusterError, match=r"a pause command of mq-red in cluster\.yaml"):
             cluster.pause("mq-red")
@@ -198,7 +198,7 @@ def test_what_was_not_spelled_out_is_not_done(owned: Owned) -> None:
 
 
 def test_a_restart_by_somebody_else_is_noticed(owned: Owned) -> None:
-    """Between two looks, however short it was."""
+    """An external restart between two checks is detected, however short."""
     with joined(owned) as cluster:
         cluster.require_sound()
         owned.brokers["mq-blue"].booted = "2000"
@@ -207,7 +207,7 @@ def test_a_restart_by_somebody_else_is_noticed(owned: Owned) -> None:
 
 
 def test_settings_are_kept_as_evidence_and_secrets_are_not(owned: Owned) -> None:
-    """In place of logs, which are not ours."""
+    """Settings without passwords are kept as evidence; logs are not read."""
     with joined(owned) as cluster:
         assert cluster.log_tail("mq-red") == ("logs of an external cluster are not read",)
         assert cluster.unread_bytes("mq-red") is None
@@ -219,7 +219,7 @@ def test_settings_are_kept_as_evidence_and_secrets_are_not(owned: Owned) -> None
 
 
 def test_a_broker_that_nobody_knows_is_named_with_those_that_are_known(owned: Owned) -> None:
-    """Before anything is created."""
+    """A broker unknown to the name server is reported with the known ones."""
     owned.name_server.brokers["mq-green"] = owned.name_server.brokers.pop("mq-blue")
     with pytest.raises(ClusterError, match=r"a master broker mq-blue .* saw mq-green, mq-red"):
         joined(owned)
@@ -227,21 +227,21 @@ def test_a_broker_that_nobody_knows_is_named_with_those_that_are_known(owned: Ow
 
 
 def test_a_cluster_too_far_away_is_refused(owned: Owned, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its silence could not be told from its distance."""
+    """A distant cluster is refused: a slow answer would look like a pause."""
     monkeypatch.setattr("rocketdiff.cluster.external.inspect.SLOWEST_ANSWER_MS", 0.0)
     with pytest.raises(EnvironmentMissing, match="run nearer"):
         joined(owned)
 
 
 def test_a_second_run_on_the_same_cluster_is_refused(owned: Owned, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each would take the other's pauses for its own."""
+    """A second run on the same cluster is refused: their pauses would mix."""
     monkeypatch.setattr(connect, "_OTHERS_END_WITHIN_S", 0.1)
     with joined(owned), pytest.raises(ClusterError, match="no other run of yours on unit"):
         joined(owned)
 
 
 def test_slaves_are_not_ours_to_arrange(owned: Owned) -> None:
-    """A topology that needs them is refused."""
+    """A topology with slaves or a missing broker is refused."""
     with pytest.raises(UsageError, match="cannot set up slaves"):
         joined(owned, topology="master-with-slave-sync")
     with pytest.raises(UsageError, match=r"no broker c in cluster\.yaml"):

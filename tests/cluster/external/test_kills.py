@@ -1,4 +1,4 @@
-"""Kills and restarts by an owner's commands: when each is over, what is not blamed on anybody, and what cannot be undone."""
+"""Kills and restarts by the owner's commands."""
 
 import json
 import threading
@@ -18,20 +18,20 @@ from tests.cluster.external.owned import Owned, joined, retry_at_once
 
 
 def test_a_kill_and_a_restart_are_the_owners_commands(owned: Owned, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A restart by the owner's command is none that somebody else made."""
+    """A restart by the owner's command is not an external restart."""
     monkeypatch.setattr("rocketdiff.cluster.faults.proof.ANSWER_TIMEOUT_MS", 200)
     with joined(owned, owned.described(timeout_s=0.3, kill="touch {flag}", restart="rm {flag} ")) as cluster:
         cluster.kill("mq-red")
         assert cluster.state("mq-red") is NodeState.GONE
         owned.brokers["mq-red"].booted = "2000"
-        owned.brokers["mq-red"].figures_refused = 3  # a 5.x broker that has just come up
+        owned.brokers["mq-red"].figures_refused = 3  # a 5.x broker just after its start
         cluster.heal_all()
         assert cluster.state("mq-red") is NodeState.RUNNING
         cluster.require_sound()
 
 
 def test_a_kill_lasts_until_connections_are_refused(owned: Owned, monkeypatch: pytest.MonkeyPatch) -> None:
-    """``kill -9`` has ended before the process has: the fault would be shown not to be there, and the case be invalid."""
+    """A kill lasts until connections are refused: ``kill -9`` returns before the process ends."""
 
     def refused(node: Node) -> int:
         looks.append(node.name)
@@ -52,7 +52,7 @@ def test_a_kill_lasts_until_connections_are_refused(owned: Owned, monkeypatch: p
 def test_a_paused_name_server_is_not_waited_for_when_a_broker_comes_back(
     owned: Owned, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It cannot learn of the broker before it is resumed."""
+    """A broker's restart does not wait for a paused name server."""
     monkeypatch.setattr("rocketdiff.cluster.external.cluster._SERVE_AGAIN_S", 0.3)
     monkeypatch.setattr("rocketdiff.cluster.faults.proof.ANSWER_TIMEOUT_MS", 200)
     described = owned.described(timeout_s=0.3, kill="touch {flag}", restart="rm -f {flag} ")
@@ -70,7 +70,7 @@ def test_a_paused_name_server_is_not_waited_for_when_a_broker_comes_back(
 
 
 def test_a_broker_that_came_back_by_itself_is_not_restarted_and_its_case_is_invalid(owned: Owned) -> None:
-    """A supervisor was quicker; the next case begins with the broker as it is."""
+    """A broker that a supervisor restarted is not restarted again; only this case is invalid."""
     described = owned.described(timeout_s=0.3, kill="touch {flag}", restart="rm -f {flag}")
     with joined(owned, described) as cluster:
         cluster.kill("mq-red")
@@ -88,7 +88,7 @@ def test_a_broker_that_came_back_by_itself_is_not_restarted_and_its_case_is_inva
 def test_a_broker_that_cannot_be_restarted_is_told_by_the_schedule_and_in_the_end(
     owned: Owned, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The case is invalid, with the command's own words; the entry stays in the undo log until it can be undone."""
+    """A failed restart makes the case invalid; its undo entry stays until it succeeds."""
     retry_at_once(monkeypatch)
     monkeypatch.setattr("rocketdiff.cluster.faults.proof.ANSWER_TIMEOUT_MS", 200)
     flag = owned.brokers["mq-blue"].flag
@@ -111,7 +111,7 @@ def test_a_broker_that_cannot_be_restarted_is_told_by_the_schedule_and_in_the_en
 
 
 def test_a_kill_that_failed_leads_to_no_restart(owned: Owned) -> None:
-    """Neither by the schedule nor in the end: the broker is healthy."""
+    """A failed kill leads to no restart: the broker is healthy."""
     failing = owned.described(timeout_s=0.3, kill="exit 1", restart="touch {flag}.restarted")
     with joined(owned, failing) as cluster:
         spec = FaultSpec(1, FaultKind.KILL, "broker-b", 0.0, 0.1)

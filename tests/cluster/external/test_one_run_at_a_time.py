@@ -1,4 +1,4 @@
-"""One run at a time on somebody's cluster, however two of them meet."""
+"""One run at a time on an external cluster."""
 
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from tests.cluster.external.owned import Owned, joined
 
 
 def test_two_runs_that_start_at_once_see_each_other(owned: Owned, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Neither had been written down when the other looked first; the second look is after that."""
+    """Of two runs that start together, the second check finds the other, which had no log before."""
     monkeypatch.setattr(connect, "_NEWCOMERS_END_WITHIN_S", 0.1)
     monkeypatch.setattr(connect, "undo_killed_runs", lambda _: None)
     with joined(owned):
@@ -21,7 +21,7 @@ def test_two_runs_that_start_at_once_see_each_other(owned: Owned, home: Path, mo
 
 
 def test_a_run_that_dies_during_a_cleanup_is_waited_for(owned: Owned, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its guardian has locked its log, which is therefore not among the abandoned ones."""
+    """A run that dies during a cleanup is awaited, because its guardian has locked its log."""
     looks = iter([[], [LoggedRun("unit", owned.described().name_server_addresses, "runs/x")], []])
     monkeypatch.setattr(connect, "active_runs", lambda _: next(looks))
     connect.undo_killed_runs(owned.described())

@@ -1,4 +1,4 @@
-"""An owner's command: how it is run, when it is given up, what is kept of what it said, and what its word for a state means."""
+"""Owner's commands: execution, deadline, kept output and reported states."""
 
 import time
 from pathlib import Path
@@ -13,7 +13,7 @@ from tests.subjects.processes import gone
 
 
 def test_exit_code_output_and_error_are_kept(tmp_path: Path) -> None:
-    """It runs in the folder of its file."""
+    """A command runs in its file's folder; exit code and output are kept."""
     ran = run_command(OwnersCommand.of("pwd; echo sorry >&2; exit 3"), tmp_path, 5.0)
     assert (ran.exit_code, ran.output.strip(), ran.error) == (3, str(tmp_path), "sorry\n")
     assert not ran.succeeded
@@ -22,14 +22,14 @@ def test_exit_code_output_and_error_are_kept(tmp_path: Path) -> None:
 
 
 def test_a_list_is_run_without_a_shell(tmp_path: Path) -> None:
-    """Nothing in it is expanded."""
+    """A command given as a list runs without a shell."""
     ran = run_command(OwnersCommand.of(["echo", "$HOME; *"]), tmp_path, 5.0)
     assert ran.output == "$HOME; *\n"
     assert ran.shown == "echo '$HOME; *'"
 
 
 def test_a_command_that_hangs_is_killed_with_what_it_started(tmp_path: Path) -> None:
-    """At its deadline, children too: nothing goes on to pause a broker later."""
+    """A command that hangs is killed with its children, which could pause a broker later."""
     ran = run_command(OwnersCommand.of("sleep 60 & echo $!; wait"), tmp_path, 1.0)
     assert ran.exit_code is None
     assert "no end after" in ran.seen
@@ -37,7 +37,7 @@ def test_a_command_that_hangs_is_killed_with_what_it_started(tmp_path: Path) -> 
 
 
 def test_what_a_command_leaves_running_is_not_waited_for(tmp_path: Path) -> None:
-    """A restart may start a server that keeps its output open; it lives on."""
+    """A process that a command leaves running is not awaited, as for a restarted server."""
     waiting = "(until [ -e go ]; do sleep 0.02; done; touch served) & echo started"
     ran = run_command(OwnersCommand.of(waiting), tmp_path, 30.0)
     assert ran.succeeded
@@ -47,7 +47,7 @@ def test_what_a_command_leaves_running_is_not_waited_for(tmp_path: Path) -> None
 
 
 def test_a_command_waits_until_its_process_group_is_known(tmp_path: Path) -> None:
-    """What is not written down by then could not be ended by anybody else; told or not, it is the same process."""
+    """A command starts after its process group is recorded, so that others can end it; it has no input."""
     told: list[tuple[int, bool]] = []
 
     def note(group: int) -> None:
@@ -61,7 +61,7 @@ def test_a_command_waits_until_its_process_group_is_known(tmp_path: Path) -> Non
 
 
 def test_a_command_whose_group_could_not_be_noted_is_not_run(tmp_path: Path) -> None:
-    """As when the run is killed at that moment."""
+    """A command whose process group cannot be recorded is not executed."""
 
     def fail(_: int) -> None:
         raise OSError("disk full")
@@ -73,14 +73,14 @@ def test_a_command_whose_group_could_not_be_noted_is_not_run(tmp_path: Path) -> 
 
 
 def test_a_program_that_is_not_there_is_named(tmp_path: Path) -> None:
-    """As a shell would say it."""
+    """A missing program has exit code 127, as in a shell."""
     ran = run_command(OwnersCommand.of(["no-such-program", "x"]), tmp_path, 5.0)
     assert ran.exit_code == 127
     assert "no-such-program" in ran.seen
 
 
 def test_there_is_no_terminal_and_no_input(tmp_path: Path) -> None:
-    """What asks for a password fails instead of waiting for one."""
+    """A command has no terminal and no input, so a password prompt fails."""
     assert run_command(OwnersCommand.of("read line"), tmp_path, 5.0).exit_code == 1
     assert run_command(OwnersCommand.of("true </dev/tty"), tmp_path, 5.0).exit_code != 0
 
@@ -102,5 +102,5 @@ def test_there_is_no_terminal_and_no_input(tmp_path: Path) -> None:
     ],
 )
 def test_a_word_for_a_state_is_dockers_or_that_of_ps(output: str, state: NodeState | None) -> None:
-    """Anything else means nothing, and is never taken for one of them."""
+    """A state is a word of Docker or a code of ps."""
     assert parse_state(output) is state

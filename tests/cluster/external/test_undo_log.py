@@ -1,4 +1,4 @@
-"""The undo log is on disk before an action, and is performed by the next process after a killed run."""
+"""The undo log is on disk before each action; the next process executes it."""
 
 import os
 import signal
@@ -28,7 +28,7 @@ def topic(owned: Owned, name: str) -> DeleteTopic:
 
 
 def test_pending_entries_are_found_by_others_when_their_run_is_gone(home: Path) -> None:
-    """Not before; and what was undone is not pending any more."""
+    """Entries are abandoned only after their run's end; undone ones are not pending."""
     log = UndoLog.create(RUN_OF_LOG)
     first, second = (DeleteTopic(name, ("127.0.0.1:2",), ("127.0.0.1:1",)) for name in ("x-1", "x-2"))
     for entry in (first, second):
@@ -42,7 +42,7 @@ def test_pending_entries_are_found_by_others_when_their_run_is_gone(home: Path) 
 
 
 def test_a_line_that_was_cut_short_was_not_done_yet(home: Path) -> None:
-    """The rest is read."""
+    """An incomplete last line is ignored, because its action had not started."""
     log = UndoLog.create(RUN_OF_LOG)
     whole = DeleteTopic("x-1", (), ())
     log.record(whole)
@@ -53,7 +53,7 @@ def test_a_line_that_was_cut_short_was_not_done_yet(home: Path) -> None:
 
 
 def test_what_is_written_after_a_line_that_was_cut_short_is_read(home: Path) -> None:
-    """It does not become part of that line, which would leave pending for ever what was undone."""
+    """An entry after an incomplete line is read, so an undone entry does not stay pending."""
     log = UndoLog.create(RUN_OF_LOG)
     first, second = DeleteTopic("x-1", (), ()), DeleteTopic("x-2", (), ())
     log.record(first)
@@ -71,7 +71,7 @@ def test_what_is_written_after_a_line_that_was_cut_short_is_read(home: Path) -> 
 
 @pytest.mark.parametrize("damage", [b"\0\0\0\0", b"", b'{"type":"owner"}\n', b"\xff\n", b"x\n" * 3])
 def test_what_cannot_be_read_is_never_taken_for_nothing(home: Path, damage: bytes) -> None:
-    """One sentence says which file, and it stays."""
+    """An unreadable undo log is an error with exit code 69 and stays."""
     home.mkdir()
     (home / "b.ndjson").write_bytes(damage)
     said: list[object] = []
@@ -83,7 +83,7 @@ def test_what_cannot_be_read_is_never_taken_for_nothing(home: Path, damage: byte
 
 
 def test_zeros_after_an_entry_leave_it_pending(home: Path) -> None:
-    """A power cut; a lost line may have marked the entry as done."""
+    """Zero bytes after an entry are an error: a lost line may have marked it as done."""
     log = UndoLog.create(RUN_OF_LOG)
     log.record(DeleteTopic("x-1", (), ()))
     died(log)
@@ -95,7 +95,7 @@ def test_zeros_after_an_entry_leave_it_pending(home: Path) -> None:
 
 
 def test_a_folder_in_the_place_of_a_log_does_not_hide_the_others(home: Path) -> None:
-    """What can be cleaned is."""
+    """A folder named like a log does not prevent the cleaning of others."""
     (home / "a.ndjson").mkdir(parents=True)
     died(UndoLog.create(RUN_OF_LOG))
     with pytest.raises(ClusterError, match="Is a directory"):
@@ -104,7 +104,7 @@ def test_a_folder_in_the_place_of_a_log_does_not_hide_the_others(home: Path) -> 
 
 
 def test_a_log_without_pending_entries_is_removed(home: Path) -> None:
-    """Neither that of a run that ends, nor that of one that was killed before it did anything."""
+    """A log without pending entries is removed, also after a kill."""
     UndoLog.create(RUN_OF_LOG).close()
     assert not list(home.iterdir())
     died(UndoLog.create(RUN_OF_LOG))
@@ -113,14 +113,14 @@ def test_a_log_without_pending_entries_is_removed(home: Path) -> None:
 
 
 def test_only_its_user_can_read_an_undo_log(home: Path) -> None:
-    """It holds commands."""
+    """An undo log has mode 600, because it has commands."""
     log = UndoLog.create(RUN_OF_LOG)
     assert log.path.stat().st_mode & 0o777 == 0o600
     log.close()
 
 
 def test_clean_undoes_and_reports_each_entry(owned: Owned, home: Path) -> None:
-    """A paused broker first, for it could not delete a topic; that of others stays."""
+    """``clean`` resumes brokers before it deletes topics, reports each entry and keeps foreign topics."""
     for broker in owned.brokers.values():
         broker.topics |= {f"{PREFIX}-left": 4, f"{PREFIX}-of-another-run": 4}
     flag = owned.brokers["mq-blue"].flag
@@ -141,7 +141,7 @@ def test_clean_undoes_and_reports_each_entry(owned: Owned, home: Path) -> None:
 def test_what_cannot_be_undone_is_reported_and_stays_pending(
     owned: Owned, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """One server that does not answer keeps none of the others from being cleaned."""
+    """What cannot be undone is reported and stays pending; other servers are cleaned."""
     retry_at_once(monkeypatch)
     for broker in owned.brokers.values():
         broker.topics[f"{PREFIX}-left"] = 4
@@ -156,7 +156,7 @@ def test_what_cannot_be_undone_is_reported_and_stays_pending(
 
 
 def test_clean_leaves_a_living_run_alone(home: Path) -> None:
-    """And says that there is one."""
+    """``clean`` reports a living run and does not undo it."""
     log = UndoLog.create(RUN_OF_LOG)
     log.record(DeleteTopic("x", (), ()))
     said: list[str] = []
@@ -167,7 +167,7 @@ def test_clean_leaves_a_living_run_alone(home: Path) -> None:
 
 
 def test_kill_9_of_a_run_resumes_its_broker_and_deletes_its_topics(owned: Owned, home: Path) -> None:
-    """The guardian does, within seconds and without being asked; Ctrl-C at the terminal does not reach it."""
+    """After ``kill -9`` of a run its guardian resumes the broker and deletes topics."""
     flag = owned.brokers["mq-blue"].flag
     run = run_of(owned, home, owned.described())
     assert run.stdout is not None
@@ -181,7 +181,7 @@ def test_kill_9_of_a_run_resumes_its_broker_and_deletes_its_topics(owned: Owned,
 
 
 def test_the_guardian_is_not_reached_by_signals_and_ends_when_it_is_let_go(home: Path) -> None:
-    """Nothing of a run that ended well lives on."""
+    """The guardian has its own session, which Ctrl-C does not reach; close() ends it."""
     log = UndoLog.create(RUN_OF_LOG)
     guardian = Guardian(log.path)
     time.sleep(0.5)
@@ -195,7 +195,7 @@ def test_the_guardian_is_not_reached_by_signals_and_ends_when_it_is_let_go(home:
 
 
 def test_a_log_of_an_earlier_version_is_performed(owned: Owned, home: Path) -> None:
-    """Names of lines and fields are those of version 0.1.0; what is done already is not done again."""
+    """A log of version 0.1.0 is executed; its completed entries are not."""
     flag = owned.brokers["mq-blue"].flag
     flag.touch()
     owned.brokers["mq-red"].topics = {f"{PREFIX}-left": 4, f"{PREFIX}-done": 4}

@@ -1,4 +1,4 @@
-"""A pause or kill that did not end well may still take effect; a broker that is up again is not restarted."""
+"""Unfinished pauses and kills, which may still take effect."""
 
 import os
 import signal
@@ -17,7 +17,7 @@ from tests.cluster.external.owned import Owned, retry_at_once
 
 
 def test_a_node_that_answers_is_not_restarted(owned: Owned, home: Path) -> None:
-    """Its kill failed, or a supervisor was quicker: a restart would be done to a healthy broker."""
+    """A node that answers is not restarted: its kill failed or a supervisor restarted it."""
     log = UndoLog.create(RUN_OF_LOG)
     log.record(resume(owned, "touch restarted", timeout_s=0.3, verb="restart"))
     died(log)
@@ -29,7 +29,7 @@ def test_a_node_that_answers_is_not_restarted(owned: Owned, home: Path) -> None:
 def test_a_node_that_goes_down_a_moment_later_is_restarted(
     owned: Owned, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It answered while it was shutting down, which is what its kill command had asked for."""
+    """A node that goes down after a first answer is restarted: its kill was in progress."""
     retry_at_once(monkeypatch, 0.05)
     monkeypatch.setattr("rocketdiff.cluster.faults.proof.ANSWER_TIMEOUT_MS", 200)
     flag = owned.brokers["mq-blue"].flag
@@ -46,7 +46,7 @@ def test_a_node_that_goes_down_a_moment_later_is_restarted(
 def test_an_act_still_under_way_is_ended_before_it_is_undone(
     owned: Owned, home: Path, later_ticks: int, exit_code: int | None
 ) -> None:
-    """Only if it is that one: another process that has got its number is left alone."""
+    """A command still running is killed before its undo; a later process with its id is not."""
     act = subprocess.Popen(["/bin/sh", "-c", "sleep 600; exit 1"], start_new_session=True)
     try:
         log = UndoLog.create(RUN_OF_LOG)
@@ -67,7 +67,7 @@ def test_an_act_still_under_way_is_ended_before_it_is_undone(
 def test_a_pause_that_lands_after_its_command_was_given_up_is_undone_too(
     owned: Owned, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its ssh is dead here and goes on there: the broker answers at first, and is paused a moment later."""
+    """A pause that takes effect after its resume is resumed again: its ssh may continue on the node."""
     retry_at_once(monkeypatch, 0.05)
     monkeypatch.setattr("rocketdiff.cluster.faults.proof.ANSWER_TIMEOUT_MS", 200)
     flag = owned.brokers["mq-blue"].flag
@@ -92,7 +92,7 @@ def test_a_pause_that_lands_after_its_command_was_given_up_is_undone_too(
 
 
 def test_kill_9_while_a_pause_is_under_way_ends_the_pause(owned: Owned, home: Path) -> None:
-    """It would land after the broker was resumed, and stay; it never lands, so there is nothing to resume."""
+    """After ``kill -9`` of a run its guardian kills the pause command, so no broker is paused later."""
     flag = owned.brokers["mq-blue"].flag
     begun = flag.with_name(f"{flag.name}.begun")
     slow = owned.described(

@@ -30,33 +30,37 @@ SETUP = SubjectSetup(
 
 
 def test_every_setting_of_a_scenario_reaches_the_reference() -> None:
-    """A setting that the reference does not know would be a silent difference between the arms."""
+    """Every setting of a scenario reaches the reference; else the arms would silently differ."""
     settings = settings_of(SETUP)
     for name in ClientSettings.__dataclass_fields__:
         assert getattr(settings, name) == getattr(SETUP.settings, name)
 
 
 def test_settings_can_be_changed_for_the_warm_up() -> None:
-    """The warm producer has patience; the rest is the scenario's."""
+    """The warm-up producer has its own timeout; other settings are the scenario's."""
     settings = settings_of(SETUP, send_msg_timeout_ms=5_000)
     assert (settings.send_msg_timeout_ms, settings.retry_times_when_send_failed) == (5_000, 10)
 
 
 @pytest.mark.parametrize(("release", "has_batch"), [("4.0.0-incubating", False), ("4.1.0-incubating", True)])
 def test_batches_came_with_4_1_0(release: str, has_batch: bool) -> None:
-    """As in Java, whose 4.0.0-incubating has no call for them."""
+    """The reference has batches from 4.1.0-incubating on, as in Java."""
     assert ("batch" in capabilities_of(release)) is has_batch
 
 
 @pytest.mark.parametrize(("size", "body"), [(0, b"R/T/7"), (5, b"R/T/7"), (8, b"R/T/7...")])
 def test_a_body_begins_with_the_id(size: int, body: bytes) -> None:
-    """Padded with dots to the planned size, never cut."""
+    """A body is the message id, padded with dots to the planned size."""
     send = PlannedSend(7, 0, 0, SendKind.PLAIN, 0, size)
     assert body_of(message_id(SETUP, "T", 7), send) == body
 
 
 def test_an_attempt_whose_end_nobody_sees_is_told_when_its_send_is_given_up() -> None:
-    """A retry of the reference to 4.6.1 whose answer another request got: its message is stored, so the attempt must be known."""
+    """
+    An attempt without visible end is reported when its send is given up.
+
+    Up to 4.6.1 another request may get its response, although the message is stored.
+    """
     records: list[Record] = []
     client = ReferenceClient("4.2.0", SETUP, records.append)
     sends = [PlannedSend(number, 0, 0, SendKind.PLAIN, 0, 16, SendMode.ASYNC) for number in (1, 2)]

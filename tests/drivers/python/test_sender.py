@@ -1,4 +1,4 @@
-"""What a sender thread tells of its calls."""
+"""A sender thread's records of its calls."""
 
 import time
 from dataclasses import replace
@@ -14,22 +14,22 @@ MS = 1_000_000
 
 
 class BrokenBrokerError(Exception):
-    """Carries a code as RocketMQ's exceptions do."""
+    """Has a code like RocketMQ's exceptions."""
 
     code = 10002
 
 
 class NamelessError(Exception):
-    """Carries -1, Java's way of saying that there is no code."""
+    """Has -1, Java's value for no code."""
 
     code = -1
 
 
 class Fake:
-    """A client that answers, or raises what the send's argument says."""
+    """A client that answers, or raises as the send's argument states."""
 
     def prepare(self) -> None:
-        """Nothing to prepare."""
+        """Does nothing."""
 
     def message(self, send: PlannedSend) -> Any:
         return f"message {send.send}"
@@ -52,17 +52,17 @@ class Fake:
             told(self.send(replace(send, argument=0), message))
 
     def send_oneway(self, send: PlannedSend, message: Any) -> None:
-        """Nothing comes of it."""
+        """Does nothing."""
 
     def gave_up(self, send: PlannedSend, now_ns: int) -> None:
-        """Nothing was open."""
+        """Does nothing."""
 
     def shutdown(self) -> None:
-        """Nothing to end."""
+        """Does nothing."""
 
 
 def told(*sends: PlannedSend, start_ns: int = 0) -> list[Send]:
-    """Records of a sender that has sent these."""
+    """Send records of a sender for these sends."""
     records: list[Record] = []
     under_way = AsyncSends(records.append, 0.05, Fake().gave_up)
     Sender(0, sends, start_ns, Fake(), records.append, under_way).run()
@@ -75,7 +75,7 @@ def planned(send: int, argument: int = 0, due_ns: int = 0) -> PlannedSend:
 
 
 def test_an_answer_is_told_with_its_place() -> None:
-    """Status, queue and offset as the result says."""
+    """A send record has status, queue and offset of the client's result."""
     (record,) = told(planned(5))
     assert (record.send, record.status, record.broker, record.queue_id, record.queue_offset) == (
         5, "SEND_OK", "broker-a", 3, 17,
@@ -85,19 +85,19 @@ def test_an_answer_is_told_with_its_place() -> None:
 
 
 def test_what_was_raised_is_told_with_cause_and_code() -> None:
-    """Simple class names; no status."""
+    """A failed send has simple class names, message and code, and no status."""
     (record,) = told(planned(5, argument=1))
     assert (record.error, record.cause, record.code) == ("BrokenBrokerError", "TimeoutError", 10002)
     assert record.message == "two\nlines" and record.status is None
 
 
 def test_minus_one_is_no_code() -> None:
-    """Java's exceptions without a code carry -1."""
+    """-1, Java's value for exceptions without a code, is no code."""
     assert told(planned(5, argument=2))[0].code is None
 
 
 def test_no_send_begins_before_it_is_due() -> None:
-    """In order, each not before start and offset."""
+    """Sends start in order, none before its due time."""
     start_ns = time.monotonic_ns() + 20 * MS
     first, second = told(planned(0, due_ns=0), planned(1, due_ns=15 * MS), start_ns=start_ns)
     assert first.start_ns >= start_ns
@@ -105,12 +105,12 @@ def test_no_send_begins_before_it_is_due() -> None:
 
 
 def asynchronous(send: int, argument: int) -> PlannedSend:
-    """An asynchronous send whose fake callback is called so many times; 1: the call raises."""
+    """An asynchronous send. argument: number of callbacks; 1 makes the call raise."""
     return replace(planned(send, argument), mode=SendMode.ASYNC)
 
 
 def test_the_first_callback_is_the_answer_and_a_second_is_told_too() -> None:
-    """Of two calls of a callback the first ends the send."""
+    """The first callback ends the send; a second has its own record."""
     records: list[Record] = []
     under_way = AsyncSends(records.append, 0.05, Fake().gave_up)
     Sender(0, [asynchronous(0, 2)], 0, Fake(), records.append, under_way).run()
@@ -123,13 +123,13 @@ def test_the_first_callback_is_the_answer_and_a_second_is_told_too() -> None:
 
 
 def test_a_callback_that_never_comes_is_told_after_the_limit() -> None:
-    """The send is over, and its end is that nobody called back."""
+    """A missing callback ends its send after the limit with NeverCalledBack."""
     (answer,) = told(asynchronous(0, 0))
     assert answer.error == NEVER_CALLED_BACK
 
 
 def test_the_client_is_asked_what_was_still_open_before_the_send_is_told() -> None:
-    """An attempt comes before the end of its send."""
+    """An open attempt is reported before its send is given up."""
     told_in_order: list[object] = []
     under_way = AsyncSends(told_in_order.append, 0.05, lambda send, _now_ns: told_in_order.append(send.send))
     Sender(0, [asynchronous(3, 0)], 0, Fake(), told_in_order.append, under_way).run()
@@ -140,12 +140,12 @@ def test_the_client_is_asked_what_was_still_open_before_the_send_is_told() -> No
 
 
 def test_what_an_asynchronous_call_raises_is_its_answer() -> None:
-    """As to 4.2.0, where nobody calls back then."""
+    """An exception of an asynchronous call is its result, as up to 4.2.0 without callback."""
     (answer,) = told(asynchronous(0, 1))
     assert (answer.error, answer.code) == ("BrokenBrokerError", 10002)
 
 
 def test_a_one_way_send_has_neither_status_nor_error() -> None:
-    """It returned, and that is all there is to say."""
+    """A oneway send has neither status nor error."""
     (answer,) = told(replace(planned(0), mode=SendMode.ONEWAY))
     assert (answer.status, answer.error, answer.broker) == (None, None, None)

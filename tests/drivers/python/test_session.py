@@ -1,4 +1,4 @@
-"""Commands to a subject written in Python, and what it says to them."""
+"""Commands to a Python subject and its records."""
 
 import threading
 from collections.abc import Callable
@@ -21,7 +21,7 @@ SETUP = encode_setup(SubjectSetup(("127.0.0.1:1",), "T", "W", "G", "R", ClientSe
 
 @dataclass
 class Heard:
-    """Records, with a way to wait for one of a kind."""
+    """Records, and a wait for one of a kind."""
 
     records: list[Record] = field(default_factory=list)
     changed: threading.Condition = field(default_factory=threading.Condition)
@@ -53,20 +53,20 @@ class Willing:
     def route(self) -> int:
         return 0
 
-    def send(self, send: PlannedSend, message: Any) -> ClientResult:  # noqa: ARG002 - answers whatever it is
+    def send(self, send: PlannedSend, message: Any) -> ClientResult:  # noqa: ARG002 - ignores both
         return ClientResult("SEND_OK", "broker-a", 0, 0)
 
     def send_async(self, send: PlannedSend, message: Any, told: Told) -> None:
         told(self.send(send, message))
 
     def send_oneway(self, send: PlannedSend, message: Any) -> None:
-        """Nothing comes of it."""
+        """Does nothing."""
 
     def gave_up(self, send: PlannedSend, now_ns: int) -> None:
-        """Never asked."""
+        """Never called."""
 
     def shutdown(self) -> None:
-        """Nothing to end."""
+        """Does nothing."""
 
 
 def factory(client: Client) -> Callable[[SubjectSetup, Speak], Client]:
@@ -74,7 +74,7 @@ def factory(client: Client) -> Callable[[SubjectSetup, Speak], Client]:
 
 
 def test_a_session_from_plan_to_done() -> None:
-    """Plan, setup, ready, go, sends of both threads, done."""
+    """A session goes from plan and setup to ready, go, sends and done."""
     heard = Heard()
     session = Session(factory(Willing()), heard.speak)
     obey([*encode_plan(plan_of(0, 1, 0)), SETUP], session)
@@ -86,20 +86,20 @@ def test_a_session_from_plan_to_done() -> None:
 
 
 def test_stop_ends_the_commands() -> None:
-    """What comes after it is not read: it could not be obeyed either."""
+    """Commands after stop are not read."""
     commands = iter([STOP, b"no command at all"])
     obey(commands, Session(factory(Willing()), Heard().speak))
     assert list(commands) == [b"no command at all"]
 
 
 def test_go_before_ready_is_refused() -> None:
-    """Warm-up is not over."""
+    """Go before ready is refused."""
     with pytest.raises(ValueError, match="one go, after ready"):
         obey([encode_go(0)], Session(factory(Willing()), Heard().speak))
 
 
 def test_a_plan_after_setup_is_refused() -> None:
-    """Setup says that the plan is complete."""
+    """A plan after setup is refused: setup completes the plan."""
     heard = Heard()
     session = Session(factory(Willing()), heard.speak)
     with pytest.raises(ValueError, match="before setup"):
@@ -108,7 +108,7 @@ def test_a_plan_after_setup_is_refused() -> None:
 
 
 def test_a_client_that_cannot_prepare_says_why(capfd: pytest.CaptureFixture[str]) -> None:
-    """Stage and reason go to the runner, the rest to stderr."""
+    """A client that cannot prepare reports stage and reason."""
     heard = Heard()
     obey([SETUP], Session(factory(Willing("no cluster")), heard.speak))
     assert heard.await_kind(SubjectFailed) == SubjectFailed("setup", "OSError: no cluster")

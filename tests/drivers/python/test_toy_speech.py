@@ -1,4 +1,4 @@
-"""Toys that only talk wrongly, without a client."""
+"""Toys whose only defect is wrong records, without a client."""
 
 import os
 from collections.abc import Callable
@@ -19,7 +19,7 @@ from rocketdiff.subjects.reported_defects import strikes
 
 
 def said(make_speech: Callable[[RecordWriter], Speak], *records: Record) -> list[bytes]:
-    """Lines a toy makes of what it should say."""
+    """The lines that a toy writes for these records."""
     listening, speaking = os.pipe()
     writer = RecordWriter(speaking)
     speak = make_speech(writer)
@@ -36,22 +36,22 @@ def sent(send: int, queue_id: int = 0) -> Send:
 
 
 def test_every_defect_has_a_behaviour() -> None:
-    """The names of the runner's side are those of the program's."""
+    """The runner's list of defects equals the program's."""
     assert set(BEHAVIOURS) == set(DEFECTS)
 
 
 def test_a_defect_strikes_at_every_tenth_send() -> None:
-    """9, 19, 29: never at the first."""
+    """A defect affects sends 9, 19 and 29, never the first."""
     assert [send for send in range(30) if strikes(send)] == [9, 19, 29]
 
 
 def test_the_honest_one_says_what_there_is() -> None:
-    """One line a record."""
+    """The honest toy writes one line per record."""
     assert len(said(honest_speech, sent(8), sent(9))) == 2
 
 
 def test_one_answers_twice() -> None:
-    """Send 9, and only it."""
+    """A toy answers send 9 twice, and no other."""
     assert [decode_record(line).record for line in said(answering_twice, sent(8), sent(9))] == [
         sent(8),
         sent(9),
@@ -60,7 +60,7 @@ def test_one_answers_twice() -> None:
 
 
 def test_one_lies_about_its_queue() -> None:
-    """The next of the same broker's two queues, in attempt and answer alike; failed sends have no queue to lie about."""
+    """A toy reports another queue of the broker in attempt and send 9; a failed send has none."""
     route = RouteSeen(1, 1, (("broker-a", 0), ("broker-a", 1), ("broker-b", 0)))
     attempt = Attempt(9, 0, 0, "broker-a", 1, 1, 2)
     failed = Send(19, 0, 1, 2, error="MQClientException")
@@ -70,6 +70,6 @@ def test_one_lies_about_its_queue() -> None:
 
 
 def test_one_speaks_nonsense() -> None:
-    """After send 9."""
+    """A toy writes an invalid line after send 9."""
     lines = said(speaking_nonsense, sent(8), sent(9))
     assert len(lines) == 3 and not lines[2].startswith(b"{")

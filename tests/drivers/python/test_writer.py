@@ -1,4 +1,4 @@
-"""Records leave in the order of put."""
+"""Records are written in order."""
 
 import os
 
@@ -7,7 +7,7 @@ from rocketdiff.drivers.python.writer import RecordWriter
 
 
 def test_flush_writes_everything_put_so_far_in_order() -> None:
-    """Raw bytes, which only toys say, keep their place."""
+    """flush() writes all records in order, also the raw bytes of toys."""
     listening, speaking = os.pipe()
     writer = RecordWriter(speaking)
     writer.put(Ready(1))

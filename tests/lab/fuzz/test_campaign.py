@@ -1,4 +1,4 @@
-"""A fuzz campaign's stages: everything its workers need is brought once, by the one that starts them and before it does."""
+"""A fuzz campaign fetches everything once, before it starts its workers."""
 
 from pathlib import Path
 
@@ -15,7 +15,7 @@ SMALL = Effort(decisions=10, sends=10)
 
 @pytest.fixture
 def stages(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, tuple[str, ...]]]:
-    """What was begun, in order, for which releases; nothing is fetched and no process is started."""
+    """The stages begun and their releases, in order; nothing is fetched or started."""
     begun: list[tuple[str, tuple[str, ...]]] = []
 
     def fuzz(releases: tuple[str, ...], _effort: Effort, seed: int, *_: object) -> FuzzOutcome:
@@ -28,13 +28,13 @@ def stages(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, tuple[str, ...]]]
 
 
 def test_all_releases_are_fetched_once_before_the_workers_start(stages: list[object], tmp_path: Path) -> None:
-    """Workers that fetched for themselves would wait for each other, release by release."""
+    """All releases are fetched once before the workers, which would wait for each other."""
     assert campaign(RELEASES, SMALL, 7, tmp_path, as_json=False).code is ExitCode.CONFORMS
     assert stages == [("fetch", RELEASES), ("workers", RELEASES)]
 
 
 def test_nothing_is_fetched_for_a_campaign_that_is_refused(stages: list[object], tmp_path: Path) -> None:
-    """Neither for one that would do nothing nor for one whose findings could not be saved."""
+    """A campaign without work or output folder is refused before anything is fetched."""
     with pytest.raises(UsageError, match="something to do"):
         campaign(RELEASES, Effort(0, 0), 7, tmp_path, as_json=False)
     (tmp_path / "file").write_text("in the way")

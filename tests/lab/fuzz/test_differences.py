@@ -1,4 +1,4 @@
-"""Lock step: a host with a known defect is found out, at the line where it shows, in the releases that have it."""
+"""A host with a known defect differs in the releases that have it."""
 
 from dataclasses import replace
 
@@ -18,18 +18,18 @@ GROUPS = [SharedDialect(dialect_of("4.9.8"), ("4.9.8",)), SharedDialect(dialect_
 
 
 def with_the_old_walk(dialect: Dialect) -> Dialect:
-    """A defect: from 5.3.3 on, selection goes back to what it was without fault latency up to 4.7.1."""
+    """A defect from 5.3.3 on: selection without fault latency works as up to 4.7.1."""
     walk = selection.walk_past_last_broker
     return replace(dialect, select_plain=walk, select_queue=walk) if dialect.loop.per_request_cap else dialect
 
 
 def test_equal_answers_are_no_difference() -> None:
-    """Nothing is reported of a host that answers as the reference does."""
+    """A host that answers like the reference has no difference."""
     assert list(differences(ToyHost(), SCRIPTS, GROUPS)) == []
 
 
 def test_a_defect_is_found_in_the_releases_that_have_it() -> None:
-    """Each script shows it once for each of them; both lines are told."""
+    """A defect is found once per script and release that has it."""
     found = list(differences(ToyHost(with_the_old_walk), SCRIPTS, GROUPS))
     assert {one.release for one in found} == {"5.3.3", "5.5.0"}
     assert len(found) == len({(one.script, one.release) for one in found})
@@ -37,7 +37,7 @@ def test_a_defect_is_found_in_the_releases_that_have_it() -> None:
 
 
 def test_a_host_that_fails_is_a_difference() -> None:
-    """Its message is the line that differs."""
+    """A failing host is a difference with its message as the line."""
     (found,) = differences(ToyHost(broken=("4.9.8",)), SCRIPTS[:1], GROUPS)
     assert (found.release, found.line) == ("4.9.8", 2)
     assert found.java is not None
@@ -45,7 +45,7 @@ def test_a_host_that_fails_is_a_difference() -> None:
 
 
 def test_a_reference_that_fails_is_a_difference(monkeypatch: pytest.MonkeyPatch) -> None:
-    """An exception is its last line, not the end of the campaign."""
+    """An exception of the reference is its last line; the campaign continues."""
 
     def fail(_dialect: Dialect, _name: str, _script: object, *, trace: bool) -> list[str]:
         raise KeyError(f"queue, traced: {trace}")
@@ -55,7 +55,7 @@ def test_a_reference_that_fails_is_a_difference(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_every_release_is_in_one_behaviour() -> None:
-    """Of 39 releases at each depth; a selection knows fewer differences than a send."""
+    """Each of 39 releases is in one behaviour per depth; selection has fewer than sends."""
     for depth in Depth:
         releases = [release for group in behaviours(client_releases(), depth) for release in group.releases]
         assert sorted(releases) == sorted(client_releases())
@@ -63,6 +63,6 @@ def test_every_release_is_in_one_behaviour() -> None:
 
 
 def test_releases_of_one_behaviour_share_a_dialect_in_what_decides() -> None:
-    """The two previews select as the releases they were branched from."""
+    """The two previews select like the releases from which they were branched."""
     groups = behaviours(("4.9.0", "4.9.3", "5.0.0-PREVIEW", "5.0.0-ALPHA", "4.9.4"), Depth.SELECTION)
     assert [group.releases for group in groups] == [("4.9.0", "4.9.3", "5.0.0-PREVIEW", "5.0.0-ALPHA"), ("4.9.4",)]

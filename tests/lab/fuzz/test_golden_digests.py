@@ -1,4 +1,4 @@
-"""Golden digests of random scripts: the reference still gives the answers that the Java classes gave, and so do the classes."""
+"""Golden digests of random scripts: the reference and the classes still give the recorded answers."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -32,14 +32,14 @@ from rocketmq_reference.dialects import dialect_of
 CHECK = "python -m rocketdiff.lab.fuzz.golden_digests --check"
 RELEASES = client_releases()
 EVERY = 32
-"""The classes are asked for one script in 32 here, two of each depth; `python -m rocketdiff.lab.fuzz.golden_digests --check` for all."""
+"""The classes run one script in 32; `python -m rocketdiff.lab.fuzz.golden_digests --check` runs all."""
 
 TURNS = 4
-"""The dialects take turns at the scripts: each is asked for one in four. `make mutants` asks each for all."""
+"""Each dialect runs one script in four; `make mutants` runs all."""
 
 
 def told(wrong: Sequence[tuple[str, str]], as_release: str | None = None) -> str:
-    """All names, and the first difference: the classes are asked again, because a digest says that, not what."""
+    """Return the names and the first differing line; a digest has none, so the classes run again."""
     name, release = wrong[0]
     script = next(golden for golden in load_golden_digests() if golden.name == name).script()
     ours = run_reference(dialect_of(as_release or release), name, script, trace=True)
@@ -56,7 +56,7 @@ def told(wrong: Sequence[tuple[str, str]], as_release: str | None = None) -> str
 @pytest.mark.slow
 @pytest.mark.parametrize("depth", list(Depth))
 def test_the_reference_answers_as_the_classes_did(depth: Depth) -> None:
-    """Every dialect, every fourth script with golden digests; those that once told a mistake, every dialect."""
+    """Each dialect gives the golden digests of every fourth script and of those that once differed."""
     groups = behaviours(RELEASES, depth)
     wrong = []
     for number, golden in enumerate(golden for golden in load_golden_digests() if golden.depth is depth):
@@ -68,13 +68,13 @@ def test_the_reference_answers_as_the_classes_did(depth: Depth) -> None:
 
 
 def test_the_classes_answer_as_they_did(java_host: JavaHost) -> None:
-    """Drift of the Java host, of the generators or of the artifacts would show here."""
+    """The classes still give their golden digests: no drift of host, generators or artifacts."""
     committed = load_golden_digests()[::EVERY]
     assert list(drift(committed, execute(java_host, RELEASES, [golden.name for golden in committed]))) == []
 
 
 def test_all_scripts_and_releases_have_digests() -> None:
-    """None was left out when the file was written."""
+    """All scripts have digests of all releases."""
     committed = load_golden_digests()
     assert [golden.name for golden in committed] == list(corpus())
     assert len(committed) == sum(SCRIPTS_OF.values()) + len(ONCE_APART)
@@ -86,7 +86,7 @@ def _one(name: str = "fuzz-selection-1", script: str = "s", answers: Mapping[str
 
 
 def test_the_file_holds_what_was_written(tmp_path: Path) -> None:
-    """Answers are kept as a pattern over the releases."""
+    """The file is read as written; answers are a pattern over the releases."""
     file = tmp_path / "digests.json"
     releases = {release: artifacts_fingerprint(release) for release in ("4.9.8", "5.3.3", "5.5.0")}
     file.write_text(text_of([_one()], releases, "host"), encoding="utf-8")
@@ -95,7 +95,7 @@ def test_the_file_holds_what_was_written(tmp_path: Path) -> None:
 
 
 def test_drift_names_releases_and_causes() -> None:
-    """Another answer, another script and a missing one are three different things."""
+    """Drift distinguishes other answers, another script and missing digests."""
     changed = _one(answers={"4.9.8": "one", "5.3.3": "two", "5.5.0": "three"})
     assert list(drift([_one()], [_one()])) == []
     assert list(drift([_one()], [changed])) == ["fuzz-selection-1: other answers of 5.5.0"]
@@ -107,19 +107,19 @@ def test_drift_names_releases_and_causes() -> None:
 
 
 def test_what_the_digests_were_made_with_is_still_there() -> None:
-    """The same jars and the same sources of the host; otherwise: python -m rocketdiff.lab.fuzz.golden_digests."""
+    """Jars and host sources of the digests are current; else run: python -m rocketdiff.lab.fuzz.golden_digests."""
     assert list(stale()) == []
 
 
 def test_stale_digests_are_told(tmp_path: Path) -> None:
-    """Another host and another jar are two sentences."""
+    """A changed host and a changed jar are reported separately."""
     file = tmp_path / "digests.json"
     file.write_text(text_of([_one()], class_paths() | {"5.3.3": "another"}, "another host"), encoding="utf-8")
     assert list(stale(file)) == ["the sources of the Java host changed since", "other jars, or none, of 5.3.3"]
 
 
 def test_a_wrong_digest_is_told_with_the_first_difference() -> None:
-    """The 5.3.3 dialect answers a 4.9.8 question: the first line in which Java said otherwise, and the command for more."""
+    """A wrong digest is reported with the first differing line."""
     said = told([(load_golden_digests()[0].name, "4.9.8")], as_release="5.3.3")
     assert re.search(r"line \d+: reference '.*', Java '.*'\nmore: ", said), said
     assert CHECK in said

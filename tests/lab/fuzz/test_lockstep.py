@@ -1,4 +1,4 @@
-"""The reference and the real Java classes of all 39 releases, step by step over random scripts: not one difference."""
+"""The reference and the classes of all 39 releases answer random scripts alike."""
 
 import pytest
 
@@ -9,16 +9,16 @@ from rocketdiff.simulation.java_host import JavaHost
 from rocketdiff.simulation.script import Depth, parse_script
 
 FIRST_SCRIPT = 10_000
-"""Far from those with golden digests, which other tests run."""
+"""Far from the scripts with golden digests, which other tests run."""
 
 SCRIPTS = {Depth.SELECTION: 5, Depth.SEND_LOOP: 5, Depth.REMOTING: 5}
-"""Beside the 161 with golden digests; `rocketdiff fuzz` does millions."""
+"""In addition to the 161 with golden digests; `rocketdiff fuzz` runs millions."""
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("depth", list(Depth))
 def test_the_reference_does_what_the_classes_do(depth: Depth, java_host: JavaHost) -> None:
-    """Queue, attempts, result, exception, counters, publish list and fault table after every step of every release."""
+    """Queue, attempts, result, exception, counters, publish list and fault table agree after every step."""
     names = [name_of(depth, FIRST_SCRIPT + number) for number in range(SCRIPTS[depth])]
     scripts = ((name, parse_script(script_of(name), name)) for name in names)
     found = [

@@ -1,4 +1,4 @@
-"""Fuzzing: what is run depends on seed and budget alone, and a difference found is one for each dialect."""
+"""A fuzz run depends on seed and budget; it reports one difference per dialect and depth."""
 
 from dataclasses import replace
 
@@ -20,14 +20,14 @@ FOUND = FuzzDifference("fuzz-selection-9", "5.1.1", "java-5.1.1", 3, "a", "b")
 
 
 def test_the_same_seed_and_budget_are_the_same_work() -> None:
-    """Whatever the machine and the number of workers."""
+    """Seed and budget alone determine the work."""
     effort = Effort(decisions=2_000, sends=1_000)
     assert list(chunks(effort, 7)) == list(chunks(effort, 7))
     assert {number // SCRIPTS_OF_A_SEED for chunk in chunks(effort, 7) for number in chunk.numbers} == {7}
 
 
 def test_the_budget_is_met_at_every_depth() -> None:
-    """No less than asked for, and at most a chunk more."""
+    """Each depth gets its budget, and at most one chunk more."""
     effort = Effort(decisions=3_000, sends=2_000)
     for depth in Depth:
         weights = [chunk.weight for chunk in chunks(effort, 1) if chunk.depth is depth]
@@ -35,19 +35,19 @@ def test_the_budget_is_met_at_every_depth() -> None:
 
 
 def test_sends_are_divided_where_both_depths_are_asked_for() -> None:
-    """Otherwise one depth gets all of them, and a depth that is not asked for nothing."""
+    """Both deeper depths share the sends; a single one gets all."""
     assert Effort(10, 1_000).of(Depth.SEND_LOOP) + Effort(10, 1_000).of(Depth.REMOTING) == 1_000
     only = Effort(10, 1_000, (Depth.REMOTING,))
     assert [only.of(depth) for depth in Depth] == [0, 0, 1_000]
 
 
 def test_a_name_is_a_script() -> None:
-    """The name in a report is enough to make the script again."""
+    """The name in a report suffices to generate its script."""
     assert script_of(name_of(Depth.SEND_LOOP, 12)) == generate("send-loop", 12)
 
 
 def test_weights_count_decisions_and_sends() -> None:
-    """Selections and updates at one depth, messages at the others, those within timelines too."""
+    """A selection script weighs its selections and updates, others their messages, including timelines."""
     steps = [{"do": "update"}, {"do": "select"}, {"do": "advance", "ms": 1}]
     assert weight_of({"depth": "selection", "steps": steps}) == 2
     sends = [
@@ -59,7 +59,7 @@ def test_weights_count_decisions_and_sends() -> None:
 
 
 def test_one_difference_of_a_dialect_and_depth_is_shown() -> None:
-    """The same defect shows in many scripts and releases; the first by name and line stands for it."""
+    """Of several differences in a dialect and depth the first is shown."""
     others = [
         replace(FOUND, release="5.1.2"),
         replace(FOUND, script="fuzz-selection-8"),
@@ -70,7 +70,7 @@ def test_one_difference_of_a_dialect_and_depth_is_shown() -> None:
 
 
 def test_the_summary_is_for_machines() -> None:
-    """One line, clean or not, with everything needed to do it again."""
+    """The summary is one line with everything needed to repeat the run."""
     outcome = FuzzOutcome(("4.9.8", "5.3.3"), 3, {Depth.SELECTION: 100, Depth.SEND_LOOP: 20, Depth.REMOTING: 5})
     assert outcome.summary == "FUZZ clean releases=2 decisions=100 sends=25 seed=3"
     outcome.found.append(FOUND)

@@ -1,4 +1,4 @@
-"""Workers: all work is done, errors come back as what they are, and nobody is left behind."""
+"""Workers complete all work, return their errors and never outlive their owner."""
 
 import multiprocessing
 import os
@@ -26,7 +26,7 @@ if __name__ == "__main__":
 
 
 def doubled(number: int) -> int:
-    """Refuses one number, and dies of another."""
+    """Raises for 13 and kills its process for 17."""
     if number == 13:
         raise UsageError("a lucky number", seen="13", hint="14")
     if number == 17:
@@ -35,7 +35,7 @@ def doubled(number: int) -> int:
 
 
 def test_all_pieces_are_done_by_all_workers() -> None:
-    """In whatever order."""
+    """All pieces are done, in any order, and the workers end."""
     with pool(2) as executor:
         assert sorted(as_they_come(executor, doubled, range(10), 2)) == [2 * number for number in range(10)]
         assert list(as_they_come(executor, doubled, [], 2)) == []
@@ -44,7 +44,7 @@ def test_all_pieces_are_done_by_all_workers() -> None:
 
 @pytest.mark.parametrize(("number", "kind", "says"), [(13, "UsageError", "14"), (17, "HarnessError", "it died")])
 def test_errors_of_a_worker_are_raised_here(number: int, kind: str, says: str) -> None:
-    """With their class and words, and the workers still end."""
+    """A worker's error is raised with its class and message, and the workers end."""
     with pytest.raises(HarnessError, match=says) as raised, pool(2) as executor:
         list(as_they_come(executor, doubled, [number], 2))
     assert type(raised.value).__name__ == kind
@@ -52,7 +52,7 @@ def test_errors_of_a_worker_are_raised_here(number: int, kind: str, says: str) -
 
 
 def test_kill_9_of_the_owner_ends_the_workers(tmp_path: Path) -> None:
-    """Also one that is at work."""
+    """Kill -9 of the owner also ends a busy worker."""
     program = tmp_path / "owner.py"
     program.write_text(OWNER)
     environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT), *filter(None, sys.path)])}

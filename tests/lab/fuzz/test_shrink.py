@@ -1,4 +1,4 @@
-"""Shrinking: small results, the same every time, whatever the predicate thinks of nonsense."""
+"""Shrinking gives small, repeatable results, even if the predicate fails on a script."""
 
 from typing import Any
 
@@ -11,14 +11,13 @@ from rocketdiff.simulation.script import parse_script
 
 
 def _updates(script: dict[str, Any], least_ms: int) -> int:
-    """How many updates of at least that latency a script that can be read has."""
     parse_script(script, "shrinking")
     found = [step for step in script["steps"] if step["do"] == "update"]
     return sum(update["latency_ms"] >= least_ms for update in found)
 
 
 def test_only_what_matters_is_left() -> None:
-    """Two slow updates are wanted: two steps, the smallest latency that is slow, one broker with a plain name."""
+    """Two slow updates shrink to two steps, the least slow latency and one broker."""
     small = shrink(generate("selection", 5), lambda script: _updates(script, 550) >= 2)
     assert small["steps"] == [{"do": "update", "broker": "a", "latency_ms": 550, "isolation": False}] * 2
     assert list(small["route"]) == ["a"]
@@ -26,7 +25,7 @@ def test_only_what_matters_is_left() -> None:
 
 
 def test_the_result_is_the_same_every_time() -> None:
-    """Nothing is drawn at random."""
+    """Shrinking is not random: the same script gives the same result."""
     script = generate("send-loop", 7)
 
     def holds(candidate: dict[str, Any]) -> bool:
@@ -37,7 +36,7 @@ def test_the_result_is_the_same_every_time() -> None:
 
 
 def test_a_script_that_cannot_be_read_does_not_count() -> None:
-    """UsageError of the predicate is a no."""
+    """A UsageError of the predicate counts as false."""
 
     def holds(candidate: dict[str, Any]) -> bool:
         if len(candidate["steps"]) < 4:
@@ -48,7 +47,7 @@ def test_a_script_that_cannot_be_read_does_not_count() -> None:
 
 
 def test_timelines_and_lists_shrink_too() -> None:
-    """Entries of a timeline go one by one; a list of one answer becomes that answer."""
+    """Timeline entries are removed singly, and a list of one answer becomes that answer."""
     entries = [
         {"at_ms": 50, "action": {"do": "broker", "name": "a", "answers": ["timeout", 7]}},
         {"at_ms": 60, "action": {"do": "send", "mode": "sync"}},
@@ -63,13 +62,13 @@ def test_timelines_and_lists_shrink_too() -> None:
 
 
 def test_a_predicate_must_hold_to_begin_with() -> None:
-    """Otherwise there is nothing to keep."""
+    """A predicate that does not hold at first is refused."""
     with pytest.raises(ValueError, match="does not hold"):
         shrink(generate("selection", 1), lambda _: False)
 
 
 def test_trials_are_limited() -> None:
-    """The predicate is asked so often and no more, and never twice about one script."""
+    """The predicate is called at most ``max_trials`` times, and once per script."""
     asked: list[str] = []
 
     def holds(candidate: dict[str, Any]) -> bool:

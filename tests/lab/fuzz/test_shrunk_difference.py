@@ -1,4 +1,4 @@
-"""Evidence: a difference comes with a script a person can read, its step and the rule."""
+"""A difference comes with a small script, its step and its rule."""
 
 import json
 from pathlib import Path
@@ -16,7 +16,7 @@ NAME = name_of(Depth.SELECTION, 1)
 
 
 def test_a_difference_becomes_a_small_script(tmp_path: Path) -> None:
-    """A selection after a failure on two brokers is all it takes to tell the old walk from the new; it is saved as a script."""
+    """The old and new walk differ in a script of at most three steps, which is saved."""
     scripts = [(NAME, parse_script(script_of(NAME), NAME))]
     (found,) = differences(HOST, scripts, [SharedDialect(dialect_of("5.3.3"), ("5.3.3",))])
     evidence = shrunk_difference(found, HOST)
@@ -29,7 +29,7 @@ def test_a_difference_becomes_a_small_script(tmp_path: Path) -> None:
 
 
 def test_a_host_that_fails_is_told_too() -> None:
-    """There is no line to take apart then."""
+    """A failing host is reported without a line analysis."""
     broken = ToyHost(broken=("5.3.3",))
     scripts = [(NAME, parse_script(script_of(NAME), NAME))]
     (found,) = differences(broken, scripts, [SharedDialect(dialect_of("5.3.3"), ("5.3.3",))])
@@ -38,14 +38,14 @@ def test_a_host_that_fails_is_told_too() -> None:
 
 
 def test_a_difference_that_is_gone_is_said_to_be_so() -> None:
-    """Shrinking would have nothing to hold on to."""
+    """A difference that does not recur is reported as gone."""
     scripts = [(NAME, parse_script(script_of(NAME), NAME))]
     (found,) = differences(HOST, scripts, [SharedDialect(dialect_of("5.3.3"), ("5.3.3",))])
     assert shrunk_difference(found, ToyHost()).words == (GONE,)
 
 
 def test_a_script_that_both_refuse_is_no_difference() -> None:
-    """Shrinking must not end in one; and it must keep to the kind of difference it began with."""
+    """A script that both sides refuse is no difference; shrinking keeps the kind of difference."""
     answer = '{"script": "S", "step": 0, "select": {"broker": "a", "queue_id": 0}}'
     assert kind_of(["failed: a"], ["raised UsageError: b"]) is None
     assert kind_of([answer], [answer]) is None

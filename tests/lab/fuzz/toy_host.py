@@ -1,4 +1,4 @@
-"""A Java host that is none: the reference itself under another name, right or with one thing wrong."""
+"""A toy Java host: the reference, correct or with one defect."""
 
 from collections.abc import Callable, Iterable, Iterator
 
@@ -19,7 +19,6 @@ class ToyHost:
         self._broken = broken
 
     def finish_all(self, jobs: Iterable[Job]) -> Iterator[Finished]:
-        """One after the other."""
         for job in list(jobs):
             error = HarnessError("a host that works", seen="a toy") if job.release in self._broken else None
             dialect = self._alter(dialect_of(job.release))

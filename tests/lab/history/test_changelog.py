@@ -1,4 +1,4 @@
-"""Changes on the way between releases: named by standard scripts, found by random ones too."""
+"""Changes between releases, named by standard scripts and also found by random ones."""
 
 from rocketdiff.lab.history.changelog import BehaviourChange, EdgeChanges, changelog, changelog_data, changelog_lines
 from rocketdiff.lab.history.lineage import Edge, Way, way
@@ -13,12 +13,11 @@ EFFECT = toy_standard("effect", {"4.7.0": "little", "4.8.0": "much"}, follows=("
 
 
 def found_by(runner: ToyRunner, *random: NamedScript) -> tuple[EdgeChanges, ...]:
-    """The changelog of two toy standard scripts and the random ones."""
     return changelog(toy_executions(runner), toy_corpus(runner, (RULE, EFFECT), RELEASES, random), WAY)
 
 
 def test_a_change_is_put_into_words() -> None:
-    """By the golden answers that the two sides gave."""
+    """A change has a sentence made from the golden answers of both sides."""
     quiet, changed = found_by(by_table({"rule": {"4.8.0": 1}}))
     assert quiet == EdgeChanges(Edge("4.7.0", "4.7.1"), ())
     (change,) = changed.changes
@@ -27,20 +26,20 @@ def test_a_change_is_put_into_words() -> None:
 
 
 def test_what_follows_is_not_told_twice() -> None:
-    """It is named under the change that accounts for it."""
+    """A change that follows from another one is listed under it."""
     (change,) = found_by(by_table({"rule": {"4.8.0": 1}, "effect": {"4.8.0": 1}}))[1].changes
     assert change.behaviour == "rule"
     assert change.also == ("effect",)
 
 
 def test_an_effect_without_its_cause_is_told() -> None:
-    """Nothing that was seen is lost."""
+    """An effect without its cause is reported."""
     (change,) = found_by(by_table({"effect": {"4.8.0": 1}}))[1].changes
     assert (change.behaviour, change.also) == ("effect", ())
 
 
 def test_an_answer_without_words_is_shown_as_it_is() -> None:
-    """A release or a patched build whose answer no golden group knows; in one line, which no other repeats."""
+    """An answer unknown to all golden groups is printed once, in one line."""
     corpus = toy_corpus(by_table({}), (RULE,), RELEASES)
     found = changelog(toy_executions(by_table({"rule": {"4.8.0": 3}})), corpus, WAY)
     (change,) = found[1].changes
@@ -52,7 +51,7 @@ def test_an_answer_without_words_is_shown_as_it_is() -> None:
 
 
 def test_what_only_random_scripts_show_is_made_small() -> None:
-    """The toy differs from 4.8.0 on where a broker failed before; everything else goes from the script."""
+    """A difference that only a random script shows is shrunk to a selection after a failure."""
 
     def queue_of(release: str, _name: str, script: Script) -> int:
         failed = any(isinstance(step, Select) and step.last_broker for step in script.steps)
@@ -73,7 +72,7 @@ def test_what_only_random_scripts_show_is_made_small() -> None:
 
 
 def test_random_scripts_are_silent_where_a_standard_one_speaks() -> None:
-    """The standard script is the smaller one; that others differ as well is said, for it may be for another reason."""
+    """Beside a standard script random ones are only counted; their reason may be another."""
     random = NamedScript("random-1", RULE.script)
     found = found_by(by_table({"rule": {"4.8.0": 1}, "random-1": {"4.8.0": 1}}), random)
     assert [change.behaviour for change in found[1].changes] == ["rule"]
@@ -83,7 +82,7 @@ def test_random_scripts_are_silent_where_a_standard_one_speaks() -> None:
 
 
 def test_data_has_edges_with_and_without_changes() -> None:
-    """Programs read from, to, behaviour, depth, sentence and script."""
+    """Data has unchanged steps, and per change its releases, behaviour, depth and script."""
     data = changelog_data(WAY, found_by(by_table({"rule": {"4.8.0": 1}})))
     assert data["unchanged"] == [{"from": "4.7.0", "to": "4.7.1", "side": False}]
     (edge,) = data["edges"]
@@ -95,7 +94,7 @@ def test_data_has_edges_with_and_without_changes() -> None:
 
 
 def test_text_ends_with_what_did_not_change() -> None:
-    """And says where a way turns."""
+    """Text ends with the unchanged steps and names the common ancestor."""
     found = found_by(by_table({"rule": {"4.8.0": 1}}))
     lines = list(changelog_lines(Way(WAY.edges, "4.7.0"), found))
     assert "common ancestor 4.7.0" in lines[0]
@@ -104,7 +103,7 @@ def test_text_ends_with_what_did_not_change() -> None:
 
 
 def test_a_side_line_is_marked() -> None:
-    """Its changes never came into the release that the way leads to."""
+    """A side line is marked, because its changes never entered the target release."""
     runner = by_table({"rule": {"4.9.8": 1}})
     corpus = toy_corpus(runner, (RULE,), ("4.7.0", "4.8.0", "4.9.8"))
     path = way("4.9.7", "5.0.0")
@@ -115,7 +114,7 @@ def test_a_side_line_is_marked() -> None:
 
 
 def test_a_change_knows_its_depth() -> None:
-    """That of its script."""
+    """A change has the depth of its script."""
     (change,) = found_by(by_table({"rule": {"4.8.0": 1}}))[1].changes
     assert isinstance(change, BehaviourChange)
     assert change.depth == "selection"

@@ -1,4 +1,4 @@
-"""Executions: each pair once, remembered by what decided its answer."""
+"""Each pair of release and script runs once; its answer is cached."""
 
 import dataclasses
 from pathlib import Path
@@ -13,7 +13,7 @@ ONE = NamedScript("one", SCRIPT)
 
 
 def test_equal_answers_have_equal_digests() -> None:
-    """Two releases that give the same lines cannot be told apart by digest."""
+    """Releases with equal lines have equal digests."""
     runner = by_table({"one": {"4.8.0": 1}})
     digests = toy_executions(runner).digests(("4.7.0", "4.7.1", "4.8.0"), (ONE,))
     assert digests["4.7.0", "one"] == digests["4.7.1", "one"] == digest_of([select_line("one", 0)])
@@ -21,7 +21,7 @@ def test_equal_answers_have_equal_digests() -> None:
 
 
 def test_a_second_time_nothing_is_executed(tmp_path: Path) -> None:
-    """The store remembers over executions."""
+    """A second execution with the same store runs nothing."""
     store = tmp_path / "deep" / "digests.sqlite"
     first, second = by_table({}), by_table({})
     before = toy_executions(first, store).digests(("4.7.1", "4.8.0"), (ONE,))
@@ -31,7 +31,7 @@ def test_a_second_time_nothing_is_executed(tmp_path: Path) -> None:
 
 
 def test_another_fingerprint_is_executed_again(tmp_path: Path) -> None:
-    """A change of artifacts or host forgets what was remembered."""
+    """Another fingerprint, of artifacts or host, runs again."""
     store, runner = tmp_path / "digests.sqlite", by_table({})
     executions = toy_executions(runner, store)
     executions.digests(("4.7.1",), (ONE,))
@@ -40,7 +40,7 @@ def test_another_fingerprint_is_executed_again(tmp_path: Path) -> None:
 
 
 def test_a_damaged_store_costs_time_only(tmp_path: Path) -> None:
-    """Everything is executed as if there were none."""
+    """With a damaged store everything runs again."""
     store, runner = tmp_path / "digests.sqlite", by_table({})
     store.write_text("this is no database, and never was one")
     assert toy_executions(runner, store).digests(("4.7.1",), (ONE,))["4.7.1", "one"]
@@ -48,7 +48,7 @@ def test_a_damaged_store_costs_time_only(tmp_path: Path) -> None:
 
 
 def test_progress_is_told() -> None:
-    """At the end at the latest."""
+    """Progress is reported at least at the end."""
     told: list[tuple[int, int]] = []
     runner = ToyRunner(lambda *_: 0)
     executions = dataclasses.replace(toy_executions(runner), on_progress=lambda done, total: told.append((done, total)))
@@ -57,7 +57,7 @@ def test_progress_is_told() -> None:
 
 
 def test_lines_are_executed_once_for_each_pair() -> None:
-    """However often they are wanted."""
+    """Lines of a repeated pair run once."""
     runner = by_table({"one": {"4.8.0": 2}})
     lines = toy_executions(runner).lines([("4.7.1", ONE), ("4.8.0", ONE), ("4.7.1", ONE)])
     assert lines == {("4.7.1", "one"): (select_line("one", 0),), ("4.8.0", "one"): (select_line("one", 2),)}
@@ -65,7 +65,7 @@ def test_lines_are_executed_once_for_each_pair() -> None:
 
 
 def test_lines_of_a_remembered_answer_are_not_executed_again(tmp_path: Path) -> None:
-    """The digest was executed and is that of a golden answer, so the lines are the golden ones."""
+    """A cached digest that is a golden one gives the golden lines without running."""
     runner = by_table({"one": {"4.8.0": 1}})
     golden = (select_line("one", 1),)
     executions = dataclasses.replace(
@@ -79,7 +79,7 @@ def test_lines_of_a_remembered_answer_are_not_executed_again(tmp_path: Path) -> 
 
 
 def test_another_depth_is_executed_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A script that leaves its depth open may be run deeper tomorrow, with the same text."""
+    """Another depth runs again, because an open depth may be deeper later."""
     store, runner = tmp_path / "digests.sqlite", by_table({})
     toy_executions(runner, store).digests(("4.7.1",), (ONE,))
     monkeypatch.setattr("rocketdiff.lab.history.execution_cache.depth_of", lambda _: Depth.REMOTING)

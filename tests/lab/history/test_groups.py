@@ -1,4 +1,4 @@
-"""Which releases behave alike, and the pages that say so."""
+"""Groups of releases that behave alike, and their pages."""
 
 from rocketdiff.lab.history import groups_page
 from rocketdiff.lab.history.changelog import Corpus
@@ -13,12 +13,11 @@ WALK = toy_standard("retry-walk", {"4.7.0": "one tick", "4.8.0": "a tick a queue
 
 
 def corpus_of(runner: ToyRunner, *standard: StandardScript, random: tuple[NamedScript, ...] = ()) -> Corpus:
-    """A corpus of toy scripts."""
     return toy_corpus(runner, standard, RELEASES, random)
 
 
 def test_equal_answers_to_everything_make_a_group() -> None:
-    """Named in the order of the release lines."""
+    """Releases with equal answers are a group, named in release order."""
     runner = by_table({"retry-walk": {"4.8.0": 1, "4.9.0": 1}})
     found = grouping(toy_executions(runner), corpus_of(runner, WALK), Depth.SELECTION, RELEASES)
     assert found.groups == (ReleaseGroup("SA", ("4.7.0", "4.7.1")), ReleaseGroup("SB", ("4.8.0", "4.9.0")))
@@ -26,7 +25,7 @@ def test_equal_answers_to_everything_make_a_group() -> None:
 
 
 def test_a_random_script_divides_too() -> None:
-    """What no standard script shows is not lost."""
+    """A random script divides groups too."""
     runner = by_table({"random-1": {"4.7.1": 2}})
     corpus = corpus_of(runner, WALK, random=(NamedScript("random-1", WALK.script),))
     found = grouping(toy_executions(runner), corpus, Depth.SELECTION, RELEASES)
@@ -34,7 +33,7 @@ def test_a_random_script_divides_too() -> None:
 
 
 def test_a_deeper_depth_includes_the_shallower_ones() -> None:
-    """A send shows 4.9.0 apart at the send loop, and not at selection."""
+    """A deeper depth includes the shallower ones: a send separates 4.9.0 at the send loop."""
     sends = parse_script({"format": 1, "route": {"a": 1}, "steps": [{"do": "send", "mode": "sync"}]}, "sends")
     deep = StandardScript("sends", sends, WALK.about)
     runner = by_table({"retry-walk": {"4.8.0": 1, "4.9.0": 1}, "sends": {"4.9.0": 1}})
@@ -51,7 +50,7 @@ def test_a_deeper_depth_includes_the_shallower_ones() -> None:
 
 
 def test_the_rule_table_joins_neighbours() -> None:
-    """One row for each stretch of the lines that behaves the same; what no published release does says so."""
+    """The rule table has one row per range of equal releases and marks answers of no release."""
     golden = corpus_of(by_table({"retry-walk": {"4.8.0": 1}}), WALK).golden
     runner = by_table({"retry-walk": {"4.8.0": 1, "4.9.0": 2}})
     assert rule_rows(toy_executions(runner), (WALK,), golden, RELEASES) == (
@@ -62,7 +61,7 @@ def test_the_rule_table_joins_neighbours() -> None:
 
 
 def test_pages_hold_groups_rule_and_changes() -> None:
-    """The same content in Markdown and HTML, and for programs."""
+    """Markdown, HTML, text and data have the same groups and changes."""
     runner = by_table({"retry-walk": {"4.8.0": 1, "4.9.0": 1}})
     corpus = corpus_of(runner, WALK)
     report = groups_report(toy_executions(runner), corpus, (Depth.SELECTION,), RELEASES)
@@ -82,6 +81,6 @@ def test_pages_hold_groups_rule_and_changes() -> None:
 
 
 def test_long_stretches_are_told_by_their_ends() -> None:
-    """Up to three releases are named."""
+    """A range of more than three releases is written by its ends."""
     assert groups_page.span(("1", "2", "3")) == "1, 2, 3"
     assert groups_page.span(("1", "2", "3", "4")) == "1 … 4"

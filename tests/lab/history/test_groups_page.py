@@ -1,4 +1,4 @@
-"""The committed page of groups and changes, and that nothing else divides the releases."""
+"""The committed page of groups matches golden data, and nothing else divides the releases."""
 
 from collections.abc import Iterable, Iterator
 
@@ -30,14 +30,13 @@ SELECTION_GROUPS = {
     "SI": "5.1.4",
     "SJ": "5.2.0 5.3.0 5.3.1 5.3.2 5.3.3 5.4.0 5.5.0",
 }
-"""As the history of the producer has them."""
+"""As in the history of the producer."""
 
 
 class GoldenRunner:
-    """Answers standard scripts with golden data, and random ones with nothing."""
+    """Answers standard scripts with golden data and random ones with nothing."""
 
     def run_all(self, jobs: Iterable[Job]) -> Iterator[tuple[Job, list[str]]]:
-        """No class is executed."""
         for job in jobs:
             golden = load_golden().get(job.name)
             group = golden.of(job.release) if golden else None
@@ -49,25 +48,24 @@ GOLDEN = Executions(GoldenRunner(), ForgetfulStore(), lambda release: release)
 
 @pytest.fixture(scope="module")
 def report() -> GroupsReport:
-    """By golden data alone."""
     corpus = corpus_up_to(Depth.REMOTING, load_standard(), load_golden())
     return groups_report(GOLDEN, corpus, list(Depth), client_releases())
 
 
 def test_the_committed_page_is_what_golden_data_say(report: GroupsReport) -> None:
-    """Else: rocketdiff groups --markdown fixtures/simulation/groups.md."""
+    """The committed page is up to date; else run: rocketdiff groups --markdown fixtures/simulation/groups.md."""
     rows = rule_rows(GOLDEN, load_standard(), load_golden(), client_releases())
     assert resource("fixtures/simulation/groups.md").read_text("utf-8") == markdown(report, rows)
 
 
 def test_ten_groups_choose_queues_alike(report: GroupsReport) -> None:
-    """SA to SJ."""
+    """Ten groups, SA to SJ, choose queues alike."""
     selection = report.groupings[0]
     assert {group.name: " ".join(group.releases) for group in selection.groups} == SELECTION_GROUPS
 
 
 def test_each_dialect_is_a_group(report: GroupsReport) -> None:
-    """Releases behave alike at the deepest depth exactly when the reference has one dialect for them."""
+    """At the deepest depth each group is one dialect of the reference."""
     dialects: dict[str, list[str]] = {}
     for release in client_releases():
         dialects.setdefault(dialect_of(release).name, []).append(release)
@@ -75,14 +73,14 @@ def test_each_dialect_is_a_group(report: GroupsReport) -> None:
 
 
 def test_every_change_has_words(report: GroupsReport) -> None:
-    """At every step of every line."""
+    """Every change has a sentence."""
     assert [
         change.sentence for edge in report.edges for change in edge.changes if not change.sentence.startswith("now ")
     ] == []
 
 
 def test_no_random_script_divides_a_group(report: GroupsReport) -> None:
-    """What the standard scripts cannot tell apart the classes do alike on random ones too: they did when asked for golden digests."""
+    """Random scripts, by their golden digests, divide no group."""
     order = list(Depth)
     for grouping in report.groupings:
         scripts = [one for one in load_golden_digests() if order.index(one.depth) <= order.index(grouping.depth)]

@@ -1,4 +1,4 @@
-"""The ways between releases."""
+"""Paths between releases."""
 
 import pytest
 
@@ -7,17 +7,16 @@ from rocketdiff.lab.history.lineage import Edge, Way, every_edge, releases_on, w
 
 
 def on_the_way(before: str, after: str) -> tuple[Edge, ...]:
-    """Without the branches beside it."""
     return tuple(edge for edge in way(before, after).edges if not edge.side)
 
 
 def test_forward_goes_over_the_fork_at_4_9_4() -> None:
-    """5.0.0 was developed from 4.9.4; 4.9.5 to 4.9.8 are another branch."""
+    """The path leads from 4.9.4, where 5.0.0 began, without the branch 4.9.5 to 4.9.8."""
     assert on_the_way("4.9.3", "5.1.0") == (Edge("4.9.3", "4.9.4"), Edge("4.9.4", "5.0.0"), Edge("5.0.0", "5.1.0"))
 
 
 def test_branches_that_ended_stand_where_they_leave_the_way() -> None:
-    """4.9.8 is older than 5.0.0 and was never merged into it; 5.0.0-ALPHA left at 4.9.3."""
+    """Ended branches are listed where they leave: 5.0.0-ALPHA at 4.9.3, unmerged 4.9.8 at 4.9.4."""
     edges = way("4.9.3", "5.1.0").edges
     assert edges[0] == Edge("4.9.3", "5.0.0-ALPHA", side=True)
     assert edges[2:6] == tuple(
@@ -28,18 +27,18 @@ def test_branches_that_ended_stand_where_they_leave_the_way() -> None:
 
 
 def test_only_branches_between_the_two_are_followed() -> None:
-    """Nothing lies beside the way from 5.1.0 to 5.2.0, nor is 5.0.0 beside that from 4.9.3 to 4.9.6."""
+    """Only branches between the two releases are followed."""
     assert way("5.1.3", "5.2.0").edges == (Edge("5.1.3", "5.1.4"), Edge("5.1.4", "5.2.0"))
     assert way("4.9.3", "4.9.6").edges == (Edge("4.9.3", "4.9.4"), Edge("4.9.4", "4.9.5"), Edge("4.9.5", "4.9.6"))
 
 
 def test_back_is_the_same_way_turned_round() -> None:
-    """A downgrade undoes the edges, the youngest first."""
+    """A downgrade is the same path reversed."""
     assert on_the_way("5.1.0", "4.9.4") == (Edge("5.1.0", "5.0.0"), Edge("5.0.0", "4.9.4"))
 
 
 def test_between_branches_the_way_turns_at_the_common_ancestor() -> None:
-    """From 4.9.6 one must go back to 4.9.4 before one can go forward to 5.0.0."""
+    """Between branches the path turns at the common ancestor: from 4.9.6 over 4.9.4 to 5.0.0."""
     found = way("4.9.6", "5.0.0")
     assert found.turns_at == "4.9.4"
     assert on_the_way("4.9.6", "5.0.0") == (Edge("4.9.6", "4.9.5"), Edge("4.9.5", "4.9.4"), Edge("4.9.4", "5.0.0"))
@@ -47,12 +46,12 @@ def test_between_branches_the_way_turns_at_the_common_ancestor() -> None:
 
 
 def test_a_release_and_itself() -> None:
-    """Nothing lies between."""
+    """The path from a release to itself is empty."""
     assert way("5.3.3", "5.3.3") == Way(())
 
 
 def test_every_release_but_the_first_has_an_edge() -> None:
-    """38 edges for 39 releases; the previews hang where they left the line."""
+    """The 39 releases have 38 edges; previews are attached where they left."""
     edges = every_edge()
     assert len(edges) == 38
     assert Edge("4.9.0", "5.0.0-PREVIEW") in edges
@@ -61,11 +60,11 @@ def test_every_release_but_the_first_has_an_edge() -> None:
 
 
 def test_releases_on_edges() -> None:
-    """Each once."""
+    """Each release on a path is listed once."""
     assert releases_on(on_the_way("4.9.3", "5.0.0")) == ("4.9.3", "4.9.4", "5.0.0")
 
 
 def test_an_unknown_release_is_refused() -> None:
-    """And the known ones are listed."""
+    """An unknown release is refused, with the known ones listed."""
     with pytest.raises(UsageError, match=r"saw 6\.0\.0.*5\.5\.0"):
         way("4.9.4", "6.0.0")

@@ -1,4 +1,4 @@
-"""Toy releases whose answers are literal: a runner without Java, and the executions that are made with it."""
+"""Toy releases with literal answers: a runner without Java, and executions with it."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
@@ -15,12 +15,11 @@ SCRIPT = parse_script({"format": 1, "route": {"a": 4}, "start_index": 0, "steps"
 
 
 def select_line(name: str, queue_id: int) -> str:
-    """An answer: a queue of broker a."""
     return f'{{"script": "{name}", "step": 0, "select": {{"broker": "a", "queue_id": {queue_id}}}}}'
 
 
 class ForgetfulStore(DigestStore):
-    """Remembers nothing: everything is executed."""
+    """Stores nothing, so everything runs."""
 
     def read(self, keys: Iterable[str]) -> dict[str, str]:  # noqa: ARG002 - nothing is known of any
         return {}
@@ -30,31 +29,28 @@ class ForgetfulStore(DigestStore):
 
 
 class ToyRunner:
-    """Answers with the queue that the toy's behaviour says; counts what it was asked."""
+    """Answers with the queue that ``queue_of`` gives and records its jobs."""
 
     def __init__(self, queue_of: Callable[[str, str, Script], int]) -> None:
         self.queue_of = queue_of
         self.jobs: list[tuple[str, str]] = []
 
     def run_all(self, jobs: Iterable[Job]) -> Iterator[tuple[Job, list[str]]]:
-        """One line a job."""
         for job in jobs:
             self.jobs.append((job.release, job.name))
             yield job, [select_line(job.name, self.queue_of(job.release, job.name, job.script))]
 
 
 def by_table(answers: Mapping[str, Mapping[str, int]]) -> ToyRunner:
-    """A runner from script → release → queue; a release that is not named gives queue 0."""
+    """A runner from script → release → queue; other releases give queue 0."""
     return ToyRunner(lambda release, name, _: answers.get(name, {}).get(release, 0))
 
 
 def toy_executions(runner: ToyRunner, store: Path | None = None) -> Executions:
-    """Executions by a toy runner; what was asked before is forgotten unless there is a file for it."""
     return Executions(runner, DigestStore(store) if store else ForgetfulStore(), lambda release: f"toy {release}")
 
 
 def toy_standard(name: str, answers: Mapping[str, str], follows: tuple[str, ...] = ()) -> StandardScript:
-    """A standard script with words for its answers, by release."""
     about = About(rows=("A1",), shows=f"What {name} does.", matters="It matters.", answers=answers, follows=follows)
     return StandardScript(name, SCRIPT, about)
 
@@ -65,7 +61,7 @@ def toy_corpus(
     releases: tuple[str, ...],
     random: tuple[NamedScript, ...] = (),
 ) -> Corpus:
-    """A corpus whose golden data is what the runner answers."""
+    """A corpus whose golden data are the runner's answers."""
     golden = {}
     for one in standard:
         answers = runner.run_all([Job(release, one.name, one.script) for release in releases])

@@ -1,4 +1,4 @@
-"""A standalone Spark on loopback: a master and workers, each in a working directory of its own."""
+"""A standalone Spark cluster on loopback, each process in its own directory."""
 
 import os
 import re
@@ -17,33 +17,32 @@ from rocketdiff.releases.class_archive import archive_flags
 from rocketdiff.releases.jdk import find_java
 
 PATIENCE_S = 90.0
-"""A JVM on a busy machine."""
+"""Limit for a JVM on a busy machine."""
 
 _MASTER = re.compile(r"Starting Spark master at (spark://\S+)")
 _REGISTERED = re.compile(r"Successfully registered with master")
 
 
 def jvm_options(folder: Path) -> str:
-    """Of JVMs that live for seconds: those of a local session, with its class archive where an earlier session has left one."""
+    """Options of a local session, because these JVMs live for seconds; with an existing class archive."""
     archive = class_archive(folder)
     return " ".join((*LOCAL_JAVA, *archive_flags(None if archive is None else archive.mapped)))
 
 
 @dataclass(frozen=True, slots=True)
 class Standalone:
-    """The address of the master, and process group of each worker."""
+    """Address of the master, and each worker's process group."""
 
     master: str
     workers: tuple[subprocess.Popen[bytes], ...]
 
     def kill_worker(self) -> None:
-        """SIGKILL the first worker with its executor."""
         os.killpg(self.workers[0].pid, signal.SIGKILL)
 
 
 @contextmanager
 def standalone(folder: Path, workers: int) -> Iterator[Standalone]:
-    """Started, with all workers registered; nothing of it is left afterwards."""
+    """Start and register all workers; kill everything at the end."""
     with ExitStack() as stack:
         log = folder / "master.log"
         stack.enter_context(_started(folder / "master", log, "master.Master", "--port", "0"))
@@ -100,7 +99,7 @@ def _started(folder: Path, log: Path, what: str, *arguments: str) -> Iterator[su
 
 
 def _said(log: Path, wanted: re.Pattern[str]) -> str:
-    """The first group of a line that is waited for, or the whole of it."""
+    """Wait for a matching line; return its first group or the whole match."""
     end = time.monotonic() + PATIENCE_S
     while time.monotonic() < end:
         if found := wanted.search(log.read_text(errors="replace")):

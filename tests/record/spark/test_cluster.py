@@ -1,4 +1,4 @@
-"""Another Spark than this machine's own: code is shipped, a worker dies in the middle, and the answers are the same."""
+"""A record on a Spark cluster: code is shipped, a worker is killed, the answers are the same."""
 
 import subprocess
 import sys
@@ -21,13 +21,11 @@ RUNS = 12
 
 
 def spoil(told: Told) -> None:
-    """Lose two messages."""
     told.stored = [one for one in told.stored if one.send not in (3, 40)]
 
 
 @pytest.fixture
 def cluster(tmp_path: Path) -> Iterator[Standalone]:
-    """A master and two workers of a core each, in folders of their own."""
     with standalone(tmp_path / "cluster", workers=2) as started:
         yield started
 
@@ -36,7 +34,11 @@ def cluster(tmp_path: Path) -> Iterator[Standalone]:
 def test_a_worker_that_is_killed_in_the_middle_changes_no_row(
     tmp_path: Path, cluster: Standalone, new_run: NewRun
 ) -> None:
-    """Judged by `rocketdiff record judge --master spark://…` from another folder; its first worker dies when the first facts are on disk."""
+    """
+    A remote Spark master writes the same rows as one process, although a worker is killed.
+
+    The worker is killed when the first facts are on disk.
+    """
     runs = [new_run(f"run-{number:02}", change=spoil if number % 3 == 0 else None) for number in range(RUNS)]
     here, there = RecordPlace.named(str(tmp_path / "here")), RecordPlace.named(str(tmp_path / "there"))
     for place in (here, there):
@@ -62,6 +64,6 @@ def test_a_worker_that_is_killed_in_the_middle_changes_no_row(
     assert check(there, Here()) == []
     assert dict(status(there).verdicts)["diverges"] == RUNS // 3
     shipped = list((tmp_path / "cluster").glob("worker-*/work/*/*/rocketdiff-code.zip"))
-    # A worker that came late on a busy machine may have died before it was given anything.
+    # On a busy machine the first worker may be killed before it gets any work.
     assert "worker-1" in {path.relative_to(tmp_path / "cluster").parts[0] for path in shipped}
     assert not list(elsewhere.iterdir())

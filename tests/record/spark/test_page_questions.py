@@ -1,4 +1,4 @@
-"""What the page of a record asks of Spark."""
+"""Spark's answers for the page of a record."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -19,14 +19,13 @@ pytestmark = [
 
 
 def spoil(told: Told) -> None:
-    """Lose a message."""
     told.stored = [one for one in told.stored if one.send != 3]
 
 
 def test_the_page_is_told_what_changed_between_runs_and_between_releases(
     spark: SparkSession, new_run: Callable[..., Path], recorded: Callable[..., RecordPlace]
 ) -> None:
-    """Two releases, of which the later one loses a message: new between them, and 0 of 1 and 1 of 1 runs."""
+    """The page shows a loss as new between two releases, with 0 of 1 and 1 of 1 runs."""
     runs = [new_run("a", candidate="python:5.1.4"), new_run("b", candidate="python:5.3.3", change=spoil)]
     rows = ask_page(spark, look(recorded(*runs)), concluding().scope)
     (change,) = (row for row in rows.changes if row["check"] == "loss")

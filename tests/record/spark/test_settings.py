@@ -1,4 +1,4 @@
-"""What Spark is told, by the size of the work and by the user; and what is said of a task that could not do its work."""
+"""Spark's settings by the size of the work and by the user, and messages about failed tasks."""
 
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from rocketdiff.record.storage.tables import Kept, NewFile
 
 
 def test_settings_go_by_size() -> None:
-    """Code is made for queries about many runs, on any master; JVMs elsewhere compile little for a few."""
+    """Spark generates code only for queries about many runs; remote JVMs compile little for a few."""
     for master in (None, "local[2]", "spark://h:7077"):
         assert settings_for(master, MANY_RUNS)["spark.sql.codegen.wholeStage"] == "true"
         assert settings_for(master, MANY_RUNS - 1)["spark.sql.codegen.wholeStage"] == "false"
@@ -21,7 +21,7 @@ def test_settings_go_by_size() -> None:
 
 
 def test_a_setting_of_the_user_is_a_pair() -> None:
-    """The value may hold an equals sign."""
+    """`--conf` takes a name that begins with spark., and a value that may hold an equals sign."""
     assert pairs(["spark.executor.extraJavaOptions=-Da=b"]) == {"spark.executor.extraJavaOptions": "-Da=b"}
     for text in ("spark.executor.memory", "executor.memory=2g", "=2"):
         with pytest.raises(UsageError, match="expected --conf"):
@@ -29,7 +29,7 @@ def test_a_setting_of_the_user_is_a_pair() -> None:
 
 
 def test_files_that_the_driver_cannot_see_are_not_committed(place: RecordPlace) -> None:
-    """A worker wrote them to a folder of its own that has the same name."""
+    """Files that a worker wrote to its own folder, where the driver cannot see them, are not committed."""
     snapshot = look_or_make(place)
     file = NewFile(Kept.RUNS, "month=2026-11/batch=b/b-1.parquet", "2026-11", "b", 10, 1, "r", "r")
     with pytest.raises(EnvironmentMissing, match="1 of them not there"):
@@ -38,7 +38,7 @@ def test_files_that_the_driver_cannot_see_are_not_committed(place: RecordPlace) 
 
 
 def test_a_traceback_of_a_task_is_told_by_its_last_line() -> None:
-    """Not by Spark's words round it."""
+    """A failed task is reported by the last line of its traceback."""
     text = 'Job aborted:\nTraceback (most recent call last):\n  File "x.py", line 3\nFileNotFoundError: [Errno 2] /shared/runs\n\n\tat org.apache.spark'
     assert _last_line(text) == "FileNotFoundError: [Errno 2] /shared/runs"
     assert _last_line("Connection refused") == "Connection refused"

@@ -1,4 +1,4 @@
-"""The record on Spark: the same rows, answers and quarantine as in one process."""
+"""On Spark a record has the same rows, answers and quarantine as in one process."""
 
 import shutil
 from collections.abc import Callable
@@ -28,12 +28,11 @@ NewRun = Callable[..., Path]
 
 
 def spoil(told: Told) -> None:
-    """Lose two messages."""
     told.stored = [one for one in told.stored if one.send not in (3, 40)]
 
 
 def test_tasks_write_what_one_process_writes(spark: SparkSession, tmp_path: Path, new_run: NewRun) -> None:
-    """Every table, row by row: two runs, one of them lossy, a copy, and a damaged one."""
+    """Spark tasks write the same rows as one process: two runs, a copy, and a damaged run."""
     runs = [new_run("good"), new_run("lossy", change=spoil), new_run("cut")]
     (runs[2] / "sends" / "01-baseline.parquet").write_bytes(b"PAR1")
     runs.append(shutil.copytree(runs[0], tmp_path / "copy"))
@@ -54,7 +53,7 @@ def test_tasks_write_what_one_process_writes(spark: SparkSession, tmp_path: Path
 def test_a_file_of_the_record_that_is_gone_is_one_message(
     spark: SparkSession, recorded: Callable[..., RecordPlace], new_run: NewRun
 ) -> None:
-    """Asked of Spark, which plans by the files that the tables name."""
+    """A query on Spark reports a missing file of the record in one message."""
     place = recorded(new_run("run-1", change=spoil))
     (answers,) = look(place).paths(Kept.ANSWERS)
     Path(answers).unlink()

@@ -1,4 +1,4 @@
-"""A server, and clients of releases."""
+"""A server, and clients of given releases."""
 
 from collections.abc import Callable, Iterator
 
@@ -9,7 +9,6 @@ from tests.reference_impl.connections.requesting import Client, Echo
 
 @pytest.fixture
 def server() -> Iterator[Echo]:
-    """A server that echoes, or does not."""
     echo = Echo()
     yield echo
     echo.close()
@@ -17,7 +16,7 @@ def server() -> Iterator[Echo]:
 
 @pytest.fixture
 def client_of() -> Iterator[Callable[[str], Client]]:
-    """Makes clients of releases, which are shut down in the end."""
+    """Create clients by release; they are shut down after the test."""
     made: list[Client] = []
 
     def make(release: str) -> Client:

@@ -1,4 +1,4 @@
-"""Requests of a release over real sockets, without a producer above them; and a server that echoes, or does not."""
+"""Requests of a release over real sockets, without a producer, and a scriptable server."""
 
 import queue
 import ssl
@@ -20,15 +20,15 @@ from rocketmq_reference.remoting.errors import RemotingTimeoutException
 from rocketmq_reference.remoting.frames import Command, respond_to
 from tests.reference_impl.fake_broker import FakeServer, HangUp, Late, Reply, Silence
 
-LONG_MS = 10_000  # never waited for: what a test expects comes at once, and only a failure waits
+LONG_MS = 10_000  # elapses only in a failing test
 SHORT_MS = 50
 PATIENCE_S = 10
 LATE, SILENT, HANGS_UP, RESETS = 1, 2, 3, 4
-LATER = 5  # so much later than a short wait that a busy machine tells the two apart
+LATER = 5  # late enough to differ from SHORT_MS on a busy machine
 
 
 class Echo(FakeServer):
-    """Answers with the request's own fields; codes 1 and 5 are answered late, 2 never, 3 hung up on, 4 with a reset."""
+    """Echoes requests; codes 1 and 5 are answered late, 2 never, 3 closes the connection, 4 resets it."""
 
     def __init__(self, tls: ssl.SSLContext | None = None) -> None:
         self._late: set[int] = set()
@@ -52,7 +52,7 @@ class Echo(FakeServer):
 
 
 class SkewedHost(LiveHost):
-    """A host whose clock a test moves."""
+    """A host whose clock a test can move."""
 
     ahead_ms = 0
 
@@ -62,7 +62,7 @@ class SkewedHost(LiveHost):
 
 
 class Told:
-    """Keeps the ends it is told, and the names of the threads that do."""
+    """Records the ends of requests, and the names of the reporting threads."""
 
     def __init__(self) -> None:
         self._ends: queue.Queue[tuple[AsyncEnd, str]] = queue.Queue()
@@ -80,7 +80,7 @@ class Told:
 
 
 class Client:
-    """The connections of a client of a release."""
+    """The connections of a client of one release."""
 
     def __init__(self, release: str, tls: ssl.SSLContext | None = None) -> None:
         self.host = SkewedHost("test", {CALLBACKS: 4})
@@ -104,7 +104,6 @@ class Client:
         self.host.tell(self.remoting.scan)
 
     def await_close(self, server: FakeServer) -> None:
-        """Until the server's end of the connection is seen to be gone."""
         await_that(lambda: not self.is_open(server))
 
     def is_open(self, server: FakeServer) -> bool:
@@ -128,7 +127,7 @@ def await_unanswered(invoke: Callable[[], object]) -> None:
     """
     Make a request that times out after it was written.
 
-    Where so many threads share a core that the time is up before, it is made again.
+    It is repeated if on a busy machine the time is up before the write.
     """
     is_written = False
     while not is_written:

@@ -1,4 +1,4 @@
-"""Requests that nobody waits for: whose answer is whose, what a lost connection, a refusal and a scan tell, and where."""
+"""Asynchronous and one-way requests."""
 
 import time
 from collections.abc import Callable
@@ -17,12 +17,12 @@ from tests.reference_impl.connections.requesting import HANGS_UP, RESETS, SILENT
 
 ClientOf = Callable[[str], Client]
 EITHER = pytest.mark.parametrize("release", ["4.9.8", "5.3.3"])
-"""A release that waits for connections, and one that does not."""
+"""A release that waits for its connection, and one that does not."""
 
 
 @EITHER
 def test_answers_find_their_requests(client_of: ClientOf, server: Echo, release: str) -> None:
-    """Many at once over one connection; they are told by the pool's threads."""
+    """50 concurrent requests over one connection get their own answers, in threads of the callback pool."""
     client, told = client_of(release), [Told() for _ in range(50)]
     for number, one in enumerate(told):
         client.invoke_async(server, one, Command(0, {"n": str(number)}))
@@ -35,7 +35,7 @@ def test_answers_find_their_requests(client_of: ClientOf, server: Echo, release:
 
 @EITHER
 def test_beside_synchronous_requests(client_of: ClientOf, server: Echo, release: str) -> None:
-    """Whoever reads hands over what is the other's."""
+    """Asynchronous and synchronous requests share a connection, and each gets its own answer."""
     client, told = client_of(release), Told()
     for _ in range(20):
         client.invoke_async(server, told, Command(0, body=b"x"))
@@ -48,7 +48,7 @@ def test_beside_synchronous_requests(client_of: ClientOf, server: Echo, release:
     ("release", "code"), [("4.3.0", RESETS), ("5.5.0", RESETS), ("5.1.3", HANGS_UP), ("5.5.0", HANGS_UP)]
 )
 def test_a_lost_connection(client_of: ClientOf, server: Echo, release: str, code: int) -> None:
-    """Fails what waits on it: after a reset from 4.3.0 on, after an orderly close from 5.1.3 on."""
+    """A reset fails pending requests from 4.3.0 on, an orderly close from 5.1.3 on."""
     told = Told()
     client_of(release).invoke_async(server, told, Command(code))
     end, thread = told.end()
@@ -57,7 +57,7 @@ def test_a_lost_connection(client_of: ClientOf, server: Echo, release: str, code
 
 
 def test_an_orderly_close_to_5_1_2_is_not_noticed(client_of: ClientOf, server: Echo) -> None:
-    """But by the scan, once the time has been up for a second."""
+    """To 5.1.2 an orderly close fails no request; the scan ends it a second after its timeout."""
     client, told = client_of("5.1.1"), Told()
     client.invoke_async(server, told, Command(HANGS_UP), 5_000)
     client.await_close(server)
@@ -69,7 +69,7 @@ def test_an_orderly_close_to_5_1_2_is_not_noticed(client_of: ClientOf, server: E
 
 
 def test_a_close_after_the_scan_is_nobodys(client_of: ClientOf, server: Echo) -> None:
-    """Each request ends once."""
+    """A request that a scan has ended does not end again."""
     client, told = client_of("5.5.0"), Told()
     client.invoke_async(server, told, Command(SILENT), 5_000)
     await_that(lambda: bool(server.requests))
@@ -83,7 +83,7 @@ def test_a_close_after_the_scan_is_nobodys(client_of: ClientOf, server: Echo) ->
 
 
 def test_a_refused_connection(client_of: ClientOf, server: Echo) -> None:
-    """Thrown to 5.2.0; then told at once, by the event loop."""
+    """A refused connect is thrown to 5.2.0; later the event loop reports it at once."""
     server.refuse()
     told = Told()
     with pytest.raises(RemotingConnectException):
@@ -96,7 +96,7 @@ def test_a_refused_connection(client_of: ClientOf, server: Echo) -> None:
 
 @pytest.mark.parametrize(("release", "ends"), [("5.3.3", 2), ("5.4.0", 1)])
 def test_a_connection_that_came_too_late(client_of: ClientOf, server: Echo, release: str, ends: int) -> None:
-    """One failure, and to 5.3.3 a second one."""
+    """A connect longer than the timeout fails the request, to 5.3.3 twice."""
     told = Told()
     client_of(release).invoke_async(server, told, Command(0), -1)
     errors = [type(told.end()[0].error) for _ in range(ends)]
@@ -106,7 +106,7 @@ def test_a_connection_that_came_too_late(client_of: ClientOf, server: Echo, rele
 
 
 def test_a_connection_that_came_too_late_is_thrown_to_5_2_0(client_of: ClientOf, server: Echo) -> None:
-    """And nothing is written."""
+    """To 5.2.0 a connect longer than the timeout is thrown, and nothing is written."""
     with pytest.raises(RemotingTooMuchRequestException):
         client_of("5.2.0").invoke_async(server, Told(), Command(0), -1)
     assert server.requests == []
@@ -114,7 +114,7 @@ def test_a_connection_that_came_too_late_is_thrown_to_5_2_0(client_of: ClientOf,
 
 @EITHER
 def test_one_way_requests(client_of: ClientOf, server: Echo, release: str) -> None:
-    """Are written in order and leave nothing behind."""
+    """One-way requests are written in order."""
     client = client_of(release)
     for number in range(10):
         client.invoke_one_way(server, Command(SILENT, body=bytes([number])))
@@ -123,7 +123,7 @@ def test_one_way_requests(client_of: ClientOf, server: Echo, release: str) -> No
 
 
 def test_a_large_request_is_finished_in_the_background(client_of: ClientOf, server: Echo) -> None:
-    """More than a socket takes at once."""
+    """A request larger than the socket's buffer is written completely."""
     told, body = Told(), bytes(range(256)) * 40_000
     client_of("5.5.0").invoke_async(server, told, Command(0, body=body))
     end, _ = told.end()
@@ -131,7 +131,7 @@ def test_a_large_request_is_finished_in_the_background(client_of: ClientOf, serv
 
 
 def test_to_4_6_1_a_retry_takes_the_next_requests_number(client_of: ClientOf, server: Echo) -> None:
-    """The later of two of one number takes the place of the earlier, which is never heard of again."""
+    """To 4.6.1 a retry shares the next request's number; the later one replaces the earlier, which never ends."""
     client, first, second = client_of("4.6.1"), Told(), Told()
     client.host.run(
         client.remoting.invoke_async(

@@ -1,4 +1,4 @@
-"""One connection, many threads: answers find their callers, and what happens when none comes."""
+"""Threads that share one connection: each gets its answer, and what happens if no answer comes."""
 
 import threading
 import time
@@ -32,14 +32,14 @@ from tests.reference_impl.fake_broker import Reply
 
 @pytest.fixture
 def channels() -> Iterator[Channels]:
-    """Connections that speak for no release."""
+    """Connections without the rules of a release."""
     with Channels() as made:
         yield made
 
 
 @pytest.mark.parametrize("serialization", list(Serialization))
 def test_answer_of_a_request(channels: Channels, server: Echo, serialization: Serialization) -> None:
-    """A request is answered in either header encoding."""
+    """A request is answered in its own header encoding."""
     answer = channels.invoke(server.address, Command(0, {"n": "1"}, b"body", serialization=serialization), LONG_MS)
     assert (answer.ext_fields, answer.body, answer.serialization) == ({"n": "1"}, b"body", serialization)
 
@@ -47,7 +47,7 @@ def test_answer_of_a_request(channels: Channels, server: Echo, serialization: Se
 def test_descriptors_beyond_select_are_polled(
     channels: Channels, server: Echo, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A process with very many files open gets its answers and timeouts all the same."""
+    """Answers and timeouts also work for descriptors above the limit of select()."""
     monkeypatch.setattr("rocketmq_reference.connections.wire._SELECT_LIMIT", 0)
     assert channels.invoke(server.address, Command(0, {"n": "1"}, bytes(8_000_000)), LONG_MS).ext_fields == {"n": "1"}
     with pytest.raises(RemotingTimeoutException):
@@ -55,7 +55,7 @@ def test_descriptors_beyond_select_are_polled(
 
 
 def test_many_threads_get_their_own_answers(channels: Channels, server: Echo) -> None:
-    """Eight threads share the connection, some answers come late and out of order, and none is mixed up."""
+    """Eight threads share a connection and get their own answers, although some come late and out of order."""
     wrong: list[str] = []
 
     def work(thread: int) -> None:
@@ -81,16 +81,16 @@ def test_big_bodies_go_both_ways(channels: Channels, server: Echo) -> None:
 
 
 def test_timeout_keeps_the_connection_and_drops_the_late_answer(channels: Channels, server: Echo) -> None:
-    """The late answer finds nobody, and the next request its own."""
+    """A late answer is dropped, and the next request gets its own."""
     await_unanswered(lambda: channels.invoke(server.address, Command(LATER, {"n": "late"}), SHORT_MS))
     await_that(lambda: server.answered_late == 1)
-    time.sleep(0.05)  # from the server to the client
+    time.sleep(0.05)  # for the way from the server to the client
     assert channels.invoke(server.address, Command(0, {"n": "next"}), LONG_MS).ext_fields == {"n": "next"}
     assert server.connections == 1
 
 
 def test_follower_times_out_while_another_reads(channels: Channels, server: Echo) -> None:
-    """A thread whose answer does not come leaves in time although another one is reading."""
+    """A thread times out although another thread reads the connection."""
     leader = threading.Thread(target=lambda: channels.invoke(server.address, Command(LATE), LONG_MS))
     leader.start()
     with pytest.raises(RemotingTimeoutException):
@@ -100,7 +100,7 @@ def test_follower_times_out_while_another_reads(channels: Channels, server: Echo
 
 
 def test_reading_is_handed_on(channels: Channels, server: Echo) -> None:
-    """When the reading thread's time is up, another waiting one reads on and gets its answer."""
+    """If the reading thread times out, another waiting thread reads on."""
     results: list[object] = []
     reader = threading.Thread(target=lambda: results.append(_error_of(channels, server, Command(SILENT), SHORT_MS)))
     reader.start()
@@ -125,7 +125,7 @@ def _error_of(
 
 @pytest.mark.parametrize("code", [HANGS_UP, RESETS])
 def test_lost_connection_fails_calls_at_once(channels: Channels, server: Echo, code: int) -> None:
-    """The peer hangs up, with or without a reset: the call fails long before its time, and the next one connects anew."""
+    """A close or reset by the server fails the call long before its timeout; the next call connects again."""
     with pytest.raises(RemotingSendRequestException):
         channels.invoke(server.address, Command(code), LONG_MS)
     assert channels.invoke(server.address, Command(0, {"n": "1"}), LONG_MS).ext_fields == {"n": "1"}
@@ -144,7 +144,7 @@ def test_lost_connection_fails_calls_at_once(channels: Channels, server: Echo, c
 def test_what_a_lost_connection_fails(
     client_of: Callable[[str], Client], server: Echo, release: str, code: int, error: type[RemotingException]
 ) -> None:
-    """A reset fails what waits from 4.3.0 on, an orderly close from 5.1.3 on; before, it waits for its time."""
+    """A reset fails a pending request from 4.3.0, an orderly close from 5.1.3; otherwise it waits for its timeout."""
     timeout_ms = SHORT_MS if error is RemotingTimeoutException else LONG_MS
     client = client_of(release)
     client.invoke(server, Command(0))
@@ -157,7 +157,7 @@ def test_what_a_lost_connection_fails(
 def test_own_close_fails_what_is_under_way_from_4_3(
     client_of: Callable[[str], Client], server: Echo, release: str, error: type[RemotingException]
 ) -> None:
-    """To 4.2.0 calls on a closed connection wait for their time, whoever of them reads."""
+    """The client's own close fails pending calls from 4.3.0; before, they wait for their timeouts."""
     client = client_of(release)
     client.invoke(server, Command(0))
     errors: list[object] = []
@@ -176,7 +176,7 @@ def test_own_close_fails_what_is_under_way_from_4_3(
 
 
 def test_close_while_idle_is_noticed(client_of: Callable[[str], Client], server: Echo) -> None:
-    """Nobody reads an idle connection, so whoever is about to use it looks."""
+    """A client checks an idle connection before use, because no thread reads it."""
     client = client_of("5.5.0")
     client.invoke(server, Command(0))
     server.hang_up()
@@ -186,7 +186,7 @@ def test_close_while_idle_is_noticed(client_of: Callable[[str], Client], server:
 
 
 def test_nobody_listens(channels: Channels, server: Echo) -> None:
-    """A refused connection is its own error, and so is an address that is none."""
+    """A refused connect and an invalid address are RemotingConnectException."""
     server.refuse()
     for address in (server.address, "nonsense"):
         with pytest.raises(RemotingConnectException):
@@ -194,7 +194,7 @@ def test_nobody_listens(channels: Channels, server: Echo) -> None:
 
 
 def test_a_server_s_request_is_refused(channels: Channels, server: Echo) -> None:
-    """Requests of the server are answered with code 3, oneway ones not at all."""
+    """A request of the server is answered with code 3, a one-way request not at all."""
     channels.invoke(server.address, Command(0), LONG_MS)
     server.send_unasked(Command(40, opaque=1_000_001, flag=2))
     server.send_unasked(Command(39, opaque=1_000_000))
@@ -206,7 +206,7 @@ def test_a_server_s_request_is_refused(channels: Channels, server: Echo) -> None
 
 
 def test_garbage_closes_the_connection(channels: Channels, server: Echo) -> None:
-    """A stream that is no frames cannot be read on."""
+    """Bytes that are no frame end the connection and fail its requests."""
     channels.invoke(server.address, Command(0), LONG_MS)
     waiting = threading.Timer(0.05, _say_garbage, (server,))
     waiting.start()
@@ -220,7 +220,7 @@ def _say_garbage(server: Echo) -> None:
 
 
 def test_one_connection_an_address(channels: Channels, server: Echo) -> None:
-    """All requests to an address share a connection, whoever is first."""
+    """All requests to an address share one connection."""
     threads = [threading.Thread(target=lambda: channels.invoke(server.address, Command(0), LONG_MS)) for _ in range(5)]
     for each in threads:
         each.start()
@@ -233,7 +233,7 @@ def test_one_connection_an_address(channels: Channels, server: Echo) -> None:
 def test_timeout_costs_the_connection_from_4_9_1(
     client_of: Callable[[str], Client], server: Echo, release: str, connections: int
 ) -> None:
-    """The rules decide whether the next request finds the old connection."""
+    """From 4.9.1 a timeout closes the connection."""
     client = client_of(release)
     await_unanswered(lambda: client.invoke(server, Command(SILENT), SHORT_MS))
     client.invoke(server, Command(0))
@@ -241,7 +241,7 @@ def test_timeout_costs_the_connection_from_4_9_1(
 
 
 def test_closing_after_a_timeout_fails_the_others(client_of: Callable[[str], Client], server: Echo) -> None:
-    """The call that times out takes every other call on the connection with it."""
+    """A timeout that closes the connection fails all other calls on it."""
     client = client_of("4.9.8")
     client.invoke(server, Command(0))
     errors: list[object] = []
@@ -256,7 +256,7 @@ def test_closing_after_a_timeout_fails_the_others(client_of: Callable[[str], Cli
 
 
 def test_no_time_left_writes_nothing(channels: Channels, server: Echo) -> None:
-    """A timeout of nothing is over before the request is written."""
+    """With a timeout of 0 the call fails before the request is written."""
     with pytest.raises(RemotingTimeoutException) as raised:
         channels.invoke(server.address, Command(0), 0)
     assert not raised.value.written and server.requests == []
@@ -271,7 +271,7 @@ def test_closed_channels_stay_closed(server: Echo) -> None:
 
 
 def test_go_away_is_answered_by_a_new_connection(client_of: Callable[[str], Client], server: Echo) -> None:
-    """From 5.2.0 on the request is written again there, and its thread, which reads the old one, gets the answer."""
+    """From 5.2.0 GO_AWAY repeats the request on a new connection, and the thread that reads the old one gets the answer."""
     client = client_of("5.3.3")
     client.invoke(server, Command(0))
     going = iter([1500])

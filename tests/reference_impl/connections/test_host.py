@@ -1,4 +1,4 @@
-"""The client's threads: one thing at a time, signals that wake, jobs that repeat, pools that end."""
+"""The threads of a client: one lock, signals, repeated jobs, pools."""
 
 import threading
 import time
@@ -22,7 +22,7 @@ def host() -> Iterator[LiveHost]:
 
 
 def test_a_given_signal_wakes_whoever_waits(host: LiveHost) -> None:
-    """And whoever comes later does not wait."""
+    """A given signal wakes a waiting thread, and a later thread does not wait."""
     signal = Signal()
 
     def waits() -> Running[bool]:
@@ -38,7 +38,7 @@ def test_a_given_signal_wakes_whoever_waits(host: LiveHost) -> None:
 
 
 def test_a_wait_ends_at_its_deadline(host: LiveHost) -> None:
-    """With a no, when the clock shows more than the deadline; a sleep ends at its time."""
+    """A wait returns False after its deadline; a sleep ends at its time."""
 
     def waits() -> Running[tuple[bool, int]]:
         until_ms = host.now_ms + 20
@@ -51,13 +51,13 @@ def test_a_wait_ends_at_its_deadline(host: LiveHost) -> None:
 
 
 def test_between_two_waits_nothing_else_happens(host: LiveHost) -> None:
-    """Eight threads count up in two steps each, and none is lost."""
+    """Between two waits of a coroutine no other runs: eight threads count in two steps and lose nothing."""
     count = [0]
 
     def counts() -> Body:
         for _ in range(200):
             seen = count[0]
-            time.sleep(0)  # gives the processor away, but not the client
+            time.sleep(0)  # yields the processor, but keeps the host's lock
             count[0] = seen + 1
             yield from host.outside(lambda: None)
 
@@ -70,7 +70,7 @@ def test_between_two_waits_nothing_else_happens(host: LiveHost) -> None:
 
 
 def test_what_is_outside_may_call_the_client_again(host: LiveHost) -> None:
-    """An application's callback sends; and what it raises comes back to the coroutine."""
+    """Code outside the lock, such as a callback, may call the client; its exception reaches the coroutine."""
 
     def inner() -> Running[int]:
         yield from ()
@@ -90,7 +90,7 @@ def test_what_is_outside_may_call_the_client_again(host: LiveHost) -> None:
 
 
 def test_a_lock_is_held_across_waits(host: LiveHost) -> None:
-    """And let go of where what was waited for raises."""
+    """A coroutine's lock is released when the awaited action raises."""
     lock = Lock(host)
 
     def holds() -> Body:
@@ -109,7 +109,7 @@ def test_a_lock_is_held_across_waits(host: LiveHost) -> None:
 
 
 def test_jobs_repeat_and_failures_do_not_stop_them(host: LiveHost) -> None:
-    """A job that raises is run again, and so is its neighbour."""
+    """A job that raises is repeated, and so are other jobs of its pool."""
     ran: list[str] = []
 
     def fail(_own: Thread) -> None:
@@ -126,7 +126,7 @@ def test_jobs_repeat_and_failures_do_not_stop_them(host: LiveHost) -> None:
 
 
 def test_a_job_that_blocks_leaves_a_pool_its_other_thread(host: LiveHost) -> None:
-    """Two jobs handed over at once begin at once; the third waits for one of them."""
+    """A pool of two threads starts two jobs at once; the third waits."""
     pool, go_on = host.worker("two"), threading.Event()
     began: list[str] = []
 
@@ -147,7 +147,7 @@ def test_a_job_that_blocks_leaves_a_pool_its_other_thread(host: LiveHost) -> Non
 
 
 def test_threads_end_with_the_host() -> None:
-    """Nothing that is due later is done any more; what is to be done already is."""
+    """After close a submitted job still runs, a later scheduled one does not, and the threads end."""
     host = LiveHost("ending")
     pool, done = host.worker("one"), list[str]()
     host.tell(lambda: pool.schedule(host.now_ms + 3_600_000, lambda _own: done.append("later"), 1))

@@ -1,4 +1,4 @@
-"""Which release speaks which dialect: no overlap, no gap, nobody forgotten."""
+"""Each release has exactly one dialect."""
 
 import pytest
 
@@ -7,19 +7,19 @@ from rocketmq_reference.dialects import DIALECTS, RELEASES, dialect_of, releases
 
 
 def test_every_release_belongs_to_exactly_one_dialect() -> None:
-    """Neither overlap nor gap, in the order of the release lines."""
+    """The ranges of the dialects have neither overlap nor gap, in the order of releases."""
     assert tuple(release for dialect in DIALECTS for release in releases_of(dialect)) == RELEASES
 
 
 def test_every_published_release_has_a_dialect() -> None:
-    """The two previews of 5.0.0 speak a dialect of 4.9."""
+    """Every release has a dialect; the two previews of 5.0.0 have those of 4.9.0 and 4.9.3."""
     assert {release for release in client_releases() if release not in RELEASES} == {"5.0.0-PREVIEW", "5.0.0-ALPHA"}
     assert set(RELEASES) <= set(client_releases())
     assert (dialect_of("5.0.0-PREVIEW").name, dialect_of("5.0.0-ALPHA").name) == ("java-4.9.0", "java-4.9.3")
 
 
 def test_names_are_unique_and_parents_come_first() -> None:
-    """The first dialect alone has no parent."""
+    """Names are unique, and every dialect but the first has an earlier parent."""
     known: list[str] = []
     for dialect in DIALECTS:
         assert dialect.name not in known
@@ -28,12 +28,12 @@ def test_names_are_unique_and_parents_come_first() -> None:
 
 
 def test_the_5_line_leaves_the_4_line_before_its_end() -> None:
-    """Fixes of 4.9.8 are not in 5.0.0."""
+    """5.0.0 descends from 4.9.4, because it has no fixes of 4.9.5 to 4.9.8."""
     assert dialect_of("5.0.0").parent == "java-4.9.4"
 
 
 @pytest.mark.parametrize("release", ["3.6.2", "5.3.4", "", "java:5.3.3"])
 def test_an_unknown_release_is_an_error_that_lists_the_known(release: str) -> None:
-    """Never the nearest one."""
+    """An unknown release is an error that lists the known ones; the nearest is not used."""
     with pytest.raises(ValueError, match=r"4\.0\.0-incubating.*5\.5\.0"):
         dialect_of(release)

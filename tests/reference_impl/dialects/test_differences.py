@@ -1,4 +1,4 @@
-"""Every field in which a dialect differs from its parent can be told by a script; nothing differs for nothing."""
+"""A script shows each field in which a dialect differs from its parent."""
 
 from collections.abc import Callable
 
@@ -24,7 +24,7 @@ def toy(dialect: Dialect, *arguments: object, **named: object) -> Toy:
 
 
 def index_numbers(dialect: Dialect) -> object:
-    """Around the overflow, and after a negative start; a reset is told by the retry of a send."""
+    """Numbers at the overflow and after a negative start; a send's retry shows a reset."""
     numbers: list[object] = []
     for start, draw in ((INT_MAX - 1, 0), (None, -5)):
         made = toy(dialect, index=start, draws=[draw])
@@ -35,13 +35,12 @@ def index_numbers(dialect: Dialect) -> object:
 
 
 def plain_retry(dialect: Dialect) -> object:
-    """A retry and what follows it."""
     made = toy(dialect, index=0)
     return [made.plain("a"), made.plain()]
 
 
 def avoiding(dialect: Dialect) -> object:
-    """A retry with nothing known, both brokers faulted, a list with its rewritten elements, an overflow."""
+    """A retry without fault items, both brokers avoided with the rewritten list, and an overflow."""
     made = toy(dialect)
     told: list[object] = [made.avoiding("b"), made.avoiding("a")]
     made.note("a", 5, failed=True)
@@ -54,7 +53,7 @@ def avoiding(dialect: Dialect) -> object:
 
 
 def remembered(dialect: Dialect) -> object:
-    """A success after a failure, an unreachable broker, and which of two equals is best."""
+    """A success after a failure, an unreachable broker, and the better of two equal ones."""
     made = toy(dialect)
     made.note("a", 5, failed=True)
     made.note("a", 5)
@@ -70,7 +69,6 @@ def code_retried(code: int) -> Callable[[Dialect], object]:
 
 
 def asynchronous(dialect: Dialect, result: AttemptResult, *, form: Form = Form.SELECTED, now: int = 10) -> object:
-    """How an asynchronous send goes on whose first request ended so."""
     made = toy(dialect)
     send = AsyncSend(dialect, made.settings, made.faults, form)
     send.accepted(0, 0)
@@ -80,7 +78,6 @@ def asynchronous(dialect: Dialect, result: AttemptResult, *, form: Form = Form.S
 
 
 def thrown(dialect: Dialect) -> object:
-    """How it goes on when the request could not be handed over."""
     made = toy(dialect)
     send = AsyncSend(dialect, made.settings, made.faults)
     send.accepted(0, 0)
@@ -90,19 +87,17 @@ def thrown(dialect: Dialect) -> object:
 
 
 def waited_for_thread(dialect: Dialect) -> object:
-    """Where it runs, and what waiting for that costs."""
     made = toy(dialect)
     return dialect.asynchronous.runs_on, AsyncSend(dialect, made.settings, made.faults).accepted(0, 3_000)
 
 
 def connecting(dialect: Dialect) -> object:
-    """Whether an asynchronous request waits for its connection."""
     request, _ = (made := Connections(dialect.remoting)).invoke(Kind.ASYNC, "a", 3_000, 0)
     return [step.waking for step in made.connected(request.connection) if isinstance(step, GoOn)]
 
 
 def answered(dialect: Dialect, code: int) -> object:
-    """What becomes of two synchronous requests answered so, the second a second after the first."""
+    """Ends of two synchronous requests with this answer, the second a second after the first."""
     made = Connections(dialect.remoting)
     told: list[str] = []
     for now in (0, 1_000):
@@ -123,21 +118,19 @@ def answered(dialect: Dialect, code: int) -> object:
 
 
 def numbers(dialect: Dialect) -> object:
-    """Of a retry and of the request after it."""
     made = Connections(dialect.remoting)
     kinds = ((Kind.ASYNC, False), (Kind.ASYNC, True), (Kind.SYNC, False))
     return [made.invoke(kind, "a", 0, 0, is_retry=is_retry)[0].number for kind, is_retry in kinds]
 
 
 def connecting_for_long(dialect: Dialect) -> object:
-    """What becomes of an asynchronous request whose connection took longer than its time."""
     request, _ = (made := Connections(dialect.remoting)).invoke(Kind.ASYNC, "a", 100, 0)
     made.connected(request.connection)
     return [type(step) for step in made.go_on(request, 200)]
 
 
 def given_up_twice(dialect: Dialect) -> object:
-    """How many connections there are after two requests have given up the one they shared, which came about or did not."""
+    """Open connections after two requests closed a shared one, for a failed and a successful connect."""
     open_ones = []
     for accepted in (False, True):
         made = Connections(dialect.remoting)
@@ -215,7 +208,7 @@ PROBES: dict[str, Callable[[Dialect], object]] = {
     "remoting.late_close": given_up_twice,
     "remoting.go_away": lambda dialect: answered(dialect, GO_AWAY),
 }
-"""A script for every field; what only a connection shows is told by the live client's tests, and here by the value."""
+"""A script for every field; fields that only a live connection shows are compared by value."""
 
 
 def failure_noted(dialect: Dialect, result: AttemptResult) -> object:
@@ -235,22 +228,22 @@ EDGES = [
 
 @pytest.mark.parametrize(("parent", "child", "field"), EDGES)
 def test_a_differing_field_can_be_told(parent: Dialect, child: Dialect, field: str) -> None:
-    """Its script answers otherwise in parent and child."""
+    """The script of a differing field gives different results for parent and child."""
     assert PROBES[field](parent) != PROBES[field](child)
 
 
 def test_every_field_has_a_script() -> None:
-    """A new field without one is noticed here."""
+    """Every field of a dialect has a script."""
     assert set(PROBES) == set(flatten(DIALECTS[0]))
 
 
 def test_every_dialect_differs_from_its_parent() -> None:
-    """Else it would not be one."""
+    """Every dialect differs from its parent."""
     assert all(difference(BY_NAME[child.parent], child) for child in DIALECTS if child.parent is not None)
 
 
 def test_a_flat_view_is_readable() -> None:
-    """Names of rules, numbers with spaces, codes in order."""
+    """A flat dialect shows rules by name, tuples of numbers with spaces, and sorted codes."""
     flat = flatten(dialect_of("5.3.3"))
     assert flat["select_queue"] == "available_then_reachable_then_any"
     assert flat["penalties.avoid_for_ms"] == "0 0 2000 5000 6000 10000 30000"
@@ -258,13 +251,13 @@ def test_a_flat_view_is_readable() -> None:
 
 
 def test_releases_that_behave_alike_have_no_difference() -> None:
-    """Cosmetic edges: nothing to report."""
+    """Releases with the same behaviour have no difference."""
     for one, other in (("4.1.0-incubating", "4.2.0"), ("5.1.1", "5.1.2"), ("4.7.0", "4.7.1"), ("5.4.0", "5.5.0")):
         assert difference(dialect_of(one), dialect_of(other)) == {}
 
 
 def test_the_difference_of_two_releases() -> None:
-    """Old value, new value."""
+    """A difference lists the old and the new value of each field."""
     assert difference(dialect_of("5.1.4"), dialect_of("5.2.0")) == {
         "fault_table.unreachable_is_unavailable": ("True", "False"),
         "detector_can_be_switched_on": ("False", "True"),

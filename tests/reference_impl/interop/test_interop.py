@@ -1,4 +1,4 @@
-"""The reference is a real client: Java reads what it sends, and it reads what Java sends, on a real cluster."""
+"""The reference and the Java client read each other's messages on a real cluster."""
 
 import subprocess
 import zlib
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.cluster
 
 _SOURCES = Path(__file__).parent / "java"
 _LARGE = bytes(number * 37 % 253 for number in range(30_000))
-# Old clients bring a Netty that reaches into the JDK.
+# The Netty of old clients accesses JDK internals.
 _OPENED = [f"--add-opens=java.base/{package}=ALL-UNNAMED" for package in ("java.nio", "sun.nio.ch", "java.lang")]
 
 
@@ -35,7 +35,7 @@ def _line(word: str, result: SendResult, body: bytes) -> str:
 
 
 def _send_all(producer: Producer, topic: str) -> list[str]:
-    """Lines that Java should print on reading: plain, compressed, batched and to chosen queues."""
+    """Return the lines that Java should print: plain, compressed, batched, and to chosen queues."""
 
     def message(body: bytes) -> Message:
         return Message(topic, body, {"own": "ü"}, tags="tag", keys="key1 key2")
@@ -62,7 +62,7 @@ def _java(release: str, *arguments: str) -> list[str]:
 def test_java_and_the_reference_read_each_other(
     two_masters: Cluster, release: str, serialization: Serialization
 ) -> None:
-    """Bodies, compressed or not, batches, tags, properties and ids arrive as they were sent, both ways."""
+    """Bodies, compressed or not, batches, tags, properties and ids arrive unchanged both ways."""
     name_server = two_masters.name_server_addresses[0]
     ours, javas = f"ours-{release.replace('.', '-')}", f"javas-{release.replace('.', '-')}"
     two_masters.create_topic(ours, 4)
@@ -78,7 +78,7 @@ def test_java_and_the_reference_read_each_other(
 
 
 def test_first_send_creates_the_topic(two_masters: Cluster) -> None:
-    """A topic nobody created is there after the first send, by way of the default topic."""
+    """The first send to an unknown topic creates it through the default topic."""
     name_server = two_masters.name_server_addresses[0]
     with Producer([name_server], "interop", dialect_of("5.3.3")) as producer:
         result = producer.send(Message("nobody-created-me", b"x"))
@@ -89,7 +89,7 @@ def test_first_send_creates_the_topic(two_masters: Cluster) -> None:
 
 
 def _comparable(lines: list[str], word: str) -> list[str]:
-    """Lines of one kind, in order; from 5.0.0 on a broker stores the batch's id in place of the message's, so those go."""
+    """Sort lines of one kind without the ids of batched messages: from 5.0.0 a broker stores the batch's id instead."""
     return sorted(
         line.rpartition(" ")[0] if line.split()[4] == str(len(b"batched")) else line
         for line in lines
@@ -105,7 +105,6 @@ def _seen(broker: str, message: StoredMessage) -> str:
 
 
 def _await_stored(name_server: str, topic: str, number: int) -> list[tuple[str, StoredMessage]]:
-    """All messages of a topic, once there are as many as expected; a broker needs a moment to make them readable."""
     with Channels() as channels:
         await_that(lambda: len(_read(channels, name_server, topic)) >= number, f"{number} messages in {topic}")
         return _read(channels, name_server, topic)

@@ -1,4 +1,4 @@
-"""What the real classes encoded, by name; see golden/Golden.java."""
+"""The bytes that the real Java classes encoded, by name; see golden/Golden.java."""
 
 from pathlib import Path
 

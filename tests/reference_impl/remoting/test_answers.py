@@ -1,4 +1,4 @@
-"""Answers as values, and error answers as RocketMQ's exceptions."""
+"""Responses are parsed to values, and error responses to RocketMQ's exceptions."""
 
 import pytest
 
@@ -15,25 +15,25 @@ _SENT = {"msgId": "AB", "queueId": "2", "queueOffset": "9"}
     [(0, "SEND_OK"), (10, "FLUSH_DISK_TIMEOUT"), (11, "SLAVE_NOT_AVAILABLE"), (12, "FLUSH_SLAVE_TIMEOUT")],
 )
 def test_four_codes_are_send_results(code: int, status: str) -> None:
-    """Stored, if not as safely as asked for, is a result."""
+    """Four response codes are send results, because the message was stored."""
     assert answers.parse_send(Command(code, _SENT)) == answers.SendAnswer(answers.SendStatus(status), "AB", 2, 9)
 
 
 def test_other_codes_are_broker_errors() -> None:
-    """Code, remark and address are in the exception."""
+    """Any other code is MQBrokerException with code, remark and address."""
     with pytest.raises(MQBrokerException) as raised:
         answers.parse_send(Command(2, remark="busy"), "127.0.0.1:1")
     assert (raised.value.code, raised.value.remark, raised.value.broker_address) == (2, "busy", "127.0.0.1:1")
 
 
 def test_send_answer_without_header_is_refused() -> None:
-    """A success that does not say where is no success."""
+    """A successful send response without queue and offset is rejected."""
     with pytest.raises(RemotingCommandException):
         answers.parse_send(Command(0, {"msgId": "AB"}))
 
 
 def test_route_with_bare_number_keys() -> None:
-    """Fastjson's maps with number keys are read, and digits inside texts are left alone."""
+    """Unquoted number keys of fastjson's maps are parsed, and digits within texts are unchanged."""
     body = (
         b'{"brokerDatas":[{"brokerAddrs":{0:"127.0.0.1:10911",1:"h,2:3"},"brokerName":"a","cluster":"c"}],'
         b'"filterServerTable":{},"queueDatas":[{"brokerName":"a","perm":6,"readQueueNums":4,"topicSynFlag":1,'
@@ -47,7 +47,7 @@ def test_route_with_bare_number_keys() -> None:
 
 
 def test_unknown_topic_is_a_client_error() -> None:
-    """The name server's code is the exception's."""
+    """An unknown topic is MQClientException with the name server's code."""
     with pytest.raises(MQClientException) as raised:
         answers.parse_route(Command(17, remark="No topic route info"))
     assert raised.value.code == 17
@@ -55,13 +55,13 @@ def test_unknown_topic_is_a_client_error() -> None:
 
 @pytest.mark.parametrize("body", [b"[1]", b"{", b'{"queueDatas":[{}]}'])
 def test_other_documents_are_no_route(body: bytes) -> None:
-    """What is no route is refused with the reason."""
+    """A body that is no route is rejected."""
     with pytest.raises(RemotingCommandException):
         answers.parse_route(Command(0, body=body))
 
 
 def test_cluster_info() -> None:
-    """Brokers by name and clusters by name."""
+    """A cluster response is parsed to brokers and clusters by name."""
     body = (
         b'{"brokerAddrTable":{"a":{"brokerAddrs":{0:"h:1"},"brokerName":"a","cluster":"c"}},'
         b'"clusterAddrTable":{"c":["a"]}}'
@@ -72,7 +72,7 @@ def test_cluster_info() -> None:
 
 
 def test_pull_that_found_messages(golden: dict[str, str]) -> None:
-    """Messages and the three offsets."""
+    """A pull response is parsed to messages and three offsets."""
     header = {"nextBeginOffset": "18", "minOffset": "0", "maxOffset": "20", "suggestWhichBrokerId": "0"}
     answer = answers.parse_pull(Command(0, header, bytes.fromhex(golden["stored-plain"])))
     assert (answer.status, len(answer.messages), answer.next_offset) == (answers.PullStatus.FOUND, 1, 18)
@@ -81,19 +81,19 @@ def test_pull_that_found_messages(golden: dict[str, str]) -> None:
 
 @pytest.mark.parametrize(("code", "status"), [(19, "NO_NEW_MSG"), (20, "NO_MATCHED_MSG"), (21, "OFFSET_ILLEGAL")])
 def test_pull_that_found_nothing(code: int, status: str) -> None:
-    """Three codes mean no messages, each for its own reason."""
+    """Three response codes mean that no message was found, each for its own reason."""
     header = {"nextBeginOffset": "18", "minOffset": "0", "maxOffset": "20"}
     assert answers.parse_pull(Command(code, header)).status == status
 
 
 def test_pull_error() -> None:
-    """Any other code is the broker's error."""
+    """Any other code of a pull is MQBrokerException."""
     with pytest.raises(MQBrokerException):
         answers.parse_pull(Command(26))
 
 
 def test_offset_and_table() -> None:
-    """Simple answers: a number, a table of texts."""
+    """An offset and a table of texts are parsed; a missing offset and an error code are exceptions."""
     assert answers.parse_offset(Command(0, {"offset": "7"})) == 7
     assert answers.parse_table(Command(0, body=b'{"table":{"bootTimestamp":"1"}}')) == {"bootTimestamp": "1"}
     with pytest.raises(RemotingCommandException):

@@ -10,7 +10,7 @@ from rocketmq_reference.remoting.properties import decode_properties, encode_pro
 
 
 def test_reads_java_s_batch(golden: dict[str, str]) -> None:
-    """Two messages with flag and properties."""
+    """Java's batch of two messages with flag and properties is decoded."""
     assert decode_batch(bytes.fromhex(golden["batch"])) == [
         BatchEntry(b"hi", {"k": "v", "WAIT": "true"}, 7),
         BatchEntry(b"you", {"WAIT": "false"}),
@@ -18,20 +18,20 @@ def test_reads_java_s_batch(golden: dict[str, str]) -> None:
 
 
 def test_writes_java_s_batch(golden: dict[str, str]) -> None:
-    """The same bytes, given the same order of properties."""
+    """A batch with the same order of properties is encoded to Java's bytes."""
     entries = [BatchEntry(b"hi", {"k": "v", "WAIT": "true"}, 7), BatchEntry(b"you", {"WAIT": "false"})]
     assert encode_batch(entries).hex() == golden["batch"]
 
 
 @pytest.mark.parametrize("cut", [3, 21, 30])
 def test_damaged_batches_are_refused(golden: dict[str, str], cut: int) -> None:
-    """A batch cut anywhere is an error."""
+    """A truncated batch is an error."""
     with pytest.raises(RemotingCommandException):
         decode_batch(bytes.fromhex(golden["batch"])[:cut])
 
 
 def test_oversized_properties_are_refused() -> None:
-    """The length of properties has two signed bytes."""
+    """Properties above 32767 bytes are rejected, because their length is a signed 16-bit number."""
     with pytest.raises(RemotingCommandException, match="32767"):
         encode_batch([BatchEntry(b"x", {"k": "v" * 40_000})])
 
@@ -41,10 +41,10 @@ _TEXT = st.text(st.characters(exclude_characters="\x01\x02", exclude_categories=
 
 @given(st.dictionaries(_TEXT, _TEXT))
 def test_properties_survive(properties: dict[str, str]) -> None:
-    """Names and values without separators come back."""
+    """Properties without separators in names and values survive encoding and decoding."""
     assert decode_properties(encode_properties(properties)) == properties
 
 
 def test_what_is_no_pair_is_passed_over() -> None:
-    """Empty names and values, and texts without a separator, are dropped, as Java does; the last separator may miss."""
+    """Pairs without name, value or separator are dropped, as in Java; the last separator is optional."""
     assert decode_properties("a\x011\x02b\x02\x012\x02c\x01\x02d\x014") == {"a": "1", "d": "4"}

@@ -1,4 +1,4 @@
-"""Frames: as Java writes them, whole however they are cut, and refused where they are none."""
+"""Frames: the bytes of Java, streams cut anywhere, and invalid frames."""
 
 import contextlib
 import json
@@ -33,18 +33,18 @@ def _golden_command(serialization: Serialization) -> Command:
 
 @pytest.mark.parametrize("serialization", list(Serialization))
 def test_reads_what_java_wrote(golden: dict[str, str], serialization: Serialization) -> None:
-    """Both header encodings of Java's own send request are understood."""
+    """Java's send request is decoded in both header encodings."""
     frame = bytes.fromhex(golden[f"request-{serialization.name}"])
     assert FrameBuffer().feed(frame) == [_golden_command(serialization)]
 
 
 def test_writes_the_bytes_that_java_writes(golden: dict[str, str]) -> None:
-    """The binary header has a fixed field order here and there, so the bytes are the same."""
+    """The binary header has Java's bytes, because its order of fields is fixed."""
     assert encode(_golden_command(Serialization.ROCKETMQ)).hex() == golden["request-ROCKETMQ"]
 
 
 def test_writes_the_json_that_java_writes(golden: dict[str, str]) -> None:
-    """JSON headers are the same object, whatever the order of its fields and the escapes in its text."""
+    """The JSON header is the same object as Java's, whatever its order and escapes."""
     ours, javas = encode(_golden_command(Serialization.JSON)), bytes.fromhex(golden["request-JSON"])
     header = slice(8, -len(b"hello"))
     assert json.loads(ours[header]) == json.loads(javas[header])
@@ -52,7 +52,7 @@ def test_writes_the_json_that_java_writes(golden: dict[str, str]) -> None:
 
 @pytest.mark.parametrize("serialization", list(Serialization))
 def test_send_request_has_the_fields_of_java(golden: dict[str, str], serialization: Serialization) -> None:
-    """The request builder names its fields as SendMessageRequestHeaderV2 does."""
+    """The request builder uses the field names of SendMessageRequestHeaderV2."""
     request = SendRequest(
         topic="T",
         queue_id=3,
@@ -83,7 +83,7 @@ _COMMANDS = st.builds(
 
 @given(st.lists(_COMMANDS, max_size=4), st.lists(st.integers(1, 60)))
 def test_frames_survive_any_cut(commands: list[Command], cuts: list[int]) -> None:
-    """However the stream is cut into pieces, the same commands come out in order."""
+    """A stream cut into any pieces gives the same commands in order."""
     stream = b"".join(map(encode, commands))
     buffer, seen, at = FrameBuffer(), [], 0
     for size in [*cuts, len(stream)]:
@@ -94,39 +94,39 @@ def test_frames_survive_any_cut(commands: list[Command], cuts: list[int]) -> Non
 
 @given(st.binary(max_size=80), st.sampled_from(Serialization))
 def test_garbage_raises_nothing_but_the_one_exception(garbage: bytes, serialization: Serialization) -> None:
-    """Asserts by not raising: bytes that are no header raise the one exception for it, or happen to be one."""
+    """Invalid bytes raise no exception but RemotingCommandException."""
     frame = join_frame(serialization, garbage, b"")
     with contextlib.suppress(RemotingCommandException):
         decode(frame[4:])
 
 
 def test_unknown_encoding_is_refused() -> None:
-    """A header encoding other than 0 and 1 is named in the error."""
+    """An unknown header encoding is rejected, and the error contains its number."""
     with pytest.raises(RemotingCommandException, match="saw 7"):
         decode(b"\x07\x00\x00\x02{}")
 
 
 def test_header_longer_than_frame_is_refused() -> None:
-    """A header length beyond the frame is an error, not a read past the end."""
+    """A header length beyond the end of the frame is rejected."""
     with pytest.raises(RemotingCommandException, match="bad header length: 9"):
         decode(b"\x00\x00\x00\x09{}")
 
 
 def test_frame_over_the_limit_is_refused() -> None:
-    """A length above 16 MiB is refused before any of it is collected."""
+    """A frame longer than 16 MiB is rejected before its content is collected."""
     with pytest.raises(RemotingCommandException, match=str(FRAME_MAX_BYTES)):
         FrameBuffer().feed((FRAME_MAX_BYTES + 1).to_bytes(4, "big"))
 
 
 def test_negative_key_length_is_refused() -> None:
-    """A binary header whose key length is negative does not loop."""
+    """A negative key length in a binary header is rejected and causes no endless loop."""
     header = bytes.fromhex("01360001df0000004d0000000000000000") + b"\x00\x00\x00\x06" + b"\xff\xfe\x00\x00\x00\x00"
     with pytest.raises(RemotingCommandException):
         decode(join_frame(Serialization.ROCKETMQ, header, b"")[4:])
 
 
 def test_response_repeats_opaque_and_encoding() -> None:
-    """A response answers in the encoding of its request and carries its number."""
+    """A response has the opaque and the encoding of its request."""
     request = Command(11, opaque=5, serialization=Serialization.ROCKETMQ)
     response = respond_to(request, 19, remark="none")
     assert (response.opaque, response.serialization, response.is_response) == (5, Serialization.ROCKETMQ, True)
@@ -134,5 +134,5 @@ def test_response_repeats_opaque_and_encoding() -> None:
 
 
 def test_opaques_are_distinct() -> None:
-    """Two requests never share a number by accident."""
+    """1,000 requests have different opaques."""
     assert len({next_opaque() for _ in range(1_000)}) == 1_000

@@ -1,4 +1,4 @@
-"""The golden file is what the real classes print today."""
+"""The golden file is the output of the real Java classes."""
 
 import subprocess
 from pathlib import Path
@@ -12,7 +12,7 @@ from rocketdiff.releases.programs.java_programs import compiled
 
 @pytest.mark.cluster
 def test_golden_file_is_what_java_prints(golden: dict[str, str]) -> None:
-    """Running Golden.java with the client 5.3.3 gives the committed file, line by line."""
+    """Golden.java with client 5.3.3 prints the lines of the golden file."""
     java = find_java()
     class_path = client_class_path("5.3.3")
     classes = compiled("golden-frames", Path(__file__).parent / "golden", class_path, java)

@@ -1,4 +1,4 @@
-"""Stored messages: as Java writes them, and refused with the reason where they cannot be read."""
+"""Stored messages: Java's bytes are decoded, invalid ones are rejected with a reason."""
 
 import zlib
 
@@ -34,24 +34,24 @@ _PLAIN = StoredMessage(
 
 
 def test_reads_what_java_stored(golden: dict[str, str]) -> None:
-    """Every field of a plain message, and several messages in a row."""
+    """All fields of plain messages are decoded, several in a row."""
     assert decode_stored(bytes.fromhex(golden["stored-plain"]) * 2) == [_PLAIN, _PLAIN]
 
 
 def test_reads_compressed_bodies(golden: dict[str, str]) -> None:
-    """A body compressed with zlib comes out as it went in; the flag stays as stored."""
+    """A zlib body is decompressed, and the flag stays as stored."""
     (message,) = decode_stored(bytes.fromhex(golden["stored-zlib"]))
     assert (message.body, message.sys_flag) == (b"z" * 200, 0x301)
 
 
 def test_reads_version_6_hosts(golden: dict[str, str]) -> None:
-    """Hosts with 16 bytes of address are read where the flag says so."""
+    """IPv6 addresses are decoded if the flag marks them."""
     (message,) = decode_stored(bytes.fromhex(golden["stored-v6"]))
     assert (message.born_host, message.store_host) == ("[::1]:40001", "[::2]:10911")
 
 
 def test_names_a_compression_it_cannot_undo(golden: dict[str, str]) -> None:
-    """LZ4 needs more than the standard library, and the error says so."""
+    """LZ4 and ZSTD are rejected by name, because the standard library lacks them."""
     with pytest.raises(RemotingCommandException, match="LZ4"):
         decode_stored(bytes.fromhex(golden["stored-lz4"]))
     with pytest.raises(RemotingCommandException, match="ZSTD"):
@@ -59,7 +59,7 @@ def test_names_a_compression_it_cannot_undo(golden: dict[str, str]) -> None:
 
 
 def test_long_topics_have_two_length_bytes(golden: dict[str, str]) -> None:
-    """The second magic code means two bytes of topic length."""
+    """A message with the second magic code has two bytes of topic length."""
     plain = bytes.fromhex(golden["stored-plain"])
     at = plain.index(b"\x05Topic")
     long = (
@@ -70,19 +70,19 @@ def test_long_topics_have_two_length_bytes(golden: dict[str, str]) -> None:
 
 @pytest.mark.parametrize("size", [1, 60, 90, 300])
 def test_truncated_messages_are_refused(golden: dict[str, str], size: int) -> None:
-    """Half a message is an error that says where, whatever is missing."""
+    """A truncated message is an error."""
     with pytest.raises(RemotingCommandException):
         decode_stored(bytes.fromhex(golden["stored-plain"])[:size])
 
 
 def test_padding_is_named() -> None:
-    """The filler at the end of a commit log file is no message."""
+    """The padding at the end of a commit log file is reported as such."""
     with pytest.raises(RemotingCommandException, match="padding"):
         decode_stored((64).to_bytes(4, "big") + bytes.fromhex("cbd43194") + bytes(80))
 
 
 def test_compression_is_undone() -> None:
-    """What compress() makes, decompress() undoes, with the compression named or not."""
+    """compress() makes zlib data, and decompress() restores the body with the compression named or not."""
     packed = compress(b"a" * 5_000, 5)
     assert packed == zlib.compress(b"a" * 5_000, 5)
     for flag in (SysFlag.COMPRESSED, SysFlag.COMPRESSED | SysFlag.COMPRESSION_ZLIB):
@@ -90,16 +90,16 @@ def test_compression_is_undone() -> None:
 
 
 def test_damaged_compression_is_refused() -> None:
-    """Bytes that are no zlib data are an error of the message, not of zlib."""
+    """Invalid zlib data raises RemotingCommandException, not an error of zlib."""
     with pytest.raises(RemotingCommandException, match="zlib"):
         decompress(b"no zlib", SysFlag.COMPRESSED)
 
 
 def test_offset_message_id_is_java_s(golden: dict[str, str]) -> None:
-    """Address, port and physical offset."""
+    """An offset message id is encoded from address, port and physical offset, as in Java."""
     assert encode_offset_message_id("127.0.0.2:10911", 4711) == golden["id"] == _PLAIN.offset_message_id
 
 
 def test_unique_key_is_the_property() -> None:
-    """The client's id is a property; messages of simpler clients have none."""
+    """The unique key is None for a message without that property."""
     assert _PLAIN.unique_key is None

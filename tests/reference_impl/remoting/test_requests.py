@@ -1,4 +1,4 @@
-"""Requests name what they ask for; the real broker reads them in the cluster tests."""
+"""Codes and fields of requests; the cluster tests send them to a real broker."""
 
 import json
 
@@ -21,12 +21,12 @@ from rocketmq_reference.remoting.frames import Command, Serialization
     ],
 )
 def test_simple_requests(command: Command, code: RequestCode, fields: dict[str, str]) -> None:
-    """Code and header of the requests that have little of either."""
+    """Requests with a short header have the expected code and fields."""
     assert (command.code, dict(command.ext_fields)) == (code, fields)
 
 
 def test_create_topic_has_as_many_queues_to_read_as_to_write() -> None:
-    """Numbers and booleans travel as text."""
+    """A new topic has as many read as write queues; numbers and booleans are text."""
     fields = requests.create_topic("T", 4, order=True).ext_fields
     assert (fields["readQueueNums"], fields["writeQueueNums"], fields["perm"], fields["order"]) == (
         "4",
@@ -37,7 +37,7 @@ def test_create_topic_has_as_many_queues_to_read_as_to_write() -> None:
 
 
 def test_pull_brings_its_subscription() -> None:
-    """The flag says that the filter is in the request, so that no heartbeat is needed."""
+    """A pull contains its subscription, marked by the flag, so that no heartbeat is needed."""
     fields = requests.pull("T", 2, 17, now_ms=5).ext_fields
     assert (fields["sysFlag"], fields["subscription"], fields["subVersion"], fields["queueOffset"]) == (
         "4",
@@ -48,7 +48,7 @@ def test_pull_brings_its_subscription() -> None:
 
 
 def test_heartbeat_names_client_and_groups() -> None:
-    """The body is JSON whatever the header is."""
+    """The body of a heartbeat is JSON, also with a binary header."""
     command = requests.heartbeat("c", ["G2", "G1"], serialization=Serialization.ROCKETMQ)
     assert json.loads(command.body) == {
         "clientID": "c",
@@ -61,12 +61,12 @@ _REQUEST = sending.SendRequest("T", 1, b"x", "G", 5, {"k": "v"}, broker="broker-
 
 
 def test_letters_and_names_say_the_same() -> None:
-    """A broker reads the same header from both forms."""
+    """Single-letter and full field names give the same header."""
     names = sending.parse_send_fields(Command(RequestCode.SEND_MESSAGE, sending.send_fields(_REQUEST), _REQUEST.body))
     assert sending.parse_send_fields(sending.send_message(_REQUEST)) == names
     assert names["brokerName"] == "broker-a"
 
 
 def test_batches_have_their_own_code() -> None:
-    """A batch is asked for by code 320."""
+    """A batch has request code 320."""
     assert sending.send_message(_REQUEST).code == RequestCode.SEND_BATCH_MESSAGE

@@ -1,4 +1,4 @@
-"""The fast encoder of sends against the plain one."""
+"""The fast encoder of sends, compared with the plain one."""
 
 from dataclasses import replace
 
@@ -29,7 +29,7 @@ _REQUESTS = st.builds(
 
 @given(st.lists(_REQUESTS, max_size=3), st.sampled_from(Serialization))
 def test_says_what_the_plain_encoder_says(requests: list[SendRequest], serialization: Serialization) -> None:
-    """Whatever the request, and whatever was encoded before it."""
+    """The fast encoder encodes any sequence of requests as the plain encoder does."""
     encoder = SendEncoder(serialization, language=LanguageCode.PYTHON, version=479)
     for opaque, request in enumerate(requests):
         (sent,) = FrameBuffer().feed(encoder.encode(request, opaque))
@@ -38,5 +38,4 @@ def test_says_what_the_plain_encoder_says(requests: list[SendRequest], serializa
 
 
 def _read(command: Command) -> Command:
-    """An empty text reads back as such in both encodings, so nothing is lost between building and reading."""
     return replace(command, ext_fields=dict(command.ext_fields), code=int(command.code))

@@ -1,4 +1,4 @@
-"""MQVersion ordinals, copied from the enum of 5.3.3 by counting its entries."""
+"""MQVersion ordinals, counted in the enum of 5.3.3."""
 
 import pytest
 
@@ -10,7 +10,7 @@ from rocketmq_reference.remoting.versions import mq_version
     [("4.0.0-incubating", 213), ("4.7.1", 355), ("4.9.8", 409), ("5.0.0", 413), ("5.2.0", 453), ("5.3.3", 479)],
 )
 def test_ordinals(release: str, ordinal: int) -> None:
-    """Two entries a patch level."""
+    """An ordinal counts two entries per patch level."""
     assert mq_version(release) == ordinal
 
 

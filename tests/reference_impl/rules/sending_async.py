@@ -1,4 +1,4 @@
-"""Asynchronous sends in tests: begun, handed over, and what ends them."""
+"""Helpers for asynchronous sends."""
 
 from rocketmq_reference.rules.client.publish import Queue
 from rocketmq_reference.rules.producer.async_send import AsyncSend, Form
@@ -12,7 +12,7 @@ CALL_TIMEOUT = Finish(Ending.CALL_TIMEOUT, error="RemotingTooMuchRequestExceptio
 
 
 def started(toy: Toy, form: Form = Form.SELECTED) -> tuple[AsyncSend, Invoke]:
-    """A send whose first request is about to be handed over, at 0 ms."""
+    """Return a send and its first request before the hand-over to remoting."""
     send = AsyncSend(toy.dialect, toy.settings, toy.faults, form)
     assert send.accepted(0, 0) is None
     step = send.begin(toy.selector, 0) if form is Form.SELECTED else send.begin_at(Queue("a", 3), 0)
@@ -21,17 +21,16 @@ def started(toy: Toy, form: Form = Form.SELECTED) -> tuple[AsyncSend, Invoke]:
 
 
 def dispatched(toy: Toy, form: Form = Form.SELECTED) -> tuple[AsyncSend, Invoke]:
-    """It has been handed over."""
+    """The same after the hand-over."""
     send, invoke = started(toy, form)
     send.returned(invoke, 0)
     return send, invoke
 
 
 def gave_up(attempt: int, cause: str | None, code: int | None = None) -> Finish:
-    """What the callback gets where the client selected the queue."""
+    """The end of a send whose queue the client selected."""
     return Finish(Ending.GAVE_UP, attempt, error="MQClientException", code=code, cause=cause)
 
 
 def rethrown(attempt: int, error: str, code: int | None = None) -> Finish:
-    """What it gets where it did not."""
     return Finish(Ending.RETHROWN, attempt, error=error, code=code)

@@ -1,4 +1,4 @@
-"""Asynchronous sends before their first request is on its way: threads, lookups, time, addresses."""
+"""Asynchronous sends before their first request."""
 
 import pytest
 
@@ -19,7 +19,7 @@ from tests.reference_impl.rules.toys import Toy
 
 @pytest.mark.parametrize("form", Form)
 def test_waiting_for_the_thread_costs_time(form: Form) -> None:
-    """From 4.3.0; exactly all of it is too much already."""
+    """From 4.3.0 waiting for a thread counts against the timeout; using up exactly all of it fails."""
     for release, waited, left in (("4.2.0", 3_000, 3_000), ("4.3.0", 1_000, 2_000), ("5.5.0", 2_999, 1)):
         toy = Toy(release)
         send = AsyncSend(toy.dialect, toy.settings, toy.faults, form)
@@ -31,7 +31,7 @@ def test_waiting_for_the_thread_costs_time(form: Form) -> None:
 
 
 def test_the_route_lookup_costs_time() -> None:
-    """Of the selected and the selector's queue; one that was given needs none."""
+    """A route lookup counts against the timeout; a given queue needs none."""
     for form, left in ((Form.SELECTED, 2_500), (Form.SELECTOR, 2_500), (Form.GIVEN_QUEUE, 3_000)):
         toy = Toy("5.3.3")
         send = AsyncSend(toy.dialect, toy.settings, toy.faults, form)
@@ -41,7 +41,7 @@ def test_the_route_lookup_costs_time() -> None:
 
 
 def test_a_broker_without_an_address() -> None:
-    """MQClientException: given up where the client selected, as it is where it did not; never retried."""
+    """A broker without an address is MQClientException, never retried, with a code if the client selected it."""
     for form, finish in (
         (Form.SELECTED, gave_up(0, "MQClientException", 10003)),
         (Form.SELECTOR, rethrown(0, "MQClientException")),
@@ -51,7 +51,7 @@ def test_a_broker_without_an_address() -> None:
 
 
 def test_looking_for_an_address_costs_time() -> None:
-    """From 4.3.0; too much of it is a failure of the broker."""
+    """From 4.3.0 the address lookup counts against the timeout; if it exceeds it, the broker is avoided."""
     send, invoke = started(Toy("4.2.0"))
     assert send.addressed(invoke, 4_000, known=True) == Invoke(0, "a", 0, 3_000, 4_000, True, vip=True)
     toy = Toy("5.3.3", send_latency_fault_enable=True)
@@ -62,7 +62,7 @@ def test_looking_for_an_address_costs_time() -> None:
 
 
 def test_only_first_attempts_use_the_vip_channel() -> None:
-    """Where it is the default, or switched on."""
+    """Only first attempts use the VIP channel, by default or if switched on."""
     for toy in (Toy("4.5.0"), Toy("5.3.3", vip_channel_enabled=True)):
         send, invoke = dispatched(toy)
         retry = send.ended(invoke, toy.thread(), 5, LOST)
@@ -71,7 +71,7 @@ def test_only_first_attempts_use_the_vip_channel() -> None:
 
 
 def test_what_prevents_a_first_attempt_is_thrown_to_4_2_0() -> None:
-    """Such as a missing route; later it is called back."""
+    """A missing route is thrown to 4.2.0 and calls back later."""
     finish = Finish(Ending.NO_ROUTE, error="MQClientException", code=10005)
     for release, told in (("4.2.0", Throw(finish)), ("4.3.0", CallBack(finish))):
         toy = Toy(release)

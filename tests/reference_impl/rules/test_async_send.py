@@ -1,4 +1,4 @@
-"""Asynchronous sends: what is retried where and with what time, who is charged, how often is called back."""
+"""Asynchronous sends: retries, charged brokers, callbacks."""
 
 import pytest
 
@@ -16,14 +16,14 @@ from tests.reference_impl.rules.sending_async import (
 from tests.reference_impl.rules.toys import OK, REFUSED, TIMEOUT, Toy
 
 TIMED_OUT_MS = 4_000
-"""When the scan notices that 3 s were up."""
+"""When the scan ends a request with a timeout of 3 s."""
 
 EVERY = ("4.0.0-incubating", "4.2.0", "4.3.0", "4.4.0", "4.7.0", "4.9.3", "5.1.4", "5.2.0", "5.3.0", "5.3.2", "5.5.0")
 
 
 @pytest.mark.parametrize("release", EVERY)
 def test_an_answer_is_called_back(release: str) -> None:
-    """With its status, also one that is not SEND_OK: there is no other broker for that."""
+    """Every status is called back; no other broker is tried for one other than SEND_OK."""
     toy = Toy(release, retry_another_broker_when_not_store_ok=True)
     send, invoke = dispatched(toy)
     assert (invoke.broker, invoke.queue_id, invoke.timeout_ms) == ("a", 0, 3_000)
@@ -32,7 +32,7 @@ def test_an_answer_is_called_back(release: str) -> None:
 
 
 def test_the_callback_counts_as_the_brokers_time() -> None:
-    """Noted when it has returned; before that the dispatch alone counts, as 0 ms."""
+    """The latency includes the callback; before that only the hand-over is recorded, as 0 ms."""
     toy = Toy("5.3.3", send_latency_fault_enable=True)
     send, invoke = dispatched(toy)
     assert toy.faults.items["a"].latency_ms == 0
@@ -43,7 +43,7 @@ def test_the_callback_counts_as_the_brokers_time() -> None:
 
 
 def test_to_5_1_4_the_latency_begins_with_the_writing() -> None:
-    """From 5.2.0 on with the call; connecting took 600 ms here."""
+    """The latency begins at the write to 5.1.4, at the call from 5.2.0; connecting took 600 ms here."""
     for release, latency_ms in (("5.1.4", 100), ("5.2.0", 700)):
         toy = Toy(release, send_latency_fault_enable=True)
         send, invoke = dispatched(toy)
@@ -55,7 +55,7 @@ def test_to_5_1_4_the_latency_begins_with_the_writing() -> None:
 
 @pytest.mark.parametrize("release", EVERY)
 def test_an_error_of_the_broker_is_never_retried(release: str) -> None:
-    """Whatever its code; it isolates the broker, which stays reachable."""
+    """A broker's error is never retried; it isolates the broker, which stays reachable."""
     toy = Toy(release, send_latency_fault_enable=True)
     send, invoke = dispatched(toy)
     step = send.ended(invoke, toy.thread(), 5, AttemptResult.failed("MQBrokerException", 1))
@@ -65,7 +65,7 @@ def test_an_error_of_the_broker_is_never_retried(release: str) -> None:
 
 
 def test_an_answer_without_a_header_is_never_retried() -> None:
-    """To 4.6.1 a heartbeat's answer can be taken for a retry's; reading it throws, and the callback gets that."""
+    """To 4.6.1 a retry can get a heartbeat's answer, whose missing header is a NullPointerException for the callback."""
     toy = Toy("4.6.1")
     send, invoke = dispatched(toy)
     step = send.ended(invoke, toy.thread(), 5, AttemptResult.failed("NullPointerException"))
@@ -77,7 +77,7 @@ def test_an_answer_without_a_header_is_never_retried() -> None:
     [("4.0.0-incubating", 0), ("4.6.1", 0), ("4.7.0", -1_000), ("5.2.0", -1_000), ("5.3.1", -1_000)],
 )
 def test_the_time_of_a_retry_after_a_timeout(release: str, timeout: int) -> None:
-    """None to 4.6.1, which is enough for the second until the next scan; from 4.7.0 less than none."""
+    """A retry after a timeout has 0 ms to 4.6.1, enough until the next scan, and a negative time from 4.7.0."""
     toy = Toy(release)
     send, invoke = dispatched(toy)
     step = send.ended(invoke, toy.thread(), TIMED_OUT_MS, TIMEOUT)
@@ -85,7 +85,7 @@ def test_the_time_of_a_retry_after_a_timeout(release: str, timeout: int) -> None
 
 
 def test_from_5_3_2_nothing_is_retried_without_time() -> None:
-    """One callback, with the real cause, and only the broker that timed out is charged."""
+    """From 5.3.2 a timeout calls back once with the real cause and charges only its broker."""
     toy = Toy("5.3.2", send_latency_fault_enable=True)
     send, invoke = dispatched(toy)
     step = send.ended(invoke, toy.thread(), TIMED_OUT_MS, TIMEOUT)
@@ -98,14 +98,14 @@ def test_from_5_3_2_nothing_is_retried_without_time() -> None:
     [("4.2.0", None), ("5.1.4", None), ("5.2.0", "CompletionException"), ("5.3.2", "RemotingSendRequestException")],
 )
 def test_what_the_callback_learns_of_a_lost_connection(release: str, cause: str | None) -> None:
-    """MQClientException without a code; a cause only from 5.2.0, the real one only from 5.3.2."""
+    """A lost connection is MQClientException without code; a cause exists from 5.2.0, the real one from 5.3.2."""
     toy = Toy(release, retry_times_when_send_async_failed=0)
     send, invoke = dispatched(toy)
     assert send.ended(invoke, toy.thread(), 5, LOST) == CallBack(gave_up(0, cause))
 
 
 def test_a_lost_connection_leaves_time_for_a_retry() -> None:
-    """From 4.7.0 the rest."""
+    """A retry after a lost connection has the rest of the timeout from 4.7.0, before that 0 ms."""
     for release, left in (("4.6.1", 0), ("4.7.0", 2_800), ("5.5.0", 2_800)):
         toy = Toy(release)
         send, invoke = dispatched(toy)
@@ -114,7 +114,7 @@ def test_a_lost_connection_leaves_time_for_a_retry() -> None:
 
 
 def test_a_retry_keeps_the_queue_and_counts_with_the_thread_it_happens_in() -> None:
-    """Queue 2 of the first choice goes to whatever broker that thread's counter comes to, and no counter is restarted."""
+    """A retry keeps the queue id, takes the broker from its thread's counter, and restarts no counter."""
     toy = Toy("5.3.3", "a4 b4 c4", index=1)
     send, invoke = dispatched(toy)
     elsewhere = toy.thread(index=7)
@@ -125,7 +125,7 @@ def test_a_retry_keeps_the_queue_and_counts_with_the_thread_it_happens_in() -> N
 
 @pytest.mark.parametrize(("release", "told"), [("4.0.0-incubating", Throw), ("4.2.0", Throw), ("4.3.0", CallBack)])
 def test_a_refused_first_attempt_to_4_9_2(release: str, told: type[Throw | CallBack]) -> None:
-    """It is given up as a synchronous one is, and the broker isolated; from 4.3.0 the callback learns of it."""
+    """To 4.9.2 a refused first attempt ends the send and isolates the broker; from 4.3.0 it calls back."""
     toy = Toy(release, send_latency_fault_enable=True)
     send, invoke = started(toy)
     step = send.threw(invoke, toy.selector, 1, "RemotingConnectException")
@@ -137,7 +137,11 @@ def test_a_refused_first_attempt_to_4_9_2(release: str, told: type[Throw | CallB
     ("release", "isolated"), [("4.9.3", False), ("5.1.3", False), ("5.1.4", True), ("5.2.0", True)]
 )
 def test_a_refused_first_attempt_from_4_9_3(release: str, isolated: bool) -> None:
-    """It is retried elsewhere, in its own thread; then the refusing broker is credited with the dispatch, to 5.1.3 in full."""
+    """
+    From 4.9.3 a refused first attempt is retried elsewhere, in its thread.
+
+    The call's return then counts as a success of the refusing broker, which only to 5.1.3 ends the avoidance.
+    """
     toy = Toy(release, index=3, send_latency_fault_enable=True)
     send, invoke = started(toy)
     assert invoke.broker == "b"
@@ -151,7 +155,7 @@ def test_a_refused_first_attempt_from_4_9_3(release: str, isolated: bool) -> Non
 
 
 def test_a_connection_refused_in_the_background() -> None:
-    """From 5.3.0 the dispatch has long been credited; the callback learns the cause, which nothing wraps."""
+    """From 5.3.0 a refused connect comes after the recorded hand-over; the callback gets its cause unwrapped."""
     toy = Toy("5.3.0", send_latency_fault_enable=True, retry_times_when_send_async_failed=1)
     send, invoke = dispatched(toy)
     step = send.ended(invoke, toy.thread(), 0, REFUSED, direct=True)
@@ -161,7 +165,7 @@ def test_a_connection_refused_in_the_background() -> None:
 
 
 def test_to_4_9_2_a_retry_that_is_refused_is_charged_to_the_broker_before_it() -> None:
-    """With three seconds that it did not take; the exception arrives as it is when the retries are used up."""
+    """To 4.9.2 a refused retry charges the previous broker with 3 s; the last exception arrives unchanged."""
     toy = Toy("4.9.2", send_latency_fault_enable=True)
     send, invoke = dispatched(toy)
     retry = send.ended(invoke, toy.thread(), 10, LOST)
@@ -177,7 +181,7 @@ def test_to_4_9_2_a_retry_that_is_refused_is_charged_to_the_broker_before_it() -
 
 
 def test_from_4_7_0_to_4_9_2_a_retry_without_time_ends_the_send() -> None:
-    """At once, and without a trace of its broker."""
+    """From 4.7.0 to 4.9.2 a retry without time left ends the send and charges no broker."""
     toy = Toy("4.7.1", send_latency_fault_enable=True)
     send, invoke = dispatched(toy)
     retry = send.ended(invoke, toy.thread(), TIMED_OUT_MS, TIMEOUT)
@@ -191,7 +195,7 @@ def test_from_4_7_0_to_4_9_2_a_retry_without_time_ends_the_send() -> None:
     ("release", "reachable"), [("4.9.3", True), ("5.1.3", True), ("5.1.4", False), ("5.2.0", False)]
 )
 def test_from_4_9_3_to_5_2_0_retries_without_time_isolate_healthy_brokers(release: str, reachable: bool) -> None:
-    """K09: each retry fails at once, and its broker pays for it; from 5.1.4 as an unreachable one."""
+    """K09: from 4.9.3 to 5.2.0 each retry without time left isolates its broker, from 5.1.4 as unreachable."""
     toy = Toy(release, "a4 b4 c4", send_latency_fault_enable=True, draws=[0, 0])
     send, invoke = dispatched(toy)
     step = send.ended(invoke, toy.thread(3), TIMED_OUT_MS, TIMEOUT)
@@ -206,7 +210,7 @@ def test_from_4_9_3_to_5_2_0_retries_without_time_isolate_healthy_brokers(releas
 
 
 def test_in_5_3_0_a_retry_without_time_calls_back_twice() -> None:
-    """K16: the first end is not retried; the request goes out all the same, and its end comes after the last retry."""
+    """K16: in 5.3.0 a retry without time left fails, is sent all the same, and calls back again."""
     toy = Toy("5.3.0")
     send, invoke = dispatched(toy)
     retry = send.ended(invoke, toy.thread(), TIMED_OUT_MS, TIMEOUT)
@@ -219,7 +223,7 @@ def test_in_5_3_0_a_retry_without_time_calls_back_twice() -> None:
 
 
 def test_in_5_3_0_more_retries_mean_more_callbacks() -> None:
-    """With three retries the second end is retried once more, and that one ends twice again."""
+    """In 5.3.0 with three retries, the second failure of a late retry is retried again."""
     toy = Toy("5.3.0", retry_times_when_send_async_failed=3)
     send, invoke = dispatched(toy)
     retry = send.ended(invoke, toy.thread(), TIMED_OUT_MS, TIMEOUT)
@@ -229,7 +233,7 @@ def test_in_5_3_0_more_retries_mean_more_callbacks() -> None:
 
 
 def test_a_given_queue_is_retried_at_its_broker() -> None:
-    """From 4.1.0; in 4.0.0 the callback is lost, though the broker is charged. No counter moves."""
+    """A given queue is retried at its broker; 4.0.0 charges the broker but never calls back. No counter moves."""
     for release in ("4.0.0-incubating", "4.1.0-incubating"):
         toy = Toy(release, send_latency_fault_enable=True)
         send, invoke = dispatched(toy, Form.GIVEN_QUEUE)
@@ -241,14 +245,14 @@ def test_a_given_queue_is_retried_at_its_broker() -> None:
 
 
 def test_a_given_queue_is_not_credited_with_its_dispatch() -> None:
-    """Nobody selected it."""
+    """The hand-over to a given queue is not recorded, because the client did not select it."""
     toy = Toy("5.3.3", send_latency_fault_enable=True)
     dispatched(toy, Form.GIVEN_QUEUE)
     assert not toy.faults.items
 
 
 def test_a_given_queue_that_is_refused_at_first() -> None:
-    """To 4.9.2 the exception comes as it is; then it is retried at the same broker, in the same thread."""
+    """To 4.9.2 the exception of a refused send to a given queue is not wrapped; from 4.9.3 its broker is retried."""
     for release, told in (("4.2.0", Throw), ("4.9.2", CallBack)):
         send, invoke = started(Toy(release), Form.GIVEN_QUEUE)
         step = send.threw(invoke, None, 1, "RemotingConnectException")

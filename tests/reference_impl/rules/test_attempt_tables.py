@@ -1,4 +1,4 @@
-"""Tables that are rules of RocketMQ: response codes, kinds of errors, penalties, permissions, defaults, orders of hash tables."""
+"""Constants of RocketMQ: response codes, error kinds, penalties, permissions, defaults, orders of hash tables."""
 
 from dataclasses import asdict
 
@@ -21,14 +21,14 @@ PERM_INHERIT, PERM_WRITE, PERM_READ, PERM_PRIORITY = 1, 2, 4, 8
 
 TWELVE = [*"pabcdefghijk"]
 """
-Just three quarters of 16 buckets, which a ConcurrentHashMap doubles and a HashMap does not.
+Twelve keys fill three quarters of 16 buckets: a ConcurrentHashMap then doubles, a HashMap does not.
 
-The hash of p is 112, which is bucket 0 of 16, before all others, and 16 of 32, after them.
+The hash of p is 112: bucket 0 of 16, before all others, and 16 of 32, after them.
 """
 
 
 def test_response_codes_of_exceptions() -> None:
-    """ClientErrorCode of every release (producer-behaviour 2: exception response codes)."""
+    """The response codes of exceptions are those of ClientErrorCode in every release (producer-behaviour 2)."""
     assert (
         attempt.CONNECT_BROKER,
         attempt.ACCESS_BROKER_TIMEOUT,
@@ -54,7 +54,7 @@ def test_errors_after_which_another_attempt_is_made(error: str, family: ErrorFam
     """
     RemotingException and its subclasses isolate the broker, MQClientException does not (producer-behaviour 3.6, Y4).
 
-    After the last attempt the exception that wraps them has the code of the last (10001 to 10003, otherwise none).
+    After the last attempt the wrapping exception has the code of the last cause (10001 to 10003, or none).
     """
     assert family_of(error) is family
     told: list[Event] = []
@@ -77,7 +77,11 @@ def test_errors_after_which_another_attempt_is_made(error: str, family: ErrorFam
     ],
 )
 def test_errors_that_end_the_send(error: str, family: ErrorFamily, charged: list[Charged]) -> None:
-    """As they are: a broker's (here without a code), an interruption, and any other, which nobody notes (Y4)."""
+    """
+    A broker's error (here without code), an interruption and an unknown exception end the send unchanged (Y4).
+
+    The unknown exception is not charged.
+    """
     assert family_of(error) is family
     told: list[Event] = []
     toy = Toy("5.3.3", observer=told.append, send_latency_fault_enable=True)
@@ -86,14 +90,14 @@ def test_errors_that_end_the_send(error: str, family: ErrorFamily, charged: list
 
 
 def test_a_send_to_a_given_queue_has_its_first_attempt_for_a_result() -> None:
-    """Number 0, there is no other; an error keeps its code."""
+    """A given queue has one attempt, number 0; an error keeps its code."""
     assert direct_send_ended(AttemptResult.ok()) == Finish(Ending.RESULT, 0, status="SEND_OK")
     ended = direct_send_ended(AttemptResult.failed("MQBrokerException", 14))
     assert ended == Finish(Ending.RETHROWN, 0, error="MQBrokerException", code=14)
 
 
 def test_a_one_way_send_is_over_as_soon_as_it_is_settled() -> None:
-    """It has no status that another broker could better, whatever is set; nothing is left to choose."""
+    """A one-way send ends after one attempt, because it has no status."""
     toy = Toy("5.3.3", retry_another_broker_when_not_store_ok=True)
     send = OneWaySend(toy.dialect, toy.settings, toy.selector)
     send.begin(0, 0)
@@ -110,12 +114,12 @@ def test_a_one_way_send_is_over_as_soon_as_it_is_settled() -> None:
 def test_penalties_are_those_of_the_strategy(
     table: PenaltyTable, latency_max: tuple[int, ...], not_available_duration: tuple[int, ...]
 ) -> None:
-    """MQFaultStrategy: latencyMax and notAvailableDuration, to 5.1.3 and from 5.1.4 (producer-behaviour 2)."""
+    """Penalties are MQFaultStrategy's latencyMax and notAvailableDuration, to 5.1.3 and from 5.1.4 (producer-behaviour 2)."""
     assert (table.slower_than_ms, table.avoid_for_ms) == (latency_max, not_available_duration)
 
 
 def test_a_table_without_thresholds_avoids_nobody() -> None:
-    """However slow."""
+    """An empty penalty table gives no avoidance."""
     assert PenaltyTable((), ()).avoidance_ms(600_000) == 0
 
 
@@ -123,7 +127,7 @@ def test_a_table_without_thresholds_avoids_nobody() -> None:
     "others", [0, PERM_INHERIT, PERM_READ, PERM_PRIORITY, PERM_READ | PERM_INHERIT | PERM_PRIORITY]
 )
 def test_only_one_bit_of_a_permission_allows_writing(others: int) -> None:
-    """PermName.isWriteable: whatever the others say."""
+    """Only the write bit makes a queue writable (PermName.isWriteable)."""
     for permission, queues in ((others, []), (others | PERM_WRITE, [("a", 0)])):
         route = TopicRoute((BrokerQueues("a", 1, 1, permission),), {"a": {0: "a:1"}})
         assert publish_list(route) == queues
@@ -131,7 +135,7 @@ def test_only_one_bit_of_a_permission_allows_writing(others: int) -> None:
 
 
 def test_defaults_of_settings() -> None:
-    """DefaultMQProducer and ClientConfig of every release (producer-behaviour 2)."""
+    """The defaults are those of DefaultMQProducer and ClientConfig in every release (producer-behaviour 2)."""
     assert asdict(SendSettings()) == {
         "send_latency_fault_enable": False,
         "send_msg_timeout_ms": 3_000,
@@ -146,7 +150,7 @@ def test_defaults_of_settings() -> None:
 
 
 def test_twelve_topics_are_polled_as_a_hash_set_lists_them() -> None:
-    """But the one that stands for any is the first of a ConcurrentHashMap, which has grown by then."""
+    """Topics are polled in HashSet order; any_topic uses the order of a ConcurrentHashMap, which doubles at twelve."""
     routes = KnownRoutes(Toy("5.3.3").dialect)
     for topic in TWELVE:
         routes.want(topic)
@@ -155,14 +159,14 @@ def test_twelve_topics_are_polled_as_a_hash_set_lists_them() -> None:
 
 
 def test_the_masters_of_twelve_brokers_are_told_as_a_concurrent_hash_map_lists_them() -> None:
-    """The table (brokerAddrTable) has grown by then."""
+    """Masters have the order of a ConcurrentHashMap (brokerAddrTable), which doubles at twelve."""
     routes = KnownRoutes(Toy("5.3.3").dialect)
     routes.take("T", TopicRoute((), {broker: {0: f"{broker}:1"} for broker in TWELVE}), can_select=False)
     assert list(routes.masters()) == [f"{broker}:1" for broker in (*TWELVE[1:], "p")]
 
 
 def test_whether_a_route_was_taken_is_a_plain_yes_or_no() -> None:
-    """True for the first, False for the same once more."""
+    """A new route returns True, the same route again False."""
     routes = KnownRoutes(Toy("5.3.3").dialect)
     route = TopicRoute((), {"a": {0: "a:1"}})
     assert [routes.take("T", route, can_select=True) for _ in range(2)] == [True, False]

@@ -1,4 +1,4 @@
-"""Choosing a queue with fault latency on (described-behaviours B7–B11 and D1–D3)."""
+"""Queue selection with fault latency on (described-behaviours B7–B11 and D1–D3)."""
 
 import pytest
 
@@ -9,45 +9,45 @@ from tests.reference_impl.rules.toys import Toy
 
 @pytest.mark.parametrize("release", ["4.7.1", "4.8.0", "4.9.8", "5.1.0", "5.1.3", "5.1.4", "5.3.3"])
 def test_without_faults_it_is_plain_rotation(release: str) -> None:
-    """B10: nothing is known of anybody."""
+    """B10: without fault items the selection is plain rotation."""
     toy = Toy(release)
     assert " ".join(toy.avoiding() for _ in range(9)) == "a0 a1 a2 a3 b0 b1 b2 b3 a0"
 
 
 @pytest.mark.parametrize("release", ["4.7.1", "4.9.8", "5.1.3"])
 def test_the_old_walk_takes_one_tick_however_far_it_goes(release: str) -> None:
-    """Past all of a four times, each time one tick further: always b0."""
+    """With a avoided, the old walk takes one tick from each of a's four queues to b0."""
     toy = Toy(release)
     toy.note("a", 5, failed=True)
     assert " ".join(toy.avoiding() for _ in range(6)) == "b0 b0 b0 b0 b0 b1"
 
 
 def test_the_new_walk_takes_a_tick_for_each_queue() -> None:
-    """From 5.1.4: b in turn."""
+    """From 5.1.4 the walk takes a tick per queue, so b's queues are used in turn."""
     toy = Toy("5.3.3")
     toy.note("a", 5, failed=True)
     assert " ".join(toy.avoiding() for _ in range(6)) == "b0 b1 b2 b3 b0 b1"
 
 
 def test_a_retry_insists_on_the_failed_broker_to_4_7_1() -> None:
-    """D1: with an empty table a retry after a failure of b passes a0…a3 and takes b0."""
+    """D1: to 4.7.1 a retry without fault items skips a0…a3 and selects b0 of the failed broker."""
     assert Toy("4.7.1").avoiding("b") == "b0"
 
 
 @pytest.mark.parametrize("release", ["4.8.0", "4.9.8", "5.1.0"])
 def test_a_retry_ignores_the_failed_broker_from_4_8_0(release: str) -> None:
-    """D2: a0 is the broker that failed, but its item says nothing against it."""
+    """D2: from 4.8.0 a retry may select the failed broker if it is not avoided."""
     assert Toy(release).avoiding("a") == "a0"
 
 
 @pytest.mark.parametrize("release", ["5.1.1", "5.1.3", "5.1.4", "5.3.3"])
 def test_a_retry_stays_away_from_the_failed_broker_from_5_1_1(release: str) -> None:
-    """D3."""
+    """D3: from 5.1.1 a retry selects another broker than the failed one."""
     assert Toy(release).avoiding("a") == "b0"
 
 
 def program(toy: Toy, *, fails: bool) -> list[list[str]]:
-    """The published test program: latencies 30 s and 50 s, ten sends of at most two tries (a: broker1, b: broker2)."""
+    """The published test program: a (broker1) takes 30 s, b (broker2) 50 s; ten sends of at most two tries."""
     told = []
     for _ in range(10):
         tries: list[str] = []
@@ -60,17 +60,17 @@ def program(toy: Toy, *, fails: bool) -> list[list[str]]:
 
 
 def test_the_published_program_with_success() -> None:
-    """B8: broker1, broker2, then broker1 eight times."""
+    """B8: successful sends go to broker1, broker2, then broker1 eight times."""
     assert program(Toy("4.7.1"), fails=False) == [["a"], ["b"], *[["a"]] * 8]
 
 
 def test_the_published_program_with_failure() -> None:
-    """B8, B9: the first retry stays on broker1, because only that has a fault item."""
+    """B8, B9: the first retry stays at broker1, because only broker1 has a fault item."""
     assert program(Toy("4.7.1"), fails=True) == [["a", "a"], ["b", "a"], *[["a", "a"]] * 8]
 
 
 def test_a_retry_to_4_7_1_takes_the_best_known_instead_of_a_healthy_untried_broker() -> None:
-    """B11: four brokers, a failed, b is known; c and d are healthy but unknown."""
+    """B11: to 4.7.1 a retry after a failure of a selects b, the best known, not the healthy but unknown c or d."""
     toy = Toy("4.7.1", "a1 b1 c1 d1")
     toy.note("b", 5)
     toy.note("a", 5, failed=True)
@@ -78,7 +78,7 @@ def test_a_retry_to_4_7_1_takes_the_best_known_instead_of_a_healthy_untried_brok
 
 
 def test_with_every_broker_slow_the_less_slow_gets_the_traffic() -> None:
-    """B10: both are avoided, b is faster."""
+    """B10: if both brokers are avoided, the faster b is selected."""
     toy = Toy("4.9.7")
     toy.note("a", 2_000)
     toy.note("b", 600)
@@ -86,7 +86,7 @@ def test_with_every_broker_slow_the_less_slow_gets_the_traffic() -> None:
 
 
 def test_the_fallback_rewrites_the_list() -> None:
-    """B7: walk tick 0, element tick 1 (a1), queue id tick 2 of four: a1 becomes b2 for good."""
+    """B7: with walk tick 0, element tick 1 (a1) and queue id tick 2 of four, a1 becomes b2 for good."""
     toy = Toy("4.9.7")
     toy.note("a", 5, failed=True)
     toy.note("b", 4, failed=True)
@@ -95,7 +95,7 @@ def test_the_fallback_rewrites_the_list() -> None:
 
 
 def test_the_fallback_of_4_9_8_leaves_the_list_alone() -> None:
-    """Upstream #7779: the same queue, the same three ticks, a queue of its own."""
+    """Upstream #7779: the fallback of 4.9.8 takes the same three ticks to the same queue, without changing the list."""
     toy = Toy("4.9.8")
     toy.note("a", 5, failed=True)
     toy.note("b", 4, failed=True)
@@ -104,7 +104,7 @@ def test_the_fallback_of_4_9_8_leaves_the_list_alone() -> None:
 
 
 def test_a_best_broker_without_write_queues_is_forgotten() -> None:
-    """B7: then plain rotation, whoever is next."""
+    """B7: a best broker without write queues is removed, and plain rotation follows."""
     told: list[Event] = []
     toy = Toy("4.9.7", observer=told.append)
     toy.note("a", 5, failed=True)
@@ -115,7 +115,7 @@ def test_a_best_broker_without_write_queues_is_forgotten() -> None:
 
 
 def test_an_empty_table_and_nothing_acceptable_meets_a_swallowed_exception() -> None:
-    """5.1.3 with a single broker: removing a null name throws, and plain rotation follows."""
+    """In 5.1.3 with one broker, removing a null name throws; this is swallowed, and plain rotation follows."""
     told: list[Event] = []
     toy = Toy("5.1.3", "a4", observer=told.append)
     assert toy.avoiding("a") == "a1"
@@ -123,7 +123,7 @@ def test_an_empty_table_and_nothing_acceptable_meets_a_swallowed_exception() -> 
 
 
 def test_without_route_data_the_fallback_is_plain_rotation() -> None:
-    """Java meets a NullPointerException and swallows it."""
+    """Without route data Java swallows a NullPointerException, and plain rotation follows."""
     toy = Toy("4.9.7")
     toy.note("a", 5, failed=True)
     toy.note("b", 4, failed=True)
@@ -134,10 +134,10 @@ def test_without_route_data_the_fallback_is_plain_rotation() -> None:
 @pytest.mark.parametrize(("release", "queue"), [("5.0.0", "b0"), ("5.1.0", "a0")])
 def test_a_walk_over_the_overflow(release: str, queue: str) -> None:
     """
-    Three queues a0 a1 b0, all avoided, the counter hands out MAX (position 1).
+    Three queues a0 a1 b0, all avoided; the counter returns MAX (position 1).
 
-    Guarded, the walk goes on at 0 and 1 again and ends in the fallback, whose best is b. Unguarded, MIN % 3 is negative:
-    plain rotation, where the counter stands at 0.
+    The guarded walk continues at 0 and 1 and falls back on b, the best. Unguarded, MIN % 3 is negative: plain rotation selects
+    a0, where the counter is.
     """
     toy = Toy(release, "a2 b1", index=INT_MAX - 1)
     toy.note("b", 1, failed=True)
@@ -147,10 +147,10 @@ def test_a_walk_over_the_overflow(release: str, queue: str) -> None:
 
 def test_tiers_available_then_reachable_then_any() -> None:
     """
-    From 5.1.4, two brokers of one queue, a avoided, the last attempt failed on b.
+    From 5.1.4: two brokers of one queue, a avoided, the last attempt failed on b.
 
-    Nothing available but b, which failed: two ticks. Reachable and not b: a0, one tick. With a unreachable as well: two
-    more ticks, and whatever is next.
+    Only b is available: two ticks. Reachable and not b is a0: one tick. With a unreachable: two more ticks, then the next
+    queue.
     """
     toy = Toy("5.3.3", "a1 b1")
     toy.note("a", 5, failed=True)
@@ -160,12 +160,12 @@ def test_tiers_available_then_reachable_then_any() -> None:
 
 
 def test_a_retry_restarts_the_index_from_5_1_4() -> None:
-    """Drawn 5: the first queue looked at is number 6."""
+    """From 5.1.4 a retry restarts the counter: after a draw of 5 it examines number 6."""
     assert Toy("5.3.3", draws=[5]).avoiding("a", reset=True) == "b2"
 
 
 def test_unreachable_without_penalty_is_avoided_in_5_1_4_only() -> None:
-    """Upstream #7812."""
+    """Upstream #7812: only 5.1.4 avoids an unreachable broker without a penalty."""
     for release, queue in (("5.1.4", "b0"), ("5.2.0", "a0")):
         toy = Toy(release)
         toy.note("a", 5, reachable=False)
@@ -173,7 +173,7 @@ def test_unreachable_without_penalty_is_avoided_in_5_1_4_only() -> None:
 
 
 def test_an_avoidance_ends() -> None:
-    """Ten seconds after a failure in 5.3.3, ten minutes in 5.1.3."""
+    """An avoidance after a failure ends after 10 s in 5.3.3, and after 10 min in 5.1.3."""
     for release, avoid in (("5.3.3", 10_000), ("5.1.3", 600_000)):
         toy = Toy(release)
         toy.note("a", 5, failed=True, now=0)

@@ -1,4 +1,4 @@
-"""When a client does what nobody asked it to do: the times of all releases, and those that differ."""
+"""Times of a client's background tasks."""
 
 import pytest
 
@@ -9,7 +9,7 @@ from rocketmq_reference.rules.client.remoting_rules import ScanTimes
 
 def test_times_of_every_release() -> None:
     """
-    Milliseconds, as the sources have them.
+    The constants have the values of the Java sources, in milliseconds.
 
     MQClientInstance: first route poll after 10, first heartbeat after 1 000, LOCK_TIMEOUT_MILLIS. NettyClientConfig: connect
     timeout, clientChannelMaxIdleTimeSeconds. ClientConfig: mqClientApiTimeout. LatencyFaultToleranceImpl: rounds of the
@@ -41,9 +41,9 @@ def test_times_of_every_release() -> None:
 )
 def test_when_a_client_makes_sure_of_its_name_servers(releases: tuple[str, str], times: ScanTimes | None) -> None:
     """
-    NettyRemotingClient.start: scanAvailableNameSrv at once, then again after the connect timeout of 3 s (5.0.0 to 5.2.0).
+    From 5.0.0 to 5.2.0 scanAvailableNameSrv runs at once and every 3 s, the connect timeout (NettyRemotingClient.start).
 
-    From 5.1.1 on by a wheel timer, in which everything comes a tick of 100 ms later; before 5.0.0 nobody does it, and from
-    5.3.0 on MQClientInstance turns it off (setScanAvailableNameSrv).
+    From 5.1.1 a wheel timer runs it a tick of 100 ms later. Before 5.0.0 it does not exist; from 5.3.0 MQClientInstance
+    disables it (setScanAvailableNameSrv).
     """
     assert [dialect_of(release).remoting.name_server_scan.times for release in releases] == [times, times]

@@ -1,4 +1,4 @@
-"""Corners of connections and their requests that no script gets to; found by mutants that lived on."""
+"""Cases of connections and requests that no script reaches, found by surviving mutants."""
 
 import pytest
 
@@ -22,13 +22,13 @@ from tests.reference_impl.rules.connecting import EXPIRED, LOST, REFUSED, client
 
 
 def test_a_new_request_has_had_no_time() -> None:
-    """It gets that when it is written."""
+    """A new request has 0 ms left until it is written."""
     connection = Connection("a")
     assert Request(0, Kind.SYNC, 3_000, 0, connection, connection).left_ms == 0
 
 
 def test_whoever_only_wants_a_connection_is_told_at_once() -> None:
-    """In its own thread, whether that came about or not; it is no command, so that the first one is still number 0."""
+    """A request that only connects ends in its caller's thread, whether it connects or not, and takes no number."""
     for fails in (False, True):
         made = client("5.1.4")
         wish, steps = made.invoke(Kind.NOTHING, "a", 3_000, 0)
@@ -39,7 +39,7 @@ def test_whoever_only_wants_a_connection_is_told_at_once() -> None:
 
 
 def test_a_connection_given_up_before_it_came_about_is_noted() -> None:
-    """5.2.0, at the end of its thread's patience: its handlers hear of the close, as there are some from the beginning."""
+    """In 5.2.0 closing a connection that never opened is noted, because it has handlers from the start."""
     made = client("5.2.0")
     request, _ = made.invoke(Kind.SYNC, "a", 5_000, 0)
     ended = Ended(request, REFUSED, Place.CALLER, direct=True)
@@ -48,14 +48,14 @@ def test_a_connection_given_up_before_it_came_about_is_noted() -> None:
 
 @pytest.mark.parametrize(("release", "anew"), [("5.3.0", True), ("5.3.1", False)])
 def test_who_comes_after_one_that_lost_its_patience(release: str, anew: bool) -> None:
-    """To 5.3.0 it asks for a connection of its own; later it waits for the one that is still to come about."""
+    """After another request's connect timeout, a request connects anew to 5.3.0; later it waits for the pending connect."""
     made = client(release)
     made.go_on(made.invoke(Kind.SYNC, "a", 5_000, 0)[0], 3_000)
     assert (Connect in kinds(made.invoke(Kind.SYNC, "a", 5_000, 3_000)[1])) is anew
 
 
 def test_an_address_leads_nowhere_once_its_connection_is_forgotten() -> None:
-    """Until somebody needs one again."""
+    """A forgotten connection is no longer in the table."""
     table = ConnectionTable(LateClose.SPARES)
     connection, _ = table.reach("a")
     assert table.is_known(connection)
@@ -64,7 +64,7 @@ def test_an_address_leads_nowhere_once_its_connection_is_forgotten() -> None:
 
 
 def test_giving_up_what_going_away_replaced_spares_its_successor() -> None:
-    """5.3.2: both had one place in the table, and that is the new one's."""
+    """In 5.3.2 closing a connection that GO_AWAY replaced spares the successor, which has its slot."""
     made = client("5.3.2")
     request = written(made, Kind.SYNC)
     redirected(made, request, 0)
@@ -76,7 +76,11 @@ def test_giving_up_what_going_away_replaced_spares_its_successor() -> None:
 
 @pytest.mark.parametrize(("release", "error"), [("5.3.1", None), ("5.3.2", LOST), ("5.3.3", LOST), ("5.4.0", "again")])
 def test_going_away_from_a_connection_that_was_replaced_and_given_up(release: str, error: str | None) -> None:
-    """To 5.3.3 it has no place any more from which to find the new one: the answer is handed up, or the request lost."""
+    """
+    To 5.3.3 a replaced and closed connection has no slot that leads to the new one.
+
+    So GO_AWAY is returned as the answer (5.3.1) or the request is lost.
+    """
     made = client(release)
     late, other, first = (written(made, kind) for kind in (Kind.ASYNC, Kind.SYNC, Kind.ASYNC))
     made.answered(late.number, GO_AWAY)
@@ -90,7 +94,7 @@ def test_going_away_from_a_connection_that_was_replaced_and_given_up(release: st
 
 
 def test_the_end_of_what_is_closed_already_is_nothing() -> None:
-    """Nor is that of what has never come about."""
+    """A peer's close has no effect on a connection that is closed or never opened."""
     made = client("5.3.3")
     request = written(made, Kind.SYNC)
     made.peer_closed(request.connection, reset=True)
@@ -100,19 +104,19 @@ def test_the_end_of_what_is_closed_already_is_nothing() -> None:
 
 
 def test_a_reset_takes_the_handlers_of_a_connection_that_is_known_no_more() -> None:
-    """It is noted then, and not again when somebody gives it up."""
+    """A reset of a connection without an entry is noted once, not again at a late close."""
     made = client("5.4.0")
     old = written(made, Kind.SYNC)
     made.peer_closed(old.made_on, reset=True)
     successor = written(made, Kind.SYNC)
-    made.woken(old, failed=True)  # throws the successor out
+    made.woken(old, failed=True)  # removes the successor from the table
     assert made.peer_closed(successor.made_on, reset=True) == (Noted(successor.made_on),)
     assert made.woken(successor, failed=True) == ()
 
 
 @pytest.mark.parametrize("left", [0, -1, -1_000])
 def test_the_time_that_a_request_did_not_have(left: int) -> None:
-    """5.1.4: no more than none, also where the timeout itself was none; so it does not cost the connection."""
+    """In 5.1.4 a timeout of 0 or less leaves no time, so it does not close the connection."""
     made = client("5.1.4")
     written(made, Kind.SYNC)
     request, steps = made.invoke(Kind.SYNC, "a", left, 0)
@@ -121,7 +125,7 @@ def test_the_time_that_a_request_did_not_have(left: int) -> None:
 
 
 def test_who_waits_no_more() -> None:
-    """Its request says so, however it ended."""
+    """A request is over after its answer, its timeout or a failed connect."""
     made = client("5.1.4")
     answered, expired = written(made, Kind.SYNC), written(made, Kind.SYNC, timeout=100)
     refused, _ = made.invoke(Kind.SYNC, "b", 3_000, 0)
@@ -135,7 +139,7 @@ def test_who_waits_no_more() -> None:
 
 @pytest.mark.parametrize(("release", "kind"), [("4.3.0", Kind.SYNC), ("4.3.0", Kind.ASYNC), ("5.2.0", Kind.ASYNC)])
 def test_who_lost_its_patience_is_told_nothing_more(release: str, kind: Kind) -> None:
-    """Even if it is gone on with once its connection has come about, and answered."""
+    """A request ended by a connect timeout does not end again, even if its connection opens and an answer arrives."""
     made = client(release)
     request, _ = made.invoke(kind, "a", 5_000, 0)
     assert ends(made.go_on(request, 3_000)) == [(0, REFUSED, Place.CALLER)]
@@ -145,7 +149,7 @@ def test_who_lost_its_patience_is_told_nothing_more(release: str, kind: Kind) ->
 
 
 def test_an_answer_handed_up_after_going_away_is_told_once() -> None:
-    """5.2.0: the thread lost its patience with the new connection; the same if it is gone on with later."""
+    """In 5.2.0 the GO_AWAY answer is returned once if the reconnect is too slow, even if it succeeds later."""
     made = client("5.2.0")
     request = written(made, Kind.ASYNC)
     made.answered(request.number, GO_AWAY)
@@ -157,7 +161,7 @@ def test_an_answer_handed_up_after_going_away_is_told_once() -> None:
 
 
 def test_to_5_1_4_a_request_whose_time_is_up_is_taken_off_the_table() -> None:
-    """From 5.2.0 on an answer would still find it."""
+    """A timeout removes the request from the table to 5.1.4; from 5.2.0 an answer still finds it."""
     for release, found in (("5.1.4", False), ("5.2.0", True)):
         made = client(release)
         request = written(made, Kind.SYNC, timeout=100)
@@ -167,7 +171,7 @@ def test_to_5_1_4_a_request_whose_time_is_up_is_taken_off_the_table() -> None:
 
 
 def test_a_timeout_takes_off_whatever_has_its_number() -> None:
-    """4.6.1: a retry that took a heartbeat's place waits for ever when the heartbeat's time is up (invokeSyncImpl)."""
+    """In 4.6.1 a heartbeat's timeout removes the retry with its number, which then never ends (invokeSyncImpl)."""
     made = client("4.6.1")
     written(made, Kind.SYNC, address="b")
     retry, _ = made.invoke(Kind.ASYNC, "a", 0, 0, is_retry=True)
@@ -179,13 +183,13 @@ def test_a_timeout_takes_off_whatever_has_its_number() -> None:
 
 
 def test_a_command_is_no_retry_unless_that_is_said() -> None:
-    """Not even where a retry would count first."""
+    """Only a command marked as a retry takes the next request's number."""
     made = PendingRequests(dialect_of("4.6.1").remoting)
     assert [made.number(), made.number(is_retry=True), made.number()] == [0, 2, 2]
 
 
 def test_the_high_half_of_a_number_counts_in_its_bin() -> None:
-    """ConcurrentHashMap.spread: 196 608 is 3 << 16 and in bin 3, after 514 in bin 2 and before 516 in bin 4."""
+    """ConcurrentHashMap.spread: 196 608 is 3 << 16 and is in bin 3, after 514 in bin 2 and before 516 in bin 4."""
     made, connection = PendingRequests(dialect_of("4.7.0").remoting), Connection("a")
     for number in (513, 514, 516, 196_608):
         made.put(Request(number, Kind.ASYNC, 3_000, 0, connection, connection))

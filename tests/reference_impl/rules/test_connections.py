@@ -1,4 +1,4 @@
-"""Connections of a client: who waits for what, what a close costs whom, what is told where."""
+"""Connections of a client: who waits, and what a close fails."""
 
 import pytest
 
@@ -16,7 +16,7 @@ from tests.reference_impl.rules.connecting import EXPIRED, LOST, REFUSED, client
     ],
 )
 def test_who_waits_for_a_connection(release: str, kind: Kind, waits: bool) -> None:
-    """Everybody to 5.2.0; from 5.3.0 synchronous requests only, the others go on in the event loop."""
+    """Every request waits for its connect to 5.2.0; from 5.3.0 only synchronous ones do."""
     made = client(release)
     request, steps = made.invoke(kind, "a", 3_000, 0)
     assert kinds(steps) == [Connect, Wait] if waits else [Connect]
@@ -25,7 +25,7 @@ def test_who_waits_for_a_connection(release: str, kind: Kind, waits: bool) -> No
 
 
 def test_an_open_connection_is_used_again() -> None:
-    """At once, or (from 5.3.0, unless synchronous) by way of the event loop."""
+    """An open connection is reused at once, or (from 5.3.0, unless synchronous) through the event loop."""
     for release, later in (("5.2.0", False), ("5.3.0", True)):
         made = client(release)
         written(made, Kind.SYNC)
@@ -35,7 +35,7 @@ def test_an_open_connection_is_used_again() -> None:
 
 
 def test_requests_for_one_connection_share_it_in_the_order_they_came() -> None:
-    """Only the first asks for it."""
+    """Requests to one address share a connect and continue in order of arrival."""
     made = client("4.9.8")
     first, _ = made.invoke(Kind.SYNC, "a", 3_000, 0)
     second, steps = made.invoke(Kind.ASYNC, "a", 3_000, 0)
@@ -55,7 +55,7 @@ def test_requests_for_one_connection_share_it_in_the_order_they_came() -> None:
     ],
 )
 def test_a_refused_connection(release: str, kind: Kind, place: Place) -> None:
-    """Thrown, or told in the event loop; the next request asks again."""
+    """A refused connect is thrown or reported in the event loop; the next request connects again."""
     made = client(release)
     request, _ = made.invoke(kind, "a", 3_000, 0)
     made.connect_failed(request.connection)
@@ -72,7 +72,7 @@ def test_a_refused_connection(release: str, kind: Kind, place: Place) -> None:
     ],
 )
 def test_where_an_answer_is_told(release: str, sync: Place, asynchronous: Place) -> None:
-    """From 5.2.0 synchronous ones too go through the callback pool."""
+    """From 5.2.0 answers of synchronous requests pass through the callback pool too."""
     made = client(release)
     one, other = written(made, Kind.SYNC), written(made, Kind.ASYNC)
     assert made.answered(one.number) == (Ended(one, None, sync),)
@@ -81,7 +81,7 @@ def test_where_an_answer_is_told(release: str, sync: Place, asynchronous: Place)
 
 
 def test_time_that_connecting_took() -> None:
-    """Not counted before 4.3.0; a one-way request never asks."""
+    """From 4.3.0 connecting counts against the timeout, except for one-way requests."""
     for release, kind, left in (
         ("4.2.0", Kind.ASYNC, 3_000),
         ("4.3.0", Kind.ASYNC, 0),
@@ -103,7 +103,7 @@ def test_time_that_connecting_took() -> None:
     ],
 )
 def test_an_asynchronous_request_without_time_left(release: str, ended: list[tuple[str, Place, bool]]) -> None:
-    """As a retry has it after a timeout: thrown; from 5.3.0 it fails, goes on all the same and fails again."""
+    """Without time left an asynchronous request throws; from 5.3.0 it fails, is sent and fails again."""
     made = client(release)
     written(made, Kind.SYNC)
     request, steps = made.invoke(Kind.ASYNC, "a", -1_000, 0)
@@ -113,7 +113,7 @@ def test_an_asynchronous_request_without_time_left(release: str, ended: list[tup
 
 
 def test_a_synchronous_request_without_time_left() -> None:
-    """Times out unwritten; from 5.1.4 that does not cost the connection."""
+    """Without time left a synchronous request fails unwritten; from 5.1.4 it does not close the connection."""
     for release, closes in (("4.9.1", True), ("5.1.4", False)):
         made = client(release)
         request, _ = made.invoke(Kind.SYNC, "a", 3_000, 0)
@@ -123,7 +123,7 @@ def test_a_synchronous_request_without_time_left() -> None:
 
 
 def test_a_timeout_to_4_9_0_costs_nothing_else() -> None:
-    """The connection stays, and so does who waits on it."""
+    """To 4.9.0 a timeout affects neither the connection nor other requests."""
     made = client("4.9.0")
     one, other = written(made, Kind.SYNC), written(made, Kind.SYNC, 100)
     assert made.wait_expired(one) == (Ended(one, EXPIRED, Place.CALLER),)
@@ -135,7 +135,11 @@ def test_a_timeout_to_4_9_0_costs_nothing_else() -> None:
     ("release", "sync"), [("4.9.1", Place.WAKE), ("5.1.4", Place.WAKE), ("5.2.0", Place.CALLBACKS)]
 )
 def test_from_4_9_1_a_timeout_fails_whatever_waits_on_the_connection(release: str, sync: Place) -> None:
-    """Oldest first, before the timeout itself is told; from 5.2.0 its own request too, for nobody."""
+    """
+    From 4.9.1 a timeout first fails all other requests on its connection, oldest first.
+
+    From 5.2.0 it fails its own request too, without effect.
+    """
     made = client(release)
     one, asynchronous, other = written(made, Kind.SYNC), written(made, Kind.ASYNC), written(made, Kind.SYNC, 5)
     elsewhere = written(made, Kind.SYNC, address="b")
@@ -152,7 +156,7 @@ def test_from_4_9_1_a_timeout_fails_whatever_waits_on_the_connection(release: st
 
 
 def test_an_answer_on_its_way_through_the_callback_pool_comes_too_late() -> None:
-    """From 5.2.0 on: it has arrived, but the caller's time is up before its job runs."""
+    """From 5.2.0 a request can time out after its answer arrived, before the pool's job runs."""
     made = client("5.2.0")
     one = written(made, Kind.SYNC)
     assert made.answered(one.number) == (Ended(one, None, Place.CALLBACKS),)
@@ -161,7 +165,7 @@ def test_an_answer_on_its_way_through_the_callback_pool_comes_too_late() -> None
 
 @pytest.mark.parametrize(("release", "later"), [("4.6.1", []), ("4.7.0", [1])])
 def test_a_retry_and_the_next_request_may_have_one_number(release: str, later: list[int]) -> None:
-    """To 4.6.1 the next request takes the retry's place: the retry is never ended, its answer is the other's."""
+    """To 4.6.1 the next request replaces a retry with its number and gets its answer; the retry never ends."""
     made = client(release)
     written(made, Kind.SYNC)
     retry, _ = made.invoke(Kind.ASYNC, "a", 0, 0, is_retry=True)
@@ -172,7 +176,7 @@ def test_a_retry_and_the_next_request_may_have_one_number(release: str, later: l
 
 
 def test_an_answer_takes_the_number_that_would_be_given_twice() -> None:
-    """It is a command as well, made between the retry and the next request."""
+    """An answer takes a number too, so one between a retry and the next request takes the shared number."""
     made = client("4.6.1")
     asked = written(made, Kind.SYNC)
     retry, _ = made.invoke(Kind.ASYNC, "a", 0, 0, is_retry=True)
@@ -181,7 +185,7 @@ def test_an_answer_takes_the_number_that_would_be_given_twice() -> None:
 
 
 def test_the_cause_of_a_lost_synchronous_request() -> None:
-    """From 5.2.0 on the exception wraps the one that ended the future."""
+    """From 5.2.0 a lost synchronous request's exception wraps that of its future."""
     for release, cause in (("5.1.4", None), ("5.2.0", LOST)):
         made = client(release)
         one = written(made, Kind.SYNC)
@@ -193,7 +197,7 @@ def test_the_cause_of_a_lost_synchronous_request() -> None:
     ("release", "fin", "reset"), [("4.2.0", 0, 0), ("4.3.0", 0, 2), ("5.1.2", 0, 2), ("5.1.3", 2, 2)]
 )
 def test_what_the_other_side_ends(release: str, fin: int, reset: int) -> None:
-    """Nobody is told to 4.2.0; a reset fails both requests from 4.3.0 on, an orderly close from 5.1.3."""
+    """A reset fails pending requests from 4.3.0, an orderly close from 5.1.3."""
     for was_reset, told in ((False, fin), (True, reset)):
         made = client(release)
         one, _ = written(made, Kind.SYNC), written(made, Kind.ASYNC)
@@ -203,7 +207,7 @@ def test_what_the_other_side_ends(release: str, fin: int, reset: int) -> None:
 
 
 def test_a_timeout_on_a_dead_connection_fails_nothing_else() -> None:
-    """4.9.1 to 5.1.2: the other side had ended it, and with that Netty took its handlers down."""
+    """From 4.9.1 to 5.1.2 a timeout after a peer's close fails nothing else, because Netty's handlers are gone."""
     made = client("5.1.2")
     one, other = written(made, Kind.SYNC), written(made, Kind.ASYNC)
     made.peer_closed(one.connection, reset=False)
@@ -214,7 +218,7 @@ def test_a_timeout_on_a_dead_connection_fails_nothing_else() -> None:
 
 
 def test_a_scan_ends_what_was_due_a_second_ago() -> None:
-    """Oldest first, and only once; what a synchronous caller waits for is none of its business."""
+    """A scan ends asynchronous requests one second after their timeout, each once."""
     made = client("5.3.3")
     one, other = written(made, Kind.ASYNC), written(made, Kind.ASYNC, 200)
     assert made.scan(3_999) == ()
@@ -224,7 +228,7 @@ def test_a_scan_ends_what_was_due_a_second_ago() -> None:
 
 
 def test_from_5_2_0_a_request_nobody_waits_for_is_still_pending() -> None:
-    """It is ended without a word."""
+    """From 5.2.0 a timed-out synchronous request stays pending and ends without a report."""
     made = client("5.2.0")
     request = written(made, Kind.SYNC, timeout=50)
     made.wait_expired(request)
@@ -233,7 +237,7 @@ def test_from_5_2_0_a_request_nobody_waits_for_is_still_pending() -> None:
 
 @pytest.mark.parametrize(("release", "open_ones"), [("5.3.3", [1, 1]), ("5.4.0", [1, 2])])
 def test_a_connection_given_up_twice(release: str, open_ones: list[int]) -> None:
-    """From 5.4.0 on the second time costs the one made since its place; it stays open, whatever happens to it."""
+    """From 5.4.0 a second close of a connection evicts its successor, which stays open and unwatched."""
     made = client(release)
     one, other = written(made, Kind.SYNC), written(made, Kind.SYNC)
     made.wait_expired(one)
@@ -250,7 +254,7 @@ def test_a_connection_given_up_twice(release: str, open_ones: list[int]) -> None
 
 
 def test_an_idle_connection_is_closed() -> None:
-    """After two minutes without a byte."""
+    """A connection without traffic for two minutes is closed and fails its requests."""
     made = client("4.3.0")
     request = written(made, Kind.ASYNC)
     assert kinds(made.idle(request.connection)) == [Close, Ended]
@@ -258,7 +262,7 @@ def test_an_idle_connection_is_closed() -> None:
 
 
 def test_an_answer_nobody_waits_for_is_a_job_all_the_same() -> None:
-    """From 5.2.0 on; before that the caller has taken its request off the table."""
+    """From 5.2.0 a late answer is a job of the callback pool; before, its request is gone."""
     for release, ended in (("5.1.4", []), ("5.2.0", [(0, None, Place.CALLBACKS)])):
         made = client(release)
         one = written(made, Kind.SYNC, timeout=100)
@@ -269,7 +273,7 @@ def test_an_answer_nobody_waits_for_is_a_job_all_the_same() -> None:
 
 
 def test_a_request_that_could_not_be_written_is_lost() -> None:
-    """Once, and not if it was over already."""
+    """A request that cannot be written fails once."""
     made = client("4.2.0")
     one, other = written(made, Kind.SYNC), written(made, Kind.ASYNC)
     assert made.write_failed(one) == (Ended(one, LOST, Place.WAKE),)
@@ -278,7 +282,7 @@ def test_a_request_that_could_not_be_written_is_lost() -> None:
 
 
 def test_shutting_down_closes_every_connection() -> None:
-    """And fails what waits there from 4.3.0 on; connections that did not come about have nothing to close."""
+    """Shutdown closes every open connection and, from 4.3.0, fails its requests."""
     for release, ended in (("4.2.0", []), ("4.3.0", [(0, LOST, Place.WAKE), (1, LOST, Place.WAKE)])):
         made = client(release)
         one, other = written(made, Kind.SYNC), written(made, Kind.SYNC, address="b")
@@ -290,7 +294,7 @@ def test_shutting_down_closes_every_connection() -> None:
 
 
 def test_the_connection_of_an_address() -> None:
-    """Known as soon as it is asked for, and until it is forgotten."""
+    """An address has a connection from its first request until that connection is forgotten."""
     made = client("5.5.0")
     assert made.current("a") is None
     request, _ = made.invoke(Kind.SYNC, "a", 3_000, 0)
@@ -301,7 +305,7 @@ def test_the_connection_of_an_address() -> None:
 
 
 def test_answers_that_no_thread_reads_for() -> None:
-    """Those of asynchronous requests, and of such as GO_AWAY sent to another connection, while they are awaited."""
+    """A connection is unattended while it awaits answers to asynchronous requests, or to requests moved by GO_AWAY."""
     made = client("5.3.3")
     one, other = written(made, Kind.SYNC), written(made, Kind.ASYNC, address="b")
     assert not made.has_unattended(one.connection)

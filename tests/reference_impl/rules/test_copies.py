@@ -1,4 +1,4 @@
-"""Copies, which the oracle makes where it follows two histories: whole, and independent of what they were made from."""
+"""Copies of state for replays that branch are complete and independent of the original."""
 
 from rocketmq_reference.rules.client.publish import PublishInfo, Queue
 from rocketmq_reference.rules.producer.attempt import AttemptResult, Ending, Finish, Try
@@ -11,7 +11,7 @@ FIELDS = [name for name in SendLoop.__slots__ if name not in ("selector", "diale
 
 
 def test_a_copied_send_goes_on_where_the_original_stands() -> None:
-    """In its second attempt, a status other than SEND_OK kept from the first; nothing of its state is at its start value."""
+    """A copied send has all fields of the original, which here all differ from a fresh send's except the settings."""
     toy = Toy("5.3.3", retry_another_broker_when_not_store_ok=True)
     loop = toy.loop()
     loop.begin(10, 20)
@@ -23,7 +23,7 @@ def test_a_copied_send_goes_on_where_the_original_stands() -> None:
 
 
 def test_a_copied_send_leaves_the_original_alone() -> None:
-    """It ends; the original is still in its first attempt."""
+    """The end of a copied send does not change the original."""
     toy = Toy("5.3.3")
     loop = toy.loop()
     first = loop.begin(0, 0)
@@ -33,7 +33,7 @@ def test_a_copied_send_leaves_the_original_alone() -> None:
 
 
 def test_a_copied_list_can_be_rewritten() -> None:
-    """The original keeps its elements; both know the same write queues."""
+    """A copied list can be rewritten; the original keeps its elements."""
     info = PublishInfo.of([("a", 0), ("b", 0), ("b", 1)])
     clone = info.copy()
     assert (clone.queues, clone.write_queues_of("b")) == (info.queues, 2)
@@ -42,7 +42,7 @@ def test_a_copied_list_can_be_rewritten() -> None:
 
 
 def test_a_copied_fault_table_has_items_of_its_own() -> None:
-    """All fields of each come along."""
+    """A copied fault table has its own items, with all fields."""
     table = FaultTable(fault_table.EXTENDING)
     table.items["a"] = FaultItem("a", 5, 700, reachable=False, check_ms=9)
     clone = table.copy()

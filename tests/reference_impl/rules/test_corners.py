@@ -1,4 +1,4 @@
-"""Corners of the rules that no random script gets to; found by mutants that lived on."""
+"""Cases of the rules that no random script reaches, found by surviving mutants."""
 
 import pytest
 
@@ -14,12 +14,12 @@ FIRST_OF_THIRTY = "b10 b12 b11 b14 b13 b16 b15 b18 b17 b19 b0 b1 b2 b3 b4"
 FIRST_OF_SIXTY = (
     "b10 b54 b53 b12 b56 b11 b55 b14 b58 b13 b57 b16 b15 b59 b18 b17 b19 b0 b1 b2 b3 b4 b5 b6 b7 b8 b9 b21 b20 b23"
 )
-"""What 4.9.4's own classes chose among 30 and 60 equally bad brokers b0, b1, …, one after the other (executed)."""
+"""Successive choices of 4.9.4's own classes among 30 and 60 equally bad brokers b0, b1, … (executed)."""
 
 
 @pytest.mark.parametrize(("brokers", "expected"), [(30, FIRST_OF_THIRTY), (60, FIRST_OF_SIXTY)])
 def test_a_large_fault_table_is_listed_as_java_lists_it(brokers: int, expected: str) -> None:
-    """The hash table doubles, once for 30 brokers and twice for 60; of equally bad ones the first half is used in turn."""
+    """Java's table doubles once for 30 and twice for 60 brokers; the first half of equally bad ones is used in turn."""
     table = FaultTable(fault_table.OVERWRITING)
     for number in range(brokers):
         table.update(f"b{number}", 5, 600_000, True, 0)
@@ -29,7 +29,7 @@ def test_a_large_fault_table_is_listed_as_java_lists_it(brokers: int, expected: 
 
 
 def test_of_equally_slow_brokers_the_earlier_free_one_is_better() -> None:
-    """Whatever the order in which they are given."""
+    """Of equally slow brokers the one available earlier ranks first, in any order."""
     table = FaultTable(fault_table.OVERWRITING)
     items = [FaultItem(str(start), 5, start) for start in (30, 10, 20, 40)]
     ranks = [table.ranked(given, rank, 0).start_ms for given in (items, items[::-1]) for rank in range(4)]
@@ -37,7 +37,7 @@ def test_of_equally_slow_brokers_the_earlier_free_one_is_better() -> None:
 
 
 def test_an_available_broker_is_better_than_a_faster_one_that_is_not() -> None:
-    """From either side; and two that are the same in everything are equal."""
+    """An available broker ranks before a faster unavailable one; identical items are equal."""
     table = FaultTable(fault_table.OVERWRITING)
     for broker, latency_ms, avoid_ms in (("free", 9, 0), ("avoided", 1, 100), ("as free", 9, 0)):
         table.update(broker, latency_ms, avoid_ms, True, 0)
@@ -47,18 +47,18 @@ def test_an_available_broker_is_better_than_a_faster_one_that_is_not() -> None:
 
 
 def test_every_threshold_of_a_penalty_table_counts() -> None:
-    """The lowest too, which costs nothing in the tables of all releases."""
+    """Every threshold counts, also the lowest, which costs nothing in all releases."""
     table = PenaltyTable((10, 20, 30), (1, 2, 3))
     assert [table.avoidance_ms(latency) for latency in (9, 10, 19, 20, 29, 30)] == [0, 1, 1, 2, 2, 3]
 
 
 def test_hashes_of_characters_beyond_a_byte() -> None:
-    """``"中".hashCode()`` is its code unit, 0x4E2D; a lone surrogate is a code unit like any other."""
+    """``"中".hashCode()`` is its code unit, 0x4E2D; a lone surrogate counts as a code unit too."""
     assert string_hash("中") == 0x4E2D
     assert string_hash("\ud800") == 0xD800
 
 
 def test_a_list_without_route_data_has_no_write_queues() -> None:
-    """Java meets a NullPointerException there; asking is an error, not an answer."""
+    """Without route data, write queues are an error, as Java's NullPointerException."""
     with pytest.raises(TypeError, match="no route data"):
         PublishInfo([("a", 0)]).write_queues_of("a")

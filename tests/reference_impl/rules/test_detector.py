@@ -10,7 +10,7 @@ def brokers(toy: Toy, now: int) -> list[str]:
 
 
 def test_every_known_broker_is_probed_in_the_order_of_the_table() -> None:
-    """By hash, not by age; reachable ones too."""
+    """A round probes every known broker, also reachable ones, in hash order."""
     toy = Toy("5.2.0")
     toy.note("b", 5)
     toy.note("a", 5, reachable=False)
@@ -18,14 +18,14 @@ def test_every_known_broker_is_probed_in_the_order_of_the_table() -> None:
 
 
 def test_a_probed_broker_is_left_alone_for_two_seconds() -> None:
-    """Whatever it answered."""
+    """A probed broker is not probed again for 2 s."""
     toy = Toy("5.2.0")
     toy.note("a", 5)
     assert [brokers(toy, now) for now in (3_000, 4_999, 5_000)] == [["a"], [], ["a"]]
 
 
 def test_an_answer_makes_reachable_and_no_answer_nothing() -> None:
-    """And the end of the avoidance stays where it was."""
+    """An answer makes a broker reachable without changing its avoidance; a missing answer has no effect."""
     toy = Toy("5.2.0")
     toy.note("a", 5, failed=True, reachable=False)
     toy.note("b", 5, failed=True, reachable=False)
@@ -38,7 +38,7 @@ def test_an_answer_makes_reachable_and_no_answer_nothing() -> None:
 
 
 def test_a_broker_without_an_address_is_forgotten() -> None:
-    """And its later item, if it gets one, is due at once."""
+    """A broker without an address is removed; a later item of it is due at once."""
     toy = Toy("5.2.0")
     toy.note("a", 5)
     made = DetectorRound(toy.faults)
@@ -51,9 +51,9 @@ def test_a_broker_without_an_address_is_forgotten() -> None:
 
 def test_a_broker_that_comes_up_during_a_round_is_probed_in_it_if_there_is_one_between() -> None:
     """
-    While a is probed Java's iterator stands at b already: c, behind b, is found, and so would d be.
+    A broker inserted during a round is probed in it unless it is next: Java's iterator is one ahead.
 
-    Executed in 5.3.3: a broker that failed while the only known one was probed was not probed before the next round.
+    Executed in 5.3.3: a broker that failed while the only known one was probed had to wait for the next round.
     """
     toy = Toy("5.2.0")
     toy.note("a", 5)

@@ -1,4 +1,4 @@
-"""Sends to a queue the application decides, and sends without a route."""
+"""Sends to a queue that the application chooses, and sends without a route."""
 
 import pytest
 
@@ -13,18 +13,18 @@ TOO_MUCH = Finish(Ending.CALL_TIMEOUT, error="RemotingTooMuchRequestException")
 
 @pytest.mark.parametrize("release", ["4.0.0-incubating", "4.7.1", "5.3.3"])
 def test_an_explicit_queue_gets_the_whole_timeout(release: str) -> None:
-    """Whatever checking the message took."""
+    """A given queue gets the whole timeout, whatever checking the message took."""
     assert send_to_queue(dialect_of(release), QUEUE, 2_000, 5) == Try(QUEUE, 2_000)
 
 
 def test_a_selector_leaves_the_rest_of_the_timeout() -> None:
-    """From 4.3.0."""
+    """From 4.3.0 a selector's queue gets the rest of the timeout."""
     assert send_by_selector(dialect_of("4.2.0"), QUEUE, 2_000, 5) == Try(QUEUE, 2_000)
     assert send_by_selector(dialect_of("4.3.0"), QUEUE, 2_000, 5) == Try(QUEUE, 1_995)
 
 
 def test_a_selector_without_a_timeout_of_its_own() -> None:
-    """From 5.1.4 its queue gets the whole timeout, as if it had been given; overspending counts all the same."""
+    """From 5.1.4 a selector without a timeout argument gets the whole timeout, unless the time is overspent."""
     assert send_by_selector(dialect_of("5.1.3"), QUEUE, 2_000, 5, timeout_given=False) == Try(QUEUE, 1_995)
     assert send_by_selector(dialect_of("5.1.4"), QUEUE, 2_000, 5, timeout_given=False) == Try(QUEUE, 2_000)
     assert send_by_selector(dialect_of("5.1.4"), QUEUE, 2_000, 5) == Try(QUEUE, 1_995)
@@ -32,7 +32,7 @@ def test_a_selector_without_a_timeout_of_its_own() -> None:
 
 
 def test_overspending_before_the_attempt() -> None:
-    """From 4.3.0; spending exactly the timeout is not overspending."""
+    """From 4.3.0 overspending ends the call before the attempt; spending exactly the timeout does not."""
     for send in (send_to_queue, send_by_selector):
         assert send(dialect_of("4.3.0"), QUEUE, 2_000, 2_001) == TOO_MUCH
         assert isinstance(send(dialect_of("4.3.0"), QUEUE, 2_000, 2_000), Try)
@@ -40,12 +40,12 @@ def test_overspending_before_the_attempt() -> None:
 
 
 def test_a_selector_without_an_answer() -> None:
-    """It returned null or threw."""
+    """A selector that returned null or threw is MQClientException."""
     assert send_by_selector(dialect_of("5.3.3"), None, 2_000, 0) == Finish(Ending.GAVE_UP, error="MQClientException")
 
 
 def test_the_only_attempt_decides() -> None:
-    """No retry, no wrapping."""
+    """A given queue has one attempt, without retry or wrapping."""
     assert direct_send_ended(AttemptResult.ok("FLUSH_DISK_TIMEOUT")).status == "FLUSH_DISK_TIMEOUT"
     ended = direct_send_ended(AttemptResult.failed("RemotingTimeoutException"))
     assert ended == Finish(Ending.RETHROWN, 0, error="RemotingTimeoutException")
@@ -61,13 +61,13 @@ def test_the_only_attempt_decides() -> None:
     ],
 )
 def test_no_route(release: str, reached: bool, by_selector: bool, error: str, code: int | None) -> None:
-    """What an unknown topic or an unreachable name server looks like."""
+    """A missing route is MQClientException; from 4.6.0 an unreachable name server is IllegalStateException."""
     finish = no_route(dialect_of(release), name_servers_set=True, name_server_reached=reached, by_selector=by_selector)
     assert (finish.ending, finish.error, finish.code) == (Ending.NO_ROUTE, error, code)
 
 
 def test_no_name_server_set() -> None:
-    """Code 10004, for a selector only from 4.6.0."""
+    """Without name servers a send fails with code 10004, a send by selector only from 4.6.0."""
     codes = [
         no_route(dialect_of(release), name_servers_set=False, name_server_reached=False, by_selector=by_selector).code
         for release, by_selector in (("4.5.2", False), ("4.5.2", True), ("4.6.0", True))

@@ -1,4 +1,4 @@
-"""What GO_AWAY does to a connection and its requests."""
+"""Effects of GO_AWAY on a connection and its requests."""
 
 import pytest
 
@@ -16,7 +16,7 @@ from tests.reference_impl.rules.connecting import EXPIRED, LOST, REFUSED, client
 
 
 def test_going_away_is_an_answer_to_5_1_4() -> None:
-    """Like any other."""
+    """To 5.1.4 GO_AWAY is an answer like any other."""
     made = client("5.1.4")
     request = written(made, Kind.SYNC)
     assert made.answered(request.number, GO_AWAY) == (Ended(request, None, Place.WAKE),)
@@ -24,7 +24,7 @@ def test_going_away_is_an_answer_to_5_1_4() -> None:
 
 @pytest.mark.parametrize("release", ["5.2.0", "5.3.0", "5.3.1", "5.3.2"])
 def test_from_5_2_0_going_away_writes_the_request_again(release: str) -> None:
-    """On a new connection, with the time that is left; the old one stays until the other side ends it."""
+    """From 5.2.0 GO_AWAY repeats the request on a new connection with the time left; the peer closes the old one."""
     made = client(release)
     request = written(made, Kind.ASYNC)
     number = request.number
@@ -37,7 +37,7 @@ def test_from_5_2_0_going_away_writes_the_request_again(release: str) -> None:
 
 @pytest.mark.parametrize(("release", "error"), [("5.2.0", None), ("5.3.1", None), ("5.3.2", LOST)])
 def test_going_away_twice(release: str, error: str | None) -> None:
-    """Is handed up; from 5.3.2 it is a lost request."""
+    """A request's second GO_AWAY is returned as its answer; from 5.3.2 the request is lost."""
     made = client(release)
     request = written(made, Kind.ASYNC)
     redirected(made, request, 0)
@@ -46,7 +46,7 @@ def test_going_away_twice(release: str, error: str | None) -> None:
 
 @pytest.mark.parametrize(("release", "again"), [("5.2.0", False), ("5.3.0", False), ("5.3.1", True), ("5.3.2", True)])
 def test_going_away_again_within_a_minute(release: str, again: bool) -> None:
-    """To 5.3.0 there is no second reconnection so soon."""
+    """To 5.3.0 a client reconnects at most once in 60 s."""
     made = client(release)
     redirected(made, written(made, Kind.ASYNC), 0)
     request = written(made, Kind.ASYNC, 60_000)
@@ -62,7 +62,7 @@ def test_going_away_again_within_a_minute(release: str, again: bool) -> None:
 
 @pytest.mark.parametrize(("release", "error"), [("5.2.0", None), ("5.3.0", REFUSED), ("5.3.2", REFUSED)])
 def test_going_away_to_nowhere(release: str, error: str | None) -> None:
-    """A refused reconnection: the answer is handed up in 5.2.0, then it is the failure."""
+    """If the reconnect is refused, 5.2.0 returns the GO_AWAY answer; later the request fails."""
     made = client(release)
     request = written(made, Kind.ASYNC)
     made.answered(request.number, GO_AWAY)
@@ -72,7 +72,7 @@ def test_going_away_to_nowhere(release: str, error: str | None) -> None:
 
 
 def test_a_failed_synchronous_request_closes_the_old_connection() -> None:
-    """GO_AWAY twice from 5.3.2: the old connection goes, with who waits on it, and the new one stays."""
+    """From 5.3.2 two GO_AWAY answers to a synchronous request close the old connection and fail its requests, not the new one."""
     made = client("5.3.2")
     other = written(made, Kind.ASYNC)
     request = written(made, Kind.SYNC)
@@ -84,7 +84,7 @@ def test_a_failed_synchronous_request_closes_the_old_connection() -> None:
 
 @pytest.mark.parametrize(("release", "again"), [("5.3.3", False), ("5.4.0", True)])
 def test_going_away_from_a_connection_that_was_given_up(release: str, again: bool) -> None:
-    """From 5.4.0 on it knows its place still, and is made anew, beside the one that has taken it."""
+    """From 5.4.0 a closed connection keeps its slot, so GO_AWAY reconnects it beside its successor."""
     made = client(release)
     one, other = written(made, Kind.SYNC), written(made, Kind.ASYNC)
     assert made.answered(other.number, GO_AWAY) == (Redirect(other),)
@@ -100,7 +100,7 @@ def test_going_away_from_a_connection_that_was_given_up(release: str, again: boo
 
 @pytest.mark.parametrize(("release", "handed_on"), [("5.3.1", False), ("5.3.2", True)])
 def test_who_comes_second_finds_the_new_connection_made(release: str, handed_on: bool) -> None:
-    """Written there by the thread that read the answer; from 5.3.2 in a step of its own."""
+    """A second redirected request is written on the new connection at once, from 5.3.2 in a separate step."""
     made = client(release)
     one, other = written(made, Kind.ASYNC), written(made, Kind.ASYNC, 100)
     redirected(made, one, 200)
@@ -112,21 +112,21 @@ def test_who_comes_second_finds_the_new_connection_made(release: str, handed_on:
 
 @pytest.mark.parametrize(("now", "left"), [(2_900, 300), (3_200, 0)])
 def test_the_time_left_counts_from_the_first_writing(now: int, left: int) -> None:
-    """Written at 200 with 3 s; a request that has waited all of them is still written, with no time."""
+    """The 3 s count from the first write at 200 ms; a request with 0 ms left is still written."""
     made = client("5.3.3")
     request = written(made, Kind.ASYNC, 200)
     assert redirected(made, request, now) == (Write(request, left),)
 
 
 def test_a_millisecond_later_it_is_too_late_to_write_again() -> None:
-    """The request is over in the thread that would have written it."""
+    """A request without time left for the second write times out in the current thread."""
     made = client("5.3.3")
     request = written(made, Kind.ASYNC, 200)
     assert redirected(made, request, 3_201) == (Ended(request, EXPIRED, Place.HERE),)
 
 
 def test_a_minute_counts_from_the_last_reconnection() -> None:
-    """5.2.0, at noon and half a minute later."""
+    """In 5.2.0 the minute counts from the last reconnect (here at noon)."""
     made = client("5.2.0")
     redirected(made, written(made, Kind.ASYNC, 43_200_000), 43_200_000)
     request = written(made, Kind.ASYNC, 43_230_000)

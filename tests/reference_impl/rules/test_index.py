@@ -1,4 +1,4 @@
-"""The counter of a thread, around its overflow and at its start (numbers seen by running the Java classes)."""
+"""The counter of a thread at its overflow and start (numbers seen by running the Java classes)."""
 
 import pytest
 
@@ -20,7 +20,7 @@ from tests.reference_impl.rules.toys import ScriptedTape
     ],
 )
 def test_overflow(rule: IndexRule, numbers: list[int]) -> None:
-    """What comes after the largest number."""
+    """Each generation continues after MAX as its Java class does."""
     counter = ThreadIndex(rule, INT_MAX - 1)
     assert [counter.next(ScriptedTape()) for _ in numbers] == numbers
 
@@ -37,32 +37,32 @@ def test_overflow(rule: IndexRule, numbers: list[int]) -> None:
     ],
 )
 def test_a_negative_start(rule: IndexRule, first: int) -> None:
-    """Drawn −5: made positive before use to 4.9.8, only masked from 5.0.0."""
+    """A start drawn as −5 is made positive to 4.9.8, and only masked from 5.0.0."""
     assert ThreadIndex(rule).next(ScriptedTape(-5)) == first
 
 
 def test_the_most_negative_start_is_clamped_by_the_oldest_only() -> None:
-    """abs(MIN) is MIN: T1 takes 0 instead, T2 goes on from it."""
+    """abs(MIN) is MIN: T1 starts at 0 instead, T2 continues from MIN."""
     assert ThreadIndex(index.CLAMPED).next(ScriptedTape(INT_MIN)) == 1
     assert ThreadIndex(index.ABSOLUTE).next(ScriptedTape(INT_MIN)) == INT_MAX
 
 
 def test_only_the_first_use_draws() -> None:
-    """Three numbers from one draw."""
+    """Only the first use draws a number."""
     counter = ThreadIndex(index.MASKED)
     tape = ScriptedTape(10)
     assert [counter.next(tape) for _ in range(3)] == [11, 12, 13]
 
 
 def test_a_reset_starts_anew() -> None:
-    """The drawn number is where it stands, so the next is one more."""
+    """After a reset the next number is the drawn one plus one."""
     counter = ThreadIndex(index.RESETTABLE, 100)
     counter.reset(ScriptedTape(7))
     assert counter.next(ScriptedTape()) == 8
 
 
 def test_a_copy_counts_by_itself() -> None:
-    """Replays that branch must not share a counter."""
+    """A copy shares no state with the original counter."""
     counter = ThreadIndex(index.MASKED, 1)
     counter.copy().next(ScriptedTape())
     assert counter.value == 1

@@ -9,32 +9,32 @@ from rocketmq_reference.rules.java import INT_MAX, INT_MIN, abs32, remainder, sp
     ("value", "wrapped"), [(INT_MAX, INT_MAX), (INT_MAX + 1, INT_MIN), (INT_MIN - 1, INT_MAX), (-1, -1)]
 )
 def test_an_int_wraps_at_32_bits(value: int, wrapped: int) -> None:
-    """One past MAX is MIN and the other way round."""
+    """MAX + 1 is MIN, and MIN − 1 is MAX."""
     assert wrap32(value) == wrapped
 
 
 def test_the_absolute_value_of_min_is_min() -> None:
-    """The one number whose absolute value does not fit."""
+    """abs(MIN) is MIN, because its absolute value does not fit."""
     assert [abs32(INT_MIN), abs32(-5), abs32(5)] == [INT_MIN, 5, 5]
 
 
 def test_a_remainder_takes_the_sign_of_the_dividend() -> None:
-    """Unlike Python's modulo."""
+    """A remainder has the sign of the dividend, unlike Python's modulo."""
     assert [remainder(-7, 4), remainder(7, 4), remainder(-8, 4)] == [-3, 3, 0]
 
 
 def test_a_remainder_of_nothing_is_an_arithmetic_error() -> None:
-    """Java throws ArithmeticException."""
+    """A remainder by 0 raises ZeroDivisionError, as Java's ArithmeticException."""
     with pytest.raises(ZeroDivisionError):
         remainder(-1, 0)
 
 
 def test_string_hashes_are_javas() -> None:
-    """Values from the JDK: two strings known to collide, and one that overflows."""
+    """String hashes equal those of the JDK, for two strings that collide and one that overflows."""
     assert string_hash("Aa") == string_hash("BB") == 2112
     assert string_hash("polygenelubricants") == INT_MIN
 
 
 def test_the_spread_hash_folds_the_upper_half_into_the_lower() -> None:
-    """0x80000000 becomes 0x80008000, and the sign is dropped."""
+    """The spread hash of 0x80000000 is 0x80008000 without its sign bit."""
     assert spread_hash("polygenelubricants") == 0x8000

@@ -1,4 +1,4 @@
-"""What a client knows of routes, keeps, forgets and asks for."""
+"""A client's routes, addresses and polled topics."""
 
 import pytest
 
@@ -8,7 +8,7 @@ from rocketmq_reference.rules.known_routes import KnownRoutes
 
 
 def route(**brokers: int) -> TopicRoute:
-    """A master for each broker, at an address of its name, with so many queues."""
+    """Return a route with a master and a slave per broker, and this number of queues."""
     queues = tuple(BrokerQueues(name, number, number, 6) for name, number in brokers.items())
     return TopicRoute(queues, {name: {0: f"{name}:1", 1: f"{name}:2"} for name in brokers})
 
@@ -30,13 +30,13 @@ def known(release: str = "5.3.3", **topics: TopicRoute) -> KnownRoutes:
     ],
 )
 def test_the_topic_that_stands_in_for_new_ones(release: str, key: str | None, stand_in: str, polled: list[str]) -> None:
-    """The create-topic key, polled from the start, to 5.1.0; then always TBW102, which is not polled."""
+    """To 5.1.0 the default topic is the create-topic key, polled from the start; then always TBW102, not polled."""
     made = KnownRoutes(dialect_of(release), key)
     assert (made.stand_in, made.polled_topics()) == (stand_in, polled)
 
 
 def test_topics_are_polled_in_the_order_of_their_hashes() -> None:
-    """Once they were sent to, or a route was learnt: a, b … by bucket, whatever came first."""
+    """Topics that were sent to or have a route are polled in hash order."""
     made = known(c=route(x=1))
     assert [made.want(topic) for topic in ("b", "a", "b", "c")] == [True, True, False, False]
     assert made.polled_topics() == ["a", "b", "c"]
@@ -45,7 +45,7 @@ def test_topics_are_polled_in_the_order_of_their_hashes() -> None:
 
 
 def test_a_route_is_taken_if_it_differs_or_there_is_nothing_to_select_from() -> None:
-    """The same once more brings no new list."""
+    """A route is stored if it differs or there is no queue to select from."""
     made = known(T=route(a=1))
     assert not made.take("T", route(a=1), can_select=True)
     assert made.take("T", route(a=2), can_select=True)
@@ -54,7 +54,7 @@ def test_a_route_is_taken_if_it_differs_or_there_is_nothing_to_select_from() -> 
 
 
 def test_addresses_outlive_a_route_until_they_are_dropped() -> None:
-    """Only those that no topic's route names any more go, and a broker with its last one."""
+    """drop_offline removes addresses that no route contains, and brokers without any."""
     made = known(T=route(a=1, b=1), U=route(b=1))
     made.take("T", TopicRoute((), {"a": {1: "a:2"}}), can_select=True)
     made.addresses["a"] = {0: "a:1", 1: "a:2"}
@@ -66,7 +66,7 @@ def test_addresses_outlive_a_route_until_they_are_dropped() -> None:
 
 
 def test_masters_are_told_in_the_order_of_the_table_and_slaves_left_out() -> None:
-    """By hash of the broker's name; one without a master has none to tell."""
+    """Masters are listed in hash order of broker names, without slaves."""
     made = known(T=route(b=1, a=1))
     made.addresses["c"] = {1: "c:2"}
     assert list(made.masters()) == ["a:1", "b:1"]
@@ -76,7 +76,7 @@ def test_masters_are_told_in_the_order_of_the_table_and_slaves_left_out() -> Non
 
 
 def test_a_master_is_looked_up_when_its_turn_comes() -> None:
-    """A round of heartbeats takes long; who is forgotten meanwhile gets none."""
+    """A broker that is removed during a round of heartbeats gets none."""
     made = known(T=route(a=1, b=1))
     round_of_heartbeats = made.masters()
     next(round_of_heartbeats)

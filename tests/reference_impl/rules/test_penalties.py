@@ -1,4 +1,4 @@
-"""Latency to avoidance, in both generations (described-behaviours B1 and the rewrite of 5.1.4)."""
+"""Avoidance by latency, in both generations (described-behaviours B1 and the rewrite of 5.1.4)."""
 
 import pytest
 
@@ -13,7 +13,7 @@ from rocketmq_reference.rules.queue_choice.penalties import MINUTES, SECONDS, Pe
     ],
 )  # fmt: skip
 def test_minutes(latency: int, avoided: int) -> None:
-    """To 5.1.3."""
+    """To 5.1.3 the avoidance is 30 s to 10 min."""
     assert MINUTES.avoidance_ms(latency) == avoided
 
 
@@ -25,11 +25,11 @@ def test_minutes(latency: int, avoided: int) -> None:
     ],
 )  # fmt: skip
 def test_seconds(latency: int, avoided: int) -> None:
-    """From 5.1.4."""
+    """From 5.1.4 the avoidance is 2 to 30 s."""
     assert SECONDS.avoidance_ms(latency) == avoided
 
 
 def test_a_table_needs_a_penalty_for_each_threshold() -> None:
-    """Half a table is a mistake of ours."""
+    """A table with fewer penalties than thresholds is rejected."""
     with pytest.raises(ValueError, match="as many"):
         PenaltyTable((50, 100), (0,))

@@ -1,4 +1,4 @@
-"""Requests that wait for answers: their numbers, and the order in which all of them end."""
+"""Pending requests: their numbers, and the order in which they end."""
 
 from rocketmq_reference.dialects import dialect_of
 from rocketmq_reference.rules.client.connection_steps import Connection, Kind, Request
@@ -14,14 +14,14 @@ def request(number: int, connection: Connection, left_ms: int = 3_000) -> Reques
 
 
 def test_numbers() -> None:
-    """To 4.6.1 a retry counts first, so that the next request gets its number too."""
+    """To 4.6.1 a retry counts before it takes its number, so the next request gets the same one."""
     for release, numbers in (("4.6.1", [0, 2, 2]), ("4.7.0", [0, 1, 2])):
         made = pending(release)
         assert [made.number(is_retry=is_retry) for is_retry in (False, True, False)] == numbers
 
 
 def test_the_later_of_two_with_one_number_is_the_one() -> None:
-    """The earlier is never heard of again."""
+    """A request replaces an earlier one with the same number."""
     made, connection = pending("4.6.1"), Connection("a")
     earlier, later = request(2, connection), request(2, connection)
     made.put(earlier)
@@ -31,7 +31,7 @@ def test_the_later_of_two_with_one_number_is_the_one() -> None:
 
 
 def test_the_order_is_that_of_a_java_map_of_512_bins() -> None:
-    """Number 512 is in the bin of number 0, and so before number 511."""
+    """Requests end in the order of 512 bins: number 512 is in the bin of 0, before 511."""
     made, connection = pending("4.7.0"), Connection("a")
     for number in (511, 512, 1_023, 513):
         made.put(request(number, connection))
@@ -40,7 +40,7 @@ def test_the_order_is_that_of_a_java_map_of_512_bins() -> None:
 
 
 def test_what_is_a_second_late_is_taken() -> None:
-    """Not what is on time, and nothing of another connection is spared."""
+    """Requests on every connection expire one second after their timeout."""
     made = pending("4.7.0")
     made.put(request(0, Connection("a"), 1))
     made.put(request(1, Connection("b"), 0))

@@ -1,4 +1,4 @@
-"""Connections: how long to wait, and what a timeout costs."""
+"""Timeouts of requests, and when they close a connection."""
 
 import pytest
 
@@ -19,7 +19,7 @@ from rocketmq_reference.rules.client.remoting_rules import LateClose
     ],
 )
 def test_time_left_to_wait(release: str, spent: int, left: int | None) -> None:
-    """Of 3 000 ms: connecting counts from 4.3.0; with exactly nothing left nothing is written from 5.1.4."""
+    """Of 3 000 ms, connecting counts from 4.3.0; from 5.1.4 a request with exactly 0 ms left is not written."""
     assert dialect_of(release).remoting.time_left_ms(3_000, spent) == left
 
 
@@ -35,7 +35,7 @@ def test_time_left_to_wait(release: str, spent: int, left: int | None) -> None:
     ],
 )
 def test_whether_a_timeout_closes_the_connection(release: str, timeout: int, left: int, closes: bool) -> None:
-    """Always from 4.9.1; from 5.1.4 only if more than 100 ms or a quarter of the timeout were left."""
+    """From 4.9.1 a timeout closes the connection, from 5.1.4 only if more than 100 ms or a quarter of the timeout were left."""
     assert dialect_of(release).remoting.closes_connection(timeout, left) is closes
 
 
@@ -44,7 +44,7 @@ def test_whether_a_timeout_closes_the_connection(release: str, timeout: int, lef
     [("4.2.0", 4_000, 3_000), ("4.3.0", 1_000, 2_000), ("4.3.0", 3_001, None), ("5.5.0", 3_000, 0)],
 )
 def test_time_left_of_an_asynchronous_request(release: str, spent: int, left: int | None) -> None:
-    """It is written with exactly nothing left in every release."""
+    """Every release writes an asynchronous request with exactly 0 ms left."""
     assert dialect_of(release).remoting.async_time_left_ms(3_000, spent) == left
 
 
@@ -61,5 +61,5 @@ def test_time_left_of_an_asynchronous_request(release: str, spent: int, left: in
     ],
 )
 def test_which_end_may_cost_a_connection_that_stays_open(error: str | None, leaves_open: tuple[bool, ...]) -> None:
-    """None that was answered; from 5.3.1 one that had not connected, or does not say; from 5.4.0 any other too."""
+    """A failed request may evict a connection: from 5.3.1 after a failed connect or an unknown cause, from 5.4.0 always."""
     assert tuple(rule.may_leave_open(error) for rule in LateClose) == leaves_open

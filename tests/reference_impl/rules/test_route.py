@@ -1,4 +1,4 @@
-"""From a route to the publish list."""
+"""The publish list of a route."""
 
 import pytest
 
@@ -21,7 +21,7 @@ def route(*queues: BrokerQueues, order_conf: str | None = None) -> TopicRoute:
 
 
 def test_queues_are_grouped_by_broker_in_the_order_of_names() -> None:
-    """As strings, so b-10 comes before b-2."""
+    """Queues are grouped by broker; names sort as strings, so b-10 is before b-2."""
     made = route(
         BrokerQueues("b-2", 1, 1, READ_WRITE),
         BrokerQueues("b-10", 1, 2, READ_WRITE),
@@ -31,7 +31,7 @@ def test_queues_are_grouped_by_broker_in_the_order_of_names() -> None:
 
 
 def test_only_writable_brokers_with_a_master() -> None:
-    """Neither a read-only one, nor one that is down to its slaves, nor one nobody knows."""
+    """Read-only brokers, brokers with slaves only, and unknown brokers are left out."""
     made = TopicRoute(
         (BrokerQueues("a", 4, 4, READ), BrokerQueues("b", 1, 1, READ_WRITE), BrokerQueues("c", 1, 1, READ_WRITE)),
         {"a": {0: "x"}, "b": {1: "y"}},
@@ -40,18 +40,18 @@ def test_only_writable_brokers_with_a_master() -> None:
 
 
 def test_an_order_configuration_is_taken_as_it_is() -> None:
-    """Unchecked, in its own order."""
+    """An order configuration is used unchecked, in its own order."""
     assert publish_list(route(order_conf="z:2;a:1")) == [("z", 0), ("z", 1), ("a", 0)]
 
 
 def test_a_malformed_order_configuration_is_an_error() -> None:
-    """Java throws NumberFormatException."""
+    """A malformed order configuration raises ValueError, as Java's NumberFormatException."""
     with pytest.raises(ValueError, match="invalid literal"):
         publish_list(route(order_conf="z:two"))
 
 
 def test_write_queues_of_every_broker_of_the_route() -> None:
-    """Read-only ones too, except in 4.9.8; the first entry of a name counts."""
+    """Write queue numbers include read-only brokers, except in 4.9.8; the first entry of a name counts."""
     made = route(
         BrokerQueues("a", 4, 4, READ), BrokerQueues("b", 2, 2, READ_WRITE), BrokerQueues("b", 3, 3, READ_WRITE)
     )
@@ -60,13 +60,13 @@ def test_write_queues_of_every_broker_of_the_route() -> None:
 
 
 def test_a_publish_list_knows_both() -> None:
-    """Queues and write queue numbers; an unknown broker has −1."""
+    """A publish list has queues and write queue numbers; an unknown broker has −1."""
     info = publish_info(route(BrokerQueues("a", 2, 2, READ_WRITE)), writable_only=False)
     assert (info.queues, info.write_queues_of("a"), info.write_queues_of("z")) == ([("a", 0), ("a", 1)], 2, -1)
 
 
 def test_a_route_changes_by_its_content_not_by_its_order() -> None:
-    """A new list means fresh counters, so it must not happen for nothing."""
+    """A route in another order is unchanged, because a new list would restart the counters."""
     one, other = BrokerQueues("a", 2, 2, READ_WRITE), BrokerQueues("b", 2, 2, READ_WRITE)
     assert not route_changed(route(one, other), route(other, one))
     assert route_changed(route(one, other), route(one))
@@ -75,6 +75,6 @@ def test_a_route_changes_by_its_content_not_by_its_order() -> None:
 
 
 def test_a_new_topic_borrows_the_default_route() -> None:
-    """With the smaller of the two queue numbers."""
+    """A new topic uses the default route with the smaller of the two queue numbers."""
     made = route_of_new_topic(route(BrokerQueues("a", 8, 8, READ_WRITE), BrokerQueues("b", 2, 8, READ_WRITE)), 4)
     assert [(data.read_queues, data.write_queues) for data in made.queues] == [(4, 4), (2, 2)]

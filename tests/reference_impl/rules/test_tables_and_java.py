@@ -1,4 +1,4 @@
-"""Fault tables, counters and Java's integers in cases that decide nothing in a usual run: ties, names, single milliseconds."""
+"""Fault tables, counters and Java's integers in rare cases: ties, names, single milliseconds."""
 
 import pytest
 
@@ -12,7 +12,7 @@ from rocketmq_reference.rules.queue_choice.index import IndexRule, ThreadIndex
 from tests.reference_impl.rules.toys import ScriptedTape
 
 AS_IT_STANDS = IndexRule("as-it-stands", lambda tape: tape.int32(), lambda value: (value + 1, value))
-"""Hands out every number, −1 too."""
+"""Returns every number, also −1."""
 
 NAMES = {
     "4.0.0-incubating": "clamped",
@@ -31,19 +31,19 @@ NAMES = {
 
 @pytest.mark.parametrize(("release", "name"), NAMES.items())
 def test_the_counter_of_a_release_is_shown_by_name(release: str, name: str) -> None:
-    """T1–T6 of section 3.1 of the behaviours, as a list of differences prints them; first and last release of each."""
+    """Each generation of the counter has a name (T1–T6, section 3.1 of the behaviours)."""
     assert flatten(dialect_of(release))["index.name"] == name
 
 
 def test_only_a_resettable_counter_is_restarted() -> None:
-    """T6, from 5.1.4 on."""
+    """T6: only the counter from 5.1.4 on can be restarted."""
     resetting = [release for release in RELEASES if dialect_of(release).index.resets]
     assert resetting == list(RELEASES[RELEASES.index("5.1.4") :])
     assert not AS_IT_STANDS.resets
 
 
 def test_only_5_1_4_lists_unreachable_as_unavailable() -> None:
-    """Upstream #7812; to 5.1.3 there is no flag at all."""
+    """Upstream #7812: only 5.1.4 treats unreachable as unavailable; to 5.1.3 there is no flag."""
     field = "fault_table.unreachable_is_unavailable"
     assert [dialect.name for dialect in DIALECTS if flatten(dialect)[field] == "True"] == ["java-5.1.4"]
 
@@ -58,20 +58,20 @@ def test_only_5_1_4_lists_unreachable_as_unavailable() -> None:
     ],
 )
 def test_whether_a_cleared_flag_makes_unavailable(rules: FaultRules, available: bool) -> None:
-    """Of the four generations only L3 looks at the flag; the avoidance has long ended."""
+    """Of the four generations only L3 checks the reachable flag after the avoidance has ended."""
     table = FaultTable(rules)
     table.items["a"] = FaultItem("a", 5, 0, reachable=False)
     assert table.is_available("a", 1_000) is available
 
 
 def test_a_fresh_item_is_reachable_and_due_for_the_detector() -> None:
-    """As Java's fields begin: reachable is set at once, and checkStamp is 0, which is never in the future."""
+    """A new item is reachable and due for a probe, as in Java (checkStamp is 0)."""
     item = FaultItem("a", 5, 700)
     assert (item.reachable, item.check_ms) == (True, 0)
 
 
 def test_items_compare_as_javas_do() -> None:
-    """FaultItem.compareTo gives −1, 0 and 1; the oracle looks for these very numbers."""
+    """Items compare to −1, 0 or 1, as in FaultItem.compareTo; the oracle needs these numbers."""
     table = FaultTable(fault_table.OVERWRITING)
     for item in (
         FaultItem("free", 9, 0),
@@ -87,7 +87,7 @@ def test_items_compare_as_javas_do() -> None:
 
 
 def test_a_counter_of_the_best_brokers_at_minus_one_is_an_index_error() -> None:
-    """Four brokers, so the better half has two: −1 % 2 is −1 in Java."""
+    """A counter of −1 is an IndexError: half of four brokers is two, and −1 % 2 is −1 in Java."""
     table = FaultTable(fault_table.OVERWRITING)
     for broker in "abcd":
         table.update(broker, 1, 100, True, 0)
@@ -98,14 +98,14 @@ def test_a_counter_of_the_best_brokers_at_minus_one_is_an_index_error() -> None:
 
 
 def test_a_penalty_of_one_millisecond_counts() -> None:
-    """L3 and L4 leave out penalties of nothing only (``notAvailableDuration > 0``)."""
+    """L3 and L4 ignore only a penalty of 0 (``notAvailableDuration > 0``)."""
     table = FaultTable(fault_table.EXTENDING)
     table.update("a", 5, 1, True, 100)
     assert [table.is_available("a", now) for now in (100, 101)] == [False, True]
 
 
 def test_an_uncertain_end_that_is_no_later_for_sure_moves_nothing() -> None:
-    """The one there is lies at 110 to 120 ms, the new one at 100 to 110; Java's comparison is strict, so no outcome is open."""
+    """An end of 100 to 110 ms never moves one of 110 to 120, because Java's comparison is strict."""
     explorer = ChoiceExplorer()
     table = FaultTable(fault_table.EXTENDING)
     table.update("a", 5, 100, True, Interval(10, 20, explorer))  # type: ignore[arg-type]
@@ -115,7 +115,7 @@ def test_an_uncertain_end_that_is_no_later_for_sure_moves_nothing() -> None:
 
 
 def test_minus_one_keeps_its_sign_in_a_remainder() -> None:
-    """Java's −1 % 4; nothing remains of 0."""
+    """−1 % 4 is −1 in Java."""
     assert [remainder(-1, 4), remainder(0, 4), remainder(1, 4)] == [-1, 0, 1]
 
 
@@ -125,7 +125,7 @@ def test_minus_one_keeps_its_sign_in_a_remainder() -> None:
 )
 def test_a_hash_map_doubles_one_later_than_a_concurrent_one(names: int, concurrent: bool, first: str) -> None:
     """
-    Three quarters of 16 are 12: a HashMap doubles when it has more (``++size > threshold``), the other when it has as many.
+    At 12 of 16 a ConcurrentHashMap doubles; a HashMap needs one more (``++size > threshold``).
 
     "P" (80) is in bucket 0 of 16 and 16 of 32, "A" (65) in bucket 1 of both.
     """

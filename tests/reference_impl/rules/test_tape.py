@@ -1,11 +1,11 @@
-"""Draws of a live client."""
+"""Random draws of a live client."""
 
 from rocketmq_reference.rules.java import INT_MAX, INT_MIN
 from rocketmq_reference.rules.tape import RandomTape
 
 
 def test_draws_lie_in_their_ranges() -> None:
-    """And the same seed gives the same draws."""
+    """Draws are in range, and the same seed gives the same draws."""
     tape, again = RandomTape(1), RandomTape(1)
     drawn = [tape.int32() for _ in range(100)]
     assert all(INT_MIN <= number <= INT_MAX for number in drawn)
@@ -14,7 +14,7 @@ def test_draws_lie_in_their_ranges() -> None:
 
 
 def test_a_shuffle_keeps_what_it_reorders() -> None:
-    """In place."""
+    """A shuffle reorders the list in place and keeps its items."""
     items = list(range(20))
     RandomTape(1).shuffle(items)
     assert items != sorted(items) and sorted(items) == list(range(20))

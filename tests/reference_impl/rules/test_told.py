@@ -1,4 +1,4 @@
-"""What the rules tell an observer on the way to a decision: every look at a queue, its reason, and what was swallowed."""
+"""Events of a decision for an observer: examined queues, reasons, swallowed exceptions."""
 
 import pytest
 
@@ -22,7 +22,7 @@ A, B, C = Queue("a", 0), Queue("b", 0), Queue("c", 0)
 
 
 def test_three_tiers_are_told_look_by_look() -> None:
-    """The last attempt failed on a; b and c are avoided for 10 s, 1 s of it gone, and b is unreachable too."""
+    """Each examined queue is reported: the last attempt failed on a, b and c are avoided for 9 s more, and b is unreachable."""
     told: list[Event] = []
     toy = Toy("5.3.3", "a1 b1 c1", observer=told.append, draws=[5])
     toy.note("b", 5, failed=True, reachable=False)
@@ -41,14 +41,14 @@ def test_three_tiers_are_told_look_by_look() -> None:
 
 
 def test_the_old_walk_is_told_from_its_one_tick() -> None:
-    """4.7.1 after a failure of b: a is not the failed broker, b is, and nothing is known against it."""
+    """In 4.7.1 a retry after a failure of b reports a as not the last broker, and selects b."""
     told: list[Event] = []
     Toy("4.7.1", "a1 b1", observer=told.append).avoiding("b")
     assert told == [IndexRead(-1), Skipped(A, Skip.NOT_LAST_BROKER, None), Chosen(B, Tier.AVAILABLE)]
 
 
 def test_an_unguarded_walk_over_the_overflow_swallows_what_java_throws() -> None:
-    """5.1.0: MIN % 3 is negative."""
+    """In 5.1.0 the unguarded walk swallows an exception at the overflow, because MIN % 3 is negative."""
     told: list[Event] = []
     toy = Toy("5.1.0", "a2 b1", index=INT_MAX - 1, observer=told.append)
     toy.note("b", 1, failed=True)
@@ -58,7 +58,7 @@ def test_an_unguarded_walk_over_the_overflow_swallows_what_java_throws() -> None
 
 
 def test_a_counter_of_the_best_brokers_gone_negative_swallows_the_same() -> None:
-    """Six brokers, so the better half has three; in 4.9.3 the counter after MAX is MIN, and MIN % 3 is negative."""
+    """In 4.9.3 the best-broker counter after MAX is MIN; MIN % 3 (half of six) is negative, and the exception is swallowed."""
     told: list[Event] = []
     toy = Toy("4.9.3", "a1 b1 c1 d1 e1 f1", observer=told.append)
     for broker in "abcdef":
@@ -69,7 +69,7 @@ def test_a_counter_of_the_best_brokers_gone_negative_swallows_the_same() -> None
 
 
 def test_a_list_without_queues_swallows_one_division_and_throws_the_next() -> None:
-    """4.9.7: the fallback divides by the length of the list, and so does the plain rotation that follows."""
+    """In 4.9.7 an empty list makes two divisions fail: the fallback's is swallowed, that of plain rotation is thrown."""
     told: list[Event] = []
     toy = Toy("4.9.7", "a1", observer=told.append)
     toy.note("a", 5, failed=True)
@@ -80,7 +80,7 @@ def test_a_list_without_queues_swallows_one_division_and_throws_the_next() -> No
 
 
 def test_a_send_tells_what_it_charges_and_what_it_has_spent() -> None:
-    """5.3.3: a refused attempt costs a its ten seconds; the timeout that follows leaves nothing of the 3 s."""
+    """A send reports charges and spent time: a refused attempt costs broker a 10 s, and a timeout uses up the 3 s."""
     told: list[Event] = []
     Toy("5.3.3", "a1 b1", observer=told.append, draws=[5, 5], send_latency_fault_enable=True).send(
         (7, REFUSED), (3_007, TIMEOUT)
@@ -95,7 +95,7 @@ def test_a_send_tells_what_it_charges_and_what_it_has_spent() -> None:
 
 
 def test_to_4_2_0_a_send_has_no_budget_to_tell() -> None:
-    """Each attempt has its own timeout."""
+    """To 4.2.0 a send reports no budget, because each attempt has its own timeout."""
     told: list[Event] = []
     Toy("4.2.0", "a1 b1", observer=told.append).send((3_000, TIMEOUT))
     assert [event for event in told if isinstance(event, BudgetChecked)] == [

@@ -1,4 +1,4 @@
-"""What an asynchronous send tells its observer, charge by charge, and what can be read on it before and after."""
+"""Charges that an asynchronous send reports, and its state."""
 
 import pytest
 
@@ -12,7 +12,7 @@ from tests.reference_impl.rules.toys import OK, TIMEOUT, Toy
 
 
 def observed(toy: Toy, form: Form = Form.SELECTED) -> tuple[AsyncSend, Invoke, list[Event]]:
-    """A send about to be handed over, at 0 ms; what its threads choose is not listened to."""
+    """Return a send before its hand-over; events of selections are not recorded."""
     told: list[Event] = []
     send = AsyncSend(toy.dialect, toy.settings, toy.faults, form, told.append)
     send.accepted(0, 0)
@@ -26,7 +26,7 @@ def avoiding(release: str) -> Toy:
 
 
 def test_an_answer_is_charged_when_the_callback_is_back() -> None:
-    """The 1,007 ms until then cost two seconds, and isolate nobody."""
+    """An answer is charged when the callback has returned: 1,007 ms cost 2 s without isolation."""
     send, invoke, told = observed(avoiding("5.3.3"))
     send.returned(invoke, 0)
     step = send.ended(invoke, None, 7, OK)
@@ -38,7 +38,7 @@ def test_an_answer_is_charged_when_the_callback_is_back() -> None:
 @pytest.mark.parametrize("error", ["RemotingTimeoutException", "RemotingSendRequestException", "MQBrokerException"])
 @pytest.mark.parametrize(("release", "avoid_ms"), [("4.9.2", 600_000), ("5.1.3", 600_000), ("5.3.3", 10_000)])
 def test_an_attempt_that_failed_isolates_its_broker(release: str, avoid_ms: int, error: str) -> None:
-    """Whatever the failure, in every release; the broker stays reachable."""
+    """Every failed attempt isolates its broker, which stays reachable."""
     for form in Form:
         send, invoke, told = observed(avoiding(release), form)
         send.ended(invoke, None, 40, AttemptResult.failed(error))
@@ -46,7 +46,7 @@ def test_an_attempt_that_failed_isolates_its_broker(release: str, avoid_ms: int,
 
 
 def test_a_request_that_could_not_be_handed_over_is_charged_to_its_own_broker() -> None:
-    """From 4.9.3; from 5.1.4 it is unreachable too."""
+    """From 4.9.3 a failed hand-over isolates its own broker, from 5.1.4 as unreachable."""
     for release, avoid_ms, reachable in (("4.9.3", 600_000, True), ("5.1.4", 10_000, False)):
         send, invoke, told = observed(avoiding(release))
         send.threw(invoke, None, 4, "RemotingConnectException")
@@ -54,7 +54,7 @@ def test_a_request_that_could_not_be_handed_over_is_charged_to_its_own_broker() 
 
 
 def test_to_4_9_2_a_retry_is_charged_to_the_broker_before_it_with_three_seconds() -> None:
-    """The real 5 ms do not count; its own broker b is not charged."""
+    """To 4.9.2 a failed retry charges the previous broker with 3 s instead of 5 ms, and not its own."""
     toy = avoiding("4.9.2")
     send, invoke, told = observed(toy)
     retry = send.ended(invoke, toy.thread(), 10, LOST)
@@ -70,7 +70,7 @@ def test_to_4_9_2_a_retry_is_charged_to_the_broker_before_it_with_three_seconds(
     "error", ["RemotingTooMuchRequestException", "MQClientException", "InterruptedException", "IllegalStateException"]
 )
 def test_to_4_9_2_only_a_remoting_error_of_a_retry_is_retried(error: str) -> None:
-    """Anything else ends the send at once, as it is, without a charge (A1–A5 of producer-behaviour 3.8)."""
+    """To 4.9.2 any other error of a retry ends the send unchanged, without a charge (A1–A5 of producer-behaviour 3.8)."""
     toy = avoiding("4.9.2")
     send, invoke, told = observed(toy)
     retry = send.ended(invoke, toy.thread(), 10, LOST)
@@ -81,7 +81,7 @@ def test_to_4_9_2_only_a_remoting_error_of_a_retry_is_retried(error: str) -> Non
 
 
 def test_without_fault_latency_nothing_is_charged() -> None:
-    """Whatever happens."""
+    """With fault latency off nothing is charged."""
     toy = Toy("5.3.3")
     send, invoke, told = observed(toy)
     send.ended(invoke, toy.thread(), 40, TIMEOUT)
@@ -91,14 +91,14 @@ def test_without_fault_latency_nothing_is_charged() -> None:
 
 
 def test_a_fresh_send_has_done_nothing() -> None:
-    """No attempt, no failure, no list; whoever says nothing else lets the client select, and nobody listens."""
+    """A new send has no attempts, failures, list or observer; the client selects."""
     toy = Toy("5.3.3")
     send = AsyncSend(toy.dialect, toy.settings, toy.faults)
     assert (send.attempts, send.failures, send.info, send.form, send.observer) == (0, 0, None, Form.SELECTED, None)
 
 
 def test_a_send_whose_form_nobody_said_is_retried_elsewhere() -> None:
-    """As one whose queue the client selected."""
+    """By default a retry goes to another broker."""
     toy = Toy("5.3.3")
     send = AsyncSend(toy.dialect, toy.settings, toy.faults)
     send.accepted(0, 0)
@@ -110,21 +110,21 @@ def test_a_send_whose_form_nobody_said_is_retried_elsewhere() -> None:
 
 
 def test_a_send_knows_the_list_it_selected_from() -> None:
-    """Retries in other threads are to select from the same; where the application decides there is none."""
+    """A send keeps its list for retries in other threads; with a given queue it has none."""
     toy = Toy("5.3.3")
     assert started(toy)[0].info is toy.info
     assert started(toy, Form.GIVEN_QUEUE)[0].info is None
 
 
 def test_without_a_selector_a_retry_stays_at_its_broker() -> None:
-    """As if the queue had been given: onExceptionImpl without a topicPublishInfo."""
+    """Without a selector a retry stays at its broker (onExceptionImpl without a topicPublishInfo)."""
     send, invoke = dispatched(Toy("5.3.3"))
     step = send.ended(invoke, None, 200, LOST)
     assert step == Invoke(1, "a", 0, 2_800, 200, dispatching=False, previous="a")
 
 
 def test_a_lookup_that_took_all_the_time_is_called_back() -> None:
-    """One more than the 3,000 ms; the same for a function of the application's. No attempt was made."""
+    """A route lookup of 3,001 of 3,000 ms calls back without an attempt."""
     for form in (Form.SELECTED, Form.SELECTOR):
         toy = Toy("5.3.3")
         send = AsyncSend(toy.dialect, toy.settings, toy.faults, form)
@@ -134,7 +134,7 @@ def test_a_lookup_that_took_all_the_time_is_called_back() -> None:
 
 
 def test_a_send_that_waited_for_nothing_began_at_the_zero_of_its_clock() -> None:
-    """A lookup of half a second leaves 2,500 ms, though nobody said when it was accepted."""
+    """Without ``accepted`` the send begins at 0 ms, so a lookup of 500 ms leaves 2,500."""
     toy = Toy("5.3.3")
     step = AsyncSend(toy.dialect, toy.settings, toy.faults).begin(toy.selector, 500)
     assert isinstance(step, Invoke) and step.timeout_ms == 2_500
@@ -143,6 +143,6 @@ def test_a_send_that_waited_for_nothing_began_at_the_zero_of_its_clock() -> None
 
 
 def test_a_callback_that_credits_nobody() -> None:
-    """Neither a broker nor a time to count from, and nothing under way below it."""
+    """By default a callback credits no broker."""
     callback = CallBack(CALL_TIMEOUT)
     assert (callback.broker, callback.since_ms, callback.dispatching) == (None, 0, False)

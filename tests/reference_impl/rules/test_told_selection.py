@@ -1,4 +1,4 @@
-"""What a selection and a send tell an observer, whole: every look, why a queue was left, and what supplied the queue in the end."""
+"""All events of selections and sends."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -30,11 +30,10 @@ from tests.reference_impl.rules.toys import REFUSED, TIMEOUT, Toy
 A, A1, B = Queue("a", 0), Queue("a", 1), Queue("b", 0)
 
 AS_IT_STANDS = IndexRule("as-it-stands", lambda tape: tape.int32(), lambda value: (value + 1, value))
-"""Hands out every number, −1 too, which no release's counter does; the rules guard against all negative ones."""
+"""Returns every number, also −1, which no release's counter does; the rules guard against negative ones."""
 
 
 def told_by(toy: Toy, select: SelectRule, last: str | None = None, now: int = 0) -> list[Event]:
-    """The events of one selection, made at ``now`` ms."""
     told: list[Event] = []
     toy.selector.observer = told.append
     select(toy.selector, last, False, now)
@@ -42,7 +41,7 @@ def told_by(toy: Toy, select: SelectRule, last: str | None = None, now: int = 0)
 
 
 def all_avoided(release: str, queues: str, brokers: Iterable[str]) -> Toy:
-    """Brokers of which each is a millisecond slower than the one before, and which all failed at 0 ms."""
+    """Return a producer whose brokers all failed at 0 ms, each 1 ms slower."""
     toy = Toy(release, queues)
     for latency, broker in enumerate(brokers, start=1):
         toy.note(broker, latency, failed=True)
@@ -51,13 +50,13 @@ def all_avoided(release: str, queues: str, brokers: Iterable[str]) -> Toy:
 
 @pytest.mark.parametrize("release", ["4.7.1", "4.8.0", "5.3.3"])
 def test_a_first_attempt_is_told_as_rotation(release: str) -> None:
-    """Section 3.3 of the behaviours: nothing is looked at but the next queue."""
+    """A first attempt examines only the next queue (section 3.3 of the behaviours)."""
     toy = Toy(release, "a1 b1")
     assert told_by(toy, toy.dialect.select_plain) == [IndexRead(-1), Chosen(A, Tier.ROTATION)]
 
 
 def test_a_retry_without_avoidance_is_told_queue_by_queue() -> None:
-    """P1 counts on once, P2 for each queue it looks at."""
+    """A retry reports every skipped queue: P1 reads the counter once, P2 for each queue."""
     passed = [Skipped(A, Skip.LAST_BROKER, None), Skipped(A1, Skip.LAST_BROKER, None)]
     old, new = Toy("4.7.1", "a2 b1"), Toy("4.8.0", "a2 b1")
     assert told_by(old, old.dialect.select_plain, "a") == [IndexRead(-1), *passed, Chosen(B, Tier.OTHER_BROKER)]
@@ -72,7 +71,7 @@ def test_a_retry_without_avoidance_is_told_queue_by_queue() -> None:
 
 
 def test_a_retry_that_finds_no_other_broker_is_told_as_any() -> None:
-    """P1 takes one more tick after its only one, P2 one more after one for each queue."""
+    """Without another broker a retry takes any queue with one more tick, P1 after one, P2 after one per queue."""
     passed = [Skipped(A, Skip.LAST_BROKER, None), Skipped(A1, Skip.LAST_BROKER, None)]
     old, new = Toy("4.7.1", "a2"), Toy("4.8.0", "a2")
     assert told_by(old, old.dialect.select_plain, "a") == [IndexRead(-1), *passed, IndexRead(0), Chosen(A1, Tier.ANY)]
@@ -88,7 +87,7 @@ def test_a_retry_that_finds_no_other_broker_is_told_as_any() -> None:
 
 @pytest.mark.parametrize("release", ["4.7.1", "4.8.0", "4.9.8", "5.1.0", "5.1.3"])
 def test_a_walk_tells_whom_it_avoids_and_for_how_long_still(release: str) -> None:
-    """F1–F5: a's ten minutes began a second ago, b is free."""
+    """F1–F5 report the rest of an avoidance: a's ten minutes began a second ago."""
     toy = all_avoided(release, "a1 b1", "a")
     assert told_by(toy, toy.dialect.select_queue, now=1_000) == [
         IndexRead(-1),
@@ -98,7 +97,7 @@ def test_a_walk_tells_whom_it_avoids_and_for_how_long_still(release: str) -> Non
 
 
 def test_to_4_7_1_a_retry_leaves_the_failed_broker_only_if_it_is_avoided() -> None:
-    """F1: a is not the one it insists on, and b, which it does insist on, is avoided; b is then also the best known."""
+    """F1: a retry skips a, which is not the failed broker, and avoided b, which is then the best known."""
     toy = all_avoided("4.7.1", "a1 b1", "b")
     toy.tape.numbers = [5]
     assert told_by(toy, toy.dialect.select_queue, "b") == [
@@ -111,7 +110,7 @@ def test_to_4_7_1_a_retry_leaves_the_failed_broker_only_if_it_is_avoided() -> No
 
 
 def test_from_5_1_1_a_walk_leaves_the_failed_broker_whatever_is_known_of_it() -> None:
-    """F5: a is available, but failed just now."""
+    """F5: a retry skips the failed broker although it is available."""
     toy = Toy("5.1.3", "a1 b1")
     assert told_by(toy, toy.dialect.select_queue, "a") == [
         IndexRead(-1),
@@ -122,7 +121,7 @@ def test_from_5_1_1_a_walk_leaves_the_failed_broker_whatever_is_known_of_it() ->
 
 @pytest.mark.parametrize(("release", "mutated"), [("4.8.0", True), ("4.9.7", True), ("4.9.8", False), ("5.1.0", True)])
 def test_the_best_known_broker_is_told_with_what_became_of_the_list(release: str, mutated: bool) -> None:
-    """Upstream #7779: 4.9.8 alone gives a queue of its own; the others write a0 over an element."""
+    """Upstream #7779: only 4.9.8 selects the best known broker without rewriting the list."""
     toy = all_avoided(release, "a1 b1", "ab")
     toy.worst.value = 1
     assert told_by(toy, toy.dialect.select_queue) == [
@@ -136,14 +135,14 @@ def test_the_best_known_broker_is_told_with_what_became_of_the_list(release: str
 
 
 def test_a_best_broker_without_write_queues_is_told_as_forgotten_and_any_queue_follows() -> None:
-    """The fastest one failed too and is in no route any more."""
+    """The removal of a best broker without a route is reported, and any queue follows."""
     toy = all_avoided("4.9.7", "a1 b1", "cab")
     toy.worst.value = 1
     assert told_by(toy, toy.dialect.select_queue)[3:] == [Forgotten("c"), IndexRead(0), Chosen(B, Tier.ANY)]
 
 
 def test_a_swallowed_exception_is_told_and_any_queue_follows() -> None:
-    """Without route data the fallback meets a NullPointerException."""
+    """The swallowed NullPointerException of missing route data is reported, and any queue follows."""
     toy = all_avoided("4.9.7", "a1 b1", "ab")
     toy.info.write_queues = None
     assert told_by(toy, toy.dialect.select_queue)[3:] == [
@@ -154,7 +153,7 @@ def test_a_swallowed_exception_is_told_and_any_queue_follows() -> None:
 
 
 def test_three_tiers_without_an_answer_are_told_as_any() -> None:
-    """F6 with one broker, which failed just now: a tick for each tier."""
+    """F6 with one broker, which just failed, takes a tick per tier and reports any queue."""
     toy = Toy("5.3.3", "a1")
     failed = Skipped(A, Skip.LAST_BROKER, None)
     assert told_by(toy, toy.dialect.select_queue, "a") == [
@@ -168,7 +167,7 @@ def test_three_tiers_without_an_answer_are_told_as_any() -> None:
 
 
 def test_minus_one_is_made_positive_by_every_guarded_rule() -> None:
-    """P1, P2 and F1–F3 take ``abs(number) % n``: of four queues the second, not the last."""
+    """P1, P2 and F1–F3 use ``abs(number) % n``, so −1 gives the second of four queues."""
     for select in (
         selection.walk_past_last_broker,
         selection.draw_past_last_broker,
@@ -182,7 +181,7 @@ def test_minus_one_is_made_positive_by_every_guarded_rule() -> None:
 
 
 def test_minus_one_is_no_position_of_an_unguarded_walk() -> None:
-    """F4: −1 % 4 is −1 in Java, which no list has; what follows is plain rotation, here from 0."""
+    """F4: −1 % 4 is −1 in Java, no valid position; plain rotation follows from 0."""
     toy = Toy("5.1.0", "a4")
     toy.selector.index = ThreadIndex(AS_IT_STANDS, -1)
     assert told_by(toy, avoidance.walk_available_unclamped) == [
@@ -194,7 +193,7 @@ def test_minus_one_is_no_position_of_an_unguarded_walk() -> None:
 
 
 def test_an_unguarded_walk_ends_at_position_minus_one_too() -> None:
-    """From MIN on, with two queues: MIN % 2 is 0, which is avoided, and (MIN + 1) % 2 is −1."""
+    """With two queues the unguarded walk from MIN skips position 0 and fails at (MIN + 1) % 2, which is −1."""
     toy = all_avoided("5.1.0", "a1 b1", "a")
     toy.selector.index = ThreadIndex(ABSOLUTE, INT_MAX)
     told = told_by(toy, avoidance.walk_available_unclamped)
@@ -202,14 +201,14 @@ def test_an_unguarded_walk_ends_at_position_minus_one_too() -> None:
 
 
 def test_a_send_that_has_not_begun_stands_at_zero() -> None:
-    """No attempt, no time, nothing picked or kept."""
+    """A new send has no attempt, time, pick or kept result."""
     loop = Toy("5.3.3").loop()
     assert (loop.attempts, loop.began_ms, loop.attempt_began_ms) == (0, 0, 0)
     assert (loop.pick, loop.last, loop.result_kept) == (None, None, None)
 
 
 def test_a_failure_before_any_queue_was_picked_is_charged_to_nobody() -> None:
-    """There is no broker to charge; another attempt may follow."""
+    """A failure without a picked queue charges no broker; another attempt may follow."""
     toy = Toy("5.3.3", send_latency_fault_enable=True)
     assert toy.loop().settle(5, REFUSED) is None
     assert toy.faults.items == {}
@@ -236,10 +235,10 @@ GONE = AttemptResult.failed("MQClientException")
 )
 def test_what_a_failure_is_charged(release: str, detector: bool, result: AttemptResult, charged: Charged) -> None:
     """
-    Section 3.6 of the behaviours, a send that fails after 7 ms.
+    A failure after 7 ms is charged as in section 3.6 of the behaviours.
 
-    To 5.1.3 there is no flag to clear; then broker errors clear it always, remoting errors only for the detector, and
-    an interruption or the client's own error says nothing against the broker.
+    To 5.1.3 there is no reachable flag. Then a broker's error clears it, a remoting error only with the detector, and an
+    interruption or client error does not count against the broker.
     """
     told: list[Event] = []
     toy = Toy(release, observer=told.append, send_latency_fault_enable=True, start_detector_enable=detector)
@@ -253,7 +252,7 @@ def test_what_a_failure_is_charged(release: str, detector: bool, result: Attempt
     ("release", "restarts"), [("4.7.1", False), ("5.1.3", False), ("5.1.4", True), ("5.3.3", True)]
 )
 def test_only_a_retry_restarts_the_counter_and_only_from_5_1_4(release: str, restarts: bool) -> None:
-    """Section 3.6: resetIndex is times > 0; earlier releases have nothing to restart."""
+    """From 5.1.4 a retry restarts the counter (section 3.6: resetIndex is times > 0)."""
     toy = Toy(release, send_latency_fault_enable=True)
     asked = []
 
@@ -267,7 +266,7 @@ def test_only_a_retry_restarts_the_counter_and_only_from_5_1_4(release: str, res
 
 
 def test_an_uncertain_time_left_that_is_at_most_the_cap_is_handed_out_whole() -> None:
-    """2,900 to 2,905 of 3,000 ms are spent and the cap is 100: the client's comparison is strict, so no outcome is open."""
+    """With 95 to 100 of 3,000 ms left, a cap of 100 leaves no outcome open, because the comparison is strict."""
     told: list[Event] = []
     explorer = ChoiceExplorer()
     toy = Toy("5.3.3", observer=told.append, send_msg_max_timeout_per_request_ms=100)

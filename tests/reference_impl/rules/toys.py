@@ -1,4 +1,4 @@
-"""Small hands for the rules' tests: a list written "a4 b4", a scripted tape, a queue written "a1"."""
+"""Helpers of the rules' tests: a list written "a4 b4", a scripted tape, a queue written "a1"."""
 
 from collections.abc import Sequence
 from typing import Any, TypeVar
@@ -17,7 +17,7 @@ Item = TypeVar("Item")
 
 
 class ScriptedTape:
-    """Gives the numbers it was made with, in turn; a shuffle reverses."""
+    """Returns the given numbers in turn; a shuffle reverses."""
 
     def __init__(self, *numbers: int) -> None:
         self.numbers = list(numbers)
@@ -33,7 +33,6 @@ class ScriptedTape:
 
 
 def queues_of(text: str) -> list[tuple[str, int]]:
-    """From "a2 b1" to a0 a1 b0."""
     return [(part[0], number) for part in text.split() for number in range(int(part[1:]))]
 
 
@@ -42,7 +41,7 @@ def named(queue: Queue) -> str:
 
 
 class Toy:
-    """One thread of one producer; times in ms are those the test says."""
+    """One thread of one producer; the test sets all times, in ms."""
 
     def __init__(
         self,
@@ -54,7 +53,7 @@ class Toy:
         observer: Observer | None = None,
         **settings: Any,
     ) -> None:
-        """index: the counter before the first selection, so that −1 begins at the first queue."""
+        """index: the counter before the first selection; −1 begins at the first queue."""
         self.dialect = dialect_of(release)
         self.settings = SendSettings(**settings)
         self.info = PublishInfo.of(queues_of(queues))
@@ -65,7 +64,6 @@ class Toy:
         self.selector = Selector(self.info, self.index, self.faults, self.worst, self.tape, observer)
 
     def thread(self, index: int = -1) -> Selector:
-        """Another thread, whose counter stands elsewhere."""
         return Selector(self.info, ThreadIndex(self.dialect.index, index), self.faults, self.worst, self.tape)
 
     @property
@@ -85,7 +83,7 @@ class Toy:
         return SendLoop(self.dialect, self.settings, self.selector)
 
     def send(self, *attempts: tuple[int, AttemptResult], began: int = 0) -> list[str | Finish]:
-        """Attempts as (ends at ms, how); gives the queues tried, then the end of the call if it was reached."""
+        """Run attempts (end in ms, result); return the queues tried, then the end of the call if it was reached."""
         loop = self.loop()
         told: list[str | Finish] = []
         step = loop.begin(began, began)

@@ -1,4 +1,4 @@
-"""Which rule is behind a difference, found by exchanging the rules one at a time."""
+"""The rule behind a difference, found by exchanging one rule at a time."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from rocketmq_reference.dialects import dialect_of
 
 
 def rules(left: str, right: str, *steps: dict[str, Any], view: View = list, **fields: object) -> tuple[str, ...]:
-    """What is said to be behind the first difference of two releases."""
+    """The rules reported for two releases' first difference."""
     data = {"format": 1, "route": {"a": 4, "b": 4}, "start_index": 0, "steps": list(steps), **fields}
     one = NamedScript("S", parse_script(data, "S"))
     ours, theirs = (view(run_reference(dialect_of(x), "S", one.script, trace=True)) for x in (left, right))
@@ -25,7 +25,7 @@ AVOIDING = {"send_latency_fault_enable": True}
 
 
 def test_a_single_rule_is_found_although_many_differ() -> None:
-    """5.1.4 is the first whose avoidance is never shortened; that an item starts at the epoch shows it."""
+    """The one responsible rule is found: from 5.1.4 on an avoidance is never shortened."""
     told = rules(
         "4.9.8", "5.1.4", {"do": "update", "broker": "a", "latency_ms": 5, "isolation": False}, settings=AVOIDING
     )
@@ -33,7 +33,7 @@ def test_a_single_rule_is_found_although_many_differ() -> None:
 
 
 def test_where_only_several_rules_together_explain_it_each_is_named() -> None:
-    """Penalties are looked up for another latency in another table."""
+    """Rules that cause a difference only together are each named."""
     told = rules(
         "4.7.1", "5.3.3", {"do": "update", "broker": "a", "latency_ms": 5, "isolation": True}, settings=AVOIDING
     )
@@ -44,7 +44,7 @@ def test_where_only_several_rules_together_explain_it_each_is_named() -> None:
 
 
 def test_what_an_application_sees_has_its_own_causes() -> None:
-    """Without the states, the fault table does not count before it decides something."""
+    """Without states only a rule that changes a decision is reported."""
     told = rules(
         "4.7.1", "4.8.0", {"do": "select"}, {"do": "select", "last_broker": "a"}, {"do": "select"}, view=visible, seed=3
     )
@@ -53,7 +53,7 @@ def test_what_an_application_sees_has_its_own_causes() -> None:
 
 @pytest.mark.parametrize("changed", ["left", "right", "both"])
 def test_of_two_builds_of_one_dialect_the_one_that_departs_is_named(changed: str) -> None:
-    """Not every rule there is: one of the two answers as they have it, or neither does."""
+    """Of two builds of one dialect the one that departs from the rules is named, or both."""
     one = NamedScript("S", parse_script({"format": 1, "route": {"a": 4}, "steps": [{"do": "select"}]}, "S"))
     lines = run_reference(dialect_of("5.3.3"), "S", one.script, trace=True)
     other, third = ([line.replace('"a"', f'"{letter}"') for line in lines] for letter in "bc")
@@ -71,7 +71,7 @@ def test_of_two_builds_of_one_dialect_the_one_that_departs_is_named(changed: str
 
 
 def test_of_one_dialect_the_rule_is_quoted() -> None:
-    """There is nothing to exchange: the reference is held against the classes it describes."""
+    """Within one dialect the rule is quoted."""
     one = NamedScript("S", parse_script({"format": 1, "route": {"a": 4}, "steps": [{"do": "select"}]}, "S"))
     lines = run_reference(dialect_of("5.3.3"), "S", one.script)
     difference = first_difference("S", [line.replace('"a"', '"b"') for line in lines], lines)
@@ -81,7 +81,7 @@ def test_of_one_dialect_the_rule_is_quoted() -> None:
 
 
 def test_a_difference_that_the_reference_does_not_show_has_no_known_rule() -> None:
-    """Then either the reference or a host is wrong about one of the releases."""
+    """A difference that the reference does not show has no known rule."""
     one = NamedScript("S", parse_script({"format": 1, "route": {"a": 4}, "steps": [{"do": "select"}]}, "S"))
     lines = run_reference(dialect_of("5.3.3"), "S", one.script)
     difference = first_difference("S", [line.replace('"a"', '"b"') for line in lines], lines)
@@ -92,7 +92,7 @@ def test_a_difference_that_the_reference_does_not_show_has_no_known_rule() -> No
 
 
 def test_of_one_dialect_rules_within_groups_of_fields_are_quoted_too() -> None:
-    """The counter's own rules stand behind a difference of the index."""
+    """Rules inside groups of fields are quoted too."""
     one = NamedScript(
         "S", parse_script({"format": 1, "route": {"a": 4}, "steps": [{"do": "dump", "parts": ["index"]}]}, "S")
     )
@@ -104,7 +104,7 @@ def test_of_one_dialect_rules_within_groups_of_fields_are_quoted_too() -> None:
 
 
 def test_a_difference_never_goes_without_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where every exchange settles part of it and none is needed, that is what is said."""
+    """A difference without a single responsible rule is "not known"."""
     monkeypatch.setattr("rocketdiff.simulation.comparison.attribution._exchanges", lambda *_: iter(()))
     update = {"do": "update", "broker": "a", "latency_ms": 5, "isolation": False}
     told = rules("4.9.8", "5.1.4", update, settings=AVOIDING)

@@ -1,4 +1,4 @@
-"""Two answers to one script: the first difference, what it is about, and the states around it."""
+"""The first difference of two answers, and the states around it."""
 
 import json
 from typing import Any
@@ -33,7 +33,7 @@ def found(left: str, right: str) -> tuple[Compared, str, tuple[Any, Any]]:
 
 
 def test_equal_answers_have_no_difference() -> None:
-    """Nor have none at all."""
+    """Equal answers have no difference."""
     assert (
         first_difference(
             "S",
@@ -87,12 +87,12 @@ def test_equal_answers_have_no_difference() -> None:
 def test_a_send_is_looked_through_from_cause_to_effect(
     left: dict[str, Any], right: dict[str, Any], expected: tuple[Compared, str, tuple[Any, Any]]
 ) -> None:
-    """The first attempt that went otherwise, then the end of the call."""
+    """The first different attempt comes before the end of the call."""
     assert found(line(4, send=left), line(4, send=right)) == expected
 
 
 def test_a_selection_differs_in_its_queue_or_its_exception() -> None:
-    """Said as people say it."""
+    """Selections differ in their queue or exception."""
     chosen = line(0, select={"broker": "a", "queue_id": 0})
     assert found(chosen, line(0, select={"broker": "b", "queue_id": 2})) == (
         Compared.QUEUE, "select", ("queue 0 of a", "queue 2 of b"),
@@ -111,12 +111,12 @@ def test_a_selection_differs_in_its_queue_or_its_exception() -> None:
     ],
 )
 def test_each_part_of_a_dump_has_its_name(part: str, compared: Compared, where: str) -> None:
-    """The part that differs."""
+    """Each part of a dump has its own kind of difference."""
     assert found(line(5, dump={part: 1}), line(5, dump={part: 2}))[:2] == (compared, where)
 
 
 def test_of_a_fault_table_the_item_is_named() -> None:
-    """An item that is missing on one side is nothing there."""
+    """The item of a fault table is named; a missing one is None."""
     left, right = (
         line(5, dump={"faults": {"a": {"latency_ms": 5}, "b": {}}}),
         line(5, dump={"faults": {"b": {}, "c": {}}}),
@@ -125,7 +125,7 @@ def test_of_a_fault_table_the_item_is_named() -> None:
 
 
 def test_in_a_trace_the_first_state_that_differs_is_found() -> None:
-    """Although the answer is the same; with the state before and both after."""
+    """In a trace the first different state is found although the answers are equal."""
     first = line(0, STATE, update=True)
     left, right = (line(1, STATE | {"index": index}, select={"broker": "a", "queue_id": 0}) for index in (4, 5))
     difference = first_difference("S", [first, left], [first, right])
@@ -137,14 +137,14 @@ def test_in_a_trace_the_first_state_that_differs_is_found() -> None:
 
 
 def test_an_answer_that_comes_before_its_step_is_a_difference_of_order() -> None:
-    """What belongs to different steps is not compared any further."""
+    """Answers of different steps differ in order, and are not compared further."""
     assert found(line(4, n=1, send=send()), line(4, n=2, send=send())) == (
         Compared.ORDER, "", ("send of step 4, send 1", "send of step 4, send 2"),
     )  # fmt: skip
 
 
 def test_an_answer_too_many_is_a_difference() -> None:
-    """The other side has none."""
+    """An extra answer is a difference of order."""
     shared = line(0, select={"broker": "a", "queue_id": 0})
     difference = first_difference("S", [shared, line(1, dump={})], [shared])
     assert difference is not None
@@ -154,7 +154,7 @@ def test_an_answer_too_many_is_a_difference() -> None:
 
 
 def test_what_an_application_sees_has_no_states() -> None:
-    """Nor lines for steps that answer nothing."""
+    """The application's view has no states."""
     lines = [line(0, STATE, update=True), line(1, STATE, select={"broker": "a", "queue_id": 0})]
     assert visible(lines) == [line(1, select={"broker": "a", "queue_id": 0})]
 
@@ -163,11 +163,11 @@ def test_what_an_application_sees_has_no_states() -> None:
     "text", ["", "null", "[]", '{"script": "S", "step": 1}', '{"step": 1, "send": {}, "select": {}}']
 )
 def test_a_line_that_no_host_may_print_is_an_error_of_ours(text: str) -> None:
-    """And never a difference."""
+    """An invalid line is an error of the harness, not a difference."""
     with pytest.raises(HarnessError, match="an answer line"):
         answer_line(text)
 
 
 def test_a_timeline_has_its_entry_in_the_place() -> None:
-    """With the number of the callback, if it is not the first."""
+    """The place of an answer names its timeline entry and its callback."""
     assert answer_line(line(2, at=3, n=4, callback=2, send=send())).place == "step 2, entry 3, send 4, callback 2"

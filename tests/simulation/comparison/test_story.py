@@ -1,4 +1,4 @@
-"""The chain of rules behind one answer of the reference, in the words of the oracle."""
+"""The rules behind one answer of the reference, in the oracle's words."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from rocketmq_reference.dialects import dialect_of
 
 
 def told(release: str, line: int, *steps: dict[str, Any], **fields: object) -> tuple[str, ...]:
-    """The story of the answer line of that number."""
+    """The rules behind an answer line."""
     data = {"format": 1, "route": {"a": 1, "b": 1}, "start_index": 0, "steps": list(steps), **fields}
     one = NamedScript("S", parse_script(data, "S"))
     lines = run_reference(dialect_of(release), "S", one.script)
@@ -18,7 +18,7 @@ def told(release: str, line: int, *steps: dict[str, Any], **fields: object) -> t
 
 
 def test_a_selection_tells_what_it_skipped_and_took() -> None:
-    """The queue after the counter's is the failed broker's."""
+    """A selection names the skipped and the chosen queue."""
     assert told("4.8.0", 0, {"do": "select", "last_broker": "b"}) == (
         "index after position 0 (of 0–1)",
         "skipped queue 0 of b: the previous attempt failed there",
@@ -27,7 +27,7 @@ def test_a_selection_tells_what_it_skipped_and_took() -> None:
 
 
 def test_each_send_of_several_has_its_own_story() -> None:
-    """With what came of its attempt in its place."""
+    """Each of several sends has its own rules and attempts."""
     first, second = (told("5.3.3", line, {"do": "send", "mode": "sync", "count": 2}) for line in (0, 1))
     assert "took queue 0 of b: next in turn" in first
     assert "took queue 0 of a: next in turn" in second
@@ -35,5 +35,5 @@ def test_each_send_of_several_has_its_own_story() -> None:
 
 
 def test_what_no_rule_decides_has_no_story() -> None:
-    """A dump only looks."""
+    """A dump has no rules."""
     assert told("5.3.3", 0, {"do": "dump", "parts": ["index"]}) == ()

@@ -1,9 +1,8 @@
 """
-Every field in which a dialect differs from its parent has a standard script that tells the two apart.
+Every field in which a dialect differs from its parent has a standard script that shows it.
 
-Twice: the real classes of the two ranges answer that script differently (golden data), and the reference answers it
-differently once that one field is given the parent's value. So the script is about the field, and the field is about
-something that the classes do.
+The real classes of both ranges answer it differently (golden data), and so does the reference with only this field
+changed.
 """
 
 from collections.abc import Iterator, Sequence
@@ -26,7 +25,7 @@ INVISIBLE = {
     "remoting.names_compression": "messages have no bodies in the script format",
     "remoting.tries_every_name_server": "a script has one name server",
 }
-"""Fields that no answer of a script can show, and why."""
+"""Fields that no script can show, with the reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +42,7 @@ class Field:
 
     @property
     def reverted(self) -> Dialect:
-        """The dialect with this one field as in its parent."""
+        """The dialect with this field as in its parent."""
         changed: Dialect = _with(self.dialect, self.path, self.value)
         return changed
 
@@ -73,19 +72,19 @@ FIELDS = [
 
 
 def told_apart(one: Field, script: StandardScript) -> bool:
-    """Whether the classes of both ranges answer differently."""
+    """True if the classes of both ranges answer differently."""
     golden = load_golden()[script.name]
     return golden.of(one.dialect.releases.first) != golden.of(one.parent.releases.last)
 
 
 def is_about(one: Field, script: StandardScript) -> bool:
-    """Whether the reference answers differently with the field alone as in the parent."""
+    """True if the field alone changes the reference's answer."""
     answers = [run_reference(dialect, script.name, script.script) for dialect in (one.dialect, one.reverted)]
     return answers[0] != answers[1]
 
 
 @pytest.mark.parametrize("one", FIELDS, ids=str)
 def test_a_script_tells_the_field(one: Field) -> None:
-    """Unless no answer can show it."""
+    """Each visible field is shown by a script."""
     shown = any(told_apart(one, script) and is_about(one, script) for script in load_standard())
     assert shown != (".".join(one.path) in INVISIBLE)

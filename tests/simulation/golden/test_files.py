@@ -11,7 +11,7 @@ LINES = ('{"script": "s", "step": 0, "select": {"broker": "ä", "queue_id": 1}}'
 
 
 def test_equal_answers_are_one_group() -> None:
-    """In the order of the first release of each."""
+    """Equal answers are one group, ordered by first release."""
     golden = grouped("s", {"4.7.1": LINES, "4.8.0": LINES[:1], "4.9.0": LINES})
     assert [group.releases for group in golden.groups] == [("4.7.1", "4.9.0"), ("4.8.0",)]
     found = golden.of("4.9.0")
@@ -21,7 +21,7 @@ def test_equal_answers_are_one_group() -> None:
 
 
 def test_written_and_read_again_it_is_the_same(tmp_path: Path) -> None:
-    """Letter by letter, one answer line a line of the file; what has no script any more goes."""
+    """Golden data are read back unchanged, one answer per line; files without a script are removed."""
     (tmp_path / "gone.json").write_text("{}")
     golden = grouped("s", {"4.7.1": LINES, "4.8.0": LINES[:1]})
     write_golden(tmp_path, [golden], {"format": 1})
@@ -32,11 +32,11 @@ def test_written_and_read_again_it_is_the_same(tmp_path: Path) -> None:
 
 
 def test_a_line_that_would_not_come_back_is_refused() -> None:
-    """Spacing is part of the answer."""
+    """A line that JSON would not reproduce is refused: spacing is part of the answer."""
     with pytest.raises(HarnessError, match=r"json\.dumps"):
         golden_text(grouped("s", {"4.7.1": ('{"script":"s"}',)}))
 
 
 def test_without_a_manifest_nothing_is_known(tmp_path: Path) -> None:
-    """The first generation has nothing to compare with."""
+    """Without a first generation the manifest is empty."""
     assert read_manifest(tmp_path) == {}

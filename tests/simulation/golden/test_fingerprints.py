@@ -1,4 +1,4 @@
-"""What answers depend on, as digests."""
+"""Digests of what answers depend on."""
 
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from rocketdiff.simulation.golden.fingerprints import (
 
 
 def test_sources_are_told_apart_by_name_and_content(tmp_path: Path) -> None:
-    """Files that do not match are no sources."""
+    """Names and contents of matching files decide the digest."""
     folder = tmp_path / "host"
     folder.mkdir()
     (folder / "One.java").write_text("class One {}")
@@ -25,10 +25,10 @@ def test_sources_are_told_apart_by_name_and_content(tmp_path: Path) -> None:
 
 
 def test_releases_have_their_own_artifacts() -> None:
-    """No two class paths are the same."""
+    """Each release has its own digest of artifacts."""
     assert artifacts_fingerprint("5.3.2") != artifacts_fingerprint("5.3.3")
 
 
 def test_a_subject_of_another_kind_is_another_subject() -> None:
-    """Answers of the reference are never taken for those of the classes."""
+    """The reference and the real classes have different digests."""
     assert java_fingerprint("5.3.3") != python_fingerprint("5.3.3")

@@ -1,4 +1,4 @@
-"""Generation of golden data, and what is said when it has drifted."""
+"""Generation and drift of golden data."""
 
 from rocketdiff.simulation.golden.files import grouped
 from rocketdiff.simulation.golden.generate import drift, execute, stale
@@ -9,27 +9,27 @@ RELEASES = ("4.7.0", "4.7.1", "4.8.0")
 
 
 def test_every_release_is_executed_on_every_script() -> None:
-    """And grouped by answer."""
+    """Every release runs every script, and equal answers are grouped."""
     golden = execute(by_table({"walk": {"4.8.0": 1}}), RELEASES, (WALK, STEPS))
     assert [group.releases for group in golden["walk"].groups] == [("4.7.0", "4.7.1"), ("4.8.0",)]
     assert [group.releases for group in golden["steps"].groups] == [RELEASES]
 
 
 def test_equal_data_has_not_drifted() -> None:
-    """Silence is good news."""
+    """Equal data have no drift."""
     golden = execute(by_table({"walk": {"4.8.0": 1}}), RELEASES, (WALK,))
     assert list(drift(golden, golden)) == []
 
 
 def test_drift_names_script_releases_and_first_difference() -> None:
-    """One sentence for all releases that drifted the same way."""
+    """Releases with the same first difference share one sentence."""
     committed = execute(by_table({}), RELEASES, (WALK,))
     executed = execute(by_table({"walk": {"4.7.1": 3, "4.8.0": 3}}), RELEASES, (WALK,))
     assert list(drift(committed, executed)) == ["walk, 4.7.1 4.8.0: step 0, queue: queue 0 of a → queue 3 of a"]
 
 
 def test_a_new_release_and_a_new_script_are_named() -> None:
-    """And so is data nobody asks for any more."""
+    """A new release, a new script and unused data are named."""
     line = (select_line("walk", 0),)
     committed = {"walk": grouped("walk", {"4.7.0": line}), "gone": grouped("gone", {"4.7.0": line})}
     executed = {"walk": grouped("walk", {"4.7.0": line, "4.7.1": line}), "new": grouped("new", {"4.7.0": line})}
@@ -40,7 +40,7 @@ def test_a_new_release_and_a_new_script_are_named() -> None:
 
 
 def test_a_manifest_says_what_changed_since() -> None:
-    """By part, and by entry where a part has entries."""
+    """Changed parts of the manifest are named, entry by entry."""
     committed = {"java_host_sha256": "a", "scripts": {"walk": "1", "gone": "2"}, "format": 1}
     current = {"java_host_sha256": "b", "scripts": {"walk": "3", "gone": "2"}, "format": 1}
     assert list(stale(committed, current)) == [

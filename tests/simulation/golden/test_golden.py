@@ -1,4 +1,4 @@
-"""Golden data against the real classes: executed again, it must come out the same."""
+"""Golden data against a new execution of the real classes."""
 
 import json
 from collections.abc import Mapping
@@ -12,23 +12,23 @@ from rocketdiff.simulation.golden.standard import load_standard
 from rocketdiff.simulation.java_host import JavaHost
 
 FIRST_PICK_STAYS = client_releases()[: client_releases().index("4.8.0")]
-"""Releases of the published test program's generation: up to 4.7.1."""
+"""The published test program is of these releases, up to 4.7.1."""
 
 
 @pytest.fixture(scope="module")
 def executed(java_host: JavaHost) -> Mapping[str, Golden]:
-    """What every release answers to the whole set now."""
+    """Every release's answers to all scripts now."""
     return execute(java_host, client_releases(), load_standard())
 
 
 @pytest.mark.slow
 def test_the_real_classes_answer_what_is_committed(executed: Mapping[str, Golden]) -> None:
-    """Every release, every script, letter by letter; what drifted is named."""
+    """Every release answers every script exactly as committed."""
     assert list(drift(load_golden(), executed)) == []
 
 
 def test_the_manifest_says_by_what_the_data_was_made() -> None:
-    """Artifacts, sources of the host and scripts are those of now; else: python -m rocketdiff.simulation.golden."""
+    """The manifest matches the artifacts, host sources and scripts; otherwise run python -m rocketdiff.simulation.golden."""
     assert list(stale(read_manifest(golden_folder()), manifest(client_releases(), load_standard()))) == []
 
 
@@ -42,18 +42,18 @@ def brokers_tried(name: str, release: str) -> list[tuple[str, ...]]:
 
 @pytest.mark.parametrize("release", FIRST_PICK_STAYS)
 def test_the_published_program_when_all_succeeds(release: str) -> None:
-    """broker1, broker2, then broker1 eight times."""
+    """Up to 4.7.1 the published program uses broker1, broker2, then broker1 eight times."""
     expected = [("broker1",), ("broker2",), *[("broker1",)] * 8]
     assert brokers_tried("published-program-success", release) == expected
 
 
 @pytest.mark.parametrize("release", FIRST_PICK_STAYS)
 def test_the_published_program_when_all_fails(release: str) -> None:
-    """(broker1, broker1), (broker2, broker1), then (broker1, broker1) eight times."""
+    """Up to 4.7.1 failed sends try (broker1, broker1), (broker2, broker1), then (broker1, broker1) eight times."""
     expected = [("broker1", "broker1"), ("broker2", "broker1"), *[("broker1", "broker1")] * 8]
     assert brokers_tried("published-program-failure", release) == expected
 
 
 def test_later_releases_retry_the_other_broker_first() -> None:
-    """The published output belongs to its generation: from 4.8.0 on the first retry leaves broker1."""
+    """From 4.8.0 on the first retry leaves broker1."""
     assert brokers_tried("published-program-failure", "4.8.0")[0] == ("broker1", "broker2")

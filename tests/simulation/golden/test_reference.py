@@ -1,4 +1,4 @@
-"""The reference against golden data: every dialect answers every standard script as the real classes of its releases do."""
+"""The reference against golden data."""
 
 import pytest
 
@@ -13,7 +13,7 @@ from rocketmq_reference.dialects import DIALECTS, dialect_of
 
 @pytest.mark.parametrize("one", load_standard(), ids=lambda one: one.name)
 def test_the_reference_answers_as_the_classes_do(one: StandardScript) -> None:
-    """Every release by the dialect it speaks, letter by letter; no JVM is needed."""
+    """Every dialect answers every standard script exactly as its releases' real classes do."""
     golden = load_golden()[one.name]
     answers = {dialect.name: run_reference(dialect, one.name, one.script) for dialect in DIALECTS}
     differences = []

@@ -1,4 +1,4 @@
-"""The standard set as it is committed, and how a broken one is refused."""
+"""The committed standard set, and the refusal of a broken one."""
 
 import json
 import re
@@ -23,13 +23,13 @@ WORDS = "one:\n  rows: [A1]\n  shows: x\n  matters: y\n  answers: {4.0.0-incubat
 
 
 def test_every_row_of_selection_and_avoidance_has_a_script() -> None:
-    """A1 to A5, B1 to B11 and D1 to D3."""
+    """Rows A1 to A5, B1 to B11 and D1 to D3 have scripts."""
     covered = {row for one in load_standard() for row in one.about.rows}
     assert [row for row in ROWS if row not in covered] == []
 
 
 def test_every_change_between_releases_has_a_script_or_a_reason() -> None:
-    """C01 to C75 of the producer's history: shown by a script, or named in the README with the reason why none can."""
+    """The producer's changes C01 to C75 each have a script, or a reason in the README."""
     covered = {row for one in load_standard() for row in one.about.rows}
     table = (
         line for line in resource("fixtures/simulation/README.md").read_text("utf-8").splitlines() if "| C" in line
@@ -39,7 +39,7 @@ def test_every_change_between_releases_has_a_script_or_a_reason() -> None:
 
 
 def test_every_depth_has_scripts() -> None:
-    """By depth and then by name."""
+    """Every depth has scripts, sorted by depth and name."""
     order = list(Depth)
     keys = [(order.index(one.depth), one.name) for one in load_standard()]
     assert keys == sorted(keys)
@@ -48,7 +48,7 @@ def test_every_depth_has_scripts() -> None:
 
 @pytest.mark.parametrize("file", sorted(resource(SCRIPTS).glob("*.json")), ids=lambda file: file.stem)
 def test_scripts_are_written_canonically(file: Path) -> None:
-    """What is left out has its default, and codes have their names."""
+    """Scripts are in canonical form."""
     data = json.loads(file.read_text("utf-8"))
     canonical = to_dict(parse_script(data, file.stem))
     assert data == canonical
@@ -56,13 +56,13 @@ def test_scripts_are_written_canonically(file: Path) -> None:
 
 
 def test_both_kinds_of_expired_waits_are_there() -> None:
-    """A wait that ends at its deadline to the ms, and one that ends a ms later."""
+    """Scripts cover waits that end at their deadline, and 1 ms later."""
     silent = [one for one in load_standard() if "silent" in one.name]
     assert {one.script.expired_wait_extra_ms for one in silent} == {0, 1}
 
 
 def test_what_follows_is_a_script_and_no_circle() -> None:
-    """In a circle every change would be hidden by the next."""
+    """The scripts that a script follows form no circle, which would hide every change."""
     follows = {one.name: one.about.follows for one in load_standard()}
 
     def leads_to_itself(name: str, path: tuple[str, ...]) -> bool:
@@ -72,7 +72,7 @@ def test_what_follows_is_a_script_and_no_circle() -> None:
 
 
 def test_shallower_sets() -> None:
-    """A depth includes those above it."""
+    """The set of a depth includes those of shallower depths."""
     sizes = [len(up_to(depth, load_standard())) for depth in Depth]
     assert sizes == sorted(set(sizes))
     assert sizes[-1] == len(load_standard())
@@ -88,7 +88,7 @@ def read(folder: Path, words: str) -> tuple[StandardScript, ...]:
 
 
 def test_a_set_is_read(tmp_path: Path) -> None:
-    """Script and words together."""
+    """A set has scripts and their words."""
     (one,) = read(tmp_path, WORDS)
     assert (one.name, one.depth, one.about.rows) == ("one", Depth.SELECTION, ("A1",))
 
@@ -102,13 +102,13 @@ def test_a_set_is_read(tmp_path: Path) -> None:
     ],
 )
 def test_a_broken_set_is_refused(tmp_path: Path, words: str, said: str) -> None:
-    """With what is odd about it."""
+    """A broken set is refused with the reason."""
     with pytest.raises(HarnessError, match=said):
         read(tmp_path, words)
 
 
 def test_words_in_two_places_are_refused(tmp_path: Path) -> None:
-    """Nobody would know which ones count."""
+    """Words in two files are refused."""
     (tmp_path / "about").mkdir()
     (tmp_path / "about" / "again.yaml").write_text(WORDS)
     (tmp_path / "about" / "words.yaml").write_text(WORDS)
@@ -118,6 +118,6 @@ def test_words_in_two_places_are_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("one", load_standard(), ids=lambda one: one.name)
 def test_every_answer_has_words(one: StandardScript) -> None:
-    """Each golden group of a script is put into words under its first release, and nothing else is."""
+    """Each golden group has words under its first release, and nothing else has."""
     groups = load_golden()[one.name].groups
     assert list(one.about.answers) == [group.releases[0] for group in groups]

@@ -13,25 +13,25 @@ GOLDEN = grouped("walk", {"4.7.0": OLD, "4.7.1": OLD, "4.8.0": NEW})
 
 
 def test_an_answer_means_what_its_golden_group_means() -> None:
-    """Whichever release of the group the words hang on, and whoever gave the answer."""
+    """An answer has the words of its golden group, whatever its release."""
     assert meaning(WALK, GOLDEN, OLD) == "one tick"
     assert meaning(WALK, GOLDEN, NEW) == "a tick a queue"
 
 
 def test_an_unknown_answer_has_no_meaning() -> None:
-    """Nor has any without golden data."""
+    """An unknown answer has no words, nor has any without golden data."""
     assert meaning(WALK, GOLDEN, ()) is None
     assert meaning(WALK, None, OLD) is None
 
 
 def test_a_change_has_a_sentence_in_both_directions() -> None:
-    """An upgrade and the way back."""
+    """A change has a sentence for upgrade and downgrade."""
     assert change_sentence(WALK, {"walk": GOLDEN}, OLD, NEW) == "now a tick a queue; before, one tick"
     assert change_sentence(WALK, {"walk": GOLDEN}, NEW, OLD) == "now one tick; before, a tick a queue"
 
 
 def test_without_words_the_difference_itself_is_told() -> None:
-    """What the script shows, before → after; the words of the side that has some stand beside it."""
+    """Without words the sentence shows the difference, and the words of the side that has some."""
     other, golden = (select_line("walk", 3),), {"walk": GOLDEN}
     assert change_sentence(WALK, {}, OLD, NEW) == "What walk does: queue 0 of a → queue 1 of a"
     assert change_sentence(WALK, golden, OLD, other) == "What walk does: queue 0 of a → queue 3 of a"
@@ -55,14 +55,14 @@ ITEM = '{"faults": {"a": {"latency_ms": 5, "available_at_ms": %d, "reachable": %
     ],
 )
 def test_a_difference_is_told_by_what_differs_alone(before: str, after: str, told: str) -> None:
-    """Not by the whole item of a fault table."""
+    """Only different fields of a fault table's item are shown."""
     difference = first_difference("s", [DUMP % before], [DUMP % after])
     assert difference is not None
     assert before_after(difference).startswith(told)
 
 
 def test_a_queue_that_is_chosen_no_more_is_named() -> None:
-    """Nothing on one side."""
+    """A queue missing on one side is shown."""
     none = '{"script": "walk", "step": 0, "select": {"exception": "MQClientException"}}'
     difference = first_difference("walk", OLD, [none])
     assert difference is not None
@@ -70,7 +70,7 @@ def test_a_queue_that_is_chosen_no_more_is_named() -> None:
 
 
 def test_values_that_are_no_text_are_told_as_json() -> None:
-    """And what is not there as none."""
+    """Values other than text are shown as JSON, missing ones as none."""
     line = '{{"script": "s", "step": 2, "dump": {{"index": {}}}}}'
     difference = first_difference("s", [line.format(5)], [line.format("null")])
     assert difference is not None

@@ -1,4 +1,4 @@
-"""The Java host as Python sees it, with a toy in its place; what the real one answers is tested where it is built."""
+"""The Java host as seen from Python, replaced by a toy."""
 
 import json
 import signal
@@ -32,14 +32,14 @@ def toy(silence_s: float = 30.0) -> JavaHost:
 
 
 def test_the_lines_of_a_script_come_back_as_they_were_written() -> None:
-    """Only the end line is not an answer."""
+    """All lines but the end line are returned."""
     with toy() as host:
         lines = host.run("5.3.3", "lines:2", SCRIPT)
     assert [json.loads(line)["step"] for line in lines] == [0, 1]
 
 
 def test_a_release_is_told_once_and_only_when_it_is_needed() -> None:
-    """Its class path is looked up at its first run."""
+    """A class path is sent once, before the release's first run."""
     with toy() as host:
         host.run("5.3.3", "told:", SCRIPT)
         (line,) = host.run("4.7.1", "told:", SCRIPT, trace=True)
@@ -56,7 +56,7 @@ def test_a_release_is_told_once_and_only_when_it_is_needed() -> None:
 
 
 def test_nothing_is_started_before_the_first_run() -> None:
-    """Leaving unused is free: its command is not even asked for."""
+    """Before the first run nothing starts, not even the command is built."""
     asked: list[str] = []
 
     def command() -> Sequence[str]:
@@ -70,14 +70,14 @@ def test_nothing_is_started_before_the_first_run() -> None:
 
 
 def test_many_large_scripts_and_answers_do_not_block_each_other() -> None:
-    """Both pipes are full most of the time: 16 MB in, 10 MB out."""
+    """Both pipes are full (16 MB in, 10 MB out) without a deadlock."""
     jobs = [Job("5.3.3", "lines:200", BIG) for _ in range(400)]
     with toy() as host:
         assert sum(len(lines) for _, lines in host.run_all(jobs)) == 80_000
 
 
 def test_answers_come_while_scripts_are_still_being_made() -> None:
-    """An endless supply of scripts is no obstacle, and it may be left at any point."""
+    """Answers to an endless supply of scripts arrive while it is generated, and the caller may stop at any point."""
     endless = (Job("5.3.3", f"lines:{number}", SCRIPT) for number in iter(int, 1))
     with toy() as host:
         assert len(list(islice(host.run_all(endless), 500))) == 500
@@ -85,7 +85,7 @@ def test_answers_come_while_scripts_are_still_being_made() -> None:
 
 
 def test_a_run_may_be_asked_for_while_others_are_under_way() -> None:
-    """What a difference is shrunk with, in the middle of a search."""
+    """A run may be requested between others, as shrinking does."""
     seen = []
     with toy() as host:
         for job, lines in host.run_all([Job("5.3.3", f"lines:{number}", SCRIPT) for number in range(5)]):
@@ -104,7 +104,7 @@ def test_a_run_may_be_asked_for_while_others_are_under_way() -> None:
     ],
 )
 def test_each_kind_of_error_is_one_message_that_names_the_script(kind: str, code: ExitCode) -> None:
-    """What the user can mend is a usage error; the rest is our own fault; the host goes on."""
+    """Each error is one message with the script's name; the host goes on."""
     with toy() as host:
         with pytest.raises(HarnessError, match=f"script error:{kind} of java:5.3.3.*what is wrong: {kind}") as caught:
             host.run("5.3.3", f"error:{kind}", SCRIPT)
@@ -113,7 +113,7 @@ def test_each_kind_of_error_is_one_message_that_names_the_script(kind: str, code
 
 
 def test_errors_can_be_had_as_data() -> None:
-    """A search goes on after a script that cannot be run."""
+    """``finish_all`` returns an error and runs the next script."""
     jobs = [Job("5.3.3", name, SCRIPT) for name in ("lines:1", "error:endless", "lines:2")]
     with toy() as host:
         finished = list(host.finish_all(jobs))
@@ -123,7 +123,7 @@ def test_errors_can_be_had_as_data() -> None:
 
 
 def test_a_silent_host_is_killed_and_its_script_named() -> None:
-    """Not the ones that were handed over behind it."""
+    """A silent host is killed, and its current script named."""
     with toy(silence_s=0.5) as host:
         with pytest.raises(HarnessError, match=r"script silent: of java:5\.3\.3; saw 0\.5 s of silence"):
             list(host.run_all([Job("5.3.3", name, SCRIPT) for name in ("lines:1", "silent:", "lines:2")]))
@@ -131,19 +131,19 @@ def test_a_silent_host_is_killed_and_its_script_named() -> None:
 
 
 def test_a_host_that_the_machine_starves_is_waited_for() -> None:
-    """It computes for a fifth of a second, and takes more than one for it."""
+    """A host without processor time is waited for: it needs over 1 s for 0.2 s of it."""
     with toy(silence_s=0.5) as host:
         assert host.run("5.3.3", "computes:0.2", SCRIPT) == []
 
 
 def test_a_host_that_computes_for_ever_is_killed() -> None:
-    """After as much processor time as it may be silent."""
+    """A host that computes forever is killed after as much CPU time as it may be silent."""
     with toy(silence_s=0.5) as host, pytest.raises(HarnessError, match=r"script computes:60 .*0\.5 s of silence"):
         host.run("5.3.3", "computes:60", SCRIPT)
 
 
 def test_a_host_that_dies_is_named_with_its_last_words() -> None:
-    """And the next run has a new one, which is told of the release again."""
+    """A dead host's last output is reported; the next run has a new host with the release."""
     with toy() as host:
         with pytest.raises(
             HarnessError, match=r"script dies: of java:5\.3\.3; saw it exited with status 3; .*Java heap space"
@@ -154,19 +154,19 @@ def test_a_host_that_dies_is_named_with_its_last_words() -> None:
 
 
 def test_an_answer_to_another_run_is_not_taken() -> None:
-    """Mixed up lines would be differences of nobody."""
+    """An end line of another run is refused."""
     with toy() as host, pytest.raises(HarnessError, match="the end of run -1 where 1 was due"):
         host.run("5.3.3", "wrong-end:", SCRIPT)
 
 
 def test_a_release_that_does_not_exist_is_named_with_its_nearest() -> None:
-    """Before anything is fetched."""
+    """An unknown release is refused with its nearest before anything is fetched."""
     with toy() as host, pytest.raises(UsageError, match=r"saw 5\.3\.33; try: 5\.3\.3 or"):
         host.run("5.3.33", "lines:1", SCRIPT)
 
 
 def test_a_host_that_cannot_be_started_is_an_error_of_the_environment_or_its_last_words() -> None:
-    """The program does not exist."""
+    """A missing program is an error with its path."""
     program = HostProgram(lambda: ("/nowhere/java",), lambda: "", lambda _: [])
     with (
         JavaHost(program) as host,
@@ -176,7 +176,7 @@ def test_a_host_that_cannot_be_started_is_an_error_of_the_environment_or_its_las
 
 
 def test_a_closed_host_at_work_is_killed() -> None:
-    """It is not waited for: this one would go on for a minute, and then end by itself."""
+    """A busy host is killed on close."""
     host = toy()
     results = host.run_all([Job("5.3.3", name, SCRIPT) for name in ("lines:1", "silent:")])
     next(results)
@@ -187,7 +187,7 @@ def test_a_closed_host_at_work_is_killed() -> None:
 
 
 def test_a_host_does_not_outlive_a_runner_that_is_killed() -> None:
-    """Even while it is busy and looks at no pipe."""
+    """A busy host ends when its runner is killed."""
     program = (
         "import sys; sys.path[:0] = sys.argv[1:3]\n"
         "import psutil, test_host as t\n"

@@ -1,4 +1,4 @@
-"""The real Java host behind the pipe: the design's example, two releases in one process, and what it says to bad scripts."""
+"""The real Java host behind the pipe."""
 
 import json
 
@@ -15,7 +15,7 @@ def script(*steps: object, **fields: object) -> Script:
 
 
 def test_the_example_of_the_design_is_answered(java_host: JavaHost) -> None:
-    """The isolated broker is left alone: 4 queues of b in turn, from the counter's 11 on."""
+    """The design's example avoids the isolated broker: queues of b in turn, from counter 11 on."""
     lines = [json.loads(line) for line in java_host.run("4.7.1", "S", parse_script(EXAMPLE, "S"))]
     assert lines[0] == {"script": "S", "step": 1, "select": {"broker": "b", "queue_id": 0}}
     assert [(line["n"], line["send"]["broker"], line["send"]["queue_id"]) for line in lines[1:4]] == [
@@ -26,7 +26,7 @@ def test_the_example_of_the_design_is_answered(java_host: JavaHost) -> None:
 
 
 def test_releases_of_both_lines_live_in_one_process(java_host: JavaHost) -> None:
-    """A failed attempt is retried elsewhere; from 4.3.0 on all attempts share the timeout, and nothing is left of it."""
+    """One process runs 4.0.0, which retries, and 5.5.0, where the first attempt used up the shared timeout (from 4.3.0)."""
     refused = script(
         {"do": "broker", "name": "a", "answers": "timeout"},
         {"do": "send", "mode": "sync"},
@@ -43,13 +43,13 @@ def test_releases_of_both_lines_live_in_one_process(java_host: JavaHost) -> None
 
 
 def test_the_remoting_depth_runs(java_host: JavaHost) -> None:
-    """An asynchronous send over a scripted connection."""
+    """An asynchronous send runs over a scripted connection."""
     (line,) = java_host.run("5.3.3", "S", script({"do": "send", "mode": "async"}, {"do": "advance", "ms": 10}))
     assert json.loads(line)["send"]["status"] == "SEND_OK"
 
 
 def test_a_script_without_end_is_a_usage_error(java_host: JavaHost) -> None:
-    """More than a virtual century; the host goes on afterwards."""
+    """More than a virtual century is a usage error; the host goes on."""
     endless = script(*[{"do": "advance", "ms": 100_000_000_000}] * 40)
     with pytest.raises(UsageError, match=r"comes to an end \(script endless of java:5\.3\.3\)"):
         java_host.run("5.3.3", "endless", endless)
@@ -58,7 +58,7 @@ def test_a_script_without_end_is_a_usage_error(java_host: JavaHost) -> None:
 
 @pytest.mark.slow
 def test_a_script_that_polls_for_ever_is_a_usage_error(java_host: JavaHost) -> None:
-    """A million events without an answer, before the silence of the host is taken for its death."""
+    """A million events without an answer are a usage error, before the silence counts as a dead host."""
     steps = ({"do": "send", "mode": "sync"}, {"do": "advance", "ms": 86_400_000})
     polling = script(*steps, depth="remoting", settings={"poll_name_server_interval_ms": 1})
     with pytest.raises(UsageError, match="1000001 of them since the last answer; try: longer intervals"):
@@ -67,6 +67,6 @@ def test_a_script_that_polls_for_ever_is_a_usage_error(java_host: JavaHost) -> N
 
 
 def test_a_release_that_does_not_exist_is_told_before_the_host_is_asked(java_host: JavaHost) -> None:
-    """With the nearest ones."""
+    """An unknown release is refused with its nearest."""
     with pytest.raises(HarnessError, match=r"saw 4\.7\.9; try: 4\.9\.7|4\.7\.1"):
         java_host.run("4.7.9", "S", script({"do": "select"}))

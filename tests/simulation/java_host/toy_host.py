@@ -1,4 +1,4 @@
-"""A simulation host that keeps to the protocol without any Java: what it does with a script is told by the script's name."""
+"""A simulation host without Java; the script's name decides what it does."""
 
 import json
 import sys
@@ -7,12 +7,11 @@ from typing import Any
 
 
 def say(data: dict[str, Any]) -> None:
-    """One line, as json.dumps writes it."""
     sys.stdout.write(json.dumps(data, ensure_ascii=False) + "\n")
 
 
 def compute(seconds: float) -> None:
-    """So much processor time, of which the machine gives little: a fiftieth of a second, then nothing for a tenth."""
+    """Use so much CPU time, pausing 0.1 s after each 0.02 s."""
     until = time.process_time() + seconds
     while time.process_time() < until:
         given = time.process_time() + 0.02
@@ -49,7 +48,7 @@ def answer(run: dict[str, Any], releases: dict[str, list[str]]) -> None:
 
 
 def main() -> None:
-    """Answer until the end of the input."""
+    """Answer until the end of input."""
     releases: dict[str, list[str]] = {}
     for line in sys.stdin:
         message = json.loads(line)

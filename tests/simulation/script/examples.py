@@ -1,4 +1,4 @@
-"""Scripts that are right, and a script for every mistake the reader knows."""
+"""Valid scripts, and a script for every error of the reader."""
 
 from typing import Any
 

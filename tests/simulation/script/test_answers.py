@@ -1,4 +1,4 @@
-"""What a server answers, as scripts write it: the names are those that the Java host knows."""
+"""Server answers in scripts."""
 
 import re
 
@@ -15,7 +15,7 @@ CODES_IN_JAVA = "harness/rocketdiff/simulation/java_host/java/rocketdiff/simulat
 
 
 def test_both_hosts_know_the_same_codes() -> None:
-    """By name and number; the Java host has its own table, since a release may lack some."""
+    """The Java host's own table has the same codes; a release may lack some."""
     text = resource(CODES_IN_JAVA).read_text(encoding="utf-8")
     in_java = {name: int(number) for name, number in re.findall(r"([A-Z][A-Z_]+) (\d+)", text)}
     assert in_java == {**CODES, **STATUSES, "SUCCESS": 0}
@@ -40,7 +40,7 @@ def test_both_hosts_know_the_same_codes() -> None:
     ],
 )
 def test_an_answer_has_one_shortest_form(written: object, answers: tuple[ServerAnswer, ...], canonical: object) -> None:
-    """However it was written."""
+    """Every notation of an answer has the same shortest form."""
     assert parse_script(script_of({"do": "broker", "name": "a", "answers": written}), "S").steps == (
         BrokerAnswers("a", answers),
     )

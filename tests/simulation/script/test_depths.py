@@ -8,7 +8,7 @@ from rocketdiff.simulation.script import depth_of, least_depth, parse_script
 
 
 def depths(*steps: dict[str, Any], **fields: object) -> tuple[str, str]:
-    """The least depth, and the one the script is run at."""
+    """The least depth, and the depth used."""
     script = parse_script({"format": 1, "route": {"a": 4}, "steps": list(steps)} | fields, "S")
     return str(least_depth(script)), str(depth_of(script))
 
@@ -56,22 +56,22 @@ def depths(*steps: dict[str, Any], **fields: object) -> tuple[str, str]:
     ],
 )
 def test_each_step_has_a_least_depth(step: dict[str, Any], least: str) -> None:
-    """A script has that of its most demanding step."""
+    """A script has the depth of its deepest step."""
     assert depths(step) == depths({"do": "select"}, step, {"do": "select"}) == (least, least)
 
 
 def test_a_script_without_steps_needs_the_least() -> None:
-    """There is nothing to run."""
+    """A script without steps has the least depth."""
     assert depths() == ("selection", "selection")
 
 
 def test_a_script_may_ask_for_more() -> None:
-    """Its own word counts."""
+    """A script may request a greater depth."""
     assert depths({"do": "select"}, depth="remoting") == ("selection", "remoting")
 
 
 def test_a_working_detector_needs_something_to_probe() -> None:
-    """With sends the detector's probes are part of the story; a selection only looks at what they left."""
+    """With sends an active detector needs depth remoting, with a selection it does not."""
     detector = {"start_detector_enable": True}
     assert depths({"do": "send"}, settings=detector) == ("send-loop", "remoting")
     assert depths({"do": "select"}, settings=detector) == ("selection", "selection")

@@ -13,7 +13,7 @@ STANDARD = "fixtures/simulation/scripts/retry-walk.json"
 def test_a_standard_script_is_found_by_the_path_that_commands_print(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Also where nobody has a checkout; a file of one's own of that path goes before."""
+    """A standard script is found by its printed path without a checkout; a local file has priority."""
     monkeypatch.chdir(tmp_path)
     (found,) = load_scripts([STANDARD])
     assert found.name == "retry-walk"
@@ -27,7 +27,7 @@ def test_a_standard_script_is_found_by_the_path_that_commands_print(
 def test_a_path_below_the_folder_of_standard_scripts_leads_nowhere_else(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """One that is no standard script is refused as any missing file."""
+    """An unknown standard script is refused like any missing file."""
     monkeypatch.chdir(tmp_path)
     with pytest.raises(UsageError, match="a readable script file"):
         load_scripts(["fixtures/simulation/scripts/no-such.json"])

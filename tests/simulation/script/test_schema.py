@@ -1,4 +1,4 @@
-"""The published schema of scripts, held against the reader: what one takes the other takes."""
+"""The published schema of scripts accepts what the reader accepts."""
 
 import json
 from pathlib import Path
@@ -14,7 +14,7 @@ from tests.simulation.script.examples import BAD, EVERYTHING, EXAMPLE
 
 VALIDATOR = jsonschema.Draft202012Validator(json.loads(rendered()))
 
-# What a schema cannot say: rules over several fields, and what needs a sum or a list of names.
+# Rules that no schema can express: over several fields, a sum, or a list of names.
 BEYOND_A_SCHEMA = (
     "routes (a, b)", "saw 'A'", "saw 'c'", "at most 16384 queues", "needs send-loop", "no timeout_ms with mode oneway",
     "a response code of at most",
@@ -22,24 +22,24 @@ BEYOND_A_SCHEMA = (
 
 
 def test_the_published_schema_is_the_current_one() -> None:
-    """Written again with ``python -m rocketdiff.simulation.script.schema``."""
+    """The published schema is current; ``python -m rocketdiff.simulation.script.schema`` writes it."""
     assert resource("fixtures/schema/script-1.json").read_text(encoding="utf-8") == rendered()
 
 
 @pytest.mark.parametrize("data", [json.loads(EXAMPLE), EVERYTHING], ids=["example", "everything"])
 def test_good_scripts_are_accepted(data: dict[str, Any]) -> None:
-    """As they are written, and in canonical form."""
+    """The schema accepts valid scripts, also in canonical form."""
     VALIDATOR.validate(data)
     VALIDATOR.validate(to_dict(parse_script(data, "S")))
 
 
 @pytest.mark.parametrize(("data", "said"), BAD, ids=[said for _, said in BAD])
 def test_what_the_reader_refuses_is_invalid(data: dict[str, Any], said: str) -> None:
-    """But for rules that no schema can state."""
+    """The schema refuses what the reader refuses, except rules that it cannot express."""
     assert VALIDATOR.is_valid(data) == any(reason in said for reason in BEYOND_A_SCHEMA)
 
 
 def test_every_shipped_script_is_accepted() -> None:
-    """The standard scripts, as files."""
+    """The schema accepts the standard scripts."""
     for file in sorted(Path(resource("fixtures/simulation/scripts")).glob("*.json")):
         VALIDATOR.validate(json.loads(file.read_text(encoding="utf-8")))

@@ -1,4 +1,4 @@
-"""Scripts: read strictly, written in one canonical form; every mistake is one sentence that says where it is."""
+"""Scripts are read strictly, and written in one canonical form."""
 
 import json
 from typing import Any
@@ -28,7 +28,7 @@ from tests.simulation.script.examples import BAD, EVERYTHING, EXAMPLE, script_of
 
 
 def test_the_example_of_the_design_is_read() -> None:
-    """Field by field."""
+    """The design's example is read correctly."""
     assert parse_script(EXAMPLE, "S") == Script(
         route=(BrokerRoute("a", 4), BrokerRoute("b", 4)),
         steps=(
@@ -46,12 +46,12 @@ def test_the_example_of_the_design_is_read() -> None:
 
 
 def test_everything_the_format_knows_is_kept() -> None:
-    """A script in canonical form is written back as it was."""
+    """A canonical script is written back unchanged."""
     assert to_dict(parse_script(EVERYTHING, "E")) == EVERYTHING
 
 
 def test_extensions_mean_what_they_say() -> None:
-    """Those whose model does not look like their text."""
+    """Fields whose model differs from their text are read correctly."""
     script = parse_script(EVERYTHING, "E")
     assert script.depth is Depth.REMOTING
     assert script.lookup is Lookup.AT_FIRST_SEND
@@ -66,7 +66,7 @@ def test_extensions_mean_what_they_say() -> None:
 
 
 def test_two_texts_that_mean_the_same_have_one_canonical_form() -> None:
-    """Order of fields, defaults written out, and other ways to say a code are no difference."""
+    """Field order, explicit defaults and notations of a code do not change the canonical form."""
     one = script_of({"do": "broker", "answers": "2", "name": "a"}, {"do": "dump", "parts": ["faults", "index"]}, seed=0)
     other = script_of(
         {"do": "broker", "name": "a", "answers": {"code": 2}}, {"do": "dump", "parts": ["index", "faults"]}, settings={}
@@ -77,7 +77,7 @@ def test_two_texts_that_mean_the_same_have_one_canonical_form() -> None:
 
 @pytest.mark.parametrize(("data", "said"), BAD, ids=[said for _, said in BAD])
 def test_a_mistake_is_one_sentence_that_says_where(data: dict[str, Any], said: str) -> None:
-    """What was expected at which step, what was seen there, and the nearest known name."""
+    """A mistake is one sentence: the place, what was expected and seen, and the nearest name."""
     with pytest.raises(UsageError) as caught:
         parse_script(data, "S")
     assert said in str(caught.value)
@@ -99,7 +99,7 @@ def test_a_mistake_is_one_sentence_that_says_where(data: dict[str, Any], said: s
     ],
 )
 def test_what_is_no_json_is_one_sentence_too(text: str | bytes, said: str) -> None:
-    """Twice the same key, NaN and bottomless nesting included."""
+    """Invalid JSON, duplicate keys, NaN and deep nesting are refused in one sentence."""
     with pytest.raises(UsageError) as caught:
         parse_script(text, "S")
     assert said in str(caught.value)
@@ -114,7 +114,7 @@ JSON = st.recursive(
 
 @given(data=st.data(), junk=JSON)
 def test_any_value_in_any_place_is_taken_or_refused(data: st.DataObject, junk: Any) -> None:
-    """Whatever replaces a part of a good script: a script, or a UsageError; never another exception."""
+    """Any value in any place gives a script or a UsageError."""
     copy: Any = json.loads(json.dumps(EVERYTHING))
     parent, part = copy, data.draw(st.sampled_from(sorted(copy)))
     while isinstance(parent[part], dict | list) and parent[part] and data.draw(st.booleans()):

@@ -1,4 +1,4 @@
-"""Runs a hand-written script on the reference and takes the answers out of its lines."""
+"""Runs a script on the reference and returns parts of its answers."""
 
 import json
 from typing import Any
@@ -21,12 +21,12 @@ def answers_of(release: str, script: Data) -> list[Data]:
 
 
 def run_out(kernel: Kernel) -> None:
-    """Let time pass until nothing is left to happen."""
+    """Let time pass until no event is left."""
     kernel.run_until(Signal())
 
 
 def queues_of(release: str, script: Data) -> list[str]:
-    """What each select of the script chose, broker and queue run together."""
+    """The queue of each select, as broker and number."""
     chosen = [answer["select"] for answer in answers_of(release, script) if "select" in answer]
     return [f"{queue['broker']}{queue['queue_id']}" for queue in chosen]
 
@@ -36,11 +36,11 @@ def sends_of(release: str, script: Data) -> list[Data]:
 
 
 def state_of(release: str, script: Data) -> Data:
-    """What the script's last line, a dump, says."""
+    """The dump of the script's last line."""
     dump: Data = answers_of(release, script)[-1]["dump"]
     return dump
 
 
 def attempts_of(send: Data) -> list[str]:
-    """Of each attempt: the timeout it was given, the time it took, and how it ended."""
+    """Timeout, duration and outcome of each attempt."""
     return [f"{one['timeout_ms']} {one['elapsed_ms']} {one['outcome']}" for one in send["attempts"]]

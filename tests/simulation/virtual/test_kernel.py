@@ -21,7 +21,7 @@ POLLING = {
 
 
 def test_what_is_due_together_runs_in_the_order_of_scheduling() -> None:
-    """At one millisecond: first scheduled, first run; and whatever an event adds comes last."""
+    """Events of one millisecond run in the order of scheduling."""
     kernel = Kernel()
     seen: list[str] = []
 
@@ -37,7 +37,7 @@ def test_what_is_due_together_runs_in_the_order_of_scheduling() -> None:
 
 
 def test_a_signal_given_at_the_deadline_but_scheduled_before_the_wait_wins() -> None:
-    """An answer that takes exactly the timeout is an answer."""
+    """An answer after exactly the timeout is an answer."""
     kernel, answer, seen = Kernel(), Signal(), []
 
     def caller() -> Body:
@@ -50,7 +50,7 @@ def test_a_signal_given_at_the_deadline_but_scheduled_before_the_wait_wins() -> 
 
 
 def test_a_wait_that_expires_may_last_a_little_longer() -> None:
-    """With one extra millisecond a wait to 10 ends at 11; a sleep to 10 ends at 10."""
+    """With one extra millisecond a wait until 10 ends at 11, a sleep until 10 at 10."""
     kernel = Kernel(extra_ms=1)
     seen: list[tuple[str, int, bool]] = []
 
@@ -69,7 +69,7 @@ def test_a_wait_that_expires_may_last_a_little_longer() -> None:
 
 
 def test_an_actor_is_woken_after_what_is_due_already() -> None:
-    """Waking is an event of its own, at the end of the millisecond."""
+    """An actor wakes after the events already due in its millisecond."""
     kernel, signal = Kernel(), Signal()
     seen: list[str] = []
 
@@ -85,7 +85,7 @@ def test_an_actor_is_woken_after_what_is_due_already() -> None:
 
 
 def test_a_lock_is_had_in_turn_or_not_in_time() -> None:
-    """The second actor gets the lock when the first lets go at 7; the third gives up at 5."""
+    """The second actor gets the lock at 7, when the first releases it; the third gives up at 5."""
     kernel = VirtualHost()
     lock = Lock(kernel)
     seen: list[tuple[str, bool, int]] = []
@@ -104,7 +104,7 @@ def test_a_lock_is_had_in_turn_or_not_in_time() -> None:
 
 
 def test_time_that_never_ends_is_refused() -> None:
-    """A script may not run on for more than a century."""
+    """A script over a century is refused."""
     kernel = Kernel()
     kernel.at(4_000_000_000_000, lambda: None)
     with pytest.raises(UsageError, match="comes to an end"):
@@ -112,7 +112,7 @@ def test_time_that_never_ends_is_refused() -> None:
 
 
 def test_a_wait_without_time_is_no_wait() -> None:
-    """With no time left a signal is only looked at: nothing else happens meanwhile, and no extra time passes."""
+    """A wait without time only reads the signal."""
     kernel, late, given = Kernel(extra_ms=1), Signal(), Signal()
     kernel.give(given)
     seen: list[bool] = []
@@ -127,7 +127,7 @@ def test_a_wait_without_time_is_no_wait() -> None:
 
 
 def test_too_many_events_without_an_answer_are_endless(monkeypatch: pytest.MonkeyPatch) -> None:
-    """An answer starts the count anew."""
+    """An answer resets the count of silent events."""
     monkeypatch.setattr("rocketdiff.simulation.virtual.kernel.MAX_SILENT_EVENTS", 100)
     kernel = Kernel()
     for _ in range(3):
@@ -142,7 +142,7 @@ def test_too_many_events_without_an_answer_are_endless(monkeypatch: pytest.Monke
 
 
 def test_a_script_that_polls_every_millisecond_for_a_day_is_endless(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The whole reference, with a smaller limit: what it answered before does not save it."""
+    """A script that polls every millisecond for a day is refused."""
     monkeypatch.setattr("rocketdiff.simulation.virtual.kernel.MAX_SILENT_EVENTS", 2_000)
     script = parse_script(POLLING, "polling")
     with pytest.raises(UsageError, match="comes to an end within"):

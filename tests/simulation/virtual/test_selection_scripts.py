@@ -1,4 +1,4 @@
-"""Scripts of the depth "selection": choices, counters and fault tables worked out by hand."""
+"""Scripts of depth "selection", with manually calculated results."""
 
 import pytest
 
@@ -8,7 +8,7 @@ TWO = {"a": 2, "b": 1}
 
 
 def test_rotation_goes_on_from_the_start_index() -> None:
-    """After 11 come 12, 13, 14, 15; modulo three queues a0 a1 b0 that is the first, second, third and first."""
+    """After 11 come 12, 13, 14 and 15, modulo three queues a0, a1, b0 and a0."""
     script = {"route": TWO, "start_index": 11, "steps": [{"do": "select"}] * 4}
     assert queues_of("5.3.3", script) == ["a0", "a1", "b0", "a0"]
 
@@ -16,9 +16,9 @@ def test_rotation_goes_on_from_the_start_index() -> None:
 @pytest.mark.parametrize(("release", "chosen"), [("4.7.1", ["b0", "a1"]), ("4.8.0", ["b0", "a0"])])
 def test_a_retry_spends_one_tick_or_one_for_each_queue_it_passes(release: str, chosen: list[str]) -> None:
     """
-    From 11 on, past broker a: to 4.7.1 one tick (12) and on to b0; from 4.8.0 on three ticks, 12, 13 and 14.
+    Up to 4.7.1 a retry past broker a takes one tick (12), from 4.8.0 on three (12, 13, 14).
 
-    What is chosen next shows it: 13 is a1, 15 is a0.
+    The next choice shows it: 13 is a1, 15 is a0.
     """
     script = {"route": TWO, "start_index": 11, "steps": [{"do": "select", "last_broker": "a"}, {"do": "select"}]}
     assert queues_of(release, script) == chosen
@@ -30,13 +30,13 @@ def test_a_counter_nobody_set_starts_where_the_tape_says() -> None:
 
 
 def test_threads_count_for_themselves() -> None:
-    """Thread 0 from 11, thread 1 from 5: 12 is a0, 6 is a0, 13 is a1."""
+    """Each thread has its own counter: 12 is a0, 6 is a0, 13 is a1."""
     steps = [{"do": "select"}, {"do": "select", "thread": 1}, {"do": "select"}]
     assert queues_of("5.3.3", {"route": TWO, "start_index": [11, 5], "steps": steps}) == ["a0", "a0", "a1"]
 
 
 def test_an_isolated_broker_is_avoided_until_its_time_is_up() -> None:
-    """From 5.1.4 on a failure costs 10 s: at 9,999 ms broker a is still avoided, at 10,000 ms it is not."""
+    """From 5.1.4 on a failed broker is avoided for 10 s: still at 9,999 ms, not at 10,000 ms."""
     steps = [
         {"do": "update", "broker": "a", "latency_ms": 5, "isolation": True},
         {"do": "advance", "ms": 9_999},
@@ -49,7 +49,7 @@ def test_an_isolated_broker_is_avoided_until_its_time_is_up() -> None:
 
 
 def test_an_update_without_fault_latency_leaves_no_trace() -> None:
-    """The table stays empty."""
+    """Without fault latency an update leaves the table empty."""
     steps = [
         {"do": "update", "broker": "a", "latency_ms": 9_000, "isolation": True},
         {"do": "dump", "parts": ["faults"]},
@@ -58,7 +58,7 @@ def test_an_update_without_fault_latency_leaves_no_trace() -> None:
 
 
 def test_the_fault_table_counts_from_the_start_of_the_script() -> None:
-    """At 100 ms: 600 ms of latency cost 30 s in 4.x; 5 ms cost nothing, which 5.x never writes down as a time."""
+    """At 100 ms a latency of 600 ms costs 30 s in 4.x; 5 ms cost nothing, for which 5.x stores no time."""
     steps = [
         {"do": "advance", "ms": 100},
         {"do": "update", "broker": "a", "latency_ms": 600, "isolation": False},
@@ -77,7 +77,7 @@ def test_the_fault_table_counts_from_the_start_of_the_script() -> None:
 
 
 def test_a_changed_route_is_learnt_at_a_poll_and_begins_with_a_new_counter() -> None:
-    """Until the poll the old list stands; then c0 alone, with the counter drawn anew (0x7B1DCDAF) and moved on once."""
+    """After the poll c0 is chosen, with a newly drawn counter (0x7B1DCDAF) increased by one."""
     steps = [
         {"do": "route", "route": {"c": 1}},
         {"do": "select"},
@@ -91,14 +91,14 @@ def test_a_changed_route_is_learnt_at_a_poll_and_begins_with_a_new_counter() -> 
 
 
 def test_without_a_route_there_is_nothing_to_choose() -> None:
-    """Java divides by the length of the list."""
+    """Without a route Java divides by zero queues."""
     assert lines_of("5.3.3", {"route": None, "steps": [{"do": "select"}]}) == [
         '{"script": "S", "step": 0, "select": {"exception": "ArithmeticException"}}'
     ]
 
 
 def test_counters_can_be_set_and_shown() -> None:
-    """A counter that nobody used shows as null."""
+    """Counters can be set; an unused one is shown as null."""
     steps = [{"do": "index", "value": -3}, {"do": "dump", "parts": ["index", "worst_index", "clock"]}]
     assert state_of("5.3.3", {"route": TWO, "steps": steps}) == {
         "index": -3,
@@ -108,7 +108,7 @@ def test_counters_can_be_set_and_shown() -> None:
 
 
 def test_a_timeline_runs_in_the_order_of_time_with_the_environment_first() -> None:
-    """At 5 ms broker a is isolated before thread 1 selects at 5 ms; thread 0 selected at 1 ms."""
+    """At 5 ms the isolation of broker a comes before thread 1's select."""
     timeline = [
         {"at_ms": 5, "action": {"do": "select", "thread": 1}},
         {"at_ms": 1, "action": {"do": "select"}},
@@ -127,7 +127,7 @@ def test_a_timeline_runs_in_the_order_of_time_with_the_environment_first() -> No
 
 
 def test_names_are_printed_as_json_prints_them() -> None:
-    """Quotes in a name are escaped, and a queue of the list is name and number run together."""
+    """Quotes in names are escaped; a queue is broker and number joined."""
     script = {"route": {'a"': 1}, "start_index": 0, "steps": [{"do": "select"}, {"do": "dump", "parts": ["queues"]}]}
     assert lines_of("5.3.3", script) == [
         '{"script": "S", "step": 0, "select": {"broker": "a\\"", "queue_id": 0}}',

@@ -1,4 +1,4 @@
-"""A thread of the client does its jobs one after the other."""
+"""A thread of the client runs its jobs one after another."""
 
 from rocketdiff.simulation.virtual.kernel import Kernel
 from rocketdiff.simulation.virtual.worker import VirtualWorker
@@ -8,7 +8,7 @@ from tests.simulation.virtual.running import run_out
 
 
 def test_jobs_wait_for_the_one_before_them() -> None:
-    """The first job takes 5 ms, so the second is done at 5."""
+    """Each job takes 5 ms, so the second one ends at 10."""
     kernel = Kernel()
     worker = VirtualWorker(kernel, Thread("own"))
     done: list[tuple[str, int]] = []
@@ -24,7 +24,7 @@ def test_jobs_wait_for_the_one_before_them() -> None:
 
 
 def test_a_job_begins_after_what_is_due_already() -> None:
-    """Handing a job over is an event at the end of the millisecond."""
+    """A submitted job begins after the events already due in its millisecond."""
     kernel = Kernel()
     worker = VirtualWorker(kernel, Thread("own"))
     done: list[str] = []
@@ -35,7 +35,7 @@ def test_a_job_begins_after_what_is_due_already() -> None:
 
 
 def test_a_fixed_rate_makes_up_for_a_long_run() -> None:
-    """Every 10 ms, the first run takes 25 ms: the second and third follow at once, the fourth is on time."""
+    """With a period of 10 ms a run of 25 ms delays the second and third; the fourth is on time."""
     kernel = Kernel()
     worker = VirtualWorker(kernel, Thread("own"))
     began: list[int] = []
@@ -53,7 +53,7 @@ def test_a_fixed_rate_makes_up_for_a_long_run() -> None:
 
 
 def test_timed_jobs_of_one_thread_keep_their_order() -> None:
-    """What is due earlier comes first; at equal times what was scheduled first."""
+    """Timed jobs run by due time, then in the order of scheduling."""
     kernel = Kernel()
     worker = VirtualWorker(kernel, Thread("own"))
     done: list[str] = []
@@ -64,7 +64,7 @@ def test_timed_jobs_of_one_thread_keep_their_order() -> None:
 
 
 def test_a_job_that_falls_due_hurries_the_one_under_way() -> None:
-    """If what that waits for has come about in the same ms, it goes on before whoever was woken first."""
+    """If the next job is due in the millisecond of the signal, the waiting job resumes before other actors."""
     kernel = Kernel()
     worker = VirtualWorker(kernel, Thread("own"))
     answer, seen = Signal(), list[str]()

@@ -1,4 +1,4 @@
-"""What became of a signature, over time and over releases: literal runs in, literal rows out."""
+"""History of a signature over time and releases: literal runs in, literal rows out."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -29,9 +29,9 @@ ANSWERS = "run string, case string, check string, verdict string, divergences ar
 
 def seen(spark: SparkSession, runs: Sequence[tuple[str, str, str]], over: str = "time") -> Any:
     """
-    Sightings of runs (run, candidate, marks), one a day from a Monday.
+    Sightings of runs (run, candidate, marks), one run a day.
 
-    A mark is the first letter of a signature that the run shows; ``-`` shows none, ``?`` was asked nothing decisive, ``0`` something that did not arise.
+    A mark is the x of a signature loss.x; ``-``: none, ``?``: INVALID, ``0``: NOT_APPLICABLE.
     """
     rows = [
         (run, "java:5.3.3", candidate, "5.3.3", MONDAY_MS + day * DAY_MS)
@@ -49,12 +49,11 @@ def _answer(marks: str) -> tuple[str, list[tuple[str, str, int, str]]]:
 
 
 def days(marks: Sequence[str]) -> list[tuple[str, str, str]]:
-    """Runs of one candidate."""
     return [(f"r{number:02}", "python:5.3.3", mark) for number, mark in enumerate(marks)]
 
 
 def told(spark: SparkSession, runs: Sequence[tuple[str, str, str]], over: str = "time") -> dict[str, tuple[Any, ...]]:
-    """By signature: state, first run after the change, run before it, seen and asked before, seen and asked after."""
+    """By signature: state, first run after the change, run before it, times seen and asked before and after."""
     names = ("state", "run", "before_run", "seen_before", "asked_before", "seen_after", "asked_after")
     rows = regressions(seen(spark, runs, over)).toArrow().to_pylist()
     return {row["signature"].removeprefix("loss."): tuple(row[name] for name in names) for row in rows}
@@ -62,9 +61,9 @@ def told(spark: SparkSession, runs: Sequence[tuple[str, str, str]], over: str = 
 
 def test_states_over_time(spark: SparkSession) -> None:
     """
-    Eight runs: n comes with the fifth, g is not seen in the last four, u is seen all the time, and a run without a decisive answer counts for nobody.
+    A signature is new, gone or unchanged over eight runs; a run without a decisive answer does not count.
 
-    Of g, seen in four of four before, four misses are impossible by chance; r came once, with the second run.
+    g is gone: after four of four, chance excludes four misses. r came once, with the second run.
     """
     marks = ["gu", "gur", "gu", "gu", "un", "un?", "un", "un", "un"]
     assert told(spark, days(marks)) == {
@@ -76,16 +75,16 @@ def test_states_over_time(spark: SparkSession) -> None:
 
 
 def test_the_first_time_that_a_question_arises_is_new(spark: SparkSession) -> None:
-    """Nothing failed in three runs, so no failure was of a wrong kind; then one is, twice, and never again in four."""
+    """A run in which the question did not arise is a run without the signature: new after three of them, gone after four."""
     assert told(spark, days(["0", "0", "0", "e"])) == {"e": ("new", "r03", "r02", 0, 3, 1, 1)}
     assert told(spark, days(["e", "e", "0", "0", "0", "0"])) == {"e": ("gone", "r02", "r01", 2, 2, 0, 4)}
 
 
 def test_a_rate_that_changes_is_told_where_it_changed(spark: SparkSession) -> None:
     """
-    One in ten of twenty runs, then all of twenty: G² = 2 × (ln L with two rates − ln L with one) = 2 × (−6.50 + 27.53) = 42.
+    A rise from 2 in 20 to 20 in 20 runs is a change of rate.
 
-    The first run shows it, so that it is not new; one in two throughout is unchanged.
+    G² = 2 × (ln L with two rates − ln L with one) = 2 × (−6.50 + 27.53) = 42. A rate of one in two throughout is unchanged.
     """
     marks = ["ah" if day in (0, 10) else "h" * (day % 2 == 0) or "-" for day in range(20)] + [
         "ah" if day % 2 == 0 else "a" for day in range(20)
@@ -96,7 +95,7 @@ def test_a_rate_that_changes_is_told_where_it_changed(spark: SparkSession) -> No
 
 
 def test_over_releases_the_edge_is_between_releases(spark: SparkSession) -> None:
-    """Runs interleaved in time; 4.10 comes after 4.9 and before 5.1: from 4.10 on it is there."""
+    """Runs are compared in the order of releases, not of time; 4.10 comes after 4.9 and before 5.1."""
     runs = [
         (f"n{night}-{release}", f"python:{release}", "x" if release != "4.9" else "-")
         for night in range(2)
@@ -110,7 +109,7 @@ def test_over_releases_the_edge_is_between_releases(spark: SparkSession) -> None
 
 
 def test_planted_regressions_are_found_and_none_else(spark: SparkSession) -> None:
-    """Fifty-two lines (letters by releases), each with a signature from its own run on; and as many that never change."""
+    """Over 52 candidates only the planted signatures are new, each from its own run on."""
     letters = [chr(code) for code in (*range(ord("a"), ord("z") + 1), *range(ord("A"), ord("Z") + 1))]
     runs = [
         (f"{letter}{night:02}", f"python:{number}", ("p" if night >= 1 + number % 9 else "") + "u" or "-")
@@ -125,7 +124,7 @@ def test_planted_regressions_are_found_and_none_else(spark: SparkSession) -> Non
 
 
 def test_weeks_of_a_signature(spark: SparkSession) -> None:
-    """Seven runs of one week, one of the next: 2 of 7 by Wilson is 0.082 to 0.641."""
+    """The Wilson interval of 2 of 7 runs in a week is 0.082 to 0.641."""
     marks = ["-", "a", "-", "a", "-", "-", "-", "a"]
     rows = signature_history(seen(spark, days(marks))).toArrow().to_pylist()
     assert [(row["week"], row["asked"], row["runs"], row["first_run"], row["last_run"]) for row in rows] == [
@@ -136,7 +135,7 @@ def test_weeks_of_a_signature(spark: SparkSession) -> None:
 
 
 def test_what_new_rules_say_otherwise(spark: SparkSession) -> None:
-    """Of two cases that both have judged; a third that only the old rules have judged says nothing."""
+    """Old and new rules are compared only for cases that both have judged."""
     columns = "run string, case bigint, owner string, signature string, count bigint"
     before = spark.createDataFrame(
         [("r", 1, "loss", "a", 2), ("r", 2, "loss", "b", 1), ("r", 3, "loss", "c", 9)], columns
@@ -158,13 +157,13 @@ def test_what_new_rules_say_otherwise(spark: SparkSession) -> None:
     [(("new", ""), 9, 1), (("new", "known-1"), 9, 0), (("gone", ""), 9, 0), (None, 9, 0), (None, 0, 5)],
 )
 def test_exit_codes(row: tuple[str, str] | None, asked_since: int, code: int) -> None:
-    """1 for a new one that no ledger declares, 0 for none, 5 where nobody was asked anything."""
+    """The exit code is 1 for a new undeclared signature, 0 for none, and 5 if nothing was asked."""
     rows = () if row is None else ({"state": row[0], "declared_by": row[1]},)
     assert code_of(Regressions(2, 2, asked_since, rows), frozenset({"new"})) == code
 
 
 def test_the_words_are_those_of_the_question() -> None:
-    """States that the command line takes; a line for people says since which run."""
+    """The command line accepts every state but ``unchanged``; a line for people names the runs and pairs around a change."""
     assert (*STATES, module.UNCHANGED) == module.STATES
     row = dict.fromkeys(module.COLUMNS) | {
         "state": "new",
