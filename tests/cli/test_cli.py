@@ -88,7 +88,7 @@ def test_control_characters_are_written_out(arguments: list[str], capsys: pytest
     assert "\x1b" not in "".join(capsys.readouterr())
 
 
-def test_the_report_of_our_own_fault_follows_no_link(
+def test_our_own_fault_is_reported_without_a_temporary_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """An internal error is reported even if the temporary folder cannot be written."""

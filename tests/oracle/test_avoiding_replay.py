@@ -100,8 +100,8 @@ def test_the_rewritten_list_is_remembered() -> None:
         assert signatures("4.7.1", f"{start} | 80 {queue} 1", "a2 b2", on=True) == ["queue.mutated-list/first"]
 
 
-def test_one_fast_success_ends_an_avoidance_to_5_1_3_only() -> None:
-    """If all brokers are avoided, 4.9.8 and 5.3.3 use the best known."""
+def test_the_only_broker_is_used_although_it_is_avoided() -> None:
+    """If the only broker is avoided, 4.9.8 and 5.3.3 use it all the same."""
     text = "0 a0 700 | 800 a0 1 | 820 a0 1"
     assert signatures("4.9.8", text, "a1", on=True) == []
     assert signatures("5.3.3", text, "a1", on=True) == []

@@ -109,7 +109,7 @@ def test_faults_outside_the_window_do_not_stretch_it() -> None:
     assert PAUSED_LANE not in draw_lanes(lanes(*calm, faults=(later,)), SUBJECTS)
 
 
-def test_a_paused_name_server_shades_every_lane_and_has_none() -> None:
+def test_a_paused_name_server_has_no_lane() -> None:
     """A paused name server has no lane; a paused broker without attempts has one."""
     server = FaultWindow(1, "pause-name-server", "name-server-1", 500, 900)
     broker = FaultWindow(2, "pause", "broker-c", 500, 900)

@@ -28,7 +28,7 @@ GRPC = {scenario.name for scenario in load_all() if scenario.name.startswith("gr
 """Scenarios with a proxy, which the two remoting clients cannot use."""
 
 
-def test_processes_leave_nothing_out() -> None:
+def test_processes_leave_out_grpc_only() -> None:
     """Processes leave out only gRPC scenarios."""
     choice = chosen("processes")
     assert {name for name, _ in choice.not_here} == GRPC

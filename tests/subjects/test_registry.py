@@ -60,7 +60,7 @@ def test_a_batch_is_offered_where_the_release_claims_it(release: str) -> None:
     assert [offers(SubjectId(client, release), SendKind.BATCH) for client in ("java", "python")] == [claims, claims]
 
 
-def test_the_cpp_client_has_three_calls_and_every_other_subject_all() -> None:
+def test_the_cpp_client_has_three_calls_and_java_all_but_groups() -> None:
     """The C++ client has three calls, with a sharding key's hash as only selector, synchronous; groups need gRPC."""
     every = {(kind, mode) for kind in SendKind for mode in SendMode}
     has = {

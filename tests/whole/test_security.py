@@ -210,7 +210,7 @@ MISTAKES: dict[str, tuple[Callable[[Theirs], Path | None], str]] = {
 
 
 @pytest.mark.parametrize("mistake", list(MISTAKES))
-def test_a_mistake_ends_the_command_before_anything_is_done(theirs: Theirs, mistake: str) -> None:
+def test_a_mistake_is_one_error_without_the_secret(theirs: Theirs, mistake: str) -> None:
     """Each mistake is one ClusterError that says what to try, without the secret."""
     make, why = MISTAKES[mistake]
     file = make(theirs)
