@@ -2,6 +2,7 @@
 
 import subprocess
 import zlib
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -18,11 +19,12 @@ from rocketmq_reference.producer.producer import Producer
 from rocketmq_reference.remoting import answers, requests
 from rocketmq_reference.remoting.frames import Serialization
 from rocketmq_reference.remoting.messages import StoredMessage
-from tests.live import await_that
+from tests.live import PLENTY_MS, await_that
 
 pytestmark = pytest.mark.cluster
 
 _SOURCES = Path(__file__).parent / "java"
+_PATIENT = ProducerSettings(send_msg_timeout_ms=PLENTY_MS, mq_client_api_timeout_ms=PLENTY_MS)
 _LARGE = bytes(number * 37 % 253 for number in range(30_000))
 # The Netty of old clients accesses JDK internals.
 _OPENED = [f"--add-opens=java.base/{package}=ALL-UNNAMED" for package in ("java.nio", "sun.nio.ch", "java.lang")]
@@ -67,7 +69,7 @@ def test_java_and_the_reference_read_each_other(
     ours, javas = f"ours-{release.replace('.', '-')}", f"javas-{release.replace('.', '-')}"
     two_masters.create_topic(ours, 4)
     two_masters.create_topic(javas, 4)
-    settings = ProducerSettings(serialization=serialization)
+    settings = replace(_PATIENT, serialization=serialization)
     with Producer([name_server], "interop", dialect_of(release), settings) as producer:
         expected = _send_all(producer, ours)
     _await_stored(name_server, ours, len(expected))
@@ -80,7 +82,7 @@ def test_java_and_the_reference_read_each_other(
 def test_first_send_creates_the_topic(two_masters: Cluster) -> None:
     """The first send to an unknown topic creates it through the default topic."""
     name_server = two_masters.name_server_addresses[0]
-    with Producer([name_server], "interop", dialect_of("5.3.3")) as producer:
+    with Producer([name_server], "interop", dialect_of("5.3.3"), _PATIENT) as producer:
         result = producer.send(Message("nobody-created-me", b"x"))
         again = producer.send(Message("nobody-created-me", b"y"))
     assert (result.status, again.status) == ("SEND_OK", "SEND_OK")
@@ -111,13 +113,13 @@ def _await_stored(name_server: str, topic: str, number: int) -> list[tuple[str, 
 
 
 def _read(channels: Channels, name_server: str, topic: str) -> list[tuple[str, StoredMessage]]:
-    route = answers.parse_route(channels.invoke(name_server, requests.get_route(topic), 3_000))
+    route = answers.parse_route(channels.invoke(name_server, requests.get_route(topic), PLENTY_MS))
     addresses = route.master_addresses()
     return [
         (data.broker, message)
         for data in route.queues
         for queue_id in range(data.read_queues)
         for message in answers.parse_pull(
-            channels.invoke(addresses[data.broker], requests.pull(topic, queue_id, 0), 3_000)
+            channels.invoke(addresses[data.broker], requests.pull(topic, queue_id, 0), PLENTY_MS)
         ).messages
     ]

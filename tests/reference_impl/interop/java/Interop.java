@@ -2,16 +2,19 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.Callable;
 import java.util.zip.CRC32;
 
 import org.apache.rocketmq.client.consumer.DefaultMQPullConsumer;
 import org.apache.rocketmq.client.consumer.PullResult;
 import org.apache.rocketmq.client.consumer.PullStatus;
+import org.apache.rocketmq.client.exception.MQClientException;
 import org.apache.rocketmq.client.producer.DefaultMQProducer;
 import org.apache.rocketmq.client.producer.SendResult;
 import org.apache.rocketmq.common.message.Message;
 import org.apache.rocketmq.common.message.MessageExt;
 import org.apache.rocketmq.common.message.MessageQueue;
+import org.apache.rocketmq.remoting.exception.RemotingException;
 
 /**
  * What the Java client makes of a topic, and a topic made by the Java client.
@@ -20,16 +23,45 @@ import org.apache.rocketmq.common.message.MessageQueue;
  */
 public class Interop {
 
+    private static final int TRIES = 10;
+    private static final int SEND_TIMEOUT_MS = 60000;
+
     public static void main(String[] args) throws Exception {
-        read(args[0], args[1]);
-        send(args[0], args[2]);
+        try {
+            for (String line : read(args[0], args[1])) {
+                System.out.println(line);
+            }
+            send(args[0], args[2]);
+        } catch (Throwable error) {
+            error.printStackTrace();
+            System.exit(1); // threads of a client that was not shut down keep the process alive
+        }
         System.exit(0);
     }
 
-    private static void read(String nameServer, String topic) throws Exception {
+    /** Asks again after a timeout: a client gives a name server three seconds, which is too short on a busy machine. */
+    private static <T> T patiently(Callable<T> question) throws Exception {
+        for (int tries = 1; ; tries++) {
+            try {
+                return question.call();
+            } catch (MQClientException | RemotingException error) {
+                if (tries == TRIES) {
+                    throw error;
+                }
+            }
+        }
+    }
+
+    private static List<String> read(String nameServer, String topic) throws Exception {
         DefaultMQPullConsumer consumer = new DefaultMQPullConsumer("interop-reader");
         consumer.setNamesrvAddr(nameServer);
         consumer.start();
+        List<String> lines = patiently(() -> read(consumer, topic));
+        consumer.shutdown();
+        return lines;
+    }
+
+    private static List<String> read(DefaultMQPullConsumer consumer, String topic) throws Exception {
         Set<MessageQueue> queues = consumer.fetchSubscribeMessageQueues(topic);
         List<String> lines = new ArrayList<String>();
         for (MessageQueue queue : queues) {
@@ -45,16 +77,15 @@ public class Interop {
             }
         }
         Collections.sort(lines);
-        for (String line : lines) {
-            System.out.println(line);
-        }
-        consumer.shutdown();
+        return lines;
     }
 
     private static void send(String nameServer, String topic) throws Exception {
         DefaultMQProducer producer = new DefaultMQProducer("interop-writer");
         producer.setNamesrvAddr(nameServer);
+        producer.setSendMsgTimeout(SEND_TIMEOUT_MS);
         producer.start();
+        patiently(() -> producer.fetchPublishMessageQueues(topic));
         byte[] large = new byte[20000];
         for (int i = 0; i < large.length; i++) {
             large[i] = (byte) (i * 31 % 251);
