@@ -19,6 +19,7 @@ from rocketdiff.relay.grpc.calls import CallReader
 from rocketdiff.relay.proxy.listener import Upstream
 from rocketdiff.relay.proxy.process import Relay
 from rocketdiff.relay.remoting.record import Called, decode_wire, encode_wire, read_wire
+from tests.live import PLENTY_MS
 
 MS = 1_000_000
 TIMED_OUT = "RemotingTimeoutException"
@@ -164,13 +165,16 @@ def test_a_call_through_the_relay_is_answered_and_recorded(tmp_path: Path) -> No
     said += frame(FrameKind.DATA, 1, _response(20_000))
     said += frame(FrameKind.HEADERS, 1, encoder.encode([("grpc-status", "0")]), ends=True)
 
-    def serve(listener: socket.socket) -> None:
-        for _ in range(2):
-            connection, _ = listener.accept()
-            with contextlib.closing(connection):
-                connection.recv(65_536)
+    def answer_call(connection: socket.socket) -> None:
+        with contextlib.closing(connection), contextlib.suppress(OSError):
+            if connection.recv(65_536):  # the relay also connects to see whether the server is there
                 connection.sendall(said)
                 connection.recv(65_536)
+
+    def serve(listener: socket.socket) -> None:
+        with contextlib.suppress(OSError):
+            while True:
+                threading.Thread(target=answer_call, args=(listener.accept()[0],), daemon=True).start()
 
     with contextlib.closing(socket.create_server(("127.0.0.1", 0))) as listener:
         thread = threading.Thread(target=serve, args=(listener,), daemon=True)
@@ -178,8 +182,9 @@ def test_a_call_through_the_relay_is_answered_and_recorded(tmp_path: Path) -> No
         upstream = Upstream("proxy-1", f"127.0.0.1:{listener.getsockname()[1]}", is_broker=False, is_grpc=True)
         with Relay((upstream,), tmp_path / "wire.ndjson") as relay:
             for path in (SEND_MESSAGE, "/apache.rocketmq.v2.MessagingService/Heartbeat"):
-                answer = send_answer(unary(relay.addresses["proxy-1"], path, _request(0)[5:], 5_000))
+                answer = send_answer(unary(relay.addresses["proxy-1"], path, _request(0)[5:], PLENTY_MS))
                 assert answer.code == 20_000
+        listener.shutdown(socket.SHUT_RDWR)
         thread.join()
     (call,) = (record for record in read_wire(tmp_path / "wire.ndjson") if isinstance(record, Called))
     assert (call.identity, call.ended_by, call.code, call.queue_offset) == ("R/T/0", "answer", 20_000, 7)
