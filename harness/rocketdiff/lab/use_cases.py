@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import TextColumn
 
 from rocketdiff.core.errors import EnvironmentMissing, UsageError
 from rocketdiff.core.subject import STANDARD
@@ -20,6 +20,7 @@ from rocketdiff.lab.scenario_scripts import simulated_scenarios
 from rocketdiff.lab.upgrade import Upgrade, upgrade
 from rocketdiff.releases.catalogue import client_releases
 from rocketdiff.report.document import Document
+from rocketdiff.report.terminal import progress_bar
 from rocketdiff.simulation.golden.files import golden_lines, load_golden
 from rocketdiff.simulation.golden.fingerprints import java_fingerprint, python_fingerprint
 from rocketdiff.simulation.golden.standard import load_standard
@@ -122,16 +123,7 @@ def write_page(path: Path, text: str) -> None:
 
 @contextmanager
 def _progress() -> Iterator[Callable[[int, int], None]]:
-    console = Console(stderr=True, emoji=False)
-    bar = Progress(
-        TextColumn("executing scripts"),
-        BarColumn(bar_width=28),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        console=console,
-        transient=True,
-        disable=not console.is_terminal,
-    )
+    bar = progress_bar(Console(stderr=True, emoji=False), TextColumn("executing scripts"))
     with bar:
         task = bar.add_task("", total=None)
         yield lambda done, total: bar.update(task, completed=done, total=total)

@@ -6,7 +6,16 @@ On a pipe or in a CI log there are no bars and no colour. ``formats/summary.py``
 
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    ProgressColumn,
+    SpinnerColumn,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+)
 
 from rocketdiff.core import events
 from rocketdiff.core.answers.verdict import Verdict
@@ -15,21 +24,18 @@ from rocketdiff.core.text.plain_text import plain_line
 from rocketdiff.report.words.signs import plural
 
 
+def progress_bar(console: Console, *first: ProgressColumn) -> Progress:
+    """Return a bar behind these columns, with count and time; it shows on terminals only and vanishes at its end."""
+    columns = (*first, BarColumn(bar_width=28), MofNCompleteColumn(), TimeElapsedColumn())
+    return Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
+
+
 class TerminalListener:
     """Shows events on a console: ``Console(stderr=True, emoji=False)``, because standard output is for the summary."""
 
     def __init__(self, console: Console) -> None:
         self._console = console
-        self._progress = Progress(
-            SpinnerColumn(finished_text=" "),
-            TextColumn("{task.description}"),
-            BarColumn(bar_width=28),
-            MofNCompleteColumn(),
-            TimeElapsedColumn(),
-            console=console,
-            transient=True,
-            disable=not console.is_terminal,
-        )
+        self._progress = progress_bar(console, SpinnerColumn(finished_text=" "), TextColumn("{task.description}"))
         self._run: events.RunStarted | None = None
         self._stage: TaskID | None = None
         self._cases: TaskID | None = None
