@@ -17,6 +17,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Self
 
+from rocketdiff.relay.proxy.listener import bound_socket, listening_socket
 from rocketmq_reference.remoting.codes import RequestCode, ResponseCode
 from rocketmq_reference.remoting.frames import Command, FrameBuffer, encode, respond_to
 from rocketmq_reference.remoting.sending import parse_send_fields
@@ -75,11 +76,10 @@ class FakeServer:
         self.requests: list[Command] = []
         self.connections = 0
         self._open: set[socket.socket] = set()
-        self._listener, self.two_below, self.two_above = _port_with_neighbours()
-        self._port: int = self._listener.getsockname()[1]
-        self.address = f"127.0.0.1:{self._port}"
+        self._holder, self.two_below, self.two_above = _held_ports()
+        self.address = f"127.0.0.1:{self._holder.getsockname()[1]}"
         self._threads: list[threading.Thread] = []
-        self._spawn(self._accept)
+        self.come_back()
 
     def serve(self, request: Command) -> Command | Reply:
         raise NotImplementedError
@@ -88,13 +88,15 @@ class FakeServer:
         return [request for request in self.requests if request.code == code]
 
     def refuse(self) -> None:
-        """Stop listening and close all connections, as a killed process does; the port stays bound, so no other program gets it."""
-        self._stop_listening()
-        self._listener = _bound(self._port)
+        """Stop listening and close all connections, as a killed process does; the port stays held."""
+        with contextlib.suppress(OSError):
+            self._listener.shutdown(socket.SHUT_RDWR)
+        self._listener.close()
         self.hang_up()
 
     def come_back(self) -> None:
-        """Listen on the same port again, as a restarted process."""
+        """Listen on the held port, as a started or restarted process."""
+        self._listener = listening_socket(self._holder)
         self._listener.listen()
         self._spawn(self._accept)
 
@@ -107,17 +109,11 @@ class FakeServer:
             connection.sendall(encode(command))
 
     def close(self) -> None:
-        self._stop_listening()
-        self.hang_up()
+        self.refuse()
         for thread in self._threads:
             thread.join(5)
-        self.two_below.close()
-        self.two_above.close()
-
-    def _stop_listening(self) -> None:
-        with contextlib.suppress(OSError):
-            self._listener.shutdown(socket.SHUT_RDWR)
-        self._listener.close()
+        for held in (self._holder, self.two_below, self.two_above):
+            held.close()
 
     def _spawn(self, target: Callable[[], None]) -> None:
         thread = threading.Thread(target=target, daemon=True)
@@ -224,30 +220,18 @@ class FakeNameServer(FakeServer):
         return respond_to(request, ResponseCode.SUCCESS, body=json.dumps(self.routes[topic]).encode())
 
 
-def _port_with_neighbours() -> tuple[socket.socket, socket.socket, socket.socket]:
-    """Return a listener on a free port, and sockets that hold the ports two below and two above it."""
+def _held_ports() -> tuple[socket.socket, socket.socket, socket.socket]:
+    """Return sockets that hold a free port, and the ports two below and two above it, and do not listen."""
     while True:
         with contextlib.ExitStack() as made:
-            listener = made.enter_context(socket.create_server(("127.0.0.1", 0)))
-            port = listener.getsockname()[1]
+            holder = made.enter_context(bound_socket(0))
+            port = holder.getsockname()[1]
             try:
-                below, above = (made.enter_context(_bound(port + distance)) for distance in (-2, 2))
+                below, above = (made.enter_context(bound_socket(port + distance)) for distance in (-2, 2))
             except OSError:  # taken by another program
                 continue
             made.pop_all()
-            return listener, below, above
-
-
-def _bound(port: int) -> socket.socket:
-    """Return a socket that holds a port of loopback and does not listen. Raises OSError if the port is taken."""
-    holder = socket.socket()
-    try:
-        holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # connections of the last listener may linger
-        holder.bind(("127.0.0.1", port))
-    except OSError:
-        holder.close()
-        raise
-    return holder
+            return holder, below, above
 
 
 @dataclass
