@@ -34,8 +34,16 @@ LONG = ("tests/whole/", "tests/cluster/containers/")
 TOGETHER = {"java_host": "java", "spark": "spark"}
 """Session fixtures that take ten seconds to start, and their groups: only one process starts each."""
 
-BEGIN_EARLY = (*TOGETHER.values(), "tests/mutants/", "tests/lab/fuzz/")
-"""Tests that compute for half a minute and more; started last they would leave other processes idle."""
+BEGIN_EARLY = (
+    *TOGETHER.values(),
+    "tests/mutants/",
+    "tests/lab/fuzz/",
+    "tests/record/spark/test_cluster.py",
+    "tests/record/test_killed.py",
+    "tests/campaign/",
+    "tests/relay/test_cpp_",
+)
+"""Tests that take half a minute or often wait; started last they would leave processor cores idle."""
 
 
 class SideBySide(LoadGroupScheduling):  # type: ignore[misc]  # xdist comes without types

@@ -17,7 +17,7 @@ from tests.record.spark.standalone import Standalone, jvm_options, standalone
 
 NewRun = Callable[..., Path]
 
-RUNS = 12
+RUNS = 6
 
 
 def spoil(told: Told) -> None:
