@@ -10,6 +10,7 @@ from rocketmq_reference.application.message import SendResult
 from rocketmq_reference.application.settings import ProducerSettings
 from rocketmq_reference.dialects import dialect_of
 from rocketmq_reference.producer.producer import Producer
+from tests.live import PLENTY_MS
 from tests.reference_impl.fake_broker import FakeCluster
 
 Item = TypeVar("Item")
@@ -93,6 +94,12 @@ def scan(producer: Producer) -> None:
     producer._client.host.tell(producer._client.network.remoting.scan)
 
 
+def connect(producer: Producer) -> None:
+    """Look up topic T and connect to all brokers, so that a later send with a short timeout is written at once."""
+    producer.queues("T")
+    producer.heartbeat()
+
+
 def producer_of(
     cluster: FakeCluster,
     release: str = "5.3.3",
@@ -104,9 +111,14 @@ def producer_of(
     """
     Return a producer, not started, whose threads begin at the first queue, or at the one after ``start``.
 
-    By default it neither polls nor sends heartbeats.
+    By default it neither polls nor sends heartbeats, and a healthy broker on a busy machine has time to answer.
     """
-    quiet: dict[str, Any] = {"first_poll_ms": NEVER_MS, "first_heartbeat_ms": NEVER_MS, "unregister_on_shutdown": False}
+    quiet: dict[str, Any] = {
+        "first_poll_ms": NEVER_MS,
+        "first_heartbeat_ms": NEVER_MS,
+        "unregister_on_shutdown": False,
+        "send_msg_timeout_ms": PLENTY_MS,
+    }
     return Producer(
         [cluster.name_server.address],
         "G",

@@ -20,8 +20,9 @@ def detecting(cluster: FakeCluster) -> Producer:
     return producer
 
 
-def test_a_broker_that_answers_is_reachable_again(cluster: FakeCluster) -> None:
+def test_a_broker_that_answers_is_reachable_again(cluster: FakeCluster, monkeypatch: pytest.MonkeyPatch) -> None:
     """A broker that answers the probe (offset of a known topic) becomes reachable; a silent one stays unreachable."""
+    monkeypatch.setattr("rocketmq_reference.client.background.DETECT_TIMEOUT_MS", 2_000)  # 200 on a busy machine
     cluster["b"].silent = True
     producer = detecting(cluster)
     producer._client.host.run(producer._client.background.detect())

@@ -19,7 +19,10 @@ from rocketmq_reference.remoting.errors import (
 from rocketmq_reference.rules.client.publish import Queue
 from tests.live import await_that
 from tests.reference_impl.fake_broker import Answer, FakeCluster, HangUp, Silence
-from tests.reference_impl.producers import CalledBack, Remembered, producer_of, scan
+from tests.reference_impl.producers import CalledBack, Remembered, connect, producer_of, scan
+
+_T_MS = 500
+"""A timeout that elapses in tests; enough on a busy machine to begin an attempt on an open connection."""
 
 EVERY = ("4.0.0-incubating", "4.1.0-incubating", "4.3.0", "4.4.0", "4.9.8", "5.1.4", "5.2.0", "5.3.0", "5.3.3", "5.5.0")
 
@@ -137,8 +140,9 @@ def test_a_silent_broker(cluster: FakeCluster, release: str, attempts: int, told
         broker.script.extend([Silence()] * 3)
     told, heard = CalledBack(), Remembered()
     with producer_of(cluster, release, start=7, vip_channel_enabled=False, listener=heard) as producer:
+        connect(producer)
         began = time.monotonic()
-        producer.send_async(Message("T", b"x"), told, 300)
+        producer.send_async(Message("T", b"x"), told, _T_MS)
         error = told.error(scanning=producer)
         assert time.monotonic() - began > 1
     assert isinstance(error, told_of)
@@ -175,7 +179,8 @@ def test_in_5_3_0_a_retry_that_is_too_late_calls_back_twice() -> None:
     with FakeCluster.of("a") as cluster:
         cluster["a"].script.extend([Silence()] * 2)
         with producer_of(cluster, "5.3.0", retry_times_when_send_async_failed=1) as producer:
-            producer.send_async(Message("T", b"x"), told, 300)
+            connect(producer)
+            producer.send_async(Message("T", b"x"), told, _T_MS)
             first, second = told.error(scanning=producer), told.error(scanning=producer)
     causes = [type(error.__cause__) for error in (first, second)]
     assert causes == [RemotingTooMuchRequestException, CompletionException]
@@ -192,7 +197,8 @@ def test_a_given_queue(cluster: FakeCluster, release: str, attempts: int | None)
     cluster["b"].script.extend([Silence()] * 3)
     told, heard = CalledBack(), Remembered()
     with producer_of(cluster, release, vip_channel_enabled=False, listener=heard) as producer:
-        producer.send_async_to_queue(Message("T", b"x"), Queue("broker-b", 3), told, 300)
+        connect(producer)
+        producer.send_async_to_queue(Message("T", b"x"), Queue("broker-b", 3), told, _T_MS)
         if attempts is None:
             await_that(lambda: has_ended(producer, heard))
             time.sleep(0.05)

@@ -18,9 +18,9 @@ from rocketmq_reference.remoting.errors import (
 from rocketmq_reference.rules.client.publish import Queue
 from tests.live import await_that
 from tests.reference_impl.fake_broker import Answer, FakeCluster, HangUp, Late, Silence
-from tests.reference_impl.producers import Remembered, producer_of
+from tests.reference_impl.producers import Remembered, connect, producer_of
 
-_T_MS = 80  # a timeout that elapses in tests
+_T_MS = 200  # a timeout that elapses in tests; enough to write on an open connection
 _ENOUGH_MS = 1_000  # elapses too, but is enough for a healthy broker on a busy machine
 
 
@@ -135,6 +135,7 @@ def test_a_chosen_queue_has_one_attempt(cluster: FakeCluster) -> None:
     """A chosen queue has one attempt, raises its exception unchanged, and leaves the fault table empty."""
     cluster["a"].script.extend([Silence(), Answer(1, "no")])
     with producer_of(cluster, send_latency_fault_enable=True) as producer:
+        connect(producer)
         with pytest.raises(RemotingTimeoutException):
             producer.send_to_queue(Message("T", b"x"), Queue("broker-a", 0), _T_MS)
         with pytest.raises(MQBrokerException):
@@ -168,8 +169,9 @@ def test_timeout_costs_the_connection_from_4_9_1(cluster: FakeCluster, release: 
     """From 4.9.1 a timeout closes the connection."""
     cluster["a"].script.append(Silence())
     with producer_of(cluster, release) as producer:
+        connect(producer)
         with pytest.raises(RemotingException):
-            producer.send_to_queue(Message("T", b"x"), Queue("broker-a", 0), 150)
+            producer.send_to_queue(Message("T", b"x"), Queue("broker-a", 0), _T_MS)
         producer.send_to_queue(Message("T", b"x"), Queue("broker-a", 0))
     assert cluster["a"].connections == connections
 
@@ -185,7 +187,7 @@ def test_timeout_of_one_thread_frees_another(cluster: FakeCluster) -> None:
         while not cluster["a"].requests:
             time.sleep(0.001)
         with pytest.raises(RemotingTimeoutException):
-            producer.send_to_queue(Message("T", b"x"), Queue("broker-a", 0), 150)
+            producer.send_to_queue(Message("T", b"x"), Queue("broker-a", 0), _T_MS)
         patient.join(10)
     assert results == ["broker-b"]
 
@@ -194,8 +196,9 @@ def test_late_answers_are_not_mixed_up(cluster: FakeCluster) -> None:
     """If a connection survives a timeout, the late answer does not end a later send."""
     cluster["a"].script.append(Late(1.0))
     with producer_of(cluster, "4.7.1") as producer:
+        connect(producer)
         with pytest.raises(RemotingTimeoutException):
-            producer.send_to_queue(Message("T", b"first"), Queue("broker-a", 0), 30)
+            producer.send_to_queue(Message("T", b"first"), Queue("broker-a", 0), _T_MS)
         result = producer.send_to_queue(Message("T", b"second"), Queue("broker-a", 1))
         await_that(lambda: len(cluster["a"].stored) == 2)
         time.sleep(0.05)  # for the way from the broker to the client

@@ -25,6 +25,9 @@ from tests.relay.staging import MS, plan_of
 TIMEOUT_MS = 500
 """For sends that shall time out."""
 
+FAIR_MS = 1_500
+"""For sends of which some shall time out and others be answered, on a busy machine."""
+
 DEADLINE_S = 60
 """For all sends of a case, five attempts each, on a busy machine."""
 
@@ -65,14 +68,20 @@ class Client:
         sends: int = 1,
         retries: int = 2,
         name_servers: int = 1,
+        timeout_ms: int | None = None,
     ) -> Told:
-        """All brokers, or those of ``only``, play the replies from the first measured send on."""
+        """
+        All brokers, or those of ``only``, play the replies from the first measured send on.
+
+        timeout_ms: by default long, and short if a broker shall be silent.
+        """
 
         def play(cluster: FakeCluster, _relay: Relay) -> None:
             for letter in only or letters:
                 cluster[letter].script.extend(replies)
 
-        timeout_ms = TIMEOUT_MS if Silence() in replies else PLENTY_MS
+        if timeout_ms is None:
+            timeout_ms = TIMEOUT_MS if Silence() in replies else PLENTY_MS
         return self.through(
             *letters,
             plan=plan_of(sends),

@@ -6,7 +6,7 @@ from rocketdiff.core.sends.plan import Plan, PlannedSend, SendKind, SendMode
 from rocketdiff.relay.proxy.process import Relay
 from rocketdiff.relay.remoting.record import Connected, read_wire
 from tests.reference_impl.fake_broker import Answer, FakeCluster, Silence
-from tests.relay.cpp_on_fakes import Client, assert_hidden
+from tests.relay.cpp_on_fakes import FAIR_MS, Client, assert_hidden
 from tests.relay.staging import MS
 
 
@@ -51,7 +51,7 @@ def test_on_a_single_broker_every_other_round_is_empty(client: Client) -> None:
 
 def test_a_broker_that_failed_is_not_avoided(client: Client) -> None:
     """A failed broker is not avoided: later sends wait there again."""
-    told = client.on("a", "b", replies=[Silence()] * 3, only="a", sends=12)
+    told = client.on("a", "b", replies=[Silence()] * 3, only="a", sends=12, timeout_ms=FAIR_MS)
     assert {send.status for send in told.sends} == {"SEND_OK"}
     silent = [one.identity for one in told.exchanges if one.answer is None]
     assert len(silent) == len(set(silent)) == 3

@@ -7,22 +7,15 @@ import pytest
 from rocketdiff.relay.proxy.listener import bound_socket, listening_socket
 
 
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        number: int = listener.getsockname()[1]
-    return number
-
-
 def test_a_port_is_held_by_one_relay_only() -> None:
     """No other relay can bind the port, not even to share it."""
-    port = free_port()
-    with bound_socket(port), pytest.raises(OSError, match="in use"):
-        bound_socket(port)
+    with bound_socket(0) as holder, pytest.raises(OSError, match="in use"):
+        bound_socket(holder.getsockname()[1])
 
 
 def test_a_held_port_refuses_until_somebody_listens_beside() -> None:
     """A bound port refuses like a dead server, before and after somebody listens."""
-    with bound_socket(free_port()) as holder:
+    with bound_socket(0) as holder:
         address = holder.getsockname()
         for _ in range(2):
             with pytest.raises(ConnectionRefusedError):

@@ -64,11 +64,11 @@ def test_an_address_that_is_not_relayed_is_told(relayed: Relayed) -> None:
 
 def test_a_swallowed_request_is_a_timeout(relayed: Relayed) -> None:
     """A swallowed request times out without reaching the broker, and is recorded as swallowed."""
-    with relayed.producer(timeout_ms=600) as producer:
+    with relayed.producer() as producer:
         producer.send(message(0))
         relayed.relay.turn_on(Switch(Action.SWALLOW, sends=True, to="server", times=1))
         with pytest.raises(RemotingTooMuchRequestException):
-            producer.send(message(1))
+            producer.send(message(1), 600)
         producer.send(message(2))
     swallowed = [frame for frame in passed(relayed.records()) if frame.action == "swallow"]
     assert [frame.identity for frame in swallowed] == ["run/T/1"]

@@ -181,10 +181,10 @@ def test_a_program_that_says_nothing_is_given_up_and_ended(monkeypatch: pytest.M
 
 def test_a_line_that_is_not_ended_is_told_from_silence(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """An unfinished line is distinguished from silence, because a language may buffer its output."""
-    monkeypatch.setattr("rocketdiff.subjects.own.own_program.Deadlines", lambda: Deadlines(hello_s=2.0))
+    monkeypatch.setattr("rocketdiff.subjects.own.own_program.Deadlines", lambda: Deadlines(hello_s=5.0))
     (tmp_path / "driver").write_text("#!/bin/sh\nprintf '{}'\nexec sleep 60\n")
     (tmp_path / "driver").chmod(0o755)
-    with pytest.raises(UsageError, match=r"saw 2 bytes without an end of line for 2 s; .*each line is flushed"):
+    with pytest.raises(UsageError, match=r"saw 2 bytes without an end of line for 5 s; .*each line is flushed"):
         resolved(f"exec:{tmp_path / 'driver'}")
 
 

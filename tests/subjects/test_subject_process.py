@@ -122,7 +122,7 @@ def test_a_late_ready_is_a_stall(start: Start) -> None:
 
 def test_a_send_without_end_is_a_stall(start: Start) -> None:
     """A send longer than its settings explain, here 6 s, plus a margin, is a stall."""
-    subject = start(*OPENING, ["say", answer(0)], ["sleep", 60], send_margin_s=-5.0)
+    subject = start(*OPENING, ["say", answer(0)], ["sleep", 60], send_margin_s=-3.0)
     go(subject, 0, 0)
     fault = broken(subject.await_done)
     assert fault.signature == "protocol.stalled" and "send 1 of thread 0" in str(fault)

@@ -208,13 +208,13 @@ def test_a_server_s_request_is_refused(channels: Channels, server: Echo) -> None
 def test_garbage_closes_the_connection(channels: Channels, server: Echo) -> None:
     """Bytes that are no frame end the connection and fail its requests."""
     channels.invoke(server.address, Command(0), LONG_MS)
-    waiting = threading.Timer(0.05, _say_garbage, (server,))
-    waiting.start()
+    threading.Thread(target=_say_garbage, args=(server,), daemon=True).start()
     with pytest.raises(RemotingSendRequestException):
         channels.invoke(server.address, Command(SILENT), LONG_MS)
 
 
 def _say_garbage(server: Echo) -> None:
+    await_that(lambda: any(request.code == SILENT for request in server.requests))
     for connection in list(server._open):
         connection.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
 
@@ -235,7 +235,10 @@ def test_timeout_costs_the_connection_from_4_9_1(
 ) -> None:
     """From 4.9.1 a timeout closes the connection."""
     client = client_of(release)
-    await_unanswered(lambda: client.invoke(server, Command(SILENT), SHORT_MS))
+    client.invoke(server, Command(0))
+    await_unanswered(
+        lambda: client.invoke(server, Command(SILENT), 10 * SHORT_MS)
+    )  # one try: another costs a connection
     client.invoke(server, Command(0))
     assert server.connections == connections
 

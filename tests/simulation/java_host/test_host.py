@@ -124,16 +124,16 @@ def test_errors_can_be_had_as_data() -> None:
 
 def test_a_silent_host_is_killed_and_its_script_named() -> None:
     """A silent host is killed, and its current script named."""
-    with toy(silence_s=0.5) as host:
-        with pytest.raises(HarnessError, match=r"script silent: of java:5\.3\.3; saw 0\.5 s of silence"):
+    with toy(silence_s=3.0) as host:
+        with pytest.raises(HarnessError, match=r"script silent: of java:5\.3\.3; saw 3 s of silence"):
             list(host.run_all([Job("5.3.3", name, SCRIPT) for name in ("lines:1", "silent:", "lines:2")]))
         assert len(host.run("5.3.3", "lines:1", SCRIPT)) == 1
 
 
 def test_a_host_that_the_machine_starves_is_waited_for() -> None:
-    """A host without processor time is waited for: it needs over 1 s for 0.2 s of it."""
-    with toy(silence_s=0.5) as host:
-        assert host.run("5.3.3", "computes:0.2", SCRIPT) == []
+    """A host without processor time is waited for: it needs over 4 s for 0.7 s of it."""
+    with toy(silence_s=3.0) as host:
+        assert host.run("5.3.3", "computes:0.7", SCRIPT) == []
 
 
 def test_a_host_that_computes_for_ever_is_killed() -> None:
