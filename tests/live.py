@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,8 @@ import pytest
 from rocketdiff.cluster.interface import Cluster
 from rocketdiff.cluster.start import start_cluster
 from rocketdiff.releases.cache import CACHE_VARIABLE, cache_dir
+from rocketdiff.subjects.limits import Deadlines
+from rocketdiff.subjects.subject_process import SubjectProcess
 from tests.side_by_side import is_live, shares_a_cluster
 from tests.untested import REPEATED
 
@@ -102,6 +105,13 @@ def two_masters(shared_two_masters: SharedCluster) -> Iterator[Cluster]:
     cluster = shared_two_masters.cluster()
     yield cluster
     cluster.heal_all()
+
+
+@pytest.fixture
+def time_to_stop(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the subject check wait longer than two seconds for a stopped client, which a busy machine may hold up."""
+    patient = partial(SubjectProcess, deadlines=Deadlines(exit_s=PATIENCE_S))
+    monkeypatch.setattr("rocketdiff.run.subject_check.check.SubjectProcess", patient)
 
 
 @pytest.hookimpl(trylast=True)

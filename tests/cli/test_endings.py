@@ -122,8 +122,9 @@ def busy(**_):
     assert (process.returncode, errors) == (130, "interrupted; everything that was started has been stopped\n")
 
 
-def test_the_exception_on_its_way_is_not_raised_twice() -> None:
+def test_the_exception_on_its_way_is_not_raised_twice(monkeypatch: pytest.MonkeyPatch) -> None:
     """While an interruption is handled, a signal raises no second one; before and after that it does."""
+    monkeypatch.setattr("rocketdiff.cli.endings.signal.setitimer", lambda *_: None)
     asked = Interruption()
     try:
         with pytest.raises(KeyboardInterrupt):

@@ -12,7 +12,7 @@ import pytest
 from rocketdiff.core.sends.plan import SendKind
 from rocketdiff.core.sends.records import Attempt
 from rocketdiff.relay.remoting.attempts import SILENT
-from rocketdiff.relay.remoting.cross_check import disagreements
+from rocketdiff.relay.remoting.cross_check import NO_TIME_NS, disagreements
 from rocketdiff.relay.remoting.record import Shut, read_wire
 from tests.live import PATIENCE_S, await_that
 from tests.relay.staging import MS, Staging, plan_of
@@ -35,7 +35,10 @@ def test_both_witnesses_tell_the_same_attempts(name: str, stage: Staging) -> Non
     set_up.cluster.resume("broker-b")
     transcript = set_up.subject.await_done(PATIENCE_S)
     wire = set_up.wire(transcript)
-    assert disagreements(transcript.attempts, wire, {}, 3_000_000_000) == []
+    # Java 4.3.0 begins a retry with 1 ms left and gives it up before or after its answer: no disagreement of the witnesses.
+    hurried = {one.send for one in transcript.attempts if is_out_of_time(one, transcript.attempts)}
+    told, seen = ([one for one in attempts if one.send not in hurried] for attempts in (transcript.attempts, wire))
+    assert disagreements(told, seen, {}, TIMEOUT_MS * MS) == []
     timed_out = {one.send for one in transcript.attempts if one.error == SILENT}
     assert timed_out & {one.send for one in wire if one.error == SILENT}
     for send in {one.send for one in wire}:
@@ -50,6 +53,12 @@ def test_both_witnesses_tell_the_same_attempts(name: str, stage: Staging) -> Non
             assert [what_of(other) for _, other in pairs] == [what_of(one) for one, _ in pairs]
             assert all(one.start_ns <= other.start_ns for one, other in zip(told, seen, strict=True))
             assert all(other.end_ns <= one.end_ns for one, other in zip(told, seen, strict=True) if one.error is None)
+
+
+def is_out_of_time(attempt: Attempt, all_: Iterable[Attempt]) -> bool:
+    """True if it began when the timeout of its send was all but over."""
+    begun_ns = min(one.start_ns for one in all_ if one.send == attempt.send)
+    return attempt.start_ns - begun_ns >= TIMEOUT_MS * MS - NO_TIME_NS
 
 
 def by_queue(attempts: Iterable[Attempt], send: int) -> list[Attempt]:

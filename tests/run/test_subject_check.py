@@ -62,6 +62,7 @@ def checked(cluster: Cluster, folder: Path, *flags: str) -> list[CheckFinding]:
     return list(check_subject(resolved(spec), cluster, folder))
 
 
+@pytest.mark.usefixtures("time_to_stop")
 def test_a_sound_program_has_no_problem(one_master: Cluster, tmp_path: Path) -> None:
     """A valid program has no problem, and all kinds, modes and abilities are tried."""
     findings = checked(one_master, tmp_path)
@@ -84,6 +85,7 @@ def test_a_sound_program_has_no_problem(one_master: Cluster, tmp_path: Path) -> 
         assert what in tried, what
 
 
+@pytest.mark.usefixtures("time_to_stop")
 def test_the_java_client_has_no_problem(one_master: Cluster, tmp_path: Path) -> None:
     """Java client 5.3.3 has no problem."""
     findings = list(check_subject(resolved("java:5.3.3"), one_master, tmp_path))
@@ -101,6 +103,7 @@ REMOTING = {
 }
 
 
+@pytest.mark.usefixtures("time_to_stop")
 @pytest.mark.parametrize("client", REMOTING.values(), ids=REMOTING)
 def test_a_client_of_another_language_has_no_problem_but_those_it_is_known_for(
     client: OtherClient, one_master: Cluster, tmp_path: Path
@@ -184,6 +187,7 @@ BUILDS: dict[str, tuple[tuple[str, ...], Callable[[Path], str]]] = {
 }
 
 
+@pytest.mark.usefixtures("time_to_stop")
 @pytest.mark.parametrize("language", SKELETONS)
 def test_a_skeleton_passes_as_it_is(
     language: str, one_master: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -50,6 +50,7 @@ def local_proxy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
         yield cluster
 
 
+@pytest.mark.usefixtures("time_to_stop")
 @pytest.mark.parametrize("spec", ["grpc-java:5.2.0", *BUILT_HERE])
 def test_a_client_that_speaks_grpc_has_no_problem(spec: str, local_proxy: Cluster, tmp_path: Path) -> None:
     """Each gRPC client passes the subject check, and its known claims equal its hello."""

@@ -6,11 +6,29 @@ from pathlib import Path
 import pytest
 
 from rocketdiff.core.errors import ExitCode
+from tests.live import TRIES, tell_repeat
 from tests.whole.stage import LIMIT_S, await_no_process_of, await_run, sends_are_flowing, started
 
 pytestmark = [pytest.mark.cluster, pytest.mark.slow]
 
 FILE = "format: 1\nbaseline: python:5.3.3\nsubjects: ['toy:drops']\nscenarios: [round-robin/calm]\n"
+
+
+def killed_and_called_again(folder: Path) -> int:
+    """Measure a matrix into ``out``, killed while clients send, then again until it ends; return the exit code."""
+    file, out = folder / "matrix.yaml", folder / "out"
+    folder.mkdir()
+    file.write_text(FILE)
+    words = ("matrix", str(file), "--out", str(out))
+    with started(folder / "first", *words) as runner:
+        cut_off = await_run(out / "runs", sends_are_flowing, "both arms sending", below="*/*/run.json")
+        runner.kill()
+        runner.wait()
+    assert await_no_process_of(out) == {}
+    with started(folder / "second", *words) as runner:
+        code = runner.wait(timeout=LIMIT_S)
+    assert not cut_off.exists()
+    return code
 
 
 def test_a_matrix_that_was_killed_goes_on_and_has_a_defect_in_its_cells_alone(tmp_path: Path) -> None:
@@ -19,18 +37,14 @@ def test_a_matrix_that_was_killed_goes_on_and_has_a_defect_in_its_cells_alone(tm
 
     The toy reports success without sending, so only loss and attempts differ; the messages it does send equal the baseline's.
     """
-    file, out = tmp_path / "matrix.yaml", tmp_path / "out"
-    file.write_text(FILE)
-    words = ("matrix", str(file), "--out", str(out))
-    with started(tmp_path / "first", *words) as runner:
-        cut_off = await_run(out / "runs", sends_are_flowing, "both arms sending", below="*/*/run.json")
-        runner.kill()
-        runner.wait()
-    assert await_no_process_of(out) == {}
-    with started(tmp_path / "second", *words) as runner:
-        code = runner.wait(timeout=LIMIT_S)
-    assert code == ExitCode.DIVERGES, (tmp_path / "second" / "stderr").read_text()
-    assert not cut_off.exists()
+    for number in range(1, TRIES + 1):
+        folder = tmp_path / str(number)
+        code = killed_and_called_again(folder)
+        if code != ExitCode.INCONCLUSIVE:
+            break
+        tell_repeat("matrix: the run on a busy machine is undecided")
+    second, out = folder / "second", folder / "out"
+    assert code == ExitCode.DIVERGES, (second / "stderr").read_text()
     assert len(list(out.glob("runs/*/*/run.json"))) == 1
     cells = {
         cell["row"]: cell["state"] for cell in json.loads((out / "matrix.json").read_bytes())["columns"][0]["cells"]
@@ -39,7 +53,7 @@ def test_a_matrix_that_was_killed_goes_on_and_has_a_defect_in_its_cells_alone(tm
     assert {row for row, state in cells.items() if state == "same"} >= {"A1", "queue-choice", "duplication", "protocol"}
     column = json.loads((out / "matrix.json").read_bytes())["columns"][0]
     for link in (one["report"] for one in (*column["answers"], *column["differences"])):
-        file, _, anchor = link.partition("#")
-        assert f'id="{anchor}"' in (out / file).read_text()
-    last = (tmp_path / "second" / "stdout").read_text().splitlines()[-1]
+        page, _, anchor = link.partition("#")
+        assert f'id="{anchor}"' in (out / page).read_text()
+    last = (second / "stdout").read_text().splitlines()[-1]
     assert last.startswith("MATRIX columns=1 measured=1 groups=1 differs=2 known=0 inconclusive=0 ")

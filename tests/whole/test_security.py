@@ -284,11 +284,15 @@ def test_a_client_is_checked_on_a_secured_cluster(given: Path, tmp_path: Path, m
     """On a secured cluster the subject check passes and leaves no secret."""
     (tmp_path / "temporary").mkdir()
     monkeypatch.setenv("TMPDIR", str(tmp_path / "temporary"))
-    with looked_for_in_processes((SECRET,)) as found:
-        done = finished_run(tmp_path, "subject", "check", "python:5.3.3", "--security", str(given), out=False)
+    for number in range(1, TRIES + 1):
+        with looked_for_in_processes((SECRET,)) as found:
+            done = finished_run(tmp_path, "subject", "check", "python:5.3.3", "--security", str(given), out=False)
+        assert found == []
+        if number == TRIES or "still there two seconds after stop" not in done.stdout:
+            break
+        tell_repeat("subject check: a client that the machine held up was given up")
     assert done.returncode == ExitCode.CONFORMS, done.stdout + done.stderr
     assert "✓ 20 sync sends, plain" in done.stdout
-    assert found == []
     assert SECRET not in done.stdout + done.stderr
     assert files_with((SECRET, "PRIVATE KEY"), tmp_path) == [given.parent / "secret"]
 

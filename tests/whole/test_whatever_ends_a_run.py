@@ -88,7 +88,7 @@ def test_a_server_that_dies_by_itself_never_leads_to_a_pass(tmp_path: Path) -> N
 
     All nodes are watched alike; tests/run/test_case.py shows a name server.
     """
-    with started_run(tmp_path, *REFERENCES, *CHOSEN, "whole/short-pause") as runner:
+    with started_run(tmp_path, *REFERENCES, *CHOSEN, "whole/three-pauses") as runner:
         run = await_run(tmp_path, sends_are_flowing, "both arms sending")
         kill_server(run, "broker-a")
         assert runner.wait(timeout=LIMIT_S) == ExitCode.INCONCLUSIVE

@@ -5,10 +5,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from rocketdiff.cluster.external import connect
+from rocketdiff.cluster.external.actions import CommandResult, run_command
 from rocketdiff.cluster.external.cluster import ExternalCluster
 from rocketdiff.cluster.external.described import DescribedCluster, DescribedNode, OwnersCommand, Verb
 from rocketdiff.cluster.interface import Role
@@ -132,6 +134,16 @@ def retry_at_once(monkeypatch: pytest.MonkeyPatch, interval_s: float = 0.0) -> N
     """No pauses between probes of a node or tries of a command."""
     monkeypatch.setattr("rocketdiff.cluster.external.actions._PROBE_INTERVAL_S", interval_s)
     monkeypatch.setattr("rocketdiff.cluster.external.cleanup._RETRY_INTERVAL_S", interval_s)
+
+
+def give_commands_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Commands may take half a minute on a busy machine, whatever their limit; waits as long as the limit stay short."""
+
+    def patient(command: OwnersCommand, folder: Path, timeout_s: float, *on_group: Any) -> CommandResult:
+        return run_command(command, folder, max(timeout_s, 30.0), *on_group)
+
+    monkeypatch.setattr("rocketdiff.cluster.external.actions.run_command", patient)
+    monkeypatch.setattr("rocketdiff.cluster.external.cleanup.run_command", patient)
 
 
 def joined(owned: Owned, described: DescribedCluster | None = None, topology: str = "two-masters") -> ExternalCluster:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from rocketdiff.cluster.external import connect
+from rocketdiff.cluster.external.actions import run_command
 from rocketdiff.cluster.external.cluster import ExternalCluster
 from rocketdiff.cluster.external.undo_log import UndoLog, active_runs
 from rocketdiff.cluster.faults.schedule import ScheduleOutcome, run_schedule
@@ -133,9 +134,10 @@ def test_a_pause_command_that_fails_tells_exit_code_and_stderr(owned: Owned) -> 
     assert outcome.records[0].proven_ns is None
 
 
-def test_a_pause_command_that_hangs_is_killed_at_its_deadline(owned: Owned) -> None:
+def test_a_pause_command_that_hangs_is_killed_at_its_deadline(owned: Owned, monkeypatch: pytest.MonkeyPatch) -> None:
     """A pause command that hangs is killed at its deadline and undone."""
-    hanging = owned.described(timeout_s=0.5, pause="touch {flag}; sleep 60")
+    monkeypatch.setattr("rocketdiff.cluster.external.actions.run_command", run_command)
+    hanging = owned.described(timeout_s=2.0, pause="touch {flag}; sleep 60")
     with joined(owned, hanging) as cluster:
         outcome = paused(cluster)
     assert re.search(r"no end after [0-9.]+ s, killed", str(outcome.problems[0]))

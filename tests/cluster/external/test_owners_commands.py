@@ -30,7 +30,7 @@ def test_a_list_is_run_without_a_shell(tmp_path: Path) -> None:
 
 def test_a_command_that_hangs_is_killed_with_what_it_started(tmp_path: Path) -> None:
     """A command that hangs is killed with its children, which could pause a broker later."""
-    ran = run_command(OwnersCommand.of("sleep 60 & echo $!; wait"), tmp_path, 1.0)
+    ran = run_command(OwnersCommand.of("sleep 60 & echo $!; wait"), tmp_path, 3.0)
     assert ran.exit_code is None
     assert "no end after" in ran.seen
     assert gone(int(ran.output))

@@ -4,13 +4,13 @@ import os
 import signal
 import subprocess
 import threading
-import time
 from pathlib import Path
 
 import pytest
 
+from rocketdiff.cluster.external.actions import _answers_now
 from rocketdiff.cluster.external.cleanup import clean
-from rocketdiff.cluster.external.undo_log import UndoLog
+from rocketdiff.cluster.external.undo_log import RestoreNode, UndoLog
 from rocketdiff.process.liveness import started_ticks
 from tests.cluster.external.killed_runs import RUN_OF_LOG, all_undone, awaited, died, resume, run_of
 from tests.cluster.external.owned import Owned, retry_at_once
@@ -77,16 +77,16 @@ def test_a_pause_that_lands_after_its_command_was_given_up_is_undone_too(
     log.action_started(entry, os.getpid(), 0)
     died(log)
 
-    def land() -> None:
-        while not (owned.folder / "resumed").exists():
-            time.sleep(0.01)
-        time.sleep(0.2)
-        flag.touch()
+    def answers_now(asked: RestoreNode) -> bool:
+        looks.append(asked.node)
+        if len(looks) == 2:
+            flag.touch()
+        return _answers_now(asked)
 
-    landing = threading.Thread(target=land)
-    landing.start()
+    looks: list[str] = []
+    monkeypatch.setattr("rocketdiff.cluster.external.actions._answers_now", answers_now)
     clean(lambda _: None)
-    landing.join()
+    assert len(looks) > 2
     assert not flag.exists()
     assert not list(home.iterdir())
 

@@ -103,7 +103,8 @@ def _prove_in_force(spec: FaultSpec, topic: str, security: Security, address: st
     began_ns = time.monotonic_ns()
     expected = f"a request to {spec.node} to be {_MET[spec.kind]} on its way"
     try:
-        patience_ms = round(spec.delay_ms) + ANSWER_TIMEOUT_MS if spec.delay_ms else SILENCE_MS
+        is_silence = spec.kind is FaultKind.WIRE_SWALLOW  # the others end the probe by themselves
+        patience_ms = SILENCE_MS if is_silence else round(spec.delay_ms) + ANSWER_TIMEOUT_MS
         probe_broker(address, patience_ms, topic, security)
     except RemotingException as error:
         if not isinstance(error, _PROOFS.get(spec.kind, ())):
