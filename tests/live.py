@@ -110,7 +110,7 @@ def two_masters(shared_two_masters: SharedCluster) -> Iterator[Cluster]:
 @pytest.fixture
 def time_to_stop(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the subject check wait longer than two seconds for a stopped client, which a busy machine may hold up."""
-    patient = partial(SubjectProcess, deadlines=Deadlines(exit_s=PATIENCE_S))
+    patient = partial(SubjectProcess, deadlines=Deadlines(exit_s=20.0))
     monkeypatch.setattr("rocketdiff.run.subject_check.check.SubjectProcess", patient)
 
 

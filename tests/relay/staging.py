@@ -1,6 +1,7 @@
 """A subject on a real cluster behind a relay."""
 
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import count
@@ -21,7 +22,7 @@ from rocketdiff.relay.remoting.exchanges import exchanges_of, past_the_relay
 from rocketdiff.relay.remoting.record import read_wire
 from rocketdiff.subjects.registry import program_of
 from rocketdiff.subjects.subject_process import SubjectProcess
-from tests.live import PLENTY_MS
+from tests.live import PATIENCE_S, PLENTY_MS, await_that
 
 NUMBERS = count(1)
 MS = 1_000_000
@@ -66,15 +67,28 @@ class Staging:
         topic = f"relayed-{next(NUMBERS)}"
         for each in (topic, f"{topic}-warm"):
             self.cluster.create_topic(each, 4)
-        relay = self.stack.enter_context(Relay(upstreams_of(self.cluster), self.folder / "wire.ndjson"))
+        folder = self.folder / topic
+        folder.mkdir()
+        relay = self.stack.enter_context(Relay(upstreams_of(self.cluster), folder / "wire.ndjson"))
         program = program_of(SubjectId.parse(name))
-        subject = SubjectProcess(program, Arm.BASELINE, self.folder / "subject", on_line=lambda _: None)
+        subject = SubjectProcess(program, Arm.BASELINE, folder / "subject", on_line=lambda _: None)
         self.stack.enter_context(subject)
         subject.await_hello()
         settings = ClientSettings(send_msg_timeout_ms=timeout_ms)
         subject.prepare(plan, SubjectSetup(relay.name_servers, topic, f"{topic}-warm", f"{topic}-g", "run", settings))
         subject.await_ready()
         return Stage(self.cluster, subject, relay, topic, plan, timeout_ms)
+
+
+def through_a_pause(set_up: Stage, is_met: Callable[[Transcript], bool]) -> Transcript:
+    """Send everything; after 20 sends pause broker-b until ``is_met``, or until a busy machine has missed all sends."""
+    set_up.subject.go(time.monotonic_ns() + 50 * MS)
+    so_far = set_up.subject.transcript
+    await_that(lambda: len(so_far.sends) >= 20)
+    set_up.cluster.pause("broker-b")
+    await_that(lambda: is_met(so_far) or set_up.subject.is_over)
+    set_up.cluster.resume("broker-b")
+    return set_up.subject.await_done(PATIENCE_S)
 
 
 def plan_of(sends: int, kinds: Sequence[SendKind] = (SendKind.PLAIN,), every_ms: int = 10) -> Plan:

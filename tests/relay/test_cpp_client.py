@@ -11,8 +11,9 @@ import pytest
 
 from rocketdiff.cluster.operations.drain import await_drained
 from rocketdiff.cluster.operations.stored import read_stored
-from tests.live import PATIENCE_S, await_that
-from tests.relay.staging import MS, Staging, plan_of
+from rocketdiff.protocol.transcript import Transcript
+from tests.live import PATIENCE_S, TRIES, tell_repeat
+from tests.relay.staging import MS, Staging, plan_of, through_a_pause
 
 pytestmark = pytest.mark.cluster
 
@@ -36,16 +37,19 @@ def test_a_calm_run(stage: Staging) -> None:
     assert all(row.body_ok for row in rows)
 
 
+def has_met_it(so_far: Transcript) -> bool:
+    return sum(send.end_ns - send.start_ns >= TIMEOUT_MS * MS for send in so_far.sends) >= 2
+
+
 def test_a_paused_broker_costs_one_timeout_and_no_send(stage: Staging) -> None:
     """After a timeout the client succeeds at the other broker, where Java fails from 4.3.0 on."""
-    set_up = stage("cpp:2.1.0", plan_of(60), timeout_ms=TIMEOUT_MS)
-    set_up.subject.go(time.monotonic_ns() + 50 * MS)
-    told = set_up.subject.transcript
-    await_that(lambda: len(told.sends) >= 20)
-    set_up.cluster.pause("broker-b")
-    await_that(lambda: sum(send.end_ns - send.start_ns >= TIMEOUT_MS * MS for send in told.sends) >= 2)
-    set_up.cluster.resume("broker-b")
-    transcript = set_up.subject.await_done(PATIENCE_S)
+    for number in range(1, TRIES + 1):
+        set_up = stage("cpp:2.1.0", plan_of(60), timeout_ms=TIMEOUT_MS)
+        transcript = through_a_pause(set_up, has_met_it)
+        if has_met_it(transcript) or number == TRIES:
+            break
+        set_up.subject.close()
+        tell_repeat("cpp:2.1.0: a busy machine missed the pause")
     assert {send.status for send in transcript.sends} == {"SEND_OK"}
     wire = set_up.wire(transcript)
     blocked = [one for one in wire if one.error]

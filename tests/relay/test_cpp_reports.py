@@ -3,6 +3,7 @@
 import time
 from collections import Counter
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 
 from rocketdiff.core.sends.plan import Plan, PlannedSend, SendKind
@@ -22,10 +23,10 @@ def plan_of_threads(sends: int, threads: int) -> Plan:
     return Plan(1, threads, tuple(PlannedSend(n, n % threads, 0, SendKind.PLAIN, n, 64) for n in range(sends)))
 
 
-def delay_answers(_cluster: FakeCluster, relay: Relay) -> None:
-    """Delay answers until the client has noticed its timeout, on any machine."""
+def delay_answers(_cluster: FakeCluster, relay: Relay, by_ms: int = 60_000) -> None:
+    """Delay answers, by default until the client has noticed its timeout on any machine."""
     for node in ("broker-a", "broker-b"):
-        relay.turn_on(Switch(Action.DELAY, node=node, to="client", delay_ms=60_000))
+        relay.turn_on(Switch(Action.DELAY, node=node, to="client", delay_ms=by_ms))
 
 
 def kill(letter: str, cluster: FakeCluster, relay: Relay) -> None:
@@ -55,7 +56,7 @@ def test_several_threads_lose_rounds_while_they_connect_again(tmp_path: Path) ->
                 "a",
                 "b",
                 plan=plan_of_threads(16, 8),
-                once_ready=delay_answers,
+                once_ready=partial(delay_answers, by_ms=4 * TIMEOUT_MS),
                 timeout_ms=TIMEOUT_MS,
             )
         attempts = [len(sent.attempts_of(send)) for send in range(16)]

@@ -9,9 +9,9 @@ serve several of each. An owner that this process cannot decide is UNKNOWN; its 
 """
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -147,17 +147,23 @@ def _remove(containers: Iterable[Container], networks: Iterable[Any]) -> None:
         with ThreadPoolExecutor(len(containers)) as pool:
             list(pool.map(_remove_container, containers))
     for network in networks:
-        with engine_errors(f"network {network.name} to be removed"), suppress(NotFound):
+        with _others_may_remove(f"network {network.name}", "active endpoints"):
             network.remove()
 
 
 def _remove_container(container: Container) -> None:
+    with _others_may_remove(f"container {container.name}", "already in progress"):
+        container.remove(force=True, v=True)
+
+
+@contextmanager
+def _others_may_remove(what: str, told: str) -> Iterator[None]:
+    """Ignore that something is gone, or that the engine says ``told``: another process is removing it."""
     try:
-        with engine_errors(f"container {container.name} to be removed"), suppress(NotFound):
-            container.remove(force=True, v=True)
+        with engine_errors(f"{what} to be removed"), suppress(NotFound):
+            yield
     except ClusterError as error:
-        # another process is removing it
-        if "already in progress" not in error.seen:
+        if told not in error.seen:
             raise
 
 
