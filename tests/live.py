@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
 
@@ -35,12 +36,29 @@ PATIENCE_S = 120.0
 PLENTY_MS = 10_000
 """Timeout of sends that no test waits for: longer than a healthy broker needs."""
 
+Outcome = TypeVar("Outcome")
+
 _repeated: list[str] = []
 
 
 def tell_repeat(what: str) -> None:
     """State at the end of the output that the running test repeated a run."""
     _repeated.append(what)
+
+
+def repeated(run: Callable[[int], Outcome], left_open: Callable[[Outcome], str], tries: int = TRIES) -> Outcome:
+    """
+    Return the outcome of the first run that a busy machine left nothing open in, or of the last of ``tries``.
+
+    run: called with its number, from 1. left_open: says what is open and why the run is repeated; empty if nothing is.
+    """
+    for number in range(1, tries):
+        outcome = run(number)
+        what = left_open(outcome)
+        if not what:
+            return outcome
+        tell_repeat(what)
+    return run(tries)
 
 
 def await_that(condition: Callable[[], bool], what: str = "what was awaited") -> None:

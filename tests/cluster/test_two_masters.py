@@ -19,7 +19,7 @@ from rocketdiff.core.tables.fault import FaultKind, FaultRecord, FaultSpec
 from rocketmq_reference.connections.channels import Channels
 from tests.cluster.processes import listening_hosts
 from tests.cluster.sending import send, send_unanswered
-from tests.live import TRIES, tell_repeat
+from tests.live import repeated
 
 pytestmark = pytest.mark.cluster
 
@@ -150,11 +150,10 @@ def test_a_schedule_of_overlapping_faults_leaves_a_whole_cluster(two_masters: Cl
         FaultSpec(3, FaultKind.PAUSE_NAME_SERVER, "name-server-1", 0.1, 0.2),
         FaultSpec(4, FaultKind.PAUSE, "broker-b", 0.3, 0.07),
     ]
-    for _ in range(TRIES):
-        outcome = run_schedule(two_masters, specs, time.monotonic_ns(), lambda _: None, threading.Event())
-        if not outcome.problems:
-            break
-        tell_repeat(f"overlapping faults: {'; '.join(map(str, outcome.problems))}")
+    outcome = repeated(
+        lambda _: run_schedule(two_masters, specs, time.monotonic_ns(), lambda _: None, threading.Event()),
+        lambda outcome: "; ".join(map(str, outcome.problems)),
+    )
     assert not outcome.problems
     assert sorted(record.episode for record in outcome.records) == [1, 2, 3, 4]
     assert all(len(times_of(record)) == 6 for record in outcome.records)

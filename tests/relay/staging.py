@@ -1,7 +1,6 @@
 """A subject on a real cluster behind a relay."""
 
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import count
@@ -22,7 +21,7 @@ from rocketdiff.relay.remoting.exchanges import exchanges_of, past_the_relay
 from rocketdiff.relay.remoting.record import read_wire
 from rocketdiff.subjects.registry import program_of
 from rocketdiff.subjects.subject_process import SubjectProcess
-from tests.live import PATIENCE_S, PLENTY_MS, await_that
+from tests.live import PLENTY_MS
 
 NUMBERS = count(1)
 MS = 1_000_000
@@ -78,17 +77,6 @@ class Staging:
         subject.prepare(plan, SubjectSetup(relay.name_servers, topic, f"{topic}-warm", f"{topic}-g", "run", settings))
         subject.await_ready()
         return Stage(self.cluster, subject, relay, topic, plan, timeout_ms)
-
-
-def through_a_pause(set_up: Stage, is_met: Callable[[Transcript], bool]) -> Transcript:
-    """Send everything; after 20 sends pause broker-b until ``is_met``, or until a busy machine has missed all sends."""
-    set_up.subject.go(time.monotonic_ns() + 50 * MS)
-    so_far = set_up.subject.transcript
-    await_that(lambda: len(so_far.sends) >= 20)
-    set_up.cluster.pause("broker-b")
-    await_that(lambda: is_met(so_far) or set_up.subject.is_over)
-    set_up.cluster.resume("broker-b")
-    return set_up.subject.await_done(PATIENCE_S)
 
 
 def plan_of(sends: int, kinds: Sequence[SendKind] = (SendKind.PLAIN,), every_ms: int = 10) -> Plan:

@@ -11,9 +11,11 @@ import pytest
 
 from rocketdiff.cluster.operations.drain import await_drained
 from rocketdiff.cluster.operations.stored import read_stored
+from rocketdiff.core.sends.records import Attempt
 from rocketdiff.protocol.transcript import Transcript
-from tests.live import PATIENCE_S, TRIES, tell_repeat
-from tests.relay.staging import MS, Staging, plan_of, through_a_pause
+from tests.live import PATIENCE_S, repeated
+from tests.relay.staging import MS, Staging, plan_of
+from tests.subjects.pausing import through_a_pause
 
 pytestmark = pytest.mark.cluster
 
@@ -43,15 +45,14 @@ def has_met_it(so_far: Transcript) -> bool:
 
 def test_a_paused_broker_costs_one_timeout_and_no_send(stage: Staging) -> None:
     """After a timeout the client succeeds at the other broker, where Java fails from 4.3.0 on."""
-    for number in range(1, TRIES + 1):
+
+    def sent(_: int) -> tuple[Transcript, list[Attempt]]:
         set_up = stage("cpp:2.1.0", plan_of(60), timeout_ms=TIMEOUT_MS)
-        transcript = through_a_pause(set_up, has_met_it)
-        if has_met_it(transcript) or number == TRIES:
-            break
-        set_up.subject.close()
-        tell_repeat("cpp:2.1.0: a busy machine missed the pause")
+        transcript = through_a_pause(set_up.cluster, set_up.subject, has_met_it)
+        return transcript, set_up.wire(transcript)
+
+    transcript, wire = repeated(sent, lambda both: "" if has_met_it(both[0]) else "no two sends met the pause")
     assert {send.status for send in transcript.sends} == {"SEND_OK"}
-    wire = set_up.wire(transcript)
     blocked = [one for one in wire if one.error]
     assert any(one.broker == "broker-b" and one.attempt == 0 for one in blocked)
     for one in blocked:

@@ -5,7 +5,7 @@ Both have the same send, number, broker and queue; the wire's times lie within t
 """
 
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import pytest
 
@@ -15,8 +15,9 @@ from rocketdiff.protocol.transcript import Transcript
 from rocketdiff.relay.remoting.attempts import SILENT
 from rocketdiff.relay.remoting.cross_check import NO_TIME_NS, disagreements
 from rocketdiff.relay.remoting.record import Shut, read_wire
-from tests.live import PATIENCE_S, TRIES, await_that, tell_repeat
-from tests.relay.staging import MS, Staging, plan_of, through_a_pause
+from tests.live import PATIENCE_S, await_that, repeated
+from tests.relay.staging import MS, Staging, plan_of
+from tests.subjects.pausing import through_a_pause
 
 pytestmark = pytest.mark.cluster
 
@@ -31,23 +32,20 @@ def test_both_witnesses_tell_the_same_attempts(name: str, stage: Staging) -> Non
 
     Repeated if a busy machine missed the pause, or held the client up while an answer waited for it.
     """
-    for number in range(1, TRIES + 1):
+
+    def witnessed(_: int) -> tuple[list[Attempt], list[Attempt]]:
         set_up = stage(name, plan_of(80, KINDS), timeout_ms=TIMEOUT_MS)
-        transcript = through_a_pause(set_up, has_met_it)
-        wire = set_up.wire(transcript)
-        # Java 4.3.0 begins a retry with 1 ms left and gives it up before or after its answer: no disagreement of the witnesses.
-        hurried = {one.send for one in transcript.attempts if is_out_of_time(one, transcript.attempts)}
-        told, seen = ([one for one in attempts if one.send not in hurried] for attempts in (transcript.attempts, wire))
-        disagreed = disagreements(told, seen, {}, TIMEOUT_MS * MS)
-        timed_out = {one.send for one in transcript.attempts if one.error == SILENT}
-        timed_out &= {one.send for one in wire if one.error == SILENT}
-        if number == TRIES or (timed_out and not disagreed):
-            break
-        tell_repeat(f"{name}: {len(timed_out)} sends met the pause; the witnesses disagreed on {len(disagreed)}")
-    assert disagreed == []
-    assert timed_out
+        transcript = through_a_pause(set_up.cluster, set_up.subject, has_met_it)
+        return transcript.attempts, set_up.wire(transcript)
+
+    def left_open(both: tuple[list[Attempt], list[Attempt]]) -> str:
+        return "; ".join(disagreed(*both)) or ("" if timed_out(*both) else "no send met the pause")
+
+    reported, wire = repeated(witnessed, left_open)
+    assert disagreed(reported, wire) == []
+    assert timed_out(reported, wire)
     for send in {one.send for one in wire}:
-        told, seen = (by_queue(attempts, send) for attempts in (transcript.attempts, wire))
+        told, seen = (by_queue(attempts, send) for attempts in (reported, wire))
         if len(told) == len(seen):  # a reported attempt may never have left, which disagreements() judges
             assert [where(one) for one in seen] == [where(one) for one in told]
             # A heartbeat may close the connection of a pending request: the wire sees no answer. And an answer may cross with its
@@ -64,9 +62,26 @@ def has_met_it(so_far: Transcript) -> bool:
     return sum(attempt.error is not None for attempt in so_far.attempts) >= 2
 
 
-def is_out_of_time(attempt: Attempt, all_: Iterable[Attempt]) -> bool:
+def disagreed(reported: Sequence[Attempt], wire: Sequence[Attempt]) -> list[str]:
+    """
+    Return on what the witnesses disagree, without sends that had an attempt without time left.
+
+    Java 4.3.0 begins a retry with 1 ms left and gives it up before or after its answer.
+    """
+    hurried = {one.send for one in reported if is_out_of_time(one, reported)}
+    told, seen = ([one for one in attempts if one.send not in hurried] for attempts in (reported, wire))
+    return disagreements(told, seen, {}, TIMEOUT_MS * MS)
+
+
+def timed_out(reported: Sequence[Attempt], wire: Sequence[Attempt]) -> set[int]:
+    """Return the sends in which both witnesses have an attempt without an answer."""
+    told, seen = ({one.send for one in attempts if one.error == SILENT} for attempts in (reported, wire))
+    return told & seen
+
+
+def is_out_of_time(attempt: Attempt, reported: Iterable[Attempt]) -> bool:
     """True if it began when the timeout of its send was all but over."""
-    begun_ns = min(one.start_ns for one in all_ if one.send == attempt.send)
+    begun_ns = min(one.start_ns for one in reported if one.send == attempt.send)
     return attempt.start_ns - begun_ns >= TIMEOUT_MS * MS - NO_TIME_NS
 
 

@@ -21,7 +21,8 @@ from rocketdiff.relay.proxy.process import Relay
 from rocketdiff.relay.proxy.switches import Switch
 from rocketdiff.relay.remoting.record import Passed, read_wire
 from rocketdiff.run.case.wire_faults import needs_relays, with_relays
-from tests.live import TRIES, tell_repeat
+from rocketmq_reference.remoting.frames import Command
+from tests.live import repeated
 from tests.reference_impl.connections.requesting import await_unanswered
 from tests.reference_impl.fake_broker import FakeCluster
 from tests.relay.relayed import await_that, start_relay
@@ -123,12 +124,15 @@ def test_a_fault_that_one_relay_does_not_do_is_not_proven(wire: Wire, kind: Faul
 
     Repeated if a busy machine was as slow as the fault.
     """
-    for _ in range(TRIES):
+
+    def with_an_idle_relay(_: int) -> tuple[Idle, UnprovenFault | None]:
         idle = Idle(wire.relays[1].addresses)
-        problem = what_is_not_proven(wire, kind, [wire.relays[0], cast("Relay", idle)])
-        if problem is not None:
-            break
-        tell_repeat(f"{kind}: an answer through an idle relay came late")
+        return idle, what_is_not_proven(wire, kind, [wire.relays[0], cast("Relay", idle)])
+
+    idle, problem = repeated(
+        with_an_idle_relay,
+        lambda outcome: "" if outcome[1] else f"{kind}: an answer through an idle relay came late",
+    )
     assert problem is not None
     assert "saw an answer after" in str(problem)
     assert problem.record.proven_ns is None
@@ -179,9 +183,13 @@ def test_frames_of_another_direction_pass(wire: Wire) -> None:
     """If responses are dropped requests still pass, so the broker stores what the client counts as lost."""
     servers = cast("Servers", wire.cluster)
     wire.inject(spec_of(FaultKind.WIRE_SWALLOW, Frames.RESPONSES))
-    seen = len(servers.fake["b"].requests)
-    await_unanswered(lambda: probe_broker(wire.relays[0].addresses["broker-b"], 100))
-    await_that(lambda: len(servers.fake["b"].requests) > seen)
+    await_unanswered(lambda: probe_broker(wire.relays[0].addresses["broker-b"], 100, "asked"))
+
+    def asked() -> list[Command]:
+        return [request for request in servers.fake["b"].requests if request.ext_fields.get("topic") == "asked"]
+
+    await_that(lambda: bool(asked()))
+    assert len(asked()) == 1
 
 
 def test_only_faults_on_the_wire_need_relays() -> None:

@@ -31,6 +31,7 @@ from rocketdiff.subjects.registry import program_of
 from rocketdiff.subjects.subject_process import SubjectProcess
 from tests.live import PATIENCE_S, PLENTY_MS, TRIES, await_that, tell_repeat
 from tests.protocol.published import require_record
+from tests.subjects.pausing import through_a_pause
 
 pytestmark = pytest.mark.cluster
 
@@ -124,7 +125,7 @@ def test_a_paused_broker(name: str, stage: Staging) -> None:
     Repeated if a busy machine delayed other sends.
     """
     for number in range(1, TRIES + 1):
-        set_up = through_a_pause(name, stage)
+        set_up = paused_under(name, stage)
         transcript = set_up.subject.transcript
         attempts = attempts_of(transcript)
         hit = [send for send in transcript.sends if send.error or any(one.error for one in attempts[send.send])]
@@ -164,21 +165,15 @@ def test_a_paused_broker(name: str, stage: Staging) -> None:
     assert None not in stored
 
 
-def through_a_pause(name: str, stage: Staging) -> Stage:
+def paused_under(name: str, stage: Staging) -> Stage:
     """A subject that has sent all messages, some during a broker's pause."""
     set_up = stage(name, plan_of(80, SendKind.PLAIN), timeout_ms=TIMEOUT_MS)
-    set_up.go()
-    so_far = set_up.subject.transcript
-    await_that(lambda: len(so_far.sends) >= 20)
-    stage.cluster.pause("broker-b")
-
-    def is_met() -> bool:
-        return sum(one.error is not None and one.broker == "broker-b" for one in so_far.attempts) >= 2
-
-    await_that(lambda: is_met() or set_up.subject.is_over)
-    stage.cluster.resume("broker-b")
-    set_up.subject.await_done(PATIENCE_S)
+    through_a_pause(set_up.cluster, set_up.subject, has_met_it)
     return set_up
+
+
+def has_met_it(so_far: Transcript) -> bool:
+    return sum(one.error is not None and one.broker == "broker-b" for one in so_far.attempts) >= 2
 
 
 def first_error(attempts: list[Attempt]) -> str | None:

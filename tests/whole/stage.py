@@ -31,7 +31,7 @@ from rocketdiff.traces.run_directory import RunDirectory
 from rocketdiff.traces.schema import TableName
 from rocketdiff.verdict.judge import RunJudgement
 from tests.analysis.judged_to_the_end import require_consistent
-from tests.live import PATIENCE_S, TRIES, tell_repeat
+from tests.live import PATIENCE_S, TRIES, repeated, tell_repeat
 
 SCENARIOS = Path(__file__).parent / "scenarios"
 
@@ -60,7 +60,8 @@ def decided(
     Up to TRIES runs while the verdict is undecided: on a busy machine guards break and clients miss the faults. is_all_valid:
     also repeat a run with an invalid check.
     """
-    for number in range(1, TRIES + 1):
+
+    def played(number: int) -> tuple[Path, RunJudgement]:
         run = run_pair(
             cluster,
             folder / str(number),
@@ -73,12 +74,14 @@ def decided(
             seed=seed,
         )
         cluster.heal_all()
-        judgement = judge(run)
+        return run, judge(run)
+
+    def left_open(outcome: tuple[Path, RunJudgement]) -> str:
+        _, judgement = outcome
         is_spoilt = is_all_valid and any(result.verdict is Verdict.INVALID for result in judgement.results)
-        if number == TRIES or not (is_spoilt or judgement.exit_code in UNDECIDED):
-            break
-        tell_repeat(f"{scenario}: {why_undecided(judgement)}")
-    return run, judgement
+        return f"{scenario}: {why_undecided(judgement)}" if is_spoilt or judgement.exit_code in UNDECIDED else ""
+
+    return repeated(played, left_open)
 
 
 def why_undecided(judgement: RunJudgement) -> str:

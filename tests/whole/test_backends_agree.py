@@ -10,6 +10,7 @@ import pytest
 from rocketdiff.cluster.containers.engine import Engine
 from rocketdiff.core.errors import ExitCode
 from tests.cluster.containers.engines import engine_or_skip
+from tests.live import repeated
 from tests.whole.stage import SCENARIOS, finished_run, run_of
 
 pytestmark = [pytest.mark.container, pytest.mark.cluster, pytest.mark.slow]
@@ -31,10 +32,6 @@ def engine() -> Iterator[Engine]:
     yield from engine_or_skip()
 
 
-# A machine that sleeps during a case makes it INVALID on any backend, which says nothing about the containers.
-_TRIES = 3
-
-
 @dataclass(frozen=True, slots=True)
 class Told:
     """Results of a run's JSON document; verdicts by case and check."""
@@ -45,12 +42,11 @@ class Told:
 
 
 def told_by(folder: Path, backend: str) -> Told:
-    """Run on this backend until no verdict is INVALID, at most ``_TRIES`` times."""
-    for number in range(_TRIES):
-        told = one_run(folder / str(number), backend)
-        if "INVALID" not in told.verdicts.values():
-            break
-    return told
+    """Run on this backend until no verdict is INVALID: a machine that sleeps says nothing about the containers."""
+    return repeated(
+        lambda number: one_run(folder / str(number), backend),
+        lambda told: f"INVALID on {backend}" if "INVALID" in told.verdicts.values() else "",
+    )
 
 
 def one_run(folder: Path, backend: str) -> Told:

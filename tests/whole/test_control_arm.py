@@ -14,7 +14,7 @@ from rocketdiff.run.control_arm import ControlArm
 from rocketdiff.run.execute import plan_cases
 from rocketdiff.run.request import Selection
 from rocketdiff.traces.run_directory import RunDirectory
-from tests.live import TRIES, tell_repeat
+from tests.live import repeated
 from tests.requests import asked
 from tests.whole.stage import SCENARIOS, finished_run, judge, run_of
 
@@ -39,26 +39,28 @@ class Given:
         """Do nothing: the cluster is shared."""
 
 
-def controlled(folder: Path, baseline: str, candidate: str) -> tuple[int, Path, Guard]:
-    """
-    Run one case with its control; return exit code, run directory and guard.
+def control_guard(run: Path) -> Guard:
+    (guard,) = [one for one in RunDirectory.open(run).entry(1).guards if one.name == "control"]
+    return guard
 
-    Repeated while the control is undecided: on a busy machine its clients may miss the fault.
-    """
-    for number in range(1, TRIES + 1):
-        own = folder / str(number)
-        done = finished_run(own, "run", "--subject", baseline, "--subject", candidate, "--control", *ONE_CASE)
-        run = run_of(own)
-        guard = control_guard(run)
-        if number == TRIES or "could not be decided" not in guard.seen:
-            break
-        tell_repeat(f"control: {guard.seen}")
-    return done.returncode, run, guard
+
+def undecided_control(run: Path) -> str:
+    """What an undecided control says: on a busy machine its clients may miss the fault."""
+    seen = control_guard(run).seen
+    return f"control: {seen}" if "could not be decided" in seen else ""
 
 
 def test_a_quiet_control_is_a_guard_that_held(tmp_path: Path) -> None:
     """A control without an alarm keeps its guard; it has its own run directory and report."""
-    code, run, guard = controlled(tmp_path, "python:5.3.3", "toy:honest")
+
+    def controlled(number: int) -> tuple[int, Path]:
+        own = tmp_path / str(number)
+        pair = ("--subject", "python:5.3.3", "--subject", "toy:honest")
+        done = finished_run(own, "run", *pair, "--control", *ONE_CASE)
+        return done.returncode, run_of(own)
+
+    code, run = repeated(controlled, lambda outcome: undecided_control(outcome[1]))
+    guard = control_guard(run)
     assert code == ExitCode.CONFORMS
     assert guard.held
     assert guard.seen.startswith("no alarm in ")
@@ -71,18 +73,15 @@ def test_a_quiet_control_is_a_guard_that_held(tmp_path: Path) -> None:
 
 def test_an_alarm_of_the_control_makes_the_case_invalid(cluster: Cluster, folder: Path) -> None:
     """A baseline that loses messages alarms against itself, so nothing is concluded about the honest candidate."""
-    for number in range(1, TRIES + 1):
-        run, guard = with_control(cluster, folder / str(number))
-        if number == TRIES or "could not be decided" not in guard.seen:
-            break
-        tell_repeat(f"control: {guard.seen}")
+    run = repeated(lambda number: with_control(cluster, folder / str(number)), undecided_control)
+    guard = control_guard(run)
     assert judge(run).exit_code is ExitCode.INCONCLUSIVE
     assert not guard.held
     assert "loss.acknowledged-not-stored" in guard.seen
 
 
-def with_control(cluster: Cluster, folder: Path) -> tuple[Path, Guard]:
-    """Play one case and its control on a shared cluster; return run directory and guard."""
+def with_control(cluster: Cluster, folder: Path) -> Path:
+    """Play one case and its control on a shared cluster; return the run directory."""
     folder.mkdir(parents=True)
     request = asked(
         SubjectId.parse("toy:drops"),
@@ -98,9 +97,4 @@ def with_control(cluster: Cluster, folder: Path) -> tuple[Path, Guard]:
     session.play(1, cases[0])
     controls.follow(run.case(1))
     controls.end()
-    return run.path, control_guard(run.path)
-
-
-def control_guard(run: Path) -> Guard:
-    (guard,) = [one for one in RunDirectory.open(run).entry(1).guards if one.name == "control"]
-    return guard
+    return run.path

@@ -25,7 +25,7 @@ from rocketdiff.releases.programs.driver_builds import (
 from rocketdiff.run.subject_check.check import check_subject, topology_for
 from rocketdiff.subjects.registry import resolved
 from rocketdiff.subjects.subject_process import SubjectProcess
-from tests.live import BUILD_VARIABLE, READY_S, tell_repeat
+from tests.live import BUILD_VARIABLE, READY_S, repeated
 
 pytestmark = [pytest.mark.cluster, pytest.mark.slow]
 
@@ -63,12 +63,11 @@ def test_a_client_that_speaks_grpc_has_no_problem(spec: str, local_proxy: Cluste
     if spec in BUILT_HERE:
         assert frozenset(hello.capabilities) == capabilities_of(BUILT_HERE[spec])
         assert hello.attempt_timeout_ms == attempt_timeout_ms_of(BUILT_HERE[spec])
-    for number in range(SETTINGS_TRIES):
-        findings = list(check_subject(subject, local_proxy, tmp_path / f"check-{number}"))
-        late = [finding.problem for finding in findings if LATE_SETTINGS in finding.problem]
-        if not late:
-            break
-        tell_repeat(f"{spec}: {late[0]}")
+    findings = repeated(
+        lambda number: list(check_subject(subject, local_proxy, tmp_path / f"check-{number}")),
+        lambda found: next((one.problem for one in found if LATE_SETTINGS in one.problem), ""),
+        tries=SETTINGS_TRIES,
+    )
     assert [finding for finding in findings if finding.problem] == []
     tried = " ".join(finding.tried for finding in findings)
     assert all(what in tried for what in ("sync sends, plain", "async sends, plain", "sync sends, group", "paused"))

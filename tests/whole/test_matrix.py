@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from rocketdiff.core.errors import ExitCode
-from tests.live import TRIES, tell_repeat
+from tests.live import repeated
 from tests.whole.stage import LIMIT_S, await_no_process_of, await_run, sends_are_flowing, started
 
 pytestmark = [pytest.mark.cluster, pytest.mark.slow]
@@ -14,8 +14,8 @@ pytestmark = [pytest.mark.cluster, pytest.mark.slow]
 FILE = "format: 1\nbaseline: python:5.3.3\nsubjects: ['toy:drops']\nscenarios: [round-robin/calm]\n"
 
 
-def killed_and_called_again(folder: Path) -> int:
-    """Measure a matrix into ``out``, killed while clients send, then again until it ends; return the exit code."""
+def killed_and_called_again(folder: Path) -> tuple[Path, int]:
+    """Measure a matrix into ``out``, killed while clients send, then again until it ends; return folder and exit code."""
     file, out = folder / "matrix.yaml", folder / "out"
     folder.mkdir()
     file.write_text(FILE)
@@ -28,7 +28,7 @@ def killed_and_called_again(folder: Path) -> int:
     with started(folder / "second", *words) as runner:
         code = runner.wait(timeout=LIMIT_S)
     assert not cut_off.exists()
-    return code
+    return folder, code
 
 
 def test_a_matrix_that_was_killed_goes_on_and_has_a_defect_in_its_cells_alone(tmp_path: Path) -> None:
@@ -37,12 +37,10 @@ def test_a_matrix_that_was_killed_goes_on_and_has_a_defect_in_its_cells_alone(tm
 
     The toy reports success without sending, so only loss and attempts differ; the messages it does send equal the baseline's.
     """
-    for number in range(1, TRIES + 1):
-        folder = tmp_path / str(number)
-        code = killed_and_called_again(folder)
-        if code != ExitCode.INCONCLUSIVE:
-            break
-        tell_repeat("matrix: the run on a busy machine is undecided")
+    folder, code = repeated(
+        lambda number: killed_and_called_again(tmp_path / str(number)),
+        lambda outcome: "the matrix is undecided" if outcome[1] == ExitCode.INCONCLUSIVE else "",
+    )
     second, out = folder / "second", folder / "out"
     assert code == ExitCode.DIVERGES, (second / "stderr").read_text()
     assert len(list(out.glob("runs/*/*/run.json"))) == 1

@@ -38,7 +38,7 @@ from rocketdiff.traces.run_directory import RunDirectory
 from rocketmq_reference.remoting.answers import expect_success
 from rocketmq_reference.remoting.errors import MQBrokerException
 from rocketmq_reference.remoting.frames import Command
-from tests.live import READY_S, TRIES, tell_repeat
+from tests.live import READY_S, repeated
 from tests.whole.stage import SCENARIOS, finished_run, run_of
 
 pytestmark = [pytest.mark.cluster, pytest.mark.slow]
@@ -156,13 +156,13 @@ def test_the_verdict_is_that_without_and_no_secret_is_anywhere(theirs: Theirs, t
     secrets = (theirs.account.secret_key,)
     options = ("--cluster", theirs.file, "--security", str(file), "--scenarios", str(SCENARIOS), "--wire")
     pair = ("--subject", "java:5.3.3", "--subject", "python:5.3.3", "--seed", "3", "--master", "none")
+
+    def secured_run(number: int) -> "tuple[Path, subprocess.CompletedProcess[str]]":
+        folder = tmp_path / str(number)
+        return folder, finished_run(folder, "run", *pair, *options, "--scenario", "whole/three-pauses")
+
     with looked_for_in_processes(secrets) as found:
-        for number in range(TRIES):
-            folder = tmp_path / str(number)
-            done = finished_run(folder, "run", *pair, *options, "--scenario", "whole/three-pauses")
-            if BUSY not in done.stderr:
-                break
-            tell_repeat(BUSY)
+        folder, done = repeated(secured_run, lambda outcome: BUSY if BUSY in outcome[1].stderr else "")
     assert done.returncode == ExitCode.CONFORMS, done.stdout + done.stderr
     run = run_of(folder)
     assert found == []
@@ -284,15 +284,15 @@ def test_a_client_is_checked_on_a_secured_cluster(given: Path, tmp_path: Path, m
     """On a secured cluster the subject check passes and leaves no secret."""
     (tmp_path / "temporary").mkdir()
     monkeypatch.setenv("TMPDIR", str(tmp_path / "temporary"))
-    for number in range(1, TRIES + 1):
-        with looked_for_in_processes((SECRET,)) as found:
-            done = finished_run(tmp_path, "subject", "check", "python:5.3.3", "--security", str(given), out=False)
-        assert found == []
-        if number == TRIES or "still there two seconds after stop" not in done.stdout:
-            break
-        tell_repeat("subject check: a client that the machine held up was given up")
+    late = "still there two seconds after stop"
+    with looked_for_in_processes((SECRET,)) as found:
+        done = repeated(
+            lambda _: finished_run(tmp_path, "subject", "check", "python:5.3.3", "--security", str(given), out=False),
+            lambda outcome: late if late in outcome.stdout else "",
+        )
     assert done.returncode == ExitCode.CONFORMS, done.stdout + done.stderr
     assert "✓ 20 sync sends, plain" in done.stdout
+    assert found == []
     assert SECRET not in done.stdout + done.stderr
     assert files_with((SECRET, "PRIVATE KEY"), tmp_path) == [given.parent / "secret"]
 

@@ -236,9 +236,8 @@ def test_timeout_costs_the_connection_from_4_9_1(
     """From 4.9.1 a timeout closes the connection."""
     client = client_of(release)
     client.invoke(server, Command(0))
-    await_unanswered(
-        lambda: client.invoke(server, Command(SILENT), 10 * SHORT_MS)
-    )  # one try: another costs a connection
+    # Long enough for one try: another would cost a connection.
+    await_unanswered(lambda: client.invoke(server, Command(SILENT), 10 * SHORT_MS))
     client.invoke(server, Command(0))
     assert server.connections == connections
 
