@@ -5,6 +5,8 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -20,6 +22,11 @@ echo $$ $! > "{told}"
 {then}
 """
 
+IT_SLEEPS = "exec sleep 300"
+"""In its own process: a shell that is stopped while it starts another waits for that one (state D) and is not stopped itself."""
+
+Start = Callable[[], SparkProcess]
+
 OWNER = (
     "from rocketdiff.analysis.spark.process import *; import time; p = SparkProcess([], take_folder()); time.sleep(300)"
 )
@@ -32,6 +39,19 @@ def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("TMPDIR", str(folder))
     monkeypatch.setattr("tempfile.tempdir", str(folder))
     return folder
+
+
+@pytest.fixture
+def start(temporary: Path) -> Iterator[Start]:
+    """Starts a process, which ends with the test."""
+    with ExitStack() as stack:
+
+        def started() -> SparkProcess:
+            process = SparkProcess([], take_folder())
+            stack.callback(process.end)
+            return process
+
+        yield started
 
 
 def stand_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, then: str) -> Path:
@@ -64,11 +84,11 @@ def living(pids: list[int]) -> list[int]:
 
 
 def test_its_end_leaves_no_process_and_no_file(
-    tmp_path: Path, temporary: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, temporary: Path, start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The end leaves no process, not even a child in its own session, and no file."""
-    told = stand_in(tmp_path, monkeypatch, "sleep 300")
-    process = SparkProcess([], take_folder())
+    told = stand_in(tmp_path, monkeypatch, IT_SLEEPS)
+    process = start()
     pids = told_pids(told)
     process.end()
     assert living(pids) == []
@@ -79,7 +99,7 @@ def test_kill_9_of_its_owner_leaves_nothing_either(
     tmp_path: Path, temporary: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """After SIGKILL of the owner the supervisor ends all processes and removes the folder."""
-    told = stand_in(tmp_path, monkeypatch, "sleep 300")
+    told = stand_in(tmp_path, monkeypatch, IT_SLEEPS)
     environment = os.environ | {"PYTHONPATH": import_path()}
     owner = subprocess.Popen([sys.executable, "-c", OWNER], env=environment)
     pids = told_pids(told)
@@ -93,11 +113,11 @@ def test_kill_9_of_its_owner_leaves_nothing_either(
 
 
 def test_one_that_is_stopped_takes_no_processor_and_ends_with_its_owner(
-    tmp_path: Path, temporary: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, temporary: Path, start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A stopped JVM and its child can be resumed, and end with their owner even while stopped."""
-    told = stand_in(tmp_path, monkeypatch, "sleep 300")
-    process = SparkProcess([], take_folder())
+    told = stand_in(tmp_path, monkeypatch, IT_SLEEPS)
+    process = start()
     pids = told_pids(told)
     process.pause()
     assert await_state(pids, "T") == "T" * len(pids)
@@ -118,20 +138,24 @@ def await_state(pids: list[int], wanted: str) -> str:
         time.sleep(0.02)
 
 
-def test_one_that_ends_by_itself_says_why(tmp_path: Path, temporary: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_that_ends_by_itself_says_why(
+    tmp_path: Path, temporary: Path, start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A JVM that exits is reported with its last output and status."""
     stand_in(tmp_path, monkeypatch, "echo no such module >&2; exit 3")
-    process = SparkProcess([], take_folder())
+    process = start()
     with pytest.raises(EnvironmentMissing, match="no such module"):
         process.connection()
     assert process.how_it_ended() == "it exited with status 3"
     process.end()
 
 
-def test_one_that_is_killed_says_by_what(tmp_path: Path, temporary: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_that_is_killed_says_by_what(
+    tmp_path: Path, temporary: Path, start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A JVM ended by SIGKILL is reported with the signal."""
-    told = stand_in(tmp_path, monkeypatch, "sleep 300")
-    process = SparkProcess([], take_folder())
+    told = stand_in(tmp_path, monkeypatch, IT_SLEEPS)
+    process = start()
     os.kill(told_pids(told)[0], signal.SIGKILL)
     assert process.has_ended(10)
     assert process.how_it_ended() == "it was ended by SIGKILL"
