@@ -6,6 +6,7 @@ broker than the last; a counter from 0.
 """
 
 import time
+from collections import Counter
 
 import pytest
 
@@ -58,7 +59,9 @@ def test_a_paused_broker_costs_one_timeout_and_no_send(stage: Staging) -> None:
     for one in blocked:
         # Also at the other broker, if a busy machine delays its answer.
         assert one.error == "RemotingTimeoutException"
-        assert (one.end_ns - one.start_ns) / MS >= TIMEOUT_MS - 20
         (retry,) = [other for other in wire if other.send == one.send and other.attempt == one.attempt + 1]
         assert retry.broker != one.broker
         assert one.attempt or retry.queue_id == 0
+    # By the client's clock: a busy relay sees a request late.
+    timeouts = Counter(one.send for one in blocked)
+    assert all(send.end_ns - send.start_ns >= timeouts[send.send] * TIMEOUT_MS * MS for send in transcript.sends)
