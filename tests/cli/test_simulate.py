@@ -165,7 +165,7 @@ def test_a_reader_that_has_seen_enough_is_no_fault_of_ours(tmp_path: Path) -> No
         assert process.stderr is not None
         process.stdout.readline()
         process.stdout.close()
-        assert process.wait(60) == ExitCode.CONFORMS
+        assert process.wait(300) == ExitCode.CONFORMS
         assert process.stderr.read() == b""
 
 

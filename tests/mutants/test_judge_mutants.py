@@ -78,7 +78,7 @@ def test_a_mutant_in_a_function_and_one_on_import_are_noticed(tmp_path: Path, mo
         "run.case.guards: START_SPREAD_LIMIT_NS = 50000000 → pass",
     }
     mutants = [mutant for mutant in GUARDS.mutants() if mutant.name in names]
-    fates = JudgeHunt(GUARDS, time.monotonic() + 600).go_on(mutants)
+    fates = JudgeHunt(GUARDS, time.monotonic() + 3_600).go_on(mutants)
     assert {fate.mutant.name for fate in fates if (fate.seen_by or "").startswith("tests/run/test_guards")} == names
     again = JudgeHunt(GUARDS, until_s=0).go_on(mutants)
     assert [(fate.mutant.name, fate.seen_by) for fate in again] == [(fate.mutant.name, fate.seen_by) for fate in fates]

@@ -51,7 +51,7 @@ def test_a_reader_filters_and_goes_from_what_is_new_to_its_run(document: RecordD
             assert page.locator("output").inner_text() == "1 of 8 entries"
             page.locator("[type=reset]").click()
             page.locator("[data-choose=release]").focus()
-            page.keyboard.type("5.1.4")
+            page.keyboard.type("5.1")  # a browser forgets keys after a second: any part of this chooses 5.1.4
             page.locator("[data-choose=verdict]").select_option("diverges")
             assert rows.count() == 1
             assert page.locator("#signatures thead th.check:visible").count() == 1

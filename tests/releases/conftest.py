@@ -44,6 +44,7 @@ def repository(monkeypatch: pytest.MonkeyPatch) -> Iterator[Repository]:
     monkeypatch.setattr(download, "PAUSES_BEFORE_RETRY_S", (0.0, 0.0))
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
     thread.start()
+    gc.disable()  # it would blame the running test for what is collected below
     yield served
     server.shutdown()
     server.server_close()
@@ -52,3 +53,4 @@ def repository(monkeypatch: pytest.MonkeyPatch) -> Iterator[Repository]:
         # jgo leaves the response of a refused request open; it is collected here so that no later test is blamed.
         warnings.simplefilter("ignore", ResourceWarning)
         gc.collect()
+    gc.enable()

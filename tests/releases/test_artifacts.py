@@ -1,11 +1,8 @@
 """Artifacts are fetched only if missing and kept only if complete."""
 
 import os
-import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -14,6 +11,7 @@ from rocketdiff.core.errors import EnvironmentMissing, UsageError
 from rocketdiff.releases.artifacts import class_paths as artifacts
 from rocketdiff.releases.artifacts.class_paths import client_class_path, ensure, fetch_clients, server_class_path
 from rocketdiff.releases.lock import Artifact, ArtifactLock
+from tests.live import await_that
 from tests.releases.loopback import RecordingListener, Repository
 
 
@@ -155,10 +153,11 @@ def test_a_killed_process_leaves_nothing_that_passes_for_whole(
     """After kill -9 the next process fetches the partial file and keeps finished ones."""
     quick, slow = repository.publish("g:quick:1", b"quick"), repository.publish("g:slow:1", b"slow" * 100_000)
     repository.misbehave(slow, "stall")
-    child = fetching_process([quick, slow])
-    wait_for(lambda: (cache / "artifacts" / quick.path).exists() and bool(list(cache.rglob("slow-1.jar"))))
-    child.send_signal(signal.SIGKILL)
-    child.wait()
+    with fetching_process([quick, slow]) as child:
+        try:
+            await_that(lambda: (cache / "artifacts" / quick.path).exists() and bool(list(cache.rglob("slow-1.jar"))))
+        finally:
+            child.kill()
     assert not (cache / "artifacts" / slow.path).exists()
     paths = ensure("x", [quick, slow], progress)
     assert paths[1].read_bytes() == b"slow" * 100_000
@@ -170,7 +169,7 @@ def test_two_processes_at_once_fetch_each_file_once(cache: Path, repository: Rep
     """Of processes that start together, one fetches each file and the others wait."""
     jars = [repository.publish(f"g:a{number}:1", b"x" * 1000) for number in range(5)]
     children = [fetching_process(jars) for _ in range(3)]
-    assert [child.wait(timeout=60) for child in children] == [0, 0, 0]
+    assert [child.wait(timeout=300) for child in children] == [0, 0, 0]
     assert set(repository.requests.values()) == {1}
     assert len(list((cache / "artifacts").rglob("*.jar"))) == 5
 
@@ -220,10 +219,3 @@ def fetching_process(jars: list[Artifact]) -> subprocess.Popen[bytes]:
         f"ensure('x', [Artifact(*row) for row in {[(j.coordinate, j.sha256, j.size_bytes) for j in jars]}], silent)\n"
     )
     return subprocess.Popen([sys.executable, "-c", program])
-
-
-def wait_for(condition: Callable[[], bool], deadline_s: float = 30) -> None:
-    end = time.monotonic() + deadline_s
-    while not condition():
-        assert time.monotonic() < end, "the condition did not come true"
-        time.sleep(0.01)

@@ -196,6 +196,6 @@ def host_says(*commands: dict[str, Any]) -> list[dict[str, Any]]:
         capture_output=True,
         text=True,
         check=True,
-        timeout=60,
+        timeout=600,
     )
     return [json.loads(line) for line in done.stdout.splitlines()]

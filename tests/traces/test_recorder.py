@@ -95,7 +95,7 @@ def test_small_tmpfs_keeps_every_recorded_line(tmp_path: Path) -> None:
     # Mounted in a private user and mount namespace: needs no privileges and leaves nothing behind.
     command = ["unshare", "-Urm", sys.executable, "-c", script, str(tmp_path)]
     try:
-        ran = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False, env=WITH_HARNESS)
+        ran = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False, env=WITH_HARNESS)
     except FileNotFoundError:
         pytest.skip("unshare is not installed")
     if ran.returncode == 77 or "unshare" in ran.stderr:

@@ -1,7 +1,7 @@
 """The session factory, without starting a JVM."""
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -92,8 +92,8 @@ class StandIn:
 
 
 @pytest.fixture
-def started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[StandIn]:
-    """The stand-ins of JVMs that were started."""
+def started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[StandIn]]:
+    """The stand-ins of JVMs that were started; what is being prepared ends before the real JVM is back."""
     found: list[StandIn] = []
 
     def start(settings: Sequence[tuple[str, str]], folder: Path, archive: object = None) -> StandIn:
@@ -111,7 +111,9 @@ def started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[StandIn]:
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin" / "java").touch()
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
-    return found
+    yield found
+    if sessions._preparation is not None:
+        sessions._preparation.join()
 
 
 def test_a_jvm_is_prepared_once(started: list[StandIn]) -> None:

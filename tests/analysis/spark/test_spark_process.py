@@ -14,6 +14,7 @@ import pytest
 from rocketdiff.analysis.spark.process import PREFIX, SparkProcess, take_folder
 from rocketdiff.core.errors import EnvironmentMissing
 from rocketdiff.core.resources import import_path
+from tests.live import PATIENCE_S
 
 STAND_IN = """#!/bin/sh
 # As Spark's daemon of Python workers: a child in a session of its own.
@@ -66,7 +67,7 @@ def stand_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, then: str) -> Path
 
 def told_pids(told: Path) -> list[int]:
     """Wait for the process ids."""
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + PATIENCE_S
     while not (told.exists() and told.read_text().endswith("\n")):
         assert time.monotonic() < deadline, "the stand-in has not started"
         time.sleep(0.01)
@@ -74,8 +75,8 @@ def told_pids(told: Path) -> list[int]:
 
 
 def living(pids: list[int]) -> list[int]:
-    """Processes that still run after 10 s."""
-    deadline = time.monotonic() + 10
+    """Processes that still run after PATIENCE_S."""
+    deadline = time.monotonic() + PATIENCE_S
     while found := [pid for pid in pids if Path(f"/proc/{pid}/cmdline").exists()]:
         if time.monotonic() > deadline:
             return found
@@ -101,12 +102,13 @@ def test_kill_9_of_its_owner_leaves_nothing_either(
     """After SIGKILL of the owner the supervisor ends all processes and removes the folder."""
     told = stand_in(tmp_path, monkeypatch, IT_SLEEPS)
     environment = os.environ | {"PYTHONPATH": import_path()}
-    owner = subprocess.Popen([sys.executable, "-c", OWNER], env=environment)
-    pids = told_pids(told)
-    owner.kill()
-    owner.wait()
+    with subprocess.Popen([sys.executable, "-c", OWNER], env=environment) as owner:
+        try:
+            pids = told_pids(told)
+        finally:
+            owner.kill()
     assert living(pids) == []
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + PATIENCE_S
     while list(temporary.iterdir()) and time.monotonic() < deadline:
         time.sleep(0.02)
     assert list(temporary.iterdir()) == []
@@ -130,7 +132,7 @@ def test_one_that_is_stopped_takes_no_processor_and_ends_with_its_owner(
 
 def await_state(pids: list[int], wanted: str) -> str:
     """Process states, after waiting: a signal takes effect when the process is next scheduled."""
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + PATIENCE_S
     while True:
         states = "".join(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] for pid in pids)
         if set(states) == {wanted} or time.monotonic() > deadline:
@@ -157,7 +159,7 @@ def test_one_that_is_killed_says_by_what(
     told = stand_in(tmp_path, monkeypatch, IT_SLEEPS)
     process = start()
     os.kill(told_pids(told)[0], signal.SIGKILL)
-    assert process.has_ended(10)
+    assert process.has_ended(PATIENCE_S)
     assert process.how_it_ended() == "it was ended by SIGKILL"
     process.end()
 

@@ -16,7 +16,7 @@ from rocketdiff.analysis.spark.class_archive import LOCAL_JAVA, class_archive
 from rocketdiff.releases.class_archive import archive_flags
 from rocketdiff.releases.jdk import find_java
 
-PATIENCE_S = 90.0
+PATIENCE_S = 300.0
 """Limit for a JVM on a busy machine."""
 
 _MASTER = re.compile(r"Starting Spark master at (spark://\S+)")

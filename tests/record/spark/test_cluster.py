@@ -56,7 +56,7 @@ def test_a_worker_that_is_killed_in_the_middle_changes_no_row(
             time.sleep(0.02)
         assert judging.poll() is None
         cluster.kill_worker()
-        said, _ = judging.communicate(timeout=300)
+        said, _ = judging.communicate(timeout=900)
     assert judging.returncode == 0, said
     assert f"RECORD judged={RUNS} concluded={RUNS}" in said
     judge(here, Here(), say=print)
