@@ -27,7 +27,7 @@ DOWNLOADED = ("artifacts", "classes", "clients", "cpp", "jdk")
 """Shared by all tests: these folders only grow, and one process at a time adds to them."""
 
 
-TRIES = 3
+TRIES = 5
 """Maximum number of runs that a busy machine may leave undecided; more would hide a run that never decides."""
 
 PATIENCE_S = 120.0

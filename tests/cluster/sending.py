@@ -5,16 +5,21 @@ import time
 from rocketdiff.cluster.interface import Node
 from rocketmq_reference.connections.channels import Channels
 from rocketmq_reference.remoting import answers, sending
+from rocketmq_reference.remoting.codes import ResponseCode
 from rocketmq_reference.remoting.frames import Command
 from tests.reference_impl.connections.requesting import await_unanswered
 
 _TIMEOUT_MS = 10_000
+_TRIES = 10
 
 
 def send(broker: Node, topic: str, queue_id: int, body: bytes, identity: str | None) -> int:
-    """Store one message and return its queue offset."""
+    """Store one message and return its queue offset; sent again while the broker refuses it for waiting too long in its queue."""
     with Channels() as channels:
-        answer = channels.invoke(broker.address, _command(topic, queue_id, body, identity), _TIMEOUT_MS)
+        for _ in range(_TRIES):
+            answer = channels.invoke(broker.address, _command(topic, queue_id, body, identity), _TIMEOUT_MS)
+            if answer.code != ResponseCode.SYSTEM_BUSY:
+                break
         return answers.parse_send(answer).queue_offset
 
 

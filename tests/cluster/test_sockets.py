@@ -5,6 +5,7 @@ import socket
 from pathlib import Path
 
 from rocketdiff.cluster.launched.sockets import unread_bytes
+from tests.live import await_that
 
 HEADER = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n"
 
@@ -38,6 +39,6 @@ def test_a_real_server_that_does_not_read() -> None:
         client.sendall(b"12345")
         assert unread_bytes({port}) >= 1
         accepted = stack.enter_context(contextlib.closing(server.accept()[0]))
-        assert unread_bytes({port}) == 5
+        await_that(lambda: unread_bytes({port}) == 5)
         accepted.recv(5)
         assert unread_bytes({port}) == 0

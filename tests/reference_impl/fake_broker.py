@@ -215,9 +215,10 @@ class FakeNameServer(FakeServer):
         if request.code != RequestCode.GET_ROUTEINFO_BY_TOPIC:
             return respond_to(request, ResponseCode.SUCCESS)
         topic = request.ext_fields["topic"]
-        if topic not in self.routes:
+        route = self.routes.get(topic)  # once: a test may take it away
+        if route is None:
             return respond_to(request, ResponseCode.TOPIC_NOT_EXIST, remark=f"No topic route info: {topic}")
-        return respond_to(request, ResponseCode.SUCCESS, body=json.dumps(self.routes[topic]).encode())
+        return respond_to(request, ResponseCode.SUCCESS, body=json.dumps(route).encode())
 
 
 def _held_ports() -> tuple[socket.socket, socket.socket, socket.socket]:

@@ -247,6 +247,7 @@ def test_a_failed_send_leaves_its_trace_where_avoidance_is_on(cluster: FakeClust
     cluster["a"].script.append(HangUp())
     told = CalledBack()
     with producer_of(cluster, send_latency_fault_enable=True) as producer:
+        connect(producer)
         producer.send_async(Message("T", b"x"), told)
         told.result()
         now_ms = time.monotonic_ns() // 1_000_000

@@ -20,7 +20,7 @@ from tests.live import await_that
 from tests.reference_impl.fake_broker import Answer, FakeCluster, HangUp, Late, Silence
 from tests.reference_impl.producers import Remembered, connect, producer_of
 
-_T_MS = 200  # a timeout that elapses in tests; enough to write on an open connection
+_T_MS = 500  # a timeout that elapses in tests; enough to write on an open connection
 _ENOUGH_MS = 1_000  # elapses too, but is enough for a healthy broker on a busy machine
 
 
@@ -30,6 +30,7 @@ def test_silent_broker_eats_the_shared_budget() -> None:
     with FakeCluster.of("a") as cluster:
         cluster["a"].script.extend([Silence()] * 9)
         with producer_of(cluster, listener=heard, send_msg_timeout_ms=_ENOUGH_MS) as producer:
+            connect(producer)
             for _ in range(2):
                 with pytest.raises(RemotingTooMuchRequestException):
                     producer.send(Message("T", b"x"))
@@ -50,6 +51,7 @@ def test_per_request_cap_leaves_time_for_another_broker(cluster: FakeCluster) ->
     """From 5.3.3 a limit per attempt leaves time for another broker."""
     cluster["a"].script.append(Silence())
     with producer_of(cluster, send_msg_timeout_ms=10_000, send_msg_max_timeout_per_request_ms=_ENOUGH_MS) as producer:
+        connect(producer)
         assert producer.send(Message("T", b"x")).broker == "broker-b"
 
 
@@ -194,7 +196,7 @@ def test_timeout_of_one_thread_frees_another(cluster: FakeCluster) -> None:
 
 def test_late_answers_are_not_mixed_up(cluster: FakeCluster) -> None:
     """If a connection survives a timeout, the late answer does not end a later send."""
-    cluster["a"].script.append(Late(1.0))
+    cluster["a"].script.append(Late(3.0))
     with producer_of(cluster, "4.7.1") as producer:
         connect(producer)
         with pytest.raises(RemotingTimeoutException):

@@ -10,6 +10,7 @@ from collections import Counter
 
 import pytest
 
+from rocketdiff.analysis.steps.causes import CROWDED_CODES
 from rocketdiff.cluster.operations.drain import await_drained
 from rocketdiff.cluster.operations.stored import read_stored
 from rocketdiff.core.sends.records import Attempt
@@ -44,6 +45,10 @@ def has_met_it(so_far: Transcript) -> bool:
     return sum(send.end_ns - send.start_ns >= TIMEOUT_MS * MS for send in so_far.sends) >= 2
 
 
+def met_it(one: Attempt) -> bool:
+    return one.error is not None and one.broker == "broker-b" and one.attempt == 0
+
+
 def test_a_paused_broker_costs_one_timeout_and_no_send(stage: Staging) -> None:
     """After a timeout the client succeeds at the other broker, where Java fails from 4.3.0 on."""
 
@@ -52,10 +57,15 @@ def test_a_paused_broker_costs_one_timeout_and_no_send(stage: Staging) -> None:
         transcript = through_a_pause(set_up.cluster, set_up.subject, has_met_it)
         return transcript, set_up.wire(transcript)
 
-    transcript, wire = repeated(sent, lambda both: "" if has_met_it(both[0]) else "no two sends met the pause")
+    def left_open(both: tuple[Transcript, list[Attempt]]) -> str:
+        if any(one.code in CROWDED_CODES for one in both[1]):
+            return "a broker was busy"
+        return "" if any(map(met_it, both[1])) else "no first attempt met the pause"
+
+    transcript, wire = repeated(sent, left_open)
     assert {send.status for send in transcript.sends} == {"SEND_OK"}
     blocked = [one for one in wire if one.error]
-    assert any(one.broker == "broker-b" and one.attempt == 0 for one in blocked)
+    assert any(map(met_it, blocked))
     for one in blocked:
         # Also at the other broker, if a busy machine delays its answer.
         assert one.error == "RemotingTimeoutException"

@@ -27,7 +27,7 @@ def test_a_daemon_does_not_outlive_a_broken_subject(start: Start, tmp_path: Path
     """A daemon ends with a broken subject."""
     file = tmp_path / "daemon"
     subject = start(["say", HELLO], ["daemon", str(file)], ["raw", "nonsense\n"], last)
-    assert broken(lambda: subject.await_ready(10)).signature == "protocol.bad-line"
+    assert broken(lambda: subject.await_ready(60)).signature == "protocol.bad-line"
     subject.close()
     assert gone(int(file.read_text()))
 

@@ -53,7 +53,7 @@ def test_a_line_is_journalled_before_it_is_judged(start: Start) -> None:
     """A broken subject's journal includes the line that broke it."""
     lines: list[bytes] = []
     subject = start(["say", HELLO], ["raw", "who is there?\n"], lines=lines)
-    assert broken(lambda: subject.await_ready(5)).signature == "protocol.bad-line"
+    assert broken(lambda: subject.await_ready(60)).signature == "protocol.bad-line"
     assert lines[-1] == b"who is there?"
 
 
@@ -69,13 +69,13 @@ def test_a_violation_ends_the_subject(start: Start) -> None:
 def test_an_unknown_record_is_refused(start: Start) -> None:
     """An unknown record is refused: new records need a new protocol version."""
     subject = start(["say", HELLO], ["say", {"type": "greeting"}])
-    assert broken(lambda: subject.await_ready(5)).signature == "protocol.unknown-record"
+    assert broken(lambda: subject.await_ready(60)).signature == "protocol.unknown-record"
 
 
 def test_an_exit_is_told_with_its_status_and_last_words(start: Start) -> None:
     """An exit is reported with status and last stderr line."""
     subject = start(["say", HELLO], ["complain", "cannot find my shoes\n"], ["exit", 3])
-    fault = broken(lambda: subject.await_ready(5))
+    fault = broken(lambda: subject.await_ready(60))
     assert fault.signature == "protocol.died"
     assert "status 3" in str(fault) and "cannot find my shoes" in str(fault)
 
@@ -103,7 +103,7 @@ def test_a_program_that_cannot_be_started_has_died(tmp_path: Path) -> None:
 def test_a_closed_output_is_a_death(start: Start) -> None:
     """A subject that closes its output but lives is ended as dead."""
     subject = start(["say", HELLO], ["close"], ["sleep", 60])
-    assert "closed its output" in str(broken(lambda: subject.await_ready(10)))
+    assert "closed its output" in str(broken(lambda: subject.await_ready(60)))
 
 
 def test_a_late_hello_is_a_stall(start: Start) -> None:
@@ -174,7 +174,7 @@ def test_a_journal_that_cannot_be_written_is_our_error(tmp_path: Path) -> None:
 
     with SubjectProcess(Scripted([["say", HELLO]]), Arm.BASELINE, tmp_path, on_line=refuse) as subject:
         with pytest.raises(EnvironmentMissing):
-            subject.await_hello(5)
+            subject.await_hello(60)
         assert subject.broken is None and subject.is_over
 
 
@@ -210,4 +210,4 @@ def test_another_name_than_the_programs_is_noticed(tmp_path: Path) -> None:
     """A hello with another name than the started program's is wrong-subject."""
     impostor = Scripted([["say", HELLO]], SubjectId("java", "5.3.3"))
     with SubjectProcess(impostor, Arm.BASELINE, tmp_path, on_line=lambda _: None) as subject:
-        assert broken(lambda: subject.await_hello(5)).signature == "protocol.wrong-subject"
+        assert broken(lambda: subject.await_hello(60)).signature == "protocol.wrong-subject"

@@ -148,8 +148,8 @@ def _tried(
     once_ready: Callable[[], None] | None = None,
 ) -> _Trial:
     setup = new_setup(cluster, settings, QUEUES)
+    begun_ns = time.monotonic_ns()  # before the program may read its clock
     with SubjectProcess(subject.program, Arm.CANDIDATE, folder / setup.topic, on_line=unheard) as process:
-        begun_ns = time.monotonic_ns()
         hello = process.await_hello()
         off_ns = max(begun_ns - hello.clock_ns, hello.clock_ns - time.monotonic_ns(), 0)
         transcript = carried_out(process, plan, setup, once_ready, subject.attempt_timeout_ms)
