@@ -171,7 +171,7 @@ def test_a_paused_broker(name: str, stage: Staging) -> None:
 
 def paused_under(name: str, stage: Staging) -> Stage:
     """A subject that has sent all messages, some during a broker's pause."""
-    set_up = stage(name, plan_of(80, SendKind.PLAIN), timeout_ms=TIMEOUT_MS)
+    set_up = stage(name, plan_of(200, SendKind.PLAIN), timeout_ms=TIMEOUT_MS)
     through_a_pause(set_up.cluster, set_up.subject, has_met_it)
     return set_up
 
