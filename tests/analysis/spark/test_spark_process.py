@@ -14,7 +14,7 @@ import pytest
 from rocketdiff.analysis.spark.process import PREFIX, SparkProcess, take_folder
 from rocketdiff.core.errors import EnvironmentMissing
 from rocketdiff.core.resources import import_path
-from tests.live import PATIENCE_S
+from tests.live import PATIENCE_S, await_that
 
 STAND_IN = """#!/bin/sh
 # As Spark's daemon of Python workers: a child in a session of its own.
@@ -67,10 +67,7 @@ def stand_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, then: str) -> Path
 
 def told_pids(told: Path) -> list[int]:
     """Wait for the process ids."""
-    deadline = time.monotonic() + PATIENCE_S
-    while not (told.exists() and told.read_text().endswith("\n")):
-        assert time.monotonic() < deadline, "the stand-in has not started"
-        time.sleep(0.01)
+    await_that(lambda: told.exists() and told.read_text().endswith("\n"), "the stand-in's start")
     return list(map(int, told.read_text().split()))
 
 
@@ -108,9 +105,7 @@ def test_kill_9_of_its_owner_leaves_nothing_either(
         finally:
             owner.kill()
     assert living(pids) == []
-    deadline = time.monotonic() + PATIENCE_S
-    while list(temporary.iterdir()) and time.monotonic() < deadline:
-        time.sleep(0.02)
+    await_that(lambda: not list(temporary.iterdir()), "an empty folder")
     assert list(temporary.iterdir()) == []
 
 
@@ -149,7 +144,6 @@ def test_one_that_ends_by_itself_says_why(
     with pytest.raises(EnvironmentMissing, match="no such module"):
         process.connection()
     assert process.how_it_ended() == "it exited with status 3"
-    process.end()
 
 
 def test_one_that_is_killed_says_by_what(
@@ -161,7 +155,6 @@ def test_one_that_is_killed_says_by_what(
     os.kill(told_pids(told)[0], signal.SIGKILL)
     assert process.has_ended(PATIENCE_S)
     assert process.how_it_ended() == "it was ended by SIGKILL"
-    process.end()
 
 
 def test_what_a_dead_owner_left_is_removed_and_what_a_living_one_has_is_not(temporary: Path) -> None:
