@@ -3,7 +3,6 @@
 import os
 import signal
 import subprocess
-import threading
 from pathlib import Path
 
 import pytest
@@ -14,6 +13,22 @@ from rocketdiff.cluster.external.undo_log import RestoreNode, UndoLog
 from rocketdiff.process.liveness import started_ticks
 from tests.cluster.external.killed_runs import RUN_OF_LOG, all_undone, awaited, died, resume, run_of
 from tests.cluster.external.owned import Owned, retry_at_once
+
+
+def down_from_the_second_look(monkeypatch: pytest.MonkeyPatch, flag: Path) -> list[str]:
+    """The node of this flag answers a first look and goes down before the second; returns the nodes looked at."""
+
+    def answers_now(asked: RestoreNode) -> bool:
+        looks.append(asked.node)
+        if len(looks) == 2:
+            flag.touch()
+        return _answers_now(asked)
+
+    looks: list[str] = []
+    retry_at_once(monkeypatch, 0.05)
+    monkeypatch.setattr("rocketdiff.cluster.faults.proof.ANSWER_TIMEOUT_MS", 2_000)
+    monkeypatch.setattr("rocketdiff.cluster.external.actions._answers_now", answers_now)
+    return looks
 
 
 def test_a_node_that_answers_is_not_restarted(owned: Owned, home: Path) -> None:
@@ -30,14 +45,13 @@ def test_a_node_that_goes_down_a_moment_later_is_restarted(
     owned: Owned, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A node that goes down after a first answer is restarted: its kill was in progress."""
-    retry_at_once(monkeypatch, 0.05)
-    monkeypatch.setattr("rocketdiff.cluster.faults.proof.ANSWER_TIMEOUT_MS", 200)
     flag = owned.brokers["mq-blue"].flag
+    looks = down_from_the_second_look(monkeypatch, flag)
     log = UndoLog.create(RUN_OF_LOG)
     log.record(resume(owned, f"rm {flag}; touch restarted", timeout_s=5.0, verb="restart"))
     died(log)
-    threading.Timer(0.3, flag.touch).start()
     clean(lambda _: None)
+    assert len(looks) >= 2
     assert (owned.folder / "restarted").exists()
     assert not flag.exists()
 
@@ -68,23 +82,13 @@ def test_a_pause_that_lands_after_its_command_was_given_up_is_undone_too(
     owned: Owned, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A pause that takes effect after its resume is resumed again: its ssh may continue on the node."""
-    retry_at_once(monkeypatch, 0.05)
-    monkeypatch.setattr("rocketdiff.cluster.faults.proof.ANSWER_TIMEOUT_MS", 2_000)
     flag = owned.brokers["mq-blue"].flag
+    looks = down_from_the_second_look(monkeypatch, flag)
     log = UndoLog.create(RUN_OF_LOG)
     entry = resume(owned, f"rm -f {flag}; touch resumed", timeout_s=0.3)
     log.record(entry)
     log.action_started(entry, os.getpid(), 0)
     died(log)
-
-    def answers_now(asked: RestoreNode) -> bool:
-        looks.append(asked.node)
-        if len(looks) == 2:
-            flag.touch()
-        return _answers_now(asked)
-
-    looks: list[str] = []
-    monkeypatch.setattr("rocketdiff.cluster.external.actions._answers_now", answers_now)
     clean(lambda _: None)
     assert len(looks) > 2
     assert not flag.exists()
