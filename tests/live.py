@@ -61,11 +61,11 @@ def repeated(run: Callable[[int], Outcome], left_open: Callable[[Outcome], str],
     return run(tries)
 
 
-def await_that(condition: Callable[[], bool], what: str = "what was awaited") -> None:
-    """Wait for a condition; AssertionError after ``PATIENCE_S``."""
-    deadline = time.monotonic() + PATIENCE_S
+def await_that(condition: Callable[[], bool], what: str = "what was awaited", *, within_s: float = PATIENCE_S) -> None:
+    """Wait for a condition; AssertionError after ``within_s``."""
+    deadline = time.monotonic() + within_s
     while not condition():
-        assert time.monotonic() < deadline, f"{what} within {PATIENCE_S:g} s"
+        assert time.monotonic() < deadline, f"{what} within {within_s:g} s"
         time.sleep(0.01)
 
 

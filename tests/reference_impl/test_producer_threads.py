@@ -2,9 +2,8 @@
 
 import contextlib
 import threading
-import time
 from collections import Counter
-from collections.abc import Callable
+from functools import partial
 
 import pytest
 
@@ -13,6 +12,7 @@ from rocketmq_reference.producer.producer import Producer
 from rocketmq_reference.remoting.codes import RequestCode
 from rocketmq_reference.remoting.errors import RocketMQException
 from rocketmq_reference.rules.client.publish import Queue
+from tests import live
 from tests.reference_impl.fake_broker import FakeCluster, HangUp, Late
 from tests.reference_impl.producers import CalledBack, producer_of
 
@@ -42,11 +42,7 @@ class _One:
         self._counting.told[self._number] += 1
 
 
-def await_that(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + _PATIENCE_S
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.005)
+await_that = partial(live.await_that, within_s=_PATIENCE_S)
 
 
 @pytest.mark.parametrize("release", ["5.2.0", "5.3.3"])

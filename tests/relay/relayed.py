@@ -1,8 +1,7 @@
 """A relay before the in-memory cluster, and a reference producer behind the relay."""
 
-import time
-from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from rocketdiff.relay.proxy.listener import Upstream
@@ -12,6 +11,7 @@ from rocketmq_reference.application.message import Message
 from rocketmq_reference.application.settings import ProducerSettings
 from rocketmq_reference.dialects import dialect_of
 from rocketmq_reference.producer.producer import Producer
+from tests import live
 from tests.live import PLENTY_MS
 from tests.reference_impl.fake_broker import FakeCluster
 from tests.reference_impl.producers import NEVER_MS, Remembered, StartAt
@@ -69,8 +69,4 @@ def start_relay(cluster: FakeCluster, folder: Path, name_servers: int = 1) -> Re
     return Relay(upstreams_of(cluster, name_servers), folder / "wire.ndjson")
 
 
-def await_that(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + DEADLINE_S
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.005)
+await_that = partial(live.await_that, within_s=DEADLINE_S)

@@ -3,8 +3,8 @@
 import queue
 import ssl
 import threading
-import time
 from collections.abc import Callable
+from functools import partial
 
 import pytest
 
@@ -18,6 +18,7 @@ from rocketmq_reference.connections.network import Network
 from rocketmq_reference.dialects import dialect_of
 from rocketmq_reference.remoting.errors import RemotingTimeoutException
 from rocketmq_reference.remoting.frames import Command, respond_to
+from tests import live
 from tests.reference_impl.fake_broker import FakeServer, HangUp, Late, Reply, Silence
 
 LONG_MS = 10_000  # elapses only in a failing test
@@ -116,11 +117,7 @@ class Client:
         self.host.tell(self._network.shut_down)
 
 
-def await_that(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + PATIENCE_S
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.005)
+await_that = partial(live.await_that, within_s=PATIENCE_S)
 
 
 def await_unanswered(invoke: Callable[[], object]) -> None:
