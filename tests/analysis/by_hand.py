@@ -16,8 +16,8 @@ from rocketdiff.analysis.steps.reconciled import fate_of
 from rocketdiff.analysis.summaries import summarise
 from rocketdiff.core.answers.evidence import Evidence
 from rocketdiff.core.answers.verdict import CheckResult
+from rocketdiff.core.arm import Arm
 from rocketdiff.core.errors import ExitCode
-from rocketdiff.core.events import Arm
 from rocketdiff.core.sends.outcome import Outcome
 from rocketdiff.core.sends.records import Attempt, Send
 from rocketdiff.core.tables.fault import FaultKind, FaultRecord

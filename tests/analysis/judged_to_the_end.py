@@ -16,8 +16,8 @@ from rich.console import Console
 from rocketdiff.core.answers.evidence import Analysis, Evidence, Standing
 from rocketdiff.core.answers.policy import Inconclusive, Policy
 from rocketdiff.core.answers.verdict import Severity, Verdict
+from rocketdiff.core.arm import Arm
 from rocketdiff.core.errors import ExitCode
-from rocketdiff.core.events import Arm
 from rocketdiff.core.run_info import CaseInfo, RunInfo, SubjectInfo
 from rocketdiff.core.tables.checks import IMPLICIT
 from rocketdiff.report.clusters import Weight

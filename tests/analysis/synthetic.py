@@ -14,7 +14,7 @@ from random import Random
 import msgspec
 import pytest
 
-from rocketdiff.core.events import Arm
+from rocketdiff.core.arm import Arm
 from rocketdiff.core.run_info import Machine
 from rocketdiff.core.sends.plan import Plan, PlannedSend, SendKind
 from rocketdiff.core.sends.records import Attempt, CalledBackAgain, Done, Hello, RouteSeen, Send

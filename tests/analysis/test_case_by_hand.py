@@ -10,7 +10,7 @@ from rocketdiff.analysis.case_pass import judge_case
 from rocketdiff.analysis.case_trace import CaseTrace, TableKey
 from rocketdiff.analysis.facts import DifferenceFact, Tally
 from rocketdiff.core.answers.verdict import StoredAt
-from rocketdiff.core.events import Arm
+from rocketdiff.core.arm import Arm
 from rocketdiff.core.sends.outcome import Outcome, Reason
 from rocketdiff.core.sends.plan import SendKind, SendMode
 from rocketdiff.core.tables.fault import FaultKind

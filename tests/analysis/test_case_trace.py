@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 
 from rocketdiff.analysis.case_trace import read_case
+from rocketdiff.core.arm import Arm
 from rocketdiff.core.errors import TraceError
-from rocketdiff.core.events import Arm
 from rocketdiff.core.tables.fault import FaultKind
 from rocketdiff.traces.run_directory import RunDirectory
 from tests.analysis.synthetic import ORIGIN_NS, Story, Told

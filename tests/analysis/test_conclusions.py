@@ -17,8 +17,8 @@ from rocketdiff.analysis.summaries import summarise
 from rocketdiff.core.answers.evidence import Evidence, SpellCount, Standing, TraceCounts
 from rocketdiff.core.answers.plots import LaneAttempt
 from rocketdiff.core.answers.verdict import CallEnd, Severity, SideExample, StoredAt
+from rocketdiff.core.arm import Arm
 from rocketdiff.core.errors import ExitCode, TraceError
-from rocketdiff.core.events import Arm
 from rocketdiff.traces.manifest import ArmSummary, CaseEntry, CaseStatus, RunManifest
 from rocketdiff.traces.run_directory import RunDirectory
 from tests.analysis.by_hand import ENTRY, MS, SUBJECTS, S, ended, fault, made, tried

@@ -9,7 +9,7 @@ import pytest
 from rocketdiff.analysis.case_trace import CaseTrace
 from rocketdiff.analysis.steps import rulebook
 from rocketdiff.analysis.steps.rulebook import ArmRules, is_asynchronous, rulebook_for, tells_causes
-from rocketdiff.core.events import Arm
+from rocketdiff.core.arm import Arm
 from rocketdiff.core.sends.plan import SendKind, SendMode
 from rocketdiff.core.tables.settings import ClientSettings
 from rocketdiff.oracle.producer.asynchronous.habits import NO_HABITS, AsyncHabits

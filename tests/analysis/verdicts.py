@@ -1,7 +1,7 @@
 """Judges a synthetic run: evidence, verdict, exit code."""
 
 from rocketdiff.analysis.run_analysis import WITHOUT_SPARK, analyze
-from rocketdiff.core.events import Arm
+from rocketdiff.core.arm import Arm
 from rocketdiff.core.run_info import CaseInfo, RunInfo, SubjectInfo
 from rocketdiff.traces.manifest import RunManifest
 from rocketdiff.traces.run_directory import RunDirectory

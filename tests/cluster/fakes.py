@@ -7,8 +7,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from rocketdiff.cluster.interface import Node, NodeState, Role, Span
-from rocketdiff.core.tables.topology import Topology, topology_named
+from rocketdiff.cluster.interface import Node, NodeState, Span
+from rocketdiff.core.tables.topology import NodeKind, Topology, topology_named
 
 
 class FakeCluster:
@@ -30,11 +30,11 @@ class FakeCluster:
 
     @property
     def name_servers(self) -> tuple[Node, ...]:
-        return (Node(Role.NAME_SERVER, "1", "name-server-1", "127.0.0.1:1", None),)
+        return (Node(NodeKind.NAME_SERVER, "1", "name-server-1", "127.0.0.1:1", None),)
 
     @property
     def brokers(self) -> tuple[Node, ...]:
-        return tuple(Node(Role.BROKER, letter, f"broker-{letter}", "127.0.0.1:1", None) for letter in "ab")
+        return tuple(Node(NodeKind.BROKER, letter, f"broker-{letter}", "127.0.0.1:1", None) for letter in "ab")
 
     @property
     def slaves(self) -> tuple[Node, ...]:

@@ -6,10 +6,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from rocketdiff.cluster.interface import Role
 from rocketdiff.cluster.launched.node_slot import clear, prepare, require_disk_space, reserve_slots, take_folder
 from rocketdiff.core.errors import EnvironmentMissing, UsageError
-from rocketdiff.core.tables.topology import topology_named
+from rocketdiff.core.tables.topology import NodeKind, topology_named
 
 GIB = 2**30
 
@@ -23,7 +22,9 @@ def test_name_servers_come_first_and_all_ports_differ(tmp_path: Path) -> None:
     slots = reserve_slots(topology_named("two-masters-two-name-servers"), tmp_path, None)
     assert [slot.name for slot in slots] == ["name-server-1", "name-server-2", "broker-a", "broker-b"]
     taken = [
-        port for slot in slots for port in (*slot.client_ports, *([slot.port + 1] if slot.role is Role.BROKER else []))
+        port
+        for slot in slots
+        for port in (*slot.client_ports, *([slot.port + 1] if slot.role is NodeKind.BROKER else []))
     ]
     assert len(set(taken)) == len(taken) == 2 + 2 * 3
     for slot in slots:
@@ -36,8 +37,8 @@ def test_slaves_come_last_with_ports_of_their_own(tmp_path: Path) -> None:
     for slot in slots:
         slot.reserved.release()
     assert [(slot.role, slot.name) for slot in slots[1:]] == [
-        (Role.BROKER, "broker-a"),
-        (Role.SLAVE, "broker-a-slave-1"),
+        (NodeKind.BROKER, "broker-a"),
+        (NodeKind.SLAVE, "broker-a-slave-1"),
     ]
     assert slots[2].client_ports == (slots[2].port - 2, slots[2].port)
 

@@ -4,10 +4,10 @@ import pytest
 
 from rocketdiff.cluster.faults import process_faults
 from rocketdiff.cluster.faults.catalogue import FAULTS
-from rocketdiff.cluster.interface import Cluster, Node, Role
+from rocketdiff.cluster.interface import Cluster, Node
 from rocketdiff.core.errors import UsageError
 from rocketdiff.core.tables.fault import FaultKind, FaultSpec
-from rocketdiff.core.tables.topology import Topology, topology_named
+from rocketdiff.core.tables.topology import NodeKind, Topology, topology_named
 from tests.cluster.fakes import FakeCluster
 
 IN_FORCE, OVER = 11, 22
@@ -50,7 +50,7 @@ class WithSlaves(FakeCluster):
 
     @property
     def slaves(self) -> tuple[Node, ...]:
-        return tuple(Node(Role.SLAVE, f"{a}-slave-1", f"broker-{a}-slave-1", "127.0.0.1:1", None) for a in "ab")
+        return tuple(Node(NodeKind.SLAVE, f"{a}-slave-1", f"broker-{a}-slave-1", "127.0.0.1:1", None) for a in "ab")
 
 
 @pytest.mark.parametrize(

@@ -6,11 +6,12 @@ from collections.abc import Iterator
 import pytest
 
 from rocketdiff.cluster.faults import proof
-from rocketdiff.cluster.interface import Node, NodeState, Role
+from rocketdiff.cluster.interface import Node, NodeState
 from rocketdiff.core.errors import FaultNotProven
+from rocketdiff.core.tables.topology import NodeKind
 from tests.cluster.fakes import FakeCluster
 
-SLAVE = Node(Role.SLAVE, "a", "broker-a-slave-1", "127.0.0.1:1", None)
+SLAVE = Node(NodeKind.SLAVE, "a", "broker-a-slave-1", "127.0.0.1:1", None)
 
 
 class Clock:

@@ -3,7 +3,6 @@
 import stat
 from pathlib import Path, PurePath
 
-from rocketdiff.cluster.interface import Role
 from rocketdiff.cluster.launched.certificates import Certificates
 from rocketdiff.cluster.launched.node_slot import NodeSlot, keep_settings, prepare
 from rocketdiff.cluster.launched.ports import BROKER_PORTS, reserve_free
@@ -11,7 +10,7 @@ from rocketdiff.cluster.launched.security import ServerSecurity, server_security
 from rocketdiff.cluster.security_file import SecurityAsked
 from rocketdiff.cluster.server_settings import logging_settings
 from rocketdiff.core.security import OPEN, Account, Security
-from rocketdiff.core.tables.topology import topology_named
+from rocketdiff.core.tables.topology import NodeKind, topology_named
 
 ONE = topology_named("one-master")
 SECRET = "0123456789abcdef"  # noqa: S105 - of a test
@@ -37,7 +36,7 @@ def test_a_broker_of_5_x_authenticates_and_authorizes() -> None:
 
 def test_only_files_that_end_with_the_server_have_secrets(tmp_path: Path) -> None:
     """Only files removed at the end have secrets, with mode 600; kept settings omit them."""
-    slot = NodeSlot(Role.BROKER, "a", "broker-a", reserve_free(BROKER_PORTS), tmp_path / "broker-a")
+    slot = NodeSlot(NodeKind.BROKER, "a", "broker-a", reserve_free(BROKER_PORTS), tmp_path / "broker-a")
     security = ServerSecurity(ACCOUNT, Certificates("authority", "server", "key"))
     try:
         prepare(slot, ONE, ["127.0.0.1:9876"], security)

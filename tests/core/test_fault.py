@@ -76,7 +76,7 @@ ROW = """\
         "slow-disk",
         FaultTraits(
             Means.SETTING,
-            Role.BROKER,
+            NodeKind.BROKER,
             Effect.SILENCE,
             "slowed_brokers",
             begins="given a slow disk",

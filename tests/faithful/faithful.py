@@ -8,8 +8,8 @@ from random import Random
 import msgspec
 
 from rocketdiff.analysis.run_analysis import WITHOUT_SPARK, analyze
+from rocketdiff.core.arm import Arm
 from rocketdiff.core.errors import ExitCode
-from rocketdiff.core.events import Arm
 from rocketdiff.core.sends.plan import SendMode
 from rocketdiff.core.sends.records import Done, Hello
 from rocketdiff.core.subject import SubjectId

@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 
 from rocketdiff.cli.app import guarded
+from rocketdiff.core.arm import Arm
 from rocketdiff.core.errors import ExitCode
-from rocketdiff.core.events import Arm
 from rocketdiff.core.run_info import Guard
 from rocketdiff.traces.run_directory import RunDirectory
 from tests.analysis.synthetic import ORIGIN_NS, Story, write_run

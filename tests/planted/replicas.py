@@ -17,7 +17,7 @@ import msgspec
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from rocketdiff.core.events import Arm
+from rocketdiff.core.arm import Arm
 from rocketdiff.core.sends.message import ID_PROPERTY, body_digest, padded
 from rocketdiff.traces.layout import MANIFEST, table_file
 from rocketdiff.traces.manifest import CaseEntry, RunManifest, encode_manifest

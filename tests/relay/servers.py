@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 
-from rocketdiff.cluster.interface import Node, Role
+from rocketdiff.cluster.interface import Node
+from rocketdiff.core.tables.topology import NodeKind
 from tests.reference_impl.fake_broker import FakeCluster
 
 
@@ -18,11 +19,11 @@ class Servers:
 
     @property
     def name_servers(self) -> tuple[Node, ...]:
-        return (Node(Role.NAME_SERVER, "1", "name-server-1", self.fake.name_server.address, None),)
+        return (Node(NodeKind.NAME_SERVER, "1", "name-server-1", self.fake.name_server.address, None),)
 
     @property
     def brokers(self) -> tuple[Node, ...]:
-        return tuple(Node(Role.BROKER, name[-1], name, it.address, None) for name, it in self.fake.brokers.items())
+        return tuple(Node(NodeKind.BROKER, name[-1], name, it.address, None) for name, it in self.fake.brokers.items())
 
     @property
     def proxies(self) -> tuple[Node, ...]:

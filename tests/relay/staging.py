@@ -7,7 +7,7 @@ from itertools import count
 from pathlib import Path
 
 from rocketdiff.cluster.interface import Cluster
-from rocketdiff.core.events import Arm
+from rocketdiff.core.arm import Arm
 from rocketdiff.core.sends.plan import Plan, PlannedSend, SendKind
 from rocketdiff.core.sends.records import Attempt
 from rocketdiff.core.subject import SubjectId

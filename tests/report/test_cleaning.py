@@ -11,7 +11,8 @@ import msgspec
 import pytest
 from rich.console import Console
 
-from rocketdiff.core.events import Arm, ArmLost
+from rocketdiff.core.arm import Arm
+from rocketdiff.core.events import ArmLost
 from rocketdiff.core.text.plain_text import UNPRINTABLE
 from rocketdiff.report.cleaning import cleaned
 from rocketdiff.report.document import Document, decode, encode

@@ -8,6 +8,7 @@ from rich.console import Console
 
 from rocketdiff.core import events
 from rocketdiff.core.answers.verdict import CheckResult, Verdict
+from rocketdiff.core.arm import Arm
 from rocketdiff.core.subject import SubjectId
 from rocketdiff.core.tables.fault import FaultKind, FaultRecord
 from rocketdiff.report.terminal import TerminalListener
@@ -22,11 +23,11 @@ RUN: tuple[events.Event, ...] = (
     events.ClusterReady("two-masters", "processes", "5.3.3", ("broker-a", "broker-b"), ("name-server-1",), 4.87),
     events.CaseStarted(1, CASE, 450, 1, 9.0),
     events.ArmsStarted(1, 3.2),
-    events.SendsAnswered(1, events.Arm.BASELINE, 120),
+    events.SendsAnswered(1, Arm.BASELINE, 120),
     events.FaultInjected(1, PAUSED),
-    events.SendsAnswered(1, events.Arm.CANDIDATE, 131),
+    events.SendsAnswered(1, Arm.CANDIDATE, 131),
     events.FaultHealed(1, PAUSED),
-    events.ArmLost(1, events.Arm.CANDIDATE, "subject.died", "exit code 134 [core dumped]"),
+    events.ArmLost(1, Arm.CANDIDATE, "subject.died", "exit code 134 [core dumped]"),
     events.ReadBackStarted(1),
     events.CaseEnded(1, CASE, 450, 171, 12.25),
     events.ClusterClosed("two-masters"),

@@ -9,8 +9,8 @@ import pytest
 
 from rocketdiff.cluster.interface import NodeState
 from rocketdiff.cluster.operations.drain import Drained
+from rocketdiff.core.arm import Arm
 from rocketdiff.core.errors import ClusterError, EnvironmentMissing
-from rocketdiff.core.events import Arm
 from rocketdiff.core.security import OPEN
 from rocketdiff.core.subject import SubjectId
 from rocketdiff.core.tables.fault import FaultKind

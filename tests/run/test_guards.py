@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from rocketdiff.core.events import Arm
+from rocketdiff.core.arm import Arm
 from rocketdiff.core.resources import resource
 from rocketdiff.core.subject import SubjectId
 from rocketdiff.core.tables.fault import FaultRecord

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from rocketdiff.core.events import Arm
+from rocketdiff.core.arm import Arm
 from rocketdiff.core.run_info import Guard
 from rocketdiff.core.sends.plan import Plan, PlannedSend, SendKind
 from rocketdiff.core.sends.records import Send

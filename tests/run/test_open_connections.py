@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from rocketdiff.core.events import Arm
+from rocketdiff.core.arm import Arm
 from rocketdiff.run.case.open_connections import ConnectionWatch, Endpoint, held_by, open_sockets
 
 CLIENT = """

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from rocketdiff.core.events import Arm
+from rocketdiff.core.arm import Arm
 from rocketdiff.run.case.stall_watch import MeasuredStalls, StallWatch, is_stopped
 
 PARENT = "import subprocess, sys; print(subprocess.Popen(['sleep', '60']).pid, flush=True); sys.stdin.read()"

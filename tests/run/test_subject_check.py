@@ -14,8 +14,8 @@ import pytest
 
 from rocketdiff.cluster.interface import Cluster
 from rocketdiff.cluster.start import start_cluster
+from rocketdiff.core.arm import Arm
 from rocketdiff.core.errors import SubjectBroken
-from rocketdiff.core.events import Arm
 from rocketdiff.core.resources import import_path
 from rocketdiff.core.subject import ClientProtocol, SubjectId
 from rocketdiff.releases.artifacts.class_paths import client_class_path

@@ -10,7 +10,7 @@ from typing import cast
 import pytest
 
 from rocketdiff.cluster.interface import Cluster
-from rocketdiff.core.events import Arm
+from rocketdiff.core.arm import Arm
 from rocketdiff.core.sends.plan import Plan, PlannedSend, SendKind, SendMode
 from rocketdiff.core.sends.records import Attempt, Send
 from rocketdiff.run.case.wire_witness import ArmReport, WireStory, Witness

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from rocketdiff.core.events import Arm
+from rocketdiff.core.arm import Arm
 from rocketdiff.core.sends.plan import Plan, PlannedSend, SendKind
 from rocketdiff.core.subject import SubjectId
 from rocketdiff.core.tables.settings import ClientSettings

@@ -5,7 +5,7 @@ import sys
 import time
 from pathlib import Path
 
-from rocketdiff.core.events import Arm
+from rocketdiff.core.arm import Arm
 from rocketdiff.subjects.subject_process import SubjectProcess
 from tests.subjects.conftest import Scripted
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from rocketdiff.core.arm import Arm
 from rocketdiff.core.errors import SubjectBroken
-from rocketdiff.core.events import Arm
 from rocketdiff.core.resources import import_path
 from rocketdiff.core.subject import SubjectId
 from rocketdiff.subjects.registry import program_of

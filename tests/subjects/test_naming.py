@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from rocketdiff.core.arm import Arm
 from rocketdiff.core.errors import EnvironmentMissing, UsageError
-from rocketdiff.core.events import Arm
 from rocketdiff.core.subject import SubjectId
 from rocketdiff.judging.run_info import describe
 from rocketdiff.releases.catalogue import is_known_client

@@ -20,7 +20,7 @@ from rocketdiff.analysis.steps.causes import CROWDED_CODES
 from rocketdiff.cluster.interface import Cluster
 from rocketdiff.cluster.operations.drain import await_drained
 from rocketdiff.cluster.operations.stored import read_stored
-from rocketdiff.core.events import Arm
+from rocketdiff.core.arm import Arm
 from rocketdiff.core.sends.plan import Plan, PlannedSend, SendKind
 from rocketdiff.core.sends.records import Attempt
 from rocketdiff.core.subject import SubjectId

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from rocketdiff.core.arm import Arm
 from rocketdiff.core.errors import EnvironmentMissing, SubjectBroken
-from rocketdiff.core.events import Arm
 from rocketdiff.core.subject import SubjectId
 from rocketdiff.subjects.conversation import Stage
 from rocketdiff.subjects.program import Launch

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from rocketdiff.core.events import Arm
+from rocketdiff.core.arm import Arm
 from rocketdiff.core.run_info import Machine
 from rocketdiff.core.sends.plan import Plan, PlannedSend, SendKind
 from rocketdiff.core.tables.fault import FaultKind, FaultRecord

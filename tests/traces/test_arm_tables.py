@@ -6,7 +6,7 @@ from typing import TypeVar
 import msgspec
 import pytest
 
-from rocketdiff.core.events import Arm
+from rocketdiff.core.arm import Arm
 from rocketdiff.core.sends.outcome import Outcome
 from rocketdiff.core.sends.records import Attempt, RouteSeen, Send
 from rocketdiff.traces.arm_tables import arm_rows

@@ -9,8 +9,8 @@ from types import SimpleNamespace
 import msgspec
 import pytest
 
+from rocketdiff.core.arm import Arm
 from rocketdiff.core.errors import SubjectBroken
-from rocketdiff.core.events import Arm
 from rocketdiff.core.sends.records import Record
 from rocketdiff.core.subject import SubjectId
 from rocketdiff.protocol.records import decode_record

@@ -15,8 +15,8 @@ from types import SimpleNamespace
 import pyarrow as pa
 import pytest
 
+from rocketdiff.core.arm import Arm
 from rocketdiff.core.errors import EnvironmentMissing, TraceError, UsageError
-from rocketdiff.core.events import Arm
 from rocketdiff.core.resources import import_path
 from rocketdiff.core.sends.plan import Plan
 from rocketdiff.traces.manifest import Breach, CaseStatus, stamped

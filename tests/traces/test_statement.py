@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rocketdiff.core.arm import Arm
 from rocketdiff.core.errors import TraceError
-from rocketdiff.core.events import Arm
 from rocketdiff.traces.schema import SCHEMAS, TableName
 from rocketdiff.traces.sealed_file import (
     STATEMENT_KEY,

@@ -9,8 +9,8 @@ from types import SimpleNamespace
 import pyarrow.parquet as pq
 import pytest
 
+from rocketdiff.core.arm import Arm
 from rocketdiff.core.errors import TraceError
-from rocketdiff.core.events import Arm
 from rocketdiff.core.run_info import Guard
 from rocketdiff.traces.manifest import decode_manifest, encode_manifest, stamped
 from rocketdiff.traces.reader import read_table, require_whole

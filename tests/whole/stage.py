@@ -16,8 +16,8 @@ from rocketdiff.analysis.run_analysis import WITHOUT_SPARK
 from rocketdiff.cluster.interface import Cluster
 from rocketdiff.core.answers.policy import Policy
 from rocketdiff.core.answers.verdict import Verdict
+from rocketdiff.core.arm import Arm
 from rocketdiff.core.errors import ExitCode
-from rocketdiff.core.events import Arm
 from rocketdiff.core.resources import import_path
 from rocketdiff.judging.judge_runs import judge_runs
 from rocketdiff.ledger.model import Ledger

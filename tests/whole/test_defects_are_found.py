@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from rocketdiff.cluster.interface import Cluster
+from rocketdiff.core.arm import Arm
 from rocketdiff.core.errors import ExitCode
-from rocketdiff.core.events import Arm
 from rocketdiff.traces.run_directory import RunDirectory
 from tests.whole.stage import decided, judge, run_pair, signatures
 

@@ -15,10 +15,11 @@ from rocketdiff.cluster.external import undo_log
 from rocketdiff.cluster.external.cluster_file import read
 from rocketdiff.cluster.external.described import NamedTopology
 from rocketdiff.cluster.external.inspect import inspect_brokers
-from rocketdiff.cluster.interface import Cluster, Role, nodes_of
+from rocketdiff.cluster.interface import Cluster, nodes_of
 from rocketdiff.cluster.launched.command_line import installed, java_command
 from rocketdiff.cluster.processes.launch import start_processes
 from rocketdiff.core.errors import ExitCode
+from rocketdiff.core.tables.topology import NodeKind
 from rocketdiff.traces.reader import read_table
 from rocketdiff.traces.run_directory import RunDirectory
 from rocketdiff.traces.schema import TableName
@@ -116,7 +117,7 @@ def stand_in(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StandIn]:
         for node in nodes_of(cluster):
             (folder / f"{node.name}.pid").write_text(f"{node.pid}\n")
         for node in cluster.brokers:
-            broker = shlex.join(java_command(theirs, Role.BROKER, folder / "cluster" / node.name))
+            broker = shlex.join(java_command(theirs, NodeKind.BROKER, folder / "cluster" / node.name))
             text = START.format(broker=broker, name=node.name, tests=os.getpid())
             (folder / f"start-{node.name}.sh").write_text(text)
         stand_in = StandIn(f"stand-in-{uuid.uuid4().hex[:8]}", cluster, folder)

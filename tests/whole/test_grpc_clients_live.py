@@ -10,7 +10,7 @@ from rocketdiff.cluster.interface import Cluster
 from rocketdiff.cluster.operations.admin import REQUEST_TIMEOUT_MS
 from rocketdiff.cluster.operations.proxies import METADATA
 from rocketdiff.cluster.start import start_cluster
-from rocketdiff.core.events import Arm
+from rocketdiff.core.arm import Arm
 from rocketdiff.core.subject import ClientProtocol
 from rocketdiff.grpc.call import unary
 from rocketdiff.grpc.messages import QUERY_ROUTE, Code, query_route, route_answer

@@ -22,8 +22,8 @@ from rocketdiff.cluster.launched.certificates import certificates
 from rocketdiff.cluster.operations import admin
 from rocketdiff.cluster.security_file import read
 from rocketdiff.cluster.start import backend_named
+from rocketdiff.core.arm import Arm
 from rocketdiff.core.errors import ClusterError, ExitCode, SubjectBroken
-from rocketdiff.core.events import Arm
 from rocketdiff.core.files import private_file
 from rocketdiff.core.resources import import_path
 from rocketdiff.core.security import Account, Security

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from rocketdiff.cluster.interface import Cluster
+from rocketdiff.core.arm import Arm
 from rocketdiff.core.errors import ExitCode
-from rocketdiff.core.events import Arm
 from rocketdiff.judging.ledgers import LedgerChoice
 from rocketdiff.judging.ledgers import load as load_ledger
 from rocketdiff.ledger.model import Ledger

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from rocketdiff.cluster.interface import Cluster
+from rocketdiff.core.arm import Arm
 from rocketdiff.core.errors import ExitCode
-from rocketdiff.core.events import Arm
 from rocketdiff.traces.reader import read_table
 from rocketdiff.traces.run_directory import RunDirectory
 from rocketdiff.traces.schema import TableName

@@ -51,7 +51,7 @@ from rocketdiff.analysis.steps.attempts_in_context import FaultTimes, attempts_i
 from rocketdiff.analysis.steps.reconciled import StoredCopies, reconciled
 from rocketdiff.analysis.steps.replayed import called, replayed
 from rocketdiff.analysis.steps.rulebook import Rulebook, rulebook_for
-from rocketdiff.core.events import Arm
+from rocketdiff.core.arm import Arm
 from rocketdiff.core.tables.checks import OF_QUEUES
 from rocketdiff.core.tables.knowable import PROXY_CHOOSES, unknowable
 from rocketdiff.core.tables.topology import topology_named

@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow as pa
 
 from rocketdiff.analysis.send_view import SendView
-from rocketdiff.core.events import Arm
+from rocketdiff.core.arm import Arm
 from rocketdiff.core.sends.outcome import Outcome
 from rocketdiff.core.sends.plan import SendKind, SendMode
 from rocketdiff.core.sends.records import Attempt, Send

@@ -12,8 +12,8 @@ from rocketdiff.analysis.outages import outage_counts
 from rocketdiff.analysis.summaries import CaseKey, DifferenceCluster, Summaries
 from rocketdiff.core.answers.evidence import Evidence, Standing, TraceCounts
 from rocketdiff.core.answers.verdict import Divergence, Example, Severity
+from rocketdiff.core.arm import Arm
 from rocketdiff.core.errors import TraceError
-from rocketdiff.core.events import Arm
 from rocketdiff.core.tables.checks import IMPLICIT
 from rocketdiff.core.tables.fault import FaultRecord
 from rocketdiff.traces.manifest import RunManifest

@@ -10,7 +10,7 @@ from rocketdiff.analysis.send_view import SendView
 from rocketdiff.analysis.steps.aligned import AlignedSend
 from rocketdiff.core.answers.plots import LaneAttempt
 from rocketdiff.core.answers.verdict import CallEnd, SideExample, StoredAt
-from rocketdiff.core.events import Arm
+from rocketdiff.core.arm import Arm
 from rocketdiff.core.sends.records import NS_PER_MS, Attempt
 
 

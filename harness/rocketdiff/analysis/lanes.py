@@ -16,7 +16,7 @@ from rocketdiff.analysis.columns.arm_columns import Ints, is_word
 from rocketdiff.analysis.facts import DifferenceFact, LaneBar
 from rocketdiff.analysis.steps.attempts_in_context import FaultTimes
 from rocketdiff.analysis.summaries import ease
-from rocketdiff.core.events import Arm
+from rocketdiff.core.arm import Arm
 from rocketdiff.core.sends.outcome import Outcome
 from rocketdiff.traces.schema import TableName
 

@@ -12,7 +12,7 @@ from rocketdiff.analysis.checks.case_facts import CaseFacts
 from rocketdiff.analysis.checks.pairing import is_sound
 from rocketdiff.analysis.steps.attempts_in_context import FaultTimes, Outage
 from rocketdiff.core.answers.evidence import SpellCount
-from rocketdiff.core.events import Arm
+from rocketdiff.core.arm import Arm
 
 MET = "spell.met"
 """Tally of attempts on a paused broker, by episode of the outage."""

@@ -23,7 +23,7 @@ from rocketdiff.core.answers.plots import (
     Plots,
     SwimLanes,
 )
-from rocketdiff.core.events import Arm
+from rocketdiff.core.arm import Arm
 from rocketdiff.core.sends.records import NS_PER_MS
 from rocketdiff.statistics.survival import kaplan_meier
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 
-from rocketdiff.core.events import Arm
+from rocketdiff.core.arm import Arm
 from rocketdiff.core.sends.records import Attempt, Send
 from rocketdiff.core.tables.fault import FaultRecord
 from rocketdiff.oracle.producer.judgement import SendJudgement

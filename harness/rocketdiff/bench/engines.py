@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rocketdiff.analysis.spark.session import session
-from rocketdiff.core.events import Arm
+from rocketdiff.core.arm import Arm
 from rocketdiff.traces.layout import table_file
 from rocketdiff.traces.run_directory import RunDirectory
 from rocketdiff.traces.schema import TableName

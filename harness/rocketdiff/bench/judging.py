@@ -30,7 +30,7 @@ from rocketdiff.analysis.columns.case_columns import case_columns
 from rocketdiff.analysis.memory import KEEPS_MEMORY
 from rocketdiff.analysis.steps.rulebook import rulebook_for
 from rocketdiff.bench.engines import EngineTime, measure_engines
-from rocketdiff.core.events import Arm
+from rocketdiff.core.arm import Arm
 from rocketdiff.core.run_info import Machine
 from rocketdiff.core.tables.fault import FaultKind
 from rocketdiff.core.tables.settings import ClientSettings

@@ -14,8 +14,7 @@ from typing import Protocol, Self, TypeVar, runtime_checkable
 
 from rocketdiff.core.errors import UsageError
 from rocketdiff.core.security import OPEN, Security
-from rocketdiff.core.tables.topology import Role as Role  # noqa: PLC0414 - part of this interface
-from rocketdiff.core.tables.topology import Topology
+from rocketdiff.core.tables.topology import NodeKind, Topology
 
 LOOPBACK = "127.0.0.1"
 
@@ -48,7 +47,7 @@ class Node:
     connections require.
     """
 
-    role: Role
+    role: NodeKind
     letter: str
     name: str
     address: str

@@ -7,20 +7,13 @@ seconds, except in the ``FaultRecord`` of a fault's events.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
 from typing import Protocol
 
 from rocketdiff.core.answers.verdict import CheckResult
+from rocketdiff.core.arm import Arm
 from rocketdiff.core.subject import SubjectId
 from rocketdiff.core.tables.fault import FaultRecord
-
-
-class Arm(StrEnum):
-    """The two sides of a case; the baseline is the first subject named."""
-
-    BASELINE = "baseline"
-    CANDIDATE = "candidate"
 
 
 @dataclass(frozen=True, slots=True)

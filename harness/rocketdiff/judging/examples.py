@@ -8,8 +8,8 @@ from rocketdiff.analysis.steps.rulebook import ArmRules, is_asynchronous
 from rocketdiff.core.answers.plots import LaneAttempt
 from rocketdiff.core.answers.policy import Policy
 from rocketdiff.core.answers.verdict import CheckResult
+from rocketdiff.core.arm import Arm
 from rocketdiff.core.errors import HarnessError
-from rocketdiff.core.events import Arm
 from rocketdiff.core.run_info import RunInfo
 from rocketdiff.core.sends.records import Send
 from rocketdiff.core.subject import SubjectId

@@ -7,8 +7,8 @@ from rocketdiff.analysis.case_trace import CaseTrace, read_case
 from rocketdiff.analysis.send_view import Copy, SendView
 from rocketdiff.analysis.steps.reconciled import StoredCopies
 from rocketdiff.analysis.steps.rulebook import tells_causes
+from rocketdiff.core.arm import Arm
 from rocketdiff.core.errors import UsageError
-from rocketdiff.core.events import Arm
 from rocketdiff.core.sends.message import ID_PROPERTY, sys_flag_text
 from rocketdiff.core.sends.plan import SendMode
 from rocketdiff.core.sends.records import NS_PER_MS

@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from rocketdiff import __version__
+from rocketdiff.core.arm import Arm
 from rocketdiff.core.errors import TraceError
-from rocketdiff.core.events import Arm
 from rocketdiff.core.resources import resource
 from rocketdiff.core.run_info import CaseInfo, Guard, RunInfo, SubjectInfo
 from rocketdiff.core.tables.fault import FaultSpec, fault_counts

@@ -15,8 +15,8 @@ from typing import Any
 
 from rocketdiff.analysis.case_trace import CaseTrace, read_case
 from rocketdiff.analysis.steps.rulebook import ArmRules, is_asynchronous
+from rocketdiff.core.arm import Arm
 from rocketdiff.core.errors import ExitCode, UsageError
-from rocketdiff.core.events import Arm
 from rocketdiff.core.files import read_text
 from rocketdiff.core.sends.plan import SendMode
 from rocketdiff.core.sends.records import Send

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rocketdiff.cluster.interface import Cluster
-from rocketdiff.core.events import Arm
+from rocketdiff.core.arm import Arm
 from rocketdiff.core.sends.plan import Plan, PlannedSend, SendKind
 from rocketdiff.core.tables.settings import ClientSettings
 from rocketdiff.protocol.transcript import Transcript

@@ -13,8 +13,8 @@ from pathlib import Path
 import msgspec
 import pyarrow as pa
 
+from rocketdiff.core.arm import Arm
 from rocketdiff.core.errors import HarnessError, TraceError, UsageError
-from rocketdiff.core.events import Arm
 from rocketdiff.judging.run_info import describe
 from rocketdiff.record.storage.files import PartWriter, RecordPlace
 from rocketdiff.record.storage.store import Batch

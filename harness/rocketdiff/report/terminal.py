@@ -19,6 +19,7 @@ from rich.progress import (
 
 from rocketdiff.core import events
 from rocketdiff.core.answers.verdict import Verdict
+from rocketdiff.core.arm import Arm
 from rocketdiff.core.tables.fault import FaultRecord
 from rocketdiff.core.text.plain_text import plain_line
 from rocketdiff.report.words.signs import plural
@@ -39,7 +40,7 @@ class TerminalListener:
         self._run: events.RunStarted | None = None
         self._stage: TaskID | None = None
         self._cases: TaskID | None = None
-        self._sends: dict[events.Arm, int] = {}
+        self._sends: dict[Arm, int] = {}
 
     def on_event(self, event: events.Event) -> None:
         match event:

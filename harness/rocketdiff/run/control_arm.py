@@ -13,7 +13,7 @@ from typing import Self
 from rocketdiff.analysis.run_analysis import WITHOUT_SPARK
 from rocketdiff.core.answers.policy import Policy
 from rocketdiff.core.answers.verdict import CheckResult
-from rocketdiff.core.events import Arm
+from rocketdiff.core.arm import Arm
 from rocketdiff.core.run_info import Guard
 from rocketdiff.judging.judge_runs import judge_runs
 from rocketdiff.ledger.model import Ledger

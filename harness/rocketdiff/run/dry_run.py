@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from rocketdiff.cluster.backend import Backend
-from rocketdiff.core.events import Arm
+from rocketdiff.core.arm import Arm
 from rocketdiff.core.tables.fault import fault_sentence
 from rocketdiff.report.words.signs import duration, plural
 from rocketdiff.run.control_arm import FOLDER, control_cases

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from rocketdiff import __version__
-from rocketdiff.core.events import Arm
+from rocketdiff.core.arm import Arm
 from rocketdiff.core.tables.topology import topology_named
 from rocketdiff.judging.run_info import file_named
 from rocketdiff.releases.jdk import find_java

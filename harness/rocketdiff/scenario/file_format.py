@@ -13,7 +13,7 @@ from rocketdiff.core.tables.checks import ASKED, STATISTICAL
 from rocketdiff.core.tables.fault import FaultKind, Means
 from rocketdiff.core.tables.settings import CLIENT_SETTINGS, ClientSettings, Unit
 from rocketdiff.core.tables.suites import SUITES
-from rocketdiff.core.tables.topology import TOPOLOGIES, Role
+from rocketdiff.core.tables.topology import TOPOLOGIES, NodeKind
 from rocketdiff.documents.part import Part
 
 FORMAT = 1
@@ -22,7 +22,7 @@ FORMAT = 1
 Unique = Field(json_schema_extra={"uniqueItems": True})
 
 
-def _kinds(means: Means, *roles: Role, has_delay: bool = False) -> tuple[str, ...]:
+def _kinds(means: Means, *roles: NodeKind, has_delay: bool = False) -> tuple[str, ...]:
     """Names of the faults that have the same fields in a file."""
     traits = {kind.value: kind.traits for kind in FaultKind}
     return tuple(
@@ -48,14 +48,14 @@ else:  # closed sets from the tables of core
     DurationCheck = Literal[STATISTICAL]
     SuiteName = Literal[tuple(SUITES)]
     TopologyName = Literal[tuple(TOPOLOGIES)]
-    PauseKind = Literal[_kinds(Means.PAUSE, Role.BROKER, Role.SLAVE)]
-    KillKind = Literal[_kinds(Means.KILL, Role.BROKER, Role.SLAVE)]
-    NameServerPauseKind = Literal[_kinds(Means.PAUSE, Role.NAME_SERVER)]
-    ProxyPauseKind = Literal[_kinds(Means.PAUSE, Role.PROXY)]
-    ProxyKillKind = Literal[_kinds(Means.KILL, Role.PROXY)]
-    SettingKind = Literal[_kinds(Means.SETTING, Role.BROKER)]
-    WireKind = Literal[_kinds(Means.RELAY, Role.BROKER)]
-    WireDelayKind = Literal[_kinds(Means.RELAY, Role.BROKER, has_delay=True)]
+    PauseKind = Literal[_kinds(Means.PAUSE, NodeKind.BROKER, NodeKind.SLAVE)]
+    KillKind = Literal[_kinds(Means.KILL, NodeKind.BROKER, NodeKind.SLAVE)]
+    NameServerPauseKind = Literal[_kinds(Means.PAUSE, NodeKind.NAME_SERVER)]
+    ProxyPauseKind = Literal[_kinds(Means.PAUSE, NodeKind.PROXY)]
+    ProxyKillKind = Literal[_kinds(Means.KILL, NodeKind.PROXY)]
+    SettingKind = Literal[_kinds(Means.SETTING, NodeKind.BROKER)]
+    WireKind = Literal[_kinds(Means.RELAY, NodeKind.BROKER)]
+    WireDelayKind = Literal[_kinds(Means.RELAY, NodeKind.BROKER, has_delay=True)]
 Row = Annotated[str, Field(pattern=r"^[A-G][1-9][0-9]?$")]
 BodyBytes = Annotated[int, Field(ge=1, le=4_194_304, description="At most maxMessageSize, 4 MiB in every release.")]
 Argument = Annotated[int, Field(ge=0, le=2**31 - 1)]

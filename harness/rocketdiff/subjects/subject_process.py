@@ -13,8 +13,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from rocketdiff.core.arm import Arm
 from rocketdiff.core.errors import EnvironmentMissing, SubjectBroken
-from rocketdiff.core.events import Arm
 from rocketdiff.core.security import hidden, secrets_in
 from rocketdiff.core.sends.plan import Plan, SendMode
 from rocketdiff.core.sends.records import Hello, Ready

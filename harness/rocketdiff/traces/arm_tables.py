@@ -12,7 +12,7 @@ from enum import StrEnum
 from operator import attrgetter
 from typing import TypeVar
 
-from rocketdiff.core.events import Arm
+from rocketdiff.core.arm import Arm
 from rocketdiff.core.sends.message import carried_text
 from rocketdiff.core.sends.plan import PlannedSend, SendMode
 from rocketdiff.core.sends.records import NEVER_CALLED_BACK, Attempt, RouteSeen, Send

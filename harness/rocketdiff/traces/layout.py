@@ -3,8 +3,8 @@
 import re
 from pathlib import Path, PurePosixPath
 
+from rocketdiff.core.arm import Arm
 from rocketdiff.core.errors import TraceError
-from rocketdiff.core.events import Arm
 from rocketdiff.traces.schema import TableName
 
 MANIFEST = "run.json"

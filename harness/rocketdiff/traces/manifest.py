@@ -13,8 +13,8 @@ from enum import StrEnum
 
 import msgspec
 
+from rocketdiff.core.arm import Arm
 from rocketdiff.core.errors import TraceError
-from rocketdiff.core.events import Arm
 from rocketdiff.core.run_info import Guard, Machine
 from rocketdiff.core.tables.settings import ClientSettings
 from rocketdiff.traces.journal import CLIENT

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from rocketdiff.core.arm import Arm
 from rocketdiff.core.errors import TraceError
-from rocketdiff.core.events import Arm
 from rocketdiff.traces.layout import case_and_arm, table_file
 from rocketdiff.traces.manifest import CaseEntry, CaseStatus
 from rocketdiff.traces.run_directory import RunDirectory

@@ -15,8 +15,8 @@ from typing import Protocol, Self
 
 import msgspec
 
+from rocketdiff.core.arm import Arm
 from rocketdiff.core.errors import TraceError, UsageError
-from rocketdiff.core.events import Arm
 from rocketdiff.core.run_info import Guard
 from rocketdiff.core.sends.plan import Plan, PlannedSend
 from rocketdiff.core.tables.fault import FaultRecord

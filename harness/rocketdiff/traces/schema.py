@@ -10,8 +10,8 @@ from enum import StrEnum
 
 import pyarrow as pa
 
+from rocketdiff.core.arm import Arm
 from rocketdiff.core.errors import TraceError
-from rocketdiff.core.events import Arm
 
 SCHEMA_VERSION = "1.7"
 

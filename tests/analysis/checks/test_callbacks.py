@@ -11,7 +11,7 @@ from rocketdiff.analysis.checks.sending.by_rules.callbacks import EXCUSED, NEVER
 from rocketdiff.analysis.checks.sending.by_rules.queue_choice import WRONG_WITNESS, QueueChoice
 from rocketdiff.analysis.steps.attempts_in_context import FaultTimes
 from rocketdiff.core.answers.evidence import Standing
-from rocketdiff.core.events import Arm
+from rocketdiff.core.arm import Arm
 from rocketdiff.core.sends.plan import SendKind, SendMode
 from rocketdiff.core.sends.records import NEVER_CALLED_BACK, Attempt, Send
 from rocketdiff.core.tables.fault import FaultKind, FaultRecord

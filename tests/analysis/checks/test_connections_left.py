@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 
 from rocketdiff.core.answers.verdict import Verdict
+from rocketdiff.core.arm import Arm
 from rocketdiff.core.errors import ExitCode
-from rocketdiff.core.events import Arm
 from rocketdiff.traces.manifest import Breach, ConnectionSample
 from rocketdiff.traces.reader import read_table
 from rocketdiff.traces.run_directory import RunDirectory

@@ -9,7 +9,7 @@ from rocketdiff.analysis.checks.case_facts import CaseFacts
 from rocketdiff.analysis.checks.storage.content import Content
 from rocketdiff.analysis.checks.storage.order import Order
 from rocketdiff.analysis.send_view import Copy, SendView
-from rocketdiff.core.events import Arm
+from rocketdiff.core.arm import Arm
 from rocketdiff.core.sends.message import body_digest, padded, properties_text
 from rocketdiff.core.sends.plan import SendKind, SendMode
 from rocketdiff.traces.manifest import ClockAnchor

@@ -12,7 +12,7 @@ from rocketdiff.analysis.checks.sending.by_rules.replay_checks import JUDGED, RU
 from rocketdiff.analysis.checks.storage import content, delay, duplication, loss, order
 from rocketdiff.core.answers.evidence import Evidence, Standing
 from rocketdiff.core.answers.verdict import Divergence, Example, Severity
-from rocketdiff.core.events import Arm
+from rocketdiff.core.arm import Arm
 from rocketdiff.core.tables.fault import FaultKind
 from rocketdiff.core.tables.settings import ClientSettings
 from tests.analysis.by_hand import ENTRY, SUBJECTS, S, fault

@@ -12,7 +12,7 @@ from rocketdiff.analysis.checks.sending.durations.failover_time import PER_TIMEO
 from rocketdiff.analysis.checks.sending.durations.timing import Timing
 from rocketdiff.core.answers.evidence import Standing
 from rocketdiff.core.answers.verdict import Severity
-from rocketdiff.core.events import Arm
+from rocketdiff.core.arm import Arm
 from rocketdiff.core.sends.plan import SendKind
 from rocketdiff.core.sends.records import Attempt
 from rocketdiff.core.tables.fault import FaultKind, FaultRecord

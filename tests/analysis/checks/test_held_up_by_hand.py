@@ -7,8 +7,8 @@ import pytest
 from rocketdiff.analysis.checks.case_facts import CaseFacts
 from rocketdiff.analysis.checks.sending.by_rules import attempts
 from rocketdiff.analysis.checks.sending.durations.held_up import HeldUp
+from rocketdiff.core.arm import Arm
 from rocketdiff.core.errors import ExitCode
-from rocketdiff.core.events import Arm
 from rocketdiff.core.sends.plan import SendMode
 from tests.analysis.by_hand import MS, ended, facts_of, made, pair, signatures, tried
 

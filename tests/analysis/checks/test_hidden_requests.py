@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 
 from rocketdiff.core.answers.verdict import Verdict
+from rocketdiff.core.arm import Arm
 from rocketdiff.core.errors import ExitCode
-from rocketdiff.core.events import Arm
 from rocketdiff.core.run_info import Guard
 from rocketdiff.core.sends.plan import SendMode
 from rocketdiff.core.sends.records import Attempt

@@ -15,8 +15,8 @@ from rocketdiff.analysis.checks.sending.results.connections_left import (
     LeftByRule,
     paired,
 )
+from rocketdiff.core.arm import Arm
 from rocketdiff.core.errors import ExitCode
-from rocketdiff.core.events import Arm
 from rocketdiff.core.tables.fault import FaultKind
 from rocketdiff.traces.manifest import Breach, ConnectionSample
 from tests.analysis.by_hand import ENTRY, MS, SUBJECTS, S, ended, facts_of, fault, made, pair, tried

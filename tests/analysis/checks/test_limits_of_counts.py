@@ -10,8 +10,8 @@ from rocketdiff.analysis.checks.sending.by_rules.replay_checks import JUDGED, RU
 from rocketdiff.analysis.checks.sending.results import outcomes_evaluation
 from rocketdiff.core.answers.evidence import Evidence
 from rocketdiff.core.answers.verdict import Severity, Verdict
+from rocketdiff.core.arm import Arm
 from rocketdiff.core.errors import ExitCode
-from rocketdiff.core.events import Arm
 from rocketdiff.core.tables.settings import ClientSettings
 from rocketdiff.verdict.counts import with_counts_told
 from tests.analysis.by_hand import ENTRY, SUBJECTS, ended

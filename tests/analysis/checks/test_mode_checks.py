@@ -19,7 +19,7 @@ from rocketdiff.analysis.facts import DifferenceFact
 from rocketdiff.analysis.send_view import Copy, Fate, SendView
 from rocketdiff.analysis.steps.aligned import AlignedSend
 from rocketdiff.analysis.steps.attempts_in_context import FaultTimes
-from rocketdiff.core.events import Arm
+from rocketdiff.core.arm import Arm
 from rocketdiff.core.sends.message import body_digest, padded, properties_text
 from rocketdiff.core.sends.plan import SendKind, SendMode
 from rocketdiff.core.sends.records import Send

@@ -13,8 +13,8 @@ from rocketdiff.analysis.checks.sending.results import outcomes_evaluation
 from rocketdiff.analysis.checks.sending.results.outcomes import Outcomes
 from rocketdiff.analysis.send_view import Copy
 from rocketdiff.analysis.steps.causes import Causes
+from rocketdiff.core.arm import Arm
 from rocketdiff.core.errors import ExitCode
-from rocketdiff.core.events import Arm
 from rocketdiff.core.sends.plan import SendMode
 from rocketdiff.core.sends.records import NEVER_CALLED_BACK, Attempt
 from rocketdiff.core.tables.fault import FaultKind, FaultRecord

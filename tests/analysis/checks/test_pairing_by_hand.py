@@ -12,7 +12,7 @@ from rocketdiff.analysis.checks.sending.durations.timing import BLOCKED_SEND
 from rocketdiff.analysis.facts import EpisodeValue
 from rocketdiff.core.answers.evidence import Ending, Standing
 from rocketdiff.core.answers.verdict import Severity
-from rocketdiff.core.events import Arm
+from rocketdiff.core.arm import Arm
 from rocketdiff.core.run_info import Guard
 from rocketdiff.core.tables.fault import FaultKind
 from rocketdiff.core.tables.settings import ClientSettings

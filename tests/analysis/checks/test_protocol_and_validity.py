@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from rocketdiff.core.answers.evidence import Evidence, Standing
-from rocketdiff.core.events import Arm
+from rocketdiff.core.arm import Arm
 from rocketdiff.core.run_info import Guard
 from rocketdiff.traces.manifest import Breach, stamped
 from rocketdiff.traces.run_directory import RunDirectory

@@ -12,7 +12,7 @@ from rocketdiff.analysis.checks.sending.by_rules.avoidance import Avoidance
 from rocketdiff.analysis.checks.sending.by_rules.error_kind import ErrorKind
 from rocketdiff.analysis.checks.sending.by_rules.queue_choice import QueueChoice
 from rocketdiff.analysis.send_view import Copy, Phase
-from rocketdiff.core.events import Arm
+from rocketdiff.core.arm import Arm
 from rocketdiff.core.sends.records import Attempt
 from rocketdiff.core.tables.fault import FaultRecord
 from rocketdiff.core.tables.settings import ClientSettings

@@ -8,8 +8,8 @@ import pytest
 from rocketdiff.analysis.checks.case_facts import CaseFacts
 from rocketdiff.analysis.checks.protocol import protocol, validity
 from rocketdiff.core.answers.evidence import Standing
+from rocketdiff.core.arm import Arm
 from rocketdiff.core.errors import ExitCode
-from rocketdiff.core.events import Arm
 from rocketdiff.core.run_info import Guard
 from rocketdiff.core.tables.fault import FaultKind, FaultRecord
 from rocketdiff.traces.manifest import ArmSummary, Breach, CaseStatus

@@ -8,8 +8,8 @@ import pytest
 from rocketdiff.analysis.checks.case_facts import CaseFacts, TallyKey
 from rocketdiff.analysis.checks.sending.by_rules.start_positions import STARTS, TOGETHER, pooled
 from rocketdiff.core.answers.evidence import Evidence
+from rocketdiff.core.arm import Arm
 from rocketdiff.core.errors import ExitCode
-from rocketdiff.core.events import Arm
 from rocketdiff.traces.manifest import CaseStatus
 from rocketdiff.traces.run_directory import RunDirectory
 from rocketdiff.verdict.counts import with_counts_told

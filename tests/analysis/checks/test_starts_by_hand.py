@@ -12,8 +12,8 @@ from rocketdiff.analysis.checks.sending.by_rules.start_positions import STARTS, 
 from rocketdiff.analysis.fact_collector import FactCollector
 from rocketdiff.analysis.facts import DifferenceFact
 from rocketdiff.core.answers.evidence import Concentration
+from rocketdiff.core.arm import Arm
 from rocketdiff.core.errors import ExitCode
-from rocketdiff.core.events import Arm
 from rocketdiff.core.sends.plan import SendKind, SendMode
 from rocketdiff.traces.manifest import CaseEntry
 from rocketdiff.verdict.counts import with_counts_told

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from rocketdiff.core.answers.evidence import Standing
-from rocketdiff.core.events import Arm
+from rocketdiff.core.arm import Arm
 from rocketdiff.core.run_info import Guard
 from rocketdiff.traces.manifest import Breach, CaseStatus
 from tests.analysis.by_hand import ENTRY

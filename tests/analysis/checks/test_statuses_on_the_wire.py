@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import pytest
 
+from rocketdiff.core.arm import Arm
 from rocketdiff.core.errors import ExitCode
-from rocketdiff.core.events import Arm
 from rocketdiff.core.run_info import Guard
 from rocketdiff.core.sends.records import Attempt
 from rocketdiff.protocol.records import encode_record

@@ -12,8 +12,8 @@ from rocketdiff.analysis.checks.storage.duplication import Duplication
 from rocketdiff.analysis.checks.storage.loss import Loss, note_strays
 from rocketdiff.analysis.send_view import Copy, Fate
 from rocketdiff.analysis.steps.reconciled import Stray
+from rocketdiff.core.arm import Arm
 from rocketdiff.core.errors import ExitCode
-from rocketdiff.core.events import Arm
 from rocketdiff.core.sends.plan import SendMode
 from rocketdiff.core.sends.records import Attempt
 from rocketdiff.core.tables.fault import FaultRecord

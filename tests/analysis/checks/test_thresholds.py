@@ -13,8 +13,8 @@ from rocketdiff.analysis.checks.sending.durations.timing import BLOCKED_SEND
 from rocketdiff.analysis.facts import EpisodeValue
 from rocketdiff.core.answers.evidence import Ending, Evidence, Standing
 from rocketdiff.core.answers.verdict import CheckResult, Severity, Verdict
+from rocketdiff.core.arm import Arm
 from rocketdiff.core.errors import ExitCode
-from rocketdiff.core.events import Arm
 from rocketdiff.core.tables.settings import ClientSettings
 from rocketdiff.traces.manifest import CaseEntry, CaseStatus, Tolerance
 from rocketdiff.traces.run_directory import RunDirectory

@@ -10,7 +10,7 @@ import pyarrow as pa
 from rocketdiff.analysis.case_pass import judge_case
 from rocketdiff.analysis.case_trace import CaseTrace, TableKey, read_case
 from rocketdiff.analysis.facts import CaseFact
-from rocketdiff.core.events import Arm
+from rocketdiff.core.arm import Arm
 from rocketdiff.core.sends.plan import SendKind
 from rocketdiff.core.tables.fault import FaultKind
 from rocketdiff.core.tables.settings import ClientSettings

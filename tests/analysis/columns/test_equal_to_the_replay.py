@@ -18,7 +18,7 @@ from rocketdiff.analysis.case_trace import CaseTrace, read_case
 from rocketdiff.analysis.columns import case_columns as columns_module
 from rocketdiff.analysis.columns.case_columns import CaseColumns, case_columns
 from rocketdiff.analysis.steps.rulebook import rulebook_for
-from rocketdiff.core.events import Arm
+from rocketdiff.core.arm import Arm
 from rocketdiff.traces.manifest import CaseStatus
 from rocketdiff.traces.run_directory import RunDirectory
 from rocketdiff.traces.schema import TableName

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from rocketdiff.analysis.case_pass import judge_case
 from rocketdiff.analysis.case_trace import CaseTrace, read_case
 from rocketdiff.analysis.facts import CaseFact, DifferenceFact, EpisodeValue, Tally
-from rocketdiff.core.events import Arm
+from rocketdiff.core.arm import Arm
 from rocketdiff.core.tables.checks import CHECKS
 from rocketdiff.record import judge as record_judge
 from rocketdiff.record.facts import silver

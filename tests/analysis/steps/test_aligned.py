@@ -2,7 +2,7 @@
 
 from rocketdiff.analysis.send_view import SendView
 from rocketdiff.analysis.steps.aligned import aligned
-from rocketdiff.core.events import Arm
+from rocketdiff.core.arm import Arm
 
 
 def side(arm: Arm, thread: int, send: int) -> SendView:

@@ -4,7 +4,7 @@ import pytest
 
 from rocketdiff.analysis.send_view import FaultContext, Phase, SendView
 from rocketdiff.analysis.steps.attempts_in_context import FaultTimes, attempts_in_context
-from rocketdiff.core.events import Arm
+from rocketdiff.core.arm import Arm
 from rocketdiff.core.sends.outcome import Outcome
 from rocketdiff.core.sends.records import Attempt
 from rocketdiff.core.tables.fault import FaultKind, FaultRecord

@@ -11,7 +11,7 @@ from rocketdiff.analysis.steps.excuses import Excuses, HeldConnections
 from rocketdiff.analysis.steps.replayed import forgiven
 from rocketdiff.analysis.steps.torn_connections import TornConnections
 from rocketdiff.core.answers.evidence import Evidence
-from rocketdiff.core.events import Arm
+from rocketdiff.core.arm import Arm
 from rocketdiff.core.sends.records import Attempt
 from rocketdiff.core.tables.fault import FaultKind, FaultRecord
 from rocketdiff.core.tables.settings import ClientSettings

@@ -12,11 +12,11 @@ from rocketdiff.cluster.containers.engine import RUN_LABEL
 from rocketdiff.cluster.containers.images import ServerImage
 from rocketdiff.cluster.containers.networking import NetworkMode, ServerPlan
 from rocketdiff.cluster.containers.servers import ContainerServers
-from rocketdiff.cluster.interface import NodeState, Role
+from rocketdiff.cluster.interface import NodeState
 from rocketdiff.cluster.launched.node_slot import reserve_slots
 from rocketdiff.cluster.launched.server_set import ServerEnded
 from rocketdiff.core.errors import ClusterError, EnvironmentMissing, UsageError
-from rocketdiff.core.tables.topology import topology_named
+from rocketdiff.core.tables.topology import NodeKind, topology_named
 from tests.cluster.containers.fakes import FakeContainer, FakeNetwork, FakeWorld
 
 PLAN = ServerPlan(files={}, command=(), environment={}, ports=())
@@ -221,7 +221,7 @@ def test_a_node_that_there_is_not_is_the_users_mistake(servers: ContainerServers
     """An unknown node is a usage error."""
     with pytest.raises(UsageError, match="name-server-1, broker-a"):
         servers.stop("broker-z")
-    assert [node.name for node in servers.nodes(Role.BROKER)] == ["broker-a"]
+    assert [node.name for node in servers.nodes(NodeKind.BROKER)] == ["broker-a"]
 
 
 def test_a_port_that_another_program_took_is_told_apart() -> None:

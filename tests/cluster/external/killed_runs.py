@@ -10,8 +10,8 @@ from pathlib import Path
 
 from rocketdiff.cluster.external.described import DescribedCluster
 from rocketdiff.cluster.external.undo_log import LoggedRun, RestoreNode, UndoLog
-from rocketdiff.cluster.interface import Role
 from rocketdiff.core.resources import import_path
+from rocketdiff.core.tables.topology import NodeKind
 from tests.cluster.external.owned import Owned
 
 RUN_OF_LOG = LoggedRun("unit", ("127.0.0.1:1",), "runs/x")
@@ -37,7 +37,7 @@ time.sleep(600)
 def resume(owned: Owned, command: str, timeout_s: float = 5.0, verb: str = "resume") -> RestoreNode:
     broker = owned.brokers["mq-blue"]
     words = ("/bin/sh", "-c", command)
-    return RestoreNode("mq-blue", Role.BROKER, broker.address, "t", verb, words, str(owned.folder), timeout_s)
+    return RestoreNode("mq-blue", NodeKind.BROKER, broker.address, "t", verb, words, str(owned.folder), timeout_s)
 
 
 def died(log: UndoLog) -> None:

@@ -13,8 +13,7 @@ from rocketdiff.cluster.external import connect
 from rocketdiff.cluster.external.actions import CommandResult, run_command
 from rocketdiff.cluster.external.cluster import ExternalCluster
 from rocketdiff.cluster.external.described import DescribedCluster, DescribedNode, OwnersCommand, Verb
-from rocketdiff.cluster.interface import Role
-from rocketdiff.core.tables.topology import topology_named
+from rocketdiff.core.tables.topology import NodeKind, topology_named
 from rocketmq_reference.remoting.codes import RequestCode, ResponseCode
 from rocketmq_reference.remoting.frames import Command, respond_to
 from tests.reference_impl.fake_broker import FakeBroker, FakeNameServer, Reply, Silence
@@ -115,9 +114,9 @@ class Owned:
         def node(letter: str, name: str) -> DescribedNode:
             flag = str(self.brokers[name].flag)
             given = {Verb(verb): OwnersCommand.of(line.format(flag=flag)) for verb, line in lines.items() if line}
-            return DescribedNode(Role.BROKER, letter, name, "", given)
+            return DescribedNode(NodeKind.BROKER, letter, name, "", given)
 
-        name_server = DescribedNode(Role.NAME_SERVER, "1", "name-server-1", self.name_server.address, {})
+        name_server = DescribedNode(NodeKind.NAME_SERVER, "1", "name-server-1", self.name_server.address, {})
         return DescribedCluster(
             name="unit",
             origin="cluster.yaml",

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from rocketdiff.analysis.facts import EpisodeValue
 from rocketdiff.core.answers.evidence import Evidence, Standing
 from rocketdiff.core.answers.verdict import Divergence, Measure
-from rocketdiff.core.events import Arm
+from rocketdiff.core.arm import Arm
 from rocketdiff.core.run_info import Guard
 from rocketdiff.core.tables.checks import ABOUT_THE_RUN, CHECKS
 from rocketdiff.core.tables.fault import FaultRecord

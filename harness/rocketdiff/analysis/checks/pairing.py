@@ -13,7 +13,7 @@ from rocketdiff.analysis.checks.case_facts import CaseFacts
 from rocketdiff.analysis.facts import EpisodeValue
 from rocketdiff.core.answers.evidence import Ending, EpisodePair, Evidence, Margin, PairedSample, Standing, pool_name
 from rocketdiff.core.answers.verdict import Measure, Severity
-from rocketdiff.core.events import Arm
+from rocketdiff.core.arm import Arm
 from rocketdiff.core.sends.records import NS_PER_MS
 from rocketdiff.core.tables.fault import PAUSES
 from rocketdiff.traces.manifest import CaseStatus

@@ -15,7 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from rocketdiff.analysis.case_trace import CaseTrace
-from rocketdiff.core.events import Arm
+from rocketdiff.core.arm import Arm
 from rocketdiff.core.sends.outcome import Outcome
 from rocketdiff.core.sends.records import NS_PER_MS
 from rocketdiff.oracle.interval import PHASE_MS

@@ -23,7 +23,7 @@ from rocketdiff.analysis.columns.fault_columns import PHASES, in_periods, phase_
 from rocketdiff.analysis.pictures import BIN_NS, BUCKET_RATIO, STORED, bucket_of
 from rocketdiff.analysis.send_view import Fate
 from rocketdiff.analysis.steps.fault_reach import FaultPeriods
-from rocketdiff.core.events import Arm
+from rocketdiff.core.arm import Arm
 from rocketdiff.core.sends.outcome import Outcome
 
 _SIDES = 10

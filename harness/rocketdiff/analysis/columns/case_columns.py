@@ -22,7 +22,7 @@ from rocketdiff.analysis.columns.order_lanes import OrderLanes, order_lanes
 from rocketdiff.analysis.columns.stored_columns import StoredColumns, stored_columns
 from rocketdiff.analysis.columns.turns import GIVEN, ROTATING, Turns, turns_of
 from rocketdiff.analysis.steps.rulebook import Rulebook
-from rocketdiff.core.events import Arm
+from rocketdiff.core.arm import Arm
 from rocketdiff.core.sends.plan import SendKind, SendMode
 from rocketdiff.core.sends.records import NS_PER_MS
 from rocketdiff.core.tables.topology import topology_named

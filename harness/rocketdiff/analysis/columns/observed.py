@@ -23,7 +23,7 @@ from rocketdiff.analysis.send_view import SendView
 from rocketdiff.analysis.steps.aligned import AlignedSend, aligned
 from rocketdiff.analysis.steps.reconciled import reconciled
 from rocketdiff.analysis.steps.rulebook import Rulebook
-from rocketdiff.core.events import Arm
+from rocketdiff.core.arm import Arm
 from rocketdiff.traces.schema import TableName
 
 STRETCH = 1 << 20

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from rocketdiff.analysis.send_view import SendView
-from rocketdiff.core.events import Arm
+from rocketdiff.core.arm import Arm
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,8 @@ from rocketdiff.analysis.steps.causes import Causes
 from rocketdiff.analysis.steps.excuses import Excuses, HeldConnections, latest_timeout_ms
 from rocketdiff.analysis.steps.fault_reach import FaultReach
 from rocketdiff.analysis.steps.torn_connections import TornConnections
+from rocketdiff.core.arm import Arm
 from rocketdiff.core.errors import UsageError
-from rocketdiff.core.events import Arm
 from rocketdiff.core.sends.plan import SendKind, SendMode
 from rocketdiff.core.sends.records import CAUSES, Send
 from rocketdiff.core.subject import SubjectId

@@ -18,7 +18,6 @@ from enum import StrEnum
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
-from rocketdiff.cluster.interface import Role
 from rocketdiff.cluster.launched.command_line import LAUNCHER_CLASS, Installation, java_command
 from rocketdiff.cluster.launched.node_slot import NodeSlot
 from rocketdiff.cluster.launched.security import UNSECURED, ServerSecurity
@@ -28,7 +27,7 @@ from rocketdiff.cluster.server_settings import (
     properties_text,
 )
 from rocketdiff.core.errors import UsageError
-from rocketdiff.core.tables.topology import Topology
+from rocketdiff.core.tables.topology import NodeKind, Topology
 
 if TYPE_CHECKING:
     from rocketdiff.cluster.containers.images import ServerImage  # imports the engine's client
@@ -128,8 +127,8 @@ def settings_of(
 ) -> str:
     """Settings as for the backend processes; a bridge's differences are appended, because the last line takes effect."""
     home = Path(HOME)
-    name_servers = [_address(mode, other) for other in slots if other.role is Role.NAME_SERVER]
-    if slot.role is Role.NAME_SERVER:
+    name_servers = [_address(mode, other) for other in slots if other.role is NodeKind.NAME_SERVER]
+    if slot.role is NodeKind.NAME_SERVER:
         text = name_server_settings(slot.port, home)
     else:
         more = security.broker_settings()
@@ -137,7 +136,7 @@ def settings_of(
     if mode is NetworkMode.HOST:
         return text
     inside: dict[str, object] = {"bindAddress": _EVERYWHERE}
-    if slot.role is not Role.NAME_SERVER:
+    if slot.role is not NodeKind.NAME_SERVER:
         inside["brokerIP2"] = slot.name
     return text + properties_text(inside)
 
@@ -156,7 +155,7 @@ def _files(settings: str, security: ServerSecurity) -> dict[str, str]:
     return {str(HOME / name): text for name, text in files.items()}
 
 
-def _command(mode: NetworkMode, role: Role, image: "ServerImage", flags: Sequence[str]) -> tuple[str, ...]:
+def _command(mode: NetworkMode, role: NodeKind, image: "ServerImage", flags: Sequence[str]) -> tuple[str, ...]:
     if image.is_foreign:
         return ("sh", _SCRIPTS[role], "-c", str(SETTINGS))
     java = Installation(image.release, Path("java"), tuple(Path(path) for path in image.class_path))
@@ -165,7 +164,7 @@ def _command(mode: NetworkMode, role: Role, image: "ServerImage", flags: Sequenc
     return tuple(words if mode is NetworkMode.HOST else (word for word in words if word != LAUNCHER_CLASS))
 
 
-_SCRIPTS = {Role.NAME_SERVER: "mqnamesrv", Role.BROKER: "mqbroker", Role.SLAVE: "mqbroker"}
+_SCRIPTS = {NodeKind.NAME_SERVER: "mqnamesrv", NodeKind.BROKER: "mqbroker", NodeKind.SLAVE: "mqbroker"}
 """Start scripts of the official image. They use the image's Java, with its flags and then ours."""
 
 _FOREIGN_FLAGS = (

@@ -21,12 +21,13 @@ from rocketdiff.cluster.containers.container import (
 )
 from rocketdiff.cluster.containers.engine import LEFT_HINT, engine_errors
 from rocketdiff.cluster.containers.networking import NetworkMode, ServerPlan
-from rocketdiff.cluster.interface import Node, NodeState, Role, Span, by_name
+from rocketdiff.cluster.interface import Node, NodeState, Span, by_name
 from rocketdiff.cluster.launched.node_slot import SPACE_TO_CONTINUE_BYTES, NodeSlot
 from rocketdiff.cluster.launched.security import UNSECURED, ServerSecurity
 from rocketdiff.cluster.launched.server_set import SEARCHED_LINES, copy_evidence, last_words, server_ended
 from rocketdiff.cluster.launched.sockets import unread_bytes
 from rocketdiff.core.errors import ClusterError, EnvironmentMissing
+from rocketdiff.core.tables.topology import NodeKind
 
 # A killed container is gone when the engine has removed its network: 0.1 to 0.5 s.
 _EXIT_TIMEOUT_S = 15.0
@@ -73,10 +74,10 @@ class ContainerServers:
     def launched(self) -> tuple[str, ...]:
         return tuple(name for name, server in self._servers.items() if server.container is not None)
 
-    def role(self, name: str) -> Role:
+    def role(self, name: str) -> NodeKind:
         return self._server(name).slot.role
 
-    def nodes(self, role: Role) -> tuple[Node, ...]:
+    def nodes(self, role: NodeKind) -> tuple[Node, ...]:
         """Without process ids: the engine may be on another host."""
         slots = (server.slot for server in self._servers.values())
         client = self._security.client
@@ -167,7 +168,7 @@ class ContainerServers:
         Raises EnvironmentMissing.
         """
         self._deployment.engine.ping()
-        brokers = sum(server.slot.role is not Role.NAME_SERVER for server in self._servers.values())
+        brokers = sum(server.slot.role is not NodeKind.NAME_SERVER for server in self._servers.values())
         self._deployment.engine.require_disk_space(brokers, SPACE_TO_CONTINUE_BYTES)
         for name, server in self._servers.items():
             if server.container is None or server.is_killed:

@@ -21,7 +21,7 @@ from rocketdiff.cluster.security_file import SecurityAsked
 from rocketdiff.core.errors import UsageError
 from rocketdiff.core.tables.fault import ON_THE_WIRE, FaultKind, FaultSpec, Means
 from rocketdiff.core.tables.run_options import DEFAULT_RELEASE
-from rocketdiff.core.tables.topology import Role, Topology
+from rocketdiff.core.tables.topology import NodeKind, Topology
 from rocketdiff.releases.progress import ProgressListener
 
 NAME = "external"
@@ -31,7 +31,7 @@ _VERBS = {Means.PAUSE: Verb.PAUSE, Means.KILL: Verb.KILL}
 _ACTIONS = {
     kind: _VERBS[kind.traits.means]
     for kind in FaultKind
-    if kind.traits.means in _VERBS and kind.traits.role is not Role.SLAVE
+    if kind.traits.means in _VERBS and kind.traits.role is not NodeKind.SLAVE
 }
 """Fault kinds for which an owner can give commands. Other kinds would change settings of the owner's brokers."""
 

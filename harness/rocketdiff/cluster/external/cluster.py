@@ -20,9 +20,10 @@ from rocketdiff.cluster.external.cleanup import Guardian, delete_everywhere, und
 from rocketdiff.cluster.external.described import DescribedCluster, DescribedNode, NamedTopology, Verb
 from rocketdiff.cluster.external.inspect import BrokerInfo, boot_time, remedy_for
 from rocketdiff.cluster.external.undo_log import DeleteTopic, RestoreNode, UndoLog
-from rocketdiff.cluster.interface import Node, NodeState, Role, Span, node_named, nodes_of
+from rocketdiff.cluster.interface import Node, NodeState, Span, node_named, nodes_of
 from rocketdiff.cluster.operations import admin, topics
 from rocketdiff.core.errors import ClusterError, UsageError
+from rocketdiff.core.tables.topology import NodeKind
 from rocketmq_reference.remoting.errors import MQBrokerException
 
 # As for a restarted broker of a cluster that we start.
@@ -80,7 +81,7 @@ class ExternalCluster:
         names = zip(self.topology.broker_letters, self.topology.given_names, strict=True)
         return tuple(
             Node(
-                Role.BROKER,
+                NodeKind.BROKER,
                 letter,
                 name,
                 self._inspected.brokers[name].address,
@@ -273,7 +274,7 @@ class ExternalCluster:
         """All name servers of the file, because a topic must be deleted from each."""
         described, topic = self._inspected.described, self._inspected.probe_topic
         return tuple(
-            Node(Role.NAME_SERVER, node.letter, node.name, node.address, None, topic, described.security)
+            Node(NodeKind.NAME_SERVER, node.letter, node.name, node.address, None, topic, described.security)
             for node in described.name_servers
         )
 

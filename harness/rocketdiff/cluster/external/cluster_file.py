@@ -13,7 +13,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from rocketdiff.cluster.external.described import UNDONE_BY, DescribedCluster, DescribedNode, OwnersCommand, Verb
-from rocketdiff.core.tables.topology import Role, broker_name, name_server_name
+from rocketdiff.core.tables.topology import NodeKind, broker_name, name_server_name
 from rocketdiff.documents.part import Part, published_schema
 from rocketdiff.documents.refusal import Place, Words, read_part, refused, require_format
 from rocketdiff.documents.yaml_source import Location, parse_yaml, read_text
@@ -151,11 +151,13 @@ def _name_server(part: NameServerPart, number: int, place: Place) -> DescribedNo
     if not 1 <= int(part.address.rpartition(":")[2]) <= _LAST_PORT:
         raise refused(place, (*location, "address"), expected="a port from 1 to 65535", seen=part.address)
     commands = _commands(part, (Verb.PAUSE, Verb.RESUME, Verb.STATE), location, place)
-    return DescribedNode(Role.NAME_SERVER, str(number + 1), name_server_name(number + 1), part.address, commands)
+    return DescribedNode(NodeKind.NAME_SERVER, str(number + 1), name_server_name(number + 1), part.address, commands)
 
 
 def _broker(part: BrokerPart, letter: str, place: Place) -> DescribedNode:
-    return DescribedNode(Role.BROKER, letter, part.name, "", _commands(part, tuple(Verb), ("brokers", letter), place))
+    return DescribedNode(
+        NodeKind.BROKER, letter, part.name, "", _commands(part, tuple(Verb), ("brokers", letter), place)
+    )
 
 
 def _commands(

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from rocketdiff.core.errors import UsageError
 from rocketdiff.core.security import OPEN, Security
-from rocketdiff.core.tables.topology import Role, Topology, broker_name
+from rocketdiff.core.tables.topology import NodeKind, Topology, broker_name
 
 
 class Verb(StrEnum):
@@ -50,7 +50,7 @@ class DescribedNode:
     whose address comes from the name servers.
     """
 
-    role: Role
+    role: NodeKind
     letter: str
     name: str
     address: str

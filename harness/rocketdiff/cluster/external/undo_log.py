@@ -19,7 +19,7 @@ from pathlib import Path
 import msgspec
 
 from rocketdiff.core.errors import ClusterError
-from rocketdiff.core.tables.topology import Role
+from rocketdiff.core.tables.topology import NodeKind
 from rocketdiff.releases.cache import cache_dir
 
 _SUFFIX = ".ndjson"
@@ -46,7 +46,7 @@ class RestoreNode(msgspec.Struct, frozen=True, tag="action"):
     """
 
     node: str
-    role: Role
+    role: NodeKind
     address: str
     probe_topic: str
     verb: str

@@ -26,7 +26,7 @@ from rocketdiff.cluster.faults.proof import prove_answer, prove_copied, prove_re
 from rocketdiff.cluster.faults.record import FaultAction, healed, injected
 from rocketdiff.cluster.interface import Cluster, Node, Span, node_named
 from rocketdiff.core.tables.fault import FaultKind, FaultRecord, FaultSpec, Means
-from rocketdiff.core.tables.topology import Role
+from rocketdiff.core.tables.topology import NodeKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ _MEANS = {
 }
 
 
-def _fault(means: _Means, role: Role) -> FaultAction:
+def _fault(means: _Means, role: NodeKind) -> FaultAction:
     def inject(cluster: Cluster, spec: FaultSpec) -> FaultRecord:
         node = node_named(cluster, cluster.topology.node_named(role, spec.node))
         return injected(spec, node.name, lambda: means.act(cluster, node.name), lambda: means.prove(node, spec))
@@ -65,7 +65,7 @@ def _fault(means: _Means, role: Role) -> FaultAction:
 
 
 def _prove_over(cluster: Cluster, node: Node) -> int:
-    return prove_copied(cluster, node) if node.role is Role.SLAVE else prove_answer(node)
+    return prove_copied(cluster, node) if node.role is NodeKind.SLAVE else prove_answer(node)
 
 
 PROCESS_FAULTS = {

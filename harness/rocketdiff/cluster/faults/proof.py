@@ -9,13 +9,13 @@ import time
 from collections.abc import Callable
 
 from rocketdiff.cluster.access import channels_to
-from rocketdiff.cluster.interface import Cluster, Node, NodeState, Role, node_named
+from rocketdiff.cluster.interface import Cluster, Node, NodeState, node_named
 from rocketdiff.cluster.operations.admin import ADMIN_ERRORS, probe_broker, probe_name_server
 from rocketdiff.cluster.operations.proxies import probe_proxy
 from rocketdiff.cluster.operations.replicas import missing_copy
 from rocketdiff.core.errors import FaultNotProven
 from rocketdiff.core.security import Security
-from rocketdiff.core.tables.topology import master_of
+from rocketdiff.core.tables.topology import NodeKind, master_of
 from rocketmq_reference.connections.channels import Channels
 from rocketmq_reference.remoting.errors import RemotingConnectException, RemotingException, RemotingTimeoutException
 
@@ -35,11 +35,11 @@ COPIED_TIMEOUT_S = 15.0
 # Each poll stores a message on the master; a master that refuses it answers at once.
 _COPIED_POLL_S = 0.05
 
-_PROBES: dict[Role, Callable[[str, int, str, Security], None]] = {
-    Role.PROXY: probe_proxy,
-    Role.BROKER: probe_broker,
-    Role.SLAVE: probe_broker,
-    Role.NAME_SERVER: probe_name_server,
+_PROBES: dict[NodeKind, Callable[[str, int, str, Security], None]] = {
+    NodeKind.PROXY: probe_proxy,
+    NodeKind.BROKER: probe_broker,
+    NodeKind.SLAVE: probe_broker,
+    NodeKind.NAME_SERVER: probe_name_server,
 }
 
 

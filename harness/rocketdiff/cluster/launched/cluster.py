@@ -8,11 +8,11 @@ from types import TracebackType
 from typing import Self
 
 from rocketdiff.cluster.access import channels_to
-from rocketdiff.cluster.interface import Node, NodeState, Role, Span, nodes_of
+from rocketdiff.cluster.interface import Node, NodeState, Span, nodes_of
 from rocketdiff.cluster.launched.server_set import ServerEnded, ServerSet
 from rocketdiff.cluster.operations import admin, topics
 from rocketdiff.cluster.operations.readiness import READY_TIMEOUT_S, Readiness
-from rocketdiff.core.tables.topology import Topology, master_of
+from rocketdiff.core.tables.topology import NodeKind, Topology, master_of
 
 # Enough to see the cause, short enough for a terminal.
 _TAIL_LINES = 8
@@ -28,7 +28,7 @@ class LaunchedCluster:
         self._topology = topology
         self._server_release = server_release
         self._servers = servers
-        self._channels = channels_to(servers.nodes(Role.NAME_SERVER)[0].security)
+        self._channels = channels_to(servers.nodes(NodeKind.NAME_SERVER)[0].security)
         self._topics: dict[str, dict[str, int]] = {}
         self._closing = threading.Lock()
         self._is_closed = False
@@ -46,19 +46,19 @@ class LaunchedCluster:
 
     @property
     def name_servers(self) -> tuple[Node, ...]:
-        return self._servers.nodes(Role.NAME_SERVER)
+        return self._servers.nodes(NodeKind.NAME_SERVER)
 
     @property
     def brokers(self) -> tuple[Node, ...]:
-        return self._servers.nodes(Role.BROKER)
+        return self._servers.nodes(NodeKind.BROKER)
 
     @property
     def slaves(self) -> tuple[Node, ...]:
-        return self._servers.nodes(Role.SLAVE)
+        return self._servers.nodes(NodeKind.SLAVE)
 
     @property
     def proxies(self) -> tuple[Node, ...]:
-        return self._servers.nodes(Role.PROXY)
+        return self._servers.nodes(NodeKind.PROXY)
 
     @property
     def grpc_endpoints(self) -> Mapping[str, str]:
@@ -121,12 +121,12 @@ class LaunchedCluster:
         readiness.await_name_servers()
         # A restarted name server knows no broker, and a restarted master waits for its slaves.
         role = self._servers.role(node_name)
-        affected = None if role is Role.NAME_SERVER else master_of(node_name)
+        affected = None if role is NodeKind.NAME_SERVER else master_of(node_name)
         running = self._running(self.brokers, affected)
-        if role in (Role.NAME_SERVER, Role.BROKER):
+        if role in (NodeKind.NAME_SERVER, NodeKind.BROKER):
             readiness.await_brokers(running)
             readiness.await_topics(running, self._topics)
-        if role is not Role.PROXY:
+        if role is not NodeKind.PROXY:
             readiness.await_slaves(self._running(self.slaves, affected), running)
         restarted = {name: address for name, address in self.grpc_endpoints.items() if name == node_name}
         readiness.await_proxies(restarted, self._topics)

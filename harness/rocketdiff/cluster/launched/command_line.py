@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from rocketdiff.cluster.interface import Role
 from rocketdiff.core.resources import resource
+from rocketdiff.core.tables.topology import NodeKind
 from rocketdiff.releases.artifacts.class_paths import proxy_class_path, server_class_path
 from rocketdiff.releases.class_archive import archive_flags
 from rocketdiff.releases.jdk import JavaHome, find_java
@@ -19,9 +19,9 @@ PROXY_SOURCES = "harness/rocketdiff/cluster/launched/proxy_java"
 PROXY_CLASS = "rocketdiff.server.GrpcProxy"
 
 MAIN_CLASS = {
-    Role.NAME_SERVER: "org.apache.rocketmq.namesrv.NamesrvStartup",
-    Role.BROKER: "org.apache.rocketmq.broker.BrokerStartup",
-    Role.SLAVE: "org.apache.rocketmq.broker.BrokerStartup",
+    NodeKind.NAME_SERVER: "org.apache.rocketmq.namesrv.NamesrvStartup",
+    NodeKind.BROKER: "org.apache.rocketmq.broker.BrokerStartup",
+    NodeKind.SLAVE: "org.apache.rocketmq.broker.BrokerStartup",
 }
 
 FLAGS = (
@@ -87,7 +87,7 @@ def _proxy_class_path(
 
 
 def java_command(
-    installation: Installation, role: Role, folder: Path, extra: Sequence[str] = (), settings: Path | None = None
+    installation: Installation, role: NodeKind, folder: Path, extra: Sequence[str] = (), settings: Path | None = None
 ) -> list[str]:
     """
     Command line of a server whose folder holds its settings and ``conf/``; it writes nothing outside. Contains no secret.

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from rocketdiff.cluster.interface import LOOPBACK, Role
+from rocketdiff.cluster.interface import LOOPBACK
 from rocketdiff.cluster.launched.ports import (
     BROKER_PORTS,
     LOCAL_PROXY_OFFSET,
@@ -20,7 +20,7 @@ from rocketdiff.cluster.launched.security import UNSECURED, ServerSecurity
 from rocketdiff.cluster.server_settings import broker_settings, name_server_settings, proxy_settings
 from rocketdiff.core.errors import EnvironmentMissing, UsageError
 from rocketdiff.core.files import private_file, require_nameable
-from rocketdiff.core.tables.topology import Topology, letter_of
+from rocketdiff.core.tables.topology import NodeKind, Topology, letter_of
 
 # Empty commit logs, queues and logs of one node; a run of the full suite also stays below this size.
 SPACE_TO_START_BYTES = 64 * 1024 * 1024
@@ -37,7 +37,7 @@ _FULLEST = 0.89
 class NodeSlot:
     """Name, ports and folder of one node. is_proxy: it serves gRPC, as a proxy or as a broker in mode LOCAL."""
 
-    role: Role
+    role: NodeKind
     letter: str
     name: str
     reserved: ReservedPort
@@ -55,7 +55,7 @@ class NodeSlot:
     @property
     def client_ports(self) -> tuple[int, ...]:
         """A broker has a second port, for old clients."""
-        if self.role in (Role.NAME_SERVER, Role.PROXY):
+        if self.role in (NodeKind.NAME_SERVER, NodeKind.PROXY):
             return (self.port,)
         ports = (self.port - 2, self.port)
         return (*ports, self.grpc_port) if self.is_proxy else ports
@@ -63,7 +63,7 @@ class NodeSlot:
     @property
     def grpc_port(self) -> int:
         """For a slot with is_proxy."""
-        return self.port if self.role is Role.PROXY else self.port + LOCAL_PROXY_OFFSET
+        return self.port if self.role is NodeKind.PROXY else self.port + LOCAL_PROXY_OFFSET
 
     @property
     def grpc_address(self) -> str:
@@ -121,15 +121,15 @@ def reserve_slots(topology: Topology, folder: Path, name_server_port: int | None
                 reserved = reserve_given(name_server_port, NAME_SERVER_PORTS, name)
             else:
                 reserved = reserve_free(NAME_SERVER_PORTS)
-            slots.append(NodeSlot(Role.NAME_SERVER, str(number), name, reserved, folder / name))
-        brokers = [(Role.BROKER, name) for name in topology.broker_names]
+            slots.append(NodeSlot(NodeKind.NAME_SERVER, str(number), name, reserved, folder / name))
+        brokers = [(NodeKind.BROKER, name) for name in topology.broker_names]
         local = topology.has_local_proxies
-        for role, name in (*brokers, *((Role.SLAVE, name) for name in topology.slave_names)):
-            is_proxy = local and role is Role.BROKER
+        for role, name in (*brokers, *((NodeKind.SLAVE, name) for name in topology.slave_names)):
+            is_proxy = local and role is NodeKind.BROKER
             ports = reserve_free((*BROKER_PORTS, LOCAL_PROXY_OFFSET) if is_proxy else BROKER_PORTS)
             slots.append(NodeSlot(role, letter_of(name), name, ports, folder / name, is_proxy))
         for number, name in enumerate(topology.proxy_names, start=1):
-            slots.append(NodeSlot(Role.PROXY, str(number), name, reserve_free(PROXY_PORTS), folder / name, True))
+            slots.append(NodeSlot(NodeKind.PROXY, str(number), name, reserve_free(PROXY_PORTS), folder / name, True))
     except BaseException:
         for slot in slots:
             slot.reserved.release()
@@ -148,11 +148,11 @@ def prepare(
     (slot.folder / "conf").mkdir(parents=True, exist_ok=True)
     (slot.folder / "tmp").mkdir(exist_ok=True)
     if slot.is_proxy:
-        text = proxy_settings(slot.name, slot.grpc_port, name_servers, is_local=slot.role is Role.BROKER)
+        text = proxy_settings(slot.name, slot.grpc_port, name_servers, is_local=slot.role is NodeKind.BROKER)
         (slot.folder / "proxy.json").write_text(text)
-    if slot.role is Role.NAME_SERVER:
+    if slot.role is NodeKind.NAME_SERVER:
         slot.settings.write_text(name_server_settings(slot.port, slot.folder))
-    elif slot.role is not Role.PROXY:
+    elif slot.role is not NodeKind.PROXY:
         more = security.broker_settings()
         text = broker_settings(topology, slot.name, slot.port, name_servers, slot.store, more)
         if more:

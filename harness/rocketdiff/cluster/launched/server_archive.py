@@ -12,11 +12,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from rocketdiff.cluster.interface import Role
 from rocketdiff.cluster.launched.command_line import FLAGS, Installation, environment, java_command
 from rocketdiff.cluster.launched.node_slot import NodeSlot, prepare, reserve_slots
 from rocketdiff.cluster.operations.readiness import READY_TIMEOUT_S
-from rocketdiff.core.tables.topology import topology_named
+from rocketdiff.core.tables.topology import NodeKind, topology_named
 from rocketdiff.process.child import Child
 from rocketdiff.releases.class_archive import JavaStart, archive_of
 
@@ -54,8 +53,8 @@ def _broker_slot(folder: Path) -> Iterator[NodeSlot]:
     """The slot of a broker whose name server is not started; its ports stay reserved."""
     slots = reserve_slots(_TOPOLOGY, folder, None)
     try:
-        name_servers = [slot.address for slot in slots if slot.role is Role.NAME_SERVER]
-        broker = next(slot for slot in slots if slot.role is Role.BROKER)
+        name_servers = [slot.address for slot in slots if slot.role is NodeKind.NAME_SERVER]
+        broker = next(slot for slot in slots if slot.role is NodeKind.BROKER)
         prepare(broker, _TOPOLOGY, name_servers)
         yield broker
     finally:

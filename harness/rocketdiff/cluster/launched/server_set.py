@@ -7,8 +7,9 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Protocol
 
-from rocketdiff.cluster.interface import Node, NodeState, Role, Span
+from rocketdiff.cluster.interface import Node, NodeState, Span
 from rocketdiff.core.errors import ClusterError
+from rocketdiff.core.tables.topology import NodeKind
 
 # Part of logback's messages about its own set-up, which come before and among a server's messages.
 _LOGBACK = "|-INFO in "
@@ -50,9 +51,9 @@ class ServerSet(Protocol):
     @property
     def launched(self) -> tuple[str, ...]: ...
 
-    def role(self, name: str) -> Role: ...
+    def role(self, name: str) -> NodeKind: ...
 
-    def nodes(self, role: Role) -> tuple[Node, ...]: ...
+    def nodes(self, role: NodeKind) -> tuple[Node, ...]: ...
 
     def grpc_endpoints(self) -> Mapping[str, str]: ...
 

@@ -5,7 +5,6 @@ import shutil
 import sys
 from pathlib import Path
 
-from rocketdiff.cluster.interface import Role
 from rocketdiff.cluster.launched.cluster import LaunchedCluster, first_ready
 from rocketdiff.cluster.launched.command_line import Installation
 from rocketdiff.cluster.launched.node_slot import (
@@ -23,7 +22,7 @@ from rocketdiff.cluster.processes.servers import ProcessServers
 from rocketdiff.cluster.processes.supervisor_client import SupervisorClient
 from rocketdiff.cluster.security_file import SecurityAsked
 from rocketdiff.core.errors import EnvironmentMissing
-from rocketdiff.core.tables.topology import Topology
+from rocketdiff.core.tables.topology import NodeKind, Topology
 
 
 def start_processes(
@@ -76,7 +75,7 @@ def _set_up(
 
 
 def _prepare_all(slots: list[NodeSlot], topology: Topology, security: ServerSecurity) -> None:
-    name_servers = [slot.address for slot in slots if slot.role is Role.NAME_SERVER]
+    name_servers = [slot.address for slot in slots if slot.role is NodeKind.NAME_SERVER]
     for slot in slots:
         shutil.rmtree(slot.folder, ignore_errors=True)
         prepare(slot, topology, name_servers, security)

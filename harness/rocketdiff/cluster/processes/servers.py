@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from rocketdiff.cluster.interface import Node, NodeState, Role, Span, by_name
+from rocketdiff.cluster.interface import Node, NodeState, Span, by_name
 from rocketdiff.cluster.launched.command_line import Installation, environment, java_command, proxy_command
 from rocketdiff.cluster.launched.node_slot import (
     SPACE_TO_CONTINUE_BYTES,
@@ -22,6 +22,7 @@ from rocketdiff.cluster.launched.sockets import unread_bytes
 from rocketdiff.cluster.processes.server import ServerProcess
 from rocketdiff.cluster.processes.supervisor_client import SupervisorClient
 from rocketdiff.core.errors import ClusterError
+from rocketdiff.core.tables.topology import NodeKind
 
 # A killed JVM is gone in about ten ms, mostly spent releasing memory.
 _EXIT_TIMEOUT_S = 5.0
@@ -61,10 +62,10 @@ class ProcessServers:
     def slot(self, name: str) -> NodeSlot:
         return by_name(self._slots, name)
 
-    def role(self, name: str) -> Role:
+    def role(self, name: str) -> NodeKind:
         return self.slot(name).role
 
-    def nodes(self, role: Role) -> tuple[Node, ...]:
+    def nodes(self, role: NodeKind) -> tuple[Node, ...]:
         return tuple(self._node(slot) for slot in self.slots if slot.role is role)
 
     def grpc_endpoints(self) -> Mapping[str, str]:
@@ -136,7 +137,7 @@ class ProcessServers:
             return ()
 
     def require_sound(self) -> None:
-        brokers = sum(slot.role in (Role.BROKER, Role.SLAVE) for slot in self.slots)
+        brokers = sum(slot.role in (NodeKind.BROKER, NodeKind.SLAVE) for slot in self.slots)
         require_disk_space(self._folder, brokers, SPACE_TO_CONTINUE_BYTES)
 
     def unread_bytes(self, name: str) -> int | None:

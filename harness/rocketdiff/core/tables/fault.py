@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Self
 
-from rocketdiff.core.tables.topology import Role
+from rocketdiff.core.tables.topology import NodeKind
 
 
 class Means(StrEnum):
@@ -47,7 +47,7 @@ class FaultTraits:
     """
 
     means: Means
-    role: Role
+    role: NodeKind
     effect: Effect
     count: str
     begins: str
@@ -61,15 +61,15 @@ class FaultTraits:
     @property
     def phase(self) -> str:
         """Name of the fault's phase: ``paused``, ``name server paused``."""
-        return self.during if self.role is Role.BROKER else f"{self.role.replace('-', ' ')} {self.during}"
+        return self.during if self.role is NodeKind.BROKER else f"{self.role.replace('-', ' ')} {self.during}"
 
 
-def _paused(role: Role, effect: Effect, count: str, cluster_only: str = "") -> FaultTraits:
+def _paused(role: NodeKind, effect: Effect, count: str, cluster_only: str = "") -> FaultTraits:
     words = ("paused", "resumed", "paused", "paused")
     return FaultTraits(Means.PAUSE, role, effect, count, *words, cluster_only=cluster_only)
 
 
-def _killed(role: Role, effect: Effect, count: str, cluster_only: str = "") -> FaultTraits:
+def _killed(role: NodeKind, effect: Effect, count: str, cluster_only: str = "") -> FaultTraits:
     words = ("killed", "restarted", "killed", "killed")
     return FaultTraits(Means.KILL, role, effect, count, *words, cluster_only=cluster_only)
 
@@ -92,18 +92,18 @@ class FaultKind(StrEnum):
         (kind.traits,) = traits
         return kind
 
-    PAUSE = "pause", _paused(Role.BROKER, Effect.SILENCE, "paused_brokers")
-    KILL = "kill", _killed(Role.BROKER, Effect.CLOSING, "killed_brokers")
-    PAUSE_NAME_SERVER = "pause-name-server", _paused(Role.NAME_SERVER, Effect.NOT, "paused_name_servers")
-    PAUSE_SLAVE = "pause-slave", _paused(Role.SLAVE, Effect.NOT, "paused_slaves")
-    KILL_SLAVE = "kill-slave", _killed(Role.SLAVE, Effect.NOT, "killed_slaves")
-    PAUSE_PROXY = "pause-proxy", _paused(Role.PROXY, Effect.SILENCE, "paused_proxies", BEFORE_PROXIES)
-    KILL_PROXY = "kill-proxy", _killed(Role.PROXY, Effect.CLOSING, "killed_proxies", BEFORE_PROXIES)
+    PAUSE = "pause", _paused(NodeKind.BROKER, Effect.SILENCE, "paused_brokers")
+    KILL = "kill", _killed(NodeKind.BROKER, Effect.CLOSING, "killed_brokers")
+    PAUSE_NAME_SERVER = "pause-name-server", _paused(NodeKind.NAME_SERVER, Effect.NOT, "paused_name_servers")
+    PAUSE_SLAVE = "pause-slave", _paused(NodeKind.SLAVE, Effect.NOT, "paused_slaves")
+    KILL_SLAVE = "kill-slave", _killed(NodeKind.SLAVE, Effect.NOT, "killed_slaves")
+    PAUSE_PROXY = "pause-proxy", _paused(NodeKind.PROXY, Effect.SILENCE, "paused_proxies", BEFORE_PROXIES)
+    KILL_PROXY = "kill-proxy", _killed(NodeKind.PROXY, Effect.CLOSING, "killed_proxies", BEFORE_PROXIES)
     READ_ONLY = (
         "read-only",
         FaultTraits(
             Means.SETTING,
-            Role.BROKER,
+            NodeKind.BROKER,
             Effect.NOT,
             "read_only_brokers",
             begins="made read-only",
@@ -117,7 +117,7 @@ class FaultKind(StrEnum):
         "flow-control",
         FaultTraits(
             Means.SETTING,
-            Role.BROKER,
+            NodeKind.BROKER,
             Effect.ANSWER,
             "flow_controlled_brokers",
             begins="made busy",
@@ -131,7 +131,7 @@ class FaultKind(StrEnum):
         "flush-timeout",
         FaultTraits(
             Means.SETTING,
-            Role.BROKER,
+            NodeKind.BROKER,
             Effect.NOT,
             "unflushed_brokers",
             begins="given no time to flush",
@@ -146,7 +146,7 @@ class FaultKind(StrEnum):
         "wire-delay",
         FaultTraits(
             Means.RELAY,
-            Role.BROKER,
+            NodeKind.BROKER,
             Effect.SILENCE,
             "delayed_brokers",
             begins="delayed on the wire",
@@ -161,7 +161,7 @@ class FaultKind(StrEnum):
         "wire-reset",
         FaultTraits(
             Means.RELAY,
-            Role.BROKER,
+            NodeKind.BROKER,
             Effect.CLOSING,
             "reset_brokers",
             begins="reset on the wire",
@@ -175,7 +175,7 @@ class FaultKind(StrEnum):
         "wire-swallow",
         FaultTraits(
             Means.RELAY,
-            Role.BROKER,
+            NodeKind.BROKER,
             Effect.SILENCE,
             "swallowed_brokers",
             begins="swallowed on the wire",
@@ -205,10 +205,10 @@ BY_SETTING = _by(Means.SETTING)
 
 ON_THE_WIRE = _by(Means.RELAY)
 
-OF_SLAVES = frozenset(kind for kind in FaultKind if kind.traits.role is Role.SLAVE)
+OF_SLAVES = frozenset(kind for kind in FaultKind if kind.traits.role is NodeKind.SLAVE)
 """Clients notice these through the masters only."""
 
-OF_PROXIES = frozenset(kind for kind in FaultKind if kind.traits.role is Role.PROXY)
+OF_PROXIES = frozenset(kind for kind in FaultKind if kind.traits.role is NodeKind.PROXY)
 """Proxies are the only servers that gRPC clients know."""
 
 NOT_MET_BY_SENDS = _with_effect(Effect.NOT)

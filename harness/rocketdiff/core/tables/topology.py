@@ -6,7 +6,7 @@ from enum import StrEnum
 from rocketdiff.core.errors import UsageError
 
 
-class Role(StrEnum):
+class NodeKind(StrEnum):
     """Kinds of node. A broker is a master; clients never write to its replica, a slave. gRPC clients know proxies only."""
 
     NAME_SERVER = "name-server"
@@ -110,16 +110,16 @@ class Topology:
         """Name of a proxy written as a number or in full; UsageError if unknown."""
         return _resolve(text, "proxy", self.proxy_names, self.name)
 
-    def node_named(self, role: Role, text: str) -> str:
+    def node_named(self, role: NodeKind, text: str) -> str:
         """Name of a node of this role, in the forms above; UsageError if unknown."""
         match role:
-            case Role.NAME_SERVER:
+            case NodeKind.NAME_SERVER:
                 return self.name_server_named(text)
-            case Role.SLAVE:
+            case NodeKind.SLAVE:
                 return self.slave_named(text)
-            case Role.PROXY:
+            case NodeKind.PROXY:
                 return self.proxy_named(text)
-            case Role.BROKER:
+            case NodeKind.BROKER:
                 return self.broker_named(text)
 
 

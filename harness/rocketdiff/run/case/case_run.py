@@ -15,9 +15,9 @@ from rocketdiff.cluster.interface import Cluster, NodeState, nodes_of
 from rocketdiff.cluster.operations.drain import Drained, await_drained
 from rocketdiff.cluster.operations.scheduled import await_delivered
 from rocketdiff.cluster.operations.stored import read_stored
+from rocketdiff.core.arm import Arm
 from rocketdiff.core.errors import ClusterError, EnvironmentMissing, SubjectBroken, TraceError, UsageError
 from rocketdiff.core.events import (
-    Arm,
     ArmLost,
     ArmsReady,
     ArmsStarted,

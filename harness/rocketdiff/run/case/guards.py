@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from itertools import combinations
 from statistics import median
 
-from rocketdiff.core.events import Arm
+from rocketdiff.core.arm import Arm
 from rocketdiff.core.run_info import Guard
 from rocketdiff.core.sends.plan import Plan
 from rocketdiff.core.sends.records import Send

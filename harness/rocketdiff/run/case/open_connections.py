@@ -17,8 +17,9 @@ from ipaddress import IPv6Address, ip_address
 from pathlib import Path
 from typing import Self
 
-from rocketdiff.cluster.interface import Cluster, Role, nodes_of
-from rocketdiff.core.events import Arm
+from rocketdiff.cluster.interface import Cluster, nodes_of
+from rocketdiff.core.arm import Arm
+from rocketdiff.core.tables.topology import NodeKind
 from rocketdiff.relay.proxy.listener import VIP_OFFSET
 from rocketdiff.traces.manifest import ConnectionSample
 
@@ -58,7 +59,7 @@ def endpoints_of(cluster: Cluster, addresses: Mapping[str, str]) -> dict[Endpoin
         host, _, port = addresses[node.name].rpartition(":")
         for place in _resolved(host.strip("[]"), int(port)):
             named[place] = node.name
-            if node.role not in (Role.NAME_SERVER, Role.PROXY):
+            if node.role not in (NodeKind.NAME_SERVER, NodeKind.PROXY):
                 named[place[0], place[1] + VIP_OFFSET] = f"{node.name} vip"
     return named
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Self
 
-from rocketdiff.core.events import Arm
+from rocketdiff.core.arm import Arm
 
 TICK_S = 0.05
 """Polling interval. A shorter stop is indistinguishable from waiting for a CPU."""

@@ -14,13 +14,14 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from rocketdiff.cluster.interface import Cluster, Role, nodes_of, security_of
+from rocketdiff.cluster.interface import Cluster, nodes_of, security_of
 from rocketdiff.cluster.launched.certificates import certificates
-from rocketdiff.core.events import Arm
+from rocketdiff.core.arm import Arm
 from rocketdiff.core.files import private_file
 from rocketdiff.core.security import Security, Tls
 from rocketdiff.core.sends.plan import Plan, SendMode
 from rocketdiff.core.sends.records import UNSEEN_ROUTE, Attempt, Record, Send
+from rocketdiff.core.tables.topology import NodeKind
 from rocketdiff.protocol.records import encode_record
 from rocketdiff.relay.grpc.attempts import grpc_attempts_of
 from rocketdiff.relay.proxy.listener import Upstream
@@ -252,4 +253,4 @@ def upstreams_of(cluster: Cluster) -> tuple[Upstream, ...]:
         served = cluster.grpc_endpoints.items()
         return tuple(Upstream(name, address, is_broker=False, is_grpc=True) for name, address in served)
     nodes = nodes_of(cluster)
-    return tuple(Upstream(node.name, node.address, is_broker=node.role is not Role.NAME_SERVER) for node in nodes)
+    return tuple(Upstream(node.name, node.address, is_broker=node.role is not NodeKind.NAME_SERVER) for node in nodes)

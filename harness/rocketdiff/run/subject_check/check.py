@@ -14,8 +14,8 @@ from pathlib import Path
 from rocketdiff.cluster.interface import Cluster
 from rocketdiff.cluster.operations.drain import await_drained
 from rocketdiff.cluster.operations.stored import StoredRow, read_stored
+from rocketdiff.core.arm import Arm
 from rocketdiff.core.errors import SubjectBroken
-from rocketdiff.core.events import Arm
 from rocketdiff.core.sends.message import ID_PROPERTY, KEYS, TAGS
 from rocketdiff.core.sends.outcome import ErrorWord, Reason, reason_of
 from rocketdiff.core.sends.plan import Plan, PlannedSend, SendKind, SendMode

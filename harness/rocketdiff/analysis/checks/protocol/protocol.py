@@ -12,7 +12,7 @@ from dataclasses import replace
 from rocketdiff.analysis.checks.case_facts import CaseFacts
 from rocketdiff.core.answers.evidence import Evidence, Standing
 from rocketdiff.core.answers.verdict import NO_SEND, Divergence, Example, Measure
-from rocketdiff.core.events import Arm
+from rocketdiff.core.arm import Arm
 from rocketdiff.traces.manifest import ArmSummary, CaseStatus
 
 NAME = "protocol"

@@ -9,7 +9,7 @@ is ahead, because its message was not stored before the call began; the smallest
 from collections.abc import Iterator
 
 from rocketdiff.analysis.send_view import Copy, SendView
-from rocketdiff.core.events import Arm
+from rocketdiff.core.arm import Arm
 from rocketdiff.core.sends.records import NS_PER_MS
 from rocketdiff.traces.manifest import ClockAnchor
 

@@ -16,7 +16,7 @@ from rocketdiff.analysis.checks.storage.loss import unread
 from rocketdiff.analysis.send_view import Copy, SendView, named
 from rocketdiff.analysis.steps.aligned import AlignedSend
 from rocketdiff.core.answers.evidence import Evidence
-from rocketdiff.core.events import Arm
+from rocketdiff.core.arm import Arm
 from rocketdiff.core.sends.message import ID_PROPERTY, body_digest, padded, sys_flag_text
 from rocketdiff.core.sends.records import NS_PER_MS
 

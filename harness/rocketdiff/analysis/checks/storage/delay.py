@@ -14,7 +14,7 @@ from rocketdiff.analysis.send_view import Copy, SendView
 from rocketdiff.analysis.steps.aligned import AlignedSend
 from rocketdiff.core.answers.evidence import Evidence
 from rocketdiff.core.answers.verdict import Measure
-from rocketdiff.core.events import Arm
+from rocketdiff.core.arm import Arm
 from rocketdiff.core.sends.message import AWAITED_S, DELAY, delay_s
 from rocketdiff.core.sends.outcome import Outcome
 

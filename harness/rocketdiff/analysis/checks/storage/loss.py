@@ -19,7 +19,7 @@ from rocketdiff.analysis.steps.aligned import AlignedSend
 from rocketdiff.analysis.steps.reconciled import Stray
 from rocketdiff.core.answers.evidence import Evidence, Standing
 from rocketdiff.core.answers.verdict import NO_SEND
-from rocketdiff.core.events import Arm
+from rocketdiff.core.arm import Arm
 from rocketdiff.core.sends.plan import SendMode
 from rocketdiff.core.sends.records import NS_PER_MS
 from rocketdiff.core.tables.fault import FaultKind

@@ -12,7 +12,7 @@ from rocketdiff.analysis.checks.case_facts import CaseFacts
 from rocketdiff.analysis.fact_collector import FactCollector
 from rocketdiff.analysis.send_view import SendView
 from rocketdiff.core.answers.verdict import Measure
-from rocketdiff.core.events import Arm
+from rocketdiff.core.arm import Arm
 from rocketdiff.core.sends.records import NS_PER_MS
 
 RETURNED = "returned"

@@ -13,7 +13,7 @@ from rocketdiff.analysis.checks.sending.by_rules.absence import Absences, absenc
 from rocketdiff.analysis.checks.sending.by_rules.replay_checks import judged_evidence, note_differences
 from rocketdiff.analysis.steps.aligned import AlignedSend
 from rocketdiff.core.answers.evidence import Evidence, Standing
-from rocketdiff.core.events import Arm
+from rocketdiff.core.arm import Arm
 
 NAME = "avoidance"
 

@@ -19,7 +19,7 @@ from rocketdiff.analysis.checks.sending.by_rules.replay_checks import (
 from rocketdiff.analysis.steps.aligned import AlignedSend
 from rocketdiff.core.answers.evidence import Evidence
 from rocketdiff.core.answers.verdict import Measure
-from rocketdiff.core.events import Arm
+from rocketdiff.core.arm import Arm
 from rocketdiff.core.sends.outcome import is_stored_with_reserve
 from rocketdiff.core.sends.records import Send
 

@@ -15,7 +15,7 @@ from rocketdiff.analysis.checks.sending.by_rules.queue_choice import NAME
 from rocketdiff.analysis.fact_collector import FactCollector
 from rocketdiff.analysis.facts import DifferenceFact
 from rocketdiff.core.answers.verdict import NO_SEND
-from rocketdiff.core.events import Arm
+from rocketdiff.core.arm import Arm
 
 OTHER_LIST = "queue.other-publish-list"
 PublishList = tuple[tuple[str, int], ...]

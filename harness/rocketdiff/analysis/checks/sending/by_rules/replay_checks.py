@@ -10,7 +10,7 @@ from rocketdiff.analysis.send_view import Phase, SendView
 from rocketdiff.analysis.steps.aligned import AlignedSend
 from rocketdiff.core.answers.evidence import Evidence, Standing
 from rocketdiff.core.answers.verdict import Measure, Severity
-from rocketdiff.core.events import Arm
+from rocketdiff.core.arm import Arm
 from rocketdiff.core.tables.fault import NOT_MET_BY_SENDS
 from rocketdiff.oracle.producer.judgement import DifferenceKind
 

@@ -18,7 +18,7 @@ from rocketdiff.analysis.checks.sending.by_rules.queue_choice import NAME
 from rocketdiff.analysis.send_view import SendView
 from rocketdiff.analysis.steps.aligned import AlignedSend
 from rocketdiff.core.answers.evidence import Concentration, Evidence, Standing
-from rocketdiff.core.events import Arm
+from rocketdiff.core.arm import Arm
 from rocketdiff.core.sends.plan import SendKind, SendMode
 
 STARTS, TOGETHER = "queue-choice.starts", "queue-choice.starts-together"

@@ -32,7 +32,7 @@ from rocketdiff.analysis.steps.aligned import AlignedSend
 from rocketdiff.analysis.steps.attempts_in_context import Outage
 from rocketdiff.core.answers.evidence import Ending, EpisodePair, Evidence, Margin
 from rocketdiff.core.answers.verdict import Measure
-from rocketdiff.core.events import Arm
+from rocketdiff.core.arm import Arm
 from rocketdiff.core.sends.outcome import Outcome
 from rocketdiff.core.sends.plan import SendKind
 from rocketdiff.core.sends.records import NS_PER_MS

@@ -16,7 +16,7 @@ from rocketdiff.analysis.checks.sending.results.outcomes import CALM, FAILED, NA
 from rocketdiff.analysis.steps.aligned import AlignedSend
 from rocketdiff.core.answers.evidence import PairedCounts
 from rocketdiff.core.answers.verdict import NO_SEND, Divergence, Example, Measure
-from rocketdiff.core.events import Arm
+from rocketdiff.core.arm import Arm
 from rocketdiff.core.tables.fault import KILLS, FaultKind
 
 LEFT_OPEN, AT_ONCE, MADE_ANEW = "connections-left-open", "connections-at-once", "connections-made-anew"

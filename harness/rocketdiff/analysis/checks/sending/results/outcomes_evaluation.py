@@ -22,7 +22,7 @@ from rocketdiff.analysis.checks.sending.results.outcomes import (
 from rocketdiff.analysis.checks.sending.results.recovery import recovery_measures
 from rocketdiff.analysis.steps.causes import LEISURELY_MS
 from rocketdiff.core.answers.evidence import ComparedShares, Evidence, PairedCounts, Standing
-from rocketdiff.core.events import Arm
+from rocketdiff.core.arm import Arm
 
 SITUATIONS = {
     AFTER_FAILURE: ("where the first attempt met a fault and failed", "failed"),

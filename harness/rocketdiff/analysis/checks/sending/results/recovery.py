@@ -15,7 +15,7 @@ from rocketdiff.analysis.checks.context import CaseContext, CaseObserver
 from rocketdiff.analysis.checks.sending.results.outcomes import NAME
 from rocketdiff.analysis.steps.aligned import AlignedSend
 from rocketdiff.core.answers.verdict import Measure
-from rocketdiff.core.events import Arm
+from rocketdiff.core.arm import Arm
 from rocketdiff.core.sends.outcome import Outcome
 from rocketdiff.core.sends.plan import SendMode
 from rocketdiff.core.sends.records import NS_PER_MS

@@ -14,7 +14,7 @@ from typing import Self
 from rocketdiff.analysis.checks.context import CaseContext
 from rocketdiff.analysis.steps.aligned import AlignedSend
 from rocketdiff.analysis.steps.fault_reach import FaultReach
-from rocketdiff.core.events import Arm
+from rocketdiff.core.arm import Arm
 from rocketdiff.core.sends.plan import SendMode
 from rocketdiff.core.sends.records import Send
 from rocketdiff.core.tables.fault import FaultKind
