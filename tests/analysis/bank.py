@@ -8,7 +8,7 @@ callbacks.
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from rocketdiff.core.sends.records import NEVER_CALLED_BACK, CalledBackAgain
+from rocketdiff.core.records.sending import NEVER_CALLED_BACK, CalledBackAgain
 from rocketdiff.subjects.reported_defects import REPORTED_DEFECTS, DefectKind, ReportedDefect, reported, strikes
 from tests.analysis.bank_acting import ACTING
 from tests.analysis.bank_spoils import Defect, altered, telling

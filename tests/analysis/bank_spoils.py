@@ -4,8 +4,8 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 
+from rocketdiff.core.records.sending import Send
 from rocketdiff.core.sends.message import DELAY, KEYS, properties_text
-from rocketdiff.core.sends.records import Send
 from rocketdiff.subjects.reported_defects import DefectKind, strikes
 from tests.analysis.synthetic import MS, ORIGIN_NS, Brokers, Stored, Told, play
 from tests.analysis.synthetic_modes import ModeStory, carrying

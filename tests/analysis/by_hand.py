@@ -18,8 +18,8 @@ from rocketdiff.core.answers.evidence import Evidence
 from rocketdiff.core.answers.verdict import CheckResult
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.errors import ExitCode
+from rocketdiff.core.records.sending import Attempt, Send
 from rocketdiff.core.sends.outcome import Outcome
-from rocketdiff.core.sends.records import Attempt, Send
 from rocketdiff.core.tables.fault import FaultKind, FaultRecord
 from rocketdiff.core.tables.settings import ClientSettings
 from rocketdiff.oracle.producer.asynchronous.habits import NO_HABITS, AsyncHabits

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from rocketdiff.core.answers.evidence import Evidence
+from rocketdiff.core.records.sending import Send
 from rocketdiff.core.sends.plan import SendKind, SendMode
-from rocketdiff.core.sends.records import Send
 from rocketdiff.core.tables.settings import ClientSettings
 from tests.analysis.synthetic import MS, ORIGIN_NS, Pause, Stored, Told
 from tests.analysis.synthetic_modes import ModeStory, carrying

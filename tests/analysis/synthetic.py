@@ -15,9 +15,10 @@ import msgspec
 import pytest
 
 from rocketdiff.core.arm import Arm
+from rocketdiff.core.records.sending import Attempt, CalledBackAgain, RouteSeen, Send
+from rocketdiff.core.records.session import Done, Hello
 from rocketdiff.core.run_info import Machine
 from rocketdiff.core.sends.plan import Plan, PlannedSend, SendKind
-from rocketdiff.core.sends.records import Attempt, CalledBackAgain, Done, Hello, RouteSeen, Send
 from rocketdiff.core.tables.fault import FaultKind, FaultRecord
 from rocketdiff.core.tables.settings import ClientSettings
 from rocketdiff.traces.layout import table_file

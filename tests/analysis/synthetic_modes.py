@@ -6,9 +6,9 @@ They use the brokers of ``synthetic``. A scan once a second finds pending reques
 
 from dataclasses import dataclass, replace
 
+from rocketdiff.core.records.sending import UNSEEN_END, Attempt, RouteSeen, Send
 from rocketdiff.core.sends.message import DELAY, ID_PROPERTY, KEYS, body_digest, delay_s, padded, properties_text
 from rocketdiff.core.sends.plan import Plan, PlannedSend, SendKind, SendMode
-from rocketdiff.core.sends.records import UNSEEN_END, Attempt, RouteSeen, Send
 from rocketdiff.core.tables.settings import ClientSettings
 from rocketmq_reference.dialects import dialect_of
 from rocketmq_reference.rules.async_rules import AsyncThread

@@ -8,9 +8,9 @@ import pytest
 from rocketdiff.core.answers.evidence import Evidence, Standing
 from rocketdiff.core.answers.verdict import Verdict
 from rocketdiff.core.errors import ExitCode
+from rocketdiff.core.records.sending import Attempt, Send
+from rocketdiff.core.sends.knowable import PROXY_CHOOSES
 from rocketdiff.core.sends.plan import Plan, PlannedSend, SendKind
-from rocketdiff.core.sends.records import Attempt, Send
-from rocketdiff.core.tables.knowable import PROXY_CHOOSES
 from rocketdiff.core.tables.settings import ClientSettings
 from rocketdiff.traces.run_directory import RunDirectory
 from tests.analysis.judged_to_the_end import Ended

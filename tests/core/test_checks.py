@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from rocketdiff.analysis.checks.registry import EVALUATIONS
+from rocketdiff.core.sends.knowable import Sending, unanswerable
 from rocketdiff.core.sends.plan import SendKind, SendMode
 from rocketdiff.core.tables.checks import ASKED, CHECKS, IMPLICIT, REPORT_ORDER, CheckKind
-from rocketdiff.core.tables.knowable import Sending, unanswerable
 from rocketdiff.report.formats.sarif import rules_of
 
 ROOT = Path(__file__).parents[2]

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
+from rocketdiff.core.sends.knowable import Sending, unanswerable, unknowable, unknown
 from rocketdiff.core.sends.plan import SendKind, SendMode
 from rocketdiff.core.tables.checks import Aspect
-from rocketdiff.core.tables.knowable import Sending, unanswerable, unknowable, unknown
 
 SYNC = Sending(SendMode.SYNC, SendKind.PLAIN, fault_latency=True, is_delayed=True, loses_a_broker=True)
 ASYNC = replace(SYNC, mode=SendMode.ASYNC)

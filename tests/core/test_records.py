@@ -2,9 +2,9 @@
 
 import pytest
 
+from rocketdiff.core.records.sending import Attempt, Send
 from rocketdiff.core.sends.outcome import Outcome, Reason, outcome_of_send
 from rocketdiff.core.sends.plan import SendMode
-from rocketdiff.core.sends.records import Attempt, Send
 
 OK, FAILED, UNKNOWN = Outcome.OK, Outcome.FAILED, Outcome.UNKNOWN
 TIMEOUT, REFUSED = "RemotingTimeoutException", "RemotingConnectException"

@@ -10,8 +10,8 @@ import msgspec
 from rocketdiff.analysis.run_analysis import WITHOUT_SPARK, analyze
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.errors import ExitCode
+from rocketdiff.core.records.session import Done, Hello
 from rocketdiff.core.sends.plan import SendMode
-from rocketdiff.core.sends.records import Done, Hello
 from rocketdiff.core.subject import SubjectId
 from rocketdiff.core.tables.fault import FaultRecord, FaultSpec
 from rocketdiff.judging.run_info import describe

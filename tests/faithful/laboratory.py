@@ -14,8 +14,8 @@ from operator import eq
 from random import Random
 from typing import Any
 
+from rocketdiff.core.records.sending import NEVER_CALLED_BACK, UNSEEN_END, Attempt, CalledBackAgain, RouteSeen, Send
 from rocketdiff.core.sends.plan import Plan, PlannedSend, SendKind, SendMode
-from rocketdiff.core.sends.records import NEVER_CALLED_BACK, UNSEEN_END, Attempt, CalledBackAgain, RouteSeen, Send
 from rocketdiff.core.tables.fault import FaultKind, FaultSpec, Frames
 from rocketdiff.core.tables.topology import TOPOLOGIES
 from rocketdiff.lab.scenario_faults import fault_entries

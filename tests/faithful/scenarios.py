@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from random import Random
 
 from rocketdiff.core.errors import UsageError
+from rocketdiff.core.sends.knowable import Sending, unanswerable
 from rocketdiff.core.sends.plan import SendKind, SendMode
 from rocketdiff.core.tables.checks import ASKED
-from rocketdiff.core.tables.knowable import Sending, unanswerable
 from rocketdiff.core.tables.topology import TOPOLOGIES
 from rocketdiff.scenario import Scenario, parse
 

@@ -12,8 +12,8 @@ import random
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from rocketdiff.core.records.sending import Attempt, Send
 from rocketdiff.core.sends.plan import SendKind
-from rocketdiff.core.sends.records import Attempt, Send
 from rocketdiff.core.tables.settings import ClientSettings
 from rocketmq_reference.dialects import dialect_of
 from rocketmq_reference.rules.client.publish import PublishInfo, Queue

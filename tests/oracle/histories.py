@@ -14,8 +14,8 @@ after; 1 by default), "=q5" an explicit queue and "=s5" a selector argument.
 
 from typing import Any
 
+from rocketdiff.core.records.sending import Attempt, Send
 from rocketdiff.core.sends.plan import SendKind
-from rocketdiff.core.sends.records import Attempt, Send
 
 MS = 1_000_000
 STEP_NS = MS // 10

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
+from rocketdiff.core.records.sending import Send
 from rocketdiff.core.sends.plan import SendKind
-from rocketdiff.core.sends.records import Send
 from rocketdiff.oracle.producer.asynchronous.ends import async_difference
 from rocketdiff.oracle.producer.judgement import DifferenceKind, RuleDifference
 from rocketmq_reference.dialects import dialect_of

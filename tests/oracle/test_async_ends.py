@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
+from rocketdiff.core.records.sending import NEVER_CALLED_BACK, UNSEEN_END, Send
 from rocketdiff.core.sends.plan import SendKind, SendMode
-from rocketdiff.core.sends.records import NEVER_CALLED_BACK, UNSEEN_END, Send
 from rocketdiff.oracle.producer.asynchronous.ends import Troubled, async_difference
 from rocketmq_reference.dialects import dialect_of
 from rocketmq_reference.rules.settings import SendSettings

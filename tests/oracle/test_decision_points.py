@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
+from rocketdiff.core.records.sending import Attempt, Send
 from rocketdiff.core.sends.plan import SendKind, SendMode
-from rocketdiff.core.sends.records import Attempt, Send
 from rocketdiff.oracle.producer.states.decision_point import DecisionPoint, decision_points_of
 from tests.oracle.histories import attempt_of, send_of
 

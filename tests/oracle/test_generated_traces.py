@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from rocketdiff.core.sends.records import Send
+from rocketdiff.core.records.sending import Send
 from rocketdiff.core.tables.settings import ClientSettings
 from rocketdiff.oracle.producer.judgement import DifferenceKind, SendJudgement
 from rocketdiff.oracle.producer.replay import replay_for

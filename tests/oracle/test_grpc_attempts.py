@@ -2,7 +2,7 @@
 
 import pytest
 
-from rocketdiff.core.sends.records import UNSEEN_ROUTE, Attempt, Send
+from rocketdiff.core.records.sending import UNSEEN_ROUTE, Attempt, Send
 from rocketdiff.core.tables.settings import ClientSettings
 from rocketdiff.oracle.producer.grpc_attempts import judge_calls
 

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
+from rocketdiff.core.records.sending import UNSEEN_ROUTE
 from rocketdiff.core.sends.plan import SendKind, SendMode
-from rocketdiff.core.sends.records import UNSEEN_ROUTE
 from rocketdiff.core.tables.settings import ClientSettings
 from rocketdiff.oracle.producer.judgement import Decision, SendJudgement
 from rocketdiff.oracle.producer.observation import Observation

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
+from rocketdiff.core.records.sending import NEVER_CALLED_BACK, Send
 from rocketdiff.core.sends.plan import SendKind, SendMode
-from rocketdiff.core.sends.records import NEVER_CALLED_BACK, Send
 from rocketdiff.core.tables.settings import ClientSettings
 from rocketdiff.oracle.producer.asynchronous.sends import judge_asynchronous
 from rocketdiff.oracle.producer.judgement import SendJudgement

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
+from rocketdiff.core.records.sending import Attempt
 from rocketdiff.core.sends.plan import SendKind
-from rocketdiff.core.sends.records import Attempt
 from rocketdiff.core.tables.settings import ClientSettings
 from rocketdiff.oracle.choices import ChoiceExplorer
 from rocketdiff.oracle.producer import interleave

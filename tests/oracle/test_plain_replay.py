@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from rocketdiff.core.errors import UsageError
-from rocketdiff.core.sends.records import UNSEEN_ROUTE
+from rocketdiff.core.records.sending import UNSEEN_ROUTE
 from rocketdiff.core.tables.settings import ClientSettings
 from rocketdiff.oracle.producer.replay import replay_for
 from tests.oracle.histories import history, routes

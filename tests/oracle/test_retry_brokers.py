@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
+from rocketdiff.core.records.sending import Send
 from rocketdiff.core.sends.plan import SendKind, SendMode
-from rocketdiff.core.sends.records import Send
 from rocketdiff.core.tables.settings import ClientSettings
 from rocketdiff.oracle.producer.asynchronous.ends import Troubled
 from rocketdiff.oracle.producer.asynchronous.retry_brokers import retry_broker_difference

@@ -2,8 +2,8 @@
 
 import pytest
 
+from rocketdiff.core.records.sending import Send
 from rocketdiff.core.sends.plan import SendKind
-from rocketdiff.core.sends.records import Send
 from rocketdiff.oracle.choices import ChoiceExplorer
 from rocketdiff.oracle.interval import Interval
 from rocketdiff.oracle.producer.sentences import (

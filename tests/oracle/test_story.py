@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import pytest
 
+from rocketdiff.core.records.sending import Attempt
 from rocketdiff.core.sends.plan import SendKind
-from rocketdiff.core.sends.records import Attempt
 from rocketdiff.oracle.producer.explain import attempt_lines, story_lines
 from rocketmq_reference.rules.client.publish import Queue
 from rocketmq_reference.rules.events import (

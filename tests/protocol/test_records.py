@@ -7,8 +7,10 @@ import sys
 import pytest
 
 from rocketdiff.core.errors import SubjectBroken
+from rocketdiff.core.records.received import Record
+from rocketdiff.core.records.sending import Attempt, RouteSeen, Send
+from rocketdiff.core.records.session import Done, Hello, Ready, SubjectFailed
 from rocketdiff.core.sends.plan import SendMode
-from rocketdiff.core.sends.records import Attempt, Done, Hello, Ready, Record, RouteSeen, Send, SubjectFailed
 from rocketdiff.protocol.records import decode_record, encode_record
 
 EVERY_KIND: list[Record] = [

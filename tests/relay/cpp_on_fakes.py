@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rocketdiff.core.arm import Arm
+from rocketdiff.core.records.sending import Send
 from rocketdiff.core.sends.plan import Plan
-from rocketdiff.core.sends.records import Send
 from rocketdiff.core.subject import SubjectId
 from rocketdiff.core.tables.settings import ClientSettings
 from rocketdiff.protocol.commands import SubjectSetup

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from rocketdiff.core.sends.records import UNSEEN_END, Attempt, Send
+from rocketdiff.core.records.sending import UNSEEN_END, Attempt, Send
 from rocketdiff.relay.remoting.attempt_starts import Begun, with_ends
 from rocketdiff.relay.remoting.exchanges import END_OF_TIME_NS, BlindSpot
 

@@ -13,7 +13,7 @@ import pytest
 from rocketdiff.analysis.steps.causes import CROWDED_CODES
 from rocketdiff.cluster.operations.drain import await_drained
 from rocketdiff.cluster.operations.stored import read_stored
-from rocketdiff.core.sends.records import Attempt
+from rocketdiff.core.records.sending import Attempt
 from rocketdiff.protocol.transcript import Transcript
 from tests.live import PATIENCE_S, repeated
 from tests.relay.staging import MS, Staging, plan_of

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from rocketdiff.core.sends.records import NEVER_CALLED_BACK, UNSEEN_END, Attempt, Send
+from rocketdiff.core.records.sending import NEVER_CALLED_BACK, UNSEEN_END, Attempt, Send
 from rocketdiff.relay.remoting.cross_check import disagreements, not_told, other_statuses
 from rocketdiff.relay.remoting.exchanges import BlindSpot, losses_of
 from rocketdiff.relay.remoting.record import Closed, Opened, Shut

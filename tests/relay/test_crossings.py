@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import pytest
 
-from rocketdiff.core.sends.records import Attempt, Send
+from rocketdiff.core.records.sending import Attempt, Send
 from rocketdiff.core.tables.settings import ClientSettings
 from rocketdiff.oracle.producer.replay import replay_for
 from rocketdiff.relay.remoting.attempts import attempts_of

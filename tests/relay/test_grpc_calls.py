@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from hpack import Encoder
 
-from rocketdiff.core.sends.records import Attempt, Send
+from rocketdiff.core.records.sending import Attempt, Send
 from rocketdiff.grpc.call import unary
 from rocketdiff.grpc.http2 import PREFACE, FrameKind, frame, grpc_message
 from rocketdiff.grpc.messages import SEND_MESSAGE, send_answer

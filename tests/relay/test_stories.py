@@ -6,7 +6,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from rocketdiff.core.sends.records import Attempt, RouteSeen, Send
+from rocketdiff.core.records.sending import Attempt, RouteSeen, Send
 from rocketdiff.relay.proxy.switches import Action, Switch, Switchboard
 from rocketdiff.relay.remoting.attempts import attempts_of
 from rocketdiff.relay.remoting.exchanges import (

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Sequence
 
 import pytest
 
+from rocketdiff.core.records.sending import Attempt
 from rocketdiff.core.sends.plan import SendKind
-from rocketdiff.core.sends.records import Attempt
 from rocketdiff.protocol.transcript import Transcript
 from rocketdiff.relay.remoting.attempts import SILENT
 from rocketdiff.relay.remoting.cross_check import NO_TIME_NS, disagreements

@@ -7,7 +7,8 @@ import pytest
 
 from rocketdiff.cluster.interface import Cluster
 from rocketdiff.core.errors import SubjectBroken
-from rocketdiff.core.sends.records import Attempt, Hello, Send
+from rocketdiff.core.records.sending import Attempt, Send
+from rocketdiff.core.records.session import Hello
 from rocketdiff.protocol.transcript import Transcript
 from rocketdiff.run.subject_check.check import check_subject, foreign_errors, untold_attempts
 from rocketdiff.subjects.registry import resolved

@@ -6,9 +6,9 @@ from dataclasses import replace
 import pytest
 
 from rocketdiff.core.arm import Arm
+from rocketdiff.core.records.sending import Send
 from rocketdiff.core.run_info import Guard
 from rocketdiff.core.sends.plan import Plan, PlannedSend, SendKind
-from rocketdiff.core.sends.records import Send
 from rocketdiff.core.subject import SubjectId
 from rocketdiff.core.tables.fault import FaultKind, FaultRecord
 from rocketdiff.run.case.guards import CaseMeasurements, guards_of, median_lateness_ns

@@ -11,8 +11,8 @@ import pytest
 
 from rocketdiff.cluster.interface import Cluster
 from rocketdiff.core.arm import Arm
+from rocketdiff.core.records.sending import Attempt, Send
 from rocketdiff.core.sends.plan import Plan, PlannedSend, SendKind, SendMode
-from rocketdiff.core.sends.records import Attempt, Send
 from rocketdiff.run.case.wire_witness import ArmReport, WireStory, Witness
 from rocketdiff.traces.recorder import Recorder
 from rocketdiff.traces.run_directory import CaseDirectory

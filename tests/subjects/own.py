@@ -6,8 +6,10 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 
+from rocketdiff.core.records.received import Record
+from rocketdiff.core.records.sending import Attempt, RouteSeen, Send
+from rocketdiff.core.records.session import Hello
 from rocketdiff.core.sends.outcome import word_of
-from rocketdiff.core.sends.records import Attempt, Hello, Record, RouteSeen, Send
 from rocketdiff.core.subject import SubjectId
 from rocketdiff.drivers.python import reference, session
 from rocketdiff.drivers.python.client import Speak

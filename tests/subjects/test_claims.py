@@ -4,8 +4,10 @@ from dataclasses import replace
 
 import pytest
 
+from rocketdiff.core.records.received import Record
+from rocketdiff.core.records.sending import UNSEEN_END, RouteSeen, Send
+from rocketdiff.core.records.session import Done, Ready
 from rocketdiff.core.sends.plan import Plan, PlannedSend, SendKind, SendMode
-from rocketdiff.core.sends.records import UNSEEN_END, Done, Ready, Record, RouteSeen, Send
 from rocketdiff.core.subject import SubjectId
 from rocketdiff.drivers.python.reference import capabilities_of
 from rocketdiff.subjects.claims import unclaimed, unknown_claims, why_not_claimed

@@ -6,18 +6,10 @@ from typing import Any
 import pytest
 
 from rocketdiff.core.errors import SubjectBroken
+from rocketdiff.core.records.received import Record
+from rocketdiff.core.records.sending import Attempt, CalledBackAgain, RouteSeen, Send
+from rocketdiff.core.records.session import Done, Hello, Ready, SubjectFailed
 from rocketdiff.core.sends.plan import Plan, PlannedSend, SendKind, SendMode
-from rocketdiff.core.sends.records import (
-    Attempt,
-    CalledBackAgain,
-    Done,
-    Hello,
-    Ready,
-    Record,
-    RouteSeen,
-    Send,
-    SubjectFailed,
-)
 from rocketdiff.core.subject import SubjectId
 from rocketdiff.subjects.conversation import Conversation, Stage
 

@@ -2,8 +2,9 @@
 
 import pytest
 
+from rocketdiff.core.records.received import Record
+from rocketdiff.core.records.sending import Attempt, CalledBackAgain, RouteSeen, Send
 from rocketdiff.core.sends.plan import Plan, PlannedSend, SendKind, SendMode
-from rocketdiff.core.sends.records import Attempt, CalledBackAgain, Record, RouteSeen, Send
 from rocketdiff.core.tables.settings import ClientSettings
 from rocketdiff.subjects.conversation import Conversation
 from rocketdiff.subjects.limits import Bounds, bounds_of

@@ -21,8 +21,8 @@ from rocketdiff.cluster.interface import Cluster
 from rocketdiff.cluster.operations.drain import await_drained
 from rocketdiff.cluster.operations.stored import read_stored
 from rocketdiff.core.arm import Arm
+from rocketdiff.core.records.sending import Attempt
 from rocketdiff.core.sends.plan import Plan, PlannedSend, SendKind
-from rocketdiff.core.sends.records import Attempt
 from rocketdiff.core.subject import SubjectId
 from rocketdiff.core.tables.settings import ClientSettings
 from rocketdiff.protocol.commands import SubjectSetup

@@ -7,8 +7,8 @@ import msgspec
 import pytest
 
 from rocketdiff.core.arm import Arm
+from rocketdiff.core.records.sending import Attempt, RouteSeen, Send
 from rocketdiff.core.sends.outcome import Outcome
-from rocketdiff.core.sends.records import Attempt, RouteSeen, Send
 from rocketdiff.traces.arm_tables import arm_rows
 from rocketdiff.traces.journal import ArmJournal
 

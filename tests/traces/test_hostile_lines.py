@@ -11,7 +11,7 @@ import pytest
 
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.errors import SubjectBroken
-from rocketdiff.core.sends.records import Record
+from rocketdiff.core.records.received import Record
 from rocketdiff.core.subject import SubjectId
 from rocketdiff.protocol.records import decode_record
 from rocketdiff.subjects.conversation import Conversation

@@ -52,8 +52,8 @@ from rocketdiff.analysis.steps.reconciled import StoredCopies, reconciled
 from rocketdiff.analysis.steps.replayed import called, replayed
 from rocketdiff.analysis.steps.rulebook import Rulebook, rulebook_for
 from rocketdiff.core.arm import Arm
+from rocketdiff.core.sends.knowable import PROXY_CHOOSES, unknowable
 from rocketdiff.core.tables.checks import OF_QUEUES
-from rocketdiff.core.tables.knowable import PROXY_CHOOSES, unknowable
 from rocketdiff.core.tables.topology import topology_named
 from rocketdiff.traces.schema import TableName
 

@@ -13,9 +13,9 @@ import pyarrow as pa
 
 from rocketdiff.analysis.send_view import SendView
 from rocketdiff.core.arm import Arm
+from rocketdiff.core.records.sending import Attempt, Send
 from rocketdiff.core.sends.outcome import Outcome
 from rocketdiff.core.sends.plan import SendKind, SendMode
-from rocketdiff.core.sends.records import Attempt, Send
 from rocketdiff.core.tables.fault import FaultKind, FaultRecord
 from rocketdiff.traces.manifest import CaseEntry
 from rocketdiff.traces.reader import has_table, read_table

@@ -11,7 +11,8 @@ from rocketdiff.analysis.steps.aligned import AlignedSend
 from rocketdiff.core.answers.plots import LaneAttempt
 from rocketdiff.core.answers.verdict import CallEnd, SideExample, StoredAt
 from rocketdiff.core.arm import Arm
-from rocketdiff.core.sends.records import NS_PER_MS, Attempt
+from rocketdiff.core.records.sending import Attempt
+from rocketdiff.core.units import NS_PER_MS
 
 
 class FactCollector:

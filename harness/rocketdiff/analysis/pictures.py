@@ -12,8 +12,8 @@ from rocketdiff.analysis.checks.sending.by_rules.replay_checks import JUDGED, RU
 from rocketdiff.analysis.outages import MET
 from rocketdiff.analysis.send_view import FaultContext, SendView
 from rocketdiff.analysis.steps.aligned import AlignedSend
+from rocketdiff.core.records.sending import Attempt
 from rocketdiff.core.sends.outcome import Outcome
-from rocketdiff.core.sends.records import Attempt
 
 BUCKET_RATIO = 1.02
 BIN_NS = 250_000_000

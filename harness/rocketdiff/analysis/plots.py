@@ -24,7 +24,7 @@ from rocketdiff.core.answers.plots import (
     SwimLanes,
 )
 from rocketdiff.core.arm import Arm
-from rocketdiff.core.sends.records import NS_PER_MS
+from rocketdiff.core.units import NS_PER_MS
 from rocketdiff.statistics.survival import kaplan_meier
 
 CASES_DRAWN = 8

@@ -10,7 +10,7 @@ from enum import StrEnum
 from functools import lru_cache
 
 from rocketdiff.core.arm import Arm
-from rocketdiff.core.sends.records import Attempt, Send
+from rocketdiff.core.records.sending import Attempt, Send
 from rocketdiff.core.tables.fault import FaultRecord
 from rocketdiff.oracle.producer.judgement import SendJudgement
 

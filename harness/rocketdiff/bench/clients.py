@@ -22,8 +22,8 @@ from rich.table import Table
 from rocketdiff.cluster.interface import Cluster
 from rocketdiff.cluster.start import start_cluster
 from rocketdiff.core.errors import HarnessError
+from rocketdiff.core.records.sending import Send
 from rocketdiff.core.sends.plan import Plan, PlannedSend, SendKind
-from rocketdiff.core.sends.records import Send
 from rocketdiff.core.subject import REFERENCE, STANDARD, SubjectId
 from rocketdiff.core.tables.settings import ClientSettings
 from rocketdiff.protocol.commands import SubjectSetup, encode_go, encode_plan, encode_setup

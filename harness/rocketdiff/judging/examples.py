@@ -10,8 +10,8 @@ from rocketdiff.core.answers.policy import Policy
 from rocketdiff.core.answers.verdict import CheckResult
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.errors import HarnessError
+from rocketdiff.core.records.sending import Send
 from rocketdiff.core.run_info import RunInfo
-from rocketdiff.core.sends.records import Send
 from rocketdiff.core.subject import SubjectId
 from rocketdiff.judging.explain import explain_traced
 from rocketdiff.judging.ledgers import LedgerChoice

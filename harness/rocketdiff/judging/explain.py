@@ -11,9 +11,9 @@ from rocketdiff.core.arm import Arm
 from rocketdiff.core.errors import UsageError
 from rocketdiff.core.sends.message import ID_PROPERTY, sys_flag_text
 from rocketdiff.core.sends.plan import SendMode
-from rocketdiff.core.sends.records import NS_PER_MS
 from rocketdiff.core.subject import STANDARD, SubjectId
 from rocketdiff.core.text.quoted import printable
+from rocketdiff.core.units import NS_PER_MS
 from rocketdiff.oracle.producer.explain import explain
 from rocketdiff.traces.reader import sealed_files
 from rocketdiff.traces.run_directory import RunDirectory

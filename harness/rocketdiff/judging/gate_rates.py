@@ -36,7 +36,7 @@ JUDGING_FOLDERS = (
     "harness/rocketdiff/analysis",
     "harness/rocketdiff/core/answers",
     "harness/rocketdiff/core/sends",
-    "harness/rocketdiff/core/tables/knowable.py",
+    "harness/rocketdiff/core/sends/knowable.py",
     "harness/rocketdiff/ledger",
     "harness/rocketdiff/oracle",
     "harness/rocketdiff/relay",

@@ -18,8 +18,8 @@ from rocketdiff.analysis.steps.rulebook import ArmRules, is_asynchronous
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.errors import ExitCode, UsageError
 from rocketdiff.core.files import read_text
+from rocketdiff.core.records.sending import Send
 from rocketdiff.core.sends.plan import SendMode
-from rocketdiff.core.sends.records import Send
 from rocketdiff.lab.history.coverage import Coverage, coverage_of
 from rocketdiff.lab.history.execution_cache import Executions
 from rocketdiff.lab.history.groups_page import span

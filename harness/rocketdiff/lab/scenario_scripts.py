@@ -13,13 +13,12 @@ from rocketdiff.core.tables.checks import CHECKS
 from rocketdiff.core.tables.fault import FaultKind
 from rocketdiff.core.tables.settings import ClientSettings
 from rocketdiff.core.tables.topology import TOPOLOGIES
+from rocketdiff.core.units import NS_PER_MS
 from rocketdiff.lab.scenario_faults import fault_entries
 from rocketdiff.scenario import Scenario, load_all, plan_of, select
 from rocketdiff.simulation.script.answers import BrokerRoute
 from rocketdiff.simulation.script.model import Entry, QueueOf, Script, Send, Timeline
 from rocketdiff.simulation.script.vocabulary import Depth, Mode, ScriptSettings
-
-_NS_PER_MS = 1_000_000
 
 EXPIRED_WAIT_EXTRA_MS = 1
 """On real machines an expired wait ends slightly after its deadline; exactly at it is a rare race."""
@@ -88,7 +87,7 @@ def _send_entry(send: PlannedSend, route: Sequence[BrokerRoute], settings: Clien
     mode = Mode(send.mode)
     timeout_ms = None if mode is Mode.ONE_WAY else timeout_ms
     action = Send(mode=mode, thread=send.thread, timeout_ms=timeout_ms, queue=queue, selector=selector)
-    return Entry(send.due_ns // _NS_PER_MS, action)
+    return Entry(send.due_ns // NS_PER_MS, action)
 
 
 def _queue_at(argument: int, route: Sequence[BrokerRoute]) -> QueueOf:

@@ -7,7 +7,7 @@ Sums and differences are independent intervals, an over-approximation: more beha
 
 from typing import cast
 
-from rocketdiff.core.sends.records import NS_PER_MS
+from rocketdiff.core.units import NS_PER_MS
 from rocketdiff.oracle.choices import ChoiceExplorer
 
 PHASE_MS = 1

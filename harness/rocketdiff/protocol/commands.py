@@ -6,8 +6,8 @@ from typing import Any
 
 import msgspec
 
+from rocketdiff.core.records.session import PROTOCOL
 from rocketdiff.core.sends.plan import Plan, PlannedSend, plan_line
-from rocketdiff.core.sends.records import PROTOCOL
 from rocketdiff.core.tables.settings import ClientSettings
 
 

@@ -13,21 +13,14 @@ from typing import Any
 
 import msgspec
 
+from rocketdiff.core.records.field_types import INT32, Limits
+from rocketdiff.core.records.received import RECORDS, Record
+from rocketdiff.core.records.sending import Attempt, RouteSeen
+from rocketdiff.core.records.session import PROTOCOL, Hello
 from rocketdiff.core.sends.outcome import WORD_FORM, ErrorWord
 from rocketdiff.core.sends.plan import PlannedSend
-from rocketdiff.core.sends.records import PROTOCOL, Attempt, CalledBackAgain, Hello, RouteSeen, Send
 from rocketdiff.protocol.commands import Go, SubjectSetup
-from rocketdiff.protocol.records import (
-    INT32,
-    INT64,
-    LARGE,
-    LONGEST_ATTEMPT_MS,
-    NAME_CHARACTERS,
-    NAMES,
-    NATURAL,
-    RECORDS,
-    SMALL,
-)
+from rocketdiff.protocol.records import LONGEST_ATTEMPT_MS, NAME_CHARACTERS, limits_of, reported_fields
 
 _TYPE = "type"
 _END = "end_ns"
@@ -62,12 +55,15 @@ def _one_of(names: Mapping[str, type] | tuple[str, ...], description: str) -> di
     return {"description": description, "oneOf": [{"$ref": f"#/$defs/{name}"} for name in names]}
 
 
-def _record(kind: type, part: Mapping[str, Any]) -> dict[str, object]:
+def _record(kind: type[Record], part: Mapping[str, Any]) -> dict[str, object]:
     """Unknown fields are allowed because they are kept. A None may be written or left out."""
-    reported = [each for each in fields(kind) if not each.metadata]
+    fields_by_name = {each.name: each for each in fields(kind)}
+    reported = {name: fields_by_name[attribute] for name, attribute in reported_fields(kind).items()}
     name = next(name for name, record in RECORDS.items() if record is kind)
-    properties = {each.name: _limited(kind, each.name, part["properties"][each.name]) for each in reported}
-    required = [each.name for each in reported if each.default is MISSING and (kind, each.name) != (Attempt, _END)]
+    properties = {shown: _limited(kind, each.name, part["properties"][each.name]) for shown, each in reported.items()}
+    required = [
+        shown for shown, each in reported.items() if each.default is MISSING and (kind, shown) != (Attempt, _END)
+    ]
     return _object(name, part, properties, required)
 
 
@@ -90,35 +86,31 @@ def _object(
     }
 
 
-def _limited(kind: type, name: str, part: Mapping[str, Any]) -> dict[str, object]:
-    limits: dict[str, object] = {}
-    if name in SMALL | LARGE:
-        most = INT32 if name in SMALL else INT64
-        limits = {"minimum": 0 if name in NATURAL else -most, "maximum": most - 1}
-    if name in NAMES:
-        limits = {"maxLength": NAME_CHARACTERS, "pattern": _NO_CONTROL_CHARACTERS}
+def _limited(kind: type[Record], name: str, part: Mapping[str, Any]) -> dict[str, object]:
     match (kind.__name__, name):
         case (Hello.__name__, "protocol"):
-            limits = {"const": PROTOCOL}
+            return {**part, "const": PROTOCOL}
         case (Hello.__name__, "attempt_timeout_ms"):
-            limits = {"minimum": 1, "maximum": LONGEST_ATTEMPT_MS}
-        case (Attempt.__name__, "broker"):
-            limits |= {"minLength": 1}
+            return {**part, "minimum": 1, "maximum": LONGEST_ATTEMPT_MS}
         case (RouteSeen.__name__, "queues"):
             pair = [{"type": "string", "minLength": 1}, {"type": "integer", "minimum": 0, "maximum": INT32 - 1}]
             return {"type": "array", "items": {"type": "array", "prefixItems": pair, "minItems": 2, "maxItems": 2}}
-        case (Attempt.__name__ | Send.__name__ | CalledBackAgain.__name__, "error"):
-            # A listed word or a class name. A class name never has the form of a word.
-            words = [*ErrorWord]
-            limits |= {
-                "anyOf": [{"enum": [None, *map(str, words)]}, {"not": {"pattern": f"^(?:{WORD_FORM.pattern})$"}}]
-            }
-            return {
-                **{key: value for key, value in part.items() if key != "anyOf"},
-                "type": ["string", "null"],
-                **limits,
-            }
-    return {**part, **limits}
+    limits = limits_of(kind).get(name)
+    return {**part} if limits is None else _field(part, limits)
+
+
+def _field(part: Mapping[str, Any], limits: Limits) -> dict[str, object]:
+    if limits.below is not None:
+        return {**part, "minimum": 0 if limits.is_natural else -limits.below, "maximum": limits.below - 1}
+    text: dict[str, object] = {"maxLength": NAME_CHARACTERS, "pattern": _NO_CONTROL_CHARACTERS}
+    if limits.is_filled:
+        text |= {"minLength": 1}
+    if not limits.is_error:
+        return {**part, **text}
+    # A listed word or a class name. A class name never has the form of a word.
+    words = {"enum": [None, *map(str, ErrorWord)]}
+    text |= {"anyOf": [words, {"not": {"pattern": f"^(?:{WORD_FORM.pattern})$"}}]}
+    return {**{key: value for key, value in part.items() if key != "anyOf"}, "type": ["string", "null"], **text}
 
 
 if __name__ == "__main__":

@@ -7,25 +7,16 @@ be sealed.
 
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
-from typing import Any
+from typing import Any, get_args, get_type_hints
 
 import msgspec
 
 from rocketdiff.core.errors import SubjectBroken
+from rocketdiff.core.records.field_types import INT32, INT64, UNREPORTED, Limits
+from rocketdiff.core.records.received import RECORDS, ReceivedLine, Record
+from rocketdiff.core.records.sending import UNSEEN_END, Attempt, RouteSeen
+from rocketdiff.core.records.session import LINE_NAME, Hello
 from rocketdiff.core.sends.outcome import ErrorWord, class_of, is_unknown_word
-from rocketdiff.core.sends.records import (
-    UNSEEN_END,
-    Attempt,
-    CalledBackAgain,
-    Done,
-    Hello,
-    Ready,
-    ReceivedLine,
-    Record,
-    RouteSeen,
-    Send,
-    SubjectFailed,
-)
 from rocketdiff.core.text.plain_text import UNPRINTABLE, plain_line
 
 BAD_LINE = "protocol.bad-line"
@@ -41,63 +32,55 @@ LONGEST_ATTEMPT_MS = 60_000
 SHOWN_CHARACTERS = 200
 """Quoted length of a bad line, enough to recognise it."""
 
-INT32, INT64 = 2**31, 2**63
-
-SMALL = frozenset({"thread", "attempt", "queue_id", "code", "route", "route_after", "chooser", "attempt_timeout_ms"})
-"""Fields with an int32 column."""
-
-LARGE = frozenset(
-    {"send", "start_ns", "end_ns", "returned_ns", "at_ns", "queue_offset", "sends", "pid", "protocol", "clock_ns"}
-)
-"""Fields with an int64 column."""
-
-NATURAL = frozenset({"queue_id", "queue_offset", "attempt", "chooser"})
-"""Fields that are never negative."""
-
-NAMES = frozenset({"client", "version", "broker", "error", "cause", "status"})
-
 _OBJECT = msgspec.json.Decoder(dict[str, Any])
 _NOTHING: dict[str, object] = {}
 
 
 @dataclass(frozen=True, slots=True)
 class _Kind:
-    """Fields of one record type, and their limits."""
+    """The fields of one type of line: (name on the line, attribute), and the limits of those that have any."""
 
     name: str
     record: type[Record]
-    fields: tuple[str, ...]
+    written: tuple[tuple[str, str], ...]
     known: frozenset[str]
-    integers: tuple[tuple[str, int], ...]
-    natural: tuple[str, ...]
-    names: tuple[str, ...]
+    renamed: tuple[tuple[str, str], ...]
+    limits: tuple[tuple[str, Limits], ...]
 
     @classmethod
     def of(cls, name: str, record: type[Record]) -> "_Kind":
-        written = tuple(each.name for each in fields(record) if not each.metadata)
-        limits = {name: INT32 if name in SMALL else INT64 for name in written if name in SMALL | LARGE}
+        written = reported_fields(record)
         return cls(
             name=name,
             record=record,
-            fields=written,
+            written=tuple(written.items()),
             known=frozenset(written),
-            integers=tuple(limits.items()),
-            natural=tuple(name for name in written if name in NATURAL),
-            names=tuple(name for name in written if name in NAMES),
+            renamed=tuple((shown, attribute) for shown, attribute in written.items() if shown != attribute),
+            limits=tuple(limits_of(record).items()),
         )
 
 
-RECORDS: dict[str, type[Record]] = {
-    "hello": Hello,
-    "ready": Ready,
-    "route": RouteSeen,
-    "attempt": Attempt,
-    "send": Send,
-    "callback": CalledBackAgain,
-    "done": Done,
-    "failed": SubjectFailed,
-}
-"""By the ``type`` of a line."""
+def reported_fields(record: type[Record]) -> dict[str, str]:
+    """Return the fields of a record that a subject reports: attribute by name on the line."""
+    return {
+        each.metadata.get(LINE_NAME, each.name): each.name
+        for each in fields(record)
+        if UNREPORTED.keys().isdisjoint(each.metadata)
+    }
+
+
+def limits_of(record: type[Record]) -> dict[str, Limits]:
+    """Return the limits of a record's reported fields by attribute; fields without limits are left out."""
+    types = get_type_hints(record, include_extras=True)
+    found = {name: _limits_in(types[name]) for name in reported_fields(record).values()}
+    return {name: limits for name, limits in found.items() if limits is not None}
+
+
+def _limits_in(annotation: object) -> Limits | None:
+    """``Int32`` and ``Int32 | None`` have the same limits."""
+    parts = (annotation, *get_args(annotation))
+    return next((limits for part in parts for limits in getattr(part, "__metadata__", ())), None)
+
 
 _KINDS = {name: _Kind.of(name, record) for name, record in RECORDS.items()}
 _KIND_OF = {kind.record: kind for kind in _KINDS.values()}
@@ -112,8 +95,8 @@ def encode_record(record: Record) -> bytes:
     """Return one line with its line end; fields that are None are left out."""
     kind = _KIND_OF[type(record)]
     members: dict[str, object] = {"type": kind.name}
-    for name in kind.fields:
-        value = getattr(record, name)
+    for name, attribute in kind.written:
+        value = getattr(record, attribute)
         if value is not None:
             members[name] = value
     return msgspec.json.encode(members) + b"\n"
@@ -139,13 +122,16 @@ def decode_record(line: bytes) -> ReceivedLine:
         if not members.keys() <= kind.known:
             extra = {name: value for name, value in members.items() if name not in kind.known}
             members = {name: value for name, value in members.items() if name in kind.known}
+        for name, attribute in kind.renamed:
+            if name in members:
+                members[attribute] = members.pop(name)
         if kind.record is Attempt and "end_ns" not in members:
             members = {**members, "end_ns": members.get("start_ns"), "error": UNSEEN_END}
         record = msgspec.convert(members, kind.record)
         if isinstance(record, Attempt) and record.error is not None:
             record = replace(record, error=class_of(record.error))
     except (msgspec.MsgspecError, ValueError, RecursionError) as error:  # invalid UTF-8 is a ValueError
-        raise _refused(BAD_LINE, str(error), line) from None
+        raise _refused(BAD_LINE, _with_line_names(str(error)), line) from None
     for signature, sentence in _flaws(kind, record):
         raise _refused(signature, sentence, line)
     return ReceivedLine(record, extra)
@@ -163,6 +149,14 @@ def _refused(signature: str, sentence: str, line: bytes) -> SubjectBroken:
     return SubjectBroken(signature, expected=_EXPECTED[signature], seen=f"{sentence}: {shown}")
 
 
+def _with_line_names(sentence: str) -> str:
+    """Msgspec names attributes, the subject's author knows the names on the line."""
+    for kind in _KINDS.values():
+        for shown, attribute in kind.renamed:
+            sentence = sentence.replace(f"`{attribute}`", f"`{shown}`").replace(f"$.{attribute}`", f"$.{shown}`")
+    return sentence
+
+
 def _type_shown(name: object) -> str:
     """The unknown type can be any JSON value."""
     return (
@@ -176,30 +170,28 @@ def _type_shown(name: object) -> str:
 
 def _flaws(kind: _Kind, record: Record) -> Iterator[tuple[str, str]]:
     """Signature and sentence of each impossible value in a record of valid types."""
-    for name, limit in kind.integers:
+    for name, limits in kind.limits:
         value = getattr(record, name)
-        if value is not None and not -limit <= value < limit:
-            yield BAD_LINE, f"{name} is too large for its column"
-    for name in kind.natural:
-        if (getattr(record, name) or 0) < 0:
-            yield IMPOSSIBLE_VALUE, f"{name} is {getattr(record, name)}"
-    for name in kind.names:
-        yield from _flaws_of_name(name, getattr(record, name))
-    if isinstance(record, Attempt | Send | CalledBackAgain) and is_unknown_word(record.error or ""):
-        known = ", ".join(ErrorWord)
-        yield (
-            IMPOSSIBLE_VALUE,
-            f"error is {record.error}, which is neither an exception class nor one of the words {known}",
-        )
+        if value is not None:
+            yield from _flaws_of_field(name, value, limits)
     if isinstance(record, Hello):
         yield from _flaws_of_hello(record)
     if isinstance(record, RouteSeen):
         yield from _flaws_of_queues(record)
 
 
+def _flaws_of_field(name: str, value: int | str, limits: Limits) -> Iterator[tuple[str, str]]:
+    if isinstance(value, str):
+        yield from _flaws_of_name(name, value, limits)
+    elif limits.below is not None and not -limits.below <= value < limits.below:
+        yield BAD_LINE, f"{name} is too large for its column"
+    elif limits.is_natural and value < 0:
+        yield IMPOSSIBLE_VALUE, f"{name} is {value}"
+
+
 def _flaws_of_hello(hello: Hello) -> Iterator[tuple[str, str]]:
     for capability in hello.capabilities:
-        yield from _flaws_of_name("a capability", capability)
+        yield from _flaws_of_name("a capability", capability, Limits())
     own_ms = hello.attempt_timeout_ms
     if own_ms is not None and not 1 <= own_ms <= LONGEST_ATTEMPT_MS:
         yield IMPOSSIBLE_VALUE, f"attempt_timeout_ms is {own_ms}, not 1 to {LONGEST_ATTEMPT_MS}"
@@ -207,18 +199,22 @@ def _flaws_of_hello(hello: Hello) -> Iterator[tuple[str, str]]:
 
 def _flaws_of_queues(route: RouteSeen) -> Iterator[tuple[str, str]]:
     for broker, queue_id in route.queues:
-        yield from _flaws_of_name("broker", broker)
+        yield from _flaws_of_name("broker", broker, Limits(is_filled=True))
         if not 0 <= queue_id < INT32:
             shown = str(queue_id) if -INT64 <= queue_id < INT64 else "beyond 64 bits"
             yield IMPOSSIBLE_VALUE, f"queue_id is {shown}"
 
 
-def _flaws_of_name(what: str, name: str | None) -> Iterator[tuple[str, str]]:
-    if name is None:
-        return
-    if what == "broker" and not name:
-        yield IMPOSSIBLE_VALUE, "broker is empty"
+def _flaws_of_name(what: str, name: str, limits: Limits) -> Iterator[tuple[str, str]]:
+    if limits.is_filled and not name:
+        yield IMPOSSIBLE_VALUE, f"{what} is empty"
     if len(name) > NAME_CHARACTERS:
         yield BAD_LINE, f"{what} has {len(name):,} characters"
     if UNPRINTABLE.search(name) or "\n" in name or "\t" in name:
         yield BAD_LINE, f"{what} has a control character"
+    if limits.is_error and is_unknown_word(name):
+        known = ", ".join(ErrorWord)
+        yield (
+            IMPOSSIBLE_VALUE,
+            f"{what} is {name}, which is neither an exception class nor one of the words {known}",
+        )

@@ -2,17 +2,9 @@
 
 from dataclasses import dataclass, field
 
-from rocketdiff.core.sends.records import (
-    Attempt,
-    CalledBackAgain,
-    Done,
-    Hello,
-    Ready,
-    Record,
-    RouteSeen,
-    Send,
-    SubjectFailed,
-)
+from rocketdiff.core.records.received import Record
+from rocketdiff.core.records.sending import Attempt, CalledBackAgain, RouteSeen, Send
+from rocketdiff.core.records.session import Done, Hello, Ready, SubjectFailed
 from rocketdiff.core.text.plain_text import plain_line
 
 FAILED_SHOWN = 5

@@ -8,10 +8,9 @@ from typing import TypeVar
 from rocketdiff.core.case import CaseId
 from rocketdiff.core.sends.plan import Plan, PlannedSend
 from rocketdiff.core.subject import SubjectId
+from rocketdiff.core.units import NS_PER_S
 from rocketdiff.scenario.model import Case, Scenario, Workload
 from rocketdiff.scenario.stretch import stretched
-
-_NS_PER_S = 1_000_000_000
 
 Value = TypeVar("Value")
 
@@ -50,7 +49,7 @@ def plan_of(scenario: Scenario, seed: int) -> Plan:
     """
     workload = scenario.workload
     random = _random(seed, scenario.name)
-    slot_ns = _NS_PER_S / workload.rate_per_s
+    slot_ns = NS_PER_S / workload.rate_per_s
     phase = random.random()
     sends = tuple(
         PlannedSend(

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable, Sequence
 
+from rocketdiff.core.sends.knowable import Sending, unanswerable
 from rocketdiff.core.sends.message import RESERVED_PROPERTIES
 from rocketdiff.core.sends.plan import SendKind, SendMode
 from rocketdiff.core.tables.fault import ON_THE_WIRE, FaultKind, FaultSpec
-from rocketdiff.core.tables.knowable import Sending, unanswerable
 from rocketdiff.core.tables.topology import TOPOLOGIES
 from rocketdiff.documents.refusal import refused
 from rocketdiff.documents.yaml_source import YamlSource

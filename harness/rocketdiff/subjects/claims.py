@@ -3,9 +3,10 @@
 from collections.abc import Collection, Sequence
 
 from rocketdiff.core.errors import SubjectBroken
+from rocketdiff.core.records.sending import UNSEEN_END, Attempt, Send
+from rocketdiff.core.records.session import ATTEMPT_STARTS, ATTEMPTS, CAUSES, Hello
 from rocketdiff.core.security import ACL, TLS
 from rocketdiff.core.sends.plan import Plan, PlannedSend, SendKind, SendMode
-from rocketdiff.core.sends.records import ATTEMPT_STARTS, ATTEMPTS, CAUSES, UNSEEN_END, Attempt, Hello, Send
 from rocketdiff.core.subject import ClientProtocol
 
 ROUTES = "routes"
@@ -56,7 +57,7 @@ def require_claim(hello: Hello | None, claim: str, what: str) -> None:
 def require_attempt_claim(hello: Hello | None, attempt: Attempt, mode: SendMode) -> None:
     """Raise SubjectBroken for an unclaimed attempt, one with an end if only starts are claimed, or one without if ends are."""
     has_only_begun = (attempt.error, attempt.end_ns) == (UNSEEN_END, attempt.start_ns)
-    if hello is None or not hello.tells_starts:
+    if hello is None or not hello.reports_starts:
         require_claim(hello, ATTEMPTS, f"attempt {attempt.attempt} of send {attempt.send}")
         if has_only_begun and mode is not SendMode.ASYNC:  # the hook of an asynchronous send may not see the end
             seen = f"attempt {attempt.attempt} of send {attempt.send} without"

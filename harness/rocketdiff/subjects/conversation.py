@@ -10,19 +10,10 @@ from dataclasses import dataclass
 from enum import IntEnum
 
 from rocketdiff.core.errors import SubjectBroken
+from rocketdiff.core.records.received import Record
+from rocketdiff.core.records.sending import Attempt, CalledBackAgain, RouteSeen, Send
+from rocketdiff.core.records.session import PROTOCOL, Done, Hello, Ready, SubjectFailed
 from rocketdiff.core.sends.plan import Plan, PlannedSend, SendMode
-from rocketdiff.core.sends.records import (
-    PROTOCOL,
-    Attempt,
-    CalledBackAgain,
-    Done,
-    Hello,
-    Ready,
-    Record,
-    RouteSeen,
-    Send,
-    SubjectFailed,
-)
 from rocketdiff.core.subject import SubjectId
 from rocketdiff.protocol.transcript import Transcript, words_of
 from rocketdiff.subjects.claims import (
@@ -219,8 +210,8 @@ class Conversation:
         if missing:
             seen = f"done with {len(missing)} sends unanswered, the first is {missing[0]}"
             raise _broken("incomplete", f"{len(self._planned)} sends answered before done", seen)
-        if done.sends != len(self._answered):
-            raise _broken("incomplete", f"done to count {len(self._answered)} sends", f"{done.sends}")
+        if done.operations != len(self._answered):
+            raise _broken("incomplete", f"done to count {len(self._answered)} sends", f"{done.operations}")
         require_attempts(self.transcript.hello, self.transcript.sends, self.transcript.attempts)
         self.transcript.keep(done)
         self.stage = Stage.DONE

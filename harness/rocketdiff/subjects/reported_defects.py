@@ -8,7 +8,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
 
-from rocketdiff.core.sends.records import Attempt, Record, Send
+from rocketdiff.core.records.received import Record
+from rocketdiff.core.records.sending import Attempt, Send
 
 PERIOD = 10
 _LOST, _TIMEOUT, _BROKER = "RemotingSendRequestException", "RemotingTimeoutException", "MQBrokerException"

@@ -15,9 +15,9 @@ from typing import Self
 
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.errors import EnvironmentMissing, SubjectBroken
+from rocketdiff.core.records.session import Hello, Ready
 from rocketdiff.core.security import hidden, secrets_in
 from rocketdiff.core.sends.plan import Plan, SendMode
-from rocketdiff.core.sends.records import Hello, Ready
 from rocketdiff.process.child import Child
 from rocketdiff.protocol.commands import STOP, SubjectSetup, encode_go, encode_plan, encode_setup
 from rocketdiff.protocol.records import decode_record

@@ -13,9 +13,9 @@ from operator import attrgetter
 from typing import TypeVar
 
 from rocketdiff.core.arm import Arm
+from rocketdiff.core.records.sending import NEVER_CALLED_BACK, Attempt, RouteSeen, Send
 from rocketdiff.core.sends.message import carried_text
 from rocketdiff.core.sends.plan import PlannedSend, SendMode
-from rocketdiff.core.sends.records import NEVER_CALLED_BACK, Attempt, RouteSeen, Send
 from rocketdiff.traces.journal import ArmJournal
 from rocketdiff.traces.schema import ARM_CODES, SCHEMAS, TableName
 

@@ -13,10 +13,8 @@ from typing import TypeVar
 import msgspec
 
 from rocketdiff.core.errors import SubjectBroken, TraceError
+from rocketdiff.core.records.sending import Attempt
 from rocketdiff.core.sends.plan import PlannedSend
-from rocketdiff.core.sends.records import (
-    Attempt,
-)
 from rocketdiff.core.tables.fault import FaultRecord
 from rocketdiff.protocol.records import decode_record
 from rocketdiff.protocol.transcript import Transcript
@@ -66,12 +64,12 @@ def read_witnessed_journal(path: Path, witnessed: Path) -> ArmJournal:
     only the wire witness saw is a trouble.
     """
     journal = read_arm_journal(path)
-    if journal.hello is not None and journal.hello.tells_starts:
+    if journal.hello is not None and journal.hello.reports_starts:
         journal.attempts = []  # the witness's copies are complete
     if not witnessed.exists():
         return journal
     seen = read_arm_journal(witnessed)
-    if journal.attempts or (journal.hello is not None and journal.hello.tells_ends):
+    if journal.attempts or (journal.hello is not None and journal.hello.reports_ends):
         places = {_place_of(attempt) for attempt in journal.attempts}
         hidden = [attempt for attempt in seen.attempts if _place_of(attempt) not in places]
         journal.attempts = with_statuses(journal.attempts, seen.attempts)

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from rocketdiff.core.answers.evidence import Standing
-from rocketdiff.core.sends.records import NEVER_CALLED_BACK, CalledBackAgain, Send
+from rocketdiff.core.records.sending import NEVER_CALLED_BACK, CalledBackAgain, Send
 from tests.analysis.planting import ASYNC, HEALTHY, PAUSED, Found, change_send, go_elsewhere, sends_to, signatures
 from tests.analysis.synthetic import MS, Change, Told
 

@@ -12,8 +12,8 @@ from rocketdiff.analysis.checks.sending.by_rules.queue_choice import WRONG_WITNE
 from rocketdiff.analysis.steps.attempts_in_context import FaultTimes
 from rocketdiff.core.answers.evidence import Standing
 from rocketdiff.core.arm import Arm
+from rocketdiff.core.records.sending import NEVER_CALLED_BACK, Attempt, Send
 from rocketdiff.core.sends.plan import SendKind, SendMode
-from rocketdiff.core.sends.records import NEVER_CALLED_BACK, Attempt, Send
 from rocketdiff.core.tables.fault import FaultKind, FaultRecord
 from rocketdiff.core.tables.settings import ClientSettings
 from rocketdiff.oracle.producer.asynchronous.habits import AsyncHabits

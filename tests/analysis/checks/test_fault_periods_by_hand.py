@@ -13,8 +13,8 @@ from rocketdiff.analysis.checks.sending.durations.timing import Timing
 from rocketdiff.core.answers.evidence import Standing
 from rocketdiff.core.answers.verdict import Severity
 from rocketdiff.core.arm import Arm
+from rocketdiff.core.records.sending import Attempt
 from rocketdiff.core.sends.plan import SendKind
-from rocketdiff.core.sends.records import Attempt
 from rocketdiff.core.tables.fault import FaultKind, FaultRecord
 from tests.analysis.by_hand import MS, S, facts_of, fault, made, pair, tried
 

@@ -7,7 +7,7 @@ import pytest
 
 from rocketdiff.analysis.checks.sending.durations.held_up import tail
 from rocketdiff.core.errors import ExitCode
-from rocketdiff.core.sends.records import Send
+from rocketdiff.core.records.sending import Send
 from rocketdiff.traces.run_directory import RunDirectory
 from tests.analysis.planting import ASYNC, ONEWAY
 from tests.analysis.synthetic import MS, Told

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from rocketdiff.core.errors import ExitCode
-from rocketdiff.core.sends.records import Attempt
+from rocketdiff.core.records.sending import Attempt
 from rocketdiff.traces.run_directory import RunDirectory
 from tests.analysis.judged_to_the_end import Ended
 from tests.analysis.planting import BESIDE_A_PAUSE, HEALTHY, PAUSED

@@ -8,9 +8,9 @@ import pytest
 from rocketdiff.core.answers.verdict import Verdict
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.errors import ExitCode
+from rocketdiff.core.records.sending import Attempt
 from rocketdiff.core.run_info import Guard
 from rocketdiff.core.sends.plan import SendMode
-from rocketdiff.core.sends.records import Attempt
 from rocketdiff.protocol.records import encode_record
 from rocketdiff.relay.remoting.cross_check import disagreements, not_told
 from rocketdiff.traces.run_directory import RunDirectory

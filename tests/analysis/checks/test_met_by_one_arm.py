@@ -9,7 +9,7 @@ from rocketdiff.analysis.checks.sending.by_rules.replay_checks import chance_of_
 from rocketdiff.core.answers.evidence import Evidence
 from rocketdiff.core.answers.verdict import Severity, Verdict
 from rocketdiff.core.errors import ExitCode
-from rocketdiff.core.sends.records import Attempt, Send
+from rocketdiff.core.records.sending import Attempt, Send
 from rocketdiff.core.tables.settings import ClientSettings
 from rocketdiff.traces.run_directory import RunDirectory
 from rocketdiff.verdict.judge import judge

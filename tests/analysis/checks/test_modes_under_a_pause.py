@@ -10,9 +10,9 @@ from typing import TypeVar
 import pytest
 
 from rocketdiff.core.answers.evidence import Standing
+from rocketdiff.core.records.sending import Attempt, Send
 from rocketdiff.core.sends.message import KEYS
 from rocketdiff.core.sends.plan import SendKind
-from rocketdiff.core.sends.records import Attempt, Send
 from rocketdiff.core.tables.fault import FaultKind
 from rocketdiff.core.tables.settings import ClientSettings
 from tests.analysis import synthetic

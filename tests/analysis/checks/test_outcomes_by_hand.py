@@ -15,8 +15,8 @@ from rocketdiff.analysis.send_view import Copy
 from rocketdiff.analysis.steps.causes import Causes
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.errors import ExitCode
+from rocketdiff.core.records.sending import NEVER_CALLED_BACK, Attempt
 from rocketdiff.core.sends.plan import SendMode
-from rocketdiff.core.sends.records import NEVER_CALLED_BACK, Attempt
 from rocketdiff.core.tables.fault import FaultKind, FaultRecord
 from rocketdiff.oracle.producer.asynchronous.habits import NO_HABITS, AsyncHabits
 from tests.analysis.by_hand import ENTRY, MS, S, ended, facts_of, fault, made, pair, tried

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from rocketdiff.core.errors import ExitCode
+from rocketdiff.core.records.sending import NEVER_CALLED_BACK, UNSEEN_ROUTE, Attempt
 from rocketdiff.core.sends.plan import SendMode
-from rocketdiff.core.sends.records import NEVER_CALLED_BACK, UNSEEN_ROUTE, Attempt
 from rocketdiff.core.tables.fault import FaultKind, FaultRecord
 from rocketdiff.oracle.producer.asynchronous.habits import AsyncHabits
 from tests.analysis.by_hand import ENTRY, MS, S, fault, made, pair, signatures, tried

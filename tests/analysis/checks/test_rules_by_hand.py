@@ -13,7 +13,7 @@ from rocketdiff.analysis.checks.sending.by_rules.error_kind import ErrorKind
 from rocketdiff.analysis.checks.sending.by_rules.queue_choice import QueueChoice
 from rocketdiff.analysis.send_view import Copy, Phase
 from rocketdiff.core.arm import Arm
-from rocketdiff.core.sends.records import Attempt
+from rocketdiff.core.records.sending import Attempt
 from rocketdiff.core.tables.fault import FaultRecord
 from rocketdiff.core.tables.settings import ClientSettings
 from rocketdiff.oracle.producer.judgement import Decision, DifferenceKind, RuleDifference, SendJudgement

@@ -7,8 +7,8 @@ import pytest
 
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.errors import ExitCode
+from rocketdiff.core.records.sending import Attempt
 from rocketdiff.core.run_info import Guard
-from rocketdiff.core.sends.records import Attempt
 from rocketdiff.protocol.records import encode_record
 from rocketdiff.traces.run_directory import RunDirectory
 from tests.analysis.planting import ASYNC, CALM

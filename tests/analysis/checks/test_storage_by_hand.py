@@ -14,8 +14,8 @@ from rocketdiff.analysis.send_view import Copy, Fate
 from rocketdiff.analysis.steps.reconciled import Stray
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.errors import ExitCode
+from rocketdiff.core.records.sending import Attempt
 from rocketdiff.core.sends.plan import SendMode
-from rocketdiff.core.sends.records import Attempt
 from rocketdiff.core.tables.fault import FaultRecord
 from rocketdiff.oracle.producer.asynchronous.habits import AsyncHabits
 from rocketdiff.traces.manifest import ClockAnchor

@@ -16,8 +16,8 @@ from rocketdiff.analysis.columns.case_columns import case_columns
 from rocketdiff.analysis.steps.rulebook import rulebook_for
 from rocketdiff.core.answers.verdict import Verdict
 from rocketdiff.core.errors import ExitCode
+from rocketdiff.core.records.sending import Attempt, Send
 from rocketdiff.core.sends.plan import SendKind
-from rocketdiff.core.sends.records import Attempt, Send
 from rocketdiff.traces.run_directory import RunDirectory
 from tests.analysis.columns.planted import ROTATING
 from tests.analysis.judged_to_the_end import Ended

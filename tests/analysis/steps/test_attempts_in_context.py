@@ -5,8 +5,8 @@ import pytest
 from rocketdiff.analysis.send_view import FaultContext, Phase, SendView
 from rocketdiff.analysis.steps.attempts_in_context import FaultTimes, attempts_in_context
 from rocketdiff.core.arm import Arm
+from rocketdiff.core.records.sending import Attempt
 from rocketdiff.core.sends.outcome import Outcome
-from rocketdiff.core.sends.records import Attempt
 from rocketdiff.core.tables.fault import FaultKind, FaultRecord
 
 PAUSE = FaultRecord(1, FaultKind.PAUSE, "broker-b", 100, 110, 120, 200, 210, 220)

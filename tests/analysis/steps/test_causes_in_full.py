@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 from rocketdiff.analysis.steps.causes import Cause, Causes
-from rocketdiff.core.sends.records import UNSEEN_END
+from rocketdiff.core.records.sending import UNSEEN_END
 from rocketdiff.core.tables.fault import FaultKind, FaultRecord
 from rocketdiff.core.tables.settings import ClientSettings
 from tests.analysis.by_hand import ENTRY, MS, S, fault

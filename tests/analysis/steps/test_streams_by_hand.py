@@ -16,7 +16,7 @@ from rocketdiff.analysis.steps.replayed import forgiven, replayed
 from rocketdiff.analysis.steps.rulebook import ArmRules
 from rocketdiff.analysis.steps.torn_connections import TornConnections
 from rocketdiff.core.arm import Arm
-from rocketdiff.core.sends.records import Send
+from rocketdiff.core.records.sending import Send
 from rocketdiff.core.tables.fault import FaultKind
 from rocketdiff.oracle.producer.durations import GAVE_UP_EARLY, OUTLASTED, WAITED, Tearing
 from rocketdiff.oracle.producer.judgement import DifferenceKind, RuleDifference, SendJudgement

@@ -12,7 +12,7 @@ from rocketdiff.analysis.steps.replayed import forgiven
 from rocketdiff.analysis.steps.torn_connections import TornConnections
 from rocketdiff.core.answers.evidence import Evidence
 from rocketdiff.core.arm import Arm
-from rocketdiff.core.sends.records import Attempt
+from rocketdiff.core.records.sending import Attempt
 from rocketdiff.core.tables.fault import FaultKind, FaultRecord
 from rocketdiff.core.tables.settings import ClientSettings
 from rocketdiff.oracle.producer.durations import GAVE_UP_EARLY, WAITED, Tearing

@@ -2,8 +2,9 @@
 
 import pytest
 
+from rocketdiff.core.records.received import Record
+from rocketdiff.core.records.sending import UNSEEN_END, Attempt
 from rocketdiff.core.sends.plan import PlannedSend, SendKind, SendMode
-from rocketdiff.core.sends.records import UNSEEN_END, Attempt, Record
 from rocketdiff.core.tables.settings import ClientSettings
 from rocketdiff.drivers.python.identity import body_of, message_id
 from rocketdiff.drivers.python.reference import ReferenceClient, capabilities_of, settings_of

@@ -4,8 +4,9 @@ import time
 from dataclasses import replace
 from typing import Any
 
+from rocketdiff.core.records.received import Record
+from rocketdiff.core.records.sending import NEVER_CALLED_BACK, CalledBackAgain, Send
 from rocketdiff.core.sends.plan import PlannedSend, SendKind, SendMode
-from rocketdiff.core.sends.records import NEVER_CALLED_BACK, CalledBackAgain, Record, Send
 from rocketdiff.drivers.python.async_sends import AsyncSends, Told
 from rocketdiff.drivers.python.client import ClientResult
 from rocketdiff.drivers.python.sender import Sender

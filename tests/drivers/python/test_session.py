@@ -7,8 +7,10 @@ from typing import Any
 
 import pytest
 
+from rocketdiff.core.records.received import Record
+from rocketdiff.core.records.sending import Send
+from rocketdiff.core.records.session import Done, Ready, SubjectFailed
 from rocketdiff.core.sends.plan import PlannedSend
-from rocketdiff.core.sends.records import Done, Ready, Record, Send, SubjectFailed
 from rocketdiff.core.tables.settings import ClientSettings
 from rocketdiff.drivers.python.async_sends import Told
 from rocketdiff.drivers.python.client import Client, ClientResult, Speak

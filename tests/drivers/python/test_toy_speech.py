@@ -3,7 +3,8 @@
 import os
 from collections.abc import Callable
 
-from rocketdiff.core.sends.records import Attempt, Record, RouteSeen, Send
+from rocketdiff.core.records.received import Record
+from rocketdiff.core.records.sending import Attempt, RouteSeen, Send
 from rocketdiff.drivers.python.client import Speak
 from rocketdiff.drivers.python.toy import (
     BEHAVIOURS,

@@ -2,7 +2,7 @@
 
 import os
 
-from rocketdiff.core.sends.records import Done, Ready
+from rocketdiff.core.records.session import Done, Ready
 from rocketdiff.drivers.python.writer import RecordWriter
 
 

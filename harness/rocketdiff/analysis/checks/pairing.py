@@ -14,8 +14,8 @@ from rocketdiff.analysis.facts import EpisodeValue
 from rocketdiff.core.answers.evidence import Ending, EpisodePair, Evidence, Margin, PairedSample, Standing, pool_name
 from rocketdiff.core.answers.verdict import Measure, Severity
 from rocketdiff.core.arm import Arm
-from rocketdiff.core.sends.records import NS_PER_MS
 from rocketdiff.core.tables.fault import PAUSES
+from rocketdiff.core.units import NS_PER_MS
 from rocketdiff.traces.manifest import CaseStatus
 
 MINIMUM_PAIRS = 4

@@ -17,7 +17,7 @@ import pyarrow as pa
 from rocketdiff.analysis.case_trace import CaseTrace
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.sends.outcome import Outcome
-from rocketdiff.core.sends.records import NS_PER_MS
+from rocketdiff.core.units import NS_PER_MS
 from rocketdiff.oracle.interval import PHASE_MS
 from rocketdiff.oracle.producer.durations import BUSY_MS
 from rocketdiff.traces.schema import SCHEMAS, TableName

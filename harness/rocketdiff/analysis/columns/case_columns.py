@@ -24,8 +24,8 @@ from rocketdiff.analysis.columns.turns import GIVEN, ROTATING, Turns, turns_of
 from rocketdiff.analysis.steps.rulebook import Rulebook
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.sends.plan import SendKind, SendMode
-from rocketdiff.core.sends.records import NS_PER_MS
 from rocketdiff.core.tables.topology import topology_named
+from rocketdiff.core.units import NS_PER_MS
 from rocketdiff.traces.manifest import ClockAnchor
 from rocketdiff.traces.schema import TableName
 

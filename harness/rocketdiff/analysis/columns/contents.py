@@ -20,7 +20,7 @@ from rocketdiff.analysis.checks.storage.content import CLOCK_MS, NEW_EACH_TIME, 
 from rocketdiff.analysis.columns.arm_columns import MISSING, ArmColumns, Ints, Mask, integers_or
 from rocketdiff.analysis.columns.stored_columns import StoredColumns
 from rocketdiff.core.sends.message import ID_PROPERTY, padded
-from rocketdiff.core.sends.records import NS_PER_MS
+from rocketdiff.core.units import NS_PER_MS
 from rocketdiff.traces.manifest import ClockAnchor
 
 Bytes = npt.NDArray[np.uint8]

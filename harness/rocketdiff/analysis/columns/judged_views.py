@@ -20,7 +20,7 @@ from rocketdiff.analysis.steps.excuses import Excuses
 from rocketdiff.analysis.steps.replayed import forgiven
 from rocketdiff.analysis.steps.rulebook import ArmRules
 from rocketdiff.analysis.steps.torn_connections import TornConnections
-from rocketdiff.core.sends.records import NS_PER_MS
+from rocketdiff.core.units import NS_PER_MS
 from rocketdiff.oracle.producer.judgement import Decision, SendJudgement
 from rocketdiff.traces.schema import TableName
 

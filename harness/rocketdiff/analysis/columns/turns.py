@@ -23,8 +23,8 @@ from rocketdiff.analysis.columns.arm_columns import (
     place_of,
 )
 from rocketdiff.core.sends.plan import SendKind
-from rocketdiff.core.sends.records import NS_PER_MS
 from rocketdiff.core.tables.settings import ClientSettings
+from rocketdiff.core.units import NS_PER_MS
 from rocketdiff.oracle.interval import PHASE_MS
 from rocketdiff.oracle.producer.states.hidden_state import SLOW_MS
 

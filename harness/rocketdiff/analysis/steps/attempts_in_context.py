@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from rocketdiff.analysis.send_view import FaultContext, Phase, SendView
+from rocketdiff.core.records.sending import Attempt
 from rocketdiff.core.sends.outcome import Outcome
-from rocketdiff.core.sends.records import Attempt
 from rocketdiff.core.tables.fault import PAUSES, FaultKind, FaultRecord
 from rocketdiff.core.tables.topology import may_meet
 

@@ -15,8 +15,8 @@ import pyarrow.compute as pc
 
 from rocketdiff.analysis.steps.fault_reach import FaultReach
 from rocketdiff.analysis.steps.torn_connections import AT_ONCE_NS, LATE_NS
+from rocketdiff.core.records.sending import UNSEEN_END
 from rocketdiff.core.sends.outcome import is_stored_with_reserve
-from rocketdiff.core.sends.records import UNSEEN_END
 from rocketdiff.core.tables.fault import OF_SLAVES, FaultKind, FaultRecord
 from rocketdiff.core.tables.topology import master_of, may_meet
 from rocketdiff.traces.manifest import CaseEntry

@@ -14,8 +14,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from rocketdiff.analysis.steps.torn_connections import CLOSING, LATE_NS
-from rocketdiff.core.sends.records import NS_PER_MS
 from rocketdiff.core.tables.fault import CLOSE_NO_CONNECTION, FaultRecord
+from rocketdiff.core.units import NS_PER_MS
 from rocketdiff.oracle.producer.durations import BUSY_MS, CONNECTING_MS, Outlasted
 
 IDLE_NS = 60_000_000_000

@@ -14,11 +14,12 @@ from rocketdiff.analysis.steps.fault_reach import FaultReach
 from rocketdiff.analysis.steps.torn_connections import TornConnections
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.errors import UsageError
+from rocketdiff.core.records.sending import Send
+from rocketdiff.core.records.session import CAUSES
+from rocketdiff.core.sends.knowable import Sending
 from rocketdiff.core.sends.plan import SendKind, SendMode
-from rocketdiff.core.sends.records import CAUSES, Send
 from rocketdiff.core.subject import SubjectId
 from rocketdiff.core.tables.fault import CLOSE_NO_CONNECTION
-from rocketdiff.core.tables.knowable import Sending
 from rocketdiff.core.tables.topology import topology_named
 from rocketdiff.oracle.producer.asynchronous.ends import Troubled
 from rocketdiff.oracle.producer.asynchronous.habits import NO_HABITS, AsyncHabits

@@ -18,11 +18,10 @@ from rocketdiff.cluster.interface import Cluster, nodes_of
 from rocketdiff.core.errors import ClusterError, FaultNotProven
 from rocketdiff.core.tables.fault import BY_SETTING, KILLS, FaultKind, FaultRecord, FaultSpec
 from rocketdiff.core.tables.topology import Topology
+from rocketdiff.core.units import NS_PER_S
 
 FaultListener = Callable[[FaultRecord], None]
 """Called at the begin and at the end of every fault."""
-
-_NS_PER_S = 1_000_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +95,7 @@ class NodeSchedule:
     def run(self, notify: FaultListener) -> None:
         try:
             for spec in self._specs:
-                self._sleep_until(self._origin_ns + round(spec.at_s * _NS_PER_S))
+                self._sleep_until(self._origin_ns + round(spec.at_s * NS_PER_S))
                 if self._stop.is_set():
                     return
                 self._do(spec, notify)
@@ -112,7 +111,7 @@ class NodeSchedule:
         if spec.for_s is None:
             self._stop.wait()
         else:
-            self._sleep_until(record.injected_ns + round(spec.for_s * _NS_PER_S))
+            self._sleep_until(record.injected_ns + round(spec.for_s * NS_PER_S))
         healed = self._proven(lambda: fault.heal(self._cluster, record))
         if spec.kind in BY_SETTING and healed.heal_proven_ns is None:
             # The end of the schedule heals processes, not settings. The next case must not start with this setting.
@@ -141,7 +140,7 @@ class NodeSchedule:
     def _sleep_until(self, due_ns: int) -> None:
         remaining_ns = due_ns - time.monotonic_ns()
         if remaining_ns > 0:
-            self._stop.wait(remaining_ns / _NS_PER_S)
+            self._stop.wait(remaining_ns / NS_PER_S)
 
 
 class ScheduleThread:

@@ -5,8 +5,8 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
+from rocketdiff.core.records.sending import NEVER_CALLED_BACK, CalledBackAgain, Send
 from rocketdiff.core.sends.plan import PlannedSend
-from rocketdiff.core.sends.records import NEVER_CALLED_BACK, CalledBackAgain, Send
 from rocketdiff.drivers.python.client import ClientResult, Speak
 
 Told = Callable[[ClientResult | Exception], None]

@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol
 
+from rocketdiff.core.records.received import Record
 from rocketdiff.core.sends.plan import PlannedSend
-from rocketdiff.core.sends.records import Record
 from rocketdiff.protocol.commands import SubjectSetup
 
 Speak = Callable[[Record], None]

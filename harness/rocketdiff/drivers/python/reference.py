@@ -13,9 +13,9 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
+from rocketdiff.core.records.sending import UNSEEN_END, Attempt, RouteSeen
 from rocketdiff.core.security import ACL, TLS
 from rocketdiff.core.sends.plan import PlannedSend, SendKind, SendMode
-from rocketdiff.core.sends.records import UNSEEN_END, Attempt, RouteSeen
 from rocketdiff.core.subject import SubjectId
 from rocketdiff.drivers.python.async_sends import Told
 from rocketdiff.drivers.python.choosers import Choosers

@@ -8,8 +8,8 @@ import threading
 import time
 from collections.abc import Sequence
 
+from rocketdiff.core.records.sending import Send
 from rocketdiff.core.sends.plan import PlannedSend, SendMode
-from rocketdiff.core.sends.records import Send
 from rocketdiff.drivers.python.async_sends import AsyncSends
 from rocketdiff.drivers.python.client import Client, ClientResult, Speak
 

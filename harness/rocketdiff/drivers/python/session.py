@@ -8,8 +8,8 @@ import time
 import traceback
 from collections.abc import Iterable, Sequence
 
+from rocketdiff.core.records.session import PROTOCOL, Done, Hello, Ready, SubjectFailed
 from rocketdiff.core.sends.plan import PlannedSend
-from rocketdiff.core.sends.records import PROTOCOL, Done, Hello, Ready, SubjectFailed
 from rocketdiff.core.subject import SubjectId
 from rocketdiff.drivers.python.async_sends import AsyncSends
 from rocketdiff.drivers.python.client import Client, ClientFactory, Speak

@@ -5,7 +5,7 @@ import threading
 import time
 from collections import deque
 
-from rocketdiff.core.sends.records import Record
+from rocketdiff.core.records.received import Record
 from rocketdiff.protocol.records import encode_record
 
 _PAUSE_S = 0.01

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
+from rocketdiff.core.records.sending import Send
 from rocketdiff.core.sends.outcome import ErrorWord, is_error_word, word_of
 from rocketdiff.core.sends.plan import SendMode
-from rocketdiff.core.sends.records import Send
 from rocketdiff.oracle.interval import wall_ms
 from rocketdiff.oracle.producer.judgement import DifferenceKind, RuleDifference
 from rocketdiff.oracle.producer.sentences import (

@@ -6,8 +6,9 @@ Only durations impossible for a correct client on a busy machine are differences
 
 from dataclasses import dataclass, replace
 
+from rocketdiff.core.records.sending import Attempt, Send
 from rocketdiff.core.sends.plan import SendMode
-from rocketdiff.core.sends.records import NS_PER_MS, Attempt, Send
+from rocketdiff.core.units import NS_PER_MS
 from rocketdiff.oracle.interval import bounds
 from rocketdiff.oracle.producer.judgement import DifferenceKind, RuleDifference
 from rocketdiff.oracle.producer.sentences import duration_text

@@ -8,8 +8,9 @@ of what the rules would have done.
 from collections.abc import Iterable, Iterator, Sequence
 
 from rocketdiff.core.errors import UsageError
-from rocketdiff.core.sends.records import NS_PER_MS, Send
+from rocketdiff.core.records.sending import Send
 from rocketdiff.core.tables.settings import ClientSettings
+from rocketdiff.core.units import NS_PER_MS
 from rocketdiff.oracle.producer.judgement import SendJudgement
 from rocketdiff.oracle.producer.observation import Observation
 from rocketdiff.oracle.producer.replay import replay_for

@@ -7,8 +7,8 @@ so nothing is replayed. The number of attempts is unknown if the send overlaps a
 connections, or failed with a lost connection: such attempts may leave nothing on the wire.
 """
 
+from rocketdiff.core.records.sending import NEVER_CALLED_BACK, UNSEEN_ROUTE, Attempt, Send
 from rocketdiff.core.sends.outcome import Reason
-from rocketdiff.core.sends.records import NEVER_CALLED_BACK, UNSEEN_ROUTE, Attempt, Send
 from rocketdiff.core.tables.settings import ClientSettings
 from rocketdiff.oracle.producer.judgement import DifferenceKind, RuleDifference, SendJudgement
 

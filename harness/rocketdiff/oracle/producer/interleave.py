@@ -10,7 +10,7 @@ explains. With too many orders the sends concerned are undecided, never divergen
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from rocketdiff.core.sends.records import NS_PER_MS
+from rocketdiff.core.units import NS_PER_MS
 from rocketdiff.oracle.producer.judgement import SendJudgement
 from rocketdiff.oracle.producer.observation import Observation
 from rocketdiff.oracle.producer.states.belief import STATES_KEPT, Belief, settle_belief

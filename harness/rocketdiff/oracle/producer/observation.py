@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
+from rocketdiff.core.records.sending import UNSEEN_ROUTE, Send
 from rocketdiff.core.sends.plan import SendKind, SendMode
-from rocketdiff.core.sends.records import UNSEEN_ROUTE, Send
 from rocketdiff.oracle.interval import wall_ms
 from rocketdiff.oracle.producer.difference import (
     agrees,

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import fields
 
 from rocketdiff.core.errors import UsageError
+from rocketdiff.core.records.sending import Send
 from rocketdiff.core.sends.plan import SendMode
-from rocketdiff.core.sends.records import Send
 from rocketdiff.core.tables.settings import CLIENT_SETTINGS, ClientSettings
 from rocketdiff.oracle.producer.interleave import judge_interleaved
 from rocketdiff.oracle.producer.judgement import SendJudgement

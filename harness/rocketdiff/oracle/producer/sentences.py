@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from rocketdiff.core.sends.records import Send
+from rocketdiff.core.records.sending import Send
 from rocketdiff.oracle.interval import Interval, bounds
 from rocketdiff.oracle.producer.states.hidden_state import HiddenState
 from rocketmq_reference.rules.client.publish import Queue

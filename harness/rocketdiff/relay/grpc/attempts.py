@@ -24,7 +24,7 @@ is 0, because the proxy chooses the queue.
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
-from rocketdiff.core.sends.records import Attempt, Send
+from rocketdiff.core.records.sending import Attempt, Send
 from rocketdiff.grpc.messages import Code
 from rocketdiff.relay.grpc.calls import ANSWER, CLIENT
 from rocketdiff.relay.remoting.attempts import LOST, REFUSED, SILENT

@@ -19,7 +19,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from rocketdiff.core.sends.records import Attempt, Send
+from rocketdiff.core.records.sending import Attempt, Send
 from rocketdiff.relay.remoting.cross_check import LOSS_NOTICED_NS, NO_TIME_NS, Losses
 from rocketdiff.relay.remoting.exchanges import END_OF_TIME_NS
 

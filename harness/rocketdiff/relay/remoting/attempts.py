@@ -34,7 +34,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from rocketdiff.core.sends.records import Attempt, Send
+from rocketdiff.core.records.sending import Attempt, Send
 from rocketdiff.relay.remoting.cross_check import CROSSED_NS
 from rocketdiff.relay.remoting.exchanges import Exchange
 from rocketdiff.relay.remoting.record import Passed

@@ -18,7 +18,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from rocketdiff.core.sends.records import NEVER_CALLED_BACK, UNSEEN_END, Attempt, Send
+from rocketdiff.core.records.sending import NEVER_CALLED_BACK, UNSEEN_END, Attempt, Send
 from rocketdiff.relay.remoting.exchanges import BlindSpot
 
 NEVER_LEFT = frozenset(

@@ -23,7 +23,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from rocketdiff.core.sends.records import UNSEEN_ROUTE, Attempt, RouteSeen, Send
+from rocketdiff.core.records.sending import UNSEEN_ROUTE, Attempt, RouteSeen, Send
 from rocketdiff.relay.remoting.record import Closed, Opened, Passed, Refused, Shut, WireRecord
 from rocketmq_reference.remoting.codes import RequestCode
 

@@ -30,7 +30,7 @@ from rocketdiff.core.events import (
     SendsAnswered,
     tell,
 )
-from rocketdiff.core.sends.records import Hello
+from rocketdiff.core.records.session import Hello
 from rocketdiff.core.tables.fault import KILLS, FaultRecord
 from rocketdiff.protocol.commands import SubjectSetup
 from rocketdiff.run.case.guards import CaseMeasurements, guards_of, median_lateness_ns
@@ -233,7 +233,7 @@ class _Stage:
                 raise NotClaimed(reason)
 
     def _silent_arms(self) -> list[Arm]:
-        return [arm for arm, hello in self._hellos().items() if not hello.tells_ends]
+        return [arm for arm, hello in self._hellos().items() if not hello.reports_ends]
 
     def testify(self) -> None:
         """Add what the relays saw. Frames that they missed make the case invalid."""
@@ -241,7 +241,7 @@ class _Stage:
             transcript = subject.transcript
             timeout_ms = self._own_ms(arm) or self.case.scenario.settings.send_msg_timeout_ms
             confuses = _may_confuse_answers(self.case)
-            starts = transcript.hello is not None and transcript.hello.tells_starts
+            starts = transcript.hello is not None and transcript.hello.reports_starts
             work = ArmReport(
                 self._topic(arm), self.case.plan, transcript.sends, transcript.attempts, timeout_ms, confuses, starts
             )

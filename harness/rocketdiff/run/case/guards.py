@@ -6,9 +6,9 @@ from itertools import combinations
 from statistics import median
 
 from rocketdiff.core.arm import Arm
+from rocketdiff.core.records.sending import Send
 from rocketdiff.core.run_info import Guard
 from rocketdiff.core.sends.plan import Plan
-from rocketdiff.core.sends.records import Send
 from rocketdiff.core.subject import SubjectId
 from rocketdiff.core.tables.fault import KILLS, PAUSES, FaultRecord, FaultSpec
 from rocketdiff.run.case.stall_watch import MeasuredStalls

@@ -20,6 +20,7 @@ from rocketdiff.cluster.operations.admin import probe_broker
 from rocketdiff.core.errors import FaultNotProven
 from rocketdiff.core.security import OPEN, Security
 from rocketdiff.core.tables.fault import ON_THE_WIRE, FaultKind, FaultRecord, FaultSpec, Frames
+from rocketdiff.core.units import NS_PER_MS
 from rocketdiff.relay.proxy.process import Relay
 from rocketdiff.relay.proxy.switches import Action, Switch
 from rocketmq_reference.remoting.errors import (
@@ -37,8 +38,6 @@ _TO = {Frames.REQUESTS: "server", Frames.RESPONSES: "client"}
 
 _ROUNDED_MS = 1.0
 """The relay's timer may fire this much early, because its clock is coarser than ours."""
-
-_NS_PER_MS = 1_000_000
 
 
 def with_relays(relays: Collection[Relay], security: Security = OPEN) -> Mapping[FaultKind, FaultAction]:
@@ -111,7 +110,7 @@ def _prove_in_force(spec: FaultSpec, topic: str, security: Security, address: st
             raise FaultNotProven(expected, seen=str(error)) from error
         return time.monotonic_ns()
     now_ns = time.monotonic_ns()
-    took_ms = (now_ns - began_ns) / _NS_PER_MS
+    took_ms = (now_ns - began_ns) / NS_PER_MS
     if spec.kind is FaultKind.WIRE_DELAY and took_ms >= spec.delay_ms - _ROUNDED_MS:
         return now_ns
     raise FaultNotProven(expected, seen=f"an answer after {took_ms:.0f} ms")
@@ -128,7 +127,7 @@ _PROOFS: Mapping[FaultKind, type[RemotingException]] = {
 
 def _prove_over(spec: FaultSpec, topic: str, security: Security, address: str) -> int:
     """Wait for a response; after a delay fault for one faster than the delay, which a busy machine may not give at once."""
-    deadline_ns = time.monotonic_ns() + ANSWER_TIMEOUT_MS * _NS_PER_MS
+    deadline_ns = time.monotonic_ns() + ANSWER_TIMEOUT_MS * NS_PER_MS
     while True:
         began_ns = time.monotonic_ns()
         try:
@@ -136,7 +135,7 @@ def _prove_over(spec: FaultSpec, topic: str, security: Security, address: str) -
         except RemotingException as error:
             raise FaultNotProven(f"{spec.node} to answer through its relay again", seen=str(error)) from error
         now_ns = time.monotonic_ns()
-        if spec.kind is not FaultKind.WIRE_DELAY or (now_ns - began_ns) / _NS_PER_MS < spec.delay_ms:
+        if spec.kind is not FaultKind.WIRE_DELAY or (now_ns - began_ns) / NS_PER_MS < spec.delay_ms:
             return now_ns
         if now_ns > deadline_ns:
             raise FaultNotProven(f"{spec.node} to answer sooner than within {spec.delay_ms:g} ms", seen="none that did")

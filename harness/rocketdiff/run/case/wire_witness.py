@@ -18,9 +18,10 @@ from rocketdiff.cluster.interface import Cluster, nodes_of, security_of
 from rocketdiff.cluster.launched.certificates import certificates
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.files import private_file
+from rocketdiff.core.records.received import Record
+from rocketdiff.core.records.sending import UNSEEN_ROUTE, Attempt, Send
 from rocketdiff.core.security import Security, Tls
 from rocketdiff.core.sends.plan import Plan, SendMode
-from rocketdiff.core.sends.records import UNSEEN_ROUTE, Attempt, Record, Send
 from rocketdiff.core.tables.topology import NodeKind
 from rocketdiff.protocol.records import encode_record
 from rocketdiff.relay.grpc.attempts import grpc_attempts_of

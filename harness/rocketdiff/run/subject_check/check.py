@@ -16,22 +16,15 @@ from rocketdiff.cluster.operations.drain import await_drained
 from rocketdiff.cluster.operations.stored import StoredRow, read_stored
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.errors import SubjectBroken
+from rocketdiff.core.records.sending import NEVER_CALLED_BACK, UNSEEN_END, Attempt, Send
+from rocketdiff.core.records.session import ATTEMPT_STARTS, ATTEMPTS, PROTOCOL
 from rocketdiff.core.sends.message import ID_PROPERTY, KEYS, TAGS
 from rocketdiff.core.sends.outcome import ErrorWord, Reason, reason_of
 from rocketdiff.core.sends.plan import Plan, PlannedSend, SendKind, SendMode
-from rocketdiff.core.sends.records import (
-    ATTEMPT_STARTS,
-    ATTEMPTS,
-    NEVER_CALLED_BACK,
-    NS_PER_MS,
-    PROTOCOL,
-    UNSEEN_END,
-    Attempt,
-    Send,
-)
 from rocketdiff.core.subject import ClientProtocol
 from rocketdiff.core.tables.settings import ClientSettings
 from rocketdiff.core.text.quoted import shown
+from rocketdiff.core.units import NS_PER_MS
 from rocketdiff.protocol.transcript import Transcript
 from rocketdiff.run.subject_check.one_subject import carried_out, new_setup, unheard
 from rocketdiff.scenario.stretch import TIMES

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator
 
-from rocketdiff.core.sends.records import Attempt, Send
+from rocketdiff.core.records.sending import Attempt, Send
+from rocketdiff.core.units import NS_PER_MS
 from rocketdiff.oracle.producer.explain import story_lines
 from rocketdiff.simulation.comparison.answers import AnswerLine, answer_line
 from rocketdiff.simulation.script.model import NamedScript
@@ -10,7 +11,6 @@ from rocketdiff.simulation.virtual import run_reference
 from rocketmq_reference.dialects import dialect_of
 from rocketmq_reference.rules.events import Event
 
-_NS_PER_MS = 1_000_000
 _MOST_LINES = 40
 """Limit of printed lines: a selection may pass a hundred queues."""
 
@@ -61,7 +61,7 @@ def _as_send(answer: AnswerLine) -> Send:
                 broker=attempt["broker"] or "a name server",
                 queue_id=attempt["queue_id"],
                 start_ns=0,
-                end_ns=(attempt["elapsed_ms"] or 0) * _NS_PER_MS,
+                end_ns=(attempt["elapsed_ms"] or 0) * NS_PER_MS,
                 code=attempt.get("code"),
                 status=attempt["outcome"],
             )

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from rocketdiff.core.errors import HarnessError, SubjectBroken, UsageError
-from rocketdiff.core.sends.records import PROTOCOL, Hello
+from rocketdiff.core.records.session import PROTOCOL, Hello
 from rocketdiff.core.subject import SubjectId
 from rocketdiff.core.text.quoted import printable, shown
 from rocketdiff.process.child import Child

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from rocketdiff.analysis.send_view import Copy, SendView
 from rocketdiff.core.arm import Arm
-from rocketdiff.core.sends.records import NS_PER_MS
+from rocketdiff.core.units import NS_PER_MS
 from rocketdiff.traces.manifest import ClockAnchor
 
 EARLY_MS = 100.0

@@ -18,9 +18,9 @@ from rocketdiff.analysis.send_view import Copy, SendView
 from rocketdiff.analysis.steps.aligned import AlignedSend
 from rocketdiff.core.answers.evidence import Evidence
 from rocketdiff.core.arm import Arm
+from rocketdiff.core.records.sending import UNSEEN_ROUTE, Attempt
 from rocketdiff.core.sends.outcome import Outcome, Reason
 from rocketdiff.core.sends.plan import SendMode
-from rocketdiff.core.sends.records import UNSEEN_ROUTE, Attempt
 from rocketdiff.core.tables.topology import topology_named
 
 NAME = "duplication"

@@ -21,8 +21,8 @@ from rocketdiff.core.answers.evidence import Evidence, Standing
 from rocketdiff.core.answers.verdict import NO_SEND
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.sends.plan import SendMode
-from rocketdiff.core.sends.records import NS_PER_MS
 from rocketdiff.core.tables.fault import FaultKind
+from rocketdiff.core.units import NS_PER_MS
 
 NAME = "loss"
 LOST = "loss.acknowledged-not-stored"

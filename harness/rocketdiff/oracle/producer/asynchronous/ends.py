@@ -10,9 +10,9 @@ client itself constructs the exception, its cause must fit as well. Queues are n
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from rocketdiff.core.records.sending import NEVER_CALLED_BACK, Attempt, Send
 from rocketdiff.core.sends.outcome import is_error_word, may_be
 from rocketdiff.core.sends.plan import SendKind
-from rocketdiff.core.sends.records import NEVER_CALLED_BACK, Attempt, Send
 from rocketdiff.oracle.producer.difference import causes_alike, ends_alike, error_alike, expected_error
 from rocketdiff.oracle.producer.judgement import DifferenceKind, RuleDifference
 from rocketdiff.oracle.producer.sentences import end_text, finish_text

@@ -9,8 +9,8 @@ hidden fault table decides, and nothing is judged here.
 from collections.abc import Iterator
 from itertools import pairwise
 
+from rocketdiff.core.records.sending import Attempt, Send
 from rocketdiff.core.sends.plan import SendKind
-from rocketdiff.core.sends.records import Attempt, Send
 from rocketdiff.oracle.producer.asynchronous.ends import Troubled
 from rocketdiff.oracle.producer.judgement import DifferenceKind, RuleDifference
 from rocketdiff.oracle.producer.replay import Replay

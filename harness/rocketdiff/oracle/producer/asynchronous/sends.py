@@ -9,10 +9,11 @@ the broker is judged (``retry_brokers``), the queue is not. ``core.tables.knowab
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
+from rocketdiff.core.records.sending import NEVER_CALLED_BACK, Send
+from rocketdiff.core.sends.knowable import Sending, unknown
 from rocketdiff.core.sends.outcome import may_be
-from rocketdiff.core.sends.records import NEVER_CALLED_BACK, NS_PER_MS, Send
 from rocketdiff.core.tables.checks import Aspect
-from rocketdiff.core.tables.knowable import Sending, unknown
+from rocketdiff.core.units import NS_PER_MS
 from rocketdiff.oracle.producer.asynchronous.ends import Troubled, async_difference
 from rocketdiff.oracle.producer.asynchronous.retry_brokers import retry_broker_difference
 from rocketdiff.oracle.producer.judgement import DifferenceKind, RuleDifference, SendJudgement

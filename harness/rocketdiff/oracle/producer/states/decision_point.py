@@ -8,8 +8,9 @@ end of an attempt and the next attempt or the end of the call.
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from rocketdiff.core.records.sending import Attempt, Send
 from rocketdiff.core.sends.plan import SendMode
-from rocketdiff.core.sends.records import NS_PER_MS, Attempt, Send
+from rocketdiff.core.units import NS_PER_MS
 
 HARMLESS_MS = 500
 """Attempts chosen and answered within this time cause no avoidance in any release: the lowest penalty is at 550 ms."""

@@ -8,8 +8,9 @@ and on the possible clock differences in ms between events: the rules only add, 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from rocketdiff.core.records.sending import Send
 from rocketdiff.core.sends.plan import SendMode
-from rocketdiff.core.sends.records import NS_PER_MS, Send
+from rocketdiff.core.units import NS_PER_MS
 from rocketdiff.oracle.producer.states.belief import Belief
 from rocketdiff.oracle.producer.states.hidden_state import HiddenState
 from rocketmq_reference.rules.client.publish import Queue

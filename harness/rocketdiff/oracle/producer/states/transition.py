@@ -8,9 +8,10 @@ are the explorer's choices.
 from collections.abc import Mapping
 from math import lcm
 
+from rocketdiff.core.records.sending import Attempt, Send
 from rocketdiff.core.sends.outcome import ErrorWord, may_be
 from rocketdiff.core.sends.plan import SendKind, SendMode
-from rocketdiff.core.sends.records import NS_PER_MS, Attempt, Send
+from rocketdiff.core.units import NS_PER_MS
 from rocketdiff.oracle.choices import INDEX_BASE, ChoiceExplorer, ChoiceTape
 from rocketdiff.oracle.interval import Interval, Reading, as_ms, wall_ms
 from rocketdiff.oracle.producer.states.decision_point import DecisionPoint

@@ -13,7 +13,7 @@ from rocketdiff.analysis.fact_collector import FactCollector
 from rocketdiff.analysis.send_view import SendView
 from rocketdiff.core.answers.verdict import Measure
 from rocketdiff.core.arm import Arm
-from rocketdiff.core.sends.records import NS_PER_MS
+from rocketdiff.core.units import NS_PER_MS
 
 RETURNED = "returned"
 STAYED_AWAY = "stayed-away"

@@ -19,8 +19,8 @@ from rocketdiff.analysis.checks.sending.by_rules.replay_checks import (
 )
 from rocketdiff.analysis.steps.aligned import AlignedSend
 from rocketdiff.core.answers.evidence import Evidence
+from rocketdiff.core.records.sending import Attempt
 from rocketdiff.core.sends.outcome import is_stored_with_reserve
-from rocketdiff.core.sends.records import Attempt
 
 NAME = "attempts"
 SEEN = "attempts.seen"

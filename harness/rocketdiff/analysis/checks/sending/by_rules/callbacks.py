@@ -18,7 +18,7 @@ from rocketdiff.analysis.steps.aligned import AlignedSend
 from rocketdiff.core.answers.evidence import Evidence, Standing
 from rocketdiff.core.answers.verdict import Measure
 from rocketdiff.core.arm import Arm
-from rocketdiff.core.sends.records import NEVER_CALLED_BACK, Send
+from rocketdiff.core.records.sending import NEVER_CALLED_BACK, Send
 
 NAME = "callbacks"
 NEVER = "callbacks.never-called"

@@ -20,8 +20,8 @@ from rocketdiff.analysis.steps.aligned import AlignedSend
 from rocketdiff.core.answers.evidence import Evidence
 from rocketdiff.core.answers.verdict import Measure
 from rocketdiff.core.arm import Arm
+from rocketdiff.core.records.sending import Send
 from rocketdiff.core.sends.outcome import is_stored_with_reserve
-from rocketdiff.core.sends.records import Send
 
 NAME = "error-kind"
 SEEN = "error-kind.seen"

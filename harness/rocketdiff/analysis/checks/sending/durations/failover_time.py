@@ -35,7 +35,7 @@ from rocketdiff.core.answers.verdict import Measure
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.sends.outcome import Outcome
 from rocketdiff.core.sends.plan import SendKind
-from rocketdiff.core.sends.records import NS_PER_MS
+from rocketdiff.core.units import NS_PER_MS
 from rocketdiff.statistics.survival import restricted_mean
 
 NAME = "failover-time"

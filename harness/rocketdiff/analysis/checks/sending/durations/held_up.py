@@ -14,7 +14,7 @@ from rocketdiff.analysis.checks.sending.by_rules.attempts import NAME
 from rocketdiff.analysis.send_view import SendView
 from rocketdiff.analysis.steps.aligned import AlignedSend
 from rocketdiff.core.sends.plan import SendMode
-from rocketdiff.core.sends.records import NS_PER_MS
+from rocketdiff.core.units import NS_PER_MS
 
 HELD_UP = "attempts.call-held-up"
 

@@ -19,7 +19,7 @@ from rocketdiff.analysis.send_view import SendView
 from rocketdiff.analysis.steps.aligned import AlignedSend
 from rocketdiff.analysis.steps.attempts_in_context import Outage
 from rocketdiff.core.answers.evidence import Ending, Evidence, Margin
-from rocketdiff.core.sends.records import NS_PER_MS
+from rocketdiff.core.units import NS_PER_MS
 
 NAME = "timing"
 BLOCKED_SEND = Question(

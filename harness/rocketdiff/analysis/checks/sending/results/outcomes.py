@@ -26,9 +26,9 @@ from rocketdiff.analysis.steps.aligned import AlignedSend
 from rocketdiff.analysis.steps.causes import Cause, Causes
 from rocketdiff.analysis.steps.fault_reach import FaultPeriods
 from rocketdiff.core.arm import Arm
+from rocketdiff.core.records.sending import NEVER_CALLED_BACK, UNSEEN_ROUTE, Attempt, Send
 from rocketdiff.core.sends.outcome import Outcome, class_of, is_stored_with_reserve, may_be
 from rocketdiff.core.sends.plan import SendMode
-from rocketdiff.core.sends.records import NEVER_CALLED_BACK, UNSEEN_ROUTE, Attempt, Send
 from rocketdiff.core.tables.fault import OF_PROXIES, OF_SLAVES, FaultKind, FaultRecord
 from rocketdiff.core.tables.topology import master_of, topology_named
 

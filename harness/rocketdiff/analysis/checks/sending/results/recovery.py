@@ -18,9 +18,9 @@ from rocketdiff.core.answers.verdict import Measure
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.sends.outcome import Outcome
 from rocketdiff.core.sends.plan import SendMode
-from rocketdiff.core.sends.records import NS_PER_MS
 from rocketdiff.core.tables.fault import OF_PROXIES, FaultRecord
 from rocketdiff.core.tables.topology import topology_named
+from rocketdiff.core.units import NS_PER_MS
 
 LATE = "outcomes.recovered-late"
 

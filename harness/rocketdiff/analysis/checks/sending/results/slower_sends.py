@@ -15,8 +15,8 @@ from rocketdiff.analysis.checks.context import CaseContext
 from rocketdiff.analysis.steps.aligned import AlignedSend
 from rocketdiff.analysis.steps.fault_reach import FaultReach
 from rocketdiff.core.arm import Arm
+from rocketdiff.core.records.sending import Send
 from rocketdiff.core.sends.plan import SendMode
-from rocketdiff.core.sends.records import Send
 from rocketdiff.core.tables.fault import FaultKind
 from rocketdiff.core.tables.topology import master_of
 
