@@ -11,16 +11,17 @@ from functools import lru_cache
 from pathlib import Path, PurePosixPath
 from random import Random
 
-import msgspec
 import pytest
 
 from rocketdiff.core.arm import Arm, Member
+from rocketdiff.core.records.received import Record
 from rocketdiff.core.records.sending import Attempt, CalledBackAgain, RouteSeen, Send
 from rocketdiff.core.records.session import Done, Hello
 from rocketdiff.core.run_info import Machine
 from rocketdiff.core.sends.plan import Plan, PlannedSend, SendKind
 from rocketdiff.core.tables.fault import FaultKind, FaultRecord
 from rocketdiff.core.tables.settings import ClientSettings
+from rocketdiff.protocol.records import encode_record
 from rocketdiff.traces.layout import table_file
 from rocketdiff.traces.manifest import ArmSummary, CaseEntry, ClockAnchor, RunManifest
 from rocketdiff.traces.recorder import plan_digest
@@ -380,5 +381,5 @@ def _lines(subject: str, told: Told) -> Iterable[bytes]:
     yield _line("done", Done(len(told.sends)))
 
 
-def _line(kind: str, record: object) -> bytes:
-    return msgspec.json.encode({"type": kind, **msgspec.to_builtins(record)})
+def _line(_kind: str, record: Record) -> bytes:
+    return encode_record(record)

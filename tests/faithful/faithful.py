@@ -5,16 +5,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
 
-import msgspec
-
 from rocketdiff.analysis.run_analysis import WITHOUT_SPARK, analyze
 from rocketdiff.core.arm import Arm, Member
 from rocketdiff.core.errors import ExitCode
+from rocketdiff.core.records.received import Record
 from rocketdiff.core.records.session import Done, Hello
 from rocketdiff.core.sends.plan import SendMode
 from rocketdiff.core.subject import SubjectId
 from rocketdiff.core.tables.fault import FaultRecord, FaultSpec
 from rocketdiff.judging.run_info import describe
+from rocketdiff.protocol.records import encode_record
 from rocketdiff.run.manifest import entry_of
 from rocketdiff.scenario import Case, Scenario, expand
 from rocketdiff.simulation.script.model import Script
@@ -102,8 +102,8 @@ def alarm_of(trial: Trial, judgement: RunJudgement) -> str | None:
     return "\n".join([f"seed {trial.seed}, {trial.release}: {judgement.machine_line}", *found])
 
 
-def _records(seen: Told, *, attempts: bool) -> list[tuple[str, object]]:
-    records: list[tuple[str, object]] = []
+def _records(seen: Told, *, attempts: bool) -> list[tuple[str, Record]]:
+    records: list[tuple[str, Record]] = []
     if attempts:
         records += [("route", one) for one in seen.routes]
         records += [("attempt", one) for one in seen.attempts]
@@ -111,8 +111,8 @@ def _records(seen: Told, *, attempts: bool) -> list[tuple[str, object]]:
     return records + [("callback", one) for one in seen.again]
 
 
-def _line(kind: str, record: object) -> bytes:
-    return msgspec.json.encode({"type": kind, **msgspec.to_builtins(record)})
+def _line(_kind: str, record: Record) -> bytes:
+    return encode_record(record)
 
 
 def _happened(fault: FaultSpec, noise: Random) -> FaultRecord:
