@@ -32,8 +32,7 @@ from rocketdiff.releases.progress import PlainProgress, ProgressListener
 from rocketdiff.report.terminal import TerminalListener
 from rocketdiff.report.words.signs import duration
 from rocketdiff.run.execute import execute
-from rocketdiff.run.options import pair_of
-from rocketdiff.run.request import Judging, RunRequest, Selection, with_their_own
+from rocketdiff.run.request import Judging, RunRequest, Selection, pair_of, with_their_own
 from rocketdiff.run.selection import choose, require_pair, require_some
 from rocketdiff.scenario import Scenario, load_all, select
 from rocketdiff.subjects.subject import Subject

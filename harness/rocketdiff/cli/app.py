@@ -101,9 +101,9 @@ def analyze(
     no_ledger: NoLedgerOption = False,
 ) -> None:
     """Judge stored runs again, without a cluster."""
+    from rocketdiff.core.answers.policy import policy_of
     from rocketdiff.judging.judge_runs import judge_runs
     from rocketdiff.judging.ledgers import LedgerChoice, load_for
-    from rocketdiff.run.options import policy_of
     from rocketdiff.run.selection import require_usable
 
     policy = policy_of(inconclusive, strict=strict)

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from rocketdiff.cli.options import JsonOption
+from rocketdiff.cli.options import JsonOption, release_of
 from rocketdiff.core.errors import UsageError
 
 SAVED = Path("reports/fuzz")
@@ -41,7 +41,6 @@ def fuzz(
     """Compare the reference with the Java classes of every release, step by step, on random scripts."""
     from rocketdiff.lab.fuzz.campaign import campaign, depths_named, releases_named
     from rocketdiff.lab.fuzz.lockstep import Effort
-    from rocketdiff.run.options import release_of
 
     effort = Effort(_count(decisions, "--decisions"), _count(sends, "--sends"), depths_named(depth))
     chosen = secrets.randbelow(_SEEDS) if seed is None else seed
