@@ -16,13 +16,14 @@ from pathlib import Path
 from statistics import median
 
 from rocketdiff import __version__
-from rocketdiff.analysis.run_analysis import WITHOUT_SPARK, analyze
+from rocketdiff.analysis.run_analysis import analyze
 from rocketdiff.calibration.journal import CalibrationJournal, JournalHeader, Line, plan_digest
 from rocketdiff.calibration.plan import ControlCase, control_case, gate_runs
 from rocketdiff.cluster.backend import Backend
 from rocketdiff.cluster.start import own_backend_named
 from rocketdiff.core.errors import EnvironmentMissing, HarnessError
 from rocketdiff.core.files import require_folder
+from rocketdiff.core.spark_master import WITHOUT_SPARK
 from rocketdiff.documents.files import replace_file
 from rocketdiff.judging.gate_rates import encode, judging_digest, source_digest
 from rocketdiff.judging.run_info import describe

@@ -16,7 +16,6 @@ from statistics import mean
 from rich.console import Console
 
 from rocketdiff import __version__
-from rocketdiff.analysis.masters import WITHOUT_SPARK
 from rocketdiff.campaign.file_format import at
 from rocketdiff.campaign.finished_runs import FinishedRun, FinishedRuns, Terms
 from rocketdiff.campaign.plan import CampaignEntry, CampaignPlan, PlannedRun, RunSetting
@@ -24,6 +23,7 @@ from rocketdiff.cluster.start import backend_named
 from rocketdiff.core.answers.policy import Policy
 from rocketdiff.core.errors import EnvironmentMissing, HarnessError, TraceError, UsageError
 from rocketdiff.core.events import Event, Listener, RunEnded, RunStarted
+from rocketdiff.core.spark_master import WITHOUT_SPARK
 from rocketdiff.judging.gate_rates import judging_digest
 from rocketdiff.judging.judge_runs import judge_runs
 from rocketdiff.judging.ledgers import LedgerChoice, shipped_files

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from rocketdiff.analysis.masters import WITHOUT_SPARK
 from rocketdiff.campaign.measure import CampaignState, Say
+from rocketdiff.core.spark_master import WITHOUT_SPARK
 from rocketdiff.record.commands import add, refusal
 from rocketdiff.record.storage.files import RecordPlace
 from rocketdiff.record.work import work_on

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from rocketdiff.analysis.masters import WITHOUT_SPARK, require_master
+from rocketdiff.core.spark_master import WITHOUT_SPARK, require_master
 from rocketdiff.core.errors import ExitCode, UsageError
 from rocketdiff.record.conclude import concluding
 from rocketdiff.record.storage.files import RecordPlace

@@ -263,7 +263,7 @@ def _day(at_ms: int | None) -> str:
 @contextmanager
 def working(master: str | None, runs: int, conf: list[str] | None) -> "Iterator[RecordWork]":
     """Work on the given master. Without one, Spark is used only for enough runs to repay its start."""
-    from rocketdiff.analysis.masters import require_master
+    from rocketdiff.core.spark_master import require_master
     from rocketdiff.record.work import master_for, work_on
 
     require_master(master)
