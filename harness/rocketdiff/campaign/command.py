@@ -13,6 +13,7 @@ from rocketdiff.campaign.plan import CampaignEntry, PlannedRun
 from rocketdiff.campaign.recording import Recording
 from rocketdiff.campaign.simulation import SimulatedSeed
 from rocketdiff.core.errors import ExitCode
+from rocketdiff.core.text import machine_line as text
 from rocketdiff.report.document import load
 from rocketdiff.report.formats import html
 
@@ -116,8 +117,8 @@ _WORDS = {
 def machine_line(campaign: Campaign, answered: Answers, simulated: dict[int, SimulatedSeed], out: Path) -> str:
     """Last line of the output, for programs."""
     codes = Counter(code for _, code in answered.values())
-    counted = " ".join(f"{word}={codes[code]}" for code, word in _WORDS.items())
+    counted = {word: codes[code] for code, word in _WORDS.items()}
     differ = sum(result.code is ExitCode.DIVERGES for result in simulated.values())
-    seeds = f" simulated={len(simulated)} differ={differ}" if campaign.simulation is not None else ""
+    seeds = {"simulated": len(simulated), "differ": differ} if campaign.simulation is not None else {}
     planned = len(list(campaign.plan.runs()))
-    return f"CAMPAIGN planned={planned} made={len(answered)} {counted}{seeds} folder={out}"
+    return text.machine_line("CAMPAIGN", planned=planned, made=len(answered), **counted, **seeds, folder=out)

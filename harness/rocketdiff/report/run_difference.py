@@ -16,6 +16,7 @@ import scipy
 
 from rocketdiff.core.answers.verdict import DECISIVE, CheckResult, Example
 from rocketdiff.core.errors import ExitCode
+from rocketdiff.core.text.machine_line import machine_line
 from rocketdiff.report.clusters import Weight, gravity, weight_of
 from rocketdiff.report.document import Document
 from rocketdiff.report.words.signs import plural, short_case
@@ -97,8 +98,8 @@ class RunDifference:
 
     @property
     def machine_line(self) -> str:
-        counts = " ".join(f"{change.replace(' ', '-')}={self.count(change)}" for change in Change)
-        return f"DIFF {counts} unanswered={len(self.unanswered)} before={self.before} after={self.after}"
+        counts = {change: self.count(change) for change in Change}
+        return machine_line("DIFF", **counts, unanswered=len(self.unanswered), before=self.before, after=self.after)
 
 
 @dataclass(slots=True)
