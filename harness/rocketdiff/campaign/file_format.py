@@ -22,8 +22,8 @@ from rocketdiff.core.text.quoted import shown
 from rocketdiff.documents.part import Part, published_schema
 from rocketdiff.documents.refusal import Place, Words, read_part, refused, require_format
 from rocketdiff.documents.yaml_source import Location, parse_yaml, read_text
-from rocketdiff.lab.fuzz.campaign import releases_named
 from rocketdiff.lab.fuzz.lockstep import Effort
+from rocketdiff.lab.fuzz.rounds import releases_named
 
 FORMAT = 1
 
