@@ -21,8 +21,6 @@ from rocketdiff.traces.run_directory import RunDirectory
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["analyze", "analyze_here", "concluded", "go_on", "pause", "prepare"]
-
 
 def analyze(
     run_dirs: Sequence[Path],
