@@ -130,9 +130,14 @@ def tables_of(document: MatrixDocument) -> tuple[TableView, ...]:
     """Return the tables of behaviours and checks, without rows that no column has an answer to."""
     groups = groups_of(document)
     tables = (
-        ("behaviours", "Behaviours", "What a producer's owner notices. Each is decided by the answers of some checks, in the scenarios that cover it.", RowKind.BEHAVIOUR),
+        (
+            "behaviours",
+            "Behaviours",
+            "What a producer's owner notices. Each is decided by the answers of some checks, in the scenarios that cover it.",
+            RowKind.BEHAVIOUR,
+        ),
         ("checks", "Checks", "Each question over all scenarios of the runs.", RowKind.CHECK),
-    )  # fmt: skip
+    )
     return tuple(
         TableView(anchor, title, about, tuple(_row(row, groups) for row in rows_measured(document, kind)))
         for anchor, title, about, kind in tables
