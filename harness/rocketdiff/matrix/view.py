@@ -103,8 +103,8 @@ def brief(cell: MatrixCell, column: Column) -> str:
     word = SIGNS[cell.state].word
     if not cell.answers or cell.state is CellState.NOT_MEASURED:
         return f"{word}: {cell.reason}" if cell.reason else word
-    telling = sum(column.answers[number].state is cell.state for number in cell.answers)
-    summary = f"{word} in {telling} of {plural(len(cell.answers), 'answer')}"
+    same = sum(column.answers[number].state is cell.state for number in cell.answers)
+    summary = f"{word} in {same} of {plural(len(cell.answers), 'answer')}"
     signatures = ", ".join(dict.fromkeys(column.differences[number].signature for number in cell.differences))
     return ": ".join(filter(None, (summary, signatures or cell.reason)))
 

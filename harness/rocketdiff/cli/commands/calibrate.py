@@ -70,10 +70,10 @@ def calibrate(
             run_known(request, journal, repeats, say)
     finally:
         if journal.lines:
-            _tell_and_write(journal, write or out / "calibration.json")
+            _write_and_print(journal, write or out / "calibration.json")
 
 
-def _tell_and_write(journal: "CalibrationJournal", path: Path) -> None:
+def _write_and_print(journal: "CalibrationJournal", path: Path) -> None:
     from rocketdiff.calibration.controls import write_calibration
     from rocketdiff.report.words.gate_rates import calibration_lines
 
