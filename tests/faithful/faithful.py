@@ -5,12 +5,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
 
-from rocketdiff.analysis.run_analysis import WITHOUT_SPARK, analyze
+from rocketdiff.analysis.run_analysis import analyze
 from rocketdiff.core.arm import Arm, Member
 from rocketdiff.core.errors import ExitCode
 from rocketdiff.core.records.received import Record
 from rocketdiff.core.records.session import Done, Hello
 from rocketdiff.core.sends.plan import SendMode
+from rocketdiff.core.spark_master import WITHOUT_SPARK
 from rocketdiff.core.subject import SubjectId
 from rocketdiff.core.tables.fault import FaultRecord, FaultSpec
 from rocketdiff.judging.run_info import describe

@@ -6,8 +6,9 @@ from copy import deepcopy
 from functools import cache
 from pathlib import Path
 
-from rocketdiff.analysis.run_analysis import WITHOUT_SPARK, analyze
+from rocketdiff.analysis.run_analysis import analyze
 from rocketdiff.core.errors import ExitCode
+from rocketdiff.core.spark_master import WITHOUT_SPARK
 from rocketdiff.verdict.defects_found import DefectTrial
 from tests.analysis.bank_spoils import SEED, Defect
 from tests.analysis.judged_to_the_end import judged_to_the_end

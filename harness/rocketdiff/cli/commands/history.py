@@ -7,10 +7,9 @@ from typing import Annotated, Any
 
 import typer
 
-from rocketdiff.cli.options import JsonOption, ScenariosOption
+from rocketdiff.cli.options import JsonOption, ScenariosOption, release_of, subject_of
 from rocketdiff.core.errors import ExitCode
 from rocketdiff.core.subject import STANDARD
-from rocketdiff.run.options import release_of, subject_of
 
 DepthOption = Annotated[str, typer.Option(help="How deep to look: selection, send-loop or remoting.")]
 FreshOption = Annotated[bool, typer.Option("--fresh", help="Execute everything, also what the cache remembers.")]

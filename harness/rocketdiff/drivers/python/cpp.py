@@ -16,11 +16,12 @@ from pathlib import Path
 from typing import Any
 
 from rocketdiff.core.security import ACL
+from rocketdiff.core.sends.message import ID_PROPERTY
 from rocketdiff.core.sends.plan import PlannedSend, SendKind, SendMode
 from rocketdiff.core.subject import SubjectId
 from rocketdiff.drivers.python.async_sends import Told
 from rocketdiff.drivers.python.client import ClientResult, Speak
-from rocketdiff.drivers.python.identity import ID_PROPERTY, body_of, message_id
+from rocketdiff.drivers.python.identity import body_of, message_id
 from rocketdiff.drivers.python.session import own_stdout, run_subject
 from rocketdiff.drivers.python.writer import RecordWriter
 from rocketdiff.protocol.commands import SubjectSetup

@@ -1,10 +1,8 @@
 """Our own message id, because not every client keeps its message id across retries."""
 
-from rocketdiff.core.sends.message import ID_PROPERTY, padded
+from rocketdiff.core.sends.message import padded
 from rocketdiff.core.sends.plan import PlannedSend
 from rocketdiff.protocol.commands import SubjectSetup
-
-__all__ = ["ID_PROPERTY", "body_of", "message_id"]
 
 
 def message_id(setup: SubjectSetup, topic: str, send: int) -> str:

@@ -15,12 +15,13 @@ from typing import Any
 
 from rocketdiff.core.records.sending import UNSEEN_END, Attempt, RouteSeen
 from rocketdiff.core.security import ACL, TLS
+from rocketdiff.core.sends.message import ID_PROPERTY
 from rocketdiff.core.sends.plan import PlannedSend, SendKind, SendMode
 from rocketdiff.core.subject import SubjectId
 from rocketdiff.drivers.python.async_sends import Told
 from rocketdiff.drivers.python.choosers import Choosers
 from rocketdiff.drivers.python.client import ClientResult, Speak
-from rocketdiff.drivers.python.identity import ID_PROPERTY, body_of, message_id
+from rocketdiff.drivers.python.identity import body_of, message_id
 from rocketdiff.drivers.python.sender import code_of
 from rocketdiff.drivers.python.session import own_stdout, run_subject
 from rocketdiff.drivers.python.writer import RecordWriter
@@ -38,8 +39,6 @@ from rocketmq_reference.rules.client.publish import Pick, Queue
 from rocketmq_reference.rules.dialect import Dialect
 from rocketmq_reference.rules.queue_choice.selection import Selector, draw_past_last_broker
 from rocketmq_reference.rules.tape import RandomTape, Tape
-
-__all__ = ["RELEASES", "ReferenceClient", "capabilities_of"]
 
 _CLIENT = "python"
 _WARM_ROUNDS = 2

@@ -18,6 +18,7 @@ from itertools import islice
 from typing import Any, TypeVar
 
 from rocketdiff.core.errors import HarnessError
+from rocketdiff.core.text.machine_line import machine_line
 from rocketdiff.lab.fuzz.differences import FuzzDifference, SharedDialect, behaviours, differences
 from rocketdiff.simulation.generators import generate
 from rocketdiff.simulation.java_host import JavaHost
@@ -91,10 +92,12 @@ class FuzzOutcome:
 
     @property
     def summary(self) -> str:
-        verdict = "clean" if self.is_clean else f"differs differences={len(self.found)}"
+        verdict, found = ("clean", {}) if self.is_clean else ("differs", {"differences": len(self.found)})
         sends = self.done[Depth.SEND_LOOP] + self.done[Depth.REMOTING]
         decisions = self.done[Depth.SELECTION]
-        return f"FUZZ {verdict} releases={len(self.releases)} decisions={decisions} sends={sends} seed={self.seed}"
+        return machine_line(
+            "FUZZ", verdict, **found, releases=len(self.releases), decisions=decisions, sends=sends, seed=self.seed
+        )
 
 
 class _Checker:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from rocketdiff.calibration.campaign import CalibrationRequest, calibration_of, journal_of, run_controls
+from rocketdiff.calibration.controls import CalibrationRequest, calibration_of, journal_of, run_controls
 from rocketdiff.core.answers.verdict import CheckResult, Divergence, Example, Verdict
 from rocketdiff.core.errors import HarnessError
 from rocketdiff.traces.run_directory import RunDirectory
@@ -37,7 +37,7 @@ def stage(monkeypatch: pytest.MonkeyPatch) -> Stage:
                 raise found
             return found
 
-        monkeypatch.setattr("rocketdiff.calibration.campaign.fetched", lambda request: request)
+        monkeypatch.setattr("rocketdiff.calibration.controls.fetched", lambda request: request)
         monkeypatch.setattr("rocketdiff.run.case_session.run_case", lambda *_arguments, **_more: None)
         monkeypatch.setattr("rocketdiff.run.case_session.judge_case", judged)
         monkeypatch.setattr("rocketdiff.run.cluster_pool.ClusterPool.cluster", lambda *_arguments: None)
@@ -104,7 +104,7 @@ def test_cases_are_counted_by_how_they_sent_broken_off_or_not(tmp_path: Path, st
 def test_an_edit_while_cases_run_is_seen(tmp_path: Path, stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
     """An edit while cases run is seen, because later Python subjects are another program."""
     ran = stage(lambda _: QUIET)
-    monkeypatch.setattr("rocketdiff.calibration.campaign.source_digest", lambda: "before" if len(ran) < 4 else "after")
+    monkeypatch.setattr("rocketdiff.calibration.controls.source_digest", lambda: "before" if len(ran) < 4 else "after")
     run(tmp_path, 6)
     assert calibration_of(journal_of(request(tmp_path, 6))).sources == ("before", "after")
 

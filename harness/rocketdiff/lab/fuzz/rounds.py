@@ -1,4 +1,4 @@
-"""A fuzz campaign: runs it, shrinks and reports its findings."""
+"""Random scripts for many releases: runs them, shrinks and reports what differs."""
 
 import json
 import os
@@ -32,7 +32,7 @@ class Report:
     text: str
 
 
-def campaign(releases: tuple[str, ...], effort: Effort, seed: int, save: Path, *, as_json: bool) -> Report:
+def run_rounds(releases: tuple[str, ...], effort: Effort, seed: int, save: Path, *, as_json: bool) -> Report:
     """Fuzz the releases. Findings are printed, saved, and mean DIVERGES; the summary is the last line."""
     require_effort(effort)
     require_writable(save)
@@ -70,7 +70,7 @@ def as_data(outcome: FuzzOutcome, found: list[ShrunkDifference]) -> dict[str, ob
 
 
 def require_effort(effort: Effort) -> None:
-    """Raise UsageError for a campaign without work."""
+    """Raise UsageError if there is nothing to do."""
     if not any(effort.of(depth) for depth in effort.depths):
         depths = ", ".join(effort.depths)
         raise UsageError(

@@ -16,13 +16,14 @@ from pathlib import Path
 from statistics import median
 
 from rocketdiff import __version__
-from rocketdiff.analysis.run_analysis import WITHOUT_SPARK, analyze
+from rocketdiff.analysis.run_analysis import analyze
 from rocketdiff.calibration.journal import CalibrationJournal, JournalHeader, Line, plan_digest
 from rocketdiff.calibration.plan import ControlCase, control_case, gate_runs
 from rocketdiff.cluster.backend import Backend
 from rocketdiff.cluster.start import own_backend_named
 from rocketdiff.core.errors import EnvironmentMissing, HarnessError
 from rocketdiff.core.files import require_folder
+from rocketdiff.core.spark_master import WITHOUT_SPARK
 from rocketdiff.documents.files import replace_file
 from rocketdiff.judging.gate_rates import encode, judging_digest, source_digest
 from rocketdiff.judging.run_info import describe
@@ -31,6 +32,7 @@ from rocketdiff.releases.machine import this_machine
 from rocketdiff.run.case_session import CaseSession
 from rocketdiff.run.cluster_pool import ClusterPool
 from rocketdiff.run.execute import fetched
+from rocketdiff.run.many import FAILURES_IN_A_ROW, is_hopeless
 from rocketdiff.run.request import WITHOUT_LEDGERS, RunRequest
 from rocketdiff.subjects.registry import published
 from rocketdiff.traces.run_directory import RunDirectory
@@ -41,9 +43,6 @@ from rocketdiff.verdict.judge import judge
 DEFAULT_BACKEND = "processes"
 CASES_A_CLUSTER = 100
 """Every case leaves three topics, and brokers with thousands of topics become slow."""
-
-BREAKS_IN_A_ROW = 3
-"""Stop after this many aborted cases in a row: the machine does not work, and the rate would mean nothing."""
 
 JUDGING_SOURCE = judging_digest()
 """Digest of the judging code at the start of this process, because the loaded code judges."""
@@ -190,11 +189,9 @@ def outcome_words(outcome: ControlOutcome) -> str:
 
 
 def _require_working(journal: CalibrationJournal) -> None:
-    last = journal.cases[-BREAKS_IN_A_ROW:]
-    if len(last) == BREAKS_IN_A_ROW and all(outcome.trouble for outcome in last):
-        raise HarnessError(
-            "control cases to come to their end", seen=f"{BREAKS_IN_A_ROW} in a row that broke off: {last[-1].trouble}"
-        )
+    if is_hopeless([bool(outcome.trouble) for outcome in journal.cases]):
+        seen = f"{FAILURES_IN_A_ROW} in a row that broke off: {journal.cases[-1].trouble}"
+        raise HarnessError("control cases to come to their end", seen=seen)
 
 
 def _judge_together(journal: CalibrationJournal, run: int, cases: Sequence[ControlCase], say: Say) -> None:
