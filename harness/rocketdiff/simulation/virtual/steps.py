@@ -1,47 +1,45 @@
 """Execution of the steps of a script."""
 
-from rocketdiff.simulation.script.model import (
-    Advance,
-    Dump,
-    Select,
-    Send,
-    SetIndex,
-    SetWorstIndex,
-    Step,
-    Timeline,
-)
+from rocketdiff.simulation.script.model import Step, Timeline
+from rocketdiff.simulation.script.steps.environment import Advance, Dump
+from rocketdiff.simulation.script.vocabulary import DumpPart
+from rocketdiff.simulation.virtual.assembly import VirtualClient
 from rocketdiff.simulation.virtual.environment import act
-from rocketdiff.simulation.virtual.lines import head
-from rocketdiff.simulation.virtual.session import ScriptSession
+from rocketdiff.simulation.virtual.kernel import Kernel
+from rocketdiff.simulation.virtual.lines import dump_text, head, text
+from rocketdiff.simulation.virtual.session import RoleSession
 from rocketdiff.simulation.virtual.timeline import run_timeline
 from rocketmq_reference.client.effects import Body, Wait
 
 
-def do_step(session: ScriptSession, number: int, step: Step) -> Body | None:
-    """Do one step on sender 0; return an actor for a step that takes time or has to wait its turn."""
-    where = head(session.name, number)
+def do_step(role: RoleSession, number: int, step: Step) -> Body | None:
+    """Do one step on the script's own thread; return an actor for a step that takes time or has to wait its turn."""
+    where = head(role.session.name, number)
     match step:
-        case Select(thread=0) if not session.kernel.is_due:
-            session.select(where, step)
-        case Select() | Send():
-            return session.by_thread(where, step)
         case Advance(ms):
-            return _advance(session, ms)
-        case SetIndex(value, thread):
-            session.selector(thread).index.value = value
-            session.changed(where, "index", thread)
-        case SetWorstIndex(value, thread):
-            session.selector(thread).worst_index.value = value
-            session.changed(where, "worst_index", thread)
+            return _advance(role.session.kernel, ms)
         case Dump(parts):
-            session.dump(where, parts)
+            role.session.add(f'{where}"dump": {dump_text({part: _part(role, part) for part in parts})}}}')
         case Timeline():
-            return run_timeline(session, number, step)
+            return run_timeline(role, number, step)
         case _:
-            return act(session, where, step)
+            return act(role, where, step)
     return None
 
 
-def _advance(session: ScriptSession, ms: int) -> Body:
-    yield Wait(until_ms=session.kernel.now_ms + ms)
-    yield from session.kernel.settle()
+def _advance(kernel: Kernel, ms: int) -> Body:
+    yield Wait(until_ms=kernel.now_ms + ms)
+    yield from kernel.settle()
+
+
+def _part(role: RoleSession, part: DumpPart) -> str:
+    if part is DumpPart.CLOCK:
+        return f'{{"now_ms": {role.session.kernel.now_ms}}}'
+    return _connections(role.client) if part is DumpPart.CONNECTIONS else role.part(part)
+
+
+def _connections(client: VirtualClient) -> str:
+    if client.connected is None:
+        return "{}"
+    counts = client.connected.network.connected()
+    return "{" + ", ".join(f"{text(broker)}: {counts[broker]}" for broker in sorted(counts)) + "}"
