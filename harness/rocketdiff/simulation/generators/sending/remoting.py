@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from rocketdiff.simulation.generators.random_source import RandomSource
-from rocketdiff.simulation.generators.sending import Fields, Sends
+from rocketdiff.simulation.generators.sending.sends import Fields, Sends
 from rocketdiff.simulation.generators.topics import known_in_the_end
 
 WAITS_MS = (1, 20, 100, 1_000, 2_000, 3_000, 5_000, 10_000, 30_000)

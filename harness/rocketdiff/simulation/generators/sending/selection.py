@@ -3,13 +3,12 @@
 from typing import Any
 
 from rocketdiff.simulation.generators.random_source import RandomSource
+from rocketdiff.simulation.generators.sending.counters import start_indexes, start_value
 from rocketdiff.simulation.generators.topics import (
     STRANGER,
     broker_names,
     known_in_the_end,
     random_route,
-    start_indexes,
-    start_value,
 )
 
 Step = dict[str, Any]

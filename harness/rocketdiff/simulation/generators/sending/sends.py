@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from rocketdiff.simulation.generators.random_source import RandomSource
-from rocketdiff.simulation.generators.topics import STRANGER, broker_names, random_route, start_indexes
+from rocketdiff.simulation.generators.sending.counters import start_indexes
+from rocketdiff.simulation.generators.topics import STRANGER, broker_names, random_route
 
 Fields = dict[str, Any]
 
