@@ -1,4 +1,8 @@
-package rocketdiff.driver;
+package rocketdiff.driver.sending;
+
+import rocketdiff.driver.JsonLine;
+import rocketdiff.driver.Queue;
+import rocketdiff.driver.Record;
 
 /** The client's publish list for the topic as it stood when first noticed. */
 final class RouteRecord implements Record {

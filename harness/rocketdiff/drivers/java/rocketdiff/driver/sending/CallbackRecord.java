@@ -1,6 +1,9 @@
-package rocketdiff.driver;
+package rocketdiff.driver.sending;
 
 import org.apache.rocketmq.client.producer.SendResult;
+import rocketdiff.driver.Failure;
+import rocketdiff.driver.JsonLine;
+import rocketdiff.driver.Record;
 
 /** The callback of an asynchronous send, called once more. */
 final class CallbackRecord implements Record {

@@ -1,9 +1,10 @@
-package rocketdiff.driver;
+package rocketdiff.driver.sending;
 
 import org.apache.rocketmq.client.hook.SendMessageContext;
 import org.apache.rocketmq.client.hook.SendMessageHook;
 import org.apache.rocketmq.client.producer.SendResult;
 import org.apache.rocketmq.common.message.Message;
+import rocketdiff.driver.Queue;
 
 /**
  * The client calls this on the sending thread around every request it makes for a send; of an asynchronous one before the

@@ -1,4 +1,7 @@
-package rocketdiff.driver;
+package rocketdiff.driver.sending;
+
+import rocketdiff.driver.JsonLine;
+import rocketdiff.driver.Record;
 
 /** One request of a send to one broker. */
 final class AttemptRecord implements Record {

@@ -1,10 +1,11 @@
-package rocketdiff.driver;
+package rocketdiff.driver.sending;
 
 import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 import org.apache.rocketmq.client.producer.SendResult;
 import org.apache.rocketmq.common.message.Message;
 import org.apache.rocketmq.common.message.MessageQueue;
+import rocketdiff.driver.RecordSink;
 
 /** One sender thread: its own sends, in order, one at a time, none before it is due (closed loop). */
 final class Sender extends Thread {

@@ -1,9 +1,11 @@
-package rocketdiff.driver;
+package rocketdiff.driver.sending;
 
 import java.util.List;
 import java.util.Map;
 import org.apache.rocketmq.client.impl.producer.TopicPublishInfo;
 import org.apache.rocketmq.common.message.MessageQueue;
+import rocketdiff.driver.Queue;
+import rocketdiff.driver.RecordSink;
 
 /**
  * Numbers the publish lists a producer has used for one topic, and reports each when first noticed.

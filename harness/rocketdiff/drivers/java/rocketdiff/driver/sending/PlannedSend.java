@@ -1,9 +1,10 @@
-package rocketdiff.driver;
+package rocketdiff.driver.sending;
 
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import rocketdiff.driver.Fields;
 
 /** One call by the application, as the runner planned it; what a line leaves out has its default. */
 final class PlannedSend {

@@ -1,4 +1,4 @@
-package rocketdiff.driver;
+package rocketdiff.driver.sending;
 
 import java.lang.reflect.InvocationTargetException;
 import java.util.function.Function;

@@ -1,4 +1,4 @@
-package rocketdiff.driver;
+package rocketdiff.driver.sending;
 
 /** An attempt whose end has not been seen yet. */
 final class OpenAttempt {

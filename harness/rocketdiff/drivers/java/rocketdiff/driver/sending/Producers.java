@@ -1,9 +1,11 @@
-package rocketdiff.driver;
+package rocketdiff.driver.sending;
 
 import java.util.Map;
 import org.apache.rocketmq.client.exception.MQClientException;
 import org.apache.rocketmq.client.producer.DefaultMQProducer;
 import org.apache.rocketmq.remoting.RPCHook;
+import rocketdiff.driver.Fields;
+import rocketdiff.driver.Setup;
 
 /**
  * Makes started producers for one setup.

@@ -1,4 +1,4 @@
-package rocketdiff.driver;
+package rocketdiff.driver.sending;
 
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
@@ -13,6 +13,7 @@ import org.apache.rocketmq.client.producer.SendCallback;
 import org.apache.rocketmq.client.producer.SendResult;
 import org.apache.rocketmq.common.message.Message;
 import org.apache.rocketmq.common.message.MessageQueue;
+import rocketdiff.driver.Queue;
 
 /** Which call of the client's interface each kind of send is. */
 final class SendCalls {

@@ -1,8 +1,12 @@
-package rocketdiff.driver;
+package rocketdiff.driver.sending;
 
 import java.util.ArrayList;
 import java.util.List;
 import org.apache.rocketmq.client.producer.SendResult;
+import rocketdiff.driver.Failure;
+import rocketdiff.driver.Queue;
+import rocketdiff.driver.Record;
+import rocketdiff.driver.RecordSink;
 
 /**
  * One asynchronous send: what hooks see of its attempts, its return, and every call of its callback. Safe for threads.

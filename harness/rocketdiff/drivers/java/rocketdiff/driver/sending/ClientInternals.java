@@ -1,4 +1,4 @@
-package rocketdiff.driver;
+package rocketdiff.driver.sending;
 
 import java.lang.reflect.InvocationTargetException;
 import java.util.Map;
@@ -6,6 +6,7 @@ import org.apache.rocketmq.client.impl.factory.MQClientInstance;
 import org.apache.rocketmq.client.impl.producer.DefaultMQProducerImpl;
 import org.apache.rocketmq.client.impl.producer.TopicPublishInfo;
 import org.apache.rocketmq.client.producer.DefaultMQProducer;
+import rocketdiff.driver.Queue;
 
 /** The few things read or asked behind the client's public interface, alike in every release but for one descriptor. */
 final class ClientInternals {

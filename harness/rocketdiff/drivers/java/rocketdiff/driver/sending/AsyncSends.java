@@ -1,4 +1,4 @@
-package rocketdiff.driver;
+package rocketdiff.driver.sending;
 
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;

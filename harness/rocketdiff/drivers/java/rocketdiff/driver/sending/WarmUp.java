@@ -1,8 +1,10 @@
-package rocketdiff.driver;
+package rocketdiff.driver.sending;
 
 import java.util.ArrayList;
 import java.util.List;
 import org.apache.rocketmq.client.producer.DefaultMQProducer;
+import rocketdiff.driver.Record;
+import rocketdiff.driver.RecordSink;
 
 /**
  * Sends on a second producer until connections are open and code is compiled, without touching the measured one.
@@ -24,11 +26,11 @@ final class WarmUp {
     private static final int BODY_BYTES = 128;
     private static final int LOOKUPS = 3;
 
-    private final Setup setup;
+    private final SendingSetup setup;
     private final LastOutcome outcome = new LastOutcome();
     private int sends;
 
-    WarmUp(Setup setup) {
+    WarmUp(SendingSetup setup) {
         this.setup = setup;
     }
 
@@ -72,7 +74,7 @@ final class WarmUp {
             plan.add(PlannedSend.plain(sends++, kind, argument, BODY_BYTES));
         }
         SendCalls calls = new SendCalls(warm, setup.warmTopic, routes, SEND_TIMEOUT_MS);
-        Messages messages = new Messages(setup.run, setup.warmTopic);
+        Messages messages = new Messages(setup.client.run, setup.warmTopic);
         Sender sender = new Sender(0, plan, System.nanoTime(), calls, messages, routes, outcome,
             new AsyncSends());
         sender.start();

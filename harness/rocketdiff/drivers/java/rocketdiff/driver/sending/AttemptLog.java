@@ -1,6 +1,8 @@
-package rocketdiff.driver;
+package rocketdiff.driver.sending;
 
 import org.apache.rocketmq.common.message.MessageQueue;
+import rocketdiff.driver.Failure;
+import rocketdiff.driver.RecordSink;
 
 /** The attempts of one thread's current send; used by that thread only. */
 final class AttemptLog {

@@ -1,4 +1,4 @@
-package rocketdiff.driver;
+package rocketdiff.driver.sending;
 
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;

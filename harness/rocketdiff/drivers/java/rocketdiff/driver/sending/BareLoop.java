@@ -1,7 +1,9 @@
-package rocketdiff.driver;
+package rocketdiff.driver.sending;
 
 import java.io.PrintStream;
 import org.apache.rocketmq.client.producer.DefaultMQProducer;
+import rocketdiff.driver.ClientVersion;
+import rocketdiff.driver.JsonLine;
 
 /**
  * The client without our driver: the yardstick for the driver's own cost.
