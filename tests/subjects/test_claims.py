@@ -9,7 +9,7 @@ from rocketdiff.core.records.sending import UNSEEN_END, RouteSeen, Send
 from rocketdiff.core.records.session import Done, Ready
 from rocketdiff.core.sends.plan import Plan, PlannedSend, SendKind, SendMode
 from rocketdiff.core.subject import SubjectId
-from rocketdiff.drivers.python.reference import capabilities_of
+from rocketdiff.drivers.python.sending.reference import capabilities_of
 from rocketdiff.subjects.claims import unclaimed, unknown_claims, why_not_claimed
 from rocketdiff.subjects.conversation import Conversation
 from tests.subjects.test_conversation import LIMIT, START, attempt, called_back, hello, sent, violation

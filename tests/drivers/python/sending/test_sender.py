@@ -7,9 +7,9 @@ from typing import Any
 from rocketdiff.core.records.received import Record
 from rocketdiff.core.records.sending import NEVER_CALLED_BACK, CalledBackAgain, Send
 from rocketdiff.core.sends.plan import PlannedSend, SendKind, SendMode
-from rocketdiff.drivers.python.async_sends import AsyncSends, Told
-from rocketdiff.drivers.python.client import ClientResult
-from rocketdiff.drivers.python.sender import Sender
+from rocketdiff.drivers.python.sending.async_sends import AsyncSends, Told
+from rocketdiff.drivers.python.sending.client import ClientResult
+from rocketdiff.drivers.python.sending.sender import Sender
 
 MS = 1_000_000
 

@@ -10,8 +10,9 @@ from collections.abc import Sequence
 
 from rocketdiff.core.records.sending import Send
 from rocketdiff.core.sends.plan import PlannedSend, SendMode
-from rocketdiff.drivers.python.async_sends import AsyncSends
-from rocketdiff.drivers.python.client import Client, ClientResult, Speak
+from rocketdiff.drivers.python.sending.async_sends import AsyncSends
+from rocketdiff.drivers.python.sending.client import Client, ClientResult
+from rocketdiff.drivers.python.session import Speak
 
 _MESSAGE_CHARACTERS = 500
 """Longest error message in a record."""

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field, replace
 
 from rocketdiff.core.records.sending import NEVER_CALLED_BACK, CalledBackAgain, Send
 from rocketdiff.core.sends.plan import PlannedSend
-from rocketdiff.drivers.python.client import ClientResult, Speak
+from rocketdiff.drivers.python.sending.client import ClientResult
+from rocketdiff.drivers.python.session import Speak
 
 Told = Callable[[ClientResult | Exception], None]
 """Receives the result of a client's callback; may be called from any thread and repeatedly."""

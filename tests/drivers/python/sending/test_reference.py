@@ -6,8 +6,8 @@ from rocketdiff.core.records.received import Record
 from rocketdiff.core.records.sending import UNSEEN_END, Attempt
 from rocketdiff.core.sends.plan import PlannedSend, SendKind, SendMode
 from rocketdiff.core.tables.settings import ClientSettings
-from rocketdiff.drivers.python.identity import body_of, message_id
-from rocketdiff.drivers.python.reference import ReferenceClient, capabilities_of, settings_of
+from rocketdiff.drivers.python.sending.identity import body_of, message_id
+from rocketdiff.drivers.python.sending.reference import ReferenceClient, capabilities_of, settings_of
 from rocketdiff.protocol.commands import SubjectSetup
 from rocketmq_reference.application import listener as heard
 

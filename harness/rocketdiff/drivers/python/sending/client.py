@@ -3,12 +3,9 @@
 from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol
 
-from rocketdiff.core.records.received import Record
 from rocketdiff.core.sends.plan import PlannedSend
+from rocketdiff.drivers.python.session import Speak
 from rocketdiff.protocol.commands import SubjectSetup
-
-Speak = Callable[[Record], None]
-"""Reports one record to the runner; callable from any thread, returns at once."""
 
 
 class ClientResult(NamedTuple):
