@@ -22,7 +22,8 @@ from rocketdiff.lab.scenario_faults import fault_entries
 from rocketdiff.lab.scenario_scripts import simulated
 from rocketdiff.scenario import Scenario
 from rocketdiff.simulation.script.answers import BrokerRoute, ServerAnswer
-from rocketdiff.simulation.script.model import Action, BrokerAnswers, Entry, Script, Timeline
+from rocketdiff.simulation.script.model import Action, Entry, Script, Timeline
+from rocketdiff.simulation.script.steps.environment import BrokerAnswers
 from rocketdiff.simulation.script.vocabulary import BrokerFault, Depth
 from tests.analysis.synthetic import MS, ORIGIN_NS, Stored, Told
 

@@ -19,6 +19,7 @@ from rocketdiff.releases.programs.java_programs import fetch_simulation
 from rocketdiff.simulation.java_host import JavaHost, require_release
 from rocketdiff.simulation.script import Depth
 from rocketdiff.simulation.script.depths import depth_named
+from rocketdiff.simulation.script.steps.sending import SENDING_DEPTHS
 
 WORKERS = 2
 """Worker processes, each with a Java host and the reference; more would compete for two cores."""
@@ -101,7 +102,7 @@ def releases_named(text: str) -> tuple[str, ...]:
 
 def depths_named(text: str) -> tuple[Depth, ...]:
     """Parse ``all`` or one depth."""
-    return tuple(Depth) if text == "all" else (depth_named(text, "all"),)
+    return SENDING_DEPTHS if text == "all" else (depth_named(text, "all"),)
 
 
 @contextmanager
@@ -116,7 +117,9 @@ def shown_progress(effort: Effort) -> Iterator[Callable[[FuzzOutcome], None]]:
         TimeRemainingColumn(),
     )
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-        tasks = {depth: bar.add_task(str(depth), total=effort.of(depth)) for depth in Depth if effort.of(depth)}
+        tasks = {
+            depth: bar.add_task(str(depth), total=effort.of(depth)) for depth in SENDING_DEPTHS if effort.of(depth)
+        }
 
         def update(outcome: FuzzOutcome) -> None:
             for depth, task in tasks.items():
