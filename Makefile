@@ -18,7 +18,7 @@ TESTS ?= tests
 # cost a tenth of a core while they do nothing.
 WORKERS ?= 3
 
-.PHONY: help setup run doctor image test tests clients lint lint-to-a-file format bench calibrate sensitivity planted mutants fuzz-inputs lock relock wheel clean faithful
+.PHONY: help setup run doctor image test tests clients lint lint-to-a-file format hooks bench calibrate sensitivity planted mutants fuzz-inputs lock relock wheel clean faithful
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -49,18 +49,22 @@ lint-to-a-file: $(READY)
 clients: $(READY) ## Build and check every client of another language and its skeleton, the Rust clients too (minutes the first time)
 	@ROCKETDIFF_BUILD_CLIENTS=1 $(BIN)/python -m pytest -k 'another_language or skeleton or speaks_grpc' tests/run/test_subject_check.py tests/whole/test_grpc_clients_live.py $(ARGS)
 
-lint: $(READY) ## ruff, mypy, the import arrows of ARCHITECTURE.md and the shipped ledgers
+lint: $(READY) ## ruff, mypy, the import arrows of ARCHITECTURE.md, the shipped ledgers and the subjects of commits
 	@failed=0; \
 	$(BIN)/ruff check . || failed=1; \
 	$(BIN)/ruff format --check . || failed=1; \
 	$(BIN)/mypy || failed=1; \
 	$(BIN)/lint-imports --no-cache || failed=1; \
 	$(BIN)/python -m rocketdiff ledger lint || failed=1; \
+	$(BIN)/python .ci/commit_subjects.py || failed=1; \
 	exit $$failed
 
 format: $(READY) ## Let ruff rewrite what it can
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
+
+hooks: ## Have git check the subject of each commit of this clone
+	@git config core.hooksPath .githooks
 
 bench: $(READY) ## Measure: cluster start, sends a second of each client, seconds to a verdict, speed of the simulation and of judging
 	@$(BIN)/rocketdiff bench $(ARGS)
