@@ -67,25 +67,25 @@ hooks: ## Have git check the subject of each commit of this clone
 	@git config core.hooksPath .githooks
 
 bench: $(READY) ## Measure: cluster start, sends a second of each client, seconds to a verdict, speed of the simulation and of judging
-	@$(BIN)/rocketdiff bench $(ARGS)
+	@$(BIN)/python -m maintenance.bench $(ARGS)
 
 faithful: $(READY) ## Drawn scenarios, each run against itself by the classes of real releases: any divergence is a false alarm
-	@$(BIN)/python -m tests.faithful $(ARGS)
+	@$(BIN)/python -m maintenance.faithful $(ARGS)
 
 calibrate: $(READY) ## How often does the gate alarm falsely? 320 control cases (about an hour; stop it and go on later), into fixtures/calibration.json
 	@$(BIN)/rocketdiff calibrate --write fixtures/calibration.json $(ARGS)
 
 sensitivity: $(READY) ## Which of a bank of defective clients do the suites quick and full find? Into fixtures/sensitivity.json
-	@$(BIN)/python -m tests.sensitivity --write fixtures/sensitivity.json $(ARGS)
+	@$(BIN)/python -m maintenance.sensitivity --write fixtures/sensitivity.json $(ARGS)
 
 planted: $(READY) ## A record of 2,000 replicas of a real run with 80 planted regressions: is each found, and none else? ARGS=--standalone
-	@$(BIN)/python -m tests.planted $(ARGS)
+	@$(BIN)/python -m maintenance.planted $(ARGS)
 
 mutants: $(READY) ## Change the rules and the judging code in every small way and see whether scripts and tests notice
-	@$(BIN)/python -m tests.mutants $(ARGS)
+	@$(BIN)/python -m maintenance.mutants $(ARGS)
 
 fuzz-inputs: $(READY) ## Damaged and hostile documents by the thousand: each is taken or refused in one sentence
-	@$(BIN)/python -m tests.hostile $(ARGS)
+	@$(BIN)/python -m maintenance.hostile $(ARGS)
 
 lock: $(READY) ## Write requirements.lock anew (maintainers; network)
 	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links \
