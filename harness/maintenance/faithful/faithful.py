@@ -5,17 +5,17 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
 
-import msgspec
-
 from maintenance.faithful.laboratory import script_of, told
 from rocketdiff.analysis.run_analysis import WITHOUT_SPARK, analyze
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.errors import ExitCode
+from rocketdiff.core.records.received import Record
 from rocketdiff.core.records.session import Done, Hello
 from rocketdiff.core.sends.plan import SendMode
 from rocketdiff.core.subject import SubjectId
 from rocketdiff.core.tables.fault import FaultRecord, FaultSpec
 from rocketdiff.judging.run_info import describe
+from rocketdiff.protocol.records import encode_record
 from rocketdiff.run.manifest import entry_of
 from rocketdiff.scenario import Case, Scenario, expand
 from rocketdiff.simulation.script.model import Script
@@ -64,20 +64,12 @@ def run_of(trial: Trial, answers: Sequence[Sequence[str]], root: Path) -> RunDir
         client, version = subjects[arm].split(":")
         hello = Hello(1, client, version, () if on_wire else ("attempts",), 1, ORIGIN_NS)
         with folder.recorder(arm) as recorder:
-            for kind, record in [
-                ("hello", hello),
-                *_records(seen, attempts=not on_wire),
-                ("done", Done(len(seen.sends))),
-            ]:
-                recorder.line(_line(kind, record))
+            for record in (hello, *_records(seen, attempts=not on_wire), Done(len(seen.sends))):
+                recorder.line(encode_record(record))
         if on_wire:
             with folder.witnessed(arm) as recorder:
-                for kind, record in [
-                    ("hello", hello),
-                    *_records(seen, attempts=True),
-                    ("done", Done(len(seen.sends))),
-                ]:
-                    recorder.line(_line(kind, record))
+                for record in (hello, *_records(seen, attempts=True), Done(len(seen.sends))):
+                    recorder.line(encode_record(record))
         folder.write_stored(arm, seen.stored)
     for fault in scenario.faults:
         folder.write_fault(_happened(fault, noise))
@@ -106,17 +98,9 @@ def alarm_of(trial: Trial, judgement: RunJudgement) -> str | None:
     return "\n".join([f"seed {trial.seed}, {trial.release}: {judgement.machine_line}", *found])
 
 
-def _records(seen: Told, *, attempts: bool) -> list[tuple[str, object]]:
-    records: list[tuple[str, object]] = []
-    if attempts:
-        records += [("route", one) for one in seen.routes]
-        records += [("attempt", one) for one in seen.attempts]
-    records += [("send", one) for one in seen.sends]
-    return records + [("callback", one) for one in seen.again]
-
-
-def _line(kind: str, record: object) -> bytes:
-    return msgspec.json.encode({"type": kind, **msgspec.to_builtins(record)})
+def _records(seen: Told, *, attempts: bool) -> list[Record]:
+    routes_and_attempts: list[Record] = [*seen.routes, *seen.attempts] if attempts else []
+    return [*routes_and_attempts, *seen.sends, *seen.again]
 
 
 def _happened(fault: FaultSpec, noise: Random) -> FaultRecord:
