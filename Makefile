@@ -18,7 +18,7 @@ TESTS ?= tests
 # cost a tenth of a core while they do nothing.
 WORKERS ?= 3
 
-.PHONY: help setup run doctor image test tests clients lint lint-to-a-file format hooks bench calibrate sensitivity planted mutants fuzz-inputs lock relock wheel clean faithful
+.PHONY: help setup run doctor image test tests clients lint lint-to-a-file format hooks bench calibrate sensitivity planted mutants fuzz-inputs lock relock wheel release clean faithful
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -96,6 +96,9 @@ relock: $(READY) ## Write the lock of RocketMQ's artifacts anew (maintainers; ne
 
 wheel: $(READY) ## Build dist/*.whl
 	@$(BIN)/python -m build --no-isolation --wheel $(ARGS)
+
+release: $(READY) ## Commit and tag a version, build its wheel and checksum; pushes nothing: make release VERSION=0.2.0
+	@$(BIN)/python -m maintenance.release "$(VERSION)"
 
 clean: ## Remove .venv and everything generated here, but neither reports nor the cache folder
 	rm -rf $(VENV) dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -29,28 +29,11 @@ LET_THROUGH = re.compile(r"Merge |Revert \"|(?:fixup|squash|amend)! ")
 POINTING = {"a", "an", "the", "this", "that", "these", "those", "it", "its", "our", "my", "their"}
 COUNTING = {"one", "two", "three", "some", "any", "all", "each", "every", "no", "not", "none", "nobody", "nothing"}
 ASKING = {"what", "when", "where", "which", "who", "whose", "whoever", "why", "how", "if"}
-PLACING = {
-    "as",
-    "at",
-    "by",
-    "for",
-    "from",
-    "in",
-    "into",
-    "of",
-    "on",
-    "to",
-    "with",
-    "without",
-    "after",
-    "before",
-    "between",
-    "during",
-    "while",
-}
+PLACING = {"as", "at", "by", "for", "from", "in", "into", "of", "on", "to", "with", "without"}
+TIMING = {"after", "before", "between", "during", "while"}
 BEING = {"is", "are", "was", "were", "be", "and", "or", "but", "so", "now", "also", "only"}
 COMPARING = {"more", "fewer", "less", "new", "old", "wip"}
-NO_VERBS = POINTING | COUNTING | ASKING | PLACING | BEING | COMPARING
+NO_VERBS = POINTING | COUNTING | ASKING | PLACING | TIMING | BEING | COMPARING
 """First words that begin a sentence or a noun."""
 
 ENDING_IN_ED = {"embed", "exceed", "feed", "need", "proceed", "seed", "shed", "shred", "speed", "succeed"}
