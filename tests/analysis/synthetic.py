@@ -14,7 +14,6 @@ from random import Random
 import pytest
 
 from rocketdiff.core.arm import Arm, Member
-from rocketdiff.core.records.received import Record
 from rocketdiff.core.records.sending import Attempt, CalledBackAgain, RouteSeen, Send
 from rocketdiff.core.records.session import Done, Hello
 from rocketdiff.core.run_info import Machine
@@ -374,12 +373,7 @@ def _entry(number: int, story: Story, subjects: dict[Arm, str]) -> CaseEntry:
 
 def _lines(subject: str, told: Told) -> Iterable[bytes]:
     client, version = subject.split(":")
-    yield _line("hello", Hello(1, client, version, ("attempts",), 1, ORIGIN_NS))
-    kinds = (("route", told.routes), ("attempt", told.attempts), ("send", told.sends), ("callback", told.again))
-    for kind, records in kinds:
-        yield from (_line(kind, record) for record in records)
-    yield _line("done", Done(len(told.sends)))
-
-
-def _line(_kind: str, record: Record) -> bytes:
-    return encode_record(record)
+    yield encode_record(Hello(1, client, version, ("attempts",), 1, ORIGIN_NS))
+    for records in (told.routes, told.attempts, told.sends, told.again):
+        yield from map(encode_record, records)
+    yield encode_record(Done(len(told.sends)))

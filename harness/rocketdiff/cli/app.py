@@ -17,7 +17,6 @@ from rich.markup import escape
 from typer.exceptions import TyperException
 
 from rocketdiff import __version__
-from rocketdiff.cli.commands.bench import bench
 from rocketdiff.cli.commands.calibrate import calibrate
 from rocketdiff.cli.commands.campaign import campaign, matrix
 from rocketdiff.cli.commands.cluster import cluster_app
@@ -168,7 +167,6 @@ for command in (
     upgrade,
     groups,
     identify,
-    bench,
     calibrate,
     matrix,
     campaign,
