@@ -4,59 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from rocketdiff.core.records.sending import NEVER_CALLED_BACK, UNSEEN_END, Send
-from rocketdiff.core.sends.plan import SendKind, SendMode
-from rocketdiff.oracle.producer.asynchronous.ends import Troubled, async_difference
-from rocketmq_reference.dialects import dialect_of
-from rocketmq_reference.rules.settings import SendSettings
-from tests.oracle.histories import attempt_of, send_of
-
-MS = 1_000_000
-TIMED_OUT = 1_700
-"""500 ms, 1 s of grace, and the time until the next scan of pending requests."""
-
-SETTINGS = SendSettings(send_msg_timeout_ms=500)
-
-
-def trace(*took_ms: int, error: str | None = None, code: int | None = None) -> Send:
-    """Return a send with consecutive attempts of these durations."""
-    attempts, at_ns = [], 0
-    for number, lasted in enumerate(took_ms):
-        failed = UNSEEN_END if number + 1 < len(took_ms) else error
-        attempts.append(attempt_of(number, "broker-b", 0, at_ns, at_ns + lasted * MS, failed))
-        at_ns += lasted * MS
-    status = "SEND_OK" if error is None else None
-    seen = tuple(attempts)
-    return send_of(
-        0,
-        0,
-        SendKind.PLAIN,
-        0,
-        0,
-        at_ns,
-        error,
-        None,
-        code,
-        status,
-        attempts=seen,
-        mode=SendMode.ASYNC,
-    )
-
-
-def because_of(cause: str | None, *took_ms: int, error: str = "MQClientException") -> Send:
-    return replace(trace(*took_ms, error=error), cause=cause)
-
-
-def signature(
-    release: str, send: Send, troubled: Troubled = lambda *_: False, *, causes_told: bool = False
-) -> str | None:
-    """Return the difference's signature; by default no broker is faulty and no causes are reported."""
-    found = async_difference(dialect_of(release), SETTINGS, send, troubled, causes_told=causes_told)
-    return None if found is None else found.signature
-
-
-def faulty(_broker: str | None, _start_ns: int, _end_ns: int) -> bool:
-    return True
+from rocketdiff.core.records.sending import NEVER_CALLED_BACK
+from rocketdiff.core.sends.plan import SendKind
+from tests.oracle.async_sends import MS, TIMED_OUT, because_of, faulty, signature, trace
 
 
 @pytest.mark.parametrize("release", ["4.0.0-incubating", "4.3.2", "4.7.1", "5.1.4", "5.3.3"])
@@ -82,7 +32,7 @@ def test_giving_up_at_the_timeout_has_its_exception() -> None:
 
 
 @pytest.mark.parametrize("release", ["4.3.2", "4.6.1"])
-def test_giving_up_at_the_timeout_must_say_why_to_4_6_1(release: str) -> None:
+def test_giving_up_at_the_timeout_needs_a_cause_to_4_6_1(release: str) -> None:
     """Up to 4.6.1 a timeout is retried; only a connection that came too late, named as cause, ends the send."""
     gave_up = trace(TIMED_OUT, error="MQClientException")
     assert signature(release, replace(gave_up, cause="RemotingTooMuchRequestException")) is None
@@ -126,7 +76,7 @@ def test_each_attempt_has_its_own_brokers_health() -> None:
     assert signature("5.3.3", send, lambda broker, *_: broker == "broker-b") == "attempts.went-on/retry"
 
 
-def test_a_retry_nobody_saw_needs_a_faulty_broker_somewhere() -> None:
+def test_an_invisible_retry_needs_a_faulty_broker() -> None:
     """Invisible retries are assumed only if some broker was faulty and may have refused them."""
     refused = replace(trace(10, error="MQClientException"), cause="RemotingConnectException")
     assert signature("5.3.3", refused, faulty) is None
@@ -167,13 +117,13 @@ def test_a_timeout_is_named_as_one() -> None:
     assert signature("5.3.3", lost, faulty, causes_told=True) is None
 
 
-def test_the_cause_of_what_the_broker_said_is_nobodys_rule() -> None:
+def test_the_cause_of_a_broker_error_is_not_judged() -> None:
     """The cause of an MQBrokerException is not judged: the network library sets it."""
     refused = replace(because_of("Anything", 10, error="MQBrokerException"), code=13)
     assert signature("5.3.3", refused, causes_told=True) is None
 
 
-def test_a_client_that_tells_no_causes_is_not_asked() -> None:
+def test_a_client_without_causes_needs_none() -> None:
     """A client that cannot report causes, as in some languages, needs none."""
     assert signature("5.3.3", because_of(None, TIMED_OUT)) is None
 

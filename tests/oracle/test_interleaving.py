@@ -101,7 +101,7 @@ def test_a_list_rewritten_by_one_thread_is_seen_by_the_other() -> None:
             assert (found == []) is (candidate == queue)
 
 
-def test_a_standstill_leaves_the_order_open_and_alarms_nobody() -> None:
+def test_a_standstill_leaves_the_order_open() -> None:
     """Within 50 ms all orders of two threads are tried, and one is legal."""
     text = "t0 0 a0 1 | t1 0 a0 1 | t0 2 a1 1 refused > b0 1 | t1 2 a1 1 refused > b2 1"
     assert signatures("5.3.3", text, on=True) == []

@@ -10,54 +10,18 @@ from rocketdiff.oracle.choices import ChoiceExplorer
 from rocketdiff.oracle.interval import Interval
 from rocketdiff.oracle.producer.asynchronous.ends import async_difference
 from rocketdiff.oracle.producer.difference import ends_alike
-from rocketdiff.oracle.producer.judgement import DifferenceKind
 from rocketmq_reference.dialects import dialect_of
 from rocketmq_reference.rules.producer.attempt import Ending, Finish
+from tests.oracle.async_sends import SETTINGS, faulty, trace
 from tests.oracle.histories import send_of
-from tests.oracle.judging import judged
-from tests.oracle.test_async_ends import SETTINGS, TIMED_OUT, faulty, trace
 
 
-@pytest.mark.parametrize(
-    ("send", "signature", "kind"),
-    [
-        (trace(10, 10, 10, 10), "attempts.went-on/retry", DifferenceKind.ATTEMPTS),
-        (trace(100, error="MQClientException"), "attempts.stopped-early/first", DifferenceKind.ATTEMPTS),
-        (
-            trace(TIMED_OUT, error="RemotingTooMuchRequestException"),
-            "error.other-class/expected=MQClientException/seen=RemotingTooMuchRequestException/first",
-            DifferenceKind.ERROR,
-        ),
-    ],
-)
-def test_an_asynchronous_send_differs_in_attempts_or_in_its_error(
-    send: Send, signature: str, kind: DifferenceKind
-) -> None:
-    """A wrong number of attempts has kind ATTEMPTS, a wrong exception kind ERROR."""
-    troubled = faulty if signature.startswith("attempts") else (lambda *_: False)
-    found = async_difference(dialect_of("5.3.3"), SETTINGS, send, troubled)
-    assert found is not None
-    assert (found.signature, found.kind) == (signature, kind)
-
-
-def test_what_went_on_too_long_says_how_many_were_the_most() -> None:
+def test_too_many_attempts_state_the_maximum() -> None:
     """Too many attempts report the maximum: three with two retries, one in calm."""
     found = async_difference(dialect_of("5.3.3"), SETTINGS, trace(10, 10, 10, 10), faulty)
     assert found is not None and found.expected == "the send over after 3 attempts"
     calm = async_difference(dialect_of("5.3.3"), SETTINGS, trace(10, 10), lambda *_: False)
     assert calm is not None and calm.expected == "the send over after 1 attempt"
-
-
-@pytest.mark.parametrize(
-    ("text", "kind"),
-    [
-        ("0 a3 1 | 20 b0 1 | 40 b3 1", DifferenceKind.QUEUE),
-        ("0 a3 1 > b0 1", DifferenceKind.ATTEMPTS),
-    ],
-)
-def test_a_synchronous_send_differs_in_its_queue_or_its_attempts(text: str, kind: DifferenceKind) -> None:
-    """A wrong queue has kind QUEUE, one attempt too many kind ATTEMPTS."""
-    assert [one.difference and one.difference.kind for one in judged("5.3.3", text)][-1] is kind
 
 
 CALL = send_of(0, 0, SendKind.PLAIN, 0, 0, 1, status="SEND_OK")
