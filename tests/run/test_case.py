@@ -66,9 +66,7 @@ def test_a_server_that_died_is_named_whatever_failed_for_it(stage: _Stage, name:
         stage.play(cast("Any", None))
 
 
-def test_an_error_stays_what_it_is_where_nobody_can_tell_of_servers(
-    stage: _Stage, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_error_is_unchanged_where_servers_are_unknown(stage: _Stage, monkeypatch: pytest.MonkeyPatch) -> None:
     """If server states cannot be read, because the engine stopped, the original error stays."""
     cluster = cast("Any", stage.cluster)
     monkeypatch.setattr(cluster, "state", failing(EnvironmentMissing("the engine to report", seen="nobody")))
@@ -84,7 +82,7 @@ def test_while_all_servers_live_an_error_stays_what_it_is(stage: _Stage) -> None
     assert stage.cause_of(interrupt) is interrupt
 
 
-def test_frames_that_nobody_saw_make_the_case_invalid(stage: _Stage) -> None:
+def test_unseen_frames_make_the_case_invalid(stage: _Stage) -> None:
     """Frames that a relay did not see make the case invalid."""
     story = WireStory("the wire: 2 attempts", unseen=("a frame of 9 MiB", "another"))
     scenario = SimpleNamespace(settings=ClientSettings())
@@ -139,9 +137,7 @@ def test_faults_that_could_not_be_shown_make_the_case_invalid(played: _Stage) ->
     assert played.problems == {"fault 0": "not proven", "fault 1": "not healed"}
 
 
-def test_what_drains_while_clients_are_at_rest_is_confirmed_when_they_are_gone(
-    played: _Stage, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_drain_at_rest_is_confirmed_after_the_clients(played: _Stage, monkeypatch: pytest.MonkeyPatch) -> None:
     """A short wait for drain while clients are idle is repeated after their end, which decides."""
     asked: list[tuple[tuple[float, ...], Drained | None]] = []
 

@@ -5,37 +5,11 @@ from dataclasses import replace
 import pytest
 
 from rocketdiff.core.arm import Arm
-from rocketdiff.core.resources import resource
 from rocketdiff.core.subject import SubjectId
-from rocketdiff.core.tables.fault import FaultRecord
 from rocketdiff.run.case.guards import CaseMeasurements, guards_of
 from rocketdiff.run.case.stall_watch import MeasuredStalls
 from rocketdiff.run.case.wire_witness import WireStory
-from rocketdiff.scenario import expand, load
-
-CASE = expand(
-    load(resource("fixtures/scenarios/fault-latency/pause-one-of-two.yaml")),
-    SubjectId("java", "5.3.3"),
-    SubjectId("python", "5.3.3"),
-    seed=1,
-)
-SPEC = CASE.faults[0]
-S = 1_000_000_000
-PAUSE = FaultRecord(SPEC.episode, SPEC.kind, SPEC.node, 0, 1, 2, 1 * S, 1 * S + 1, 1 * S + 2)
-SENDS = len(CASE.plan.sends)
-SOUND = CaseMeasurements(
-    case=CASE,
-    case_name=str(CASE.id),
-    first_ns={Arm.BASELINE: 0, Arm.CANDIDATE: 1_000_000},
-    late_ns={Arm.BASELINE: 100_000, Arm.CANDIDATE: 100_000},
-    answered={Arm.BASELINE: SENDS, Arm.CANDIDATE: SENDS},
-    faults=(PAUSE,),
-    problems=(),
-    is_read_back=True,
-    clock_slip_ms=0,
-    lost={},
-    origin_ns=-int(SPEC.at_s * S),
-)
+from tests.run.guarded import CASE, PAUSE, SENDS, SOUND, SPEC, S, paused, twice
 
 
 def broken(facts: CaseMeasurements) -> set[str]:
@@ -48,7 +22,7 @@ def test_a_sound_case_breaks_no_guard() -> None:
     assert len(guards_of(SOUND)) == 10
 
 
-def test_a_report_says_who_saw_the_attempts() -> None:
+def test_a_report_has_the_witness_of_attempts() -> None:
     """A relayed arm has one more guard that states who saw the attempts."""
     facts = replace(SOUND, wire={Arm.BASELINE: WireStory(), Arm.CANDIDATE: WireStory("the wire: 7 attempts")})
     seen = guards_of(facts)[-1]
@@ -88,19 +62,6 @@ def test_an_arm_that_was_lost_owes_no_more_sends() -> None:
     """A lost arm's missing sends break no guard; the protocol check has them."""
     lost = replace(SOUND, answered={Arm.CANDIDATE: 3}, lost={Arm.CANDIDATE: SubjectId("python", "5.3.3")})
     assert broken(lost) == set()
-
-
-def twice(first: FaultRecord, second: FaultRecord) -> CaseMeasurements:
-    """Two pauses of 1 s: of broker-b at 1.5 s, of broker-a at 3 s."""
-    specs = (SPEC, replace(SPEC, episode=2, node="broker-a", at_s=3.0))
-    case = replace(CASE, scenario=replace(CASE.scenario, faults=specs))
-    return replace(SOUND, case=case, faults=(first, second), origin_ns=0)
-
-
-def paused(episode: int, node: str, from_s: float, to_s: float) -> FaultRecord:
-    """A pause with proven start and end."""
-    begin, end = int(from_s * S), int(to_s * S)
-    return FaultRecord(episode, SPEC.kind, node, begin, begin + 1, begin + 2, end, end + 1, end + 2)
 
 
 def test_pauses_apart_are_on_time() -> None:

@@ -14,13 +14,13 @@ from rocketdiff.core.tables.fault import FaultKind, FaultRecord
 from rocketdiff.run.case.guards import CaseMeasurements, guards_of, median_lateness_ns
 from rocketdiff.run.case.stall_watch import MeasuredStalls
 from rocketdiff.run.case.wire_witness import WireStory
-from tests.run.test_guards import CASE, PAUSE, SENDS, SOUND, SPEC, S, paused, twice
+from tests.run.guarded import CASE, PAUSE, SENDS, SOUND, SPEC, S, paused, twice
 
 PROVEN = "pause of broker-b at 1.5 s in effect and proven"
 ON_TIME = "every fault within 1 s of its time, and no overlap of pauses that the plan keeps apart"
 
 
-def test_a_sound_case_is_told_guard_by_guard() -> None:
+def test_guards_of_a_sound_case() -> None:
     """A valid case gives these guards; 750 sends are 50 a second for 15 s."""
     facts = replace(
         SOUND,
@@ -91,7 +91,7 @@ FLAWS: Mapping[str, tuple[CaseMeasurements, Guard]] = {
 
 
 @pytest.mark.parametrize("flaw", FLAWS)
-def test_a_flaw_is_told_in_its_words(flaw: str) -> None:
+def test_sentences_of_flaws(flaw: str) -> None:
     """Each flaw gives exactly one broken guard with this text."""
     facts, guard = FLAWS[flaw]
     assert [one for one in guards_of(facts) if not one.held] == [replace(guard, case=str(CASE.id))]
@@ -151,7 +151,7 @@ def of_kind(kind: FaultKind, for_s: float | None, record: FaultRecord) -> CaseMe
 
 
 @pytest.mark.parametrize(("kind", "for_s"), [(FaultKind.PAUSE, None), (FaultKind.KILL, 1.0), (FaultKind.KILL, None)])
-def test_what_is_for_good_needs_no_end(kind: FaultKind, for_s: float | None) -> None:
+def test_a_permanent_fault_needs_no_end(kind: FaultKind, for_s: float | None) -> None:
     """An endless pause and a kill need no proven end."""
     facts = of_kind(kind, for_s, replace(PAUSE, kind=kind, heal_ns=None, heal_proven_ns=None))
     assert [one.seen for one in guards_of(facts) if one.name == "fault-1"] == ["proven"]

@@ -59,7 +59,7 @@ def send_through(name_servers: tuple[str, ...]) -> Send:
         return Send(0, 0, start_ns, time.monotonic_ns(), status="SEND_OK")
 
 
-def test_clients_that_tell_everything_meet_the_cluster_itself(servers: Servers, tmp_path: Path) -> None:
+def test_clients_that_report_everything_meet_the_cluster_itself(servers: Servers, tmp_path: Path) -> None:
     """Clients that report everything connect directly to the cluster."""
     with witness_of(servers, tmp_path) as witness:
         assert witness.name_servers(Arm.BASELINE) == servers.name_server_addresses
@@ -67,7 +67,7 @@ def test_clients_that_tell_everything_meet_the_cluster_itself(servers: Servers, 
     assert list(tmp_path.iterdir()) == []
 
 
-def test_whoever_wants_the_wire_has_it_beside_what_both_clients_tell(servers: Servers, tmp_path: Path) -> None:
+def test_the_wire_can_be_recorded_beside_both_clients(servers: Servers, tmp_path: Path) -> None:
     """With --wire both arms have a relay; unreported attempts are added to the client's own."""
     plan = Plan(1, 1, (PlannedSend(0, 0, 0, SendKind.PLAIN, 0, 64),))
     with witness_of(servers, tmp_path, is_wanted=True) as witness:
@@ -83,7 +83,7 @@ def test_whoever_wants_the_wire_has_it_beside_what_both_clients_tell(servers: Se
     assert not (tmp_path / "baseline-witnessed").exists()
 
 
-def test_of_a_silent_arm_the_wire_tells_attempts_and_routes(servers: Servers, tmp_path: Path) -> None:
+def test_attempts_and_routes_of_a_silent_arm_are_from_the_wire(servers: Servers, tmp_path: Path) -> None:
     """If one arm is silent both have a relay, but only the silent arm's records come from the wire."""
     plan = Plan(1, 1, (PlannedSend(0, 0, 0, SendKind.PLAIN, 0, 64),))
     with witness_of(servers, tmp_path, Arm.CANDIDATE) as witness:
@@ -99,7 +99,7 @@ def test_of_a_silent_arm_the_wire_tells_attempts_and_routes(servers: Servers, tm
     assert not (tmp_path / "baseline-witnessed").exists()
 
 
-def test_a_client_that_tells_another_story_is_told(servers: Servers, tmp_path: Path) -> None:
+def test_a_client_that_contradicts_the_wire_is_reported(servers: Servers, tmp_path: Path) -> None:
     """A client's attempt that differs from the wire is reported."""
     plan = Plan(1, 1, (PlannedSend(0, 0, 0, SendKind.PLAIN, 0, 64),))
     with witness_of(servers, tmp_path, Arm.CANDIDATE) as witness:
@@ -142,7 +142,7 @@ def test_a_status_is_put_down_as_the_wire_saw_it(
     )
 
 
-def test_an_address_past_the_relay_is_told_of_any_arm(servers: Servers, tmp_path: Path) -> None:
+def test_an_address_past_the_relay_is_reported_for_any_arm(servers: Servers, tmp_path: Path) -> None:
     """An address outside the relay is reported, because attempts there are unseen."""
     servers.fake.name_server.routes["T"]["brokerDatas"][0]["brokerAddrs"]["1"] = "127.0.0.1:9"
     with witness_of(servers, tmp_path, Arm.CANDIDATE) as witness:

@@ -8,7 +8,7 @@ from rocketdiff.core.sends.plan import Plan, PlannedSend, SendKind, SendMode
 from rocketdiff.core.tables.settings import ClientSettings
 from rocketdiff.subjects.conversation import Conversation
 from rocketdiff.subjects.limits import Bounds, bounds_of
-from tests.subjects.test_conversation import (
+from tests.subjects.conversing import (
     LIMIT,
     MS,
     NOW,
@@ -58,7 +58,7 @@ def asynchronous() -> Conversation:
         "ahead",
     ],
 )
-def test_no_record_tells_of_another_time(record: Record) -> None:
+def test_no_record_is_of_another_time(record: Record) -> None:
     """Record times are neither in the future nor before go, because both processes read one clock."""
     assert violation(running((0, 0)), record) == "protocol.impossible-times"
 
