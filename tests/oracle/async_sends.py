@@ -58,3 +58,7 @@ def signature(
 
 def faulty(_broker: str | None, _start_ns: int, _end_ns: int) -> bool:
     return True
+
+
+def calm(_broker: str | None, _start_ns: int, _end_ns: int) -> bool:
+    return False

@@ -97,16 +97,6 @@ def test_a_send_given_up_in_calm_was_answered_by_the_rules() -> None:
     )
 
 
-def test_a_result_where_the_send_had_to_be_given_up() -> None:
-    """In 5.3.3 a timeout leaves no time for a retry, so MQClientException is expected."""
-    send = trace(TIMED_OUT, 5)
-    only_one = replace(send, attempts=send.attempts[:1], status=None, error="IllegalStateException")
-    assert (
-        difference_of("5.3.3", only_one).signature
-        == f"error.other-class/expected={CLIENT}/seen=IllegalStateException/first"
-    )
-
-
 def test_a_send_given_up_before_its_second_attempt() -> None:
     """4.2.0 retries after a timeout, with only the 1 s of grace left."""
     assert difference_of("4.2.0", trace(TIMED_OUT, error=CLIENT)) == RuleDifference(
@@ -187,3 +177,9 @@ def test_a_retry_without_time_may_be_given_up_at_once(release: str, found: str |
 def test_only_a_retry_has_no_time() -> None:
     """A first attempt in calm cannot fail at once, so a retry is a difference."""
     assert signature("4.4.0", trace(0, 5)) == "attempts.went-on/retry"
+
+
+def test_too_many_attempts_at_a_faulty_broker_state_the_maximum() -> None:
+    """At a faulty broker three attempts are the most, with two retries."""
+    found = async_difference(dialect_of("5.3.3"), SETTINGS, trace(10, 10, 10, 10), faulty)
+    assert found is not None and found.expected == "the send over after 3 attempts"

@@ -206,6 +206,12 @@ def test_without_time_nothing_is_tried(error: str, took_ns: int, is_right: bool)
     assert (judgement.difference is None) is is_right
 
 
+@pytest.mark.parametrize("error", [CLIENT, TOO_MUCH, "IllegalStateException"])
+def test_a_client_that_knows_queues_tries_one(error: str) -> None:
+    """With queues, time and no faulty broker, an exception without an attempt is a difference."""
+    assert names(judged([replace(WITHOUT_ATTEMPT, error=error)])) == [(7, "attempts.stopped-early/first")]
+
+
 def test_a_lack_of_time_has_its_exceptions() -> None:
     """IllegalStateException without an attempt is a difference, however long it took."""
     late = replace(WITHOUT_ATTEMPT, error="IllegalStateException", end_ns=900 * MS)

@@ -5,11 +5,14 @@ from typing import Any
 
 import pytest
 
+from rocketdiff.core.records.sending import Send
+from rocketdiff.core.sends.plan import SendKind, SendMode
 from rocketdiff.core.tables.settings import ClientSettings
-from rocketdiff.oracle.producer.difference import result_difference
+from rocketdiff.oracle.producer.difference import ends_alike, result_difference
 from rocketdiff.oracle.producer.judgement import DifferenceKind, RuleDifference
 from rocketdiff.oracle.producer.replay import replay_for
-from tests.oracle.histories import history, routes
+from rocketmq_reference.rules.producer.attempt import Ending, Finish
+from tests.oracle.histories import history, routes, send_of
 from tests.oracle.judging import judged
 
 REFUSED_THRICE = "0 a1 1 refused > b0 1 refused > a0 1 refused"
@@ -329,3 +332,27 @@ def test_a_result_without_a_status() -> None:
         "the call returned a result without a status",
         {"broker": "a", "queue": 0},
     )
+
+
+CALL = send_of(0, 0, SendKind.PLAIN, 0, 0, 1, status="SEND_OK")
+OK, SILENT = Finish(Ending.RESULT, status="SEND_OK"), Finish(Ending.RESULT)
+
+
+@pytest.mark.parametrize(
+    ("finish", "send", "alike"),
+    [
+        (OK, CALL, True),
+        (OK, replace(CALL, status="FLUSH_DISK_TIMEOUT"), False),
+        (OK, replace(CALL, status=None), True),
+        (SILENT, CALL, True),
+        (OK, replace(CALL, error="MQClientException", status=None), False),
+        (SILENT, replace(CALL, mode=SendMode.ONEWAY, status=None), True),
+        (SILENT, replace(CALL, mode=SendMode.ONEWAY), False),
+        (Finish(Ending.GAVE_UP, error="E", code=-1), replace(CALL, error="E", status=None), True),
+        (Finish(Ending.GAVE_UP, error="E", code=2), replace(CALL, error="E", status=None), False),
+        (Finish(Ending.GAVE_UP, error="E"), replace(CALL, error="F", status=None), False),
+    ],
+)
+def test_when_two_ends_are_alike(finish: Finish, send: Send, alike: bool) -> None:
+    """A missing status is no difference, but a one-way call must have none; −1 is no code."""
+    assert ends_alike(finish, send) is alike

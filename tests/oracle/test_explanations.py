@@ -34,19 +34,6 @@ def test_a_failed_attempt_and_its_retry() -> None:
     ]
 
 
-def test_skipped_queues_of_an_avoided_broker() -> None:
-    """Skipped queues are explained with the remaining time of the avoidance."""
-    lines = lines_of("5.3.3", "0 a0 1 | 20 b0 1 refused > a1 2 | 100 a0 1", 2)
-    assert "  skipped queues 0, 1 of b: the broker is avoided for another 9,920–9,922 ms" in lines
-
-
-def test_a_retry_of_4_7_1_is_explained() -> None:
-    """B9: a retry of 4.7.1 prefers the failed broker, falls back, and rewrites the list."""
-    lines = lines_of("4.7.1", "0 a0 1 | 20 a1 1 refused > a0 1", 1)
-    assert "  skipped queues 0, 1 of b: in this release a retry prefers the failed broker" in lines
-    assert "  took queue 0 of a: no queue is acceptable; the best known broker, written into the shared list" in lines
-
-
 def test_a_difference_is_explained_by_the_choice_of_the_rules() -> None:
     """A difference is explained by the rules' choice and the observation."""
     lines = lines_of("5.3.3", "0 a0 1 | 20 b1 1", 1)

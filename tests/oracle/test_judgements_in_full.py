@@ -27,13 +27,6 @@ def test_sends_that_the_rules_explain() -> None:
     ]
 
 
-def test_a_retry_is_a_decision_of_its_own() -> None:
-    """A retry is a decision with one legal queue, b0."""
-    (_, judgement) = judged("5.3.3", "0 a0 1 | 20 a1 1 refused > b0 1")
-    retry = Decision(1, queues_total=8, queues_legal=1, avoided=0)
-    assert judgement == SendJudgement(1, 0, (ONLY_A, retry), None, 1)
-
-
 def test_a_choice_that_differed_was_decisive_too() -> None:
     """A wrong choice counts as a decision with one legal queue of eight."""
     (_, judgement) = judged("5.3.3", "0 a0 1 | 20 b3 1")

@@ -24,21 +24,6 @@ def judged(send: Send, *, faulty: bool = False, witnessed: bool = True) -> SendJ
     return judgement
 
 
-@pytest.mark.parametrize("error", ["MQClientException", "RemotingTooMuchRequestException", "IllegalStateException"])
-def test_a_client_that_knows_queues_tries_one(error: str) -> None:
-    """With queues, time and no faulty broker, an exception without an attempt is a difference."""
-    judgement = judged(replace(REFUSED, error=error))
-    assert judgement.difference is not None
-    assert judgement.difference.signature == "attempts.stopped-early/first"
-
-
-def test_time_and_addresses_may_be_lacking() -> None:
-    """No attempt is needed once the timeout is over, or if a faulty broker's address may be missing."""
-    late = replace(REFUSED, end_ns=500 * MS, error="RemotingTooMuchRequestException")
-    for judgement in (judged(late), judged(REFUSED, faulty=True)):
-        assert judgement.difference is None and judgement.undecided is None
-
-
 @pytest.mark.parametrize(
     "send",
     [

@@ -102,6 +102,8 @@ PLAIN: dict[str, list[Row]] = {
         row("5.3.3", "0 ! client/10003"),
         row("5.3.3", "0 a3 1 refused ! client/10003", retries=1),
         row("5.3.3", "0 a2 1 | 20 a3 1 | 40 c0 1", OUT_OF_TURN, lists=("a4 b1 c1",)),
+        row("5.3.3", "0 =q5 ! client"),
+        row("5.3.3", "0 =q5 ! broker/2", "attempts.stopped-early/first"),
     ],
     "after an undecided send the index is open, unless the application named the queue": [
         row("5.3.3", "0 a0 1 | 20 r0 a1 1 | 40 a2 1 | 60 a3 1", "undecided"),
@@ -171,6 +173,14 @@ AVOIDING: dict[str, list[Row]] = {
         row("4.7.1", f"{REWRITTEN} | 80 a1 1", MUTATED, lists=("a2 b2",)),
         row("4.7.1", f"{REWRITTEN} | 80 b1 1", MUTATED, lists=("a2 b2",)),
     ],
+    "a wrong choice is noted with its own latency, even 100 s into the run": [
+        row("5.3.3", "0 a0 1 | 100000 b0 1 | 100020 b1 1", OUT_OF_TURN),
+        row("5.3.3", "0 a0 1 | 100000 b0 700 | 100720 b1 1", OUT_OF_TURN, USED),
+    ],
+    "a send to a given queue has two decision points among threads and does not move their rotation": [
+        row("5.3.3", "t0 0 =q5 b1 1 | t1 0 a0 1 | t0 20 =q1 a1 1 refused | t1 20 a1 1"),
+        row("5.3.3", "t0 0 =q5 b1 1 | t1 0 a0 1 | t0 20 =q1 a1 1 refused ! client/10001 | t1 20 a1 1", OTHER_CLASS),
+    ],
     "the only broker is used although it is avoided": [
         row(release, "0 a0 700 | 800 a0 1 | 820 a0 1", lists=("a1",)) for release in ("4.9.8", "5.3.3")
     ],
@@ -194,6 +204,36 @@ AVOIDING: dict[str, list[Row]] = {
 }
 
 
+BOTH_BEGIN = "t0 0 a3 1 | t1 0.05 a0 1 | t0 20 b0 1 refused > a1 1 | t1 40 a1 1 | t1 60 a2 1 | t1 80 a3 1"
+"""Thread 1 has sent to a0; b failed in thread 0 at 21.1 ms."""
+
+SAME_INSTANT = "t0 0 a3 1 | t1 0 a1 1 | t1 20 a2 1 | t1 40 a3 1"
+FAILS_AT_82 = f"{SAME_INSTANT} | t0 81 b0 1 refused > a0 1"
+ANSWERS_AT_681 = f"{SAME_INSTANT} | t0 81 b0 600"
+
+THREADS: dict[str, list[Row]] = {
+    "after b failed in thread 0, thread 1 must avoid it": [
+        row("5.3.3", f"{BOTH_BEGIN} | t1 100 a0 1"),
+        row("5.3.3", f"{BOTH_BEGIN} | t1 100 b0 1", USED),
+    ],
+    "a choice at 82.05–82.15 ms may come before or after another thread's failure at 82.1–82.2 ms": [
+        row("5.3.3", f"{FAILS_AT_82} | t1 82.05 b0 1"),
+        row("5.3.3", f"{FAILS_AT_82} | t1 82.05 a0 1"),
+        row("5.3.3", f"{FAILS_AT_82} | t1 82.25 b0 1", USED),
+        row("5.3.3", f"{FAILS_AT_82} | t1 81.5 a0 0.1", OUT_OF_TURN),
+    ],
+    "a choice may come before or after another thread's slow answer, at 681.1–681.2 ms": [
+        row("5.3.3", f"{ANSWERS_AT_681} | t1 681.05 b0 1"),
+        row("5.3.3", f"{ANSWERS_AT_681} | t1 681.05 a0 1"),
+        row("5.3.3", f"{ANSWERS_AT_681} | t1 680 a0 1", OUT_OF_TURN),
+        row("5.3.3", f"{ANSWERS_AT_681} | t1 681.25 b0 1", USED),
+    ],
+    "within 50 ms all orders of two threads are tried, and one is legal": [
+        row("5.3.3", "t0 0 a0 1 | t1 0 a0 1 | t0 2 a1 1 refused > b0 1 | t1 2 a1 1 refused > b2 1"),
+    ],
+}
+
+
 def rows(table: dict[str, list[Row]]) -> list[Any]:
     return [pytest.param(*one, id=f"{shown}-{n}") for shown, each in table.items() for n, one in enumerate(each)]
 
@@ -207,7 +247,7 @@ def test_differences_without_fault_latency(
     assert signatures(release, text, *settings.pop("lists"), **settings) == list(found)
 
 
-@pytest.mark.parametrize(("release", "text", "found", "given"), rows(AVOIDING))
+@pytest.mark.parametrize(("release", "text", "found", "given"), rows(AVOIDING | THREADS))
 def test_differences_with_fault_latency(release: str, text: str, found: tuple[str, ...], given: dict[str, Any]) -> None:
     """A history with fault latency has the differences of its row."""
     settings = dict(given)

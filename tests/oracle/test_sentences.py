@@ -36,6 +36,8 @@ def test_a_duration_has_one_figure_or_two() -> None:
     assert (duration_text(1_500, 1_500), duration_text(1_500, 2_500)) == ("1,500 ms", "1,500–2,500 ms")
     assert (ms_text(-3), ms_text(7)) == ("0 ms", "7 ms")
     assert ms_text(Interval(-2, 5, ChoiceExplorer())) == "0–5 ms"
+    assert repr(Interval(1_500, 1_500, ChoiceExplorer())) == "1,500"
+    assert repr(Interval(1_500, 2_500, ChoiceExplorer())) == "1,500–2,500"
 
 
 def test_reasons_are_who_is_avoided_and_who_has_just_failed() -> None:
