@@ -15,7 +15,7 @@ from pathlib import Path
 import msgspec
 
 from rocketdiff import __version__
-from rocketdiff.judging.gate_rates import judging_digest
+from rocketdiff.judging.judging_code import judging_digest
 from rocketdiff.report.words.gate_rates import table
 from rocketdiff.verdict.defects_found import SCHEMA_VERSION, DefectsFound, DefectTrial, SuiteFound
 from tests.analysis.bank import BANK

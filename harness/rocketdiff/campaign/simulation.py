@@ -11,7 +11,7 @@ from rocketdiff import __version__
 from rocketdiff.campaign.file_format import Simulation
 from rocketdiff.core.errors import ExitCode
 from rocketdiff.documents.files import replace_file
-from rocketdiff.judging.gate_rates import judging_digest
+from rocketdiff.judging.judging_code import judging_digest
 from rocketdiff.lab.fuzz.campaign import campaign as fuzz
 
 FOLDER = "simulation"
