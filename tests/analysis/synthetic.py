@@ -21,6 +21,7 @@ from rocketdiff.core.run_info import Machine
 from rocketdiff.core.sends.plan import Plan, PlannedSend, SendKind
 from rocketdiff.core.tables.fault import FaultKind, FaultRecord
 from rocketdiff.core.tables.settings import ClientSettings
+from rocketdiff.protocol.records import encode_record
 from rocketdiff.traces.layout import table_file
 from rocketdiff.traces.manifest import ArmSummary, CaseEntry, ClockAnchor, RunManifest
 from rocketdiff.traces.recorder import plan_digest
@@ -377,7 +378,7 @@ def _lines(subject: str, told: Told) -> Iterable[bytes]:
     kinds = (("route", told.routes), ("attempt", told.attempts), ("send", told.sends), ("callback", told.again))
     for kind, records in kinds:
         yield from (_line(kind, record) for record in records)
-    yield _line("done", Done(len(told.sends)))
+    yield encode_record(Done(len(told.sends))).rstrip()
 
 
 def _line(kind: str, record: object) -> bytes:

@@ -16,7 +16,8 @@ import scipy
 
 from rocketdiff.core.answers.verdict import DECISIVE, CheckResult, Example
 from rocketdiff.core.errors import ExitCode
-from rocketdiff.report.clusters import Weight, gravity, weight_of
+from rocketdiff.core.tables.signatures import gravity
+from rocketdiff.report.clusters import Weight, weight_of
 from rocketdiff.report.document import Document
 from rocketdiff.report.words.signs import plural, short_case
 

@@ -11,9 +11,9 @@ from rocketdiff.analysis.case_pass import all_stored
 from rocketdiff.analysis.case_trace import CaseTrace, TableKey
 from rocketdiff.analysis.checks.context import CaseContext, CaseObserver
 from rocketdiff.analysis.checks.storage.content import Content
-from rocketdiff.analysis.checks.storage.delay import EARLY, ELSEWHERE, NOT_DELIVERED, NOT_KEPT, OTHER_LEVEL, Delay
-from rocketdiff.analysis.checks.storage.loss import UNSTORED, Loss
-from rocketdiff.analysis.checks.storage.order import REORDERED, Order
+from rocketdiff.analysis.checks.storage.delay import Delay
+from rocketdiff.analysis.checks.storage.loss import Loss
+from rocketdiff.analysis.checks.storage.order import Order
 from rocketdiff.analysis.fact_collector import FactCollector
 from rocketdiff.analysis.facts import DifferenceFact
 from rocketdiff.analysis.send_view import Copy, Fate, SendView
@@ -24,6 +24,15 @@ from rocketdiff.core.records.sending import Send
 from rocketdiff.core.sends.message import body_digest, padded, properties_text
 from rocketdiff.core.sends.plan import SendKind, SendMode
 from rocketdiff.core.tables.fault import FaultKind, FaultRecord
+from rocketdiff.core.tables.signatures import (
+    DELIVERED_EARLY,
+    DELIVERED_TO_ANOTHER_QUEUE,
+    NOT_DELIVERED,
+    NOT_KEPT_BACK,
+    ONE_WAY_NOT_STORED,
+    OTHER_LEVEL,
+    STORED_BEFORE_AN_EARLIER_MESSAGE,
+)
 from rocketdiff.traces.manifest import CaseEntry
 from rocketdiff.traces.schema import SCHEMAS, TableName
 
@@ -86,7 +95,7 @@ def ordered(send: int, offset: int, argument: int = 3, **changes: Any) -> Aligne
 def test_messages_of_one_key_rise() -> None:
     """A later message of a key at a lower offset is noted once."""
     assert seen(Order, ordered(0, 4), ordered(1, 5), ordered(2, 9)) == []
-    assert seen(Order, ordered(0, 4), ordered(1, 2), ordered(2, 9)) == [REORDERED]
+    assert seen(Order, ordered(0, 4), ordered(1, 2), ordered(2, 9)) == [STORED_BEFORE_AN_EARLIER_MESSAGE.name]
 
 
 def test_other_keys_and_unacknowledged_sends_have_no_order() -> None:
@@ -140,7 +149,8 @@ def kept_back(level: int = 1, told: str = "1") -> Copy:
 
 
 @pytest.mark.parametrize(
-    ("delivered_ms", "noted"), [(1_990, [EARLY]), (1_996, []), (2_000, []), (9_000, []), (None, [NOT_DELIVERED])]
+    ("delivered_ms", "noted"),
+    [(1_990, [DELIVERED_EARLY.name]), (1_996, []), (2_000, []), (9_000, []), (None, [NOT_DELIVERED.name])],
 )
 def test_a_delay_of_a_second(delivered_ms: int | None, noted: list[str]) -> None:
     """A delivery before 1 s, beyond clock slip, or none at all is noted; a late one is not."""
@@ -151,9 +161,9 @@ def test_a_delay_of_a_second(delivered_ms: int | None, noted: list[str]) -> None
 def test_a_delayed_message_is_kept_back_under_its_level() -> None:
     """A message must be kept back under its level; a long delay need not be over."""
     at_once = copy(Arm.CANDIDATE, at_ms=1_000)
-    assert seen(Delay, alone(side(Arm.CANDIDATE, DELAYED, at_once))) == [NOT_KEPT]
+    assert seen(Delay, alone(side(Arm.CANDIDATE, DELAYED, at_once))) == [NOT_KEPT_BACK.name]
     late = copy(Arm.CANDIDATE, at_ms=9_000)
-    assert seen(Delay, alone(side(Arm.CANDIDATE, DELAYED, late, kept=(kept_back(2, "2"),)))) == [OTHER_LEVEL]
+    assert seen(Delay, alone(side(Arm.CANDIDATE, DELAYED, late, kept=(kept_back(2, "2"),)))) == [OTHER_LEVEL.name]
     long = replace(ROW, delay_level=18)
     assert seen(Delay, alone(side(Arm.CANDIDATE, long, kept=(kept_back(18, "18"),)))) == []
 
@@ -166,7 +176,7 @@ def test_a_message_kept_back_twice_is_delivered_twice() -> None:
     twice = (*copies, copy(Arm.CANDIDATE, 1, queue_id=3, at_ms=2_000))
     assert seen(Delay, alone(side(Arm.CANDIDATE, DELAYED, *twice, kept=again))) == []
     stray = (copies[0], copy(Arm.CANDIDATE, queue_id=2, at_ms=2_000))
-    assert seen(Delay, alone(side(Arm.CANDIDATE, DELAYED, *stray, kept=again))) == [ELSEWHERE]
+    assert seen(Delay, alone(side(Arm.CANDIDATE, DELAYED, *stray, kept=again))) == [DELIVERED_TO_ANOTHER_QUEUE.name]
 
 
 def test_delayed_messages_are_compared_like_with_like() -> None:
@@ -195,7 +205,7 @@ def test_what_is_kept_back_of_delayed_messages_must_have_been_read(level: int | 
 
 @pytest.mark.parametrize(
     ("ended_s", "error", "noted"),
-    [(3.9, None, [UNSTORED]), (4.5, None, []), (6, None, []), (3.9, "RemotingConnectException", [])],
+    [(3.9, None, [ONE_WAY_NOT_STORED.name]), (4.5, None, []), (6, None, []), (3.9, "RemotingConnectException", [])],
 )
 def test_a_one_way_message_is_missed_until_something_happens(
     ended_s: float, error: str | None, noted: list[str]

@@ -11,9 +11,10 @@ from pathlib import Path
 import msgspec
 from jinja2 import Environment
 
+from rocketdiff.core.tables.signatures import gravity
 from rocketdiff.documents.files import replace_file
 from rocketdiff.record.page.document import RecordDocument, RunLine, ShownSignature, SignatureChange, SignatureRate
-from rocketdiff.report.clusters import Weight, gravity
+from rocketdiff.report.clusters import Weight
 from rocketdiff.report.formats.html import page_environment
 from rocketdiff.report.words.signatures import rule_title
 from rocketdiff.report.words.signs import RUN_MARKS, RUN_TONE, Sign, plural, repeat_command

@@ -21,12 +21,10 @@ from rocketdiff.core.arm import Arm
 from rocketdiff.core.records.sending import UNSEEN_ROUTE, Attempt
 from rocketdiff.core.sends.outcome import Outcome, Reason
 from rocketdiff.core.sends.plan import SendMode
+from rocketdiff.core.tables.signatures import STORED_ELSEWHERE_THAN_CLAIMED, STORED_MORE_THAN_ATTEMPTED
 from rocketdiff.core.tables.topology import topology_named
 
 NAME = "duplication"
-TOO_MANY = "duplication.stored-more-than-attempted"
-ELSEWHERE = "duplication.stored-elsewhere-than-claimed"
-
 REFUSED = "duplication.refused"
 """
 Tally of messages stored by attempts that their client believes refused, by an answer that may be another message's.
@@ -74,16 +72,16 @@ class Duplication(CaseObserver):
             expected = "at most " + ", ".join(_copies(may_hold[place], place) for place in over)
             expected += ", one an attempt that did not certainly fail"
             observed = ", ".join(_copies(stored[place], place) for place in over)
-            self._collector.differ(NAME, TOO_MANY, send, side, expected=expected, observed=observed)
+            self._collector.differ(STORED_MORE_THAN_ATTEMPTED, send, side, expected=expected, observed=observed)
         elif stored.total() > may_hold.total():
             expected = f"at most {may_hold.total()} in all, one an attempt that did not certainly fail"
             observed = ", ".join(_copies(count, place) for place, count in sorted(stored.items()))
-            self._collector.differ(NAME, TOO_MANY, send, side, expected=expected, observed=observed)
+            self._collector.differ(STORED_MORE_THAN_ATTEMPTED, send, side, expected=expected, observed=observed)
         astray = sorted(place for place in stored if place not in claimed)
         if astray:
             expected = "copies only in " + ", ".join(f"{broker} queue {queue}" for broker, queue in sorted(claimed))
             observed = ", ".join(_copies(stored[place], place) for place in astray)
-            self._collector.differ(NAME, ELSEWHERE, send, side, expected=expected, observed=observed)
+            self._collector.differ(STORED_ELSEWHERE_THAN_CLAIMED, send, side, expected=expected, observed=observed)
 
     def _account_in_all(self, send: AlignedSend, side: SendView) -> None:
         """Behind a proxy, which chooses the queue, count copies over all queues."""
@@ -94,7 +92,7 @@ class Duplication(CaseObserver):
             expected = f"at most {may_hold} in all, one an attempt that did not certainly fail"
             stored = Counter((copy.broker, copy.queue_id) for copy in copies)
             observed = ", ".join(_copies(count, place) for place, count in sorted(stored.items()))
-            self._collector.differ(NAME, TOO_MANY, send, side, expected=expected, observed=observed)
+            self._collector.differ(STORED_MORE_THAN_ATTEMPTED, send, side, expected=expected, observed=observed)
 
     def _certainly_failed(self, side: SendView, attempt: Attempt) -> bool:
         """

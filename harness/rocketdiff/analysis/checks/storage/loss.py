@@ -22,15 +22,18 @@ from rocketdiff.core.answers.verdict import NO_SEND
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.sends.plan import SendMode
 from rocketdiff.core.tables.fault import FaultKind
+from rocketdiff.core.tables.signatures import (
+    ACKNOWLEDGED_NOT_STORED,
+    BODY_DAMAGED,
+    ONE_WAY_NOT_STORED,
+    STORED_AFTER_ITS_ACKNOWLEDGEMENT,
+    STRAY_MESSAGE,
+    Signature,
+)
 from rocketdiff.core.units import NS_PER_MS
 
 NAME = "loss"
-LOST = "loss.acknowledged-not-stored"
-UNSTORED = "loss.one-way-not-stored"
 ONEWAY_STORED, ONEWAY_ABSENT, ONEWAY_JUDGED = "one-way stored", "one-way absent", "one-way judged"
-DAMAGED = "loss.body-damaged"
-EARLY = "loss.stored-after-its-acknowledgement"
-STRAY = "loss.stray-message"
 UNDER_WAY_NS = 1_000_000_000
 """How long after its call a one-way message may be in transit on a busy machine, and be lost by a fault."""
 
@@ -62,12 +65,18 @@ class Loss(CaseObserver):
                 self._collector.count(NAME, str(side.arm), str(side.phase), str(side.fate))
             self._collector.count(NAME, str(side.arm), str(side.phase), "stored-late", n=self._late(side))
             if side.fate is Fate.LOST:
-                self._note(LOST, send, side, "an acknowledged message in its queue", "no queue of the topic holds it")
+                self._note(
+                    ACKNOWLEDGED_NOT_STORED,
+                    send,
+                    side,
+                    "an acknowledged message in its queue",
+                    "no queue of the topic holds it",
+                )
             self._observe_acknowledgement(send, side)
             damaged = [copy for copy in side.copies if not copy.body_ok]
             if damaged:
                 places = ", ".join(f"{copy.broker} queue {copy.queue_id}" for copy in damaged)
-                self._note(DAMAGED, send, side, "the body that was sent", f"another body at {places}")
+                self._note(BODY_DAMAGED, send, side, "the body that was sent", f"another body at {places}")
 
     def tell_clock(self, broker: str, ahead_ms: float) -> None:
         self._acknowledged.tell_clock(broker, ahead_ms)
@@ -76,7 +85,13 @@ class Loss(CaseObserver):
         for copy, late_ms in () if self._confuses(side) else self._acknowledged.of(side):
             place = f"{copy.broker} queue {copy.queue_id} offset {copy.queue_offset}"
             expected = "a message in its queue when its call says so"
-            self._note(EARLY, send, side, expected, f"stored at {place} {late_ms:.0f} ms after the call had ended")
+            self._note(
+                STORED_AFTER_ITS_ACKNOWLEDGEMENT,
+                send,
+                side,
+                expected,
+                f"stored at {place} {late_ms:.0f} ms after the call had ended",
+            )
 
     def _observe_oneway(self, send: AlignedSend, side: SendView) -> None:
         is_stored = side.fate is Fate.GHOST
@@ -85,7 +100,9 @@ class Loss(CaseObserver):
             return
         self._collector.count(NAME, str(side.arm), str(side.phase), ONEWAY_JUDGED)
         if not is_stored:
-            self._note(UNSTORED, send, side, "a one-way message in its queue", "no queue of the topic holds it")
+            self._note(
+                ONE_WAY_NOT_STORED, send, side, "a one-way message in its queue", "no queue of the topic holds it"
+            )
 
     def _was_well(self, side: SendView, ended_ns: int) -> bool:
         """
@@ -106,8 +123,8 @@ class Loss(CaseObserver):
         ended_ms = self._clock.wall_ms + (side.row.end_ns - self._clock.monotonic_ns) / NS_PER_MS
         return sum(copy.store_timestamp_ms > ended_ms + LATE_MS for copy in side.copies or ())
 
-    def _note(self, signature: str, send: AlignedSend, side: SendView, expected: str, observed: str) -> None:
-        self._collector.differ(NAME, signature, send, side, expected=expected, observed=observed)
+    def _note(self, signature: Signature, send: AlignedSend, side: SendView, expected: str, observed: str) -> None:
+        self._collector.differ(signature, send, side, expected=expected, observed=observed)
 
 
 def note_strays(arm: Arm, strays: Iterable[Stray], context: CaseContext) -> None:
@@ -117,8 +134,8 @@ def note_strays(arm: Arm, strays: Iterable[Stray], context: CaseContext) -> None
         since_ms = 0 if clock is None else stray.store_timestamp_ms - clock.wall_ms
         context.collector.note(
             DifferenceFact(
-                check=NAME,
-                signature=STRAY,
+                check=STRAY_MESSAGE.check,
+                signature=STRAY_MESSAGE.name,
                 arm=str(arm),
                 thread=0,
                 send=NO_SEND,

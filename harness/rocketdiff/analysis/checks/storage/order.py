@@ -19,11 +19,9 @@ from rocketdiff.core.arm import Arm
 from rocketdiff.core.sends.outcome import Outcome
 from rocketdiff.core.sends.plan import SendKind, SendMode
 from rocketdiff.core.tables.fault import KILLS
+from rocketdiff.core.tables.signatures import GROUP_IN_TWO_QUEUES, STORED_BEFORE_AN_EARLIER_MESSAGE
 
 NAME = "order"
-REORDERED = "order.stored-before-an-earlier-message"
-SCATTERED = "order.group-in-two-queues"
-
 Lane = tuple[str, int, int, str, int]
 """Arm, thread, key, broker, queue."""
 
@@ -66,7 +64,7 @@ class Order(CaseObserver):
             if first != (copy.broker, copy.queue_id):
                 expected = f"group {group} in {first[0]} queue {first[1]}, as its first message"
                 observed = f"{copy.broker} queue {copy.queue_id}"
-                self._collector.differ(NAME, SCATTERED, send, side, expected=expected, observed=observed)
+                self._collector.differ(GROUP_IN_TWO_QUEUES, send, side, expected=expected, observed=observed)
 
     def _compare(self, send: AlignedSend, side: SendView, key: int, copy: Copy) -> None:
         lane = _lane(side, key, copy)
@@ -76,8 +74,7 @@ class Order(CaseObserver):
             if copy.queue_offset <= last.queue_offset:
                 place = f"{copy.broker} queue {copy.queue_id}"
                 self._collector.differ(
-                    NAME,
-                    REORDERED,
+                    STORED_BEFORE_AN_EARLIER_MESSAGE,
                     send,
                     side,
                     expected=f"key {key} in {place} after offset {last.queue_offset}, which send {last.send} has",

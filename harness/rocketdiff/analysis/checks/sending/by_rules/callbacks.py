@@ -19,11 +19,9 @@ from rocketdiff.core.answers.evidence import Evidence, Standing
 from rocketdiff.core.answers.verdict import Measure
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.records.sending import NEVER_CALLED_BACK, Send
+from rocketdiff.core.tables.signatures import CALLED_MORE_THAN_ONCE, NEVER_CALLED, Signature
 
 NAME = "callbacks"
-NEVER = "callbacks.never-called"
-TWICE = "callbacks.called-more-than-once"
-
 EXCUSED = "callbacks.excused"
 """Tally of missing callbacks that the rules allow."""
 
@@ -57,12 +55,12 @@ class Callbacks(CaseObserver):
                 self._collector.count(EXCUSED, str(side.arm), str(side.phase), "never")
             else:
                 late = f", and {callbacks} times after it" if callbacks else ""
-                self._note(NEVER, send, side, f"the callback was not called within the limit{late}")
+                self._note(NEVER_CALLED, send, side, f"the callback was not called within the limit{late}")
         if key == "more" and callbacks > (self._habits.most_callbacks if _came_too_late(row) else 1):
-            self._note(TWICE, send, side, f"the callback was called {callbacks} times")
+            self._note(CALLED_MORE_THAN_ONCE, send, side, f"the callback was called {callbacks} times")
 
-    def _note(self, signature: str, send: AlignedSend, side: SendView, observed: str) -> None:
-        self._collector.differ(NAME, signature, send, side, expected="one call of the callback", observed=observed)
+    def _note(self, signature: Signature, send: AlignedSend, side: SendView, observed: str) -> None:
+        self._collector.differ(signature, send, side, expected="one call of the callback", observed=observed)
 
 
 def evaluate(facts: CaseFacts) -> Evidence:

@@ -12,10 +12,9 @@ from rocketdiff.analysis.checks.sending.by_rules.replay_checks import judged_evi
 from rocketdiff.analysis.send_view import Fate, SendView
 from rocketdiff.analysis.steps.aligned import AlignedSend
 from rocketdiff.core.answers.evidence import Evidence
+from rocketdiff.core.tables.signatures import QUEUE_OR_OFFSET_WRONG
 
 NAME = "queue-choice"
-WRONG_WITNESS = "witness.queue-or-offset-wrong"
-
 Claim = tuple[str | None, int | None, int]
 """Broker, queue and offset of a message."""
 
@@ -54,8 +53,7 @@ class QueueChoice(CaseObserver):
         found = [(copy.broker, copy.queue_id, copy.queue_offset) for copy in (side.kept or side.copies or ())]
         if not any(_agree(claimed, place) for place in found):
             self._collector.differ(
-                NAME,
-                WRONG_WITNESS,
+                QUEUE_OR_OFFSET_WRONG,
                 send,
                 side,
                 expected=f"the message at {_place(claimed)}, as in the result",

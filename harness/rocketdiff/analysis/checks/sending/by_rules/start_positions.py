@@ -20,6 +20,7 @@ from rocketdiff.analysis.steps.aligned import AlignedSend
 from rocketdiff.core.answers.evidence import Concentration, Evidence, Standing
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.sends.plan import SendKind, SendMode
+from rocketdiff.core.tables.signatures import BEGINS_ALIKE
 
 STARTS, TOGETHER = "queue-choice.starts", "queue-choice.starts-together"
 """
@@ -127,9 +128,7 @@ def _concentration(name: str, fallen: Mapping[Arm, Counter[str]], chance: float,
     where, most = _most(fallen[Arm.CANDIDATE])
     _, most_of_baseline = _most(fallen[Arm.BASELINE])
     totals = [fallen[arm].total() for arm in (Arm.BASELINE, Arm.CANDIDATE)]
-    return Concentration(
-        f"queue.begins-alike/{name}", where, chance, places, most_of_baseline, totals[0], most, totals[1]
-    )
+    return Concentration(BEGINS_ALIKE.text(name), where, chance, places, most_of_baseline, totals[0], most, totals[1])
 
 
 def _starts(pool: Sequence[CaseFacts], arm: Arm) -> dict[str, Counter[str]]:

@@ -10,13 +10,11 @@ check ``attempts``.
 from math import comb
 
 from rocketdiff.analysis.checks.context import CaseContext, CaseObserver
-from rocketdiff.analysis.checks.sending.by_rules.attempts import NAME
 from rocketdiff.analysis.send_view import SendView
 from rocketdiff.analysis.steps.aligned import AlignedSend
 from rocketdiff.core.sends.plan import SendMode
+from rocketdiff.core.tables.signatures import CALL_HELD_UP
 from rocketdiff.core.units import NS_PER_MS
-
-HELD_UP = "attempts.call-held-up"
 
 HELD_UP_MS = 100
 """At a load of 10, a runnable thread waits some tens of ms for one of two cores; a longer wait has another cause."""
@@ -64,10 +62,10 @@ class HeldUp(CaseObserver):
         assert side.row is not None
         usual_ms = call_ms(send.baseline) or 0.0
         self._collector.differ(
-            NAME,
-            f"{HELD_UP}/{side.row.mode}",
+            CALL_HELD_UP,
             send,
             side,
+            place=str(side.row.mode),
             expected=f"calls that return as soon as baseline's, this one after {usual_ms:,.0f} ms",
             observed=f"{self._held_up} of {self._pairs} calls took over {HELD_UP_MS} ms longer, this one {took_ms:,.0f} ms",
         )

@@ -30,13 +30,15 @@ from rocketdiff.core.records.sending import NEVER_CALLED_BACK, UNSEEN_ROUTE, Att
 from rocketdiff.core.sends.outcome import Outcome, class_of, is_stored_with_reserve, may_be
 from rocketdiff.core.sends.plan import SendMode
 from rocketdiff.core.tables.fault import OF_PROXIES, OF_SLAVES, FaultKind, FaultRecord
+from rocketdiff.core.tables.signatures import (
+    ACKNOWLEDGED_BY_A_STOPPED_BROKER,
+    ACKNOWLEDGED_WITHOUT_ITS_SLAVE,
+    FAILED_WITHOUT_CAUSE,
+    Signature,
+)
 from rocketdiff.core.tables.topology import master_of, topology_named
 
 NAME = "outcomes"
-WITHOUT_CAUSE = "outcomes.failed-without-cause"
-STOPPED = "outcomes.acknowledged-by-a-stopped-broker"
-WITHOUT_SLAVE = "outcomes.acknowledged-without-its-slave"
-
 MORE = "outcomes.more"
 """Tally of time units in which an arm had more than the other."""
 
@@ -125,12 +127,13 @@ class Outcomes(CaseObserver):
             if cause is Cause.NONE and not _ended_so(other, attempt, end):
                 where = "" if attempt is None else f" at {side.attempts[attempt].broker}"
                 self._differ(
-                    f"{WITHOUT_CAUSE}/{end}",
+                    FAILED_WITHOUT_CAUSE,
                     send,
                     side,
                     "an answer: no known fault, closed connection or load explains this failure",
                     f"{'no attempt' if attempt is None else f'attempt {attempt}'}{where}, and {end}",
                     attempt,
+                    place=end,
                 )
                 return
 
@@ -176,7 +179,7 @@ class Outcomes(CaseObserver):
             word = fault.kind.traits.during
             took_ms = (attempt.end_ns - attempt.start_ns) // 1_000_000
             self._differ(
-                STOPPED,
+                ACKNOWLEDGED_BY_A_STOPPED_BROKER,
                 send,
                 side,
                 f"no answer from {attempt.broker}, which was {word} from before the request until after the answer",
@@ -195,7 +198,7 @@ class Outcomes(CaseObserver):
             )
             if fault is not None and attempt.error is None and attempt.status == "SEND_OK":
                 self._differ(
-                    WITHOUT_SLAVE,
+                    ACKNOWLEDGED_WITHOUT_ITS_SLAVE,
                     send,
                     side,
                     f"a status other than SEND_OK: {fault.node} was paused or gone from before the request until after the answer",
@@ -240,11 +243,26 @@ class Outcomes(CaseObserver):
                     self._calm[what, arm].append(row.due_ns)
 
     def _differ(
-        self, signature: str, send: AlignedSend, side: SendView, expected: str, observed: str, attempt: int | None
+        self,
+        signature: Signature,
+        send: AlignedSend,
+        side: SendView,
+        expected: str,
+        observed: str,
+        attempt: int | None,
+        *,
+        place: str = "",
     ) -> None:
-        prefix = "rules/" if side.arm is Arm.BASELINE else ""
+        of_rules = side.arm is Arm.BASELINE
         self._collector.differ(
-            NAME, prefix + signature, send, side, expected=expected, observed=observed, attempt=attempt
+            signature,
+            send,
+            side,
+            expected=expected,
+            observed=observed,
+            attempt=attempt,
+            place=place,
+            of_rules=of_rules,
         )
 
 
