@@ -19,6 +19,7 @@ from rocketdiff.core.answers.plots import LaneAttempt
 from rocketdiff.core.answers.verdict import CallEnd, Severity, SideExample, StoredAt
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.errors import ExitCode, TraceError
+from rocketdiff.core.tables.signatures import BODY_DAMAGED
 from rocketdiff.traces.manifest import ArmSummary, CaseEntry, CaseStatus, RunManifest
 from rocketdiff.traces.run_directory import RunDirectory
 from tests.analysis.by_hand import ENTRY, MS, SUBJECTS, S, ended, fault, made, tried
@@ -181,7 +182,7 @@ def test_a_difference_shows_what_both_arms_did() -> None:
     call = CallEnd("unknown", "timeout", "RemotingTimeoutException", "c", 6, None, "broker-b", 0, None, 2.0)
     for other, bars in ((gone, (bar("baseline", 0, -5.0),)), (None, ())):
         collector = FactCollector("r1", 7, 5 * MS)
-        collector.differ("loss", "x", AlignedSend(0, 4, other, side), side, expected="a", observed="b", attempt=1)
+        collector.differ(BODY_DAMAGED, AlignedSend(0, 4, other, side), side, expected="a", observed="b", attempt=1)
         (found,) = collector.differences()
         assert (found.arm, found.attempt, found.at_ns, found.weight) == ("candidate", 1, 0, len(bars) + 2)
         theirs, ours = found.sides

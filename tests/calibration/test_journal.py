@@ -12,15 +12,8 @@ from rocketdiff.core.answers.verdict import Severity, Verdict
 from rocketdiff.core.errors import TraceError, UsageError
 from rocketdiff.core.resources import resource
 from rocketdiff.core.run_info import Machine
-from rocketdiff.judging.gate_rates import (
-    JUDGING_FOLDERS,
-    decode,
-    encode,
-    judging_digest,
-    schema,
-    shipped,
-    source_digest,
-)
+from rocketdiff.judging.gate_rates import decode, encode, schema, shipped, source_digest
+from rocketdiff.judging.judging_code import judging_digest
 from rocketdiff.verdict.calibration import Calibration, Rate
 from rocketdiff.verdict.gate_rate_tally import ControlOutcome, TalliedAnswer
 
@@ -94,30 +87,15 @@ def test_a_machine_with_a_newer_kernel_is_the_same_machine(tmp_path: Path) -> No
     assert len(CalibrationJournal.open(tmp_path, on(updated)).cases) == 1
 
 
-def test_the_part_that_judges_has_a_digest_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The judging digest depends only on code that decides about alarms."""
-    for folder in (
-        "harness/rocketdiff/verdict",
-        "harness/rocketdiff/oracle",
-        "harness/rocketdiff/report",
-        "reference_impl/rocketmq_reference/rules",
-    ):
-        (tmp_path / folder).mkdir(parents=True)
-        (tmp_path / folder / "a.py").write_text("1\n")
+def test_the_digest_of_the_program_is_of_its_sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The digest of the program changes with any source, and is empty without sources."""
     monkeypatch.setattr("rocketdiff.judging.gate_rates.locate", lambda path: tmp_path / path)
-    before, whole = source_digest(JUDGING_FOLDERS), source_digest()
-    (tmp_path / "harness/rocketdiff/report/a.py").write_text("2\n")
-    assert (source_digest(JUDGING_FOLDERS) == before, source_digest() == whole) == (True, False)
-    (tmp_path / "harness/rocketdiff/oracle/a.py").write_text("2\n")
-    assert source_digest(JUDGING_FOLDERS) != before
-    assert source_digest(("harness/rocketdiff/analysis",)) == ""
-
-
-def test_the_judging_digest_is_made_once_a_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The judging digest is computed once per process."""
-    before = judging_digest()
-    monkeypatch.setattr("rocketdiff.judging.gate_rates._digest", lambda *_: "read again")
-    assert judging_digest() == before
+    assert source_digest() == ""
+    for folder, name in (("harness/rocketdiff/report", "a.py"), ("reference_impl/rocketmq_reference/rules", "b.java")):
+        before = source_digest()
+        (tmp_path / folder).mkdir(parents=True)
+        (tmp_path / folder / name).write_text("1\n")
+        assert source_digest() != before
 
 
 def test_the_file_says_which_program_judged(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from rocketdiff.core.answers.policy import Policy
 from rocketdiff.core.resources import resource
 from rocketdiff.core.run_info import RunInfo
 from rocketdiff.core.subject import SubjectId
-from rocketdiff.judging.gate_rates import judging_digest
+from rocketdiff.judging.judging_code import judging_digest
 from rocketdiff.judging.run_info import describe, file_named
 from rocketdiff.report.clusters import clusters_of
 from rocketdiff.report.formats import html, markdown

@@ -5,13 +5,11 @@ from dataclasses import replace
 import pytest
 
 from rocketdiff.core.sends.plan import SendKind, SendMode
+from rocketdiff.core.tables.signatures import GAVE_UP_BEFORE_TIMEOUT, OUTLASTED_TIMEOUT, WAITED_FOR_AN_ANSWER
 from rocketdiff.oracle.choices import ChoiceExplorer
 from rocketdiff.oracle.interval import Interval, as_ms
 from rocketdiff.oracle.producer.durations import (
-    GAVE_UP_EARLY,
     IS_CERTAIN,
-    OUTLASTED,
-    WAITED,
     Allowance,
     Outlasted,
     Tearing,
@@ -43,7 +41,7 @@ def test_an_attempt_may_take_a_second_more(error: str | None) -> None:
     assert found(1_500, error) is None
     late = found(1_501, error)
     assert late is not None
-    assert (late.signature, late.attempt) == (OUTLASTED, 1)
+    assert (late.signature, late.attempt) == (OUTLASTED_TIMEOUT.name, 1)
 
 
 def test_a_refused_attempt_has_no_bound() -> None:
@@ -90,7 +88,7 @@ def test_a_timeout_may_come_five_milliseconds_early() -> None:
     assert found(485, TIMED_OUT) is None
     early = found(484, TIMED_OUT)
     assert early is not None
-    assert (early.signature, early.attempt) == (GAVE_UP_EARLY, 1)
+    assert (early.signature, early.attempt) == (GAVE_UP_BEFORE_TIMEOUT.name, 1)
     assert (found(484, LOST), found(484, None)) == (None, None)
     assert found(285, TIMED_OUT, Allowance(490, 500, -200 * MS)) is None
     assert found(284, TIMED_OUT, Allowance(490, 500, -200 * MS)) is not None
@@ -126,7 +124,11 @@ def test_a_one_way_call_may_take_a_second_from_its_request_on() -> None:
     assert waiting_difference(ONE_WAY) is None
     waited = waiting_difference(replace(ONE_WAY, end_ns=1_011 * MS))
     assert waited is not None
-    assert (waited.signature, waited.attempt, waited.detail) == (WAITED, 0, {"waited_ms": 1_001, "status": None})
+    assert (waited.signature, waited.attempt, waited.detail) == (
+        WAITED_FOR_AN_ANSWER.name,
+        0,
+        {"waited_ms": 1_001, "status": None},
+    )
     assert waited.observed == "the call returned 1,001 ms after it began its request"
 
 

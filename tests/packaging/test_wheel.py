@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from rocketdiff import __version__
-from rocketdiff.judging.gate_rates import judging_digest
+from rocketdiff.judging.judging_code import judging_digest
 
 ROOT = Path(__file__).parents[2]
 # Folders whose files rocketdiff reads at run time.
@@ -114,7 +114,7 @@ def test_scenarios_are_listed_from_the_wheel(installed: Installed) -> None:
 @pytest.mark.slow
 def test_judging_code_has_the_same_digest_in_the_wheel(installed: Installed) -> None:
     """The judging digest is equal in the wheel; otherwise every report would state that the program has changed."""
-    program = "from rocketdiff.judging.gate_rates import judging_digest\nprint(judging_digest())"
+    program = "from rocketdiff.judging.judging_code import judging_digest\nprint(judging_digest())"
     ran = installed.run("-c", program)
     assert ran.returncode == 0, ran.stderr
     assert ran.stdout.strip() == judging_digest()

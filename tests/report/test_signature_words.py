@@ -1,14 +1,14 @@
 """Sentences for signatures, and their order."""
 
-import re
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from rocketdiff.report.clusters import gravity
+from rocketdiff.core.tables.checks import CHECKS
+from rocketdiff.core.tables.signatures import SIGNATURES, gravity
 from rocketdiff.report.document import Document
-from rocketdiff.report.words.signatures import _SENTENCES, title_of
+from rocketdiff.report.words.signatures import signature_table, title_of
 
 README = Path(__file__).parents[2] / "reports/README.md"
 
@@ -45,12 +45,19 @@ def test_a_signature_is_a_sentence(document: Document, signature: str, subject: 
     assert title_of(cluster, document) == title
 
 
-def test_every_signature_of_the_guide_has_a_sentence() -> None:
-    """Every signature in the table of reports/README.md, or its family, has a sentence."""
-    table = README.read_text("utf-8").partition("| Check | Asks")[2].partition("\n\n")[0]
-    listed = set(re.findall(r"`([a-z]+\.[a-z-]+)(?:/…)?`", table))
-    assert len(listed) > 25
-    assert listed - set(_SENTENCES) == set()
+def test_the_table_of_the_guide_is_the_one_of_the_program() -> None:
+    """The table of reports/README.md is up to date; `python -m rocketdiff.report.words.signatures` prints it."""
+    published = README.read_text("utf-8").partition("<!-- signatures -->\n")[2].partition("<!-- end")[0]
+    assert published == signature_table()
+    assert published.count("\n") == len(SIGNATURES) + 2
+
+
+def test_every_signature_has_a_check_and_a_sentence() -> None:
+    """Every signature belongs to a check and names the client in its sentence, or both clients."""
+    for name, signature in SIGNATURES.items():
+        assert (signature.name, signature.check in CHECKS) == (name, True)
+        assert "{subject}" in signature.sentence or signature.sentence.startswith("only one of the two")
+        assert signature.text("x", of_rules=True) == f"rules/{name}/x"
 
 
 def test_lost_messages_come_before_queues() -> None:

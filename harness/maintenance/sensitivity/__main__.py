@@ -17,7 +17,7 @@ import msgspec
 from maintenance.sensitivity.stories import scenarios_of, stories_of
 from maintenance.sensitivity.trials import trials
 from rocketdiff import __version__
-from rocketdiff.judging.gate_rates import judging_digest
+from rocketdiff.judging.judging_code import judging_digest
 from rocketdiff.report.words.gate_rates import table
 from rocketdiff.verdict.defects_found import SCHEMA_VERSION, DefectsFound, DefectTrial, SuiteFound
 from tests.analysis.bank import BANK

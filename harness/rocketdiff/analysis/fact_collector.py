@@ -12,6 +12,7 @@ from rocketdiff.core.answers.plots import LaneAttempt
 from rocketdiff.core.answers.verdict import CallEnd, SideExample, StoredAt
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.records.sending import Attempt
+from rocketdiff.core.tables.signatures import Signature
 from rocketdiff.core.units import NS_PER_MS
 
 
@@ -35,21 +36,23 @@ class FactCollector:
 
     def differ(
         self,
-        check: str,
-        signature: str,
+        signature: Signature,
         send: AlignedSend,
         side: SendView,
         *,
         expected: str,
         observed: str,
+        place: str = "",
+        of_rules: bool = False,
         attempt: int | None = None,
         rules: Mapping[str, object] | None = None,
     ) -> None:
+        """Note a difference. place: further part of the signature; of_rules: the rules do not explain the baseline."""
         sides = (self._shown(Arm.BASELINE, send.baseline), self._shown(Arm.CANDIDATE, send.candidate))
         self.note(
             DifferenceFact(
-                check=check,
-                signature=signature,
+                check=signature.check,
+                signature=signature.text(place, of_rules=of_rules),
                 arm=str(side.arm),
                 thread=send.thread,
                 send=send.send,

@@ -25,7 +25,8 @@ from rocketdiff.core.errors import EnvironmentMissing, HarnessError
 from rocketdiff.core.files import require_folder
 from rocketdiff.core.spark_master import WITHOUT_SPARK
 from rocketdiff.documents.files import replace_file
-from rocketdiff.judging.gate_rates import encode, judging_digest, source_digest
+from rocketdiff.judging.gate_rates import encode, source_digest
+from rocketdiff.judging.judging_code import judging_digest
 from rocketdiff.judging.run_info import describe
 from rocketdiff.releases.jdk import find_java
 from rocketdiff.releases.machine import this_machine

@@ -24,8 +24,8 @@ from rocketdiff.core.answers.policy import Policy
 from rocketdiff.core.errors import EnvironmentMissing, HarnessError, TraceError, UsageError
 from rocketdiff.core.events import Event, Listener, RunEnded, RunStarted
 from rocketdiff.core.spark_master import WITHOUT_SPARK
-from rocketdiff.judging.gate_rates import judging_digest
 from rocketdiff.judging.judge_runs import judge_runs
+from rocketdiff.judging.judging_code import judging_digest
 from rocketdiff.judging.ledgers import LedgerChoice, shipped_files
 from rocketdiff.judging.ledgers import load as load_ledger
 from rocketdiff.releases.progress import PlainProgress, ProgressListener

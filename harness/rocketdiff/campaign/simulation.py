@@ -9,7 +9,7 @@ from rocketdiff import __version__
 from rocketdiff.campaign.file_format import Simulation
 from rocketdiff.campaign.finished_runs import read_finished, write_finished
 from rocketdiff.core.errors import ExitCode
-from rocketdiff.judging.gate_rates import judging_digest
+from rocketdiff.judging.judging_code import judging_digest
 from rocketdiff.lab.fuzz.rounds import run_rounds
 
 FOLDER = "simulation"

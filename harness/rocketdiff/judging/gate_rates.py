@@ -1,11 +1,7 @@
 """Stored and shipped rates of the gate, and the digest of the program they were measured with."""
 
-import ast
 import hashlib
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from functools import cache
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -32,70 +28,22 @@ SOURCE_FOLDERS = ("harness/rocketdiff", "reference_impl/rocketmq_reference")
 
 SOURCE_SUFFIXES = frozenset({".py", ".java"})
 
-JUDGING_FOLDERS = (
-    "harness/rocketdiff/analysis",
-    "harness/rocketdiff/core/answers",
-    "harness/rocketdiff/core/sends",
-    "harness/rocketdiff/core/sends/knowable.py",
-    "harness/rocketdiff/ledger",
-    "harness/rocketdiff/oracle",
-    "harness/rocketdiff/relay",
-    "harness/rocketdiff/statistics",
-    "harness/rocketdiff/traces",
-    "harness/rocketdiff/verdict",
-    "reference_impl/rocketmq_reference",
-)
-"""Code that decides whether a trace is an alarm. Changes elsewhere do not invalidate a measured rate."""
 
-
-def source_digest(folders: Sequence[str] = SOURCE_FOLDERS) -> str:
+def source_digest() -> str:
     """
-    Return 12 hex digits over path and content of all Python and Java sources of these folders on disk.
+    Return 12 hex digits over path and content of all Python and Java sources on disk.
 
     Equal in a checkout and in an installed wheel. Empty if there are no sources; it is then compared with nothing.
     """
-    return _digest(folders, Path.read_bytes)
-
-
-@cache
-def judging_digest() -> str:
-    """
-    Return the digest of the judging code as it was at the first call in this process; takes about 0.3 s.
-
-    Docstrings do not count: prose changes no answer, and judged runs and measured rates stay valid.
-    """
-    return _digest(JUDGING_FOLDERS, code_of)
-
-
-def code_of(source: Path) -> bytes:
-    """Return a Python source without docstrings, documentation of attributes and blank lines."""
-    content = source.read_bytes()
-    lines = content.splitlines()
-    for text in _documentation(ast.parse(content)):
-        if lines[text.lineno - 1].lstrip().startswith((b'"', b"r")):  # not behind other code in its line
-            lines[text.lineno - 1 : text.end_lineno] = [b""] * ((text.end_lineno or text.lineno) - text.lineno + 1)
-    return b"\n".join(line for line in lines if line.strip())
-
-
-def _documentation(block: ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[ast.Expr]:
-    for statement in block.body:
-        match statement:
-            case ast.ClassDef() | ast.FunctionDef() | ast.AsyncFunctionDef():
-                yield from _documentation(statement)
-            case ast.Expr(value=ast.Constant(value=str())):
-                yield statement
-
-
-def _digest(folders: Sequence[str], read: Callable[[Path], bytes]) -> str:
     digest, is_empty = hashlib.sha256(), True
-    for folder in folders:
+    for folder in SOURCE_FOLDERS:
         root = locate(folder)
         if root is None:
             continue
-        for path in [root] if root.is_file() else sorted(root.rglob("*")):
+        for path in sorted(root.rglob("*")):
             if path.suffix in SOURCE_SUFFIXES:
                 name = f"{folder}/{path.relative_to(root).as_posix()}"
-                digest.update(name.encode() + b"\0" + read(path) + b"\0")
+                digest.update(name.encode() + b"\0" + path.read_bytes() + b"\0")
                 is_empty = False
     return "" if is_empty else digest.hexdigest()[:12]
 

@@ -12,7 +12,7 @@ from rocketdiff.core.resources import resource
 from rocketdiff.core.run_info import CaseInfo, Guard, RunInfo, SubjectInfo
 from rocketdiff.core.tables.fault import FaultSpec, fault_counts
 from rocketdiff.core.tables.topology import topology_named
-from rocketdiff.judging.gate_rates import judging_digest
+from rocketdiff.judging.judging_code import judging_digest
 from rocketdiff.scenario import Scenario, line_of, parse, stretched, stretched_sentences
 from rocketdiff.scenario.checks_asked import pooled_planned
 from rocketdiff.traces.manifest import CaseEntry, CaseStatus, RunManifest

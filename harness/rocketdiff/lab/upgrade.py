@@ -12,10 +12,11 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from rocketdiff.core.errors import UsageError
 from rocketdiff.core.subject import STANDARD
 from rocketdiff.core.tables.checks import Concern
+from rocketdiff.core.tables.signatures import gravity
 from rocketdiff.lab.history.changelog import BehaviourChange, Corpus, changelog, script_file
 from rocketdiff.lab.history.execution_cache import Executions
 from rocketdiff.lab.history.lineage import Edge, Way, releases_on, way
-from rocketdiff.report.clusters import DivergenceCluster, Weight, gravity
+from rocketdiff.report.clusters import DivergenceCluster, Weight
 from rocketdiff.report.document import Document
 from rocketdiff.report.views.page import context_of
 from rocketdiff.report.words.signatures import title_of
@@ -171,7 +172,7 @@ def _seen(cluster: DivergenceCluster, document: Document) -> Item:
     context = context_of(cluster, document)
     found = f"on brokers, {cluster.count:,} × in {plural(len(cluster.cases), 'case')} of {document.run.run}"
     return Item(
-        Concern(gravity(cluster.signature)),
+        gravity(cluster.signature),
         cluster.signature,
         sentence(title_of(cluster, document)),
         cluster.example.expected,

@@ -13,7 +13,7 @@ from hashlib import sha256
 from rocketdiff.core.answers.plots import LaneAttempt
 from rocketdiff.core.answers.policy import Policy
 from rocketdiff.core.answers.verdict import CheckResult, Divergence, Example, Severity, Verdict
-from rocketdiff.core.tables.checks import CHECKS, Concern
+from rocketdiff.core.tables.signatures import gravity
 
 
 class Weight(StrEnum):
@@ -109,18 +109,6 @@ def clusters_of(results: Sequence[CheckResult], policy: Policy) -> tuple[Diverge
         )
 
     return tuple(sorted(clusters, key=place))
-
-
-_CONCERNS = {name: check.concern for name, check in CHECKS.items()} | {
-    "error": Concern.EXCEPTIONS,
-    "retry": Concern.BROKERS,
-}
-"""By family of signatures; most families have the name of their check."""
-
-
-def gravity(signature: str) -> int:
-    """Return the rank of a signature's family by importance to a producer's owner."""
-    return _CONCERNS.get(signature.removeprefix("rules/").partition(".")[0], Concern.QUEUES)
 
 
 def _first_in_their_case(results: Sequence[CheckResult]) -> set[tuple[str, str, str]]:

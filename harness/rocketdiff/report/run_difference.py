@@ -16,8 +16,9 @@ import scipy
 
 from rocketdiff.core.answers.verdict import DECISIVE, CheckResult, Example
 from rocketdiff.core.errors import ExitCode
+from rocketdiff.core.tables.signatures import gravity
 from rocketdiff.core.text.machine_line import machine_line
-from rocketdiff.report.clusters import Weight, gravity, weight_of
+from rocketdiff.report.clusters import Weight, weight_of
 from rocketdiff.report.document import Document
 from rocketdiff.report.words.signs import plural, short_case
 

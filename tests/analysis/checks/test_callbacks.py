@@ -7,15 +7,15 @@ from typing import Any, cast
 import pytest
 
 from rocketdiff.analysis.checks.case_facts import CaseFacts
-from rocketdiff.analysis.checks.sending.by_rules.callbacks import EXCUSED, NEVER, TWICE, Callbacks, evaluate
-from rocketdiff.analysis.checks.sending.by_rules.queue_choice import WRONG_WITNESS, QueueChoice
-from rocketdiff.analysis.steps.attempts_in_context import FaultTimes
+from rocketdiff.analysis.checks.sending.by_rules.callbacks import EXCUSED, Callbacks, evaluate
+from rocketdiff.analysis.checks.sending.by_rules.queue_choice import QueueChoice
 from rocketdiff.core.answers.evidence import Standing
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.records.sending import NEVER_CALLED_BACK, Attempt, Send
 from rocketdiff.core.sends.plan import SendKind, SendMode
 from rocketdiff.core.tables.fault import FaultKind, FaultRecord
 from rocketdiff.core.tables.settings import ClientSettings
+from rocketdiff.core.tables.signatures import CALLED_MORE_THAN_ONCE, NEVER_CALLED, QUEUE_OR_OFFSET_WRONG
 from rocketdiff.oracle.producer.asynchronous.habits import AsyncHabits
 from rocketdiff.traces.manifest import CaseEntry, CaseStatus
 from rocketmq_reference.dialects import dialect_of
@@ -26,7 +26,7 @@ TOO_LATE = "RemotingTooMuchRequestException"
 S = 1_000_000_000
 
 
-@pytest.mark.parametrize(("times", "noted"), [(0, [NEVER]), (1, []), (2, [TWICE])])
+@pytest.mark.parametrize(("times", "noted"), [(0, [NEVER_CALLED.name]), (1, []), (2, [CALLED_MORE_THAN_ONCE.name])])
 def test_a_callback_is_called_once(times: int, noted: list[str]) -> None:
     """A callback that is never called, or twice, diverges."""
     row = replace(ROW, mode=SendMode.ASYNC, callbacks=times)
@@ -38,10 +38,8 @@ def test_a_release_may_call_a_failed_send_back_twice() -> None:
     habits = AsyncHabits(loses_callbacks=False, most_callbacks=2)
     failed = replace(ROW, mode=SendMode.ASYNC, callbacks=2, error="MQClientException", cause=TOO_LATE)
     stored = replace(ROW, mode=SendMode.ASYNC, callbacks=2)
-    assert seen(lambda context: Callbacks(replace(context, habits=habits)), alone(side(Arm.CANDIDATE, failed))) == []
-    assert seen(lambda context: Callbacks(replace(context, habits=habits)), alone(side(Arm.CANDIDATE, stored))) == [
-        TWICE
-    ]
+    assert seen(Callbacks, alone(side(Arm.CANDIDATE, failed)), habits=habits) == []
+    assert seen(Callbacks, alone(side(Arm.CANDIDATE, stored)), habits=habits) == [CALLED_MORE_THAN_ONCE.name]
 
 
 def test_a_connection_that_came_in_time_excuses_no_second_callback() -> None:
@@ -49,9 +47,7 @@ def test_a_connection_that_came_in_time_excuses_no_second_callback() -> None:
     habits = AsyncHabits(loses_callbacks=False, most_callbacks=2)
     late = replace(ROW, mode=SendMode.ASYNC, callbacks=2, error="MQClientException", cause=TOO_LATE)
     for row in (replace(late, cause="CompletionException"), replace(late, callbacks=3)):
-        assert seen(lambda context: Callbacks(replace(context, habits=habits)), alone(side(Arm.CANDIDATE, row))) == [
-            TWICE
-        ]
+        assert seen(Callbacks, alone(side(Arm.CANDIDATE, row)), habits=habits) == [CALLED_MORE_THAN_ONCE.name]
 
 
 @pytest.mark.parametrize(
@@ -67,7 +63,7 @@ def test_how_often_a_release_calls_back(release: str, retries: int, most: int) -
 def test_a_callback_after_the_limit_is_none(times: int) -> None:
     """A callback after the time limit counts as never called."""
     row = replace(ROW, mode=SendMode.ASYNC, callbacks=times, error=NEVER_CALLED_BACK)
-    assert seen(Callbacks, alone(side(Arm.CANDIDATE, row))) == [NEVER]
+    assert seen(Callbacks, alone(side(Arm.CANDIDATE, row))) == [NEVER_CALLED.name]
 
 
 PAUSE = FaultRecord(1, FaultKind.PAUSE, "broker-a", 100 * S, 100 * S, None, 104 * S, 104 * S, None)
@@ -82,11 +78,19 @@ def unheard(make: Any, habits: AsyncHabits, row: Send, start_s: float, broker: s
     entry = cast(CaseEntry, SimpleNamespace(settings=settings))
     one = side(Arm.CANDIDATE, row, copy(Arm.CANDIDATE, 7))
     one = replace(one, attempts=(attempt,))
-    return seen(lambda s: make(replace(s, habits=habits, entry=entry, times=FaultTimes((PAUSE,)))), alone(one))
+    return seen(make, alone(one), entry=entry, faults=(PAUSE,), habits=habits)
 
 
 @pytest.mark.parametrize(
-    ("start_s", "noted"), [(10, [NEVER]), (99.9, []), (102, []), (110, []), (117, [NEVER]), (200, [NEVER])]
+    ("start_s", "noted"),
+    [
+        (10, [NEVER_CALLED.name]),
+        (99.9, []),
+        (102, []),
+        (110, []),
+        (117, [NEVER_CALLED.name]),
+        (200, [NEVER_CALLED.name]),
+    ],
 )
 def test_callbacks_are_lost_to_confusion_near_a_fault_only(start_s: float, noted: list[str]) -> None:
     """A lost callback is excused only under a fault and as long after it as a send lasts."""
@@ -100,9 +104,9 @@ def test_callbacks_are_lost_to_confusion_near_a_fault_only(start_s: float, noted
     [
         (SendKind.QUEUE, "broker-a", 102, []),
         (SendKind.SELECTOR, "broker-a", 102, []),
-        (SendKind.PLAIN, "broker-a", 102, [NEVER]),
-        (SendKind.QUEUE, "broker-b", 102, [NEVER]),
-        (SendKind.QUEUE, "broker-a", 10, [NEVER]),
+        (SendKind.PLAIN, "broker-a", 102, [NEVER_CALLED.name]),
+        (SendKind.QUEUE, "broker-b", 102, [NEVER_CALLED.name]),
+        (SendKind.QUEUE, "broker-a", 10, [NEVER_CALLED.name]),
     ],
 )
 def test_4_0_0_loses_callbacks_of_failed_attempts(
@@ -114,7 +118,7 @@ def test_4_0_0_loses_callbacks_of_failed_attempts(
     assert unheard(Callbacks, habits, given_up, start_s, broker) == noted
 
 
-@pytest.mark.parametrize(("start_s", "noted"), [(102, []), (10, [WRONG_WITNESS])])
+@pytest.mark.parametrize(("start_s", "noted"), [(102, []), (10, [QUEUE_OR_OFFSET_WRONG.name])])
 def test_answers_are_confused_near_a_fault_only(start_s: float, noted: list[str]) -> None:
     """In calm a result must name its own message's place."""
     habits = AsyncHabits(loses_callbacks=False, confuses_answers=True)

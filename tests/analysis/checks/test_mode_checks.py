@@ -1,7 +1,6 @@
 """What ``order``, ``content``, ``delay`` and ``loss`` note for manually built sends."""
 
 from dataclasses import replace
-from types import SimpleNamespace
 from typing import Any, cast
 
 import pyarrow as pa
@@ -9,24 +8,32 @@ import pytest
 
 from rocketdiff.analysis.case_pass import all_stored
 from rocketdiff.analysis.case_trace import CaseTrace, TableKey
-from rocketdiff.analysis.checks.context import CaseContext, CaseObserver
+from rocketdiff.analysis.checks.context import CaseObserver
 from rocketdiff.analysis.checks.storage.content import Content
-from rocketdiff.analysis.checks.storage.delay import EARLY, ELSEWHERE, NOT_DELIVERED, NOT_KEPT, OTHER_LEVEL, Delay
-from rocketdiff.analysis.checks.storage.loss import UNSTORED, Loss
-from rocketdiff.analysis.checks.storage.order import REORDERED, Order
-from rocketdiff.analysis.fact_collector import FactCollector
+from rocketdiff.analysis.checks.storage.delay import Delay
+from rocketdiff.analysis.checks.storage.loss import Loss
+from rocketdiff.analysis.checks.storage.order import Order
 from rocketdiff.analysis.facts import DifferenceFact
 from rocketdiff.analysis.send_view import Copy, Fate, SendView
 from rocketdiff.analysis.steps.aligned import AlignedSend
-from rocketdiff.analysis.steps.attempts_in_context import FaultTimes
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.records.sending import Send
 from rocketdiff.core.sends.message import body_digest, padded, properties_text
 from rocketdiff.core.sends.plan import SendKind, SendMode
 from rocketdiff.core.tables.fault import FaultKind, FaultRecord
+from rocketdiff.core.tables.signatures import (
+    DELIVERED_EARLY,
+    DELIVERED_TO_ANOTHER_QUEUE,
+    NOT_DELIVERED,
+    NOT_KEPT_BACK,
+    ONE_WAY_NOT_STORED,
+    OTHER_LEVEL,
+    STORED_BEFORE_AN_EARLIER_MESSAGE,
+)
 from rocketdiff.traces.manifest import CaseEntry
 from rocketdiff.traces.schema import TableName
 from rocketdiff.traces.tables import TABLES
+from tests.analysis.by_hand import ENTRY, context_of
 
 ROW = Send(
     send=0,
@@ -54,20 +61,22 @@ def copy(arm: Arm, queue_offset: int = 0, *, queue_id: int = 0, at_ms: int = 0, 
     return Copy("broker-a", queue_id, queue_offset, at_ms, True, 0, carried(arm, **properties), digest)
 
 
+UNTIMED = replace(ENTRY, clock=None)
+
+
 def side(arm: Arm, row: Send, *copies: Copy, kept: tuple[Copy, ...] = ()) -> SendView:
     """One arm's part of a send, in calm, without rules."""
     return SendView(arm, 0, row.send, row, copies=copies, fate=Fate.STORED, kept=kept)
 
 
-def seen(make: Any, *sends: AlignedSend) -> list[str]:
-    """Signatures that an observer notes."""
-    collector = FactCollector("run", 1, 0)
-    entry = cast(CaseEntry, SimpleNamespace(clock=None))
-    observer: CaseObserver = make(CaseContext(entry, FaultTimes(()), collector))
+def seen(make: Any, *sends: AlignedSend, entry: CaseEntry = UNTIMED, **more: Any) -> list[str]:
+    """Signatures that an observer notes; more: faults, habits."""
+    context = context_of(entry, **more)
+    observer: CaseObserver = make(context)
     for send in sends:
         observer.observe(send)
     observer.finish()
-    return [fact.fact.signature for fact in collector.facts() if isinstance(fact.fact, DifferenceFact)]
+    return [fact.fact.signature for fact in context.collector.facts() if isinstance(fact.fact, DifferenceFact)]
 
 
 def alone(candidate: SendView) -> AlignedSend:
@@ -87,7 +96,7 @@ def ordered(send: int, offset: int, argument: int = 3, **changes: Any) -> Aligne
 def test_messages_of_one_key_rise() -> None:
     """A later message of a key at a lower offset is noted once."""
     assert seen(Order, ordered(0, 4), ordered(1, 5), ordered(2, 9)) == []
-    assert seen(Order, ordered(0, 4), ordered(1, 2), ordered(2, 9)) == [REORDERED]
+    assert seen(Order, ordered(0, 4), ordered(1, 2), ordered(2, 9)) == [STORED_BEFORE_AN_EARLIER_MESSAGE.name]
 
 
 def test_other_keys_and_unacknowledged_sends_have_no_order() -> None:
@@ -141,7 +150,8 @@ def kept_back(level: int = 1, told: str = "1") -> Copy:
 
 
 @pytest.mark.parametrize(
-    ("delivered_ms", "noted"), [(1_990, [EARLY]), (1_996, []), (2_000, []), (9_000, []), (None, [NOT_DELIVERED])]
+    ("delivered_ms", "noted"),
+    [(1_990, [DELIVERED_EARLY.name]), (1_996, []), (2_000, []), (9_000, []), (None, [NOT_DELIVERED.name])],
 )
 def test_a_delay_of_a_second(delivered_ms: int | None, noted: list[str]) -> None:
     """A delivery before 1 s, beyond clock slip, or none at all is noted; a late one is not."""
@@ -152,9 +162,9 @@ def test_a_delay_of_a_second(delivered_ms: int | None, noted: list[str]) -> None
 def test_a_delayed_message_is_kept_back_under_its_level() -> None:
     """A message must be kept back under its level; a long delay need not be over."""
     at_once = copy(Arm.CANDIDATE, at_ms=1_000)
-    assert seen(Delay, alone(side(Arm.CANDIDATE, DELAYED, at_once))) == [NOT_KEPT]
+    assert seen(Delay, alone(side(Arm.CANDIDATE, DELAYED, at_once))) == [NOT_KEPT_BACK.name]
     late = copy(Arm.CANDIDATE, at_ms=9_000)
-    assert seen(Delay, alone(side(Arm.CANDIDATE, DELAYED, late, kept=(kept_back(2, "2"),)))) == [OTHER_LEVEL]
+    assert seen(Delay, alone(side(Arm.CANDIDATE, DELAYED, late, kept=(kept_back(2, "2"),)))) == [OTHER_LEVEL.name]
     long = replace(ROW, delay_level=18)
     assert seen(Delay, alone(side(Arm.CANDIDATE, long, kept=(kept_back(18, "18"),)))) == []
 
@@ -167,7 +177,7 @@ def test_a_message_kept_back_twice_is_delivered_twice() -> None:
     twice = (*copies, copy(Arm.CANDIDATE, 1, queue_id=3, at_ms=2_000))
     assert seen(Delay, alone(side(Arm.CANDIDATE, DELAYED, *twice, kept=again))) == []
     stray = (copies[0], copy(Arm.CANDIDATE, queue_id=2, at_ms=2_000))
-    assert seen(Delay, alone(side(Arm.CANDIDATE, DELAYED, *stray, kept=again))) == [ELSEWHERE]
+    assert seen(Delay, alone(side(Arm.CANDIDATE, DELAYED, *stray, kept=again))) == [DELIVERED_TO_ANOTHER_QUEUE.name]
 
 
 def test_delayed_messages_are_compared_like_with_like() -> None:
@@ -199,7 +209,7 @@ def test_what_is_kept_back_of_delayed_messages_must_have_been_read(level: int | 
 
 @pytest.mark.parametrize(
     ("ended_s", "error", "noted"),
-    [(3.9, None, [UNSTORED]), (4.5, None, []), (6, None, []), (3.9, "RemotingConnectException", [])],
+    [(3.9, None, [ONE_WAY_NOT_STORED.name]), (4.5, None, []), (6, None, []), (3.9, "RemotingConnectException", [])],
 )
 def test_a_one_way_message_is_missed_until_something_happens(
     ended_s: float, error: str | None, noted: list[str]
@@ -208,7 +218,6 @@ def test_a_one_way_message_is_missed_until_something_happens(
     paused = FaultRecord(1, FaultKind.PAUSE, "broker-b", *[round(5e9)] * 3, *[round(7e9)] * 3)
     row = replace(ROW, mode=SendMode.ONEWAY, end_ns=round(ended_s * 1e9), error=error)
     absent = replace(side(Arm.CANDIDATE, row), fate=Fate.ABSENT)
-    collector = FactCollector("run", 1, 0)
-    entry = cast(CaseEntry, SimpleNamespace(clock=None))
-    Loss(CaseContext(entry, FaultTimes([paused]), collector)).observe(alone(absent))
-    assert [fact.fact.signature for fact in collector.facts() if isinstance(fact.fact, DifferenceFact)] == noted
+    context = context_of(UNTIMED, [paused])
+    Loss(context).observe(alone(absent))
+    assert [fact.fact.signature for fact in context.collector.facts() if isinstance(fact.fact, DifferenceFact)] == noted

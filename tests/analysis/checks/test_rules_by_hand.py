@@ -16,12 +16,22 @@ from rocketdiff.core.arm import Arm
 from rocketdiff.core.records.sending import Attempt
 from rocketdiff.core.tables.fault import FaultRecord
 from rocketdiff.core.tables.settings import ClientSettings
+from rocketdiff.core.tables.signatures import OTHER_CLASS, OUT_OF_TURN, USED_AVOIDED_BROKER, WENT_ON
 from rocketdiff.oracle.producer.judgement import Decision, DifferenceKind, RuleDifference, SendJudgement
 from tests.analysis.by_hand import ENTRY, MS, S, facts_of, fault, made, pair, signatures, tried
 
 BASELINE, CANDIDATE = Arm.BASELINE, Arm.CANDIDATE
 SLOW, RESERVE = "RemotingTimeoutException", "FLUSH_DISK_TIMEOUT"
 PAUSE = fault(10 * S, 12 * S)
+
+
+KNOWN = {
+    DifferenceKind.QUEUE: OUT_OF_TURN,
+    DifferenceKind.AVOIDANCE: USED_AVOIDED_BROKER,
+    DifferenceKind.ATTEMPTS: WENT_ON,
+    DifferenceKind.ERROR: OTHER_CLASS,
+}
+"""A signature of each kind of difference."""
 
 
 def decision(attempt: int = 0, legal: int = 1, total: int = 8, avoided: int = 0) -> Decision:
@@ -34,7 +44,7 @@ def judged(
     attempt: int | None = None,
     undecided: str | None = None,
 ) -> SendJudgement:
-    found = None if kind is None else RuleDifference(kind, f"{kind}.x", attempt, "this", "that", {"why": 1})
+    found = None if kind is None else RuleDifference(kind, KNOWN[kind].name, attempt, "this", "that", {"why": 1})
     return SendJudgement(0, 0, decisions, found, 1, undecided)
 
 
@@ -65,7 +75,7 @@ def test_each_kind_of_difference_belongs_to_one_check(
     """Each kind of difference belongs to one check, with the oracle's text; the baseline's blames the rules."""
     late = tried(10 * S, 12 * S, SLOW), tried(13 * S, 13 * S + MS, attempt=1)
     found = facts(make, send(judged(kind=kind, attempt=1), *late, arm=arm), faults=(PAUSE,))
-    assert signatures(found) == ([f"{'rules/' * (arm is BASELINE)}{kind}.x 1"] if kind is mine else [])
+    assert signatures(found) == ([f"{'rules/' * (arm is BASELINE)}{KNOWN[kind].name} 1"] if kind is mine else [])
     if kind is mine:
         ((one,),) = found.divergences.values()
         assert check in found.divergences

@@ -10,7 +10,8 @@ from rocketdiff.analysis.steps.excuses import Excuses, HeldConnections, latest_t
 from rocketdiff.core.errors import ExitCode
 from rocketdiff.core.tables.fault import FaultKind, FaultRecord
 from rocketdiff.core.tables.settings import ClientSettings
-from rocketdiff.oracle.producer.durations import OUTLASTED, Outlasted
+from rocketdiff.core.tables.signatures import OUTLASTED_TIMEOUT
+from rocketdiff.oracle.producer.durations import Outlasted
 from rocketdiff.traces.run_directory import RunDirectory
 from tests.analysis.synthetic import MS, Brokers, Pause, Story, Told, play
 from tests.analysis.verdicts import judged
@@ -167,7 +168,7 @@ def test_a_client_that_waits_longer_than_its_timeout_diverges(
     judgement = judged(new_run([story], baseline=f"java:{release}", candidate=f"python:{release}", change=change))
     found = {(one.signature, one.subject) for result in judgement.results for one in result.divergences}
     assert judgement.exit_code is ExitCode.DIVERGES
-    assert found == {(OUTLASTED, f"python:{release}")}
+    assert found == {(OUTLASTED_TIMEOUT.name, f"python:{release}")}
 
 
 @pytest.mark.parametrize("late_ms", [0, 900, 1_200, 2_900])
@@ -188,4 +189,4 @@ def test_the_connection_is_gone_with_the_timeout_that_closed_it(new_run: NewRun)
     story = replace(paused(300), pauses=(Pause("broker-b", 1_000, FOR_EVER_MS),))
     judgement = judged(new_run([story], change=waits(story, "5.3.3", 5_000)))
     (divergence,) = (one for result in judgement.results for one in result.divergences)
-    assert (divergence.signature, divergence.count) == (OUTLASTED, 1)
+    assert (divergence.signature, divergence.count) == (OUTLASTED_TIMEOUT.name, 1)

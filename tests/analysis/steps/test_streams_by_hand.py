@@ -18,7 +18,8 @@ from rocketdiff.analysis.steps.torn_connections import TornConnections
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.records.sending import Send
 from rocketdiff.core.tables.fault import FaultKind
-from rocketdiff.oracle.producer.durations import GAVE_UP_EARLY, OUTLASTED, WAITED, Tearing
+from rocketdiff.core.tables.signatures import GAVE_UP_BEFORE_TIMEOUT, OUTLASTED_TIMEOUT, WAITED_FOR_AN_ANSWER
+from rocketdiff.oracle.producer.durations import Tearing
 from rocketdiff.oracle.producer.judgement import DifferenceKind, RuleDifference, SendJudgement
 from tests.analysis.by_hand import MS, S, fault, made, tried
 
@@ -140,12 +141,12 @@ def left(judgement: SendJudgement | None, *, torn: bool = False, hit: Any = None
         (None, True, None),
         (SendJudgement(0, 0, (), None, 1), True, None),
         (found_so("other", attempt=1), True, "other"),
-        (found_so(GAVE_UP_EARLY, attempt=1), False, GAVE_UP_EARLY),
-        (found_so(GAVE_UP_EARLY, attempt=1), True, None),
-        (found_so(GAVE_UP_EARLY, attempt=0), True, GAVE_UP_EARLY),
-        (found_so(GAVE_UP_EARLY, attempt=None), True, GAVE_UP_EARLY),
-        (found_so(GAVE_UP_EARLY, GAVE_UP_EARLY, "other", "last", attempt=1), True, "other"),
-        (found_so("other", GAVE_UP_EARLY, attempt=1), True, "other"),
+        (found_so(GAVE_UP_BEFORE_TIMEOUT.name, attempt=1), False, GAVE_UP_BEFORE_TIMEOUT.name),
+        (found_so(GAVE_UP_BEFORE_TIMEOUT.name, attempt=1), True, None),
+        (found_so(GAVE_UP_BEFORE_TIMEOUT.name, attempt=0), True, GAVE_UP_BEFORE_TIMEOUT.name),
+        (found_so(GAVE_UP_BEFORE_TIMEOUT.name, attempt=None), True, GAVE_UP_BEFORE_TIMEOUT.name),
+        (found_so(GAVE_UP_BEFORE_TIMEOUT.name, GAVE_UP_BEFORE_TIMEOUT.name, "other", "last", attempt=1), True, "other"),
+        (found_so("other", GAVE_UP_BEFORE_TIMEOUT.name, attempt=1), True, "other"),
     ],
 )
 def test_what_a_torn_connection_forgives(judgement: SendJudgement | None, torn: bool, kept: str | None) -> None:
@@ -157,9 +158,9 @@ def test_what_a_torn_connection_forgives(judgement: SendJudgement | None, torn: 
     ("hit", "torn", "kept"),
     [
         (None, False, None),
-        (PAUSE, False, WAITED),
-        (fault(10 * S, 12 * S, FaultKind.WIRE_DELAY), False, WAITED),
-        (fault(10 * S, 12 * S, FaultKind.WIRE_SWALLOW), False, WAITED),
+        (PAUSE, False, WAITED_FOR_AN_ANSWER.name),
+        (fault(10 * S, 12 * S, FaultKind.WIRE_DELAY), False, WAITED_FOR_AN_ANSWER.name),
+        (fault(10 * S, 12 * S, FaultKind.WIRE_SWALLOW), False, WAITED_FOR_AN_ANSWER.name),
         (fault(10 * S, 12 * S, FaultKind.KILL), False, None),
         (fault(10 * S, 12 * S, FaultKind.FLOW_CONTROL), False, None),
         (PAUSE, True, None),
@@ -167,14 +168,14 @@ def test_what_a_torn_connection_forgives(judgement: SendJudgement | None, torn: 
 )
 def test_a_call_may_wait_where_its_broker_was_well_or_cut_off(hit: Any, torn: bool, kept: str | None) -> None:
     """A long wait is excused unless a fault held back answers on an open connection."""
-    assert left(found_so(WAITED, attempt=1), torn=torn, hit=hit) == kept
+    assert left(found_so(WAITED_FOR_AN_ANSWER.name, attempt=1), torn=torn, hit=hit) == kept
 
 
-@pytest.mark.parametrize(("took_ms", "kept"), [(1_500, None), (1_501, OUTLASTED)])
+@pytest.mark.parametrize(("took_ms", "kept"), [(1_500, None), (1_501, OUTLASTED_TIMEOUT.name)])
 def test_a_second_too_long_is_a_busy_machines_doing(took_ms: int, kept: str | None) -> None:
     """With a timeout of 500 ms an attempt may take 1 s longer on a busy machine."""
     detail: dict[str, object] = {"took_ms": took_ms, "timeout_ms": [400, 500], "may_connect": False}
-    found = RuleDifference(DifferenceKind.ATTEMPTS, OUTLASTED, 1, "", "", detail)
+    found = RuleDifference(DifferenceKind.ATTEMPTS, OUTLASTED_TIMEOUT.name, 1, "", "", detail)
     assert left(SendJudgement(0, 0, (), found, 1)) == kept
 
 

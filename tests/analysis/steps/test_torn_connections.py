@@ -15,7 +15,8 @@ from rocketdiff.core.arm import Arm
 from rocketdiff.core.records.sending import Attempt
 from rocketdiff.core.tables.fault import FaultKind, FaultRecord
 from rocketdiff.core.tables.settings import ClientSettings
-from rocketdiff.oracle.producer.durations import GAVE_UP_EARLY, WAITED, Tearing
+from rocketdiff.core.tables.signatures import GAVE_UP_BEFORE_TIMEOUT, WAITED_FOR_AN_ANSWER
+from rocketdiff.oracle.producer.durations import Tearing
 from rocketdiff.oracle.producer.judgement import DifferenceKind, RuleDifference, SendJudgement
 from rocketdiff.traces.run_directory import RunDirectory
 from rocketmq_reference.dialects import dialect_of
@@ -118,16 +119,16 @@ def hurry(told: Told, numbers: slice) -> None:
 def test_the_first_request_that_gives_up_early_is_a_difference(new_run: NewRun, evidence_of: EvidenceOf) -> None:
     """The first early end on a broker is a difference: nothing can have closed its connection."""
     evidence = evidence_of(new_run([ROTATION], change=lambda told: hurry(told, slice(0, 1))))
-    assert GAVE_UP_EARLY in {one.signature for one in evidence["two-threads", "attempts"].divergences}
+    assert GAVE_UP_BEFORE_TIMEOUT.name in {one.signature for one in evidence["two-threads", "attempts"].divergences}
 
 
 def test_one_that_ends_early_after_another_timed_out_is_none(new_run: NewRun, evidence_of: EvidenceOf) -> None:
     """An early end half a second after the other thread's timeout is none."""
     evidence = evidence_of(new_run([ROTATION], change=lambda told: hurry(told, slice(2, 3))))
-    assert GAVE_UP_EARLY not in {one.signature for one in evidence["two-threads", "attempts"].divergences}
+    assert GAVE_UP_BEFORE_TIMEOUT.name not in {one.signature for one in evidence["two-threads", "attempts"].divergences}
 
 
-EARLY = RuleDifference(DifferenceKind.ATTEMPTS, GAVE_UP_EARLY, 0, "500 ms", "60 ms")
+EARLY = RuleDifference(DifferenceKind.ATTEMPTS, GAVE_UP_BEFORE_TIMEOUT.name, 0, "500 ms", "60 ms")
 OTHER = RuleDifference(DifferenceKind.QUEUE, "queue.result-names-other-queue/first", 0, "queue 1", "queue 2")
 
 
@@ -165,7 +166,7 @@ def test_a_one_way_call_may_wait_for_a_connection(
     faults = [fault(kind) for kind in kinds]
     attempt = Attempt(0, 0, 0, "broker-b", 0, 10 * S, 10 * S)
     context = FaultContext(Phase.PAUSED, faults[-1] if is_hit else None)
-    judgement = SendJudgement(0, 0, (), replace(EARLY, signature=WAITED), 1)
+    judgement = SendJudgement(0, 0, (), replace(EARLY, signature=WAITED_FOR_AN_ANSWER.name), 1)
     judged = SendView(Arm.CANDIDATE, 0, 0, None, (attempt,), Phase.PAUSED, contexts=(context,), judgement=judgement)
     (one,) = forgiven([judged], TornConnections(None, faults, Tearing.of(dialect_of(release).remoting)), NONE)
     assert one.judgement is not None

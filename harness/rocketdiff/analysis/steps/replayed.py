@@ -15,7 +15,8 @@ from rocketdiff.analysis.steps.rulebook import ArmRules
 from rocketdiff.analysis.steps.torn_connections import TornConnections
 from rocketdiff.core.tables.fault import HOLD_ANSWERS_BACK
 from rocketdiff.core.tables.settings import ClientSettings
-from rocketdiff.oracle.producer.durations import GAVE_UP_EARLY, OUTLASTED, WAITED, Outlasted
+from rocketdiff.core.tables.signatures import GAVE_UP_BEFORE_TIMEOUT, OUTLASTED_TIMEOUT, WAITED_FOR_AN_ANSWER
+from rocketdiff.oracle.producer.durations import Outlasted
 from rocketdiff.oracle.producer.grpc_attempts import judge_calls
 from rocketdiff.oracle.producer.judgement import RuleDifference
 from rocketdiff.oracle.producer.replay import Replay
@@ -57,12 +58,12 @@ def forgiven(sends: Iterable[SendView], torn: TornConnections, excuses: Excuses)
 
 
 def _is_forgiven(send: SendView, found: RuleDifference, torn: TornConnections, excuses: Excuses) -> bool:
-    if found.signature not in (GAVE_UP_EARLY, WAITED, OUTLASTED):
+    if found.signature not in (GAVE_UP_BEFORE_TIMEOUT.name, WAITED_FOR_AN_ANSWER.name, OUTLASTED_TIMEOUT.name):
         return False
     attempt = send.attempts[found.attempt or 0]
-    if found.signature == OUTLASTED:
+    if found.signature == OUTLASTED_TIMEOUT.name:
         return excuses.cover(Outlasted.of(found), attempt.broker, attempt.start_ns, attempt.end_ns)
-    if found.signature == WAITED:
+    if found.signature == WAITED_FOR_AN_ANSWER.name:
         hit = send.contexts[found.attempt or 0].hit
         return hit is None or hit.kind not in HOLD_ANSWERS_BACK or not torn.are_kept(attempt.broker)
     return torn.may_have_torn(send.thread, attempt.broker, attempt.start_ns, attempt.end_ns)

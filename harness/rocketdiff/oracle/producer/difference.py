@@ -5,6 +5,21 @@ from collections.abc import Sequence
 from rocketdiff.core.records.sending import Send
 from rocketdiff.core.sends.outcome import ErrorWord, is_error_word, word_of
 from rocketdiff.core.sends.plan import SendMode
+from rocketdiff.core.tables.signatures import (
+    MUTATED_LIST,
+    OTHER_CAUSE,
+    OTHER_CLASS,
+    OTHER_CODE,
+    OTHER_STATUS,
+    OUT_OF_TURN,
+    RESULT_INCOMPLETE,
+    RESULT_NAMES_OTHER_QUEUE,
+    RETURNED_TO_FAILED_BROKER,
+    STAYED_AWAY_FROM_AVAILABLE_BROKER,
+    STOPPED_EARLY,
+    USED_AVOIDED_BROKER,
+    WENT_ON,
+)
 from rocketdiff.oracle.interval import wall_ms
 from rocketdiff.oracle.producer.judgement import DifferenceKind, RuleDifference
 from rocketdiff.oracle.producer.sentences import (
@@ -55,7 +70,7 @@ def result_difference(send: Send) -> RuleDifference | None:
         return None
     return RuleDifference(
         DifferenceKind.QUEUE,
-        "queue.result-names-other-queue/" + ("first" if len(send.attempts) == 1 else "retry"),
+        RESULT_NAMES_OTHER_QUEUE.text("first" if len(send.attempts) == 1 else "retry"),
         last.attempt,
         f"a result from {queue_text(Queue(last.broker, last.queue_id))}, where the last answered attempt went",
         f"a result that names queue {send.queue_id} of {send.broker}",
@@ -69,7 +84,7 @@ def incomplete_difference(send: Send) -> RuleDifference | None:
         return None
     return RuleDifference(
         DifferenceKind.ERROR,
-        "error.result-incomplete",
+        RESULT_INCOMPLETE.name,
         None,
         "a result with a status",
         "the call returned a result without a status",
@@ -122,14 +137,14 @@ def _why_not(
     brokers = {queue.broker for queue in legal}
     elsewhere = observed.broker not in brokers
     if elsewhere and all(state.avoids(observed.broker, now[1]) for state, _ in tries):
-        return DifferenceKind.AVOIDANCE, "avoidance.used-avoided-broker"
+        return DifferenceKind.AVOIDANCE, USED_AVOIDED_BROKER.name
     if elsewhere and observed.broker == last_broker:
-        return DifferenceKind.QUEUE, "retry.returned-to-failed-broker"
+        return DifferenceKind.QUEUE, RETURNED_TO_FAILED_BROKER.name
     if any(_is_rewritten(state, step, observed, pristine, elsewhere=elsewhere) for state, step in tries):
-        return DifferenceKind.QUEUE, "queue.mutated-list"
+        return DifferenceKind.QUEUE, MUTATED_LIST.name
     if elsewhere and any(_is_next_past(brokers, state, step, observed) for state, step in tries):
-        return DifferenceKind.AVOIDANCE, "avoidance.stayed-away-from-available-broker"
-    return DifferenceKind.QUEUE, "queue.out-of-turn"
+        return DifferenceKind.AVOIDANCE, STAYED_AWAY_FROM_AVAILABLE_BROKER.name
+    return DifferenceKind.QUEUE, OUT_OF_TURN.name
 
 
 def _is_rewritten(
@@ -171,7 +186,7 @@ def _went_on(finish: Finish, point: DecisionPoint) -> RuleDifference:
     assert seen is not None
     return RuleDifference(
         DifferenceKind.ATTEMPTS,
-        f"attempts.went-on/{_place(point.number)}",
+        WENT_ON.text(_place(point.number)),
         point.number,
         f"no attempt {point.number + 1}: {finish_text(finish)}",
         f"attempt {point.number + 1} went to {queue_text(Queue(seen.broker, seen.queue_id))}",
@@ -182,7 +197,7 @@ def _went_on(finish: Finish, point: DecisionPoint) -> RuleDifference:
 def _stopped_early(step: Try, point: DecisionPoint) -> RuleDifference:
     return RuleDifference(
         DifferenceKind.ATTEMPTS,
-        f"attempts.stopped-early/{_place(point.number)}",
+        STOPPED_EARLY.text(_place(point.number)),
         point.number,
         try_text(step),
         end_text(point.send),
@@ -209,14 +224,14 @@ def _wrong_end(finish: Finish, send: Send) -> RuleDifference:
     expected, seen = expected_error(finish, send.error) or "none", send.error or "none"
     observed = end_text(send)
     if expected != seen:
-        signature = f"error.other-class/expected={expected}/seen={seen}"
+        signature = OTHER_CLASS.text(f"expected={expected}/seen={seen}")
     elif finish.error is not None and _code(finish.code) != _code(send.code):
-        signature = f"error.other-code/expected={_code(finish.code)}/seen={_code(send.code)}"
+        signature = OTHER_CODE.text(f"expected={_code(finish.code)}/seen={_code(send.code)}")
     elif finish.error is not None:  # not reached for error words: they have no causes
-        signature = f"error.other-cause/expected={finish.cause or 'none'}/seen={send.cause or 'none'}"
+        signature = OTHER_CAUSE.text(f"expected={finish.cause or 'none'}/seen={send.cause or 'none'}")
         observed += f", because of a {send.cause}" if send.cause else ", without a cause"
     else:
-        signature = f"error.other-status/expected={finish.status}/seen={send.status}"
+        signature = OTHER_STATUS.text(f"expected={finish.status}/seen={send.status}")
     return RuleDifference(
         DifferenceKind.ERROR,
         f"{signature}/{_place(len(send.attempts) - 1)}",

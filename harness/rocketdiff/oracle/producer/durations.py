@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from rocketdiff.core.records.sending import Attempt, Send
 from rocketdiff.core.sends.plan import SendMode
+from rocketdiff.core.tables.signatures import GAVE_UP_BEFORE_TIMEOUT, OUTLASTED_TIMEOUT, WAITED_FOR_AN_ANSWER
 from rocketdiff.core.units import NS_PER_MS
 from rocketdiff.oracle.interval import bounds
 from rocketdiff.oracle.producer.judgement import DifferenceKind, RuleDifference
@@ -29,17 +30,12 @@ CONNECTING_MS = 6_000
 ROUNDED_MS = 5
 """Largest rounding error of a client that adds up whole milliseconds of two or three stages."""
 
-GAVE_UP_EARLY = "attempts.gave-up-before-timeout"
-"""Found in one send; the client's other requests may excuse it (``analysis.steps.torn_connections``)."""
-
-OUTLASTED = "attempts.outlasted-timeout"
-"""Found in one attempt; the other attempts of both arms may excuse it (``analysis.steps.excuses``)."""
-
 IS_CERTAIN = "certain"
-"""Key in the detail of an OUTLASTED difference: neither machine load nor a new connection excuses it."""
+"""Key in the detail of a difference OUTLASTED_TIMEOUT: neither machine load nor a new connection excuses it."""
 
-WAITED = "attempts.waited-for-an-answer"
-"""Found in a one-way send; the faults of the case may excuse it (``analysis.steps.replayed``)."""
+# What may excuse the differences found here in one send: GAVE_UP_BEFORE_TIMEOUT, the client's other requests
+# (``analysis.steps.torn_connections``); OUTLASTED_TIMEOUT, the other attempts of both arms (``analysis.steps.excuses``);
+# WAITED_FOR_AN_ANSWER, the faults of the case (``analysis.steps.replayed``).
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,12 +106,12 @@ def duration_difference(attempt: Attempt, allowed: Allowance, *, connecting_coun
     took_ms = (attempt.end_ns - attempt.start_ns) // NS_PER_MS
     connecting_ms = 0 if connecting_counts and attempt.error in ANSWERS else CONNECTING_MS
     if attempt.error not in UNBOUNDED and took_ms > hi_ms + BUSY_MS:
-        found = _difference(OUTLASTED, attempt, (lo_ms, hi_ms), took_ms)
+        found = _difference(OUTLASTED_TIMEOUT.name, attempt, (lo_ms, hi_ms), took_ms)
         is_certain = took_ms > hi_ms + connecting_ms + max(BUSY_MS, hi_ms)
         return replace(found, detail=found.detail | {IS_CERTAIN: is_certain, "may_connect": connecting_ms > 0})
     since_chosen_ms = (attempt.end_ns - allowed.chosen_ns) // NS_PER_MS
     if attempt.error == "RemotingTimeoutException" and since_chosen_ms < lo_ms - ROUNDED_MS:
-        return _difference(GAVE_UP_EARLY, attempt, (lo_ms, hi_ms), took_ms)
+        return _difference(GAVE_UP_BEFORE_TIMEOUT.name, attempt, (lo_ms, hi_ms), took_ms)
     return None
 
 
@@ -133,7 +129,7 @@ def waiting_difference(send: Send) -> RuleDifference | None:
         return None
     return RuleDifference(
         DifferenceKind.ATTEMPTS,
-        WAITED,
+        WAITED_FOR_AN_ANSWER.name,
         last.attempt,
         "a one-way call that is over when its request is written",
         f"the call returned {waited_ms:,} ms after it began its request",

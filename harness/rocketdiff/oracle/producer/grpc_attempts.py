@@ -10,15 +10,15 @@ connections, or failed with a lost connection: such attempts may leave nothing o
 from rocketdiff.core.records.sending import NEVER_CALLED_BACK, UNSEEN_ROUTE, Attempt, Send
 from rocketdiff.core.sends.outcome import Reason
 from rocketdiff.core.tables.settings import ClientSettings
-from rocketdiff.oracle.producer.judgement import DifferenceKind, RuleDifference, SendJudgement
-
-AFTER_SUCCESS = "attempts.went-on-after-success"
-TOO_MANY, TOO_FEW = "attempts.too-many", "attempts.gave-up-early"
-UNSENT = "attempts.none-for-a-message-said-to-be-sent"
-OK_THOUGH_FAILED, FAILED_THOUGH_OK = (
-    "error.success-though-every-attempt-failed",
-    "error.failure-though-an-attempt-succeeded",
+from rocketdiff.core.tables.signatures import (
+    FAILURE_THOUGH_AN_ATTEMPT_SUCCEEDED,
+    GAVE_UP_EARLY,
+    NONE_FOR_A_MESSAGE_SAID_TO_BE_SENT,
+    SUCCESS_THOUGH_EVERY_ATTEMPT_FAILED,
+    TOO_MANY,
+    WENT_ON_AFTER_SUCCESS,
 )
+from rocketdiff.oracle.producer.judgement import DifferenceKind, RuleDifference, SendJudgement
 
 _SEEN_TO_THE_END = frozenset((Reason.TIMEOUT, Reason.BROKER))
 """
@@ -42,13 +42,17 @@ def _difference(send: Send, most: int) -> RuleDifference | None:
         return _after_success(send, succeeded)
     made = len(send.attempts)
     if send.error is None:
-        signature, seen = (OK_THOUGH_FAILED, f"{made} attempts, all failed") if made else (UNSENT, "no attempt")
+        signature, seen = (
+            (SUCCESS_THOUGH_EVERY_ATTEMPT_FAILED.name, f"{made} attempts, all failed")
+            if made
+            else (NONE_FOR_A_MESSAGE_SAID_TO_BE_SENT.name, "no attempt")
+        )
         kind = DifferenceKind.ERROR if made else DifferenceKind.ATTEMPTS
         return RuleDifference(kind, signature, None, "a failed send", f"success, after {seen}")
     if made > most:
-        return _number(TOO_MANY, most, f"at most {most} attempts", made)
+        return _number(TOO_MANY.name, most, f"at most {most} attempts", made)
     if made < most and (send.reason in _SEEN_TO_THE_END or send.code is not None):
-        return _number(TOO_FEW, made - 1 if made else None, f"{most} attempts", made)
+        return _number(GAVE_UP_EARLY.name, made - 1 if made else None, f"{most} attempts", made)
     return None
 
 
@@ -56,10 +60,14 @@ def _after_success(send: Send, succeeded: Attempt) -> RuleDifference | None:
     if succeeded.attempt + 1 < len(send.attempts):
         following = succeeded.attempt + 1
         seen = f"attempt {following}, though attempt {succeeded.attempt} was answered with {succeeded.status}"
-        return RuleDifference(DifferenceKind.ATTEMPTS, AFTER_SUCCESS, following, "no attempt after a success", seen)
+        return RuleDifference(
+            DifferenceKind.ATTEMPTS, WENT_ON_AFTER_SUCCESS.name, following, "no attempt after a success", seen
+        )
     if send.error is not None:
         seen = f"{send.error}, though attempt {succeeded.attempt} was answered with {succeeded.status}"
-        return RuleDifference(DifferenceKind.ERROR, FAILED_THOUGH_OK, succeeded.attempt, "success", seen)
+        return RuleDifference(
+            DifferenceKind.ERROR, FAILURE_THOUGH_AN_ATTEMPT_SUCCEEDED.name, succeeded.attempt, "success", seen
+        )
     return None
 
 

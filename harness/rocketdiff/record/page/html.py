@@ -11,9 +11,9 @@ from pathlib import Path
 import msgspec
 from jinja2 import Environment
 
+from rocketdiff.core.tables.signatures import gravity
 from rocketdiff.documents.files import replace_file
 from rocketdiff.record.page.document import RecordDocument, RunLine, ShownSignature, SignatureChange, SignatureRate
-from rocketdiff.report.clusters import gravity
 from rocketdiff.report.html_kit import LIMIT_BYTES, page_environment
 from rocketdiff.report.words.signatures import rule_title
 from rocketdiff.report.words.signs import RUN_MARKS, RUN_TONE, WEIGHT_SIGNS, Sign, plural, repeat_command

@@ -10,26 +10,39 @@ during its call.
 
 from collections.abc import Iterator, Sequence
 
+from rocketdiff.analysis.checks.calm_counts import CalmCount
 from rocketdiff.analysis.checks.case_facts import CaseFacts, counted, standing_with
-from rocketdiff.analysis.checks.context import CaseContext, CaseObserver
+from rocketdiff.analysis.checks.check_code import CheckCode
+from rocketdiff.analysis.checks.context import CaseContext, CaseObserver, SendCheck
 from rocketdiff.analysis.checks.storage.loss import unread
 from rocketdiff.analysis.send_view import Copy, SendView, named
 from rocketdiff.analysis.steps.aligned import AlignedSend
 from rocketdiff.core.answers.evidence import Evidence
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.sends.message import ID_PROPERTY, body_digest, padded, sys_flag_text
+from rocketdiff.core.tables.signatures import (
+    BODY_CHANGED,
+    BORN_AFTER_ITS_CALL,
+    BORN_BEFORE_ITS_CALL,
+    FLAG_DIFFERS,
+    KEY_DIFFERS_BETWEEN_COPIES,
+    KEY_USED_BEFORE,
+    PROPERTY_ADDED,
+    PROPERTY_CHANGED,
+    PROPERTY_DIFFERS,
+    PROPERTY_MISSING,
+    SYS_FLAG_DIFFERS,
+    Signature,
+)
 from rocketdiff.core.units import NS_PER_MS
 
 NAME = "content"
-KEY_USED, KEY_CHANGED = "content.key-used-before/UNIQ_KEY", "content.key-differs-between-copies/UNIQ_KEY"
-BORN_EARLY, BORN_LATE = "content.born-before-its-call", "content.born-after-its-call"
-
 UNIQ_KEY = "UNIQ_KEY"
 
 NEW_EACH_TIME = frozenset({UNIQ_KEY, ID_PROPERTY, "REAL_TOPIC", "REAL_QID", "BORN_TIMESTAMP", "PGROUP"})
 """Properties that differ by message or topic. The last two are a proxy's, which uses the topic as group."""
 
-CLOCK_MS = 10
+BORN_CLOCK_MS = 10
 """
 How far outside its call a message's birth may lie: the guard ``clock-steady`` lets the wall clock slip 5 ms against the
 monotonic one, and three readings are rounded to 1 ms each. A busy machine lengthens the call, not this.
@@ -64,28 +77,28 @@ class Content(CaseObserver):
                 return
 
     def _hold_against_plan(self, send: AlignedSend, side: SendView, copies: Sequence[Copy]) -> None:
-        noted: set[str] = set()
+        noted: set[tuple[str, str]] = set()
         for copy in copies:
-            for signature, expected, observed in self._held_against_plan(side, copy):
-                if signature not in noted:
-                    noted.add(signature)
-                    self._note(signature, send, side, expected, observed)
+            for signature, place, expected, observed in self._held_against_plan(side, copy):
+                if (signature.name, place) not in noted:
+                    noted.add((signature.name, place))
+                    self._note(signature, send, side, expected, observed, place=place)
 
-    def _held_against_plan(self, side: SendView, copy: Copy) -> Iterator[tuple[str, str, str]]:
-        """Yield signature, expected and observed of everything planned that the copy lacks."""
+    def _held_against_plan(self, side: SendView, copy: Copy) -> Iterator[tuple[Signature, str, str, str]]:
+        """Yield signature, its place, expected and observed of everything planned that the copy lacks."""
         assert side.row is not None
         found = copy.carried()
         for name, value in named(side.row.properties).items():
             if name not in found:
-                yield f"content.property-missing/{name}", f"{name}={value!r}", "no such property"
+                yield PROPERTY_MISSING, name, f"{name}={value!r}", "no such property"
             elif found[name] != value:
-                yield f"content.property-changed/{name}", f"{name}={value!r}", f"{found[name]!r}"
+                yield PROPERTY_CHANGED, name, f"{name}={value!r}", f"{found[name]!r}"
         identity = found.get(ID_PROPERTY)
         if identity is not None and not self._is_planned_body(copy, identity, side.row.body_bytes):
-            yield "content.body-changed", f"the {side.row.body_bytes} bytes sent", "another body"
+            yield BODY_CHANGED, "", f"the {side.row.body_bytes} bytes sent", "another body"
 
     def _is_planned_body(self, copy: Copy, identity: str, body_bytes: int) -> bool:
-        if self._context.bodies_compared:
+        if self._context.trace.bodies_compared:
             return copy.body_ok
         return copy.body_digest == body_digest(padded(identity, body_bytes))
 
@@ -93,11 +106,13 @@ class Content(CaseObserver):
         """The key identifies a message: no other send of the arm has it, and all its copies share it."""
         keys = [key for key in dict.fromkeys(copy.carried().get(UNIQ_KEY) for copy in copies) if key is not None]
         if len(keys) > 1:
-            self._note(KEY_CHANGED, send, side, "one UNIQ_KEY, whichever attempt", " and ".join(map(repr, keys)))
+            seen = " and ".join(map(repr, keys))
+            self._note(KEY_DIFFERS_BETWEEN_COPIES, send, side, "one UNIQ_KEY, whichever attempt", seen, place=UNIQ_KEY)
         for key in keys:
             first = self._sends_of_keys.setdefault((side.arm, key), send.send)
             if first != send.send:
-                self._note(KEY_USED, send, side, "a UNIQ_KEY of its own", f"{key!r}, as send {first}")
+                seen = f"{key!r}, as send {first}"
+                self._note(KEY_USED_BEFORE, send, side, "a UNIQ_KEY of its own", seen, place=UNIQ_KEY)
                 return
 
     def _require_born_in_call(self, send: AlignedSend, side: SendView, copies: Sequence[Copy]) -> None:
@@ -111,13 +126,17 @@ class Content(CaseObserver):
         )
         for copy in copies:
             born_ms = copy.born_timestamp_ms
-            if born_ms is None or begin_ms - CLOCK_MS <= born_ms <= end_ms + CLOCK_MS:
+            if born_ms is None or begin_ms - BORN_CLOCK_MS <= born_ms <= end_ms + BORN_CLOCK_MS:
                 continue
             is_early = born_ms < begin_ms
             away_ms = begin_ms - born_ms if is_early else born_ms - end_ms
             where = "before the call" if is_early else "after it"
             self._note(
-                BORN_EARLY if is_early else BORN_LATE, send, side, "born during its call", f"{away_ms:,.0f} ms {where}"
+                BORN_BEFORE_ITS_CALL if is_early else BORN_AFTER_ITS_CALL,
+                send,
+                side,
+                "born during its call",
+                f"{away_ms:,.0f} ms {where}",
             )
             return
 
@@ -129,19 +148,21 @@ class Content(CaseObserver):
             there, here = expected.get(name), seen.get(name)
             if here is None:
                 expected_text = f"{name}={there!r} as baseline"
-                self._note(f"content.property-missing/{name}", send, side, expected_text, "no such property")
+                self._note(PROPERTY_MISSING, send, side, expected_text, "no such property", place=name)
             elif there is None:
-                self._note(f"content.property-added/{name}", send, side, "none, as baseline", f"{name}={here!r}")
+                self._note(PROPERTY_ADDED, send, side, "none, as baseline", f"{name}={here!r}", place=name)
             elif here != there and name not in NEW_EACH_TIME:
-                self._note(f"content.property-differs/{name}", send, side, f"{there!r} as baseline", f"{here!r}")
+                self._note(PROPERTY_DIFFERS, send, side, f"{there!r} as baseline", f"{here!r}", place=name)
         if ours.flag != theirs.flag:
-            self._note("content.flag-differs", send, side, f"flag {ours.flag} as baseline", f"flag {theirs.flag}")
+            self._note(FLAG_DIFFERS, send, side, f"flag {ours.flag} as baseline", f"flag {theirs.flag}")
         if ours.sys_flag != theirs.sys_flag:
             there, here = (f"system flag {sys_flag_text(copy.sys_flag or 0)}" for copy in (ours, theirs))
-            self._note("content.sys-flag-differs", send, side, f"{there} as baseline", here)
+            self._note(SYS_FLAG_DIFFERS, send, side, f"{there} as baseline", here)
 
-    def _note(self, signature: str, send: AlignedSend, side: SendView, expected: str, observed: str) -> None:
-        self._collector.differ(NAME, signature, send, side, expected=expected, observed=observed)
+    def _note(
+        self, signature: Signature, send: AlignedSend, side: SendView, expected: str, observed: str, *, place: str = ""
+    ) -> None:
+        self._collector.differ(signature, send, side, expected=expected, observed=observed, place=place)
 
 
 def evaluate(facts: CaseFacts) -> Evidence:
@@ -157,3 +178,11 @@ def evaluate(facts: CaseFacts) -> Evidence:
 def _telling(copies: Sequence[Copy] | None) -> Copy | None:
     """The first copy, unless the trace lacks what it carries (before schema 1.2)."""
     return copies[0] if copies and copies[0].properties is not None else None
+
+
+CODE: SendCheck = CheckCode(
+    NAME,
+    observers=(Content,),
+    evaluate=evaluate,
+    calm=(CalmCount(NAME, "copy", lambda sends: sends.shows_content),),
+)

@@ -8,7 +8,8 @@ and only measured.
 """
 
 from rocketdiff.analysis.checks.case_facts import CaseFacts, counted, standing_with
-from rocketdiff.analysis.checks.context import CaseObserver
+from rocketdiff.analysis.checks.check_code import CheckCode
+from rocketdiff.analysis.checks.context import CaseObserver, SendCheck
 from rocketdiff.analysis.checks.storage.loss import unread
 from rocketdiff.analysis.send_view import Copy, SendView
 from rocketdiff.analysis.steps.aligned import AlignedSend
@@ -17,17 +18,20 @@ from rocketdiff.core.answers.verdict import Measure
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.sends.message import AWAITED_S, DELAY, delay_s
 from rocketdiff.core.sends.outcome import Outcome
+from rocketdiff.core.tables.signatures import (
+    DELIVERED_EARLY,
+    DELIVERED_TO_ANOTHER_QUEUE,
+    NOT_DELIVERED,
+    NOT_KEPT_BACK,
+    OTHER_LEVEL,
+    Signature,
+)
 
 NAME = "delay"
-NOT_KEPT = "delay.not-kept-back"
-OTHER_LEVEL = "delay.other-level"
-NOT_DELIVERED = "delay.not-delivered"
-EARLY = "delay.delivered-early"
-ELSEWHERE = "delay.delivered-to-another-queue"
 LATENESS = "delay.lateness"
 """Tally of deliveries; its totals are milliseconds."""
 
-CLOCK_MS = 5
+DELIVERY_CLOCK_MS = 5
 """Possible slip of a disciplined wall clock between two readings; the guard ``clock-steady`` detects more."""
 
 _MS_PER_S = 1_000
@@ -45,7 +49,7 @@ class Delay(CaseObserver):
             kept = side.kept[0] if side.kept else None
             if kept is None:
                 where = "in its topic at once" if side.copies else "nowhere"
-                self._note(NOT_KEPT, send, side, f"kept back under level {row.delay_level}", where)
+                self._note(NOT_KEPT_BACK, send, side, f"kept back under level {row.delay_level}", where)
                 continue
             self._look_at_kept(send, side, kept, row.delay_level)
             self._look_at_delivery(send, side, row.delay_level)
@@ -74,17 +78,19 @@ class Delay(CaseObserver):
             elif place not in due:
                 broker, queue = _due_at((waiting or side.kept)[0])
                 observed = f"queue {delivered.queue_id} of {delivered.broker}"
-                self._note(ELSEWHERE, send, side, f"delivered to queue {queue} of {broker}", observed)
+                self._note(DELIVERED_TO_ANOTHER_QUEUE, send, side, f"delivered to queue {queue} of {broker}", observed)
                 return
 
     def _look_at_time(self, send: AlignedSend, side: SendView, kept: Copy, delivered: Copy, level: int) -> None:
         late_ms = delivered.store_timestamp_ms - kept.store_timestamp_ms - delay_s(level) * _MS_PER_S
         self._collector.count(LATENESS, str(side.arm), str(side.phase), "delivered", total=late_ms)
-        if late_ms < -CLOCK_MS:
-            self._note(EARLY, send, side, f"not before {delay_s(level)} s have passed", f"{-late_ms} ms too early")
+        if late_ms < -DELIVERY_CLOCK_MS:
+            self._note(
+                DELIVERED_EARLY, send, side, f"not before {delay_s(level)} s have passed", f"{-late_ms} ms too early"
+            )
 
-    def _note(self, signature: str, send: AlignedSend, side: SendView, expected: str, observed: str) -> None:
-        self._collector.differ(NAME, signature, send, side, expected=expected, observed=observed)
+    def _note(self, signature: Signature, send: AlignedSend, side: SendView, expected: str, observed: str) -> None:
+        self._collector.differ(signature, send, side, expected=expected, observed=observed)
 
 
 def evaluate(facts: CaseFacts) -> Evidence:
@@ -106,3 +112,6 @@ def _due_at(kept: Copy) -> tuple[str, str | None]:
 
 def _stored_ms(copy: Copy) -> int:
     return copy.store_timestamp_ms
+
+
+CODE: SendCheck = CheckCode(NAME, observers=(Delay,), evaluate=evaluate)

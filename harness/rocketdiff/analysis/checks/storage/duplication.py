@@ -11,8 +11,10 @@ left a copy too. Confusion explains nothing else, because requests are seen as t
 from collections import Counter
 from collections.abc import Sequence
 
+from rocketdiff.analysis.checks.calm_counts import CalmCount
 from rocketdiff.analysis.checks.case_facts import CaseFacts, counted, standing_with
-from rocketdiff.analysis.checks.context import CaseContext, CaseObserver
+from rocketdiff.analysis.checks.check_code import CheckCode
+from rocketdiff.analysis.checks.context import CaseContext, CaseObserver, SendCheck
 from rocketdiff.analysis.checks.storage.loss import unread
 from rocketdiff.analysis.send_view import Copy, SendView
 from rocketdiff.analysis.steps.aligned import AlignedSend
@@ -21,12 +23,10 @@ from rocketdiff.core.arm import Arm
 from rocketdiff.core.records.sending import UNSEEN_ROUTE, Attempt
 from rocketdiff.core.sends.outcome import Outcome, Reason
 from rocketdiff.core.sends.plan import SendMode
+from rocketdiff.core.tables.signatures import STORED_ELSEWHERE_THAN_CLAIMED, STORED_MORE_THAN_ATTEMPTED
 from rocketdiff.core.tables.topology import topology_named
 
 NAME = "duplication"
-TOO_MANY = "duplication.stored-more-than-attempted"
-ELSEWHERE = "duplication.stored-elsewhere-than-claimed"
-
 REFUSED = "duplication.refused"
 """
 Tally of messages stored by attempts that their client believes refused, by an answer that may be another message's.
@@ -74,16 +74,16 @@ class Duplication(CaseObserver):
             expected = "at most " + ", ".join(_copies(may_hold[place], place) for place in over)
             expected += ", one an attempt that did not certainly fail"
             observed = ", ".join(_copies(stored[place], place) for place in over)
-            self._collector.differ(NAME, TOO_MANY, send, side, expected=expected, observed=observed)
+            self._collector.differ(STORED_MORE_THAN_ATTEMPTED, send, side, expected=expected, observed=observed)
         elif stored.total() > may_hold.total():
             expected = f"at most {may_hold.total()} in all, one an attempt that did not certainly fail"
             observed = ", ".join(_copies(count, place) for place, count in sorted(stored.items()))
-            self._collector.differ(NAME, TOO_MANY, send, side, expected=expected, observed=observed)
+            self._collector.differ(STORED_MORE_THAN_ATTEMPTED, send, side, expected=expected, observed=observed)
         astray = sorted(place for place in stored if place not in claimed)
         if astray:
             expected = "copies only in " + ", ".join(f"{broker} queue {queue}" for broker, queue in sorted(claimed))
             observed = ", ".join(_copies(stored[place], place) for place in astray)
-            self._collector.differ(NAME, ELSEWHERE, send, side, expected=expected, observed=observed)
+            self._collector.differ(STORED_ELSEWHERE_THAN_CLAIMED, send, side, expected=expected, observed=observed)
 
     def _account_in_all(self, send: AlignedSend, side: SendView) -> None:
         """Behind a proxy, which chooses the queue, count copies over all queues."""
@@ -94,7 +94,7 @@ class Duplication(CaseObserver):
             expected = f"at most {may_hold} in all, one an attempt that did not certainly fail"
             stored = Counter((copy.broker, copy.queue_id) for copy in copies)
             observed = ", ".join(_copies(count, place) for place, count in sorted(stored.items()))
-            self._collector.differ(NAME, TOO_MANY, send, side, expected=expected, observed=observed)
+            self._collector.differ(STORED_MORE_THAN_ATTEMPTED, send, side, expected=expected, observed=observed)
 
     def _certainly_failed(self, side: SendView, attempt: Attempt) -> bool:
         """
@@ -134,3 +134,11 @@ def evaluate(facts: CaseFacts) -> Evidence:
     if facts.n(REFUSED):
         measures += counted(facts, "stored-though-refused", REFUSED, "stored")
     return facts.evidence(NAME, standing, reason, decisions=sum(accounted.values()), measures=measures)
+
+
+CODE: SendCheck = CheckCode(
+    NAME,
+    observers=(Duplication,),
+    evaluate=evaluate,
+    calm=(CalmCount(NAME, "message"), CalmCount(NAME, "accounted")),
+)

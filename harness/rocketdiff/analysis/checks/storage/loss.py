@@ -10,31 +10,40 @@ alone, so its client causes everything else in it.
 
 from collections.abc import Iterable
 
+import numpy as np
+
+from rocketdiff.analysis.checks.calm_counts import CalmCount, CalmSends, Mask
 from rocketdiff.analysis.checks.case_facts import CaseFacts, counted
-from rocketdiff.analysis.checks.context import CaseContext, CaseObserver
+from rocketdiff.analysis.checks.check_code import CheckCode
+from rocketdiff.analysis.checks.context import CalmBefore, CaseContext, CaseObserver, SendCheck
 from rocketdiff.analysis.checks.storage.acknowledged import Acknowledged
 from rocketdiff.analysis.facts import DifferenceFact
 from rocketdiff.analysis.send_view import Fate, Phase, SendView
 from rocketdiff.analysis.steps.aligned import AlignedSend
+from rocketdiff.analysis.steps.fault_windows import first_fault_ns
 from rocketdiff.analysis.steps.reconciled import Stray
 from rocketdiff.core.answers.evidence import Evidence, Standing
 from rocketdiff.core.answers.verdict import NO_SEND
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.sends.plan import SendMode
 from rocketdiff.core.tables.fault import FaultKind
+from rocketdiff.core.tables.signatures import (
+    ACKNOWLEDGED_NOT_STORED,
+    BODY_DAMAGED,
+    ONE_WAY_NOT_STORED,
+    STORED_AFTER_ITS_ACKNOWLEDGEMENT,
+    STRAY_MESSAGE,
+    Signature,
+)
 from rocketdiff.core.units import NS_PER_MS
 
 NAME = "loss"
-LOST = "loss.acknowledged-not-stored"
-UNSTORED = "loss.one-way-not-stored"
 ONEWAY_STORED, ONEWAY_ABSENT, ONEWAY_JUDGED = "one-way stored", "one-way absent", "one-way judged"
-DAMAGED = "loss.body-damaged"
-EARLY = "loss.stored-after-its-acknowledgement"
-STRAY = "loss.stray-message"
+STORED_LATE = "stored-late"
 UNDER_WAY_NS = 1_000_000_000
 """How long after its call a one-way message may be in transit on a busy machine, and be lost by a fault."""
 
-LATE_MS = 20.0
+STORED_LATE_MS = 20.0
 """
 A copy stored more than this after its call ended is late. The one instant known on both clocks is read to 1 ms, and
 wall clocks are slewed during a case; a copy that waited for a resumed broker is hundreds of ms late.
@@ -50,7 +59,7 @@ class Loss(CaseObserver):
         self._acknowledged = Acknowledged(context.entry.clock)
         self._confuses = context.confuses_answers
         self._faults = context.times.faults
-        self._first_fault_ns = min((fault.inject_ns for fault in self._faults), default=None)
+        self._first_fault_ns = first_fault_ns(self._faults)
 
     def observe(self, send: AlignedSend) -> None:
         for side in send.sides:
@@ -60,23 +69,36 @@ class Loss(CaseObserver):
                 self._observe_oneway(send, side)
             else:
                 self._collector.count(NAME, str(side.arm), str(side.phase), str(side.fate))
-            self._collector.count(NAME, str(side.arm), str(side.phase), "stored-late", n=self._late(side))
+            self._collector.count(NAME, str(side.arm), str(side.phase), STORED_LATE, n=self._late(side))
             if side.fate is Fate.LOST:
-                self._note(LOST, send, side, "an acknowledged message in its queue", "no queue of the topic holds it")
+                self._note(
+                    ACKNOWLEDGED_NOT_STORED,
+                    send,
+                    side,
+                    "an acknowledged message in its queue",
+                    "no queue of the topic holds it",
+                )
             self._observe_acknowledgement(send, side)
             damaged = [copy for copy in side.copies if not copy.body_ok]
             if damaged:
                 places = ", ".join(f"{copy.broker} queue {copy.queue_id}" for copy in damaged)
-                self._note(DAMAGED, send, side, "the body that was sent", f"another body at {places}")
+                self._note(BODY_DAMAGED, send, side, "the body that was sent", f"another body at {places}")
 
-    def tell_clock(self, broker: str, ahead_ms: float) -> None:
-        self._acknowledged.tell_clock(broker, ahead_ms)
+    def calm_before(self, send: AlignedSend, calm: CalmBefore) -> None:  # noqa: ARG002 - as for every send
+        for broker, ahead_ms in calm.clock_leads():
+            self._acknowledged.bound_clock(broker, ahead_ms)
 
     def _observe_acknowledgement(self, send: AlignedSend, side: SendView) -> None:
         for copy, late_ms in () if self._confuses(side) else self._acknowledged.of(side):
             place = f"{copy.broker} queue {copy.queue_id} offset {copy.queue_offset}"
             expected = "a message in its queue when its call says so"
-            self._note(EARLY, send, side, expected, f"stored at {place} {late_ms:.0f} ms after the call had ended")
+            self._note(
+                STORED_AFTER_ITS_ACKNOWLEDGEMENT,
+                send,
+                side,
+                expected,
+                f"stored at {place} {late_ms:.0f} ms after the call had ended",
+            )
 
     def _observe_oneway(self, send: AlignedSend, side: SendView) -> None:
         is_stored = side.fate is Fate.GHOST
@@ -85,7 +107,9 @@ class Loss(CaseObserver):
             return
         self._collector.count(NAME, str(side.arm), str(side.phase), ONEWAY_JUDGED)
         if not is_stored:
-            self._note(UNSTORED, send, side, "a one-way message in its queue", "no queue of the topic holds it")
+            self._note(
+                ONE_WAY_NOT_STORED, send, side, "a one-way message in its queue", "no queue of the topic holds it"
+            )
 
     def _was_well(self, side: SendView, ended_ns: int) -> bool:
         """
@@ -104,10 +128,10 @@ class Loss(CaseObserver):
         if self._clock is None or side.row is None or side.row.delay_level:
             return 0
         ended_ms = self._clock.wall_ms + (side.row.end_ns - self._clock.monotonic_ns) / NS_PER_MS
-        return sum(copy.store_timestamp_ms > ended_ms + LATE_MS for copy in side.copies or ())
+        return sum(copy.store_timestamp_ms > ended_ms + STORED_LATE_MS for copy in side.copies or ())
 
-    def _note(self, signature: str, send: AlignedSend, side: SendView, expected: str, observed: str) -> None:
-        self._collector.differ(NAME, signature, send, side, expected=expected, observed=observed)
+    def _note(self, signature: Signature, send: AlignedSend, side: SendView, expected: str, observed: str) -> None:
+        self._collector.differ(signature, send, side, expected=expected, observed=observed)
 
 
 def note_strays(arm: Arm, strays: Iterable[Stray], context: CaseContext) -> None:
@@ -117,8 +141,8 @@ def note_strays(arm: Arm, strays: Iterable[Stray], context: CaseContext) -> None
         since_ms = 0 if clock is None else stray.store_timestamp_ms - clock.wall_ms
         context.collector.note(
             DifferenceFact(
-                check=NAME,
-                signature=STRAY,
+                check=STRAY_MESSAGE.check,
+                signature=STRAY_MESSAGE.name,
                 arm=str(arm),
                 thread=0,
                 send=NO_SEND,
@@ -149,7 +173,7 @@ def evaluate(facts: CaseFacts) -> Evidence:
         standing, reason = Standing.INDECISIVE, f"no send of {silent[0]} was acknowledged"
     measures = (
         *counted(facts, "ghosts", NAME, Fate.GHOST),
-        *counted(facts, "stored-late", NAME, "stored-late"),
+        *counted(facts, STORED_LATE, NAME, STORED_LATE),
         *counted(facts, "foreign-messages", "foreign"),
         *(counted(facts, "one-way-stored", NAME, ONEWAY_STORED) if any(one_way.values()) else ()),
     )
@@ -163,3 +187,15 @@ def unread(facts: CaseFacts) -> tuple[Standing, str] | None:
         if facts.n("unread", arm=str(arm)):
             return Standing.INDECISIVE, f"what the brokers hold of {facts.subjects[arm]} was not read back"
     return None
+
+
+def _stored_late(sends: CalmSends) -> Mask:
+    return np.asarray(sends.stored_ms > sends.ended_ms + STORED_LATE_MS)
+
+
+CODE: SendCheck = CheckCode(
+    NAME,
+    observers=(Loss,),
+    evaluate=evaluate,
+    calm=(CalmCount(NAME, str(Fate.STORED)), CalmCount(NAME, STORED_LATE, times=_stored_late)),
+)

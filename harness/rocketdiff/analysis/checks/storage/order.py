@@ -9,8 +9,10 @@ clients) must also lie in one queue. Exact, never statistical; the brokers are t
 
 from dataclasses import dataclass
 
+from rocketdiff.analysis.checks.calm_counts import CalmCount
 from rocketdiff.analysis.checks.case_facts import CaseFacts, counted, standing_with
-from rocketdiff.analysis.checks.context import CaseContext, CaseObserver
+from rocketdiff.analysis.checks.check_code import CheckCode
+from rocketdiff.analysis.checks.context import CalmBefore, CaseContext, CaseObserver, SendCheck
 from rocketdiff.analysis.checks.storage.loss import unread
 from rocketdiff.analysis.send_view import Copy, SendView
 from rocketdiff.analysis.steps.aligned import AlignedSend
@@ -19,11 +21,9 @@ from rocketdiff.core.arm import Arm
 from rocketdiff.core.sends.outcome import Outcome
 from rocketdiff.core.sends.plan import SendKind, SendMode
 from rocketdiff.core.tables.fault import KILLS
+from rocketdiff.core.tables.signatures import GROUP_IN_TWO_QUEUES, STORED_BEFORE_AN_EARLIER_MESSAGE
 
 NAME = "order"
-REORDERED = "order.stored-before-an-earlier-message"
-SCATTERED = "order.group-in-two-queues"
-
 Lane = tuple[str, int, int, str, int]
 """Arm, thread, key, broker, queue."""
 
@@ -54,10 +54,12 @@ class Order(CaseObserver):
             if row.kind is SendKind.GROUP and self._is_route_whole:
                 self._require_one_queue(send, side, row.argument)
 
-    def tell(self, side: SendView, copy: Copy, last: tuple[int, int]) -> None:
-        """Set the last message (send, offset) before this copy in its lane, if not observed."""
-        if side.row is not None:
-            self._keep_highest(_lane(side, side.row.argument, copy), _Last(*last))
+    def calm_before(self, send: AlignedSend, calm: CalmBefore) -> None:
+        for side in send.sides if calm.has_lanes else ():
+            for copy in side.copies or () if side.row is not None else ():
+                last = calm.last_in_lane(side, copy)
+                if last is not None and side.row is not None:
+                    self._keep_highest(_lane(side, side.row.argument, copy), _Last(*last))
 
     def _require_one_queue(self, send: AlignedSend, side: SendView, group: int) -> None:
         """A proxy gives a group one queue while its route stays; a second queue means a message without its group."""
@@ -66,7 +68,7 @@ class Order(CaseObserver):
             if first != (copy.broker, copy.queue_id):
                 expected = f"group {group} in {first[0]} queue {first[1]}, as its first message"
                 observed = f"{copy.broker} queue {copy.queue_id}"
-                self._collector.differ(NAME, SCATTERED, send, side, expected=expected, observed=observed)
+                self._collector.differ(GROUP_IN_TWO_QUEUES, send, side, expected=expected, observed=observed)
 
     def _compare(self, send: AlignedSend, side: SendView, key: int, copy: Copy) -> None:
         lane = _lane(side, key, copy)
@@ -76,8 +78,7 @@ class Order(CaseObserver):
             if copy.queue_offset <= last.queue_offset:
                 place = f"{copy.broker} queue {copy.queue_id}"
                 self._collector.differ(
-                    NAME,
-                    REORDERED,
+                    STORED_BEFORE_AN_EARLIER_MESSAGE,
                     send,
                     side,
                     expected=f"key {key} in {place} after offset {last.queue_offset}, which send {last.send} has",
@@ -109,3 +110,11 @@ def _first_in_each_queue(side: SendView) -> tuple[Copy, ...]:
     for copy in side.copies or ():
         first.setdefault((copy.broker, copy.queue_id), copy)
     return tuple(first.values())
+
+
+CODE: SendCheck = CheckCode(
+    NAME,
+    observers=(Order,),
+    evaluate=evaluate,
+    calm=(CalmCount(NAME, "pair", lambda sends: sends.follows),),
+)

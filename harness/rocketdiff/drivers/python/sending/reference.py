@@ -37,7 +37,6 @@ from rocketmq_reference.rules.dialect import Dialect
 from rocketmq_reference.rules.queue_choice.selection import Selector, draw_past_last_broker
 from rocketmq_reference.rules.tape import RandomTape, Tape
 
-
 _WARM_ROUNDS = 2
 """The first round opens the connection to every broker, the second uses it."""
 _WARM_PLAIN_SENDS = 50

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from rocketdiff.core.records.sending import NEVER_CALLED_BACK, Attempt, Send
 from rocketdiff.core.sends.outcome import is_error_word, may_be
 from rocketdiff.core.sends.plan import SendKind
+from rocketdiff.core.tables.signatures import OTHER_CAUSE, OTHER_CLASS, OTHER_STATUS, STOPPED_EARLY, WENT_ON
 from rocketdiff.oracle.producer.difference import causes_alike, ends_alike, error_alike, expected_error
 from rocketdiff.oracle.producer.judgement import DifferenceKind, RuleDifference
 from rocketdiff.oracle.producer.sentences import end_text, finish_text
@@ -277,7 +278,7 @@ def _other_status(dialect: Dialect, send: Send, attempts: Sequence[Attempt]) -> 
         return None
     return RuleDifference(
         DifferenceKind.ERROR,
-        f"error.other-status/expected={answered[-1]}/seen={send.status}/{'first' if len(attempts) == 1 else 'retry'}",
+        OTHER_STATUS.text(f"expected={answered[-1]}/seen={send.status}/{'first' if len(attempts) == 1 else 'retry'}"),
         None,
         finish_text(Finish(Ending.RESULT, status=answered[-1])),
         end_text(send),
@@ -289,7 +290,7 @@ def _other_cause(send: Send, seen: int, finishes: Sequence[Finish]) -> RuleDiffe
     causes = sorted({finish.cause or "none" for finish in finishes})
     return RuleDifference(
         DifferenceKind.ERROR,
-        f"error.other-cause/expected={causes[0]}/seen={send.cause or 'none'}/{'first' if seen <= 1 else 'retry'}",
+        OTHER_CAUSE.text(f"expected={causes[0]}/seen={send.cause or 'none'}/{'first' if seen <= 1 else 'retry'}"),
         None,
         " or ".join(sorted({finish_text(finish) for finish in finishes})),
         end_text(send) + (f", because of a {send.cause}" if send.cause else ", without a cause"),
@@ -307,16 +308,16 @@ def _difference(send: Send, seen: int, ends: tuple[_End, ...]) -> RuleDifference
         expected = expected_error(finish, send.error) or "none"
         return RuleDifference(
             DifferenceKind.ERROR,
-            f"error.other-class/expected={expected}/seen={send.error or 'none'}/{place}",
+            OTHER_CLASS.text(f"expected={expected}/seen={send.error or 'none'}/{place}"),
             None,
             finish_text(finish),
             end_text(send),
             {"expected": [finish.error, finish.code, finish.status], "observed": [send.error, send.code, send.status]},
         )
     if here:
-        name, expected = f"attempts.stopped-early/{place}", f"another attempt after {seen}"
+        name, expected = STOPPED_EARLY.text(place), f"another attempt after {seen}"
     else:
         most = max((end.attempts for end in ends), default=0)
-        name, expected = f"attempts.went-on/{place}", f"the send over after {most} attempt{'' if most == 1 else 's'}"
+        name, expected = WENT_ON.text(place), f"the send over after {most} attempt{'' if most == 1 else 's'}"
     detail: dict[str, object] = {"attempts": seen, "error": send.error}
     return RuleDifference(DifferenceKind.ATTEMPTS, name, seen - 1, expected, end_text(send), detail)

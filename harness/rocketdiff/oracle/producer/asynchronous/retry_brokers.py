@@ -11,12 +11,13 @@ from itertools import pairwise
 
 from rocketdiff.core.records.sending import Attempt, Send
 from rocketdiff.core.sends.plan import SendKind
+from rocketdiff.core.tables.signatures import LEFT_ITS_QUEUE, RETURNED_TO_FAILED_BROKER
 from rocketdiff.oracle.producer.asynchronous.ends import Troubled
 from rocketdiff.oracle.producer.judgement import DifferenceKind, RuleDifference
 from rocketdiff.oracle.producer.replay import Replay
 
-RETURNED = "retry.returned-to-failed-broker/retry"
-LEFT = "retry.left-its-queue/retry"
+RETURNED = RETURNED_TO_FAILED_BROKER.text("retry")
+LEFT = LEFT_ITS_QUEUE.text("retry")
 
 
 def retry_broker_difference(replay: Replay, send: Send, troubled: Troubled) -> RuleDifference | None:

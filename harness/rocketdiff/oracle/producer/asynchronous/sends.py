@@ -13,6 +13,7 @@ from rocketdiff.core.records.sending import NEVER_CALLED_BACK, Send
 from rocketdiff.core.sends.knowable import Sending, unknown
 from rocketdiff.core.sends.outcome import may_be
 from rocketdiff.core.tables.checks import Aspect
+from rocketdiff.core.tables.signatures import STOPPED_EARLY
 from rocketdiff.core.units import NS_PER_MS
 from rocketdiff.oracle.producer.asynchronous.ends import Troubled, async_difference
 from rocketdiff.oracle.producer.asynchronous.retry_brokers import retry_broker_difference
@@ -28,7 +29,7 @@ _POOL = 1_000_000
 _ROUNDING_MS = 5
 """Two clocks, each read in whole milliseconds."""
 
-_NEVER_BEGAN = "attempts.stopped-early/first"
+_NEVER_BEGAN = STOPPED_EARLY.text("first")
 _NO_ADDRESS = "MQClientException"
 _WITHOUT_TIME = ("RemotingTooMuchRequestException", _NO_ADDRESS)
 

@@ -12,18 +12,17 @@ than the baseline is not cleared.
 from collections.abc import Mapping
 
 from rocketdiff.analysis.checks.case_facts import CaseFacts, counted, standing_with
-from rocketdiff.analysis.checks.context import CaseContext, CaseObserver
+from rocketdiff.analysis.checks.check_code import CheckCode
+from rocketdiff.analysis.checks.context import CaseContext, CaseObserver, SendCheck
 from rocketdiff.analysis.send_view import SendView
 from rocketdiff.analysis.steps.aligned import AlignedSend
 from rocketdiff.core.answers.evidence import Evidence, Standing
 from rocketdiff.core.answers.verdict import Measure
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.records.sending import NEVER_CALLED_BACK, Send
+from rocketdiff.core.tables.signatures import CALLED_MORE_THAN_ONCE, NEVER_CALLED, Signature
 
 NAME = "callbacks"
-NEVER = "callbacks.never-called"
-TWICE = "callbacks.called-more-than-once"
-
 EXCUSED = "callbacks.excused"
 """Tally of missing callbacks that the rules allow."""
 
@@ -41,7 +40,7 @@ class Callbacks(CaseObserver):
 
     def __init__(self, context: CaseContext) -> None:
         super().__init__(context)
-        self._habits = context.habits
+        self._habits = context.rulebook.habits
 
     def observe(self, send: AlignedSend) -> None:
         for side in send.sides:
@@ -57,12 +56,12 @@ class Callbacks(CaseObserver):
                 self._collector.count(EXCUSED, str(side.arm), str(side.phase), "never")
             else:
                 late = f", and {callbacks} times after it" if callbacks else ""
-                self._note(NEVER, send, side, f"the callback was not called within the limit{late}")
+                self._note(NEVER_CALLED, send, side, f"the callback was not called within the limit{late}")
         if key == "more" and callbacks > (self._habits.most_callbacks if _came_too_late(row) else 1):
-            self._note(TWICE, send, side, f"the callback was called {callbacks} times")
+            self._note(CALLED_MORE_THAN_ONCE, send, side, f"the callback was called {callbacks} times")
 
-    def _note(self, signature: str, send: AlignedSend, side: SendView, observed: str) -> None:
-        self._collector.differ(NAME, signature, send, side, expected="one call of the callback", observed=observed)
+    def _note(self, signature: Signature, send: AlignedSend, side: SendView, observed: str) -> None:
+        self._collector.differ(signature, send, side, expected="one call of the callback", observed=observed)
 
 
 def evaluate(facts: CaseFacts) -> Evidence:
@@ -93,3 +92,6 @@ def _came_too_late(row: Send) -> bool:
 def _is_too_much(excused: Mapping[Arm, int], seen: Mapping[Arm, int]) -> bool:
     share = {arm: excused[arm] / seen[arm] for arm in Arm}
     return share[Arm.CANDIDATE] > max(EXCUSED_BOUND, 2 * share[Arm.BASELINE])
+
+
+CODE: SendCheck = CheckCode(NAME, observers=(Callbacks,), evaluate=evaluate)

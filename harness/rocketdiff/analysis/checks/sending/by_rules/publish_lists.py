@@ -11,14 +11,25 @@ from collections.abc import Iterable
 from itertools import groupby
 
 from rocketdiff.analysis.case_trace import CaseTrace
-from rocketdiff.analysis.checks.sending.by_rules.queue_choice import NAME
+from rocketdiff.analysis.checks.context import CaseObserver
 from rocketdiff.analysis.fact_collector import FactCollector
 from rocketdiff.analysis.facts import DifferenceFact
+from rocketdiff.analysis.steps.aligned import AlignedSend
 from rocketdiff.core.answers.verdict import NO_SEND
 from rocketdiff.core.arm import Arm
+from rocketdiff.core.tables.signatures import OTHER_PUBLISH_LIST
 
-OTHER_LIST = "queue.other-publish-list"
 PublishList = tuple[tuple[str, int], ...]
+
+
+class PublishLists(CaseObserver):
+    """Compares the lists, which are in the trace beside the sends."""
+
+    def observe(self, send: AlignedSend) -> None:
+        """A send says nothing about the list."""
+
+    def finish(self) -> None:
+        compare_publish_lists(self._context.trace, self._collector)
 
 
 def compare_publish_lists(trace: CaseTrace, collector: FactCollector) -> None:
@@ -43,8 +54,8 @@ def _full_list(trace: CaseTrace) -> PublishList:
 
 def _difference(arm: Arm, expected: PublishList, observed: PublishList, *, at_ns: int) -> DifferenceFact:
     return DifferenceFact(
-        check=NAME,
-        signature=("rules/" if arm is Arm.BASELINE else "") + OTHER_LIST,
+        check=OTHER_PUBLISH_LIST.check,
+        signature=OTHER_PUBLISH_LIST.text(of_rules=arm is Arm.BASELINE),
         arm=str(arm),
         thread=0,
         send=NO_SEND,

@@ -12,6 +12,7 @@ from rocketdiff.core.answers.evidence import Evidence, Standing
 from rocketdiff.core.answers.verdict import Measure, Severity
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.tables.fault import NOT_MET_BY_SENDS
+from rocketdiff.core.tables.signatures import SIGNATURES, without_place
 from rocketdiff.oracle.producer.judgement import DifferenceKind
 
 RULES = "rules"
@@ -39,16 +40,17 @@ def note_differences(
         if judgement is None or judgement.difference is None or judgement.difference.kind != KIND_OF_CHECK[check]:
             continue
         found = judgement.difference
-        prefix = "rules/" if side.arm is Arm.BASELINE else ""
+        name, place = without_place(found.signature)
         collector.differ(
-            check,
-            prefix + found.signature,
+            SIGNATURES[name],
             send,
             side,
             expected=found.expected,
             observed=found.observed + remark(side, found.attempt),
             attempt=found.attempt,
             rules=found.detail,
+            place=place,
+            of_rules=side.arm is Arm.BASELINE,
         )
 
 

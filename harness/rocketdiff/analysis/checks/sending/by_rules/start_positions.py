@@ -14,12 +14,13 @@ from rocketdiff.analysis.case_trace import CaseTrace
 from rocketdiff.analysis.checks.case_facts import CaseFacts
 from rocketdiff.analysis.checks.context import CaseContext, CaseObserver
 from rocketdiff.analysis.checks.pairing import pools_by_pair
-from rocketdiff.analysis.checks.sending.by_rules.queue_choice import NAME
 from rocketdiff.analysis.send_view import SendView
 from rocketdiff.analysis.steps.aligned import AlignedSend
+from rocketdiff.analysis.steps.fault_windows import first_fault_ns
 from rocketdiff.core.answers.evidence import Concentration, Evidence, Standing
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.sends.plan import SendKind, SendMode
+from rocketdiff.core.tables.signatures import BEGINS_ALIKE
 
 STARTS, TOGETHER = "queue-choice.starts", "queue-choice.starts-together"
 """
@@ -40,10 +41,10 @@ Layout = tuple[int, int]
 class StartPositions(CaseObserver):
     """Counts where each thread of both arms began."""
 
-    def __init__(self, context: CaseContext, trace: CaseTrace) -> None:
+    def __init__(self, context: CaseContext) -> None:
         super().__init__(context)
-        self._layout = _layout(trace)
-        self._calm_ns = min((fault.inject_ns for fault in context.times.faults), default=None)
+        self._layout = _layout(context.trace)
+        self._calm_ns = first_fault_ns(context.times.faults)
         self._begun: dict[Arm, dict[int, tuple[str, int] | None]] = {arm: {} for arm in Arm}
 
     def observe(self, send: AlignedSend) -> None:
@@ -96,7 +97,7 @@ def _pool(pair: str, pool: Sequence[CaseFacts]) -> Iterator[Evidence]:
         yield Evidence(
             runs=tuple(sorted({facts.run for facts in pool})),
             case=f"pooled/starts/{pair}",
-            check=NAME,
+            check=BEGINS_ALIKE.check,
             standing=Standing.DECISIVE,
             decisions=max(count.candidate_total for count in counts),
             counts=counts,
@@ -127,9 +128,7 @@ def _concentration(name: str, fallen: Mapping[Arm, Counter[str]], chance: float,
     where, most = _most(fallen[Arm.CANDIDATE])
     _, most_of_baseline = _most(fallen[Arm.BASELINE])
     totals = [fallen[arm].total() for arm in (Arm.BASELINE, Arm.CANDIDATE)]
-    return Concentration(
-        f"queue.begins-alike/{name}", where, chance, places, most_of_baseline, totals[0], most, totals[1]
-    )
+    return Concentration(BEGINS_ALIKE.text(name), where, chance, places, most_of_baseline, totals[0], most, totals[1])
 
 
 def _starts(pool: Sequence[CaseFacts], arm: Arm) -> dict[str, Counter[str]]:

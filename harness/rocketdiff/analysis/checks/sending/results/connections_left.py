@@ -14,13 +14,20 @@ from rocketdiff.analysis.checks.case_facts import CaseFacts
 from rocketdiff.analysis.checks.context import CaseContext, CaseObserver
 from rocketdiff.analysis.checks.sending.results.outcomes import CALM, FAILED, NAME, RETRIED
 from rocketdiff.analysis.steps.aligned import AlignedSend
+from rocketdiff.analysis.steps.fault_windows import first_fault_ns
 from rocketdiff.core.answers.evidence import PairedCounts
 from rocketdiff.core.answers.verdict import NO_SEND, Divergence, Example, Measure
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.tables.fault import KILLS, FaultKind
+from rocketdiff.core.tables.signatures import (
+    CONNECTIONS_AT_ONCE,
+    CONNECTIONS_LEFT_OPEN,
+    CONNECTIONS_MADE_ANEW,
+    Signature,
+)
 
-LEFT_OPEN, AT_ONCE, MADE_ANEW = "connections-left-open", "connections-at-once", "connections-made-anew"
-"""Parts of a signature, after ``outcomes.`` and before the kind of server."""
+LEFT_OPEN = "connections-left-open"
+"""Name of the counts over all cases; their signature says more or less often."""
 
 BY_RULE = "outcomes.connections"
 """Tally of failed attempts that may each leave a connection open by rule, by broker."""
@@ -61,9 +68,9 @@ Held = Callable[[CaseFacts, Arm], Counter[str] | None]
 class LeftByRule(CaseObserver):
     """Counts failed attempts that may leave a connection open by the release's rules; counts nothing if those are unknown."""
 
-    def __init__(self, context: CaseContext, may_leave_open: Callable[[str | None], bool] | None) -> None:
+    def __init__(self, context: CaseContext) -> None:
         super().__init__(context)
-        self._may_leave_open = may_leave_open
+        self._may_leave_open = context.rulebook.may_leave_open
 
     def observe(self, send: AlignedSend) -> None:
         if self._may_leave_open is None:
@@ -118,9 +125,9 @@ def _too_many(facts: CaseFacts) -> Iterator[Divergence]:
     if not _are_rules_known(facts):
         return
     left = _beyond(facts, _at_rest, SPARE)
-    yield from _told(facts, LEFT_OPEN, left, "rest", "at rest, when every fault was over,")
+    yield from _told(facts, CONNECTIONS_LEFT_OPEN, left, "rest", "at rest, when every fault was over,")
     most = {server: counts for server, counts in _beyond(facts, _at_most, SPARE_AT_ONCE).items() if server not in left}
-    yield from _told(facts, AT_ONCE, most, "any", "at any moment")
+    yield from _told(facts, CONNECTIONS_AT_ONCE, most, "any", "at any moment")
 
 
 def _beyond(facts: CaseFacts, held_by: Held, spare: int) -> dict[str, tuple[int, int, int]]:
@@ -138,12 +145,12 @@ def _beyond(facts: CaseFacts, held_by: Held, spare: int) -> dict[str, tuple[int,
 
 
 def _told(
-    facts: CaseFacts, what: str, beyond: Mapping[str, tuple[int, int, int]], phase: str, when: str
+    facts: CaseFacts, signature: Signature, beyond: Mapping[str, tuple[int, int, int]], phase: str, when: str
 ) -> Iterator[Divergence]:
     for kind, servers in _by_kind(beyond):
         yield _divergence(
             facts,
-            f"{what}/{kind}",
+            signature.text(kind),
             sum(beyond[server][1] for server in servers),
             phase,
             f"{when} no more connections than before the first send, and at most "
@@ -173,7 +180,7 @@ def _made_anew(facts: CaseFacts) -> Iterator[Divergence]:
     for kind, servers in _by_kind(beyond):
         yield _divergence(
             facts,
-            f"{MADE_ANEW}/{kind}",
+            CONNECTIONS_MADE_ANEW.text(kind),
             sum(beyond[server] for server in servers),
             "calm",
             "a connection that is kept: before any fault at most "
@@ -182,9 +189,9 @@ def _made_anew(facts: CaseFacts) -> Iterator[Divergence]:
         )
 
 
-def _divergence(facts: CaseFacts, what: str, count: int, phase: str, expected: str, observed: str) -> Divergence:
+def _divergence(facts: CaseFacts, signature: str, count: int, phase: str, expected: str, observed: str) -> Divergence:
     example = Example(NO_SEND, 0, None, phase, expected, observed)
-    return Divergence(f"{NAME}.{what}", facts.subjects[Arm.CANDIDATE], count, example)
+    return Divergence(signature, facts.subjects[Arm.CANDIDATE], count, example)
 
 
 def _by_kind(servers: Iterable[str]) -> Iterator[tuple[str, list[str]]]:
@@ -234,7 +241,7 @@ def _at_most(facts: CaseFacts, arm: Arm) -> Counter[str] | None:
 def _anew_in_calm(facts: CaseFacts, arm: Arm) -> Counter[str] | None:
     """By server, connections first seen after the start and before the first fault."""
     samples = facts.entry.connections.get(arm, ())
-    calm_ns = min((fault.inject_ns for fault in facts.faults), default=None)
+    calm_ns = first_fault_ns(facts.faults)
     calm = [sample for sample in samples[1:] if calm_ns is None or sample.at_ns < calm_ns]
     if not samples or any(sample.held is None for sample in (samples[0], *calm)):
         return None

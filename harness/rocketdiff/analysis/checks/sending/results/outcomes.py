@@ -17,26 +17,28 @@ the candidate's, the case is indecisive.
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from rocketdiff.analysis.checks.context import CaseContext, CaseObserver
 from rocketdiff.analysis.checks.sending.results.slower_sends import SlowerSends
 from rocketdiff.analysis.send_view import SendView
 from rocketdiff.analysis.steps.aligned import AlignedSend
-from rocketdiff.analysis.steps.causes import Cause, Causes
-from rocketdiff.analysis.steps.fault_reach import FaultPeriods
+from rocketdiff.analysis.steps.causes import Cause
+from rocketdiff.analysis.steps.fault_windows import FaultPeriods, outlasts
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.records.sending import NEVER_CALLED_BACK, UNSEEN_ROUTE, Attempt, Send
 from rocketdiff.core.sends.outcome import Outcome, class_of, is_stored_with_reserve, may_be
 from rocketdiff.core.sends.plan import SendMode
 from rocketdiff.core.tables.fault import OF_SLAVES, TAKE_A_SERVER, FaultKind, FaultRecord
+from rocketdiff.core.tables.signatures import (
+    ACKNOWLEDGED_BY_A_STOPPED_BROKER,
+    ACKNOWLEDGED_WITHOUT_ITS_SLAVE,
+    FAILED_WITHOUT_CAUSE,
+    Signature,
+)
 from rocketdiff.core.tables.topology import master_of, topology_named
 
 NAME = "outcomes"
-WITHOUT_CAUSE = "outcomes.failed-without-cause"
-STOPPED = "outcomes.acknowledged-by-a-stopped-broker"
-WITHOUT_SLAVE = "outcomes.acknowledged-without-its-slave"
-
 MORE = "outcomes.more"
 """Tally of time units in which an arm had more than the other."""
 
@@ -54,7 +56,7 @@ Sends that fail while the machine stalls share one cause and count once. A stall
 it breaks the guard ``awake-machine``.
 """
 
-APART_NS = 50_000_000
+FAILURES_APART_NS = 50_000_000
 """Sends due this long after the last failed one fail independently: those in between got through."""
 
 FAILED, TWICE, RESERVED, RETRIED = "failed", "stored-twice", "stored-with-a-reserve", "failed-at-first"
@@ -74,9 +76,9 @@ SETTLED_NS = 50_000_000
 class Outcomes(CaseObserver):
     """Notes unexplained failures and impossible acknowledgements; counts what happened to each arm, by time unit."""
 
-    def __init__(self, context: CaseContext, causes: Mapping[Arm, Causes]) -> None:
+    def __init__(self, context: CaseContext) -> None:
         super().__init__(context)
-        self._causes = causes
+        self._causes = {arm: context.rulebook.causes(context.trace, arm) for arm in Arm}
         faults = context.times.faults
         self._stops: defaultdict[str, list[FaultRecord]] = defaultdict(list)
         for fault in faults:
@@ -122,12 +124,13 @@ class Outcomes(CaseObserver):
             if cause is Cause.NONE and not _ended_so(other, attempt, end):
                 where = "" if attempt is None else f" at {side.attempts[attempt].broker}"
                 self._differ(
-                    f"{WITHOUT_CAUSE}/{end}",
+                    FAILED_WITHOUT_CAUSE,
                     send,
                     side,
                     "an answer: no known fault, closed connection or load explains this failure",
                     f"{'no attempt' if attempt is None else f'attempt {attempt}'}{where}, and {end}",
                     attempt,
+                    place=end,
                 )
                 return
 
@@ -173,7 +176,7 @@ class Outcomes(CaseObserver):
             word = fault.kind.traits.during
             took_ms = (attempt.end_ns - attempt.start_ns) // 1_000_000
             self._differ(
-                STOPPED,
+                ACKNOWLEDGED_BY_A_STOPPED_BROKER,
                 send,
                 side,
                 f"no answer from {attempt.broker}, which was {word} from before the request until after the answer",
@@ -192,7 +195,7 @@ class Outcomes(CaseObserver):
             )
             if fault is not None and attempt.error is None and attempt.status == "SEND_OK":
                 self._differ(
-                    WITHOUT_SLAVE,
+                    ACKNOWLEDGED_WITHOUT_ITS_SLAVE,
                     send,
                     side,
                     f"a status other than SEND_OK: {fault.node} was paused or gone from before the request until after the answer",
@@ -237,11 +240,26 @@ class Outcomes(CaseObserver):
                     self._calm[what, arm].append(row.due_ns)
 
     def _differ(
-        self, signature: str, send: AlignedSend, side: SendView, expected: str, observed: str, attempt: int | None
+        self,
+        signature: Signature,
+        send: AlignedSend,
+        side: SendView,
+        expected: str,
+        observed: str,
+        attempt: int | None,
+        *,
+        place: str = "",
     ) -> None:
-        prefix = "rules/" if side.arm is Arm.BASELINE else ""
+        of_rules = side.arm is Arm.BASELINE
         self._collector.differ(
-            NAME, prefix + signature, send, side, expected=expected, observed=observed, attempt=attempt
+            signature,
+            send,
+            side,
+            expected=expected,
+            observed=observed,
+            attempt=attempt,
+            place=place,
+            of_rules=of_rules,
         )
 
 
@@ -249,7 +267,7 @@ def _moments(due: Sequence[int]) -> int:
     last = began = -MOMENT_NS
     moments = 0
     for due_ns in sorted(due):
-        if due_ns - last >= APART_NS or due_ns - began >= MOMENT_NS:
+        if due_ns - last >= FAILURES_APART_NS or due_ns - began >= MOMENT_NS:
             began = due_ns
             moments += 1
         last = due_ns
@@ -272,16 +290,14 @@ def _ended_so(other: SendView | None, attempt: int | None, end: str) -> bool:
 
 
 def _was_down(fault: FaultRecord, attempt: Attempt) -> bool:
-    is_begun = attempt.start_ns >= fault.injected_ns + SETTLED_NS
-    return is_begun and (fault.heal_ns is None or attempt.end_ns <= fault.heal_ns)
+    return outlasts(fault, fault.injected_ns + SETTLED_NS, attempt.start_ns, attempt.end_ns)
 
 
 def _keeps_waiting(fault: FaultRecord, attempt: Attempt) -> bool:
     """True if the attempt's broker waited in vain for a slave, or a disk, during all of the attempt."""
-    if master_of(fault.node) != attempt.broker:
+    if master_of(fault.node) != attempt.broker or fault.proven_ns is None:
         return False
-    is_shown = fault.proven_ns is not None and attempt.start_ns >= fault.proven_ns
-    return is_shown and (fault.heal_ns is None or attempt.end_ns <= fault.heal_ns)
+    return outlasts(fault, fault.proven_ns, attempt.start_ns, attempt.end_ns)
 
 
 def _befell(side: SendView, row: Send) -> Iterator[str]:

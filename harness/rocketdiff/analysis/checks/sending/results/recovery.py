@@ -12,17 +12,15 @@ from dataclasses import dataclass
 
 from rocketdiff.analysis.checks.case_facts import CaseFacts
 from rocketdiff.analysis.checks.context import CaseContext, CaseObserver
-from rocketdiff.analysis.checks.sending.results.outcomes import NAME
 from rocketdiff.analysis.steps.aligned import AlignedSend
 from rocketdiff.core.answers.verdict import Measure
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.sends.outcome import Outcome
 from rocketdiff.core.sends.plan import SendMode
 from rocketdiff.core.tables.fault import OF_PROXIES, FaultRecord
+from rocketdiff.core.tables.signatures import RECOVERED_LATE
 from rocketdiff.core.tables.topology import topology_named
 from rocketdiff.core.units import NS_PER_MS
-
-LATE = "outcomes.recovered-late"
 
 WITHOUT_SUCCESS = "outcomes.without-success"
 """Tally of the longest times without a success; its totals are milliseconds."""
@@ -92,10 +90,10 @@ class Recovery(CaseObserver):
         )
         end = ", to the end of the case" if late.is_open else ""
         self._collector.differ(
-            NAME,
-            f"{LATE}/{fault.kind}",
+            RECOVERED_LATE,
             late.send,
             side,
+            place=str(fault.kind),
             expected=f"no more than {allowed_ns / 1e9:,.1f} s without a success after {since}: baseline's"
             f" {usual.lasted_ns / 1e9:,.1f} s, one timeout, and one wait of gRPC's backoff",
             observed=f"{late.lasted_ns / 1e9:,.1f} s without a success{end}",

@@ -1,0 +1,281 @@
+"""
+Signatures: every way in which a client can differ in a send, in what is stored, or in how often something happens.
+
+Titles of reports, their order, and the table of ``reports/README.md`` are made from this table. Not in it: breaches of the
+line protocol (``subjects/README.md``), and statistical differences, which have the name of their sample.
+"""
+
+from dataclasses import dataclass
+
+from rocketdiff.core.tables.checks import CHECKS, Concern
+
+OF_RULES = "rules/"
+"""Prefix of a signature of the baseline: our rules do not explain the client they were written from."""
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """
+    One kind of difference.
+
+    name: stable over seeds, times, queues and brokers; ledgers and searches use it. check: whose question it answers.
+    sentence: a title with ``{subject}`` and ``{baseline}``, without a full stop. concern: if other than the check's.
+    place: what a further part of the text names; empty if there is none, or only the attempt.
+    """
+
+    name: str
+    check: str
+    sentence: str
+    concern: Concern | None = None
+    place: str = ""
+
+    @property
+    def ranked(self) -> Concern:
+        """Its importance to the owner of a producer."""
+        return CHECKS[self.check].concern if self.concern is None else self.concern
+
+    def text(self, place: str = "", *, of_rules: bool = False) -> str:
+        """Return the full text of a divergence. place: further part; of_rules: about the baseline."""
+        return f"{OF_RULES if of_rules else ''}{self.name}{'/' if place else ''}{place}"
+
+
+OUT_OF_TURN = Signature(
+    "queue.out-of-turn", "queue-choice", "{subject} takes a queue other than the one whose turn it is"
+)
+MUTATED_LIST = Signature(
+    "queue.mutated-list",
+    "queue-choice",
+    "{subject} and {baseline} no longer agree on the list of queues: one of them has rewritten its own",
+)
+OTHER_PUBLISH_LIST = Signature(
+    "queue.other-publish-list", "queue-choice", "{subject} publishes to another list of queues"
+)
+BEGINS_ALIKE = Signature(
+    "queue.begins-alike",
+    "queue-choice",
+    "threads of {subject} begin at one place far too often to be random",
+    place="LEVEL",
+)
+RESULT_NAMES_OTHER_QUEUE = Signature(
+    "queue.result-names-other-queue",
+    "queue-choice",
+    "the result that {subject} returns names a queue other than the one it sent to",
+)
+RETURNED_TO_FAILED_BROKER = Signature(
+    "retry.returned-to-failed-broker",
+    "queue-choice",
+    "{subject} retries on the broker that has just failed",
+    concern=Concern.BROKERS,
+)
+LEFT_ITS_QUEUE = Signature(
+    "retry.left-its-queue",
+    "queue-choice",
+    "{subject} retries an ordered send at another queue",
+    concern=Concern.BROKERS,
+)
+QUEUE_OR_OFFSET_WRONG = Signature(
+    "witness.queue-or-offset-wrong", "queue-choice", "a message of {subject} is not stored where its result says"
+)
+USED_AVOIDED_BROKER = Signature(
+    "avoidance.used-avoided-broker", "avoidance", "{subject} is back at a broker that {baseline} would still avoid"
+)
+STAYED_AWAY_FROM_AVAILABLE_BROKER = Signature(
+    "avoidance.stayed-away-from-available-broker",
+    "avoidance",
+    "{subject} still avoids a broker that {baseline} would use again",
+)
+WENT_ON = Signature("attempts.went-on", "attempts", "{subject} makes one more attempt than {baseline} would")
+STOPPED_EARLY = Signature("attempts.stopped-early", "attempts", "{subject} gives up where {baseline} would try again")
+GAVE_UP_BEFORE_TIMEOUT = Signature(
+    "attempts.gave-up-before-timeout", "attempts", "{subject} gives up before its timeout"
+)
+OUTLASTED_TIMEOUT = Signature("attempts.outlasted-timeout", "attempts", "{subject} waits longer than its timeout")
+CALL_HELD_UP = Signature(
+    "attempts.call-held-up",
+    "attempts",
+    "a call of {subject} that does not wait for an answer returns much later than {baseline}'s",
+    place="MODE",
+)
+WAITED_FOR_AN_ANSWER = Signature(
+    "attempts.waited-for-an-answer", "attempts", "{subject} waits for an answer to a one-way send"
+)
+WENT_ON_AFTER_SUCCESS = Signature(
+    "attempts.went-on-after-success", "attempts", "{subject} sends a message again that was acknowledged"
+)
+TOO_MANY = Signature("attempts.too-many", "attempts", "{subject} makes more attempts than configured")
+GAVE_UP_EARLY = Signature(
+    "attempts.gave-up-early", "attempts", "{subject} gives up before it has made as many attempts as configured"
+)
+NONE_FOR_A_MESSAGE_SAID_TO_BE_SENT = Signature(
+    "attempts.none-for-a-message-said-to-be-sent", "attempts", "{subject} reports a message as sent that it never sent"
+)
+SUCCESS_THOUGH_EVERY_ATTEMPT_FAILED = Signature(
+    "error.success-though-every-attempt-failed", "error-kind", "{subject} reports success though every attempt failed"
+)
+FAILURE_THOUGH_AN_ATTEMPT_SUCCEEDED = Signature(
+    "error.failure-though-an-attempt-succeeded", "error-kind", "{subject} reports a failure though an attempt succeeded"
+)
+OTHER_CLASS = Signature(
+    "error.other-class",
+    "error-kind",
+    "{subject} throws a different exception than {baseline}",
+    place="expected=…/seen=…",
+)
+OTHER_CAUSE = Signature(
+    "error.other-cause",
+    "error-kind",
+    "an exception of {subject} has a different cause than {baseline}'s",
+    place="expected=…/seen=…",
+)
+OTHER_CODE = Signature(
+    "error.other-code", "error-kind", "{subject} fails with a different code than {baseline}", place="expected=…/seen=…"
+)
+OTHER_STATUS = Signature(
+    "error.other-status",
+    "error-kind",
+    "{subject} returns a different status than {baseline}",
+    place="expected=…/seen=…",
+)
+RESULT_INCOMPLETE = Signature("error.result-incomplete", "error-kind", "{subject} returns a result without a status")
+FAILOVER_CAUSE_DIFFERS = Signature(
+    "failover-time.failover-cause-differs", "failover-time", "only one of the two fails over while a broker is paused"
+)
+ACKNOWLEDGED_NOT_STORED = Signature(
+    "loss.acknowledged-not-stored", "loss", "a message that {subject} acknowledged is stored nowhere"
+)
+ONE_WAY_NOT_STORED = Signature("loss.one-way-not-stored", "loss", "a one-way message of {subject} is stored nowhere")
+BODY_DAMAGED = Signature("loss.body-damaged", "loss", "a message of {subject} is stored damaged")
+STORED_AFTER_ITS_ACKNOWLEDGEMENT = Signature(
+    "loss.stored-after-its-acknowledgement", "loss", "{subject} acknowledges a message before it is stored"
+)
+STRAY_MESSAGE = Signature("loss.stray-message", "loss", "the topic of {subject} has a message that was never sent")
+STORED_MORE_THAN_ATTEMPTED = Signature(
+    "duplication.stored-more-than-attempted",
+    "duplication",
+    "a message of {subject} is stored more often than it was sent",
+)
+STORED_ELSEWHERE_THAN_CLAIMED = Signature(
+    "duplication.stored-elsewhere-than-claimed",
+    "duplication",
+    "a message of {subject} is stored where it was never sent",
+)
+PROPERTY_MISSING = Signature(
+    "content.property-missing", "content", "messages of {subject} lack a property", place="NAME"
+)
+PROPERTY_CHANGED = Signature(
+    "content.property-changed", "content", "messages of {subject} carry a property with another value", place="NAME"
+)
+PROPERTY_ADDED = Signature(
+    "content.property-added", "content", "messages of {subject} carry a property that was not requested", place="NAME"
+)
+PROPERTY_DIFFERS = Signature(
+    "content.property-differs",
+    "content",
+    "messages of {subject} carry a different value of a property than those of {baseline}",
+    place="NAME",
+)
+BODY_CHANGED = Signature(
+    "content.body-changed", "content", "messages of {subject} have a different body than requested"
+)
+FLAG_DIFFERS = Signature(
+    "content.flag-differs", "content", "messages of {subject} have a different flag than those of {baseline}"
+)
+BORN_AFTER_ITS_CALL = Signature(
+    "content.born-after-its-call", "content", "a message of {subject} is born after its call"
+)
+BORN_BEFORE_ITS_CALL = Signature(
+    "content.born-before-its-call", "content", "a message of {subject} is born before its call"
+)
+KEY_DIFFERS_BETWEEN_COPIES = Signature(
+    "content.key-differs-between-copies",
+    "content",
+    "copies of one message of {subject} have several unique keys",
+    place="UNIQ_KEY",
+)
+KEY_USED_BEFORE = Signature(
+    "content.key-used-before", "content", "two messages of {subject} have one unique key", place="UNIQ_KEY"
+)
+SYS_FLAG_DIFFERS = Signature(
+    "content.sys-flag-differs", "content", "messages of {subject} have a different system flag than those of {baseline}"
+)
+FAILED_WITHOUT_CAUSE = Signature(
+    "outcomes.failed-without-cause", "outcomes", "sends of {subject} fail where nothing was wrong", place="END"
+)
+ACKNOWLEDGED_BY_A_STOPPED_BROKER = Signature(
+    "outcomes.acknowledged-by-a-stopped-broker",
+    "outcomes",
+    "{subject} reports that a broker stored a message while it was stopped",
+)
+ACKNOWLEDGED_WITHOUT_ITS_SLAVE = Signature(
+    "outcomes.acknowledged-without-its-slave",
+    "outcomes",
+    "{subject} returns SEND_OK where the slave cannot have the message",
+)
+RECOVERED_LATE = Signature(
+    "outcomes.recovered-late",
+    "outcomes",
+    "sends of {subject} fail for long after a proxy is back, or while another proxy is available",
+    place="FAULT",
+)
+CONNECTIONS_LEFT_OPEN = Signature(
+    "outcomes.connections-left-open",
+    "outcomes",
+    "{subject} leaves connections open that {baseline} would not",
+    place="SERVER",
+)
+CONNECTIONS_AT_ONCE = Signature(
+    "outcomes.connections-at-once", "outcomes", "{subject} holds many connections at once", place="SERVER"
+)
+CONNECTIONS_MADE_ANEW = Signature(
+    "outcomes.connections-made-anew",
+    "outcomes",
+    "{subject} keeps opening new connections where nothing is wrong",
+    place="SERVER",
+)
+MORE_OFTEN = Signature(
+    "outcomes.more-often",
+    "outcomes",
+    "an outcome is more frequent for sends of {subject} than for those of {baseline}",
+    place="WHAT",
+)
+LESS_OFTEN = Signature(
+    "outcomes.less-often",
+    "outcomes",
+    "an outcome is less frequent for sends of {subject} than for those of {baseline}",
+    place="WHAT",
+)
+GROUP_IN_TWO_QUEUES = Signature(
+    "order.group-in-two-queues", "order", "messages of a group from {subject} are stored in two queues"
+)
+STORED_BEFORE_AN_EARLIER_MESSAGE = Signature(
+    "order.stored-before-an-earlier-message", "order", "messages of a key from {subject} are stored out of order"
+)
+NEVER_CALLED = Signature("callbacks.never-called", "callbacks", "{subject} never calls a callback")
+CALLED_MORE_THAN_ONCE = Signature(
+    "callbacks.called-more-than-once", "callbacks", "{subject} calls a callback more than once"
+)
+NOT_KEPT_BACK = Signature("delay.not-kept-back", "delay", "a delayed message of {subject} is not kept back")
+OTHER_LEVEL = Signature("delay.other-level", "delay", "a delayed message of {subject} is kept back under another level")
+NOT_DELIVERED = Signature("delay.not-delivered", "delay", "a delayed message of {subject} is never delivered")
+DELIVERED_EARLY = Signature("delay.delivered-early", "delay", "a delayed message of {subject} is delivered early")
+DELIVERED_TO_ANOTHER_QUEUE = Signature(
+    "delay.delivered-to-another-queue", "delay", "a delayed message of {subject} is delivered to another queue"
+)
+
+SIGNATURES = {value.name: value for value in tuple(vars().values()) if isinstance(value, Signature)}
+"""By name, in the order of the table."""
+
+
+def without_place(text: str) -> tuple[str, str]:
+    """Return the name of a signature and its further part, from the full text of a divergence."""
+    name, _, place = text.removeprefix(OF_RULES).partition("/")
+    return name, place
+
+
+def gravity(text: str) -> Concern:
+    """Return how serious a divergence is; signatures without a row here rank as their check."""
+    name, _ = without_place(text)
+    if name in SIGNATURES:
+        return SIGNATURES[name].ranked
+    check = CHECKS.get(text.removeprefix(OF_RULES).partition(".")[0])
+    return Concern.QUEUES if check is None else check.concern
