@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from rocketdiff.analysis.checks.case_facts import UNKNOWABLE, CaseFacts, TallyKey
-from rocketdiff.analysis.checks.registry import CODES
+from rocketdiff.analysis.checks.registry import CODES, POOLED
 from rocketdiff.analysis.facts import CaseFact, EpisodeValue, Tally
 from rocketdiff.analysis.outages import outage_counts
 from rocketdiff.analysis.summaries import CaseKey, DifferenceCluster, Summaries
@@ -61,7 +61,7 @@ def all_evidence(cases: Sequence[CaseFacts]) -> tuple[Evidence, ...]:
     """
     return (
         *(answer for facts in cases for answer in _answers(facts)),
-        *(evidence for code in CODES.values() if code.pooled is not None for evidence in code.pooled(cases)),
+        *(evidence for ask in POOLED for evidence in ask(cases)),
     )
 
 
