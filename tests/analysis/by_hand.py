@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
+from rocketdiff.analysis.case_trace import CaseTrace
 from rocketdiff.analysis.checks.case_facts import CaseFacts
 from rocketdiff.analysis.checks.context import CaseContext, CaseObserver
 from rocketdiff.analysis.conclusions import case_facts
@@ -13,6 +14,7 @@ from rocketdiff.analysis.send_view import Copy, SendView
 from rocketdiff.analysis.steps.aligned import AlignedSend
 from rocketdiff.analysis.steps.attempts_in_context import FaultTimes, attempts_in_context
 from rocketdiff.analysis.steps.reconciled import fate_of
+from rocketdiff.analysis.steps.rulebook import Rulebook
 from rocketdiff.analysis.summaries import summarise
 from rocketdiff.core.answers.evidence import Evidence
 from rocketdiff.core.answers.verdict import CheckResult
@@ -106,16 +108,30 @@ def pair(baseline: SendView | None, candidate: SendView | None) -> AlignedSend:
     return AlignedSend(one.thread, one.send, baseline, candidate)
 
 
+def context_of(
+    entry: CaseEntry = ENTRY,
+    faults: Sequence[FaultRecord] = (),
+    habits: AsyncHabits = NO_HABITS,
+    may_leave_open: Callable[[str | None], bool] | None = None,
+) -> CaseContext:
+    """The context of a case without tables: its faults are given."""
+    trace = CaseTrace("r1", SUBJECTS, entry, {})
+    vars(trace)["faults"] = tuple(faults)
+    rulebook = Rulebook({}, habits=habits, may_leave_open=may_leave_open)
+    return CaseContext(trace, rulebook, FactCollector("r1", 1, 0))
+
+
 def facts_of(
     sends: Iterable[AlignedSend],
     *make: Make,
     faults: Sequence[FaultRecord] = (),
     entry: CaseEntry = ENTRY,
     habits: AsyncHabits = NO_HABITS,
+    may_leave_open: Callable[[str | None], bool] | None = None,
 ) -> CaseFacts:
     """The facts that observers record."""
-    collector = FactCollector("r1", 1, 0)
-    observers = [one(CaseContext(entry, FaultTimes(faults), collector, habits)) for one in make]
+    context = context_of(entry, faults, habits, may_leave_open)
+    collector, observers = context.collector, [one(context) for one in make]
     for send in sends:
         for observer in observers:
             observer.observe(send)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from rocketdiff.analysis.checks.registry import EVALUATIONS
+from rocketdiff.analysis.checks.registry import CODES
 from rocketdiff.core.sends.knowable import Sending, unanswerable
 from rocketdiff.core.sends.plan import SendKind, SendMode
 from rocketdiff.core.tables.checks import ASKED, CHECKS, IMPLICIT, REPORT_ORDER, CheckKind
@@ -24,8 +24,9 @@ def test_what_makes_all_else_void_leads_a_report() -> None:
 
 
 def test_every_check_has_a_function_that_answers_it() -> None:
-    """Each check has one function, and no function lacks a check."""
-    assert list(EVALUATIONS) == list(CHECKS)
+    """Each check has one code, of its own name, and no code lacks a check."""
+    assert list(CODES) == list(CHECKS)
+    assert [code.name for code in CODES.values()] == list(CHECKS)
 
 
 @pytest.mark.parametrize("check", CHECKS)

@@ -13,31 +13,14 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from rocketdiff.analysis.case_trace import BATCH_ROWS, CaseTrace
+from rocketdiff.analysis.checks.calm_counts import CalmCount
 from rocketdiff.analysis.checks.case_facts import UNKNOWABLE
+from rocketdiff.analysis.checks.check_code import CheckCode
 from rocketdiff.analysis.checks.context import CaseContext, CaseObserver
-from rocketdiff.analysis.checks.sending.by_rules import attempts, avoidance, callbacks, error_kind, queue_choice
-from rocketdiff.analysis.checks.sending.by_rules.attempts import Attempts
-from rocketdiff.analysis.checks.sending.by_rules.avoidance import Avoidance
-from rocketdiff.analysis.checks.sending.by_rules.callbacks import Callbacks
-from rocketdiff.analysis.checks.sending.by_rules.error_kind import ErrorKind
-from rocketdiff.analysis.checks.sending.by_rules.publish_lists import compare_publish_lists
-from rocketdiff.analysis.checks.sending.by_rules.queue_choice import QueueChoice
+from rocketdiff.analysis.checks.registry import CODES
 from rocketdiff.analysis.checks.sending.by_rules.replay_checks import KIND_OF_CHECK, RULES, UNAVAILABLE
-from rocketdiff.analysis.checks.sending.by_rules.start_positions import StartPositions
-from rocketdiff.analysis.checks.sending.durations import failover_time, timing
-from rocketdiff.analysis.checks.sending.durations.failover_time import FailoverTime
-from rocketdiff.analysis.checks.sending.durations.held_up import HeldUp
-from rocketdiff.analysis.checks.sending.durations.timing import Timing
-from rocketdiff.analysis.checks.sending.results import outcomes
-from rocketdiff.analysis.checks.sending.results.connections_left import LeftByRule
-from rocketdiff.analysis.checks.sending.results.outcomes import Outcomes
-from rocketdiff.analysis.checks.sending.results.recovery import Recovery
-from rocketdiff.analysis.checks.storage import content, delay, duplication, loss, order
-from rocketdiff.analysis.checks.storage.content import Content
-from rocketdiff.analysis.checks.storage.delay import Delay
-from rocketdiff.analysis.checks.storage.duplication import Duplication
-from rocketdiff.analysis.checks.storage.loss import Loss, note_strays
-from rocketdiff.analysis.checks.storage.order import Order
+from rocketdiff.analysis.checks.storage.loss import note_strays
+from rocketdiff.analysis.columns.calm_sends import add_calm_sends
 from rocketdiff.analysis.columns.calm_tallies import OrderedCollector
 from rocketdiff.analysis.columns.case_columns import case_columns
 from rocketdiff.analysis.columns.observed import observe_in_columns
@@ -47,10 +30,10 @@ from rocketdiff.analysis.lanes import lane_bars
 from rocketdiff.analysis.pictures import Pictures
 from rocketdiff.analysis.send_view import SendView
 from rocketdiff.analysis.steps.aligned import aligned
-from rocketdiff.analysis.steps.attempts_in_context import FaultTimes, attempts_in_context
+from rocketdiff.analysis.steps.attempts_in_context import attempts_in_context
 from rocketdiff.analysis.steps.reconciled import StoredCopies, reconciled
 from rocketdiff.analysis.steps.replayed import called, replayed
-from rocketdiff.analysis.steps.rulebook import Rulebook, rulebook_for
+from rocketdiff.analysis.steps.rulebook import rulebook_for
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.sends.knowable import PROXY_CHOOSES, unknowable
 from rocketdiff.core.tables.checks import OF_QUEUES
@@ -81,19 +64,18 @@ def judge_case(
     case = None if _is_plain(plainly) else case_columns(trace, rulebook)
     kind = FactCollector if case is None else OrderedCollector
     collector = kind(trace.run, trace.entry.number, trace.entry.origin_ns or 0)
-    context = CaseContext(trace.entry, FaultTimes(trace.faults), collector, rulebook.habits, trace.bodies_compared)
+    context = CaseContext(trace, rulebook, collector)
     if asked.everything:
         for fault in trace.faults:
             collector.note(fault)
-        _note_limits(trace, rulebook, collector)
-    if asked.for_facts_of(queue_choice.NAME):
-        compare_publish_lists(trace, collector)
-    observers = tuple(observer(trace, context, rulebook) for check, observer in _OBSERVERS if asked.for_facts_of(check))
+        _note_limits(context)
+    observers = asked.observers(context)
     with _earlier_objects_left_alone():
         if case is not None and isinstance(collector, OrderedCollector):
-            observe_in_columns(trace, case, rulebook, context, collector, observers, is_replayed=asked.for_the_replay)
+            observe_in_columns(case, context, collector, observers, is_replayed=asked.for_the_replay)
+            add_calm_sends(case, context, collector, asked.calm, with_pictures=asked.everything)
         else:
-            _observe_all(trace, rulebook, context, observers, batch_rows, is_replayed=asked.for_the_replay)
+            _observe_all(context, observers, batch_rows, is_replayed=asked.for_the_replay)
     for bar in (
         lane_bars(trace, context.times, collector.differences(), collector.origin_ns) if asked.everything else ()
     ):
@@ -119,32 +101,6 @@ def _is_plain(plainly: bool | None) -> bool:
     return os.environ.get(PLAIN_REPLAY, "") not in ("", "0") if plainly is None else plainly
 
 
-_OF_NONE = ""
-"""Check name of an observer whose facts belong to no check."""
-
-_OBSERVERS: tuple[tuple[str, Callable[[CaseTrace, CaseContext, Rulebook], CaseObserver]], ...] = (
-    (_OF_NONE, lambda _trace, context, _rulebook: Pictures(context)),
-    (queue_choice.NAME, lambda _trace, context, _rulebook: QueueChoice(context)),
-    (attempts.NAME, lambda _trace, context, _rulebook: Attempts(context)),
-    (attempts.NAME, lambda _trace, context, _rulebook: HeldUp(context)),
-    (avoidance.NAME, lambda _trace, context, _rulebook: Avoidance(context)),
-    (error_kind.NAME, lambda _trace, context, _rulebook: ErrorKind(context)),
-    (loss.NAME, lambda _trace, context, _rulebook: Loss(context)),
-    (duplication.NAME, lambda _trace, context, _rulebook: Duplication(context)),
-    (timing.NAME, lambda _trace, context, _rulebook: Timing(context)),
-    (failover_time.NAME, lambda _trace, context, _rulebook: FailoverTime(context)),
-    (callbacks.NAME, lambda _trace, context, _rulebook: Callbacks(context)),
-    (content.NAME, lambda _trace, context, _rulebook: Content(context)),
-    (order.NAME, lambda _trace, context, _rulebook: Order(context)),
-    (delay.NAME, lambda _trace, context, _rulebook: Delay(context)),
-    (outcomes.NAME, lambda trace, context, book: Outcomes(context, {arm: book.causes(trace, arm) for arm in Arm})),
-    (outcomes.NAME, lambda _trace, context, _rulebook: Recovery(context)),
-    (outcomes.NAME, lambda _trace, context, rulebook: LeftByRule(context, rulebook.may_leave_open)),
-    (queue_choice.NAME, lambda trace, context, _rulebook: StartPositions(context, trace)),
-)
-"""Each observer with the check whose facts it writes, in the order in which they observe a send."""
-
-
 @dataclass(frozen=True, slots=True)
 class _Asked:
     checks: Collection[str] | None
@@ -156,26 +112,34 @@ class _Asked:
     @property
     def nothing(self) -> bool:
         """True if no observer writes these facts, for example those of the line protocol, which are in ``run.json``."""
-        return not any(self.for_facts_of(check) for check, _ in _OBSERVERS)
+        return not any(code.observers for code in self._codes)
 
     @property
     def for_the_replay(self) -> bool:
-        return any(self.for_facts_of(check) for check in (_OF_NONE, *KIND_OF_CHECK))
+        return self.everything or any(code.name in KIND_OF_CHECK for code in self._codes)
 
-    def for_facts_of(self, check: str) -> bool:
-        return self.checks is None or check in self.checks
+    @property
+    def calm(self) -> tuple[CalmCount, ...]:
+        return tuple(count for code in self._codes for count in code.calm)
+
+    def observers(self, context: CaseContext) -> tuple[CaseObserver, ...]:
+        """The observers of these checks; of all facts also the one that counts what belongs to no check."""
+        common = (Pictures(context),) if self.everything else ()
+        return (*common, *(observer(context) for code in self._codes for observer in code.observers))
+
+    @property
+    def _codes(self) -> list[CheckCode[Callable[[CaseContext], CaseObserver], CalmCount]]:
+        return [code for name, code in CODES.items() if self.checks is None or name in self.checks]
 
 
 def _observe_all(
-    trace: CaseTrace,
-    rulebook: Rulebook,
     context: CaseContext,
     observers: Sequence[CaseObserver],
     batch_rows: int,
     *,
     is_replayed: bool,
 ) -> None:
-    baseline, candidate = (_arm(trace, arm, context, rulebook, batch_rows, is_replayed=is_replayed) for arm in Arm)
+    baseline, candidate = (_arm(context, arm, batch_rows, is_replayed=is_replayed) for arm in Arm)
     for send in aligned(baseline, candidate):
         for observer in observers:
             observer.observe(send)
@@ -183,8 +147,9 @@ def _observe_all(
         observer.finish()
 
 
-def _note_limits(trace: CaseTrace, rulebook: Rulebook, collector: FactCollector) -> None:
+def _note_limits(context: CaseContext) -> None:
     """Tally why there are no rules, and which checks have no answer."""
+    trace, rulebook, collector = context.trace, context.rulebook, context.collector
     if topology_named(trace.entry.topology).has_proxies:
         for check in OF_QUEUES:
             collector.count(f"{UNKNOWABLE}{check}", str(Arm.CANDIDATE), "", PROXY_CHOOSES)
@@ -197,9 +162,8 @@ def _note_limits(trace: CaseTrace, rulebook: Rulebook, collector: FactCollector)
             collector.count(f"{UNKNOWABLE}{check}", str(arm), "", why)
 
 
-def _arm(
-    trace: CaseTrace, arm: Arm, context: CaseContext, rulebook: Rulebook, batch_rows: int, *, is_replayed: bool
-) -> Iterator[SendView]:
+def _arm(context: CaseContext, arm: Arm, batch_rows: int, *, is_replayed: bool) -> Iterator[SendView]:
+    trace = context.trace
     stored = all_stored(trace, arm)
     if stored is None:
         context.collector.count("unread", str(arm), "", "queues")
@@ -215,7 +179,11 @@ def _arm(
     if not is_replayed:
         return reconciled(in_context, copies, kept)
     is_proxied = topology_named(trace.entry.topology).has_proxies
-    judged = called(in_context, trace.entry.settings) if is_proxied else replayed(in_context, rulebook.rules.get(arm))
+    judged = (
+        called(in_context, trace.entry.settings)
+        if is_proxied
+        else replayed(in_context, context.rulebook.rules.get(arm))
+    )
     return reconciled(judged, copies, kept)
 
 

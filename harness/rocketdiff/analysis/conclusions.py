@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from rocketdiff.analysis.checks.case_facts import UNKNOWABLE, CaseFacts, TallyKey
-from rocketdiff.analysis.checks.registry import EVALUATIONS, POOLED
+from rocketdiff.analysis.checks.registry import CODES, POOLED
 from rocketdiff.analysis.facts import CaseFact, EpisodeValue, Tally
 from rocketdiff.analysis.outages import outage_counts
 from rocketdiff.analysis.summaries import CaseKey, DifferenceCluster, Summaries
@@ -88,16 +88,16 @@ def _answers(facts: CaseFacts) -> Iterable[Evidence]:
     """
     planned = dict.fromkeys((*facts.entry.checks, *IMPLICIT))
     for check in planned:
-        if check not in EVALUATIONS:
+        if check not in CODES:
             raise TraceError(
-                f"checks among {', '.join(EVALUATIONS)}",
+                f"checks among {', '.join(CODES)}",
                 seen=f"{check!r} planned for {facts.entry.name}",
                 hint="analyse the run with the rocketdiff that recorded it, or a newer one",
             )
-        yield _as_knowable(facts, EVALUATIONS[check](facts))
+        yield _as_knowable(facts, CODES[check].evaluate(facts))
     for check in facts.divergences:
         if check not in planned:
-            yield replace(EVALUATIONS[check](facts), severity=Severity.MUST)
+            yield replace(CODES[check].evaluate(facts), severity=Severity.MUST)
 
 
 def _as_knowable(facts: CaseFacts, evidence: Evidence) -> Evidence:

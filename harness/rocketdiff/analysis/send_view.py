@@ -23,6 +23,10 @@ class Phase(StrEnum):
     AFTER = "after"
 
 
+PHASES = tuple(Phase)
+"""Phases by their code in columns."""
+
+
 @dataclass(frozen=True, slots=True)
 class FaultContext:
     """

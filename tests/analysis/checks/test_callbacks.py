@@ -9,7 +9,6 @@ import pytest
 from rocketdiff.analysis.checks.case_facts import CaseFacts
 from rocketdiff.analysis.checks.sending.by_rules.callbacks import EXCUSED, Callbacks, evaluate
 from rocketdiff.analysis.checks.sending.by_rules.queue_choice import QueueChoice
-from rocketdiff.analysis.steps.attempts_in_context import FaultTimes
 from rocketdiff.core.answers.evidence import Standing
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.records.sending import NEVER_CALLED_BACK, Attempt, Send
@@ -39,10 +38,8 @@ def test_a_release_may_call_a_failed_send_back_twice() -> None:
     habits = AsyncHabits(loses_callbacks=False, most_callbacks=2)
     failed = replace(ROW, mode=SendMode.ASYNC, callbacks=2, error="MQClientException", cause=TOO_LATE)
     stored = replace(ROW, mode=SendMode.ASYNC, callbacks=2)
-    assert seen(lambda context: Callbacks(replace(context, habits=habits)), alone(side(Arm.CANDIDATE, failed))) == []
-    assert seen(lambda context: Callbacks(replace(context, habits=habits)), alone(side(Arm.CANDIDATE, stored))) == [
-        CALLED_MORE_THAN_ONCE.name
-    ]
+    assert seen(Callbacks, alone(side(Arm.CANDIDATE, failed)), habits=habits) == []
+    assert seen(Callbacks, alone(side(Arm.CANDIDATE, stored)), habits=habits) == [CALLED_MORE_THAN_ONCE.name]
 
 
 def test_a_connection_that_came_in_time_excuses_no_second_callback() -> None:
@@ -50,9 +47,7 @@ def test_a_connection_that_came_in_time_excuses_no_second_callback() -> None:
     habits = AsyncHabits(loses_callbacks=False, most_callbacks=2)
     late = replace(ROW, mode=SendMode.ASYNC, callbacks=2, error="MQClientException", cause=TOO_LATE)
     for row in (replace(late, cause="CompletionException"), replace(late, callbacks=3)):
-        assert seen(lambda context: Callbacks(replace(context, habits=habits)), alone(side(Arm.CANDIDATE, row))) == [
-            CALLED_MORE_THAN_ONCE.name
-        ]
+        assert seen(Callbacks, alone(side(Arm.CANDIDATE, row)), habits=habits) == [CALLED_MORE_THAN_ONCE.name]
 
 
 @pytest.mark.parametrize(
@@ -83,7 +78,7 @@ def unheard(make: Any, habits: AsyncHabits, row: Send, start_s: float, broker: s
     entry = cast(CaseEntry, SimpleNamespace(settings=settings))
     one = side(Arm.CANDIDATE, row, copy(Arm.CANDIDATE, 7))
     one = replace(one, attempts=(attempt,))
-    return seen(lambda s: make(replace(s, habits=habits, entry=entry, times=FaultTimes((PAUSE,)))), alone(one))
+    return seen(make, alone(one), entry=entry, faults=(PAUSE,), habits=habits)
 
 
 @pytest.mark.parametrize(

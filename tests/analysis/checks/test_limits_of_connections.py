@@ -307,11 +307,11 @@ def test_what_the_rules_let_stay_open_is_counted(closes: set[str], known: str) -
     ends = ("RemotingTimeoutException", "RemotingConnectException", None)
     attempts = [tried(n * MS, n * MS + 1, end, attempt=n, broker=f"broker-{'abb'[n]}") for n, end in enumerate(ends)]
     send = pair(made(BASELINE, 0, tried(0, 1)), made(CANDIDATE, 0, *attempts))
-    facts = facts_of([send], lambda context: LeftByRule(context, lambda error: error in closes))
+    facts = facts_of([send], LeftByRule, may_leave_open=lambda error: error in closes)
     told = {broker: facts.n(BY_RULE, broker, arm=CANDIDATE) for broker in facts.keys(BY_RULE, "candidate")}
     place = {NEVER: {}, AFTER_REFUSALS: {"broker-b": 1}, AT_TIMES: {"broker-a": 1}}
     assert told == place[known]
     assert facts.keys(BY_RULE, "") == (known,)
     assert facts.keys(BY_RULE, "baseline") == ()
-    unknown = facts_of([send], lambda context: LeftByRule(context, None))
+    unknown = facts_of([send], LeftByRule)
     assert unknown.n(BY_RULE) == 0

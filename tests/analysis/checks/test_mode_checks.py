@@ -1,7 +1,6 @@
 """What ``order``, ``content``, ``delay`` and ``loss`` note for manually built sends."""
 
 from dataclasses import replace
-from types import SimpleNamespace
 from typing import Any, cast
 
 import pyarrow as pa
@@ -9,16 +8,14 @@ import pytest
 
 from rocketdiff.analysis.case_pass import all_stored
 from rocketdiff.analysis.case_trace import CaseTrace, TableKey
-from rocketdiff.analysis.checks.context import CaseContext, CaseObserver
+from rocketdiff.analysis.checks.context import CaseObserver
 from rocketdiff.analysis.checks.storage.content import Content
 from rocketdiff.analysis.checks.storage.delay import Delay
 from rocketdiff.analysis.checks.storage.loss import Loss
 from rocketdiff.analysis.checks.storage.order import Order
-from rocketdiff.analysis.fact_collector import FactCollector
 from rocketdiff.analysis.facts import DifferenceFact
 from rocketdiff.analysis.send_view import Copy, Fate, SendView
 from rocketdiff.analysis.steps.aligned import AlignedSend
-from rocketdiff.analysis.steps.attempts_in_context import FaultTimes
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.records.sending import Send
 from rocketdiff.core.sends.message import body_digest, padded, properties_text
@@ -35,6 +32,7 @@ from rocketdiff.core.tables.signatures import (
 )
 from rocketdiff.traces.manifest import CaseEntry
 from rocketdiff.traces.schema import SCHEMAS, TableName
+from tests.analysis.by_hand import ENTRY, context_of
 
 ROW = Send(
     send=0,
@@ -62,20 +60,22 @@ def copy(arm: Arm, queue_offset: int = 0, *, queue_id: int = 0, at_ms: int = 0, 
     return Copy("broker-a", queue_id, queue_offset, at_ms, True, 0, carried(arm, **properties), digest)
 
 
+UNTIMED = replace(ENTRY, clock=None)
+
+
 def side(arm: Arm, row: Send, *copies: Copy, kept: tuple[Copy, ...] = ()) -> SendView:
     """One arm's part of a send, in calm, without rules."""
     return SendView(arm, 0, row.send, row, copies=copies, fate=Fate.STORED, kept=kept)
 
 
-def seen(make: Any, *sends: AlignedSend) -> list[str]:
-    """Signatures that an observer notes."""
-    collector = FactCollector("run", 1, 0)
-    entry = cast(CaseEntry, SimpleNamespace(clock=None))
-    observer: CaseObserver = make(CaseContext(entry, FaultTimes(()), collector))
+def seen(make: Any, *sends: AlignedSend, entry: CaseEntry = UNTIMED, **more: Any) -> list[str]:
+    """Signatures that an observer notes; more: faults, habits."""
+    context = context_of(entry, **more)
+    observer: CaseObserver = make(context)
     for send in sends:
         observer.observe(send)
     observer.finish()
-    return [fact.fact.signature for fact in collector.facts() if isinstance(fact.fact, DifferenceFact)]
+    return [fact.fact.signature for fact in context.collector.facts() if isinstance(fact.fact, DifferenceFact)]
 
 
 def alone(candidate: SendView) -> AlignedSend:
@@ -214,7 +214,6 @@ def test_a_one_way_message_is_missed_until_something_happens(
     paused = FaultRecord(1, FaultKind.PAUSE, "broker-b", *[round(5e9)] * 3, *[round(7e9)] * 3)
     row = replace(ROW, mode=SendMode.ONEWAY, end_ns=round(ended_s * 1e9), error=error)
     absent = replace(side(Arm.CANDIDATE, row), fate=Fate.ABSENT)
-    collector = FactCollector("run", 1, 0)
-    entry = cast(CaseEntry, SimpleNamespace(clock=None))
-    Loss(CaseContext(entry, FaultTimes([paused]), collector)).observe(alone(absent))
-    assert [fact.fact.signature for fact in collector.facts() if isinstance(fact.fact, DifferenceFact)] == noted
+    context = context_of(UNTIMED, [paused])
+    Loss(context).observe(alone(absent))
+    assert [fact.fact.signature for fact in context.collector.facts() if isinstance(fact.fact, DifferenceFact)] == noted

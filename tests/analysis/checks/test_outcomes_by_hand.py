@@ -2,17 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import pytest
 
 from rocketdiff.analysis.checks.case_facts import CaseFacts
-from rocketdiff.analysis.checks.context import CaseContext
 from rocketdiff.analysis.checks.sending.results import outcomes_evaluation
 from rocketdiff.analysis.checks.sending.results.outcomes import Outcomes
 from rocketdiff.analysis.send_view import Copy
-from rocketdiff.analysis.steps.causes import Causes
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.errors import ExitCode
 from rocketdiff.core.records.sending import NEVER_CALLED_BACK, Attempt
@@ -27,14 +24,8 @@ SYNC = replace(ENTRY, topology="master-with-slave-sync")
 CONFUSED = AsyncHabits(loses_callbacks=False, confuses_answers=True)
 
 
-def watched(context: CaseContext, entry: Any = ENTRY) -> Outcomes:
-    """The observer, with causes from the faults alone."""
-    causes = {arm: Causes(None, context.times.faults, entry, timeouts_close=True) for arm in Arm}
-    return Outcomes(context, causes)
-
-
 def facts(*sends: Any, faults: Sequence[FaultRecord] = (), entry: Any = ENTRY, **named: Any) -> CaseFacts:
-    return facts_of(sends, partial(watched, entry=entry), faults=faults, entry=entry, **named)
+    return facts_of(sends, Outcomes, faults=faults, entry=entry, **named)
 
 
 def code_of(facts: CaseFacts) -> ExitCode:

@@ -28,8 +28,8 @@ FULL: List = tuple((f"broker-{name}", queue) for name in "ab" for queue in range
 class Trace:
     """Publish lists of a case."""
 
-    def __init__(self, lists: dict[Arm, dict[int, List]], entry: CaseEntry = ENTRY) -> None:
-        self.entry, self._lists = entry, lists
+    def __init__(self, lists: dict[Arm, dict[int, List]], entry: CaseEntry = ENTRY, faults: Any = ()) -> None:
+        self.entry, self.faults, self._lists = entry, faults, lists
 
     def routes(self, arm: Arm) -> dict[int, List]:
         return self._lists.get(arm, {})
@@ -42,8 +42,8 @@ def trace(baseline: dict[int, List] | None = None, candidate: dict[int, List] | 
 
 def starts(*sides: Any, lists: dict[int, List] | None = None, faults: Any = ()) -> dict[str, int]:
     """The candidate's starts, by key."""
-    known = trace(lists if lists is not None else {1: FULL})
-    found = facts_of([pair(None, one) for one in sides], lambda context: StartPositions(context, known), faults=faults)
+    known = trace(lists if lists is not None else {1: FULL}, faults=faults)
+    found = facts_of([pair(None, one) for one in sides], lambda some: StartPositions(replace(some, trace=known)))
     return {
         key: found.n(name, key, arm=CANDIDATE) for name in (STARTS, TOGETHER) for key in found.keys(name, "candidate")
     }

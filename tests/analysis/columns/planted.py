@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from rocketdiff.analysis.case_pass import judge_case
 from rocketdiff.analysis.case_trace import CaseTrace, TableKey, read_case
-from rocketdiff.analysis.facts import CaseFact
+from rocketdiff.analysis.facts import CaseFact, Tally
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.sends.plan import SendKind
 from rocketdiff.core.tables.fault import FaultKind
@@ -95,9 +95,11 @@ def both_ways(trace: CaseTrace) -> tuple[list[CaseFact] | str, list[CaseFact] | 
 
 def _facts(trace: CaseTrace, *, plainly: bool) -> list[CaseFact] | str:
     try:
-        return list(judge_case(trace, plainly=plainly))
+        facts = list(judge_case(trace, plainly=plainly))
     except Exception as problem:  # noqa: BLE001 - both ways must raise the same
         return type(problem).__name__
+    noted = [one for one in facts if not isinstance(one.fact, Tally)]
+    return noted + sorted((one for one in facts if isinstance(one.fact, Tally)), key=repr)  # their order has no meaning
 
 
 TIMES = (-3_000 * MS, -60 * MS, -MS, -1, 1, 2 * MS, 21 * MS, 101 * MS, 260 * MS, 1_200 * MS)

@@ -126,7 +126,9 @@ def test_some_checks_together(told: Cases) -> None:
 def test_what_is_not_wanted_is_not_done(told: Cases, monkeypatch: pytest.MonkeyPatch, plainly: bool) -> None:
     """A pass for loss makes no replay, causes or lane bars; a pass for protocol makes nothing."""
     trace = told["a pause"]
-    for step in ("replayed", "lane_bars", "compare_publish_lists", "_note_limits"):
+    lists = "rocketdiff.analysis.checks.sending.by_rules.publish_lists.compare_publish_lists"
+    monkeypatch.setattr(lists, lambda *_: pytest.fail("publish lists"))
+    for step in ("replayed", "lane_bars", "_note_limits"):
         monkeypatch.setattr(f"rocketdiff.analysis.case_pass.{step}", lambda *_, step=step: pytest.fail(step))
     replay = "rocketdiff.analysis.columns.judged_views.JudgedViews.judged"
     monkeypatch.setattr(replay, lambda *_: pytest.fail("the replay"))

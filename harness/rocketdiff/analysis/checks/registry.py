@@ -1,47 +1,40 @@
-"""The evaluation of each check of ``core.tables.checks``, and the evaluations over all cases."""
+"""The code of each check of ``core.tables.checks``: the only list of checks to run."""
 
-from collections.abc import Callable, Sequence
+from typing import Any
 
-from rocketdiff.analysis.checks.case_facts import CaseFacts
+from rocketdiff.analysis.checks.check_code import CheckCode
 from rocketdiff.analysis.checks.protocol import protocol, validity
-from rocketdiff.analysis.checks.sending.by_rules import (
-    attempts,
-    avoidance,
-    callbacks,
-    error_kind,
-    queue_choice,
-    start_positions,
-)
+from rocketdiff.analysis.checks.sending.by_rules import attempts, avoidance, callbacks, error_kind, queue_choice
 from rocketdiff.analysis.checks.sending.durations import failover_time, timing
-from rocketdiff.analysis.checks.sending.results import outcomes, outcomes_evaluation
+from rocketdiff.analysis.checks.sending.results import outcomes_evaluation
 from rocketdiff.analysis.checks.storage import content, delay, duplication, loss, order
-from rocketdiff.core.answers.evidence import Evidence
-from rocketdiff.core.tables.checks import CHECKS
+from rocketdiff.core.tables.checks import CHECKS, REPORT_ORDER, CheckKind
 
-_FUNCTIONS: dict[str, Callable[[CaseFacts], Evidence]] = {
-    queue_choice.NAME: queue_choice.evaluate,
-    attempts.NAME: attempts.evaluate,
-    avoidance.NAME: avoidance.evaluate,
-    error_kind.NAME: error_kind.evaluate,
-    timing.NAME: timing.evaluate,
-    failover_time.NAME: failover_time.evaluate,
-    loss.NAME: loss.evaluate,
-    duplication.NAME: duplication.evaluate,
-    content.NAME: content.evaluate,
-    order.NAME: order.evaluate,
-    callbacks.NAME: callbacks.evaluate,
-    delay.NAME: delay.evaluate,
-    outcomes.NAME: outcomes_evaluation.evaluate,
-    protocol.NAME: protocol.evaluate,
-    validity.NAME: validity.evaluate,
-}
-
-EVALUATIONS = {name: _FUNCTIONS[name] for name in CHECKS}
-"""Check name to evaluation; a check without one fails at import."""
-
-POOLED: tuple[Callable[[Sequence[CaseFacts]], tuple[Evidence, ...]], ...] = (
-    timing.pooled,
-    failover_time.pooled,
-    outcomes_evaluation.pooled,
-    start_positions.pooled,
+_CODES: tuple[CheckCode[Any, Any], ...] = (
+    queue_choice.CODE,
+    attempts.CODE,
+    avoidance.CODE,
+    error_kind.CODE,
+    timing.CODE,
+    failover_time.CODE,
+    loss.CODE,
+    duplication.CODE,
+    content.CODE,
+    order.CODE,
+    callbacks.CODE,
+    delay.CODE,
+    outcomes_evaluation.CODE,
+    protocol.CODE,
+    validity.CODE,
 )
+
+CODES = {name: {code.name: code for code in _CODES}[name] for name in CHECKS}
+"""By name; a check without code fails at import."""
+
+
+def _place(code: CheckCode[Any, Any]) -> tuple[bool, int]:
+    return CHECKS[code.name].kind is CheckKind.EXACT, REPORT_ORDER.index(code.name)
+
+
+POOLED = tuple(code.pooled for code in sorted(_CODES, key=_place) if code.pooled is not None)
+"""Evaluations over all cases, in the order of a report: durations, then counts."""

@@ -11,16 +11,13 @@ from typing import Self
 import numpy as np
 
 from rocketdiff.analysis.columns.arm_columns import Ints, Mask, WordDictionary
-from rocketdiff.analysis.send_view import Phase
+from rocketdiff.analysis.send_view import PHASES, Phase
 from rocketdiff.analysis.steps.fault_reach import FaultPeriods
 from rocketdiff.core.tables.fault import FaultRecord
 from rocketdiff.core.tables.topology import master_of, may_meet
 
 FOREVER_NS = np.iinfo(np.int64).max
 """End of an interval without an end."""
-
-PHASES = (Phase.CALM, Phase.PAUSED, Phase.AFTER)
-"""Phases by code."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,28 +1,24 @@
 """
-The pass over a case in columns: sends that are not calm become objects and are observed in order; calm sends are tallied.
+The pass over a case in columns: sends that are not calm become objects and are observed in order.
 
-``Loss``, ``Order`` and ``Avoidance`` keep state from earlier sends; they receive the part that comes from calm sends.
+Observers that keep state from earlier sends ask what calm ones show (``CalmBefore``).
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
-from rocketdiff.analysis.case_trace import CaseTrace
 from rocketdiff.analysis.checks.context import CaseContext, CaseObserver
-from rocketdiff.analysis.checks.sending.by_rules.avoidance import Avoidance
-from rocketdiff.analysis.checks.storage.loss import Loss, note_strays
-from rocketdiff.analysis.checks.storage.order import Order
+from rocketdiff.analysis.checks.storage.loss import note_strays
 from rocketdiff.analysis.columns.arm_columns import MISSING, Ints, integers_or
-from rocketdiff.analysis.columns.calm_sends import add_calm_sends
 from rocketdiff.analysis.columns.calm_tallies import OrderedCollector
 from rocketdiff.analysis.columns.case_columns import CaseColumns, wall_ms
 from rocketdiff.analysis.columns.judged_views import JudgedViews
-from rocketdiff.analysis.send_view import SendView
-from rocketdiff.analysis.steps.aligned import AlignedSend, aligned
+from rocketdiff.analysis.send_view import Copy, SendView
+from rocketdiff.analysis.steps.aligned import aligned
 from rocketdiff.analysis.steps.reconciled import reconciled
-from rocketdiff.analysis.steps.rulebook import Rulebook
 from rocketdiff.core.arm import Arm
 from rocketdiff.traces.schema import TableName
 
@@ -31,56 +27,46 @@ STRETCH = 1 << 20
 
 
 def observe_in_columns(
-    trace: CaseTrace,
     case: CaseColumns,
-    rulebook: Rulebook,
     context: CaseContext,
     collector: OrderedCollector,
     observers: Sequence[CaseObserver],
     *,
     is_replayed: bool = True,
 ) -> None:
-    """Pass the sends that are not calm to the observers, tally the calm ones. is_replayed: an observer needs judgements."""
+    """Pass the sends that are not calm to the observers. is_replayed: an observer needs judgements."""
     for arm in Arm:
         stored = case.arms[arm].stored
         collector.count("stored", str(arm), "", "message", n=stored.rows)
         collector.count("foreign", str(arm), "", "message", n=stored.foreign)
         if stored.foreign:
             note_strays(arm, stored.strays().strays(), context)
-    rest = _Rest(trace, case, rulebook, context, collector, observers, is_replayed=is_replayed)
+    rest = _Rest(case, context, collector, observers, is_replayed=is_replayed)
     done = 0
     while done < case.keys.size:
         done = rest.observe(done, min(done + STRETCH, case.keys.size))
-    rest.tell_last_attempts()
-    collector.at = case.keys.size
-    for observer in observers:
-        observer.finish()
-    add_calm_sends(case, context, collector)
+    rest.finish()
 
 
 class _Rest:
     def __init__(
         self,
-        trace: CaseTrace,
         case: CaseColumns,
-        rulebook: Rulebook,
         context: CaseContext,
         collector: OrderedCollector,
         observers: Sequence[CaseObserver],
         *,
         is_replayed: bool,
     ) -> None:
-        self._trace = trace
+        trace, rules = context.trace, context.rulebook.rules
         self._case = case
         self._collector = collector
         self._observers = observers
         self._is_replayed = is_replayed
-        self._loss = next((each for each in observers if isinstance(each, Loss)), None)
-        self._avoidance = next((each for each in observers if isinstance(each, Avoidance)), None)
-        self._order = None if case.rotates else next((each for each in observers if isinstance(each, Order)), None)
-        self._clocks = () if self._loss is None else tuple(_running_bounds(case, context))
+        self._calm = _CalmBefore(case, context)
+        self._with_state = [each for each in observers if type(each).calm_before is not CaseObserver.calm_before]
         self._judged = {
-            arm: JudgedViews(trace, rulebook.rules[arm], part.columns, part.turns, context.times, rotates=case.rotates)
+            arm: JudgedViews(trace, rules[arm], part.columns, part.turns, context.times, rotates=case.rotates)
             for arm, part in case.arms.items()
         }
 
@@ -89,39 +75,22 @@ class _Rest:
         found, end = self._found(begin, end)
         places = np.flatnonzero(self._case.slow[begin:end]) + begin
         sides = [self._reconciled(arm, found[arm], places) for arm in Arm]
-        bounds = [np.searchsorted(clock.places, places) - 1 for clock in self._clocks]
-        for number, send in enumerate(aligned(*sides)):
-            self._collector.at = int(places[number])
-            for clock, before in zip(self._clocks, bounds, strict=True):
-                if self._loss is not None and before[number] >= 0:
-                    self._loss.tell_clock(clock.broker, float(clock.least_ms[before[number]]))
-            if self._order is not None:
-                self._tell_order(send, int(places[number]), self._order)
+        self._calm.begin(places)
+        for place, send in zip(places.tolist(), aligned(*sides), strict=True):
+            self._collector.at = place
+            self._calm.go_to(place)
+            for observer in self._with_state:
+                observer.calm_before(send, self._calm)
             for observer in self._observers:
                 observer.observe(send)
         return end
 
-    def _tell_order(self, send: AlignedSend, place: int, order: Order) -> None:
-        for side in send.sides:
-            lanes, view = self._case.arms[side.arm].lanes, int(self._case.views[side.arm][place])
-            assert lanes is not None, "the application names the queues"
-            for copy in side.copies or ():
-                before = lanes.before(view, self._case.brokers.code(copy.broker), copy.queue_id)
-                if before is not None:
-                    order.tell(side, copy, before)
-
-    def tell_last_attempts(self) -> None:
-        """Pass each thread's last start: an absence that did not end lasted at least until then."""
-        for arm, part in self._case.arms.items() if self._avoidance is not None else ():
-            assert self._avoidance is not None
-            columns = part.columns
-            tried = np.flatnonzero(columns.attempts > 0)
-            last = tried[np.append(np.diff(columns.threads[tried]) > 0, tried.size > 0)[: tried.size]]
-            rows = columns.first_attempt[last] + columns.attempts[last] - 1
-            starts_ns = integers_or(self._trace.tables[TableName.ATTEMPTS, arm].column("start_ns"), 0)[rows]
-            self._avoidance.tell_last_attempts(
-                arm, zip(columns.threads[last].tolist(), starts_ns.tolist(), strict=True)
-            )
+    def finish(self) -> None:
+        self._collector.at = self._case.keys.size
+        for observer in self._observers:
+            observer.calm_at_end(self._calm)
+        for observer in self._observers:
+            observer.finish()
 
     def _found(self, begin: int, end: int) -> tuple[dict[Arm, dict[int, SendView]], int]:
         """Judge the views of a stretch; returns them by number, and the end, which replayed views may have moved."""
@@ -151,6 +120,52 @@ class _Rest:
         return reconciled((found[view] for view in views.tolist()), copies)
 
 
+class _CalmBefore:
+    """What calm sends show before the planned send at hand (``CalmBefore``)."""
+
+    def __init__(self, case: CaseColumns, context: CaseContext) -> None:
+        self._case = case
+        self._context = context
+        self.has_lanes = not case.rotates
+        self._place = self._number = -1
+        self._leads: list[tuple[str, list[float | None]]] = []
+
+    def begin(self, places: Ints) -> None:
+        """Look up all places of a stretch at once, which is faster than one after another."""
+        self._number = -1
+        self._leads = [(bound.broker, bound.before(places)) for bound in self._bounds]
+
+    def go_to(self, place: int) -> None:
+        """Go on to the next place of the stretch."""
+        self._place, self._number = place, self._number + 1
+
+    def clock_leads(self) -> Iterator[tuple[str, float]]:
+        for broker, leads_ms in self._leads:
+            lead_ms = leads_ms[self._number]
+            if lead_ms is not None:
+                yield broker, lead_ms
+
+    def last_in_lane(self, side: SendView, copy: Copy) -> tuple[int, int] | None:
+        lanes = self._case.arms[side.arm].lanes
+        if lanes is None:
+            return None
+        view = int(self._case.views[side.arm][self._place])
+        return lanes.before(view, self._case.brokers.code(copy.broker), copy.queue_id)
+
+    def last_attempts(self, arm: Arm) -> Iterable[tuple[int, int]]:
+        columns = self._case.arms[arm].columns
+        tried = np.flatnonzero(columns.attempts > 0)
+        last = tried[np.append(np.diff(columns.threads[tried]) > 0, tried.size > 0)[: tried.size]]
+        rows = columns.first_attempt[last] + columns.attempts[last] - 1
+        table = self._context.trace.tables[TableName.ATTEMPTS, arm]
+        starts_ns = integers_or(table.column("start_ns"), 0)[rows]
+        return zip(columns.threads[last].tolist(), starts_ns.tolist(), strict=True)
+
+    @cached_property
+    def _bounds(self) -> tuple["_RunningBound", ...]:
+        return tuple(_running_bounds(self._case, self._context))
+
+
 @dataclass(frozen=True, slots=True)
 class _RunningBound:
     """Upper bound of a broker clock's lead after each baseline send that shows it; places are sorted."""
@@ -158,6 +173,12 @@ class _RunningBound:
     broker: str
     places: Ints
     least_ms: "np.ndarray[tuple[int], np.dtype[np.float64]]"
+
+    def before(self, places: Ints) -> list[float | None]:
+        """Return the bound before each place; None before the first."""
+        numbers = np.searchsorted(self.places, places) - 1
+        leads_ms: list[float | None] = self.least_ms[numbers].tolist()
+        return [None if number < 0 else lead_ms for number, lead_ms in zip(numbers.tolist(), leads_ms, strict=True)]
 
 
 def _running_bounds(case: CaseColumns, context: CaseContext) -> Iterator[_RunningBound]:

@@ -2,7 +2,7 @@
 The checks: every question that can be asked about a case.
 
 The scenario format, run plans, ledger names, reports, SARIF and the simulation's list of unanswered checks are
-generated from this table. ``analysis.checks.registry`` has the function for each check.
+generated from this table. ``analysis.checks.registry`` has the code of each check.
 """
 
 from dataclasses import dataclass

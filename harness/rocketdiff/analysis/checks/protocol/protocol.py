@@ -8,8 +8,10 @@ the run. Troubles keep the words of the trace reader.
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 from rocketdiff.analysis.checks.case_facts import CaseFacts
+from rocketdiff.analysis.checks.check_code import CheckCode
 from rocketdiff.core.answers.evidence import Evidence, Standing
 from rocketdiff.core.answers.verdict import NO_SEND, Divergence, Example, Measure
 from rocketdiff.core.arm import Arm
@@ -129,3 +131,6 @@ def _troubles(subject: str, summary: ArmSummary) -> Iterator[Divergence]:
 def _divergence(signature: str, subject: str, count: int, expected: str, observed: str) -> Divergence:
     example = Example(NO_SEND, 0, None, "protocol", expected, observed)
     return Divergence(signature, subject, count, example)
+
+
+CODE: CheckCode[Any, Any] = CheckCode(NAME, evaluate=evaluate)

@@ -6,8 +6,10 @@ keeps the case from passing.
 """
 
 from collections.abc import Iterator
+from typing import Any
 
 from rocketdiff.analysis.checks.case_facts import CaseFacts, broken_guard
+from rocketdiff.analysis.checks.check_code import CheckCode
 from rocketdiff.core.answers.evidence import Evidence, Standing
 from rocketdiff.core.answers.verdict import Measure
 from rocketdiff.core.tables.checks import VALIDITY
@@ -43,3 +45,6 @@ _UNITS = {"ns": "ns", "ms": "ms", "per_s": "1/s", "s": "s"}
 def _unit_of(name: str) -> str:
     """Unit in a number's name, as in ``start_spread_ns`` or ``late_ns_baseline``."""
     return next((unit for word, unit in _UNITS.items() if f"_{word}_" in f"_{name}_"), "count")
+
+
+CODE: CheckCode[Any, Any] = CheckCode(NAME, evaluate=evaluate)

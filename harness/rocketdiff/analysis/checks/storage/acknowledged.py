@@ -34,13 +34,13 @@ class Acknowledged:
             return
         if side.arm is Arm.BASELINE:
             bound_ms = copy.store_timestamp_ms - self._wall_ms(row.start_ns)
-            self.tell_clock(copy.broker, bound_ms)
+            self.bound_clock(copy.broker, bound_ms)
         if copy.broker in self._ahead_ms:
             late_ms = copy.store_timestamp_ms - self._wall_ms(row.end_ns) - self._ahead_ms[copy.broker]
             if late_ms > EARLY_MS:
                 yield copy, late_ms
 
-    def tell_clock(self, broker: str, ahead_ms: float) -> None:
+    def bound_clock(self, broker: str, ahead_ms: float) -> None:
         """Bound how far a broker's clock is ahead, from sends not passed to ``of``."""
         self._ahead_ms[broker] = min(ahead_ms, self._ahead_ms.get(broker, ahead_ms))
 

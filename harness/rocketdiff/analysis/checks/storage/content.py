@@ -10,8 +10,10 @@ during its call.
 
 from collections.abc import Iterator, Sequence
 
+from rocketdiff.analysis.checks.calm_counts import CalmCount
 from rocketdiff.analysis.checks.case_facts import CaseFacts, counted, standing_with
-from rocketdiff.analysis.checks.context import CaseContext, CaseObserver
+from rocketdiff.analysis.checks.check_code import CheckCode
+from rocketdiff.analysis.checks.context import CaseContext, CaseObserver, SendCheck
 from rocketdiff.analysis.checks.storage.loss import unread
 from rocketdiff.analysis.send_view import Copy, SendView, named
 from rocketdiff.analysis.steps.aligned import AlignedSend
@@ -96,7 +98,7 @@ class Content(CaseObserver):
             yield BODY_CHANGED, "", f"the {side.row.body_bytes} bytes sent", "another body"
 
     def _is_planned_body(self, copy: Copy, identity: str, body_bytes: int) -> bool:
-        if self._context.bodies_compared:
+        if self._context.trace.bodies_compared:
             return copy.body_ok
         return copy.body_digest == body_digest(padded(identity, body_bytes))
 
@@ -176,3 +178,11 @@ def evaluate(facts: CaseFacts) -> Evidence:
 def _telling(copies: Sequence[Copy] | None) -> Copy | None:
     """The first copy, unless the trace lacks what it carries (before schema 1.2)."""
     return copies[0] if copies and copies[0].properties is not None else None
+
+
+CODE: SendCheck = CheckCode(
+    NAME,
+    observers=(Content,),
+    evaluate=evaluate,
+    calm=(CalmCount(NAME, "copy", lambda sends: sends.shows_content),),
+)

@@ -8,7 +8,8 @@ and only measured.
 """
 
 from rocketdiff.analysis.checks.case_facts import CaseFacts, counted, standing_with
-from rocketdiff.analysis.checks.context import CaseObserver
+from rocketdiff.analysis.checks.check_code import CheckCode
+from rocketdiff.analysis.checks.context import CaseObserver, SendCheck
 from rocketdiff.analysis.checks.storage.loss import unread
 from rocketdiff.analysis.send_view import Copy, SendView
 from rocketdiff.analysis.steps.aligned import AlignedSend
@@ -111,3 +112,6 @@ def _due_at(kept: Copy) -> tuple[str, str | None]:
 
 def _stored_ms(copy: Copy) -> int:
     return copy.store_timestamp_ms
+
+
+CODE: SendCheck = CheckCode(NAME, observers=(Delay,), evaluate=evaluate)

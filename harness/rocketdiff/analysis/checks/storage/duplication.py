@@ -11,8 +11,10 @@ left a copy too. Confusion explains nothing else, because requests are seen as t
 from collections import Counter
 from collections.abc import Sequence
 
+from rocketdiff.analysis.checks.calm_counts import CalmCount
 from rocketdiff.analysis.checks.case_facts import CaseFacts, counted, standing_with
-from rocketdiff.analysis.checks.context import CaseContext, CaseObserver
+from rocketdiff.analysis.checks.check_code import CheckCode
+from rocketdiff.analysis.checks.context import CaseContext, CaseObserver, SendCheck
 from rocketdiff.analysis.checks.storage.loss import unread
 from rocketdiff.analysis.send_view import Copy, SendView
 from rocketdiff.analysis.steps.aligned import AlignedSend
@@ -132,3 +134,11 @@ def evaluate(facts: CaseFacts) -> Evidence:
     if facts.n(REFUSED):
         measures += counted(facts, "stored-though-refused", REFUSED, "stored")
     return facts.evidence(NAME, standing, reason, decisions=sum(accounted.values()), measures=measures)
+
+
+CODE: SendCheck = CheckCode(
+    NAME,
+    observers=(Duplication,),
+    evaluate=evaluate,
+    calm=(CalmCount(NAME, "message"), CalmCount(NAME, "accounted")),
+)

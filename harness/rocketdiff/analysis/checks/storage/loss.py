@@ -10,8 +10,12 @@ alone, so its client causes everything else in it.
 
 from collections.abc import Iterable
 
+import numpy as np
+
+from rocketdiff.analysis.checks.calm_counts import CalmCount, CalmSends, Mask
 from rocketdiff.analysis.checks.case_facts import CaseFacts, counted
-from rocketdiff.analysis.checks.context import CaseContext, CaseObserver
+from rocketdiff.analysis.checks.check_code import CheckCode
+from rocketdiff.analysis.checks.context import CalmBefore, CaseContext, CaseObserver, SendCheck
 from rocketdiff.analysis.checks.storage.acknowledged import Acknowledged
 from rocketdiff.analysis.facts import DifferenceFact
 from rocketdiff.analysis.send_view import Fate, Phase, SendView
@@ -34,6 +38,7 @@ from rocketdiff.core.units import NS_PER_MS
 
 NAME = "loss"
 ONEWAY_STORED, ONEWAY_ABSENT, ONEWAY_JUDGED = "one-way stored", "one-way absent", "one-way judged"
+STORED_LATE = "stored-late"
 UNDER_WAY_NS = 1_000_000_000
 """How long after its call a one-way message may be in transit on a busy machine, and be lost by a fault."""
 
@@ -63,7 +68,7 @@ class Loss(CaseObserver):
                 self._observe_oneway(send, side)
             else:
                 self._collector.count(NAME, str(side.arm), str(side.phase), str(side.fate))
-            self._collector.count(NAME, str(side.arm), str(side.phase), "stored-late", n=self._late(side))
+            self._collector.count(NAME, str(side.arm), str(side.phase), STORED_LATE, n=self._late(side))
             if side.fate is Fate.LOST:
                 self._note(
                     ACKNOWLEDGED_NOT_STORED,
@@ -78,8 +83,9 @@ class Loss(CaseObserver):
                 places = ", ".join(f"{copy.broker} queue {copy.queue_id}" for copy in damaged)
                 self._note(BODY_DAMAGED, send, side, "the body that was sent", f"another body at {places}")
 
-    def tell_clock(self, broker: str, ahead_ms: float) -> None:
-        self._acknowledged.tell_clock(broker, ahead_ms)
+    def calm_before(self, send: AlignedSend, calm: CalmBefore) -> None:  # noqa: ARG002 - as for every send
+        for broker, ahead_ms in calm.clock_leads():
+            self._acknowledged.bound_clock(broker, ahead_ms)
 
     def _observe_acknowledgement(self, send: AlignedSend, side: SendView) -> None:
         for copy, late_ms in () if self._confuses(side) else self._acknowledged.of(side):
@@ -166,7 +172,7 @@ def evaluate(facts: CaseFacts) -> Evidence:
         standing, reason = Standing.INDECISIVE, f"no send of {silent[0]} was acknowledged"
     measures = (
         *counted(facts, "ghosts", NAME, Fate.GHOST),
-        *counted(facts, "stored-late", NAME, "stored-late"),
+        *counted(facts, STORED_LATE, NAME, STORED_LATE),
         *counted(facts, "foreign-messages", "foreign"),
         *(counted(facts, "one-way-stored", NAME, ONEWAY_STORED) if any(one_way.values()) else ()),
     )
@@ -180,3 +186,15 @@ def unread(facts: CaseFacts) -> tuple[Standing, str] | None:
         if facts.n("unread", arm=str(arm)):
             return Standing.INDECISIVE, f"what the brokers hold of {facts.subjects[arm]} was not read back"
     return None
+
+
+def _stored_late(sends: CalmSends) -> Mask:
+    return np.asarray(sends.stored_ms > sends.ended_ms + LATE_MS)
+
+
+CODE: SendCheck = CheckCode(
+    NAME,
+    observers=(Loss,),
+    evaluate=evaluate,
+    calm=(CalmCount(NAME, str(Fate.STORED)), CalmCount(NAME, STORED_LATE, times=_stored_late)),
+)

@@ -9,8 +9,10 @@ clients) must also lie in one queue. Exact, never statistical; the brokers are t
 
 from dataclasses import dataclass
 
+from rocketdiff.analysis.checks.calm_counts import CalmCount
 from rocketdiff.analysis.checks.case_facts import CaseFacts, counted, standing_with
-from rocketdiff.analysis.checks.context import CaseContext, CaseObserver
+from rocketdiff.analysis.checks.check_code import CheckCode
+from rocketdiff.analysis.checks.context import CalmBefore, CaseContext, CaseObserver, SendCheck
 from rocketdiff.analysis.checks.storage.loss import unread
 from rocketdiff.analysis.send_view import Copy, SendView
 from rocketdiff.analysis.steps.aligned import AlignedSend
@@ -52,10 +54,12 @@ class Order(CaseObserver):
             if row.kind is SendKind.GROUP and self._is_route_whole:
                 self._require_one_queue(send, side, row.argument)
 
-    def tell(self, side: SendView, copy: Copy, last: tuple[int, int]) -> None:
-        """Set the last message (send, offset) before this copy in its lane, if not observed."""
-        if side.row is not None:
-            self._keep_highest(_lane(side, side.row.argument, copy), _Last(*last))
+    def calm_before(self, send: AlignedSend, calm: CalmBefore) -> None:
+        for side in send.sides if calm.has_lanes else ():
+            for copy in side.copies or () if side.row is not None else ():
+                last = calm.last_in_lane(side, copy)
+                if last is not None and side.row is not None:
+                    self._keep_highest(_lane(side, side.row.argument, copy), _Last(*last))
 
     def _require_one_queue(self, send: AlignedSend, side: SendView, group: int) -> None:
         """A proxy gives a group one queue while its route stays; a second queue means a message without its group."""
@@ -106,3 +110,11 @@ def _first_in_each_queue(side: SendView) -> tuple[Copy, ...]:
     for copy in side.copies or ():
         first.setdefault((copy.broker, copy.queue_id), copy)
     return tuple(first.values())
+
+
+CODE: SendCheck = CheckCode(
+    NAME,
+    observers=(Order,),
+    evaluate=evaluate,
+    calm=(CalmCount(NAME, "pair", lambda sends: sends.follows),),
+)

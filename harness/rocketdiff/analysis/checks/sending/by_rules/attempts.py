@@ -9,7 +9,8 @@ all. Exact, never statistical.
 from collections.abc import Iterator
 
 from rocketdiff.analysis.checks.case_facts import CaseFacts, counted
-from rocketdiff.analysis.checks.context import CaseObserver
+from rocketdiff.analysis.checks.check_code import CheckCode
+from rocketdiff.analysis.checks.context import CaseObserver, SendCheck
 from rocketdiff.analysis.checks.sending.by_rules.replay_checks import (
     judged_before,
     judged_evidence,
@@ -17,6 +18,7 @@ from rocketdiff.analysis.checks.sending.by_rules.replay_checks import (
     note_met,
     or_missed,
 )
+from rocketdiff.analysis.checks.sending.durations.held_up import HeldUp
 from rocketdiff.analysis.steps.aligned import AlignedSend
 from rocketdiff.core.answers.evidence import Evidence
 from rocketdiff.core.records.sending import Attempt
@@ -68,3 +70,6 @@ def evaluate(facts: CaseFacts) -> Evidence:
     never = "no attempt failed in either arm, nor was answered with a status other than SEND_OK"
     keys = ("failed", "not-store-ok", "retry")
     return or_missed(facts, judged_evidence(facts, NAME, *keys, never=never, measures=measures))
+
+
+CODE: SendCheck = CheckCode(NAME, observers=(Attempts, HeldUp), evaluate=evaluate)

@@ -5,10 +5,9 @@ Examines choices made while a hidden state that explains the trace avoided a bro
 keeps no table, and the check does not apply.
 """
 
-from collections.abc import Iterable
-
 from rocketdiff.analysis.checks.case_facts import CaseFacts
-from rocketdiff.analysis.checks.context import CaseContext, CaseObserver
+from rocketdiff.analysis.checks.check_code import CheckCode
+from rocketdiff.analysis.checks.context import CalmBefore, CaseContext, CaseObserver, SendCheck
 from rocketdiff.analysis.checks.sending.by_rules.absence import Absences, absence_measures
 from rocketdiff.analysis.checks.sending.by_rules.replay_checks import judged_evidence, note_differences
 from rocketdiff.analysis.steps.aligned import AlignedSend
@@ -38,9 +37,10 @@ class Avoidance(CaseObserver):
                     self._collector.count(NAME, str(side.arm), phase, "decision")
                     self._collector.count(f"{NAME}.legal", str(side.arm), phase, "decision", total=legal)
 
-    def tell_last_attempts(self, arm: Arm, starts_ns: Iterable[tuple[int, int]]) -> None:
-        """Set when each thread's last attempt began, if not every send is observed."""
-        self._absences.latest |= {(str(arm), thread): start_ns for thread, start_ns in starts_ns}
+    def calm_at_end(self, calm: CalmBefore) -> None:
+        """An absence that did not end lasted at least until the thread's last attempt."""
+        for arm in Arm:
+            self._absences.latest |= {(str(arm), thread): start_ns for thread, start_ns in calm.last_attempts(arm)}
 
     def finish(self) -> None:
         self._absences.finish()
@@ -54,3 +54,6 @@ def evaluate(facts: CaseFacts) -> Evidence:
         return facts.evidence(NAME, Standing.INDECISIVE, "no attempt of either arm met a faulty broker")
     never = "no attempt was slow enough to have its broker avoided"
     return judged_evidence(facts, NAME, "decision", never=never, measures=absence_measures(facts))
+
+
+CODE: SendCheck = CheckCode(NAME, observers=(Avoidance,), evaluate=evaluate)

@@ -12,7 +12,8 @@ than the baseline is not cleared.
 from collections.abc import Mapping
 
 from rocketdiff.analysis.checks.case_facts import CaseFacts, counted, standing_with
-from rocketdiff.analysis.checks.context import CaseContext, CaseObserver
+from rocketdiff.analysis.checks.check_code import CheckCode
+from rocketdiff.analysis.checks.context import CaseContext, CaseObserver, SendCheck
 from rocketdiff.analysis.send_view import SendView
 from rocketdiff.analysis.steps.aligned import AlignedSend
 from rocketdiff.core.answers.evidence import Evidence, Standing
@@ -39,7 +40,7 @@ class Callbacks(CaseObserver):
 
     def __init__(self, context: CaseContext) -> None:
         super().__init__(context)
-        self._habits = context.habits
+        self._habits = context.rulebook.habits
 
     def observe(self, send: AlignedSend) -> None:
         for side in send.sides:
@@ -91,3 +92,6 @@ def _came_too_late(row: Send) -> bool:
 def _is_too_much(excused: Mapping[Arm, int], seen: Mapping[Arm, int]) -> bool:
     share = {arm: excused[arm] / seen[arm] for arm in Arm}
     return share[Arm.CANDIDATE] > max(EXCUSED_BOUND, 2 * share[Arm.BASELINE])
+
+
+CODE: SendCheck = CheckCode(NAME, observers=(Callbacks,), evaluate=evaluate)

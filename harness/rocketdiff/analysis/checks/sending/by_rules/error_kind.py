@@ -8,7 +8,8 @@ end; the measures count all. Exact, never statistical.
 import math
 
 from rocketdiff.analysis.checks.case_facts import CaseFacts
-from rocketdiff.analysis.checks.context import CaseObserver
+from rocketdiff.analysis.checks.check_code import CheckCode
+from rocketdiff.analysis.checks.context import CaseObserver, SendCheck
 from rocketdiff.analysis.checks.sending.by_rules.replay_checks import (
     judged_before,
     judged_evidence,
@@ -56,3 +57,6 @@ def evaluate(facts: CaseFacts) -> Evidence:
     )
     never = "no send failed in either arm, nor returned a status other than SEND_OK"
     return or_missed(facts, judged_evidence(facts, NAME, never=never, measures=measures))
+
+
+CODE: SendCheck = CheckCode(NAME, observers=(ErrorKind,), evaluate=evaluate)

@@ -11,13 +11,25 @@ from collections.abc import Iterable
 from itertools import groupby
 
 from rocketdiff.analysis.case_trace import CaseTrace
+from rocketdiff.analysis.checks.context import CaseObserver
 from rocketdiff.analysis.fact_collector import FactCollector
 from rocketdiff.analysis.facts import DifferenceFact
+from rocketdiff.analysis.steps.aligned import AlignedSend
 from rocketdiff.core.answers.verdict import NO_SEND
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.tables.signatures import OTHER_PUBLISH_LIST
 
 PublishList = tuple[tuple[str, int], ...]
+
+
+class PublishLists(CaseObserver):
+    """Compares the lists, which are in the trace beside the sends."""
+
+    def observe(self, send: AlignedSend) -> None:
+        """A send says nothing about the list."""
+
+    def finish(self) -> None:
+        compare_publish_lists(self._context.trace, self._collector)
 
 
 def compare_publish_lists(trace: CaseTrace, collector: FactCollector) -> None:

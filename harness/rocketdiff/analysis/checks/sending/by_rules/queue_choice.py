@@ -6,9 +6,15 @@ list (``publish_lists``); and the queue and offset that each acknowledged send r
 These two witness one fact, so a disagreement is an error of one of them, never a tolerance.
 """
 
+import numpy as np
+
+from rocketdiff.analysis.checks.calm_counts import CalmCount, CalmSends, Floats, Mask
 from rocketdiff.analysis.checks.case_facts import CaseFacts
-from rocketdiff.analysis.checks.context import CaseObserver
+from rocketdiff.analysis.checks.check_code import CheckCode
+from rocketdiff.analysis.checks.context import CaseObserver, SendCheck
+from rocketdiff.analysis.checks.sending.by_rules.publish_lists import PublishLists
 from rocketdiff.analysis.checks.sending.by_rules.replay_checks import judged_evidence, note_differences, note_met
+from rocketdiff.analysis.checks.sending.by_rules.start_positions import StartPositions, pooled
 from rocketdiff.analysis.send_view import Fate, SendView
 from rocketdiff.analysis.steps.aligned import AlignedSend
 from rocketdiff.core.answers.evidence import Evidence
@@ -74,3 +80,24 @@ def _agree(claimed: Claim, place: Claim) -> bool:
 def _place(place: Claim) -> str:
     broker, queue, offset = place
     return f"offset {offset}" if broker is None else f"{broker} queue {queue} offset {offset}"
+
+
+def _is_choice(sends: CalmSends) -> Mask:
+    return np.asarray(sends.queues > 1)
+
+
+def _legal_share(sends: CalmSends) -> Floats:
+    return np.asarray(1 / sends.queues)
+
+
+CODE: SendCheck = CheckCode(
+    NAME,
+    observers=(QueueChoice, PublishLists, StartPositions),
+    evaluate=evaluate,
+    pooled=pooled,
+    calm=(
+        CalmCount(f"{NAME}.met", "choice", _is_choice),
+        CalmCount(NAME, "decision", _is_choice),
+        CalmCount(f"{NAME}.legal", "decision", _is_choice, share=_legal_share),
+    ),
+)

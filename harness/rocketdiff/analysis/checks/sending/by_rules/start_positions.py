@@ -14,7 +14,6 @@ from rocketdiff.analysis.case_trace import CaseTrace
 from rocketdiff.analysis.checks.case_facts import CaseFacts
 from rocketdiff.analysis.checks.context import CaseContext, CaseObserver
 from rocketdiff.analysis.checks.pairing import pools_by_pair
-from rocketdiff.analysis.checks.sending.by_rules.queue_choice import NAME
 from rocketdiff.analysis.send_view import SendView
 from rocketdiff.analysis.steps.aligned import AlignedSend
 from rocketdiff.core.answers.evidence import Concentration, Evidence, Standing
@@ -41,9 +40,9 @@ Layout = tuple[int, int]
 class StartPositions(CaseObserver):
     """Counts where each thread of both arms began."""
 
-    def __init__(self, context: CaseContext, trace: CaseTrace) -> None:
+    def __init__(self, context: CaseContext) -> None:
         super().__init__(context)
-        self._layout = _layout(trace)
+        self._layout = _layout(context.trace)
         self._calm_ns = min((fault.inject_ns for fault in context.times.faults), default=None)
         self._begun: dict[Arm, dict[int, tuple[str, int] | None]] = {arm: {} for arm in Arm}
 
@@ -97,7 +96,7 @@ def _pool(pair: str, pool: Sequence[CaseFacts]) -> Iterator[Evidence]:
         yield Evidence(
             runs=tuple(sorted({facts.run for facts in pool})),
             case=f"pooled/starts/{pair}",
-            check=NAME,
+            check=BEGINS_ALIKE.check,
             standing=Standing.DECISIVE,
             decisions=max(count.candidate_total for count in counts),
             counts=counts,

@@ -17,7 +17,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rocketdiff.analysis.checks.case_facts import CaseFacts
-from rocketdiff.analysis.checks.context import CaseContext, CaseObserver
+from rocketdiff.analysis.checks.check_code import CheckCode
+from rocketdiff.analysis.checks.context import CaseContext, CaseObserver, SendCheck
 from rocketdiff.analysis.checks.pairing import (
     Question,
     case_evidence,
@@ -175,3 +176,6 @@ def restricted_means(pairs: Sequence[EpisodePair]) -> tuple[Measure, ...]:
         name = f"restricted-mean-failover-time {arm}"
         measures.append(Measure(name, mean.mean, "ms", len(durations), mean.low, mean.high, mean.confidence))
     return tuple(measures)
+
+
+CODE: SendCheck = CheckCode(NAME, observers=(FailoverTime,), evaluate=evaluate, pooled=pooled)

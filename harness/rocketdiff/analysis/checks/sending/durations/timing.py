@@ -12,7 +12,8 @@ from collections.abc import Sequence
 from statistics import median_high
 
 from rocketdiff.analysis.checks.case_facts import CaseFacts
-from rocketdiff.analysis.checks.context import CaseContext, CaseObserver
+from rocketdiff.analysis.checks.check_code import CheckCode
+from rocketdiff.analysis.checks.context import CaseContext, CaseObserver, SendCheck
 from rocketdiff.analysis.checks.pairing import Question, case_evidence, pooled_evidence, pools_of
 from rocketdiff.analysis.facts import EpisodeValue
 from rocketdiff.analysis.send_view import SendView
@@ -71,3 +72,6 @@ def evaluate(facts: CaseFacts) -> Evidence:
 def pooled(cases: Sequence[CaseFacts]) -> tuple[Evidence, ...]:
     """Return one gating evidence per pool."""
     return tuple(pooled_evidence(name, pool, BLOCKED_SEND) for name, pool in pools_of(cases, NAME).items())
+
+
+CODE: SendCheck = CheckCode(NAME, observers=(Timing,), evaluate=evaluate, pooled=pooled)

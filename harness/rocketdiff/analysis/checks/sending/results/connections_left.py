@@ -67,9 +67,9 @@ Held = Callable[[CaseFacts, Arm], Counter[str] | None]
 class LeftByRule(CaseObserver):
     """Counts failed attempts that may leave a connection open by the release's rules; counts nothing if those are unknown."""
 
-    def __init__(self, context: CaseContext, may_leave_open: Callable[[str | None], bool] | None) -> None:
+    def __init__(self, context: CaseContext) -> None:
         super().__init__(context)
-        self._may_leave_open = may_leave_open
+        self._may_leave_open = context.rulebook.may_leave_open
 
     def observe(self, send: AlignedSend) -> None:
         if self._may_leave_open is None:

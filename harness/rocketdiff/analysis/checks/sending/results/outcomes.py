@@ -17,13 +17,13 @@ the candidate's, the case is indecisive.
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from rocketdiff.analysis.checks.context import CaseContext, CaseObserver
 from rocketdiff.analysis.checks.sending.results.slower_sends import SlowerSends
 from rocketdiff.analysis.send_view import SendView
 from rocketdiff.analysis.steps.aligned import AlignedSend
-from rocketdiff.analysis.steps.causes import Cause, Causes
+from rocketdiff.analysis.steps.causes import Cause
 from rocketdiff.analysis.steps.fault_reach import FaultPeriods
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.records.sending import NEVER_CALLED_BACK, UNSEEN_ROUTE, Attempt, Send
@@ -79,9 +79,9 @@ SETTLED_NS = 50_000_000
 class Outcomes(CaseObserver):
     """Notes unexplained failures and impossible acknowledgements; counts what happened to each arm, by time unit."""
 
-    def __init__(self, context: CaseContext, causes: Mapping[Arm, Causes]) -> None:
+    def __init__(self, context: CaseContext) -> None:
         super().__init__(context)
-        self._causes = causes
+        self._causes = {arm: context.rulebook.causes(context.trace, arm) for arm in Arm}
         faults = context.times.faults
         self._stops: defaultdict[str, list[FaultRecord]] = defaultdict(list)
         for fault in faults:

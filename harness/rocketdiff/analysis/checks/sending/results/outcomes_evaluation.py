@@ -3,9 +3,14 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+import numpy as np
+
+from rocketdiff.analysis.checks.calm_counts import CalmCount, CalmSends, Phased
 from rocketdiff.analysis.checks.case_facts import CaseFacts, counted
+from rocketdiff.analysis.checks.check_code import CheckCode
+from rocketdiff.analysis.checks.context import SendCheck
 from rocketdiff.analysis.checks.pairing import pools_by_pair
-from rocketdiff.analysis.checks.sending.results.connections_left import divergences_of, measures_of, paired
+from rocketdiff.analysis.checks.sending.results.connections_left import LeftByRule, divergences_of, measures_of, paired
 from rocketdiff.analysis.checks.sending.results.outcomes import (
     AFTER_FAILURE,
     CALM,
@@ -18,8 +23,9 @@ from rocketdiff.analysis.checks.sending.results.outcomes import (
     MORE,
     NAME,
     RESERVE,
+    Outcomes,
 )
-from rocketdiff.analysis.checks.sending.results.recovery import recovery_measures
+from rocketdiff.analysis.checks.sending.results.recovery import Recovery, recovery_measures
 from rocketdiff.analysis.steps.causes import LEISURELY_MS
 from rocketdiff.core.answers.evidence import ComparedShares, Evidence, PairedCounts, Standing
 from rocketdiff.core.arm import Arm
@@ -164,3 +170,23 @@ def _calm_shares(facts: CaseFacts) -> Iterator[ComparedShares]:
         is_told = what != HELD_UP or befell[1]
         if is_told and not min(befell) and max(befell) > MANY * max(met):
             yield ComparedShares(f"{what}/most-of-calm", "in calm", f"were {what}", met, befell)
+
+
+def _by_period(sends: CalmSends) -> Phased:
+    return sends.either_in_period.astype(np.int64), (CALM, FAULTS)
+
+
+def _in_calm(sends: CalmSends) -> Phased:
+    return np.zeros(sends.in_period.size, dtype=np.int64), (CALM,)
+
+
+CODE: SendCheck = CheckCode(
+    NAME,
+    observers=(Outcomes, Recovery, LeftByRule),
+    evaluate=evaluate,
+    pooled=pooled,
+    calm=(
+        CalmCount(CROWDED, "not failed", lambda sends: ~sends.in_period, phased=_in_calm),
+        CalmCount(NAME, "sends", phased=_by_period),
+    ),
+)
