@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from rocketdiff.core.sends.plan import Plan
-from rocketdiff.core.tables.settings import ClientSettings
+from rocketdiff.core.tables.settings import REQUEST_SCAN_S, ClientSettings
 
 MIB = 1 << 20
 
@@ -32,10 +32,6 @@ class Deadlines:
 # Java's fixed limit for a request to a name server (MQClientAPIImpl, all releases).
 _NAME_SERVER_TIMEOUT_S = 3.0
 
-# Java scans asynchronous requests for timeouts every second and times them out a second late at the earliest
-# (NettyRemotingAbstract.scanResponseTable, all releases). The third second is the delay of the first scan after the start.
-_SCAN_S = 3.0
-
 # A send without a route looks up its topic, then the default topic.
 _LOOKUPS_A_SEND = 2
 
@@ -55,7 +51,7 @@ def longest_send_s(settings: ClientSettings, name_servers: int, attempt_timeout_
 def longest_callback_s(settings: ClientSettings, name_servers: int, attempt_timeout_ms: int | None = None) -> float:
     """Return the longest time until the callback of an asynchronous send."""
     attempts = 1 + settings.retry_times_when_send_async_failed
-    each_s = max(settings.send_msg_timeout_ms, attempt_timeout_ms or 0) / 1_000 + _SCAN_S
+    each_s = max(settings.send_msg_timeout_ms, attempt_timeout_ms or 0) / 1_000 + REQUEST_SCAN_S
     return attempts * each_s + _LOOKUPS_A_SEND * name_servers * _NAME_SERVER_TIMEOUT_S
 
 

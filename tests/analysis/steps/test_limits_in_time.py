@@ -4,7 +4,7 @@ import pyarrow as pa
 import pytest
 
 from rocketdiff.analysis.steps.excuses import HeldConnections
-from rocketdiff.analysis.steps.fault_reach import FaultPeriods, FaultReach
+from rocketdiff.analysis.steps.fault_windows import FaultPeriods, FaultReach
 from rocketdiff.analysis.steps.torn_connections import TornConnections
 from rocketdiff.core.tables.fault import FaultKind, FaultRecord
 from rocketdiff.core.tables.settings import ClientSettings

@@ -12,7 +12,7 @@ from rocketdiff.analysis.fact_collector import FactCollector
 from rocketdiff.analysis.send_view import Copy, SendView
 from rocketdiff.analysis.steps.aligned import AlignedSend
 from rocketdiff.analysis.steps.attempts_in_context import FaultTimes
-from rocketdiff.analysis.steps.fault_reach import FaultReach
+from rocketdiff.analysis.steps.fault_windows import FaultReach
 from rocketdiff.analysis.steps.rulebook import Rulebook
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.sends.plan import SendKind, SendMode

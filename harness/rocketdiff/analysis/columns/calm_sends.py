@@ -12,10 +12,10 @@ from rocketdiff.analysis.checks.context import CaseContext
 from rocketdiff.analysis.checks.sending.by_rules.replay_checks import JUDGED, RULES
 from rocketdiff.analysis.columns.calm_tallies import OrderedCollector, added_up, counted
 from rocketdiff.analysis.columns.case_columns import ArmPart, CaseColumns, at, wall_ms
-from rocketdiff.analysis.columns.fault_columns import in_periods, phase_codes
+from rocketdiff.analysis.columns.fault_columns import phase_codes
 from rocketdiff.analysis.pictures import BIN_NS, BUCKET_RATIO, STORED, bucket_of
 from rocketdiff.analysis.send_view import PHASES
-from rocketdiff.analysis.steps.fault_reach import FaultPeriods
+from rocketdiff.analysis.steps.fault_windows import FaultPeriods
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.sends.outcome import Outcome
 from rocketdiff.traces.manifest import ClockAnchor
@@ -82,7 +82,7 @@ def _calm_sends(case: CaseColumns, context: CaseContext) -> Iterator[CalmColumns
     periods = FaultPeriods.of(context.times.faults, context.entry.settings)
     views = {arm: at(case.views[arm], calm) for arm in Arm}
     own = {
-        arm: in_periods(periods, part.columns.start_ns[views[arm]], part.columns.end_ns[views[arm]])
+        arm: periods.hold_many(part.columns.start_ns[views[arm]], part.columns.end_ns[views[arm]])
         for arm, part in case.arms.items()
     }
     either = np.logical_or.reduce(list(own.values()))

@@ -13,7 +13,7 @@ from typing import TypeVar
 import numpy as np
 
 from rocketdiff.analysis.case_trace import CaseTrace
-from rocketdiff.analysis.checks.sending.results.slower_sends import HELD_UP_NS
+from rocketdiff.analysis.checks.sending.results.slower_sends import SEND_HELD_UP_NS
 from rocketdiff.analysis.checks.storage.acknowledged import EARLY_MS
 from rocketdiff.analysis.columns.arm_columns import MISSING, ArmColumns, Ints, Mask, WordDictionary, arm_columns
 from rocketdiff.analysis.columns.contents import Carried, Contents, alike, contents_of
@@ -227,7 +227,7 @@ def _calm(arms: Mapping[Arm, ArmPart], views: Mapping[Arm, Ints], everything: Ca
     candidate = arms[Arm.CANDIDATE]
     own = [at(arms[arm].own, views[arm]) & (views[arm] >= 0) for arm in Arm]
     took_ns = [at(arms[arm].columns.end_ns - arms[arm].columns.start_ns, views[arm]) for arm in Arm]
-    calm = own[0] & own[1] & (np.abs(took_ns[0] - took_ns[1]) <= HELD_UP_NS)
+    calm = own[0] & own[1] & (np.abs(took_ns[0] - took_ns[1]) <= SEND_HELD_UP_NS)
     contents = [_contents_at(arms[arm].contents, views[arm]) for arm in Arm]
     properties = at(candidate.columns.properties, views[Arm.CANDIDATE])
     is_alike = alike(contents[0], contents[1], properties, candidate.columns.properties_told, everything)

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from rocketdiff.analysis.checks.storage.content import CLOCK_MS, NEW_EACH_TIME, UNIQ_KEY
+from rocketdiff.analysis.checks.storage.content import BORN_CLOCK_MS, NEW_EACH_TIME, UNIQ_KEY
 from rocketdiff.analysis.columns.arm_columns import MISSING, ArmColumns, Ints, Mask, integers_or
 from rocketdiff.analysis.columns.stored_columns import StoredColumns
 from rocketdiff.core.sends.message import ID_PROPERTY, padded
@@ -194,7 +194,7 @@ def _born_in_call(columns: ArmColumns, stored: StoredColumns, clock: ClockAnchor
     last_ns = np.maximum(np.maximum(columns.end_ns, columns.answered_ns), 0)
     begin_ms = clock.wall_ms + (columns.start_ns - clock.monotonic_ns) / NS_PER_MS
     end_ms = clock.wall_ms + (last_ns - clock.monotonic_ns) / NS_PER_MS
-    return np.asarray((begin_ms - CLOCK_MS <= stored.born_ms) & (stored.born_ms <= end_ms + CLOCK_MS))
+    return np.asarray((begin_ms - BORN_CLOCK_MS <= stored.born_ms) & (stored.born_ms <= end_ms + BORN_CLOCK_MS))
 
 
 @dataclass(slots=True)

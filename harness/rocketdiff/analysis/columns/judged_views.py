@@ -24,7 +24,7 @@ from rocketdiff.core.units import NS_PER_MS
 from rocketdiff.oracle.producer.judgement import Decision, SendJudgement
 from rocketdiff.traces.schema import TableName
 
-APART_NS = 5_000_000
+STRETCHES_APART_NS = 5_000_000
 """
 Every millisecond clock distinguishes calls this far apart, so the fault table from before a stretch does not narrow what is
 replayed after it.
@@ -130,7 +130,7 @@ class JudgedViews:
         """Calm views that the fault table remembers; all if they are few or follow each other quickly."""
         first, columns = self._at + 1, self._columns
         last = _last_of_each(columns.broker, view - int(self._turns.total[view - 1]), view)
-        if last[0] <= first or columns.start_ns[last[0]] - columns.end_ns[self._at] < APART_NS:
+        if last[0] <= first or columns.start_ns[last[0]] - columns.end_ns[self._at] < STRETCHES_APART_NS:
             return list(range(first, view))
         return last
 

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from rocketdiff.analysis.send_view import FaultContext, Phase, SendView
+from rocketdiff.analysis.steps.fault_windows import Windows, end_of, overlapping
 from rocketdiff.core.records.sending import Attempt
 from rocketdiff.core.sends.outcome import Outcome
 from rocketdiff.core.tables.fault import PAUSES, FaultKind, FaultRecord
@@ -34,11 +35,12 @@ class FaultTimes:
 
     def __init__(self, faults: Sequence[FaultRecord]) -> None:
         self.faults = tuple(faults)
-        spans = merged((fault.inject_ns, fault.healed_ns) for fault in faults)
+        spans = Windows.of_faults(faults).spans
         self._begins_ns = [begin_ns for begin_ns, _ in spans]
         self._ends_ns = [end_ns for _, end_ns in spans]
         self._of_broker: dict[str, tuple[FaultRecord, ...]] = {}
-        self.outages = _outages(fault for fault in faults if fault.kind in PAUSES)
+        pauses = (fault for fault in faults if fault.kind in PAUSES)
+        self.outages = tuple(map(_outage, overlapping(pauses)))
 
     def phase_at(self, instant_ns: int) -> Phase:
         """PAUSED from inject_ns to healed_ns of any fault. Otherwise CALM before the first fault and AFTER later."""
@@ -60,18 +62,6 @@ class FaultTimes:
         return next((outage for outage in self.outages if fault in outage.pauses), None)
 
 
-def merged(spans: Iterable[tuple[int, int | None]]) -> list[tuple[int, int | None]]:
-    """Sort half-open time spans and join those that overlap or touch; an end of None is open."""
-    joined: list[tuple[int, int | None]] = []
-    for begin, end in sorted(spans, key=lambda span: span[0]):
-        last = joined[-1][1] if joined else begin - 1
-        if joined and (last is None or begin <= last):
-            joined[-1] = joined[-1][0], None if last is None or end is None else max(last, end)
-        else:
-            joined.append((begin, None if end is None else max(begin, end)))
-    return joined
-
-
 def attempts_in_context(sends: Iterable[SendView], times: FaultTimes) -> Iterator[SendView]:
     """Add the fault context of each attempt; without attempts, a send has the phase of its own start."""
     for send in sends:
@@ -90,22 +80,10 @@ def _hits(fault: FaultRecord, attempt: Attempt) -> bool:
     return attempt.end_ns > fault.inject_ns and (fault.heal_ns is None or attempt.start_ns < fault.heal_ns)
 
 
-def _outages(pauses: Iterable[FaultRecord]) -> tuple[Outage, ...]:
-    gathered: list[list[FaultRecord]] = []
-    for pause in sorted(pauses, key=lambda fault: fault.inject_ns):
-        if gathered and any(other.healed_ns is None or pause.inject_ns < other.healed_ns for other in gathered[-1]):
-            gathered[-1].append(pause)
-        else:
-            gathered.append([pause])
-    return tuple(_outage(group) for group in gathered)
-
-
 def _outage(pauses: Sequence[FaultRecord]) -> Outage:
-    heals = [pause.heal_ns for pause in pauses]
-    ends = [heal for heal in heals if heal is not None]
     return Outage(
         episode=min(pause.episode for pause in pauses),
         start_ns=min(pause.injected_ns for pause in pauses),
-        end_ns=max(ends) if len(ends) == len(heals) else None,
+        end_ns=end_of([pause.heal_ns for pause in pauses]),
         pauses=tuple(pauses),
     )

@@ -13,8 +13,8 @@ from enum import StrEnum
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from rocketdiff.analysis.steps.fault_reach import FaultReach
-from rocketdiff.analysis.steps.torn_connections import AT_ONCE_NS, LATE_NS
+from rocketdiff.analysis.steps.fault_windows import FaultReach
+from rocketdiff.analysis.steps.torn_connections import AT_ONCE_NS, CLOSED_LATE_NS
 from rocketdiff.core.records.sending import UNSEEN_END
 from rocketdiff.core.sends.outcome import is_stored_with_reserve
 from rocketdiff.core.tables.fault import OF_SLAVES, FaultKind, FaultRecord
@@ -164,7 +164,7 @@ class Causes:
         moments = self._closed.get(broker, [])
         if self._is_hasty and bisect_left(moments, (end_ns,)):
             return True
-        first, last = bisect_left(moments, (start_ns - LATE_NS,)), bisect_left(moments, (end_ns + TOLD_LATE_NS,))
+        first, last = bisect_left(moments, (start_ns - CLOSED_LATE_NS,)), bisect_left(moments, (end_ns + TOLD_LATE_NS,))
         return any(
             end_ns - AT_ONCE_NS <= closed_ns < end_ns if other == thread else True
             for closed_ns, other in moments[first:last]

@@ -13,7 +13,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from rocketdiff.analysis.steps.torn_connections import CLOSING, LATE_NS
+from rocketdiff.analysis.steps.fault_windows import touches
+from rocketdiff.analysis.steps.torn_connections import CLOSED_LATE_NS, CLOSING
 from rocketdiff.core.tables.fault import CLOSE_NO_CONNECTION, FaultRecord
 from rocketdiff.core.units import NS_PER_MS
 from rocketdiff.oracle.producer.durations import BUSY_MS, CONNECTING_MS, Outlasted
@@ -59,13 +60,11 @@ class HeldConnections:
         before = int(answered.searchsorted(start_ns, side="right"))
         if not before or start_ns - answered[before - 1] > IDLE_NS:
             return False
-        since_ns = int(answered[before - 1]) - LATE_NS
+        since_ns = int(answered[before - 1]) - CLOSED_LATE_NS
         closed = self._closed.get(broker, np.empty(0))
         is_closed = closed.searchsorted(since_ns) < closed.searchsorted(end_ns)
         return not is_closed and not any(
-            fault.inject_ns < end_ns and (fault.healed_ns is None or since_ns < fault.healed_ns)
-            for fault in self._cutting
-            if fault.node == broker
+            touches(fault, since_ns, end_ns) for fault in self._cutting if fault.node == broker
         )
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from rocketdiff.analysis.case_trace import CaseTrace
 from rocketdiff.analysis.steps.causes import Causes
 from rocketdiff.analysis.steps.excuses import Excuses, HeldConnections, latest_timeout_ms
-from rocketdiff.analysis.steps.fault_reach import FaultReach
+from rocketdiff.analysis.steps.fault_windows import FaultReach
 from rocketdiff.analysis.steps.torn_connections import TornConnections
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.errors import UsageError

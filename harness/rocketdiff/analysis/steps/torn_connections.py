@@ -33,7 +33,7 @@ AT_ONCE_NS = 20_000_000
 
 _NO_THREAD = -1
 
-LATE_NS = 1_000_000_000
+CLOSED_LATE_NS = 1_000_000_000
 """
 How long after a request's end its connection may be closed: a separate thread closes it, and may wait on a busy
 machine.
@@ -71,5 +71,5 @@ class TornConnections:
         The end of a request of the same thread counts only from AT_ONCE_NS before this one's end.
         """
         moments = self._closed.get(broker, [])
-        first, last = bisect_left(moments, (start_ns - LATE_NS,)), bisect_left(moments, (end_ns,))
+        first, last = bisect_left(moments, (start_ns - CLOSED_LATE_NS,)), bisect_left(moments, (end_ns,))
         return any(other != thread or closed_ns >= end_ns - AT_ONCE_NS for closed_ns, other in moments[first:last])

@@ -55,6 +55,13 @@ def _setting(default: Value, setting: Setting) -> Value:
     return value
 
 
+REQUEST_SCAN_S = 3.0
+"""
+How late Java may find an asynchronous request timed out: 1 s of grace, 1 s between scans, and 1 s before the first scan after
+the start (NettyRemotingAbstract.scanResponseTable, all releases).
+"""
+
+
 @dataclass(frozen=True, slots=True)
 class ClientSettings:
     """Defaults are those of DefaultMQProducer and ClientConfig in every release."""

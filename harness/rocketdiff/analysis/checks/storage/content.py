@@ -42,7 +42,7 @@ UNIQ_KEY = "UNIQ_KEY"
 NEW_EACH_TIME = frozenset({UNIQ_KEY, ID_PROPERTY, "REAL_TOPIC", "REAL_QID", "BORN_TIMESTAMP", "PGROUP"})
 """Properties that differ by message or topic. The last two are a proxy's, which uses the topic as group."""
 
-CLOCK_MS = 10
+BORN_CLOCK_MS = 10
 """
 How far outside its call a message's birth may lie: the guard ``clock-steady`` lets the wall clock slip 5 ms against the
 monotonic one, and three readings are rounded to 1 ms each. A busy machine lengthens the call, not this.
@@ -126,7 +126,7 @@ class Content(CaseObserver):
         )
         for copy in copies:
             born_ms = copy.born_timestamp_ms
-            if born_ms is None or begin_ms - CLOCK_MS <= born_ms <= end_ms + CLOCK_MS:
+            if born_ms is None or begin_ms - BORN_CLOCK_MS <= born_ms <= end_ms + BORN_CLOCK_MS:
                 continue
             is_early = born_ms < begin_ms
             away_ms = begin_ms - born_ms if is_early else born_ms - end_ms

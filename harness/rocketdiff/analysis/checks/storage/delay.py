@@ -31,7 +31,7 @@ NAME = "delay"
 LATENESS = "delay.lateness"
 """Tally of deliveries; its totals are milliseconds."""
 
-CLOCK_MS = 5
+DELIVERY_CLOCK_MS = 5
 """Possible slip of a disciplined wall clock between two readings; the guard ``clock-steady`` detects more."""
 
 _MS_PER_S = 1_000
@@ -84,7 +84,7 @@ class Delay(CaseObserver):
     def _look_at_time(self, send: AlignedSend, side: SendView, kept: Copy, delivered: Copy, level: int) -> None:
         late_ms = delivered.store_timestamp_ms - kept.store_timestamp_ms - delay_s(level) * _MS_PER_S
         self._collector.count(LATENESS, str(side.arm), str(side.phase), "delivered", total=late_ms)
-        if late_ms < -CLOCK_MS:
+        if late_ms < -DELIVERY_CLOCK_MS:
             self._note(
                 DELIVERED_EARLY, send, side, f"not before {delay_s(level)} s have passed", f"{-late_ms} ms too early"
             )

@@ -20,6 +20,7 @@ from rocketdiff.analysis.checks.storage.acknowledged import Acknowledged
 from rocketdiff.analysis.facts import DifferenceFact
 from rocketdiff.analysis.send_view import Fate, Phase, SendView
 from rocketdiff.analysis.steps.aligned import AlignedSend
+from rocketdiff.analysis.steps.fault_windows import first_fault_ns
 from rocketdiff.analysis.steps.reconciled import Stray
 from rocketdiff.core.answers.evidence import Evidence, Standing
 from rocketdiff.core.answers.verdict import NO_SEND
@@ -42,7 +43,7 @@ STORED_LATE = "stored-late"
 UNDER_WAY_NS = 1_000_000_000
 """How long after its call a one-way message may be in transit on a busy machine, and be lost by a fault."""
 
-LATE_MS = 20.0
+STORED_LATE_MS = 20.0
 """
 A copy stored more than this after its call ended is late. The one instant known on both clocks is read to 1 ms, and
 wall clocks are slewed during a case; a copy that waited for a resumed broker is hundreds of ms late.
@@ -58,7 +59,7 @@ class Loss(CaseObserver):
         self._acknowledged = Acknowledged(context.entry.clock)
         self._confuses = context.confuses_answers
         self._faults = context.times.faults
-        self._first_fault_ns = min((fault.inject_ns for fault in self._faults), default=None)
+        self._first_fault_ns = first_fault_ns(self._faults)
 
     def observe(self, send: AlignedSend) -> None:
         for side in send.sides:
@@ -127,7 +128,7 @@ class Loss(CaseObserver):
         if self._clock is None or side.row is None or side.row.delay_level:
             return 0
         ended_ms = self._clock.wall_ms + (side.row.end_ns - self._clock.monotonic_ns) / NS_PER_MS
-        return sum(copy.store_timestamp_ms > ended_ms + LATE_MS for copy in side.copies or ())
+        return sum(copy.store_timestamp_ms > ended_ms + STORED_LATE_MS for copy in side.copies or ())
 
     def _note(self, signature: Signature, send: AlignedSend, side: SendView, expected: str, observed: str) -> None:
         self._collector.differ(signature, send, side, expected=expected, observed=observed)
@@ -189,7 +190,7 @@ def unread(facts: CaseFacts) -> tuple[Standing, str] | None:
 
 
 def _stored_late(sends: CalmSends) -> Mask:
-    return np.asarray(sends.stored_ms > sends.ended_ms + LATE_MS)
+    return np.asarray(sends.stored_ms > sends.ended_ms + STORED_LATE_MS)
 
 
 CODE: SendCheck = CheckCode(

@@ -16,6 +16,7 @@ from rocketdiff.analysis.checks.context import CaseContext, CaseObserver
 from rocketdiff.analysis.checks.pairing import pools_by_pair
 from rocketdiff.analysis.send_view import SendView
 from rocketdiff.analysis.steps.aligned import AlignedSend
+from rocketdiff.analysis.steps.fault_windows import first_fault_ns
 from rocketdiff.core.answers.evidence import Concentration, Evidence, Standing
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.sends.plan import SendKind, SendMode
@@ -43,7 +44,7 @@ class StartPositions(CaseObserver):
     def __init__(self, context: CaseContext) -> None:
         super().__init__(context)
         self._layout = _layout(context.trace)
-        self._calm_ns = min((fault.inject_ns for fault in context.times.faults), default=None)
+        self._calm_ns = first_fault_ns(context.times.faults)
         self._begun: dict[Arm, dict[int, tuple[str, int] | None]] = {arm: {} for arm in Arm}
 
     def observe(self, send: AlignedSend) -> None:

@@ -2,7 +2,7 @@
 Do calls that do not wait for a broker return as soon in both arms?
 
 Compares one-way calls, and asynchronous ones up to their return, with the same planned call of the other arm, made at
-the same time. Both take a few milliseconds; a call that took HELD_UP_MS more is held up. A stalled machine holds up
+the same time. Both take a few milliseconds; a call that took CALL_HELD_UP_MS more is held up. A stalled machine holds up
 either arm's calls, so a sign test decides whether the candidate's are held up far more often. It gates as part of the
 check ``attempts``.
 """
@@ -16,7 +16,7 @@ from rocketdiff.core.sends.plan import SendMode
 from rocketdiff.core.tables.signatures import CALL_HELD_UP
 from rocketdiff.core.units import NS_PER_MS
 
-HELD_UP_MS = 100
+CALL_HELD_UP_MS = 100
 """At a load of 10, a runnable thread waits some tens of ms for one of two cores; a longer wait has another cause."""
 
 SHARE = 0.1
@@ -46,8 +46,8 @@ class HeldUp(CaseObserver):
         if usual_ms is None or took_ms is None:
             return
         self._pairs += 1
-        self._quicker += usual_ms - took_ms > HELD_UP_MS
-        if took_ms - usual_ms > HELD_UP_MS:
+        self._quicker += usual_ms - took_ms > CALL_HELD_UP_MS
+        if took_ms - usual_ms > CALL_HELD_UP_MS:
             self._held_up += 1
             if self._longest is None or took_ms > self._longest[0]:
                 self._longest = took_ms, send, send.candidate
@@ -67,7 +67,7 @@ class HeldUp(CaseObserver):
             side,
             place=str(side.row.mode),
             expected=f"calls that return as soon as baseline's, this one after {usual_ms:,.0f} ms",
-            observed=f"{self._held_up} of {self._pairs} calls took over {HELD_UP_MS} ms longer, this one {took_ms:,.0f} ms",
+            observed=f"{self._held_up} of {self._pairs} calls took over {CALL_HELD_UP_MS} ms longer, this one {took_ms:,.0f} ms",
         )
 
 

@@ -14,6 +14,7 @@ from rocketdiff.analysis.checks.case_facts import CaseFacts
 from rocketdiff.analysis.checks.context import CaseContext, CaseObserver
 from rocketdiff.analysis.checks.sending.results.outcomes import CALM, FAILED, NAME, RETRIED
 from rocketdiff.analysis.steps.aligned import AlignedSend
+from rocketdiff.analysis.steps.fault_windows import first_fault_ns
 from rocketdiff.core.answers.evidence import PairedCounts
 from rocketdiff.core.answers.verdict import NO_SEND, Divergence, Example, Measure
 from rocketdiff.core.arm import Arm
@@ -240,7 +241,7 @@ def _at_most(facts: CaseFacts, arm: Arm) -> Counter[str] | None:
 def _anew_in_calm(facts: CaseFacts, arm: Arm) -> Counter[str] | None:
     """By server, connections first seen after the start and before the first fault."""
     samples = facts.entry.connections.get(arm, ())
-    calm_ns = min((fault.inject_ns for fault in facts.faults), default=None)
+    calm_ns = first_fault_ns(facts.faults)
     calm = [sample for sample in samples[1:] if calm_ns is None or sample.at_ns < calm_ns]
     if not samples or any(sample.held is None for sample in (samples[0], *calm)):
         return None

@@ -24,7 +24,7 @@ from rocketdiff.analysis.checks.sending.results.slower_sends import SlowerSends
 from rocketdiff.analysis.send_view import SendView
 from rocketdiff.analysis.steps.aligned import AlignedSend
 from rocketdiff.analysis.steps.causes import Cause
-from rocketdiff.analysis.steps.fault_reach import FaultPeriods
+from rocketdiff.analysis.steps.fault_windows import FaultPeriods, outlasts
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.records.sending import NEVER_CALLED_BACK, UNSEEN_ROUTE, Attempt, Send
 from rocketdiff.core.sends.outcome import Outcome, class_of, is_stored_with_reserve, may_be
@@ -56,7 +56,7 @@ Sends that fail while the machine stalls share one cause and count once. A stall
 it breaks the guard ``awake-machine``.
 """
 
-APART_NS = 50_000_000
+FAILURES_APART_NS = 50_000_000
 """Sends due this long after the last failed one fail independently: those in between got through."""
 
 FAILED, TWICE, RESERVED, RETRIED = "failed", "stored-twice", "stored-with-a-reserve", "failed-at-first"
@@ -270,7 +270,7 @@ def _moments(due: Sequence[int]) -> int:
     last = began = -MOMENT_NS
     moments = 0
     for due_ns in sorted(due):
-        if due_ns - last >= APART_NS or due_ns - began >= MOMENT_NS:
+        if due_ns - last >= FAILURES_APART_NS or due_ns - began >= MOMENT_NS:
             began = due_ns
             moments += 1
         last = due_ns
@@ -293,16 +293,14 @@ def _ended_so(other: SendView | None, attempt: int | None, end: str) -> bool:
 
 
 def _was_down(fault: FaultRecord, attempt: Attempt) -> bool:
-    is_begun = attempt.start_ns >= fault.injected_ns + SETTLED_NS
-    return is_begun and (fault.heal_ns is None or attempt.end_ns <= fault.heal_ns)
+    return outlasts(fault, fault.injected_ns + SETTLED_NS, attempt.start_ns, attempt.end_ns)
 
 
 def _keeps_waiting(fault: FaultRecord, attempt: Attempt) -> bool:
     """True if the attempt's broker waited in vain for a slave, or a disk, during all of the attempt."""
-    if master_of(fault.node) != attempt.broker:
+    if master_of(fault.node) != attempt.broker or fault.proven_ns is None:
         return False
-    is_shown = fault.proven_ns is not None and attempt.start_ns >= fault.proven_ns
-    return is_shown and (fault.heal_ns is None or attempt.end_ns <= fault.heal_ns)
+    return outlasts(fault, fault.proven_ns, attempt.start_ns, attempt.end_ns)
 
 
 def _befell(side: SendView, row: Send) -> Iterator[str]:

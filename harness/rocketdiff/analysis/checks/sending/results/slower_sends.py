@@ -13,14 +13,14 @@ from typing import Self
 
 from rocketdiff.analysis.checks.context import CaseContext
 from rocketdiff.analysis.steps.aligned import AlignedSend
-from rocketdiff.analysis.steps.fault_reach import FaultReach
+from rocketdiff.analysis.steps.fault_windows import FaultReach
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.records.sending import Send
 from rocketdiff.core.sends.plan import SendMode
 from rocketdiff.core.tables.fault import FaultKind
 from rocketdiff.core.tables.topology import master_of
 
-HELD_UP_NS = 250_000_000
+SEND_HELD_UP_NS = 250_000_000
 """How much longer than the other arm's a send must take: the bound of the guard ``on-schedule-*``."""
 
 
@@ -52,7 +52,7 @@ class SlowerSends:
         if not is_calm and any(self.context.confuses_answers(side) for side in send.sides):
             return []  # the answer may be another message's
         took_ns = {arm: row.end_ns - row.start_ns for arm, row in rows.items()}
-        return [arm for arm in Arm if took_ns[arm] - min(took_ns.values()) > HELD_UP_NS]
+        return [arm for arm in Arm if took_ns[arm] - min(took_ns.values()) > SEND_HELD_UP_NS]
 
     def _is_beside(self, row: Send) -> bool:
         brokers = {attempt.broker for attempt in row.attempts}

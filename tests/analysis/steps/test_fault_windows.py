@@ -2,7 +2,7 @@
 
 import pytest
 
-from rocketdiff.analysis.steps.fault_reach import FaultReach
+from rocketdiff.analysis.steps.fault_windows import FaultReach
 from rocketdiff.core.tables.fault import FaultKind, FaultRecord
 from rocketdiff.core.tables.settings import ClientSettings
 
