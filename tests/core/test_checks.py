@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from rocketdiff.analysis.checks.registry import CODES
+from rocketdiff.analysis.checks.registry import CODES, POOLED
 from rocketdiff.core.sends.knowable import Sending, unanswerable
 from rocketdiff.core.sends.plan import SendKind, SendMode
 from rocketdiff.core.tables.checks import ASKED, CHECKS, IMPLICIT, REPORT_ORDER, CheckKind
@@ -27,6 +27,12 @@ def test_every_check_has_a_function_that_answers_it() -> None:
     """Each check has one code, of its own name, and no code lacks a check."""
     assert list(CODES) == list(CHECKS)
     assert [code.name for code in CODES.values()] == list(CHECKS)
+
+
+def test_pooled_durations_come_before_pooled_counts() -> None:
+    """Evidence over all cases is in the order of a report: durations, then counts."""
+    pooled = {code.pooled: name for name, code in CODES.items() if code.pooled is not None}
+    assert [pooled[each] for each in POOLED] == ["timing", "failover-time", "outcomes", "queue-choice"]
 
 
 @pytest.mark.parametrize("check", CHECKS)
