@@ -12,7 +12,7 @@ from rocketdiff.core.records.sending import NEVER_CALLED_BACK, CalledBackAgain
 from rocketdiff.subjects.reported_defects import REPORTED_DEFECTS, DefectKind, ReportedDefect, reported, strikes
 from tests.analysis.bank_acting import ACTING
 from tests.analysis.bank_spoils import Defect, altered, telling
-from tests.analysis.planting import (
+from tests.analysis.stories import (
     ASYNC,
     BESIDE_A_PAUSE,
     CALM,

@@ -10,7 +10,7 @@ from rocketdiff.analysis.run_analysis import WITHOUT_SPARK, analyze
 from rocketdiff.core.answers.evidence import Evidence
 from rocketdiff.traces.run_directory import RunDirectory
 from tests.analysis.judged_to_the_end import Ended, judged_to_the_end
-from tests.analysis.planting import Found
+from tests.analysis.stories import Found
 from tests.analysis.synthetic import Change, write_run
 from tests.analysis.synthetic_modes import ModeStory
 

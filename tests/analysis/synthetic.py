@@ -264,7 +264,7 @@ def write_run(
 ) -> RunDirectory:
     """A sealed run; ``change`` alters the candidate, ``change_baseline`` the baseline, ``change_arms`` both."""
     subjects = {Arm.BASELINE: baseline, Arm.CANDIDATE: candidate}
-    entries = tuple(_entry(number, story, subjects) for number, story in enumerate(stories, start=1))
+    entries = tuple(entry_of(number, story, subjects) for number, story in enumerate(stories, start=1))
     directory = RunDirectory.create(root, replace(MANIFEST, run=run, seed=seed, subjects=subjects, cases=entries))
     for number, story in enumerate(stories, start=1):
         case = directory.case(number)
@@ -352,7 +352,7 @@ def _fault(number: int, pause: Pause) -> FaultRecord:
     return replace(begun, heal_ns=ended_ns, healed_ns=ended_ns + 100_000, heal_proven_ns=ended_ns + 5 * MS)
 
 
-def _entry(number: int, story: Story, subjects: dict[Arm, str]) -> CaseEntry:
+def entry_of(number: int, story: Story, subjects: dict[Arm, str]) -> CaseEntry:
     plan = story.plan()
     return CaseEntry(
         number=number,

@@ -16,7 +16,7 @@ from rocketdiff.core.sends.plan import SendKind, SendMode
 from rocketdiff.core.tables.fault import FaultKind
 from rocketdiff.traces.manifest import CaseEntry
 from rocketdiff.traces.schema import SCHEMAS, TableName
-from tests.analysis.by_hand import ENTRY, MS, SUBJECTS, S
+from tests.analysis.builders import ENTRY, MS, SUBJECTS, S
 
 BASELINE, CANDIDATE = Arm.BASELINE, Arm.CANDIDATE
 SLOW = "RemotingTimeoutException"

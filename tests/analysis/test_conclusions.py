@@ -21,7 +21,7 @@ from rocketdiff.core.arm import Arm
 from rocketdiff.core.errors import ExitCode, TraceError
 from rocketdiff.traces.manifest import ArmSummary, CaseEntry, CaseStatus, RunManifest
 from rocketdiff.traces.run_directory import RunDirectory
-from tests.analysis.by_hand import ENTRY, MS, SUBJECTS, S, ended, fault, made, tried
+from tests.analysis.builders import ENTRY, MS, SUBJECTS, S, ended, fault, made, tried
 from tests.analysis.synthetic import MANIFEST, Story, write_run
 
 WHOLE = ArmSummary(1, 1, 0, True)

@@ -15,7 +15,7 @@ from rocketdiff.core.tables.settings import ClientSettings
 from rocketdiff.oracle.producer.asynchronous.habits import NO_HABITS, AsyncHabits
 from rocketdiff.oracle.producer.judgement import SendJudgement
 from rocketdiff.traces.manifest import ArmSummary
-from tests.analysis.by_hand import MS, S
+from tests.analysis.builders import MS, S
 from tests.analysis.test_case_by_hand import BASELINE, CANDIDATE, SLOW, SMALL, told, trace, whole
 
 

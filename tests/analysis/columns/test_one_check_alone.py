@@ -23,7 +23,7 @@ from rocketdiff.record.rules import BASE, owner_of, rules_now
 from rocketdiff.traces.run_directory import RunDirectory
 from rocketdiff.traces.schema import TableName
 from tests.analysis.columns.planted import STORIES, Change, changed, is_sorted, traces
-from tests.analysis.planting import ASYNC, DELAYED, ONEWAY, TO_QUEUE
+from tests.analysis.stories import ASYNC, DELAYED, ONEWAY, TO_QUEUE
 from tests.analysis.synthetic import write_run
 
 SAMPLE = Path(__file__).parents[3] / "reports" / "sample"

@@ -9,7 +9,7 @@ from rocketdiff.analysis.steps.causes import Cause, Causes
 from rocketdiff.core.records.sending import UNSEEN_END
 from rocketdiff.core.tables.fault import FaultKind, FaultRecord
 from rocketdiff.core.tables.settings import ClientSettings
-from tests.analysis.by_hand import ENTRY, MS, S, fault
+from tests.analysis.builders import ENTRY, MS, S, fault
 
 LOST, CONNECT = "RemotingSendRequestException", "RemotingConnectException"
 SLOW, LATE = "RemotingTimeoutException", "RemotingTooMuchRequestException"

@@ -20,7 +20,7 @@ from rocketdiff.core.records.sending import Send
 from rocketdiff.core.tables.fault import FaultKind
 from rocketdiff.oracle.producer.durations import GAVE_UP_EARLY, OUTLASTED, WAITED, Tearing
 from rocketdiff.oracle.producer.judgement import DifferenceKind, RuleDifference, SendJudgement
-from tests.analysis.by_hand import MS, S, fault, made, tried
+from tests.analysis.builders import MS, S, fault, made, tried
 
 PAUSE = fault(10 * S, 12 * S)
 NO_EXCUSE = Excuses(HeldConnections(None, ()))

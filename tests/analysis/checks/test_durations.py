@@ -16,10 +16,12 @@ from rocketdiff.core.arm import Arm
 from rocketdiff.core.records.sending import Attempt
 from rocketdiff.core.sends.plan import SendKind
 from rocketdiff.core.tables.fault import FaultKind, FaultRecord
-from tests.analysis.by_hand import MS, S, facts_of, fault, made, pair, tried
+from tests.analysis.builders import MS, S, facts_of, fault, made, pair, tried
 
 SLOW = "RemotingTimeoutException"
+
 PAUSE = fault(10 * S, 12 * S)
+
 AT = 10 * S + 100 * MS
 
 
@@ -81,7 +83,7 @@ def test_a_failover_lasts_from_the_first_blocked_attempt_to_the_next_success() -
     assert values(found, PER_TIMEOUT.sample) == [(1, 502, 1, "failover")]
 
 
-def test_what_came_before_the_first_blocked_attempt_is_no_part_of_it() -> None:
+def test_time_before_the_first_blocked_attempt_is_excluded() -> None:
     """A failover does not include the 40 ms of its send before the first blocked attempt."""
     before = tried(AT - 40 * MS, AT - 20 * MS, "RemotingConnectException", broker="broker-a")
     found = facts([tried(AT - 90 * MS, AT - 80 * MS, broker="broker-a")], [before, blocked(AT, attempt=1)], [NEXT])

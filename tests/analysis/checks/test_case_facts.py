@@ -8,8 +8,8 @@ from rocketdiff.core.answers.evidence import Standing
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.run_info import Guard
 from rocketdiff.traces.manifest import Breach, CaseStatus
-from tests.analysis.by_hand import ENTRY
-from tests.analysis.checks.test_evaluations_by_hand import DECISIVE, FOUND, INDECISIVE, INVALID, NOT_APPLICABLE, case
+from tests.analysis.builders import ENTRY
+from tests.analysis.checks.builders import DECISIVE, FOUND, INDECISIVE, INVALID, NOT_APPLICABLE, case_of
 
 GUARDS: list[tuple[str, dict[str, Standing]]] = [
     ("cluster", {"loss": INVALID, "attempts": INVALID, "protocol": DECISIVE, "validity": DECISIVE}),
@@ -25,7 +25,7 @@ def test_a_broken_guard_makes_invalid_what_rests_on_it(guard: str, standings: di
     for check, wanted in standings.items():
         for held in (True, False):
             guards = tuple(Guard(name, held, "a", "b") for name in (guard, f"{guard}-2"))
-            facts = replace(case(), entry=replace(ENTRY, guards=guards))
+            facts = replace(case_of(), entry=replace(ENTRY, guards=guards))
             evidence = facts.evidence(check, DECISIVE, "so", decisions=3, legal_share=0.5)
             assert evidence.standing is (DECISIVE if held else wanted)
             told = f"{guard}: expected a, saw b; {guard}-2: expected a, saw b"
@@ -37,7 +37,7 @@ def test_a_broken_guard_makes_invalid_what_rests_on_it(guard: str, standings: di
 def test_a_case_that_did_not_end_is_invalid_throughout(status: CaseStatus) -> None:
     """An incomplete case is invalid, with its recorded reason; divergences stay."""
     for reason, told in (("no disk", "no disk"), ("", "no reason was recorded")):
-        facts = replace(case(check="loss"), entry=replace(ENTRY, status=status, reason=reason))
+        facts = replace(case_of(check="loss"), entry=replace(ENTRY, status=status, reason=reason))
         for check in ("loss", "protocol", "validity"):
             evidence = facts.evidence(check, DECISIVE)
             assert (evidence.standing, evidence.reason) == (INVALID, f"the case did not complete: {told}")
@@ -48,7 +48,7 @@ def test_a_case_that_did_not_end_is_invalid_throughout(status: CaseStatus) -> No
 def test_half_a_case_is_never_decisive() -> None:
     """After a breach no other check than ``protocol`` and ``validity`` decides; NOT_APPLICABLE stays."""
     breaches = {arm: Breach("protocol.died", "life", "none") for arm in Arm}
-    facts = replace(case(), entry=replace(ENTRY, breaches=breaches))
+    facts = replace(case_of(), entry=replace(ENTRY, breaches=breaches))
     told = facts.evidence("loss", DECISIVE)
     assert (told.standing, told.reason) == (INDECISIVE, "java:5.3.3, python:5.3.3 broke off")
     assert facts.evidence("loss", NOT_APPLICABLE, "so").reason == "so"

@@ -13,9 +13,10 @@ from rocketdiff.core.errors import ExitCode
 from rocketdiff.core.run_info import Guard
 from rocketdiff.core.tables.fault import FaultKind, FaultRecord
 from rocketdiff.traces.manifest import ArmSummary, Breach, CaseStatus
-from tests.analysis.by_hand import ENTRY, SUBJECTS, S, ended, fault
+from tests.analysis.builders import ENTRY, SUBJECTS, S, ended, fault
 
 BASELINE, CANDIDATE = Arm.BASELINE, Arm.CANDIDATE
+
 WHOLE = ArmSummary(sends=10, attempts=10, unanswered=0, done=True)
 
 
@@ -64,7 +65,7 @@ def test_how_an_arm_may_break_the_protocol(summary: ArmSummary, wanted: list[tup
     assert found(case(WHOLE, summary)) == [(name, "java", count) for name, _, count in wanted]
 
 
-def test_what_is_said_of_a_broken_protocol() -> None:
+def test_example_has_the_readers_words() -> None:
     """The example has the reader's words, or the counts."""
     evidence = protocol.evaluate(case(replace(WHOLE, unanswered=3, done=False)))
     assert evidence.divergences[0].example.observed == "3 of 10 sends without an answer, done=False"
@@ -87,12 +88,19 @@ def test_a_journal_that_was_never_sealed_is_invalid(arms: dict[str, Any]) -> Non
 
 
 DIED = Breach("protocol.died", "a living subject", "exit code 137 in stage SENDING")
+
 UNREADY = Breach("protocol.stalled", "ready within 60 s", "silence in stage PREPARING")
+
 UNHEARD = Breach("protocol.stalled", "hello within 60 s", "silence")
+
 WARM_UP = Breach("protocol.failed", "the subject to go on", "warm-up: no connection: timed out")
+
 SETUP = Breach("protocol.failed", "the subject to go on", "setup: NoSuchFieldError")
+
 STALLED = Breach("protocol.stalled", "an answer within 60 s", "silence in stage SENDING")
+
 FAILED = Breach("protocol.failed", "the subject to go on", "sends: timed out")
+
 DIED_EARLY = Breach("protocol.died", "ready within 60 s", "setup: timed out")
 
 
@@ -115,7 +123,7 @@ DIED_EARLY = Breach("protocol.died", "ready within 60 s", "setup: timed out")
         (SETUP, DIED, False),
     ],
 )
-def test_who_was_never_ready_shows_nothing_where_time_ran_out(
+def test_an_arm_that_was_never_ready_shows_nothing_if_time_ran_out(
     candidate: Breach | None, baseline: Breach | None, is_invalid: bool
 ) -> None:
     """An arm that ran out of time, or two that could not start, are invalid, unless the other arm's end is its own doing."""
@@ -134,7 +142,7 @@ def test_who_was_never_ready_shows_nothing_where_time_ran_out(
     "seen",
     ["RemotingTimeoutException", "it Timed-Out", "connect timed out", "RemotingConnectException", "No Route info"],
 )
-def test_how_a_client_says_that_time_ran_out(seen: str) -> None:
+def test_timeouts_in_a_clients_words_are_recognised(seen: str) -> None:
     """A client's own words for a timeout are recognised before its sends, not in them."""
     for stage, invalid in (("warm-up:", True), ("setup:", True), ("sends:", False)):
         breach = Breach("protocol.failed", "the subject to go on", f"{stage} {seen}")
@@ -142,14 +150,14 @@ def test_how_a_client_says_that_time_ran_out(seen: str) -> None:
         assert (evidence.standing is Standing.INVALID) is invalid
 
 
-def test_an_unready_arm_does_not_hide_what_the_other_left_out() -> None:
+def test_an_unready_arm_does_not_hide_the_others_missing_answers() -> None:
     """An unready arm does not hide three missing answers of the other."""
     evidence = protocol.evaluate(case(replace(WHOLE, unanswered=3), breaches={BASELINE: UNREADY}))
     assert evidence.standing is Standing.DECISIVE
     assert [one.signature for one in evidence.divergences] == ["protocol.stalled", "protocol.incomplete"]
 
 
-def test_a_breach_is_told_once_and_in_a_case_that_did_not_end_not_at_all() -> None:
+def test_a_breach_is_reported_once_and_never_in_an_aborted_case() -> None:
     """A breach explains what is missing, but not other troubles; an aborted case has no divergence."""
     breach = Breach("protocol.answered-twice", "one answer", "two")
     summary = replace(troubled("send 3 reported before", "line 9 is not a record"), unanswered=4, done=False)
@@ -160,6 +168,7 @@ def test_a_breach_is_told_once_and_in_a_case_that_did_not_end_not_at_all() -> No
 
 
 UNPROVEN = replace(fault(S, 2 * S), proven_ns=None)
+
 ENDLESS = replace(fault(S, 2 * S), heal_proven_ns=None)
 
 
@@ -191,7 +200,7 @@ def test_a_case_is_worth_judging_where_guards_held_and_faults_were_shown(
     assert ended(evidence)[1] is (ExitCode.INCONCLUSIVE if told else ExitCode.CONFORMS)
 
 
-def test_measured_numbers_are_told_in_the_unit_of_their_name() -> None:
+def test_measured_numbers_have_the_unit_of_their_name() -> None:
     """A measured number has the first unit in its name, or is a count."""
     measured = {
         "start_spread_ns": 7,

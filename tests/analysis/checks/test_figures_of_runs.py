@@ -10,7 +10,7 @@ from rocketdiff.core.answers.evidence import Evidence, Standing
 from rocketdiff.core.answers.verdict import Severity
 from rocketdiff.traces.run_directory import RunDirectory
 from tests.analysis.bank import BANK
-from tests.analysis.planting import ASYNC, DELAYED, EXACT, ONEWAY, PLAIN, TO_QUEUE, Found, signatures
+from tests.analysis.stories import ASYNC, DELAYED, EXACT, ONEWAY, PLAIN, TO_QUEUE, Found, signatures
 from tests.analysis.synthetic import Told
 from tests.analysis.synthetic_modes import HALF_A_SECOND, ModeStory
 
@@ -54,7 +54,7 @@ def figures(one: Evidence) -> dict[str, float]:
 
 
 @pytest.mark.parametrize("story", STORIES)
-def test_a_quiet_case_is_counted_whole(story: str, found: Found) -> None:
+def test_figures_of_a_quiet_case(story: str, found: Found) -> None:
     """
     60 sends per arm are 120 decisions, three lanes of 60 have 57 neighbours, and a delivery is 2 ms late.
 
@@ -74,7 +74,7 @@ def test_a_quiet_case_is_counted_whole(story: str, found: Found) -> None:
 ARMS = ("baseline", "candidate")
 
 
-def test_measures_have_their_unit_and_what_they_are_out_of(found: Found) -> None:
+def test_measures_have_their_unit_and_their_total(found: Found) -> None:
     """Counts are out of 60 sends; lateness is in ms."""
     evidence = found(STORIES["delayed"])
     units = {(one.name.split()[0], one.unit, one.n) for check in ("delay", "loss") for one in evidence[check].measures}
@@ -87,7 +87,7 @@ def test_measures_have_their_unit_and_what_they_are_out_of(found: Found) -> None
     }
 
 
-def test_a_pause_is_counted_whole(found: Found) -> None:
+def test_figures_of_a_pause(found: Found) -> None:
     """
     In 4.2.0 five of 200 sends per arm time out while broker-b is paused for 3 s.
 
@@ -137,7 +137,7 @@ def test_a_defect_of_every_tenth_send_is_counted_so_often(
     assert (one.count, one.subject, one.example.send) == (count, "python:5.3.3", 9)
 
 
-def test_messages_of_nobody_are_counted_and_told(
+def test_stray_messages_are_counted(
     new_run: Callable[..., RunDirectory], evidence_of: Callable[[RunDirectory], Any]
 ) -> None:
     """Three stray messages are counted and noted."""
