@@ -7,9 +7,9 @@ from rocketdiff.core.answers.verdict import Verdict
 from rocketdiff.core.errors import ExitCode
 from rocketdiff.core.tables.fault import FaultKind
 from rocketdiff.traces.run_directory import RunDirectory
+from tests.analysis.grpc_stories import SUBJECTS, TIMEOUT_MS, GrpcStory, attempt_of, send_of
 from tests.analysis.judged_to_the_end import Ended
 from tests.analysis.synthetic import MS, ORIGIN_NS, Pause, Stored, Told
-from tests.analysis.test_grpc_clients import SUBJECTS, TIMEOUT_MS, GrpcStory, attempt_of, send_of
 
 NewRun = Callable[..., RunDirectory]
 EndingOf = Callable[..., Ended]

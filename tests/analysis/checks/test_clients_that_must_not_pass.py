@@ -11,8 +11,8 @@ from rocketdiff.core.tables.settings import ClientSettings
 from rocketdiff.traces.run_directory import RunDirectory
 from tests.analysis.judged_to_the_end import Ended
 from tests.analysis.synthetic import MS, ORIGIN_NS, Pause, Story, Told
-from tests.analysis.test_outages import NewRun
 
+NewRun = Callable[..., RunDirectory]
 EndingOf = Callable[[RunDirectory], Ended]
 
 OFF = ClientSettings(send_msg_timeout_ms=500)
