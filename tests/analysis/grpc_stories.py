@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from rocketdiff.core.records.sending import Attempt, Send
 from rocketdiff.core.sends.plan import Plan, PlannedSend, SendKind
 from rocketdiff.core.tables.settings import ClientSettings
-from tests.analysis.synthetic import MS, ORIGIN_NS, Stored, Story, Told
+from tests.analysis.synthetic import MS, ORIGIN_NS, ArmRecords, Stored, Story
 
 SUBJECTS = {"baseline": "grpc-java:5.2.0", "candidate": "grpc-acme:1.0.0"}
 
@@ -26,9 +26,9 @@ class GrpcStory(Story):
         sends = (PlannedSend(n, 0, n * self.every_ms * MS, self.kind, n % GROUPS, 64) for n in range(self.sends))
         return Plan(seed=1, threads=1, sends=tuple(sends))
 
-    def play(self, _release: str, seed: int) -> Told:
+    def play(self, _release: str, seed: int) -> ArmRecords:
         """A faithful client makes up to three attempts; a paused broker stores its messages when resumed."""
-        told, turn, now_ns = Told(), seed, ORIGIN_NS
+        records, turn, now_ns = ArmRecords(), seed, ORIGIN_NS
         late: list[tuple[tuple[str, int], int, int]] = []
         ends: dict[tuple[str, int], int] = {}
         (pause,) = self.pauses
@@ -37,7 +37,7 @@ class GrpcStory(Story):
             start_ns = now_ns = max(now_ns + 50_000, ORIGIN_NS + planned.due_ns)
             if now_ns >= resumed_ns:
                 for place, send, born_ns in late:
-                    _store(told, ends, place, send, born_ns, resumed_ns)
+                    _store(records, ends, place, send, born_ns, resumed_ns)
                 late.clear()
             error: str | None = "timeout"
             for number in range(ATTEMPTS):
@@ -45,18 +45,18 @@ class GrpcStory(Story):
                 place = self.queues[planned.argument if self.kind is SendKind.GROUP else turn % len(self.queues)]
                 is_silent = place[0] == pause.broker and paused_ns <= now_ns < resumed_ns
                 began_ns, now_ns = now_ns, now_ns + (TIMEOUT_MS if is_silent else 2) * MS
-                told.attempts.append(attempt_of(planned.send, number, began_ns, now_ns, is_failed=is_silent))
+                records.attempts.append(attempt_of(planned.send, number, began_ns, now_ns, is_failed=is_silent))
                 if is_silent:
                     late.append((place, planned.send, began_ns))
                 else:
-                    _store(told, ends, place, planned.send, began_ns, now_ns)
+                    _store(records, ends, place, planned.send, began_ns, now_ns)
                     error = None
                     break
             now_ns += 20_000
-            told.sends.append(send_of(planned.send, start_ns, now_ns, error))
+            records.sends.append(send_of(planned.send, start_ns, now_ns, error))
         for place, send, born_ns in late:
-            _store(told, ends, place, send, born_ns, resumed_ns)
-        return told
+            _store(records, ends, place, send, born_ns, resumed_ns)
+        return records
 
 
 def attempt_of(
@@ -71,7 +71,7 @@ def send_of(send: int, start_ns: int, end_ns: int, error: str | None) -> Send:
 
 
 def _store(
-    told: Told, ends: dict[tuple[str, int], int], place: tuple[str, int], send: int, born_ns: int, at_ns: int
+    records: ArmRecords, ends: dict[tuple[str, int], int], place: tuple[str, int], send: int, born_ns: int, at_ns: int
 ) -> None:
     offset = ends[place] = ends.get(place, -1) + 1
-    told.stored.append(Stored(*place, offset, send, at_ns // MS, born_ns // MS, sys_flag=0, properties="{}"))
+    records.stored.append(Stored(*place, offset, send, at_ns // MS, born_ns // MS, sys_flag=0, properties="{}"))

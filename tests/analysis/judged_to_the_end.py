@@ -118,10 +118,13 @@ def require_same_counts(document: Document) -> None:
     """JUnit, SARIF and the badge show the counts of the machine line."""
     counts, run = document.counts, document.run
     suites = ET.fromstring(junit.render(run.run, run.seed, document.results, document.policy))
-    told = {name: int(suites.attrib[name]) for name in ("tests", "failures", "errors")}
-    assert told["tests"] == len(document.results)
+    records = {name: int(suites.attrib[name]) for name in ("tests", "failures", "errors")}
+    assert records["tests"] == len(document.results)
     if document.policy.inconclusive is Inconclusive.FAIL:
-        assert told["failures"] + told["errors"] == counts.new + counts.stale + counts.inconclusive, (told, counts)
+        assert records["failures"] + records["errors"] == counts.new + counts.stale + counts.inconclusive, (
+            records,
+            counts,
+        )
     (log,) = json.loads(sarif.render(document))["runs"]
     assert log["properties"]["machineLine"] == document.machine_line
     alerts = [one for one in log["results"] if one["baselineState"] == "new" and one["level"] == "error"]

@@ -50,7 +50,7 @@ def test_a_run_may_be_moved(new_run: NewRun, tmp_path: Path) -> None:
     assert analyze([moved], master=WITHOUT_SPARK) == before
 
 
-def test_a_check_nobody_can_answer_is_refused(new_run: NewRun) -> None:
+def test_an_unknown_check_is_refused(new_run: NewRun) -> None:
     """An unknown planned check is an error, not skipped."""
     run = new_run([Story(name="calm", pauses=(), checks=("loss", "telepathy"))])
     with pytest.raises(TraceError, match="telepathy"):

@@ -108,7 +108,7 @@ def test_everything_that_a_quiet_case_leaves() -> None:
     assert {"queue-choice", "outcomes", "queue-choice.starts", "outcomes.connections", "outcomes.crowded"} <= looked_at
 
 
-def test_a_message_of_nobodys_is_foreign_and_told() -> None:
+def test_messages_without_our_id_are_counted_as_foreign() -> None:
     """A stored message without a planned send is foreign and reported as stray."""
     rows = [{"send": 4, "queue_offset": 8}, {"send": None, "queue_offset": 9}]
     case = whole_trace(stored_candidate=rows)
@@ -119,7 +119,7 @@ def test_a_message_of_nobodys_is_foreign_and_told() -> None:
     assert differences(case).count("loss.acknowledged-not-stored") == 4
 
 
-def test_queues_that_were_not_read_are_told() -> None:
+def test_queues_that_were_not_read_are_counted() -> None:
     """Queues not read back are counted, and no message is reported lost."""
     case = whole_trace()
     unread = replace(
@@ -131,7 +131,7 @@ def test_queues_that_were_not_read_are_told() -> None:
     assert differences(unread) == []
 
 
-def test_a_difference_is_told_from_the_first_due_send_on() -> None:
+def test_a_difference_is_timed_from_the_first_due_send() -> None:
     """A difference shows both arms' calls and copies, 10 and 1,010 ms after the first due send."""
     case = whole_trace(
         stored_candidate=[

@@ -13,7 +13,7 @@ from rocketdiff.core.sends.plan import SendKind
 from rocketdiff.traces.run_directory import RunDirectory
 from tests.analysis.grpc_stories import GROUPS, SUBJECTS, GrpcStory
 from tests.analysis.judged_to_the_end import Ended
-from tests.analysis.synthetic import Pause, Story, Told
+from tests.analysis.synthetic import ArmRecords, Pause, Story
 
 NewRun = Callable[..., RunDirectory]
 EndingOf = Callable[..., Ended]
@@ -30,75 +30,77 @@ GROUPED = replace(
 )
 
 
-def _every_tenth(told: Told) -> set[int]:
+def _every_tenth(records: ArmRecords) -> set[int]:
     """Every tenth send, if its first attempt succeeded."""
-    failed = {attempt.send for attempt in told.attempts if attempt.error is not None}
-    return {send.send for send in told.sends if send.send % 10 == 7 and send.send not in failed}
+    failed = {attempt.send for attempt in records.attempts if attempt.error is not None}
+    return {send.send for send in records.sends if send.send % 10 == 7 and send.send not in failed}
 
 
-def loses(told: Told) -> None:
+def loses(records: ArmRecords) -> None:
     """Acknowledged messages are not stored."""
-    gone = _every_tenth(told)
-    told.stored = [copy for copy in told.stored if copy.send not in gone]
+    gone = _every_tenth(records)
+    records.stored = [copy for copy in records.stored if copy.send not in gone]
 
 
-def never_sends(told: Told) -> None:
+def never_sends(records: ArmRecords) -> None:
     """Sends succeed without a request or a stored message."""
-    loses(told)
-    told.attempts = [attempt for attempt in told.attempts if attempt.send not in _every_tenth(told)]
+    loses(records)
+    records.attempts = [attempt for attempt in records.attempts if attempt.send not in _every_tenth(records)]
 
 
-def stores_twice(told: Told) -> None:
+def stores_twice(records: ArmRecords) -> None:
     """One request stores two messages."""
-    twice = _every_tenth(told)
-    told.stored += [replace(copy, queue_offset=copy.queue_offset + 1_000) for copy in told.stored if copy.send in twice]
-
-
-def sends_again(told: Told) -> None:
-    """A further attempt follows a success."""
-    again = _every_tenth(told)
-    made = [attempt for attempt in told.attempts if attempt.send in again]
-    told.attempts += [replace(one, attempt=1, start_ns=one.end_ns, end_ns=one.end_ns + 10_000) for one in made]
-    told.attempts.sort(key=lambda attempt: (attempt.send, attempt.attempt))
-    stores_twice(told)
-
-
-def spoils_bodies(told: Told) -> None:
-    """The stored body differs from the planned one."""
-    spoilt = _every_tenth(told)
-    told.stored = [replace(copy, body_ok=copy.send not in spoilt) for copy in told.stored]
-
-
-def gives_up(told: Told) -> None:
-    """A failed first attempt is not retried."""
-    first = {attempt.send: attempt for attempt in told.attempts if attempt.attempt == 0}
-    told.attempts = list(first.values())
-    told.sends = [
-        replace(send, error="timeout", status=None) if first[send.send].error is not None else send
-        for send in told.sends
+    twice = _every_tenth(records)
+    records.stored += [
+        replace(copy, queue_offset=copy.queue_offset + 1_000) for copy in records.stored if copy.send in twice
     ]
 
 
-def swaps(told: Told) -> None:
+def sends_again(records: ArmRecords) -> None:
+    """A further attempt follows a success."""
+    again = _every_tenth(records)
+    made = [attempt for attempt in records.attempts if attempt.send in again]
+    records.attempts += [replace(one, attempt=1, start_ns=one.end_ns, end_ns=one.end_ns + 10_000) for one in made]
+    records.attempts.sort(key=lambda attempt: (attempt.send, attempt.attempt))
+    stores_twice(records)
+
+
+def spoils_bodies(records: ArmRecords) -> None:
+    """The stored body differs from the planned one."""
+    spoilt = _every_tenth(records)
+    records.stored = [replace(copy, body_ok=copy.send not in spoilt) for copy in records.stored]
+
+
+def gives_up(records: ArmRecords) -> None:
+    """A failed first attempt is not retried."""
+    first = {attempt.send: attempt for attempt in records.attempts if attempt.attempt == 0}
+    records.attempts = list(first.values())
+    records.sends = [
+        replace(send, error="timeout", status=None) if first[send.send].error is not None else send
+        for send in records.sends
+    ]
+
+
+def swaps(records: ArmRecords) -> None:
     """A message of a group is stored before its predecessor."""
-    place = {copy.send: copy for copy in told.stored}
-    for send in sorted(_every_tenth(told)):
+    place = {copy.send: copy for copy in records.stored}
+    for send in sorted(_every_tenth(records)):
         other = place.get(send + GROUPS)
         if other is not None and other.send in place and place[send].broker == "broker-a":
             mine = place[send]
-            told.stored.remove(mine)
-            told.stored.remove(other)
-            told.stored += [replace(mine, send=other.send), replace(other, send=mine.send)]
+            records.stored.remove(mine)
+            records.stored.remove(other)
+            records.stored += [replace(mine, send=other.send), replace(other, send=mine.send)]
 
 
-def forgets_groups(told: Told) -> None:
+def forgets_groups(records: ArmRecords) -> None:
     """Some messages are sent without their group, to other queues."""
-    astray = _every_tenth(told)
-    told.stored = [
+    astray = _every_tenth(records)
+    records.stored = [
         replace(copy, queue_id=3 - copy.queue_id, queue_offset=copy.queue_offset + 1_000)
         if copy.send in astray
         else copy
-        for copy in told.stored
+        for copy in records.stored
     ]
 
 
@@ -123,7 +125,7 @@ def test_a_faithful_client_conforms(story: Story, new_run: NewRun, ending_of: En
     ],
 )
 def test_a_defect_is_found_and_ends_the_run_with_1(
-    story: Story, defect: Callable[[Told], None], signature: str, new_run: NewRun, ending_of: EndingOf
+    story: Story, defect: Callable[[ArmRecords], None], signature: str, new_run: NewRun, ending_of: EndingOf
 ) -> None:
     """Each defect is found under its signature, with exit code 1."""
     ended = ending_of(new_run([story], **SUBJECTS, change=defect))
@@ -132,7 +134,7 @@ def test_a_defect_is_found_and_ends_the_run_with_1(
     assert ended.judgement.exit_code is ExitCode.DIVERGES
 
 
-def test_questions_about_queues_do_not_apply_and_say_so(new_run: NewRun, evidence_of: EvidenceOf) -> None:
+def test_questions_about_queues_do_not_apply(new_run: NewRun, evidence_of: EvidenceOf) -> None:
     """Checks of queue choice do not apply: the proxy chooses the queue."""
     evidence = evidence_of(new_run([PLAIN], **SUBJECTS))
     for check in ("queue-choice", "avoidance"):

@@ -53,7 +53,7 @@ def test_an_unknown_release_has_no_rules() -> None:
         ("5.5.0", True, (True, True), AsyncHabits(False, 1, False)),
     ],
 )
-def test_what_the_rules_say_of_connections_and_callbacks(
+def test_rules_of_connections_and_callbacks(
     release: str, closes: bool, leaves: tuple[bool, bool], habits: AsyncHabits
 ) -> None:
     """Rules of a release: whether a timeout closes the connection, which errors may leave it open, callback habits."""
@@ -103,7 +103,7 @@ def test_whether_a_case_is_asynchronous(tables: dict[str, Any], is_async: bool) 
         ("go:2.1.0", ("attempts", "causes"), True),
     ],
 )
-def test_whether_a_client_tells_causes(subject: str, capabilities: tuple[str, ...] | None, tells: bool) -> None:
+def test_which_clients_report_causes(subject: str, capabilities: tuple[str, ...] | None, tells: bool) -> None:
     """Java's driver and the reference always report causes, others if they declare it."""
     arms = {} if capabilities is None else {CANDIDATE: ArmSummary(1, 1, 0, True, capabilities=capabilities)}
     case = trace(replace(SMALL, arms=arms), {BASELINE: "java:5.3.3", CANDIDATE: subject})
@@ -121,14 +121,14 @@ def rules(release: str = "5.3.3", witness: str | None = None, latency: bool = Fa
     ("witness", "release", "is_unseen"),
     [(None, "5.3.3", False), ("client", "5.3.3", False), ("wire", "5.3.3", True), ("wire", "4.2.0", False)],
 )
-def test_on_the_wire_nobody_sees_which_thread_chose(witness: str | None, release: str, is_unseen: bool) -> None:
+def test_the_wire_does_not_show_which_thread_chose(witness: str | None, release: str, is_unseen: bool) -> None:
     """The wire does not show which thread chose, except the application's own (up to 4.2.0)."""
     sending = rules(release, witness, sends=MODES).sending()
     assert sending is not None
     assert sending.is_chooser_unseen is is_unseen
 
 
-def test_what_decides_on_what_can_be_known() -> None:
+def test_the_mode_decides_which_choices_are_knowable() -> None:
     """The first send's mode, call and fault latency decide what can be known."""
     row = {"send": 0, "mode": "oneway", "kind": "queue"}
     sending = rules(latency=True, sends=[row]).sending()
@@ -143,7 +143,7 @@ def test_what_decides_on_what_can_be_known() -> None:
     assert rules().sending() is rules(sends=[]).sending() is None
 
 
-def test_what_nobody_can_know_is_counted_by_check() -> None:
+def test_unknowable_sends_are_counted_by_check() -> None:
     """With fault latency the queue of asynchronous sends is unknowable, which both arms count."""
     sends = [{"send": 0, "mode": "async", "returned_ns": 1, "callbacks": 1}]
     entry = replace(SMALL, settings=ClientSettings(send_latency_fault_enable=True))
@@ -174,7 +174,7 @@ FAILED = {
 }
 
 
-def test_what_tore_a_connection_is_read_off_the_arms_own_trace() -> None:
+def test_torn_connections_are_read_off_the_arms_own_trace() -> None:
     """Torn and held connections come from the arm's own trace, the excuse of lateness from the other's."""
     other = FAILED | {"end_ns": 5 * S + 700 * MS, "broker": "broker-b"}
     case = trace(attempts_candidate=[FAILED], attempts_baseline=[other])

@@ -20,7 +20,7 @@ GUARDS: list[tuple[str, dict[str, Standing]]] = [
 
 
 @pytest.mark.parametrize(("guard", "standings"), GUARDS)
-def test_a_broken_guard_makes_invalid_what_rests_on_it(guard: str, standings: dict[str, Standing]) -> None:
+def test_a_broken_guard_invalidates_the_checks_that_rest_on_it(guard: str, standings: dict[str, Standing]) -> None:
     """Checks that depend on a broken guard are invalid, with every broken one named."""
     for check, wanted in standings.items():
         for held in (True, False):
@@ -28,19 +28,19 @@ def test_a_broken_guard_makes_invalid_what_rests_on_it(guard: str, standings: di
             facts = replace(case_of(), entry=replace(ENTRY, guards=guards))
             evidence = facts.evidence(check, DECISIVE, "so", decisions=3, legal_share=0.5)
             assert evidence.standing is (DECISIVE if held else wanted)
-            told = f"{guard}: expected a, saw b; {guard}-2: expected a, saw b"
-            assert evidence.reason == (told if evidence.standing is INVALID else "so")
+            reported = f"{guard}: expected a, saw b; {guard}-2: expected a, saw b"
+            assert evidence.reason == (reported if evidence.standing is INVALID else "so")
             assert (evidence.decisions, evidence.legal_share, evidence.runs) == (3, 0.5, ("r1",))
 
 
 @pytest.mark.parametrize("status", [CaseStatus.ABORTED, CaseStatus.PLANNED])
 def test_a_case_that_did_not_end_is_invalid_throughout(status: CaseStatus) -> None:
     """An incomplete case is invalid, with its recorded reason; divergences stay."""
-    for reason, told in (("no disk", "no disk"), ("", "no reason was recorded")):
+    for reason, reported in (("no disk", "no disk"), ("", "no reason was recorded")):
         facts = replace(case_of(check="loss"), entry=replace(ENTRY, status=status, reason=reason))
         for check in ("loss", "protocol", "validity"):
             evidence = facts.evidence(check, DECISIVE)
-            assert (evidence.standing, evidence.reason) == (INVALID, f"the case did not complete: {told}")
+            assert (evidence.standing, evidence.reason) == (INVALID, f"the case did not complete: {reported}")
         assert facts.evidence("loss", DECISIVE).divergences == FOUND
         assert facts.evidence("order", DECISIVE).divergences == ()
 
@@ -49,8 +49,8 @@ def test_half_a_case_is_never_decisive() -> None:
     """After a breach no other check than ``protocol`` and ``validity`` decides; NOT_APPLICABLE stays."""
     breaches = {arm: Breach("protocol.died", "life", "none") for arm in Arm}
     facts = replace(case_of(), entry=replace(ENTRY, breaches=breaches))
-    told = facts.evidence("loss", DECISIVE)
-    assert (told.standing, told.reason) == (INDECISIVE, "java:5.3.3, python:5.3.3 broke off")
+    reported = facts.evidence("loss", DECISIVE)
+    assert (reported.standing, reported.reason) == (INDECISIVE, "java:5.3.3, python:5.3.3 broke off")
     assert facts.evidence("loss", NOT_APPLICABLE, "so").reason == "so"
     for check in ("protocol", "validity"):
         assert facts.evidence(check, DECISIVE).standing is DECISIVE

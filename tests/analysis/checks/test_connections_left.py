@@ -49,14 +49,14 @@ def case(
     tallies: dict[TallyKey, tuple[int, float]] | None = None,
 ) -> CaseFacts:
     """known: when the rules leave a connection open. failed: the candidate's attempts at broker-b that may have done so."""
-    told: dict[TallyKey, tuple[int, float]] = {("outcomes", arm, "calm", "sends"): (10, 0.0) for arm in Arm}
+    reported: dict[TallyKey, tuple[int, float]] = {("outcomes", arm, "calm", "sends"): (10, 0.0) for arm in Arm}
     if known is not None:
-        told[BY_RULE, "", "", known] = (1, 0.0)
+        reported[BY_RULE, "", "", known] = (1, 0.0)
     if failed:
-        told[BY_RULE, CANDIDATE, "", "broker-b"] = (failed, 0.0)
+        reported[BY_RULE, CANDIDATE, "", "broker-b"] = (failed, 0.0)
     entry = replace(ENTRY, connections={BASELINE: baseline, CANDIDATE: candidate})
     records = tuple(fault(50 * S, 51 * S, kind, node) for kind, node in faults)
-    return CaseFacts("r1", SUBJECTS, entry, tallies=told | (tallies or {}), faults=records)
+    return CaseFacts("r1", SUBJECTS, entry, tallies=reported | (tallies or {}), faults=records)
 
 
 def found(facts: CaseFacts) -> list[str]:
@@ -151,8 +151,8 @@ def test_without_rules_only_new_connections_are_judged(known: str | None) -> Non
 )
 def test_the_fewest_of_all_looks_at_rest_count(each: tuple[Held, ...], wanted: list[str]) -> None:
     """The fewest connections at rest count per server, unless a sample failed."""
-    told = found(case(looks(*each)))
-    assert [one for one in told if one.startswith(LEFT)] == wanted
+    reported = found(case(looks(*each)))
+    assert [one for one in reported if one.startswith(LEFT)] == wanted
 
 
 @pytest.mark.parametrize(
@@ -298,8 +298,8 @@ def test_cases_are_added_up() -> None:
 def test_connections_at_rest_are_a_measure() -> None:
     """An observed arm's connections at rest, to all servers, are a measure."""
     evidence = outcomes_evaluation.evaluate(case(looks({"broker-a": 2, "broker-b": 1}), looks(None)))
-    told = [(one.name, one.value, one.unit, one.n) for one in evidence.measures]
-    assert told == [("connections-at-rest candidate", 3, "count", 1)]
+    reported = [(one.name, one.value, one.unit, one.n) for one in evidence.measures]
+    assert reported == [("connections-at-rest candidate", 3, "count", 1)]
 
 
 @pytest.mark.parametrize(
@@ -312,9 +312,9 @@ def test_failed_attempts_that_may_leave_a_connection_are_counted(closes: set[str
     attempts = [tried(n * MS, n * MS + 1, end, attempt=n, broker=f"broker-{'abb'[n]}") for n, end in enumerate(ends)]
     send = pair(made(BASELINE, 0, tried(0, 1)), made(CANDIDATE, 0, *attempts))
     facts = facts_of([send], lambda context: LeftByRule(context, lambda error: error in closes))
-    told = {broker: facts.n(BY_RULE, broker, arm=CANDIDATE) for broker in facts.keys(BY_RULE, "candidate")}
+    reported = {broker: facts.n(BY_RULE, broker, arm=CANDIDATE) for broker in facts.keys(BY_RULE, "candidate")}
     place = {NEVER: {}, AFTER_REFUSALS: {"broker-b": 1}, AT_TIMES: {"broker-a": 1}}
-    assert told == place[known]
+    assert reported == place[known]
     assert facts.keys(BY_RULE, "") == (known,)
     assert facts.keys(BY_RULE, "baseline") == ()
     unknown = facts_of([send], lambda context: LeftByRule(context, None))

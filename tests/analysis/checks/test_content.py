@@ -77,7 +77,7 @@ def test_example_names_the_first_send_with_the_key() -> None:
 
 
 @pytest.mark.parametrize(
-    ("born_ms", "told"),
+    ("born_ms", "reported"),
     [
         (990, None),
         (989, ("born-before-its-call", "11 ms before the call")),
@@ -86,11 +86,11 @@ def test_example_names_the_first_send_with_the_key() -> None:
         (None, None),
     ],
 )
-def test_a_message_is_born_while_its_call_lasts(born_ms: int | None, told: tuple[str, str] | None) -> None:
+def test_a_message_is_born_while_its_call_lasts(born_ms: int | None, reported: tuple[str, str] | None) -> None:
     """A message is born from 1,000 to 1,010 ms, with 10 ms for the clocks, if these have an anchor."""
     side = stored_send(CANDIDATE, copied(), copied(born_ms=born_ms))
     found = {name: seen for name, (_, seen) in examples(facts_alone(Content, side)).items()}
-    assert found == (dict([told]) if told else {})
+    assert found == (dict([reported]) if reported else {})
     assert examples(facts_alone(Content, side, entry=NO_CLOCK)) == {}
 
 

@@ -14,7 +14,7 @@ from tests.analysis.checks.builders import CANDIDATE, SLOW, copied, examples, fa
 
 
 def kept(queue_id: int = 0, delay_text: str = "1", to: str = "0", broker: str = "broker-b") -> Copy:
-    """A copy kept back at 1,000 ms. told: its DELAY. to: its target queue."""
+    """A copy kept back at 1,000 ms. delay_text: its DELAY. to: its target queue."""
     return copied(queue_id=queue_id, at_ms=1_000, broker=broker, DELAY=delay_text, REAL_QID=to)
 
 

@@ -76,16 +76,18 @@ def test_a_call_that_never_returned_is_accounted_for_too() -> None:
 def test_example_names_allowed_and_existing_copies() -> None:
     """The example names allowed and existing copies by queue."""
     found = facts_alone(Duplication, made(CANDIDATE, 0, tried(0, 1), copies=[HERE, HERE, at(queue_id=1)]))
-    told = {one.signature: one.example for each in found.divergences.values() for one in each}
-    assert told["duplication.stored-more-than-attempted"].expected.startswith("at most 1 copy in broker-b queue 0, one")
-    assert told["duplication.stored-more-than-attempted"].observed == "2 copies in broker-b queue 0"
-    assert told["duplication.stored-elsewhere-than-claimed"].expected == "copies only in broker-b queue 0"
-    assert told["duplication.stored-elsewhere-than-claimed"].observed == "1 copy in broker-b queue 1"
+    reported = {one.signature: one.example for each in found.divergences.values() for one in each}
+    assert reported["duplication.stored-more-than-attempted"].expected.startswith(
+        "at most 1 copy in broker-b queue 0, one"
+    )
+    assert reported["duplication.stored-more-than-attempted"].observed == "2 copies in broker-b queue 0"
+    assert reported["duplication.stored-elsewhere-than-claimed"].expected == "copies only in broker-b queue 0"
+    assert reported["duplication.stored-elsewhere-than-claimed"].observed == "1 copy in broker-b queue 1"
     elsewhere = facts_alone(Duplication, made(CANDIDATE, 0, tried(0, 1), copies=[HERE, at(queue_id=1)]))
-    told = {one.signature: one.example for each in elsewhere.divergences.values() for one in each}
-    assert told["duplication.stored-more-than-attempted"].expected.startswith("at most 1 in all")
+    reported = {one.signature: one.example for each in elsewhere.divergences.values() for one in each}
+    assert reported["duplication.stored-more-than-attempted"].expected.startswith("at most 1 in all")
     assert (
-        told["duplication.stored-more-than-attempted"].observed
+        reported["duplication.stored-more-than-attempted"].observed
         == "1 copy in broker-b queue 0, 1 copy in broker-b queue 1"
     )
 
@@ -109,8 +111,8 @@ def test_the_last_of_an_asynchronous_sends_attempts_may_hide_a_retry(
     mode: SendMode, attempts: list[Attempt], wanted: list[str]
 ) -> None:
     """An asynchronous send's last attempt may hide a retry, unless it is the third or the broker answered."""
-    told = [replace(one, attempt=n) for n, one in enumerate(attempts)]
-    assert signatures(facts_alone(Duplication, made(CANDIDATE, 0, *told, copies=[HERE], mode=mode))) == wanted
+    reported = [replace(one, attempt=n) for n, one in enumerate(attempts)]
+    assert signatures(facts_alone(Duplication, made(CANDIDATE, 0, *reported, copies=[HERE], mode=mode))) == wanted
 
 
 @pytest.mark.parametrize(

@@ -78,8 +78,8 @@ def test_measures_are_reported_for_both_arms(
     check: ModuleType, tallies: list[tuple[str, str]], names: list[str]
 ) -> None:
     """Each measure is reported for both arms, out of 100 and 90 sends."""
-    told = [tallied(3 + n, 5 + n, *one) for n, one in enumerate(tallies)]
-    evidence = check.evaluate(case_of(*told, tallied(100, 90, "sends", "ok")))
+    reported = [tallied(3 + n, 5 + n, *one) for n, one in enumerate(tallies)]
+    evidence = check.evaluate(case_of(*reported, tallied(100, 90, "sends", "ok")))
     wanted = [
         (f"{name} {arm}", value, "count", of)
         for n, name in enumerate(names)

@@ -11,7 +11,7 @@ from rocketdiff.core.answers.verdict import Severity
 from rocketdiff.traces.run_directory import RunDirectory
 from tests.analysis.bank import BANK
 from tests.analysis.stories import ASYNC, DELAYED, EXACT, ONEWAY, PLAIN, TO_QUEUE, Found, signatures
-from tests.analysis.synthetic import Told
+from tests.analysis.synthetic import ArmRecords
 from tests.analysis.synthetic_modes import HALF_A_SECOND, ModeStory
 
 Figures = Mapping[str, tuple[int, tuple[tuple[str, float, float], ...]]]
@@ -132,7 +132,7 @@ def test_a_defect_of_every_tenth_send_is_counted_so_often(
     Of one-way sends, seven ended over a second before the pause, and seven later ones went to the healthy broker.
     """
     played = STORIES[story]
-    evidence: dict[str, Evidence] = found(played, lambda told: BANK[defect].spoil(told, played))
+    evidence: dict[str, Evidence] = found(played, lambda records: BANK[defect].spoil(records, played))
     (one,) = [each for each in evidence[check].divergences if each.signature == signature]
     assert (one.count, one.subject, one.example.send) == (count, "python:5.3.3", 9)
 
@@ -142,8 +142,8 @@ def test_stray_messages_are_counted(
 ) -> None:
     """Three stray messages are counted and noted."""
 
-    def strays(told: Told) -> None:
-        told.stored += [replace(told.stored[0], send=None, queue_offset=9_000 + number) for number in range(3)]
+    def strays(records: ArmRecords) -> None:
+        records.stored += [replace(records.stored[0], send=None, queue_offset=9_000 + number) for number in range(3)]
 
     evidence = evidence_of(new_run([STORIES["async"]], change=strays))["mode", "loss"]
     assert figures(evidence)["foreign-messages candidate"] == 3

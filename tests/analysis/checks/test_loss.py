@@ -166,8 +166,8 @@ def test_a_one_way_message_is_missed_a_second_before_the_first_fault(
     """A one-way message is missed if its call ended over a second before the first fault, to the nanosecond."""
     found = facts_alone(Loss, side, faults=faults)
     assert signatures(found) == wanted
-    told = "one-way stored" if side.copies else "one-way absent"
-    assert (found.n("loss", told), found.n("loss", "one-way judged")) == (1, judged)
+    reported = "one-way stored" if side.copies else "one-way absent"
+    assert (found.n("loss", reported), found.n("loss", "one-way judged")) == (1, judged)
 
 
 def test_answers_that_are_confused_acknowledge_nothing_early() -> None:
@@ -225,5 +225,5 @@ def test_one_way_messages_are_judged_without_a_fault_or_well_before_it(
     key: str,
 ) -> None:
     """One-way messages are judged without a fault, or if each arm sent one well before it."""
-    told = tallied(*one_way, "loss", key), tallied(*judged, "loss", "one-way judged")
-    assert standing_of(loss.evaluate(case_of(*told, kinds=kinds))) == wanted
+    reported = tallied(*one_way, "loss", key), tallied(*judged, "loss", "one-way judged")
+    assert standing_of(loss.evaluate(case_of(*reported, kinds=kinds))) == wanted

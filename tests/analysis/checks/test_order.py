@@ -17,8 +17,8 @@ BASELINE, CANDIDATE = Arm.BASELINE, Arm.CANDIDATE
 
 def keyed(number: int, offset: int, *, arm: Arm = CANDIDATE, queue_id: int = 0, argument: int = 3, thread: int = 0, **row: Any) -> SendView:  # fmt: skip
     """A send with a selector's argument, stored at an offset."""
-    told: dict[str, Any] = {"kind": SendKind.SELECTOR, "argument": argument, "thread": thread} | row
-    return stored_send(arm, copied(number, offset=offset, queue_id=queue_id), number=number, **told)
+    reported: dict[str, Any] = {"kind": SendKind.SELECTOR, "argument": argument, "thread": thread} | row
+    return stored_send(arm, copied(number, offset=offset, queue_id=queue_id), number=number, **reported)
 
 
 REORDERED = ["order.stored-before-an-earlier-message 1"]
@@ -46,9 +46,9 @@ def test_messages_of_one_key_lie_in_order(later: SendView, pairs: int, wanted: l
     found = facts_alone(Order, keyed(0, 5), later)
     assert (signatures(found), found.n("order", "pair")) == (wanted, pairs)
     if wanted:
-        (said,) = examples(found).values()
+        (shown,) = examples(found).values()
         offset = later.copies[0].queue_offset if later.copies else None
-        assert said == (
+        assert shown == (
             "key 3 in broker-b queue 0 after offset 5, which send 0 has",
             f"send 1 at offset {offset}",
         )

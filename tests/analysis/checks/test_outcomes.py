@@ -199,8 +199,8 @@ def test_how_many_sends_in_calm_the_machine_failed() -> None:
     """Of the baseline's three sends in calm one timed out; a fourth send is in a fault period and not counted."""
     sends = [slow(0, 0, BASELINE), both_ok(1, MS), both_ok(2, 2 * MS), slow(3, 11 * S, BASELINE)]
     found = facts_of_outcomes(*sends, faults=[PAUSE])
-    told = {key: found.n("outcomes.crowded", key, arm="baseline", phase="calm") for key in ("failed", "not failed")}
-    assert told == {"failed": 1, "not failed": 2}
+    reported = {key: found.n("outcomes.crowded", key, arm="baseline", phase="calm") for key in ("failed", "not failed")}
+    assert reported == {"failed": 1, "not failed": 2}
     assert found.n("outcomes.crowded") == 6
 
 
@@ -397,8 +397,8 @@ def test_a_send_that_neither_tried_is_the_message(attempts: tuple[Attempt, ...],
     found = facts_of_outcomes(
         pair(made(BASELINE, 0, *attempts, error=error), made(CANDIDATE, 0, error="MQClientException"))
     )
-    told = [one for one in signatures(found) if not one.startswith("rules/")]
-    assert told == (["outcomes.failed-without-cause/MQClientException 1"] if is_told else [])
+    reported = [one for one in signatures(found) if not one.startswith("rules/")]
+    assert reported == (["outcomes.failed-without-cause/MQClientException 1"] if is_told else [])
 
 
 def test_example_names_attempt_broker_and_end() -> None:

@@ -173,7 +173,7 @@ ENDLESS = replace(fault(S, 2 * S), heal_proven_ns=None)
 
 
 @pytest.mark.parametrize(
-    ("faults", "told"),
+    ("faults", "reported"),
     [
         ((fault(S, 2 * S),), ""),
         ((UNPROVEN,), "pause of broker-b in episode 1 was never shown to be in effect"),
@@ -189,15 +189,15 @@ ENDLESS = replace(fault(S, 2 * S), heal_proven_ns=None)
 )
 @pytest.mark.parametrize("held", [True, False])
 def test_a_case_is_worth_judging_where_guards_held_and_faults_were_shown(
-    faults: tuple[FaultRecord, ...], told: str, held: bool
+    faults: tuple[FaultRecord, ...], reported: str, held: bool
 ) -> None:
     """Broken guards and unproven faults make ``validity`` invalid, with each reason; a kill need not end."""
     guards = (Guard("start-spread", held, "50 ms", "70 ms"), Guard("control", True, "a", "b"))
     evidence = validity.evaluate(replace(case(guards=guards), faults=faults))
-    told = "; ".join(one for one in ("" if held else "start-spread: expected 50 ms, saw 70 ms", told) if one)
-    assert (evidence.standing, evidence.reason) == ((Standing.INVALID if told else Standing.DECISIVE), told)
+    reported = "; ".join(one for one in ("" if held else "start-spread: expected 50 ms, saw 70 ms", reported) if one)
+    assert (evidence.standing, evidence.reason) == ((Standing.INVALID if reported else Standing.DECISIVE), reported)
     assert evidence.decisions == 3
-    assert ended(evidence)[1] is (ExitCode.INCONCLUSIVE if told else ExitCode.CONFORMS)
+    assert ended(evidence)[1] is (ExitCode.INCONCLUSIVE if reported else ExitCode.CONFORMS)
 
 
 def test_measured_numbers_have_the_unit_of_their_name() -> None:
@@ -210,8 +210,8 @@ def test_measured_numbers_have_the_unit_of_their_name() -> None:
         "sends": 4,
         "ns_of_it": 2,
     }
-    told = [(one.name, one.value, one.unit, one.n) for one in validity.evaluate(case(measured=measured)).measures]
-    assert told == [
+    reported = [(one.name, one.value, one.unit, one.n) for one in validity.evaluate(case(measured=measured)).measures]
+    assert reported == [
         ("start_spread_ns", 7.0, "ns", 1),
         ("late_ms_baseline", 1.5, "ms", 1),
         ("achieved_per_s", 99.0, "1/s", 1),

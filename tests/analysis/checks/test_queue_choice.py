@@ -79,8 +79,8 @@ def test_a_message_lies_where_its_result_points(
 ) -> None:
     """A stored message must be where its result says, as far as it says so."""
     copies = [Copy(*place, 0, True) for place in where]
-    told: dict[str, Any] = {"broker": "broker-b", "queue_id": 3, "queue_offset": 7} | row
-    found = facts_alone(QueueChoice, made(CANDIDATE, 0, tried(0, 1), copies=copies, **told))
+    reported: dict[str, Any] = {"broker": "broker-b", "queue_id": 3, "queue_offset": 7} | row
+    found = facts_alone(QueueChoice, made(CANDIDATE, 0, tried(0, 1), copies=copies, **reported))
     assert signatures(found) == (["witness.queue-or-offset-wrong 1"] if is_wrong else [])
 
 

@@ -126,8 +126,8 @@ def test_where_starts_fell_over_all_cases() -> None:
     }
     (evidence,) = pooled([ALIKE, replace(ALIKE, run="r0")])
     assert (evidence.decisions, evidence.runs) == (18, ("r0", "r1"))
-    (told,) = with_counts_told(pooled([ALIKE] * 2), baseline="java:5.3.3", candidate="python:5.3.3")
-    assert ended(told)[1] is ExitCode.DIVERGES
+    (reported,) = with_counts_told(pooled([ALIKE] * 2), baseline="java:5.3.3", candidate="python:5.3.3")
+    assert ended(reported)[1] is ExitCode.DIVERGES
 
 
 def test_one_case_or_none_of_the_candidates_starts_is_no_question() -> None:
@@ -168,7 +168,7 @@ def case_of(number: int, starts: dict[str, int], beside: tuple[int, int] = (0, 0
     return CaseFacts("run-1", subjects, entry, tallies=tallies)
 
 
-def told(*cases: CaseFacts) -> list[str]:
+def signatures_of(*cases: CaseFacts) -> list[str]:
     evidence: tuple[Evidence, ...] = with_counts_told(pooled(cases), baseline="java:5.3.3", candidate="python:5.3.3")
     return [one.signature for each in evidence for one in each.divergences]
 
@@ -176,7 +176,7 @@ def told(*cases: CaseFacts) -> list[str]:
 def test_threads_that_begin_together_are_seen() -> None:
     """Twelve threads at their first thread's place diverge: luck does so once in 8^12."""
     cases = [case_of(n, {f"broker-{'ab'[n % 2]}/{n % 4}": 4}, beside=(3, 3)) for n in range(4)]
-    assert "queue.begins-alike/threads" in told(*cases)
+    assert "queue.begins-alike/threads" in signatures_of(*cases)
 
 
 @pytest.mark.parametrize(("cases", "asked"), [(4, 0), (5, 1)])
@@ -188,8 +188,8 @@ def test_few_starts_are_not_asked(cases: int, asked: int) -> None:
 
 def test_luck_of_once_in_a_thousand_is_let_pass() -> None:
     """Three of ten starts at one queue of eight conform, nine of nine do not."""
-    assert told(*[case_of(n, {f"broker-a/{n % 2}": 1, f"broker-b/{n % 3}": 1}) for n in range(5)]) == []
-    assert told(*[case_of(n, {"broker-a/0": 2 if n else 1}) for n in range(5)]) != []
+    assert signatures_of(*[case_of(n, {f"broker-a/{n % 2}": 1, f"broker-b/{n % 3}": 1}) for n in range(5)]) == []
+    assert signatures_of(*[case_of(n, {"broker-a/0": 2 if n else 1}) for n in range(5)]) != []
 
 
 def test_a_case_that_broke_down_lends_no_starts() -> None:

@@ -38,7 +38,7 @@ from tests.analysis.stories import (
     go_elsewhere,
     sends_to,
 )
-from tests.analysis.synthetic import MS, ORIGIN_NS, Change, Pause, Story, Told
+from tests.analysis.synthetic import MS, ORIGIN_NS, ArmRecords, Change, Pause, Story
 from tests.analysis.synthetic_modes import HALF_A_SECOND
 
 NewRun = Callable[..., RunDirectory]
@@ -112,10 +112,10 @@ def test_faithful_clients_conform(story: Story, release: str, new_run: NewRun, e
 def struck(fields: Mapping[str, Any], *numbers: int, attempts: bool = False) -> Change:
     """Override fields of these sends. attempts: of their attempts too."""
 
-    def change(told: Told) -> None:
-        told.sends = [replace(send, **fields) if send.send in numbers else send for send in told.sends]
+    def change(records: ArmRecords) -> None:
+        records.sends = [replace(send, **fields) if send.send in numbers else send for send in records.sends]
         if attempts:
-            told.attempts = [replace(each, **fields) if each.send in numbers else each for each in told.attempts]
+            records.attempts = [replace(each, **fields) if each.send in numbers else each for each in records.attempts]
 
     return change
 
@@ -123,8 +123,8 @@ def struck(fields: Mapping[str, Any], *numbers: int, attempts: bool = False) -> 
 def of_failed(fields: Mapping[str, Any]) -> Change:
     """Override fields of all failed sends."""
 
-    def change(told: Told) -> None:
-        told.sends = [replace(send, **fields) if send.error else send for send in told.sends]
+    def change(records: ArmRecords) -> None:
+        records.sends = [replace(send, **fields) if send.error else send for send in records.sends]
 
     return change
 
@@ -132,8 +132,8 @@ def of_failed(fields: Mapping[str, Any]) -> Change:
 def later(late_ms: Callable[[Send], int]) -> Change:
     """Sends end later, and nothing else changes."""
 
-    def change(told: Told) -> None:
-        told.sends = [replace(send, end_ns=send.end_ns + late_ms(send) * MS) for send in told.sends]
+    def change(records: ArmRecords) -> None:
+        records.sends = [replace(send, end_ns=send.end_ns + late_ms(send) * MS) for send in records.sends]
 
     return change
 
@@ -142,79 +142,81 @@ def every_tenth(late_ms: int) -> Change:
     return later(lambda send: late_ms * (send.send % 10 == 9))
 
 
-def out_of_turn(told: Told) -> None:
+def out_of_turn(records: ArmRecords) -> None:
     """Send 20 goes two queues further than the queue whose turn it is, and all its records agree."""
 
     def on(queue: int) -> int:
         return (queue + 2) % 4
 
-    told.attempts = [replace(each, queue_id=on(each.queue_id)) if each.send == 20 else each for each in told.attempts]
-    change_copies(told, 20, lambda copy: replace(copy, queue_id=on(copy.queue_id), queue_offset=9_000))
-    change_send(told, 20, lambda send: replace(send, queue_id=on(send.queue_id or 0), queue_offset=9_000))
+    records.attempts = [
+        replace(each, queue_id=on(each.queue_id)) if each.send == 20 else each for each in records.attempts
+    ]
+    change_copies(records, 20, lambda copy: replace(copy, queue_id=on(copy.queue_id), queue_offset=9_000))
+    change_send(records, 20, lambda send: replace(send, queue_id=on(send.queue_id or 0), queue_offset=9_000))
 
 
-def insist(told: Told) -> None:
+def insist(records: ArmRecords) -> None:
     """Retry a timed-out send; from 5.3.2 on no time is left for that."""
-    number = next(send.send for send in told.sends if send.error is not None)
-    go_elsewhere(told, number)
+    number = next(send.send for send in records.sends if send.error is not None)
+    go_elsewhere(records, number)
     ok = {"error": None, "cause": None, "status": "SEND_OK"}
-    change_send(told, number, lambda send: replace(send, **ok, end_ns=send.end_ns + 2 * MS))  # type: ignore[arg-type]  # names of fields
+    change_send(records, number, lambda send: replace(send, **ok, end_ns=send.end_ns + 2 * MS))  # type: ignore[arg-type]  # names of fields
 
 
-def give_up(told: Told) -> None:
+def give_up(records: ArmRecords) -> None:
     """An asynchronous send that timed out is not tried again."""
-    number = sends_to(told, PAUSED, ASYNC)[3]
-    first = next(each for each in told.attempts if each.send == number)
-    told.attempts = [each for each in told.attempts if each.send != number or each.attempt == 0]
-    told.stored = [copy for copy in told.stored if copy.send != number or copy.broker == PAUSED]
+    number = sends_to(records, PAUSED, ASYNC)[3]
+    first = next(each for each in records.attempts if each.send == number)
+    records.attempts = [each for each in records.attempts if each.send != number or each.attempt == 0]
+    records.stored = [copy for copy in records.stored if copy.send != number or copy.broker == PAUSED]
     failed: dict[str, Any] = {"error": "MQClientException", "status": None, "broker": None, "queue_id": None}
-    change_send(told, number, lambda send: replace(send, **failed, queue_offset=None, end_ns=first.end_ns))
+    change_send(records, number, lambda send: replace(send, **failed, queue_offset=None, end_ns=first.end_ns))
 
 
-def never_try(told: Told) -> None:
+def never_try(records: ArmRecords) -> None:
     """A send fails without an attempt, although its route is known."""
-    told.attempts = [each for each in told.attempts if each.send != 9]
-    told.stored = [copy for copy in told.stored if copy.send != 9]
+    records.attempts = [each for each in records.attempts if each.send != 9]
+    records.stored = [copy for copy in records.stored if copy.send != 9]
     failed: dict[str, Any] = {"error": "MQClientException", "status": None, "broker": None, "queue_id": None}
-    change_send(told, 9, lambda send: replace(send, **failed, queue_offset=None))
+    change_send(records, 9, lambda send: replace(send, **failed, queue_offset=None))
 
 
-def keep_to_the_failed_broker(told: Told) -> None:
+def keep_to_the_failed_broker(records: ArmRecords) -> None:
     """An asynchronous client whose every retry goes to the broker that failed."""
-    told.attempts = [replace(each, broker=PAUSED) if each.attempt else each for each in told.attempts]
-    retried = {each.send for each in told.attempts if each.attempt}
-    told.stored = [
+    records.attempts = [replace(each, broker=PAUSED) if each.attempt else each for each in records.attempts]
+    retried = {each.send for each in records.attempts if each.attempt}
+    records.stored = [
         replace(copy, broker=PAUSED, queue_offset=20_000 + place)
         if copy.send in retried and copy.broker == HEALTHY
         else copy
-        for place, copy in enumerate(told.stored)
+        for place, copy in enumerate(records.stored)
     ]
     for number in retried:
-        change_send(told, number, lambda send: replace(send, broker=PAUSED, queue_offset=None))
+        change_send(records, number, lambda send: replace(send, broker=PAUSED, queue_offset=None))
 
 
-def refuse_in_calm(told: Told) -> None:
+def refuse_in_calm(records: ArmRecords) -> None:
     """The call and the attempt of a stored message report a refused connection."""
     refused: dict[str, Any] = {"error": "RemotingConnectException", "status": None}
-    told.attempts = [replace(each, **refused) if each.send == 9 else each for each in told.attempts]
+    records.attempts = [replace(each, **refused) if each.send == 9 else each for each in records.attempts]
     given_up: dict[str, Any] = refused | {"error": "MQClientException", "cause": "RemotingConnectException"}
-    change_send(told, 9, lambda send: replace(send, **given_up, broker=None, queue_id=None, queue_offset=None))
+    change_send(records, 9, lambda send: replace(send, **given_up, broker=None, queue_id=None, queue_offset=None))
 
 
-def acknowledge_by_a_stopped_broker(told: Told) -> None:
+def acknowledge_by_a_stopped_broker(records: ArmRecords) -> None:
     """A request to the paused broker is answered after 5 ms."""
-    number = sends_to(told, PAUSED, ASYNC)[3]
-    told.attempts = [
+    number = sends_to(records, PAUSED, ASYNC)[3]
+    records.attempts = [
         replace(each, error=None, status="SEND_OK", end_ns=each.start_ns + 5 * MS)
         if each.send == number and each.attempt == 0
         else each
-        for each in told.attempts
+        for each in records.attempts
     ]
 
 
-def wait_for_other_threads(told: Told) -> None:
+def wait_for_other_threads(records: ArmRecords) -> None:
     """A send waits until another thread's attempt has timed out, as for a lock."""
-    blocked = [each for each in told.attempts if each.error is not None]
+    blocked = [each for each in records.attempts if each.error is not None]
 
     def late_ns(mine: Attempt) -> int:
         ends = (
@@ -224,22 +226,22 @@ def wait_for_other_threads(told: Told) -> None:
         )
         return max((end_ns - mine.start_ns for end_ns in ends), default=0)
 
-    more = {each.send: late_ns(each) for each in told.attempts if each.error is None}
-    told.attempts = [replace(each, end_ns=each.end_ns + more.get(each.send, 0)) for each in told.attempts]
-    told.sends = [replace(send, end_ns=send.end_ns + more.get(send.send, 0)) for send in told.sends]
+    more = {each.send: late_ns(each) for each in records.attempts if each.error is None}
+    records.attempts = [replace(each, end_ns=each.end_ns + more.get(each.send, 0)) for each in records.attempts]
+    records.sends = [replace(send, end_ns=send.end_ns + more.get(send.send, 0)) for send in records.sends]
 
 
-def reverse_the_list(told: Told) -> None:
-    told.routes = [replace(route, queues=tuple(reversed(route.queues))) for route in told.routes]
+def reverse_the_list(records: ArmRecords) -> None:
+    records.routes = [replace(route, queues=tuple(reversed(route.queues))) for route in records.routes]
 
 
-def answer_twice(told: Told) -> None:
-    told.sends.insert(4, told.sends[3])
+def answer_twice(records: ArmRecords) -> None:
+    records.sends.insert(4, records.sends[3])
 
 
-def hide_a_status(told: Told) -> None:
+def hide_a_status(records: ArmRecords) -> None:
     """The call reports SEND_OK although its attempt was answered otherwise."""
-    told.attempts = [replace(each, status=RESERVED) if each.send == 20 else each for each in told.attempts]
+    records.attempts = [replace(each, status=RESERVED) if each.send == 20 else each for each in records.attempts]
 
 
 @dataclass(frozen=True, slots=True)
@@ -412,13 +414,13 @@ class Begins(Story):
     sends: int = 40
     allowed: Callable[[tuple[str, int]], bool] = lambda _place: True
 
-    def play(self, release: str, seed: int) -> Told:
+    def play(self, release: str, seed: int) -> ArmRecords:
         """Try seeds until the candidate does so."""
         while True:
-            told = Story.play(self, release, seed)
-            first = told.attempts[0]
+            records = Story.play(self, release, seed)
+            first = records.attempts[0]
             if release != "5.3.2" or self.allowed((first.broker, first.queue_id)):
-                return told
+                return records
             seed += 1
 
 
@@ -488,7 +490,7 @@ def test_a_baseline_without_rules_is_indecisive(new_run: NewRun, evidence_of: Ev
 
 def test_a_candidate_without_attempts_is_indecisive(new_run: NewRun, evidence_of: EvidenceOf) -> None:
     """A client without a hook shows only results: ``loss`` decides, ``queue-choice`` and ``duplication`` do not."""
-    evidence = evidence_of(new_run(change=lambda told: told.attempts.clear()))
+    evidence = evidence_of(new_run(change=lambda records: records.attempts.clear()))
     standings = {check: evidence[LATENCY.name, check].standing for check in ("queue-choice", "duplication", "loss")}
     assert standings == {
         "queue-choice": Standing.INDECISIVE,
@@ -508,8 +510,8 @@ def test_the_choice_of_callbacks_that_write_the_fault_table_is_unknowable(found:
 def test_a_dead_client_lets_no_other_check_conform(new_run: NewRun, evidence_of: EvidenceOf) -> None:
     """If the candidate died, ``protocol`` diverges, and no other check conforms by what it did before."""
 
-    def die(told: Told) -> None:
-        told.sends, told.attempts = told.sends[:20], told.attempts[:21]
+    def die(records: ArmRecords) -> None:
+        records.sends, records.attempts = records.sends[:20], records.attempts[:21]
 
     run = new_run([CALM], change=die)
     run.case(1).lost(Arm.CANDIDATE, Breach("protocol.died", "a living subject", "exit code 137"))
@@ -525,7 +527,7 @@ def test_a_dead_client_lets_no_other_check_conform(new_run: NewRun, evidence_of:
 def test_a_difference_of_an_unplanned_check_is_reported(new_run: NewRun, evidence_of: EvidenceOf) -> None:
     """A lost message fails a run that planned only ``queue-choice``; unplanned checks without a finding stay absent."""
     run = new_run(
-        [replace(CALM, checks=("queue-choice",))], change=lambda told: change_copies(told, 3, lambda _copy: None)
+        [replace(CALM, checks=("queue-choice",))], change=lambda records: change_copies(records, 3, lambda _copy: None)
     )
     evidence = evidence_of(run)
     (divergence,) = evidence["calm", "loss"].divergences

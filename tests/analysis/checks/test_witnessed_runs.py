@@ -15,7 +15,7 @@ from rocketdiff.relay.remoting.cross_check import disagreements, not_told
 from rocketdiff.traces.run_directory import RunDirectory
 from rocketdiff.verdict.judge import RunJudgement
 from tests.analysis.stories import ASYNC, BESIDE_A_PAUSE, CALM
-from tests.analysis.synthetic import Told
+from tests.analysis.synthetic import ArmRecords
 from tests.analysis.synthetic_modes import ModeStory
 from tests.analysis.verdicts import judged
 
@@ -43,11 +43,11 @@ def run_beside_a_relay(new_run: NewRun, story: ModeStory, release: str, hides: H
     hidden: list[Attempt] = []
     against: list[str] = []
 
-    def hide(told: Told) -> None:
-        seen = [replace(attempt, start_ns=attempt.start_ns + 1) for attempt in told.attempts]
-        told.attempts = [attempt for attempt in told.attempts if not hides(attempt)]
-        hidden.extend(not_told(told.attempts, seen, told.sends))
-        against.extend(disagreements(told.attempts, seen, {}, 500_000_000))
+    def hide(records: ArmRecords) -> None:
+        seen = [replace(attempt, start_ns=attempt.start_ns + 1) for attempt in records.attempts]
+        records.attempts = [attempt for attempt in records.attempts if not hides(attempt)]
+        hidden.extend(not_told(records.attempts, seen, records.sends))
+        against.extend(disagreements(records.attempts, seen, {}, 500_000_000))
 
     run = new_run([story], baseline=f"java:{release}", candidate=f"python:{release}", change=hide)
     run = witnessed(run, hidden) if hidden else run
@@ -92,10 +92,12 @@ def with_statuses(new_run: NewRun, story: ModeStory, *, returned: bool = False) 
     """
     seen: list[Attempt] = []
 
-    def look(told: Told) -> None:
-        seen.extend(replace(each, status=RESERVED) for each in told.attempts if 20 <= each.send <= 22 and each.status)
+    def look(records: ArmRecords) -> None:
+        seen.extend(
+            replace(each, status=RESERVED) for each in records.attempts if 20 <= each.send <= 22 and each.status
+        )
         if returned:
-            told.sends = [replace(one, status=RESERVED) if 20 <= one.send <= 22 else one for one in told.sends]
+            records.sends = [replace(one, status=RESERVED) if 20 <= one.send <= 22 else one for one in records.sends]
 
     return witnessed(new_run([story], change=look), seen)
 

@@ -12,7 +12,7 @@ from rocketdiff.core.tables.fault import FaultKind, FaultRecord
 from rocketdiff.core.tables.settings import ClientSettings
 from rocketdiff.oracle.producer.durations import OUTLASTED, Outlasted
 from rocketdiff.traces.run_directory import RunDirectory
-from tests.analysis.synthetic import MS, Brokers, Pause, Story, Told, play
+from tests.analysis.synthetic import MS, ArmRecords, Brokers, Pause, Story, play
 from tests.analysis.verdicts import judged
 
 NewRun = Callable[..., RunDirectory]
@@ -128,7 +128,7 @@ class Slow(Story):
 
     late_ms: int = 0
 
-    def play(self, release: str, seed: int) -> Told:
+    def play(self, release: str, seed: int) -> ArmRecords:
         return play(self, release, seed, Patient(self, self.late_ms))
 
 
@@ -143,12 +143,12 @@ def paused(timeout_ms: int, late_ms: int = 0) -> Slow:
     )
 
 
-def waits(story: Story, release: str, more_ms: int) -> Callable[[Told], None]:
+def waits(story: Story, release: str, more_ms: int) -> Callable[[ArmRecords], None]:
     """A client that waits ``more_ms`` longer and otherwise follows the rules."""
 
-    def change(told: Told) -> None:
+    def change(reported: ArmRecords) -> None:
         other = play(story, release, 7, Patient(story, more_ms))
-        told.attempts, told.sends, told.stored = other.attempts, other.sends, other.stored
+        reported.attempts, reported.sends, reported.stored = other.attempts, other.sends, other.stored
 
     return change
 
