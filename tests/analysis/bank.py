@@ -30,9 +30,9 @@ from tests.analysis.synthetic_modes import ModeStory
 
 def _reported_defect(defect: ReportedDefect) -> Defect:
     def spoil(records: ArmRecords) -> None:
-        attempts = [reported(defect, one) for one in records.attempts]
-        records.attempts = [one for one in attempts if one is not None]  # type: ignore[misc]  # a defect keeps the record type
-        records.sends = [reported(defect, one) for one in records.sends]  # type: ignore[misc]  # the same
+        attempts = [reported(defect, attempt) for attempt in records.attempts]
+        records.attempts = [attempt for attempt in attempts if attempt is not None]  # type: ignore[misc]  # a defect keeps the record type
+        records.sends = [reported(defect, send) for send in records.sends]  # type: ignore[misc]  # the same
 
     return Defect(
         defect.kind,
@@ -48,7 +48,10 @@ def _stored(change: Callable[[Stored], Stored | None]) -> Callable[[ArmRecords],
     """Change or remove the stored messages of some sends."""
 
     def spoil(records: ArmRecords) -> None:
-        changed = [change(one) if one.send is not None and strikes(one.send) else one for one in records.stored]
+        changed = [
+            change(message) if message.send is not None and strikes(message.send) else message
+            for message in records.stored
+        ]
         records.stored = [one for one in changed if one is not None]
 
     return spoil
@@ -60,7 +63,9 @@ def _carrying(**others: str) -> Callable[[ArmRecords], None]:
 
 def _twice(records: ArmRecords) -> None:
     records.stored += [
-        replace(one, queue_offset=5_000 + (one.send or 0)) for one in records.stored if one.send and strikes(one.send)
+        replace(message, queue_offset=5_000 + (message.send or 0))
+        for message in records.stored
+        if message.send and strikes(message.send)
     ]
 
 
@@ -75,10 +80,10 @@ def _stranger(records: ArmRecords) -> None:
 def _never_called(every: int) -> Callable[[ArmRecords], None]:
     def spoil(records: ArmRecords) -> None:
         records.sends = [
-            replace(one, error=NEVER_CALLED_BACK, status=None, broker=None, queue_id=None, queue_offset=None)
-            if one.send % every == every - 1
-            else one
-            for one in records.sends
+            replace(send, error=NEVER_CALLED_BACK, status=None, broker=None, queue_id=None, queue_offset=None)
+            if send.send % every == every - 1
+            else send
+            for send in records.sends
         ]
 
     return spoil
@@ -86,17 +91,21 @@ def _never_called(every: int) -> Callable[[ArmRecords], None]:
 
 def _called_again(records: ArmRecords) -> None:
     records.again = [
-        CalledBackAgain(one.send, 0, one.end_ns + MS, status=one.status) for one in records.sends if strikes(one.send)
+        CalledBackAgain(send.send, 0, send.end_ns + MS, status=send.status)
+        for send in records.sends
+        if strikes(send.send)
     ]
 
 
 def _blocks(records: ArmRecords) -> None:
-    records.sends = [replace(one, end_ns=one.end_ns + 900 * MS) if strikes(one.send) else one for one in records.sends]
+    records.sends = [
+        replace(send, end_ns=send.end_ns + 900 * MS) if strikes(send.send) else send for send in records.sends
+    ]
 
 
 def _overtaken(records: ArmRecords) -> None:
     """Swap every tenth message of a queue with its successor."""
-    held = {(one.broker, one.queue_id, one.queue_offset): one for one in records.stored}
+    held = {(message.broker, message.queue_id, message.queue_offset): message for message in records.stored}
     for place, one in sorted(held.items()):
         after = held.get((place[0], place[1], place[2] + 1))
         if one.send is not None and after is not None and one.queue_offset % 10 == 0:
@@ -112,7 +121,9 @@ def _delivered(shift_ms: int) -> Callable[[ArmRecords], None]:
 
 
 def _undelayed(records: ArmRecords) -> None:
-    records.scheduled = [one for one in records.scheduled or () if one.send is None or not strikes(one.send)]
+    records.scheduled = [
+        message for message in records.scheduled or () if message.send is None or not strikes(message.send)
+    ]
 
 
 def _retries_twice(records: ArmRecords) -> None:

@@ -37,7 +37,7 @@ SEED = 77
 
 def _instead(records: ArmRecords, other: ArmRecords, keys: str) -> None:
     records.attempts, records.sends, records.routes = other.attempts, other.sends, other.routes
-    records.stored = [carrying(one, keys) for one in other.stored]
+    records.stored = [carrying(message, keys) for message in other.stored]
 
 
 def altered(one: Stored, **others: str | None) -> Stored:
@@ -72,7 +72,7 @@ class _Lingering(Brokers):
 
     def ask(self, broker: str, queue_id: int, now_ns: int, timeout_ms: int, send: int) -> tuple[int, int | None]:
         end_ns, offset = super().ask(broker, queue_id, now_ns, timeout_ms, send)
-        spans = [(ORIGIN_NS + one.at_ms * MS, one.for_ms * MS) for one in self._story.pauses]
+        spans = [(ORIGIN_NS + pause.at_ms * MS, pause.for_ms * MS) for pause in self._story.pauses]
         beside = any(from_ns <= now_ns < from_ns + for_ns for from_ns, for_ns in spans)
         return (end_ns + 300 * MS if beside and offset is not None else end_ns), offset
 
@@ -83,29 +83,36 @@ def lingers(records: ArmRecords, story: ModeStory) -> None:
 
 def fails_after_healing(records: ArmRecords, story: ModeStory) -> None:
     """Sends to a broker within two seconds after its pause are refused."""
-    spans = [(one.broker, ORIGIN_NS + (one.at_ms + one.for_ms + 100) * MS) for one in story.pauses]
+    spans = [(pause.broker, ORIGIN_NS + (pause.at_ms + pause.for_ms + 100) * MS) for pause in story.pauses]
     refused = {
-        one.send
-        for one in records.attempts
-        if any(one.broker == broker and from_ns < one.start_ns < from_ns + 2_000 * MS for broker, from_ns in spans)
+        attempt.send
+        for attempt in records.attempts
+        if any(
+            attempt.broker == broker and from_ns < attempt.start_ns < from_ns + 2_000 * MS for broker, from_ns in spans
+        )
     }
     error = "RemotingConnectException"
     records.attempts = [
-        replace(one, error=error, status=None) if one.send in refused else one for one in records.attempts
+        replace(attempt, error=error, status=None) if attempt.send in refused else attempt
+        for attempt in records.attempts
     ]
     records.sends = [
-        replace(one, error="MQClientException", cause=error, status=None, broker=None, queue_id=None, queue_offset=None)
-        if one.send in refused
-        else one
-        for one in records.sends
+        replace(
+            send, error="MQClientException", cause=error, status=None, broker=None, queue_id=None, queue_offset=None
+        )
+        if send.send in refused
+        else send
+        for send in records.sends
     ]
-    records.stored = [one for one in records.stored if one.send not in refused]
+    records.stored = [message for message in records.stored if message.send not in refused]
 
 
 def acknowledges_early(records: ArmRecords, _: ModeStory) -> None:
     records.stored = [
-        replace(one, store_timestamp_ms=one.store_timestamp_ms + 800) if one.send and strikes(one.send) else one
-        for one in records.stored
+        replace(message, store_timestamp_ms=message.store_timestamp_ms + 800)
+        if message.send and strikes(message.send)
+        else message
+        for message in records.stored
     ]
 
 
@@ -118,8 +125,8 @@ def one_queue(records: ArmRecords, _: ModeStory) -> None:
         assert one.send is not None
         places[one.send] = offset
         records.stored[place] = replace(one, queue_id=0, queue_offset=offset)
-    records.attempts = [replace(one, queue_id=0) for one in records.attempts]
-    records.sends = [replace(one, queue_id=0, queue_offset=places[one.send]) for one in records.sends]
+    records.attempts = [replace(attempt, queue_id=0) for attempt in records.attempts]
+    records.sends = [replace(send, queue_id=0, queue_offset=places[send.send]) for send in records.sends]
 
 
 def seven_of_eight(records: ArmRecords, story: ModeStory) -> None:
@@ -134,8 +141,8 @@ def seven_of_eight(records: ArmRecords, story: ModeStory) -> None:
 
 def shares_a_counter(records: ArmRecords, story: ModeStory) -> None:
     _instead(records, play(replace(story, threads=1), "5.3.3", SEED), story.keys)
-    records.attempts = [replace(one, thread=one.send % story.threads) for one in records.attempts]
-    records.sends = [replace(one, thread=one.send % story.threads) for one in records.sends]
+    records.attempts = [replace(attempt, thread=attempt.send % story.threads) for attempt in records.attempts]
+    records.sends = [replace(send, thread=send.send % story.threads) for send in records.sends]
 
 
 def swaps_results(records: ArmRecords, _: ModeStory) -> None:
@@ -178,24 +185,25 @@ def swaps_messages(records: ArmRecords, _: ModeStory) -> None:
 
 def returns_late(records: ArmRecords, _: ModeStory) -> None:
     records.sends = [
-        replace(one, returned_ns=one.start_ns + 900 * MS) if strikes(one.send) else one for one in records.sends
+        replace(send, returned_ns=send.start_ns + 900 * MS) if strikes(send.send) else send for send in records.sends
     ]
 
 
 def answers_one_way(records: ArmRecords, _: ModeStory) -> None:
-    records.sends = [replace(one, status="SEND_OK") if strikes(one.send) else one for one in records.sends]
+    records.sends = [replace(send, status="SEND_OK") if strikes(send.send) else send for send in records.sends]
 
 
 def fails(error: str) -> Spoil:
     def spoil(records: ArmRecords, _: ModeStory) -> None:
         records.attempts = [
-            replace(one, error=error, status=None) if strikes(one.send) else one for one in records.attempts
+            replace(attempt, error=error, status=None) if strikes(attempt.send) else attempt
+            for attempt in records.attempts
         ]
         records.sends = [
-            replace(one, error=error, status=None, broker=None, queue_id=None, queue_offset=None)
-            if strikes(one.send)
-            else one
-            for one in records.sends
+            replace(send, error=error, status=None, broker=None, queue_id=None, queue_offset=None)
+            if strikes(send.send)
+            else send
+            for send in records.sends
         ]
 
     return spoil
@@ -203,11 +211,13 @@ def fails(error: str) -> Spoil:
 
 def other_level(records: ArmRecords, _: ModeStory) -> None:
     records.scheduled = [
-        altered(replace(one, queue_id=1), **{DELAY: "2"}) if one.send and strikes(one.send) else one
-        for one in records.scheduled or ()
+        altered(replace(message, queue_id=1), **{DELAY: "2"}) if message.send and strikes(message.send) else message
+        for message in records.scheduled or ()
     ]
 
 
 def falls_silent(records: ArmRecords, _: ModeStory) -> None:
     """The second thread's messages are lost from send 100 on."""
-    records.stored = [one for one in records.stored if not (one.send and one.send >= 100 and one.send % 2)]
+    records.stored = [
+        message for message in records.stored if not (message.send and message.send >= 100 and message.send % 2)
+    ]

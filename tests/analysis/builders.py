@@ -92,7 +92,7 @@ def made(
         "route_after": 1,
         "body_bytes": 32,
     } | row
-    attempts = tuple(replace(one, send=send, thread=thread) for one in attempts)
+    attempts = tuple(replace(attempt, send=send, thread=thread) for attempt in attempts)
     whole = Send(send=send, thread=thread, attempts=attempts, **reported)
     traced = SendView(arm, thread, send, whole, attempts)
     (view,) = attempts_in_context([traced], FaultTimes(faults))

@@ -28,7 +28,7 @@ def evidence_of() -> Callable[[RunDirectory], dict[tuple[str, str], Evidence]]:
     def analysed(run: RunDirectory) -> dict[tuple[str, str], Evidence]:
         analysis = analyze([run.path], master=WITHOUT_SPARK)
         judged_to_the_end(run, analysis)
-        return {(one.case.rsplit("/", 1)[0], one.check): one for one in analysis.evidence}
+        return {(item.case.rsplit("/", 1)[0], item.check): item for item in analysis.evidence}
 
     return analysed
 

@@ -61,8 +61,8 @@ def described(run: RunDirectory, evidence: Sequence[Evidence]) -> RunInfo:
     manifest = run.manifest
     baseline, candidate = (manifest.subjects[arm] for arm in Arm)
     cases = tuple(
-        CaseInfo(number=one.number, case=one.name, checks=tuple(dict.fromkeys((*one.checks, *IMPLICIT))))
-        for one in manifest.cases
+        CaseInfo(number=case.number, case=case.name, checks=tuple(dict.fromkeys((*case.checks, *IMPLICIT))))
+        for case in manifest.cases
     )
     return RunInfo(
         run=manifest.run,
@@ -78,7 +78,7 @@ def described(run: RunDirectory, evidence: Sequence[Evidence]) -> RunInfo:
         cases=cases,
         reproduce="rocketdiff run",
         rocketdiff=manifest.rocketdiff,
-        pooled_checks=tuple((one.case, one.check) for one in evidence if one.case.startswith("pooled/")),
+        pooled_checks=tuple((item.case, item.check) for item in evidence if item.case.startswith("pooled/")),
     )
 
 

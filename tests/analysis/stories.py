@@ -31,23 +31,23 @@ HEALTHY, PAUSED = "broker-a", "broker-b"
 
 def signatures(evidence: dict[str, Evidence]) -> set[str]:
     """``check signature`` of every divergence."""
-    return {f"{check} {one.signature}" for check, each in evidence.items() for one in each.divergences}
+    return {f"{check} {divergence.signature}" for check, each in evidence.items() for divergence in each.divergences}
 
 
 def sends_to(records: ArmRecords, broker: str, story: ModeStory) -> list[int]:
     """Sends in the middle of the pause whose first attempt went to this broker."""
     (pause,) = story.pauses
     from_ns, to_ns = ORIGIN_NS + (pause.at_ms + 400) * MS, ORIGIN_NS + (pause.at_ms + pause.for_ms - 1_200) * MS
-    first = {one.send: one.broker for one in records.attempts if one.attempt == 0}
-    return [one.send for one in records.sends if from_ns < one.start_ns < to_ns and first[one.send] == broker]
+    first = {attempt.send: attempt.broker for attempt in records.attempts if attempt.attempt == 0}
+    return [send.send for send in records.sends if from_ns < send.start_ns < to_ns and first[send.send] == broker]
 
 
 def change_send(records: ArmRecords, number: int, change: Callable[[Send], Send]) -> None:
-    records.sends = [change(one) if one.send == number else one for one in records.sends]
+    records.sends = [change(send) if send.send == number else send for send in records.sends]
 
 
 def change_copies(records: ArmRecords, number: int, change: Callable[[Stored], Stored | None]) -> None:
-    changed = [change(one) if one.send == number else one for one in records.stored]
+    changed = [change(message) if message.send == number else message for message in records.stored]
     records.stored = [one for one in changed if one is not None]
 
 
@@ -65,5 +65,7 @@ def go_elsewhere(records: ArmRecords, number: int, after_ns: int = MS) -> None:
         status=last.status and "SEND_OK",
     )
     records.attempts.insert(place + 1, more)
-    like = next((one for one in records.stored if one.send == number), Stored(HEALTHY, last.queue_id, 9_000, number))
+    like = next(
+        (message for message in records.stored if message.send == number), Stored(HEALTHY, last.queue_id, 9_000, number)
+    )
     records.stored.append(carrying(replace(like, broker=HEALTHY, queue_id=last.queue_id, queue_offset=9_000), "k"))

@@ -201,7 +201,7 @@ def carrying(one: Stored, keys: str, **others: str) -> Stored:
 def _dress(story: ModeStory, records: ArmRecords) -> None:
     """Add properties to messages, and hold delayed ones back before delivery."""
     if not story.delay_level:
-        records.stored = [carrying(one, story.keys) for one in records.stored]
+        records.stored = [carrying(message, story.keys) for message in records.stored]
         return
     level, kept, delivered = story.delay_level, [], []
     for place, one in enumerate(records.stored):

@@ -28,7 +28,7 @@ def test_a_defective_client_diverges(name: str, new_run: object, ending_of: obje
     ended: Ended = ending_of(
         new_run([defect.story], change=lambda reported: defect.spoil(reported, defect.story), **_both(defect.release))
     )
-    diverging = {one.check for one in ended.judgement.results if one.verdict is Verdict.DIVERGES}
+    diverging = {result.check for result in ended.judgement.results if result.verdict is Verdict.DIVERGES}
     assert ended.judgement.exit_code is ExitCode.DIVERGES
     assert diverging & set(defect.checks), diverging
 

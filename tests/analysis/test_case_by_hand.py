@@ -23,8 +23,8 @@ def test_sends_are_streamed_with_their_attempts(batch_rows: int) -> None:
     attempts = [{"send": 0}, {"send": 1}, {"send": 1, "attempt": 1}, {"send": 2}]
     case = trace(sends=[{"send": 0}, {"send": 1}, {"send": 3, "thread": 1}], attempts=attempts)
     streamed = [
-        (one.arm, one.thread, one.send, one.row is not None, len(one.attempts))
-        for one in case.sends(CANDIDATE, batch_rows)
+        (send.arm, send.thread, send.send, send.row is not None, len(send.attempts))
+        for send in case.sends(CANDIDATE, batch_rows)
     ]
     assert streamed == [
         (CANDIDATE, 0, 0, True, 1),
@@ -32,7 +32,7 @@ def test_sends_are_streamed_with_their_attempts(batch_rows: int) -> None:
         (CANDIDATE, 0, 2, False, 1),
         (CANDIDATE, 1, 3, True, 0),
     ]
-    assert all(one.row is None or one.row.attempts == one.attempts for one in case.sends(CANDIDATE))
+    assert all(send.row is None or send.row.attempts == send.attempts for send in case.sends(CANDIDATE))
     assert list(trace().sends(CANDIDATE)) == []
 
 
@@ -78,7 +78,7 @@ def test_faults_come_by_time_and_then_by_node() -> None:
 
 
 def differences(case: CaseTrace) -> list[str]:
-    return [one.fact.signature for one in judge_case(case) if isinstance(one.fact, DifferenceFact)]
+    return [item.fact.signature for item in judge_case(case) if isinstance(item.fact, DifferenceFact)]
 
 
 def test_everything_that_a_quiet_case_leaves() -> None:
@@ -140,7 +140,7 @@ def test_a_difference_is_timed_from_the_first_due_send() -> None:
     )
     moved = replace(case, entry=replace(case.entry, origin_ns=-S))
     for each, start_ms in ((case, 10), (moved, 1_010)):
-        (one,) = [one.fact for one in judge_case(each) if isinstance(one.fact, DifferenceFact)]
+        (one,) = [item.fact for item in judge_case(each) if isinstance(item.fact, DifferenceFact)]
         assert (one.signature, one.send, one.at_ns, one.weight) == ("loss.acknowledged-not-stored", 1, 10 * MS, 2)
         baseline, candidate = one.sides
         assert candidate.attempts[0].start_ms == start_ms

@@ -54,7 +54,10 @@ def test_planned_checks_are_answered_once_and_three_always() -> None:
 def test_differences_of_unplanned_checks_are_reported() -> None:
     """A difference of an unplanned check is a ``must``: exit code 1."""
     evidence = answers(FOUND)["order"]
-    assert (evidence.severity, [one.signature for one in evidence.divergences]) == (Severity.MUST, ["order.x"])
+    assert (evidence.severity, [divergence.signature for divergence in evidence.divergences]) == (
+        Severity.MUST,
+        ["order.x"],
+    )
     assert ended(evidence)[1] is ExitCode.DIVERGES
     assert answers(replace(FOUND, check="failover-time"))["failover-time"].severity is Severity.MUST
     assert list(answers(replace(FOUND, check="loss"))).count("loss") == 1
@@ -100,10 +103,10 @@ def test_everything_of_a_case_comes_to_its_facts() -> None:
         Tally("a", "b", "c", "d", 2, 0.5),
     ]
     facts = [
-        CaseFact(run, number, one)
+        CaseFact(run, number, row)
         for run in ("r1", "r2")
         for number in (1, 2)
-        for one in rows
+        for row in rows
         if (run, number) != ("r2", 2)
     ]
     entries = [replace(PLANNED, number=number) for number in (1, 2)]

@@ -94,7 +94,11 @@ def sends_twice(records: ArmRecords) -> None:
     """After failover each message is sent again after a success."""
     after_ns = ORIGIN_NS + (KILLED_MS + 100) * MS
     again = {attempt.send for attempt in records.attempts if attempt.start_ns > after_ns}
-    copies = [replace(one, queue_offset=one.queue_offset + 10_000) for one in records.stored if one.send in again]
+    copies = [
+        replace(message, queue_offset=message.queue_offset + 10_000)
+        for message in records.stored
+        if message.send in again
+    ]
     made = [attempt for attempt in records.attempts if attempt.send in again]
     records.attempts += [replace(one, attempt=1, start_ns=one.end_ns, end_ns=one.end_ns + 10_000) for one in made]
     records.attempts.sort(key=lambda attempt: (attempt.send, attempt.attempt))
@@ -141,12 +145,14 @@ def test_the_limit_follows_the_backoff(
     connected_ns = ORIGIN_NS + (KILLED_MS + AWAY_MS + late_ms) * MS
     run = new_run([BACK], **SUBJECTS, change=lambda records: become(records, BACK.through(connected_ns)))
     answer = evidence_of(run)[BACK.name, "outcomes"]
-    assert ("outcomes.recovered-late/kill-proxy" in {one.signature for one in answer.divergences}) is is_found
+    assert (
+        "outcomes.recovered-late/kill-proxy" in {divergence.signature for divergence in answer.divergences}
+    ) is is_found
 
 
 def test_the_time_of_each_arm_is_a_measure(new_run: NewRun, evidence_of: EvidenceOf) -> None:
     """The measure is 3 s for a candidate connected 3 s after the restart; the next send was due within 20 ms."""
     connected_ns = ORIGIN_NS + (KILLED_MS + AWAY_MS + 3_000) * MS
     run = new_run([BACK], **SUBJECTS, change=lambda records: become(records, BACK.through(connected_ns)))
-    measures = {one.name: one.value for one in evidence_of(run)[BACK.name, "outcomes"].measures}
+    measures = {measure.name: measure.value for measure in evidence_of(run)[BACK.name, "outcomes"].measures}
     assert 2_990 < measures["longest-without-success-after-kill-proxy candidate"] < 3_025

@@ -70,8 +70,10 @@ def trace(entry: CaseEntry = SMALL, subjects: dict[Arm, str] | None = None, **ta
 
 def tallies_of(case: CaseTrace) -> dict[tuple[str, str, str, str], tuple[int, float]]:
     """Every tally of the pass, by check, arm, phase and key."""
-    facts = [one.fact for one in judge_case(case)]
-    return {(one.check, one.arm, one.phase, one.key): (one.n, one.total) for one in facts if isinstance(one, Tally)}
+    facts = [item.fact for item in judge_case(case)]
+    return {
+        (fact.check, fact.arm, fact.phase, fact.key): (fact.n, fact.total) for fact in facts if isinstance(fact, Tally)
+    }
 
 
 def whole_trace(**others: Any) -> CaseTrace:

@@ -57,15 +57,15 @@ def stored_send(arm: Arm, *copies: Copy, number: int = 0, kept: tuple[Copy, ...]
 
 def facts_alone(make: Any, *sides: SendView, **named: Any) -> CaseFacts:
     """The facts of sends that each arm made alone."""
-    return facts_of([pair(one, None) if one.arm is BASELINE else pair(None, one) for one in sides], make, **named)
+    return facts_of([pair(side, None) if side.arm is BASELINE else pair(None, side) for side in sides], make, **named)
 
 
 def examples(facts: CaseFacts) -> dict[str, tuple[str, str]]:
     """Expected and observed, by signature without its check."""
     return {
-        one.signature.partition(".")[2]: (one.example.expected, one.example.observed)
+        divergence.signature.partition(".")[2]: (divergence.example.expected, divergence.example.observed)
         for each in facts.divergences.values()
-        for one in each
+        for divergence in each
     }
 
 

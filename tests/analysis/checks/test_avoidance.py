@@ -64,8 +64,8 @@ def absences(*sides: Any) -> dict[str, float]:
     for arm in Arm:
         found = replace(found, tallies={**found.tallies, ("attempt", arm, "calm", "b"): (1, 0.0)})
     measures = avoidance.evaluate(found).measures
-    assert all(one.unit == "ms" for one in measures)
-    return {f"{one.name} n={one.n}": one.value for one in measures}
+    assert all(measure.unit == "ms" for measure in measures)
+    return {f"{measure.name} n={measure.n}": measure.value for measure in measures}
 
 
 @pytest.mark.parametrize(

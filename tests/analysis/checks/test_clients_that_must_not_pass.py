@@ -30,13 +30,14 @@ def lasting(blocked_ms: int) -> Callable[[ArmRecords], None]:
     """Set the duration of failed attempts and their sends; nothing later moves."""
 
     def change(records: ArmRecords) -> None:
-        blocked = {one.send for one in records.attempts if one.error}
+        blocked = {attempt.send for attempt in records.attempts if attempt.error}
         records.attempts = [
-            replace(one, end_ns=one.start_ns + blocked_ms * MS) if one.error else one for one in records.attempts
+            replace(attempt, end_ns=attempt.start_ns + blocked_ms * MS) if attempt.error else attempt
+            for attempt in records.attempts
         ]
         records.sends = [
-            replace(one, end_ns=one.start_ns + blocked_ms * MS + MS) if one.send in blocked else one
-            for one in records.sends
+            replace(send, end_ns=send.start_ns + blocked_ms * MS + MS) if send.send in blocked else send
+            for send in records.sends
         ]
 
     return change
@@ -49,13 +50,15 @@ def twice(records: ArmRecords) -> None:
         again = replace(first, attempt=1, start_ns=first.end_ns + 1_000, end_ns=first.end_ns + 2_000)
         records.attempts.insert(place + 1, again)
         records.stored.append(
-            replace(next(one for one in records.stored if one.send == number), queue_offset=50_000 + number)
+            replace(next(message for message in records.stored if message.send == number), queue_offset=50_000 + number)
         )
 
 
 def later(by_ms: int) -> Callable[[ArmRecords], None]:
     def change(records: ArmRecords) -> None:
-        records.sends = [replace(one, end_ns=one.end_ns + by_ms * MS) if one.error else one for one in records.sends]
+        records.sends = [
+            replace(send, end_ns=send.end_ns + by_ms * MS) if send.error else send for send in records.sends
+        ]
 
     return change
 
@@ -66,29 +69,31 @@ def nothing_failed(records: ArmRecords) -> None:
     def ok(one: Attempt | Send) -> dict[str, object]:
         return {"error": None, "status": "SEND_OK", "end_ns": one.start_ns + MS}
 
-    records.attempts = [replace(one, **ok(one)) if one.error else one for one in records.attempts]  # type: ignore[arg-type]  # names of fields
-    place = {one.send: one for one in records.attempts}
+    records.attempts = [replace(attempt, **ok(attempt)) if attempt.error else attempt for attempt in records.attempts]  # type: ignore[arg-type]  # names of fields
+    place = {attempt.send: attempt for attempt in records.attempts}
     records.sends = [
-        replace(one, **ok(one), code=None, cause=None, broker=place[one.send].broker, queue_id=place[one.send].queue_id)  # type: ignore[arg-type]  # the same
-        if one.error
-        else one
-        for one in records.sends
+        replace(
+            send, **ok(send), code=None, cause=None, broker=place[send.send].broker, queue_id=place[send.send].queue_id
+        )  # type: ignore[arg-type]  # the same
+        if send.error
+        else send
+        for send in records.sends
     ]
 
 
 def fails_without_trying(records: ArmRecords) -> None:
     """Sends in the pause fail as if their budget were spent, without an attempt."""
     first_ns, last_ns = ORIGIN_NS + 1_000 * MS, ORIGIN_NS + 3_000 * MS
-    hit = {one.send for one in records.sends if first_ns < one.start_ns < last_ns}
-    records.attempts = [one for one in records.attempts if one.send not in hit]
-    records.stored = [one for one in records.stored if one.send not in hit]
+    hit = {send.send for send in records.sends if first_ns < send.start_ns < last_ns}
+    records.attempts = [attempt for attempt in records.attempts if attempt.send not in hit]
+    records.stored = [message for message in records.stored if message.send not in hit]
     records.sends = [
         replace(
-            one, error="RemotingTooMuchRequestException", status=None, broker=None, queue_id=None, queue_offset=None
+            send, error="RemotingTooMuchRequestException", status=None, broker=None, queue_id=None, queue_offset=None
         )
-        if one.send in hit
-        else one
-        for one in records.sends
+        if send.send in hit
+        else send
+        for send in records.sends
     ]
 
 
@@ -116,6 +121,6 @@ def test_no_defect_ends_in_exit_code_0(
 ) -> None:
     """Neither a finding nor an estimate beyond its margin ends in exit code 0; the last client is within the margin."""
     ended = ending_of(new_run([story], change=change))
-    found = {one.signature for each in ended.judgement.results for one in each.divergences}
+    found = {divergence.signature for each in ended.judgement.results for divergence in each.divergences}
     assert ended.judgement.exit_code in ((code,) if code is not None else (ExitCode.DIVERGES, ExitCode.INCONCLUSIVE))
     assert any(one.startswith(signature) for one in found) or not signature, found

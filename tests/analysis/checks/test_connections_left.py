@@ -64,7 +64,9 @@ def found(facts: CaseFacts) -> list[str]:
     evidence = outcomes_evaluation.evaluate(facts)
     _, code = ended(evidence)
     assert code is (ExitCode.DIVERGES if evidence.divergences else ExitCode.CONFORMS)
-    return [f"{one.signature.removeprefix('outcomes.')} {one.count}" for one in evidence.divergences]
+    return [
+        f"{divergence.signature.removeprefix('outcomes.')} {divergence.count}" for divergence in evidence.divergences
+    ]
 
 
 KILL, PAUSED_NAMES = (FaultKind.KILL, "broker-a"), (FaultKind.PAUSE_NAME_SERVER, "name-server-1")
@@ -152,7 +154,7 @@ def test_without_rules_only_new_connections_are_judged(known: str | None) -> Non
 def test_the_fewest_of_all_looks_at_rest_count(each: tuple[Held, ...], wanted: list[str]) -> None:
     """The fewest connections at rest count per server, unless a sample failed."""
     reported = found(case(looks(*each)))
-    assert [one for one in reported if one.startswith(LEFT)] == wanted
+    assert [item for item in reported if item.startswith(LEFT)] == wanted
 
 
 @pytest.mark.parametrize(
@@ -232,8 +234,8 @@ def test_how_many_may_be_made_anew_in_calm(
 
 def found_of(facts: CaseFacts) -> list[str]:
     return [
-        f"{one.signature.removeprefix('outcomes.')} {one.count}"
-        for one in outcomes_evaluation.evaluate(facts).divergences
+        f"{divergence.signature.removeprefix('outcomes.')} {divergence.count}"
+        for divergence in outcomes_evaluation.evaluate(facts).divergences
     ]
 
 
@@ -282,7 +284,7 @@ def test_in_which_cases_either_was_left_with_more(
 ) -> None:
     """The arm with more new connections counts if both were seen and known rules explain none."""
     counts = list(paired([case(looks(theirs), looks(ours), **named)]))  # type: ignore[arg-type]  # names of parameters
-    assert [(one.name, one.unit, one.baseline_more, one.candidate_more) for one in counts] == (
+    assert [(count.name, count.unit, count.baseline_more, count.candidate_more) for count in counts] == (
         [] if more is None else [(LEFT, "cases", *more)]
     )
 
@@ -298,7 +300,7 @@ def test_cases_are_added_up() -> None:
 def test_connections_at_rest_are_a_measure() -> None:
     """An observed arm's connections at rest, to all servers, are a measure."""
     evidence = outcomes_evaluation.evaluate(case(looks({"broker-a": 2, "broker-b": 1}), looks(None)))
-    reported = [(one.name, one.value, one.unit, one.n) for one in evidence.measures]
+    reported = [(measure.name, measure.value, measure.unit, measure.n) for measure in evidence.measures]
     assert reported == [("connections-at-rest candidate", 3, "count", 1)]
 
 

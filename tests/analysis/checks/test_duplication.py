@@ -76,7 +76,7 @@ def test_a_call_that_never_returned_is_accounted_for_too() -> None:
 def test_example_names_allowed_and_existing_copies() -> None:
     """The example names allowed and existing copies by queue."""
     found = facts_alone(Duplication, made(CANDIDATE, 0, tried(0, 1), copies=[HERE, HERE, at(queue_id=1)]))
-    reported = {one.signature: one.example for each in found.divergences.values() for one in each}
+    reported = {divergence.signature: divergence.example for each in found.divergences.values() for divergence in each}
     assert reported["duplication.stored-more-than-attempted"].expected.startswith(
         "at most 1 copy in broker-b queue 0, one"
     )
@@ -84,7 +84,9 @@ def test_example_names_allowed_and_existing_copies() -> None:
     assert reported["duplication.stored-elsewhere-than-claimed"].expected == "copies only in broker-b queue 0"
     assert reported["duplication.stored-elsewhere-than-claimed"].observed == "1 copy in broker-b queue 1"
     elsewhere = facts_alone(Duplication, made(CANDIDATE, 0, tried(0, 1), copies=[HERE, at(queue_id=1)]))
-    reported = {one.signature: one.example for each in elsewhere.divergences.values() for one in each}
+    reported = {
+        divergence.signature: divergence.example for each in elsewhere.divergences.values() for divergence in each
+    }
     assert reported["duplication.stored-more-than-attempted"].expected.startswith("at most 1 in all")
     assert (
         reported["duplication.stored-more-than-attempted"].observed

@@ -42,7 +42,7 @@ def test_a_witness_must_have_seen_both_arms(check: ModuleType, name: str, key: s
 
 
 def figures(evidence: Evidence) -> list[tuple[str, float, str, int]]:
-    return [(one.name, one.value, one.unit, one.n) for one in evidence.measures]
+    return [(measure.name, measure.value, measure.unit, measure.n) for measure in evidence.measures]
 
 
 @pytest.mark.parametrize(

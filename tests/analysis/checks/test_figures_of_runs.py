@@ -77,7 +77,11 @@ ARMS = ("baseline", "candidate")
 def test_measures_have_their_unit_and_their_total(found: Found) -> None:
     """Counts are out of 60 sends; lateness is in ms."""
     evidence = found(STORIES["delayed"])
-    units = {(one.name.split()[0], one.unit, one.n) for check in ("delay", "loss") for one in evidence[check].measures}
+    units = {
+        (measure.name.split()[0], measure.unit, measure.n)
+        for check in ("delay", "loss")
+        for measure in evidence[check].measures
+    }
     assert units == {
         ("delivered", "count", 60),
         ("delivered-late-by", "ms", 60),
@@ -147,4 +151,6 @@ def test_stray_messages_are_counted(
 
     evidence = evidence_of(new_run([STORIES["async"]], change=strays))["mode", "loss"]
     assert figures(evidence)["foreign-messages candidate"] == 3
-    assert [(one.signature, one.count) for one in evidence.divergences] == [("loss.stray-message", 3)]
+    assert [(divergence.signature, divergence.count) for divergence in evidence.divergences] == [
+        ("loss.stray-message", 3)
+    ]

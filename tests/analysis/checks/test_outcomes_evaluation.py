@@ -142,7 +142,7 @@ def test_ten_units_over_all_cases_decide_nothing_and_eleven_do(
     """Over two cases ten units to none (p = 0.002) decide nothing, eleven (half of that) do."""
     pool = [sound_case(with_more(sends(), n, phase=phase)) for n in each]
     evidence = outcomes_evaluation.pooled(pool)
-    assert [end_of(one) for one in evidence] == ([] if end is None else [end])
+    assert [end_of(item) for item in evidence] == ([] if end is None else [end])
     if evidence:
         assert (evidence[0].case, evidence[0].check) == ("pooled/sends/java:5.3.3~python:5.3.3", "outcomes")
         assert evidence[0].decisions == 11
@@ -173,7 +173,7 @@ def test_failures_of_both_arms_are_measures() -> None:
     """Three and one failed sends of 100 are measures; what never happened is not."""
     tallies = sends(failed=(3, 1)) | {("sends", arm, "calm", "ok"): (100, 0.0) for arm in Arm}
     measures = outcomes_evaluation.evaluate(sound_case(tallies)).measures
-    assert [(one.name, one.value, one.n) for one in measures] == [
+    assert [(measure.name, measure.value, measure.n) for measure in measures] == [
         ("sends-failed baseline", 3, 100),
         ("sends-failed candidate", 1, 100),
     ]

@@ -69,7 +69,7 @@ def test_values_are_paired_by_spell() -> None:
 def test_means_are_of_failovers_and_the_others_are_counted() -> None:
     """Means are of failovers, 10 and 20 ms against 20 ms; one outage per arm ended otherwise and is counted."""
     measures = measures_of(pairs_of(spells(*VALUES), BLOCKED_SEND), BLOCKED_SEND)
-    assert [(one.name, one.value, one.unit, one.n) for one in measures] == [
+    assert [(measure.name, measure.value, measure.unit, measure.n) for measure in measures] == [
         ("blocked-send-duration baseline", 15, "ms", 2),
         ("blocked-send-duration without failover baseline", 1, "count", 3),
         ("blocked-send-duration candidate", 20, "ms", 1),

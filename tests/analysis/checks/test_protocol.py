@@ -32,8 +32,8 @@ def found(facts: CaseFacts) -> list[tuple[str, str, int]]:
     if evidence.standing is Standing.DECISIVE:
         assert ended(evidence)[1] is (ExitCode.DIVERGES if evidence.divergences else ExitCode.CONFORMS)
     return [
-        (one.signature.removeprefix("protocol."), one.subject.partition(":")[0], one.count)
-        for one in evidence.divergences
+        (divergence.signature.removeprefix("protocol."), divergence.subject.partition(":")[0], divergence.count)
+        for divergence in evidence.divergences
     ]
 
 
@@ -74,7 +74,8 @@ def test_example_has_the_readers_words() -> None:
         0
     ].example.observed == ("a reported before")
     figures = [
-        (one.name, one.value, one.unit, one.n) for one in protocol.evaluate(case(replace(WHOLE, sends=7))).measures
+        (measure.name, measure.value, measure.unit, measure.n)
+        for measure in protocol.evaluate(case(replace(WHOLE, sends=7))).measures
     ]
     assert figures == [("answered-sends baseline", 10, "count", 10), ("answered-sends candidate", 7, "count", 10)]
     assert protocol.evaluate(case(replace(WHOLE, sends=7))).decisions == 17
@@ -130,7 +131,7 @@ def test_an_arm_that_was_never_ready_shows_nothing_if_time_ran_out(
     breaches = {arm: one for arm, one in ((CANDIDATE, candidate), (BASELINE, baseline)) if one is not None}
     evidence = protocol.evaluate(case(breaches=breaches))
     assert (evidence.standing is Standing.INVALID) is is_invalid
-    assert [one.signature for one in evidence.divergences] == [
+    assert [divergence.signature for divergence in evidence.divergences] == [
         breaches[arm].signature for arm in Arm if arm in breaches
     ]
     if is_invalid:
@@ -154,7 +155,7 @@ def test_an_unready_arm_does_not_hide_the_others_missing_answers() -> None:
     """An unready arm does not hide three missing answers of the other."""
     evidence = protocol.evaluate(case(replace(WHOLE, unanswered=3), breaches={BASELINE: UNREADY}))
     assert evidence.standing is Standing.DECISIVE
-    assert [one.signature for one in evidence.divergences] == ["protocol.stalled", "protocol.incomplete"]
+    assert [divergence.signature for divergence in evidence.divergences] == ["protocol.stalled", "protocol.incomplete"]
 
 
 def test_a_breach_is_reported_once_and_never_in_an_aborted_case() -> None:
@@ -210,7 +211,10 @@ def test_measured_numbers_have_the_unit_of_their_name() -> None:
         "sends": 4,
         "ns_of_it": 2,
     }
-    reported = [(one.name, one.value, one.unit, one.n) for one in validity.evaluate(case(measured=measured)).measures]
+    reported = [
+        (measure.name, measure.value, measure.unit, measure.n)
+        for measure in validity.evaluate(case(measured=measured)).measures
+    ]
     assert reported == [
         ("start_spread_ns", 7.0, "ns", 1),
         ("late_ms_baseline", 1.5, "ms", 1),
@@ -219,4 +223,4 @@ def test_measured_numbers_have_the_unit_of_their_name() -> None:
         ("sends", 4.0, "count", 1),
         ("ns_of_it", 2.0, "ns", 1),
     ]
-    assert all(isinstance(one.value, float) for one in validity.evaluate(case(measured=measured)).measures)
+    assert all(isinstance(measure.value, float) for measure in validity.evaluate(case(measured=measured)).measures)

@@ -16,12 +16,12 @@ def differing(known: CaseTrace) -> list[tuple[str, str]]:
     """Arm and signature of wrong lists."""
     collector = FactCollector("run", 1, 77)
     compare_publish_lists(known, collector)
-    facts = [one.fact for one in collector.facts()]
+    facts = [fact.fact for fact in collector.facts()]
     assert all(
-        isinstance(one, DifferenceFact) and (one.at_ns, one.check, one.send) == (77, "queue-choice", -1)
-        for one in facts
+        isinstance(fact, DifferenceFact) and (fact.at_ns, fact.check, fact.send) == (77, "queue-choice", -1)
+        for fact in facts
     )
-    return [(one.arm, one.signature) for one in facts if isinstance(one, DifferenceFact)]
+    return [(fact.arm, fact.signature) for fact in facts if isinstance(fact, DifferenceFact)]
 
 
 OTHER, RULES = "queue.other-publish-list", "rules/queue.other-publish-list"

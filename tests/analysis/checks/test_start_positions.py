@@ -25,7 +25,9 @@ PAUSE = fault(10 * S, 12 * S)
 def starts(*sides: Any, lists: dict[int, PublishList] | None = None, faults: Any = ()) -> dict[str, int]:
     """The candidate's starts, by key."""
     known = trace_of_lists(lists if lists is not None else {1: ALL_QUEUES})
-    found = facts_of([pair(None, one) for one in sides], lambda context: StartPositions(context, known), faults=faults)
+    found = facts_of(
+        [pair(None, side) for side in sides], lambda context: StartPositions(context, known), faults=faults
+    )
     return {
         key: found.n(name, key, arm=CANDIDATE) for name in (STARTS, TOGETHER) for key in found.keys(name, "candidate")
     }
@@ -170,7 +172,7 @@ def case_of(number: int, starts: dict[str, int], beside: tuple[int, int] = (0, 0
 
 def signatures_of(*cases: CaseFacts) -> list[str]:
     evidence: tuple[Evidence, ...] = with_counts_told(pooled(cases), baseline="java:5.3.3", candidate="python:5.3.3")
-    return [one.signature for each in evidence for one in each.divergences]
+    return [divergence.signature for each in evidence for divergence in each.divergences]
 
 
 def test_threads_that_begin_together_are_seen() -> None:

@@ -71,7 +71,9 @@ def test_hidden_requests_are_the_clients_fault(
 ) -> None:
     """An unreported request diverges with an example; ``attempts`` is invalid, because its records are incomplete."""
     judgement, hidden = run_beside_a_relay(new_run, story, release, hides)
-    found = [one for result in judgement.results if result.check == "protocol" for one in result.divergences]
+    found = [
+        divergence for result in judgement.results if result.check == "protocol" for divergence in result.divergences
+    ]
     assert [(one.subject, one.signature, one.count) for one in found] == (
         [(f"python:{release}", HIDDEN, count)] if count else []
     )
@@ -81,7 +83,7 @@ def test_hidden_requests_are_the_clients_fault(
         assert divergence.example.expected == "every request reported as an attempt"
         assert divergence.example.observed.startswith("send ")
         assert divergence.example.observed.endswith(" was on the wire but not reported by the client")
-        assert {one.verdict for one in judgement.results if one.check == "attempts"} == {Verdict.INVALID}
+        assert {result.verdict for result in judgement.results if result.check == "attempts"} == {Verdict.INVALID}
 
 
 def with_statuses(new_run: NewRun, story: ModeStory, *, returned: bool = False) -> RunDirectory:
@@ -97,14 +99,18 @@ def with_statuses(new_run: NewRun, story: ModeStory, *, returned: bool = False) 
             replace(each, status=RESERVED) for each in records.attempts if 20 <= each.send <= 22 and each.status
         )
         if returned:
-            records.sends = [replace(one, status=RESERVED) if 20 <= one.send <= 22 else one for one in records.sends]
+            records.sends = [
+                replace(send, status=RESERVED) if 20 <= send.send <= 22 else send for send in records.sends
+            ]
 
     return witnessed(new_run([story], change=look), seen)
 
 
 def found_in(run: RunDirectory) -> tuple[ExitCode, set[str]]:
     judgement = judged(run)
-    return judgement.exit_code, {one.signature for result in judgement.results for one in result.divergences}
+    return judgement.exit_code, {
+        divergence.signature for result in judgement.results for divergence in result.divergences
+    }
 
 
 UNASKED = f"outcomes.failed-without-cause/{RESERVED}"

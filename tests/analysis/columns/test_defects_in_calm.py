@@ -34,7 +34,7 @@ STORY = replace(
 
 def stored_once_more(records: ArmRecords) -> None:
     """A second copy in the same queue, with its own UNIQ_KEY."""
-    last = max((one for one in records.stored if one.send == AT), key=lambda one: one.queue_offset)
+    last = max((message for message in records.stored if message.send == AT), key=lambda one: one.queue_offset)
     records.stored.append(carrying(replace(last, queue_offset=9_000), "k", UNIQ_KEY="another"))
 
 
@@ -42,18 +42,18 @@ def skips_one_queue(records: ArmRecords) -> None:
     """From one send on, every message goes to the queue after the right one."""
     step = {place: STORY.queues[(number + 1) % 8] for number, place in enumerate(STORY.queues)}
 
-    records.attempts = [_tried_at(step, one) if one.send >= AT else one for one in records.attempts]
-    records.sends = [_moved_send(step, one) if one.send >= AT else one for one in records.sends]
+    records.attempts = [_tried_at(step, attempt) if attempt.send >= AT else attempt for attempt in records.attempts]
+    records.sends = [_moved_send(step, send) if send.send >= AT else send for send in records.sends]
     records.stored = [
         replace(
-            one,
-            broker=step[one.broker, one.queue_id][0],
-            queue_id=step[one.broker, one.queue_id][1],
-            queue_offset=1_000 + one.send,
+            message,
+            broker=step[message.broker, message.queue_id][0],
+            queue_id=step[message.broker, message.queue_id][1],
+            queue_offset=1_000 + message.send,
         )
-        if one.send is not None and one.send >= AT
-        else one
-        for one in records.stored
+        if message.send is not None and message.send >= AT
+        else message
+        for message in records.stored
     ]
 
 
@@ -73,28 +73,33 @@ def _moved_send(step: Steps, one: Send) -> Send:
 def acknowledged_too_early(records: ArmRecords) -> None:
     """The answer comes more than 101 ms before the message is stored."""
     records.stored = [
-        replace(one, store_timestamp_ms=one.store_timestamp_ms + 102) if one.send == AT else one
-        for one in records.stored
+        replace(message, store_timestamp_ms=message.store_timestamp_ms + 102) if message.send == AT else message
+        for message in records.stored
     ]
 
 
 def outlasts_its_timeout(records: ArmRecords) -> None:
     """Answered after 1,502 ms: timeout of 500 ms, 1 s of a busy machine, and 2 ms."""
     records.attempts = [
-        replace(one, end_ns=one.start_ns + 1_502 * MS) if one.send == AT else one for one in records.attempts
+        replace(attempt, end_ns=attempt.start_ns + 1_502 * MS) if attempt.send == AT else attempt
+        for attempt in records.attempts
     ]
-    records.sends = [replace(one, end_ns=one.start_ns + 1_503 * MS) if one.send == AT else one for one in records.sends]
+    records.sends = [
+        replace(send, end_ns=send.start_ns + 1_503 * MS) if send.send == AT else send for send in records.sends
+    ]
 
 
 def carries_another_body(records: ArmRecords) -> None:
     """The body differs from the planned one."""
-    records.stored = [replace(one, body_ok=False) if one.send == AT else one for one in records.stored]
+    records.stored = [replace(message, body_ok=False) if message.send == AT else message for message in records.stored]
 
 
 def uses_a_key_again(records: ArmRecords) -> None:
     """The first message's UNIQ_KEY again, 41 sends later."""
-    first = next(one.properties for one in records.stored if one.send == 0)
-    records.stored = [_with_key_of(first or "", one) if one.send == AT else one for one in records.stored]
+    first = next(message.properties for message in records.stored if message.send == 0)
+    records.stored = [
+        _with_key_of(first or "", message) if message.send == AT else message for message in records.stored
+    ]
 
 
 def _with_key_of(other: str, one: Stored) -> Stored:
@@ -105,8 +110,8 @@ def _with_key_of(other: str, one: Stored) -> Stored:
 def is_somewhere_else(records: ArmRecords) -> None:
     """The message is stored in the queue next to the reported one."""
     records.stored = [
-        replace(one, queue_id=(one.queue_id + 1) % 4, queue_offset=9_000) if one.send == AT else one
-        for one in records.stored
+        replace(message, queue_id=(message.queue_id + 1) % 4, queue_offset=9_000) if message.send == AT else message
+        for message in records.stored
     ]
 
 
@@ -134,11 +139,12 @@ def overtakes_many(records: ArmRecords) -> None:
 def goes_to_another_queue(records: ArmRecords) -> None:
     """A message goes to, and is reported in, the queue next to the named one."""
     records.attempts = [
-        replace(one, queue_id=(one.queue_id + 1) % 4) if one.send == AT else one for one in records.attempts
+        replace(attempt, queue_id=(attempt.queue_id + 1) % 4) if attempt.send == AT else attempt
+        for attempt in records.attempts
     ]
     records.sends = [
-        replace(one, queue_id=((one.queue_id or 0) + 1) % 4, queue_offset=9_000) if one.send == AT else one
-        for one in records.sends
+        replace(send, queue_id=((send.queue_id or 0) + 1) % 4, queue_offset=9_000) if send.send == AT else send
+        for send in records.sends
     ]
     is_somewhere_else(records)
 
@@ -187,10 +193,10 @@ def test_it_is_found_to_the_exit_code(
     ended = ending_of(run)
     assert ended.judgement.exit_code is ExitCode.DIVERGES
     found = {
-        (result.check, one.signature)
+        (result.check, divergence.signature)
         for result in ended.judgement.results
         if result.verdict is Verdict.DIVERGES
-        for one in result.divergences
+        for divergence in result.divergences
     }
     assert (check, signature) in found
     monkeypatch.setenv(PLAIN_REPLAY, "1")

@@ -57,9 +57,9 @@ def cases(tmp_path_factory: pytest.TempPathFactory) -> Cases:
 
 def of(checks: Collection[str], facts: Collection[CaseFact]) -> list[CaseFact]:
     return [
-        one
-        for one in facts
-        if isinstance(one.fact, DifferenceFact | Tally | EpisodeValue) and owner_of(one.fact.check) in checks
+        fact
+        for fact in facts
+        if isinstance(fact.fact, DifferenceFact | Tally | EpisodeValue) and owner_of(fact.fact.check) in checks
     ]
 
 

@@ -28,7 +28,7 @@ PLAIN = Story(name="plain", settings=ClientSettings(send_msg_timeout_ms=500), th
 
 def spoil(reported: ArmRecords) -> None:
     """Lose a message, report a wrong offset, store a message twice."""
-    reported.stored = [one for one in reported.stored if one.send != 3]
+    reported.stored = [message for message in reported.stored if message.send != 3]
     reported.sends[5] = replace(reported.sends[5], queue_offset=77_777)
     reported.stored.append(replace(reported.stored[9], queue_offset=88_888))
 

@@ -165,7 +165,9 @@ def test_a_client_that_waits_longer_than_its_timeout_diverges(
     story = paused(timeout_ms)
     change = waits(story, release, more_ms)
     judgement = judged(new_run([story], baseline=f"java:{release}", candidate=f"python:{release}", change=change))
-    found = {(one.signature, one.subject) for result in judgement.results for one in result.divergences}
+    found = {
+        (divergence.signature, divergence.subject) for result in judgement.results for divergence in result.divergences
+    }
     assert judgement.exit_code is ExitCode.DIVERGES
     assert found == {(OUTLASTED, f"python:{release}")}
 
@@ -180,12 +182,12 @@ def test_who_must_connect_may_take_the_time_for_it(new_run: NewRun) -> None:
     """A client never connected to the paused broker may take 5.3 s instead of 0.3 s."""
     story = replace(paused(300), pauses=(Pause("broker-b", 0, FOR_EVER_MS),))
     judgement = judged(new_run([story], change=waits(story, "5.3.3", 5_000)))
-    assert not [one for result in judgement.results for one in result.divergences]
+    assert not [divergence for result in judgement.results for divergence in result.divergences]
 
 
 def test_the_connection_is_gone_with_the_timeout_that_closed_it(new_run: NewRun) -> None:
     """From 4.9.1 on a timeout closes the connection, so only the first late one diverges."""
     story = replace(paused(300), pauses=(Pause("broker-b", 1_000, FOR_EVER_MS),))
     judgement = judged(new_run([story], change=waits(story, "5.3.3", 5_000)))
-    (divergence,) = (one for result in judgement.results for one in result.divergences)
+    (divergence,) = (divergence for result in judgement.results for divergence in result.divergences)
     assert (divergence.signature, divergence.count) == (OUTLASTED, 1)

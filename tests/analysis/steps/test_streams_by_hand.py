@@ -98,8 +98,8 @@ def in_context(*threads: int) -> list[SendView]:
 
 def signatures_of(sends: Iterable[SendView]) -> list[str | None]:
     return [
-        None if one.judgement is None or one.judgement.difference is None else one.judgement.difference.signature
-        for one in sends
+        None if send.judgement is None or send.judgement.difference is None else send.judgement.difference.signature
+        for send in sends
     ]
 
 

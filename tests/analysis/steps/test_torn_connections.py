@@ -118,13 +118,13 @@ def hurry(reported: ArmRecords, numbers: slice) -> None:
 def test_the_first_request_that_gives_up_early_is_a_difference(new_run: NewRun, evidence_of: EvidenceOf) -> None:
     """The first early end on a broker is a difference: nothing can have closed its connection."""
     evidence = evidence_of(new_run([ROTATION], change=lambda reported: hurry(reported, slice(0, 1))))
-    assert GAVE_UP_EARLY in {one.signature for one in evidence["two-threads", "attempts"].divergences}
+    assert GAVE_UP_EARLY in {divergence.signature for divergence in evidence["two-threads", "attempts"].divergences}
 
 
 def test_one_that_ends_early_after_another_timed_out_is_none(new_run: NewRun, evidence_of: EvidenceOf) -> None:
     """An early end half a second after the other thread's timeout is none."""
     evidence = evidence_of(new_run([ROTATION], change=lambda reported: hurry(reported, slice(2, 3))))
-    assert GAVE_UP_EARLY not in {one.signature for one in evidence["two-threads", "attempts"].divergences}
+    assert GAVE_UP_EARLY not in {divergence.signature for divergence in evidence["two-threads", "attempts"].divergences}
 
 
 EARLY = RuleDifference(DifferenceKind.ATTEMPTS, GAVE_UP_EARLY, 0, "500 ms", "60 ms")
