@@ -13,7 +13,7 @@ from random import Random
 
 import pytest
 
-from rocketdiff.core.arm import Arm
+from rocketdiff.core.arm import Arm, Member
 from rocketdiff.core.records.sending import Attempt, CalledBackAgain, RouteSeen, Send
 from rocketdiff.core.records.session import Done, Hello
 from rocketdiff.core.run_info import Machine
@@ -278,7 +278,7 @@ def write_run(
                 spoil(records)
             if change_arms is not None:
                 change_arms(records, str(arm))
-            with case.recorder(arm) as recorder:
+            with case.recorder(Member(arm)) as recorder:
                 for content in _lines(subjects[arm], records):
                     recorder.line(content)
             case.write_stored(arm, records.stored)

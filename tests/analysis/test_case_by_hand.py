@@ -12,7 +12,8 @@ from rocketdiff.core.answers.verdict import StoredAt
 from rocketdiff.core.sends.outcome import Outcome, Reason
 from rocketdiff.core.sends.plan import SendKind, SendMode
 from rocketdiff.core.tables.fault import FaultKind
-from rocketdiff.traces.schema import SCHEMAS, TableName
+from rocketdiff.traces.schema import TableName
+from rocketdiff.traces.tables import TABLES
 from tests.analysis.builders import MS, S
 from tests.analysis.trace_builders import BASELINE, CANDIDATE, QUEUES, SLOW, SMALL, tallies_of, trace, whole_trace
 
@@ -152,7 +153,10 @@ def test_a_difference_is_timed_from_the_first_due_send() -> None:
 @pytest.mark.parametrize(("level", "is_known"), [(None, True), (0, True), (1, False)])
 def test_kept_back_copies_of_delayed_messages_must_have_been_read(level: int | None, is_known: bool) -> None:
     """Kept-back messages must be read, or one that still waits would look lost."""
-    stored, sends = SCHEMAS[TableName.STORED].empty_table(), pa.table({"delay_level": pa.array([level], pa.int32())})
+    stored, sends = (
+        TABLES[TableName.STORED].schema.empty_table(),
+        pa.table({"delay_level": pa.array([level], pa.int32())}),
+    )
     tables: dict[TableKey, pa.Table] = {(TableName.STORED, BASELINE): stored, (TableName.SENDS, BASELINE): sends}
     case = CaseTrace("run", {}, SMALL, tables)
     assert (all_stored(case, BASELINE) is not None) is is_known

@@ -10,7 +10,8 @@ from rocketdiff.analysis.case_trace import CaseTrace, TableKey
 from rocketdiff.analysis.facts import Tally
 from rocketdiff.core.arm import Arm
 from rocketdiff.traces.manifest import CaseEntry
-from rocketdiff.traces.schema import SCHEMAS, TableName
+from rocketdiff.traces.schema import TableName
+from rocketdiff.traces.tables import TABLES
 from tests.analysis.builders import ENTRY, MS, SUBJECTS, S
 
 BASELINE, CANDIDATE = Arm.BASELINE, Arm.CANDIDATE
@@ -54,7 +55,7 @@ USUAL = {
 def table(name: TableName, *rows: dict[str, Any]) -> pa.Table:
     """Rows of one arm; missing fields have usual values."""
     whole_trace = [{"case": 1, "arm": 0} | USUAL[name] | row for row in rows]
-    return pa.Table.from_pylist(whole_trace, schema=SCHEMAS[name])
+    return pa.Table.from_pylist(whole_trace, schema=TABLES[name].schema)
 
 
 def trace(entry: CaseEntry = SMALL, subjects: dict[Arm, str] | None = None, **tables: Any) -> CaseTrace:

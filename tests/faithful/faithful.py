@@ -6,7 +6,7 @@ from pathlib import Path
 from random import Random
 
 from rocketdiff.analysis.run_analysis import WITHOUT_SPARK, analyze
-from rocketdiff.core.arm import Arm
+from rocketdiff.core.arm import Arm, Member
 from rocketdiff.core.errors import ExitCode
 from rocketdiff.core.records.received import Record
 from rocketdiff.core.records.session import Done, Hello
@@ -63,11 +63,11 @@ def run_of(trial: Trial, answers: Sequence[Sequence[str]], root: Path) -> RunDir
         seen = told(scenario, case.plan, script, lines, noise)
         client, version = subjects[arm].split(":")
         hello = Hello(1, client, version, () if on_wire else ("attempts",), 1, ORIGIN_NS)
-        with folder.recorder(arm) as recorder:
+        with folder.recorder(Member(arm)) as recorder:
             for record in (hello, *_records(seen, attempts=not on_wire), Done(len(seen.sends))):
                 recorder.line(encode_record(record))
         if on_wire:
-            with folder.witnessed(arm) as recorder:
+            with folder.witnessed(Member(arm)) as recorder:
                 for record in (hello, *_records(seen, attempts=True), Done(len(seen.sends))):
                     recorder.line(encode_record(record))
         folder.write_stored(arm, seen.stored)

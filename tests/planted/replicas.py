@@ -23,8 +23,9 @@ from rocketdiff.traces.layout import MANIFEST, table_file
 from rocketdiff.traces.manifest import CaseEntry, RunManifest, encode_manifest
 from rocketdiff.traces.reader import has_table, read_table
 from rocketdiff.traces.run_directory import RunDirectory
-from rocketdiff.traces.schema import SCHEMAS, TableName
+from rocketdiff.traces.schema import TableName
 from rocketdiff.traces.sealed_file import sorted_table, write_sealed
+from rocketdiff.traces.tables import TABLES
 from tests.planted.defects import ASYNC, CALM, PAUSED, Defect, hindered_by_nobody
 
 SAMPLE = Path(__file__).parents[2] / "reports" / "sample"
@@ -129,7 +130,7 @@ def _alter(files: Files, defects: Sequence[Defect], draw: Random) -> None:
     for defect, struck in zip(defects, draw.sample(hindered_by_nobody(rows), len(defects)), strict=True):
         defect.alter(rows, struck)
     for table in theirs:
-        columns = {name: [row[name] for row in rows[table]] for name in SCHEMAS[table].names}
+        columns = {name: [row[name] for row in rows[table]] for name in TABLES[table].schema.names}
         files[table, Arm.CANDIDATE] = sorted_table(table, columns)
 
 

@@ -37,8 +37,9 @@ from rocketdiff.core.tables.settings import ClientSettings
 from rocketdiff.traces.layout import table_file
 from rocketdiff.traces.manifest import ArmSummary, CaseEntry, CaseStatus, ClockAnchor, RunManifest
 from rocketdiff.traces.run_directory import RunDirectory
-from rocketdiff.traces.schema import ARM_CODES, SCHEMAS, TableName
+from rocketdiff.traces.schema import ARM_CODES, TableName
 from rocketdiff.traces.sealed_file import write_sealed
+from rocketdiff.traces.tables import TABLES
 
 RELEASE = "5.3.3"
 QUEUES = tuple((broker, queue) for broker in ("broker-a", "broker-b") for queue in range(4))
@@ -325,7 +326,7 @@ def _faults(kills: Sequence[tuple[int, int]]) -> pa.Table:
         }
         for number, (begin, end) in enumerate(kills, start=1)
     ]
-    return pa.Table.from_pylist(rows, schema=SCHEMAS[TableName.FAULTS])
+    return pa.Table.from_pylist(rows, schema=TABLES[TableName.FAULTS].schema)
 
 
 def _arm_tables(run: str, arm: Arm, told: _Arm, *, carrying: bool) -> dict[TableName, pa.Table]:
@@ -368,7 +369,7 @@ def _arm_tables(run: str, arm: Arm, told: _Arm, *, carrying: bool) -> dict[Table
 
 
 def _table(name: TableName, columns: Mapping[str, Any], rows: int) -> pa.Table:
-    schema = SCHEMAS[name]
+    schema = TABLES[name].schema
     arrays = [_array(columns[each.name], each.type, rows) for each in schema]
     return pa.table(arrays, schema=schema)
 

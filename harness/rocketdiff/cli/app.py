@@ -66,7 +66,7 @@ app.add_typer(subject_app, name="subject", epilog=epilog("subject"))
 @app.command(epilog=epilog("run"))
 @takes(*RUN_OPTIONS)
 def run(**given: Any) -> None:
-    """Run two clients side by side on real brokers, break the brokers under them, and judge."""
+    """Run two clients on real brokers, inject faults, and report where the clients behave differently."""
     from rocketdiff.releases.progress import PlainProgress
     from rocketdiff.run.execute import execute
     from rocketdiff.run.request import request_of

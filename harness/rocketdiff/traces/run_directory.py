@@ -15,12 +15,12 @@ from typing import Protocol, Self
 
 import msgspec
 
-from rocketdiff.core.arm import Arm
+from rocketdiff.core.arm import Arm, Member
 from rocketdiff.core.errors import TraceError, UsageError
 from rocketdiff.core.run_info import Guard
 from rocketdiff.core.sends.plan import Plan, PlannedSend
 from rocketdiff.core.tables.fault import FaultRecord
-from rocketdiff.traces.arm_tables import arm_rows
+from rocketdiff.core.tables.roles import ClientRole
 from rocketdiff.traces.journal import ArmJournal, read_fault_journal, read_plan_file, read_witnessed_journal
 from rocketdiff.traces.layout import (
     JOURNAL,
@@ -46,8 +46,11 @@ from rocketdiff.traces.manifest import (
     encode_manifest,
 )
 from rocketdiff.traces.recorder import Recorder, digest_of, encode_plan, write_whole, writing
-from rocketdiff.traces.schema import ARM_CODES, FAULTS, STORED, TableName
-from rocketdiff.traces.sealed_file import Columns, sorted_table, write_sealed
+from rocketdiff.traces.schema import ARM_CODES, Columns, TableName
+from rocketdiff.traces.sealed_file import sorted_table, write_sealed
+from rocketdiff.traces.sending.sealing import sealed_arm
+from rocketdiff.traces.sending.tables import STORED
+from rocketdiff.traces.tables import FAULTS
 
 
 class StoredMessage(Protocol):
@@ -78,6 +81,10 @@ class StoredMessage(Protocol):
 
 
 Change = Callable[[CaseEntry], CaseEntry]
+
+Sealer = Callable[[int, Arm, Sequence[PlannedSend], int, ArmJournal], tuple[dict[TableName, Columns], ArmSummary]]
+SEALERS: Mapping[ClientRole, Sealer] = {ClientRole.PRODUCER: sealed_arm}
+"""Turn the journal of an arm into its tables, by the role of the case: case, arm, plan, origin in ns, journal."""
 
 
 class CaseDirectory:
@@ -118,16 +125,16 @@ class CaseDirectory:
         write_whole(self._run.path / plan_file(self.number), content)
         self._run.change(self.number, lambda entry: replace(entry, clock=clock, origin_ns=origin_ns))
 
-    def recorder(self, arm: Arm) -> Recorder:
-        """Open the journal of one arm; the caller closes it."""
-        return Recorder(self._run.path / journal_file(self.number, arm))
+    def recorder(self, member: Member) -> Recorder:
+        """Open the journal of one member; the caller closes it."""
+        return Recorder(self._run.path / journal_file(self.number, member))
 
-    def wire_file(self, arm: Arm) -> Path:
-        return self._run.path / wire_file(self.number, arm)
+    def wire_file(self, member: Member) -> Path:
+        return self._run.path / wire_file(self.number, member)
 
-    def witnessed(self, arm: Arm) -> Recorder:
+    def witnessed(self, member: Member) -> Recorder:
         """Open the journal ``layout.witnessed_file``; the caller closes it."""
-        return Recorder(self._run.path / witnessed_file(self.number, arm))
+        return Recorder(self._run.path / witnessed_file(self.number, member))
 
     def write_fault(self, record: FaultRecord) -> None:
         """Record a fault; a later record of the same episode and node replaces it."""
@@ -170,8 +177,10 @@ class CaseDirectory:
         arms = {arm: self._seal_arm(arm, plan) for arm in Arm}
         return self._run.change(self.number, lambda entry: self._with_digests(replace(entry, arms=arms)))
 
-    def lost(self, arm: Arm, breach: Breach) -> CaseEntry:
-        return self._run.change(self.number, lambda entry: replace(entry, breaches=entry.breaches | {arm: breach}))
+    def lost(self, member: Member, breach: Breach) -> CaseEntry:
+        return self._run.change(
+            self.number, lambda entry: replace(entry, breaches=entry.breaches | {str(member): breach})
+        )
 
     def guard(self, guard: Guard) -> CaseEntry:
         return self._run.change(self.number, lambda entry: replace(entry, guards=(*entry.guards, guard)))
@@ -181,10 +190,11 @@ class CaseDirectory:
         *,
         guards: Sequence[Guard] = (),
         measured: dict[str, int | float] | None = None,
-        connections: Mapping[Arm, tuple[ConnectionSample, ...]] | None = None,
+        connections: Mapping[Member, tuple[ConnectionSample, ...]] | None = None,
     ) -> CaseEntry:
         """Declare this case done and its tables sealed."""
-        self._run.change(self.number, lambda entry: replace(entry, connections=dict(connections or {})))
+        samples = {str(member): seen for member, seen in (connections or {}).items()}
+        self._run.change(self.number, lambda entry: replace(entry, connections=samples))
         return self._end(CaseStatus.COMPLETE, "", guards, measured or {})
 
     def abort(
@@ -223,23 +233,13 @@ class CaseDirectory:
         return columns
 
     def _seal_arm(self, arm: Arm, plan: Sequence[PlannedSend]) -> ArmSummary:
-        reported, seen = journal_file(self.number, arm), witnessed_file(self.number, arm)
+        reported, seen = journal_file(self.number, Member(arm)), witnessed_file(self.number, Member(arm))
         journal = read_witnessed_journal(self._run.path / reported, self._run.path / seen)
-        rows = arm_rows(self.number, arm, plan, self.entry.origin_ns or 0, journal)
-        sends = self._write(TableName.SENDS, rows.sends, arm)
-        attempts = self._write(TableName.ATTEMPTS, rows.attempts, arm)
-        self._write(TableName.ROUTES, rows.routes, arm)
-        summary = ArmSummary(
-            sends=sends,
-            attempts=attempts,
-            unanswered=rows.unanswered,
-            done=journal.done is not None,
-            failure=journal.failure,
-            trouble_count=rows.trouble_count,
-            troubles=rows.troubles,
-            witness=journal.witness,
-        )
-        return _introduced(summary, journal)
+        seal = SEALERS[self.entry.role]
+        tables, summary = seal(self.number, arm, plan, self.entry.origin_ns or 0, journal)
+        for table, columns in tables.items():
+            self._write(table, columns, arm)
+        return summary
 
     def _write(self, table: TableName, columns: Columns, arm: Arm | None) -> int:
         file = table_file(table, self.number, arm)
@@ -257,13 +257,6 @@ class CaseDirectory:
 
     def _with_digests(self, entry: CaseEntry) -> CaseEntry:
         return replace(entry, files=entry.files | self._digests)
-
-
-def _introduced(summary: ArmSummary, journal: ArmJournal) -> ArmSummary:
-    hello = journal.hello
-    if hello is None:
-        return summary
-    return replace(summary, client=hello.client, version=hello.version, capabilities=hello.capabilities)
 
 
 class RunDirectory:

@@ -261,7 +261,7 @@ def test_a_failed_sample_leaves_new_connections_unjudged(unseen: bool) -> None:
 def test_cases_with_a_breach_are_not_judged() -> None:
     """A case in which a subject broke off is not judged."""
     facts = case(looks({"broker-b": 40}))
-    breach = {BASELINE: Breach("protocol.died", "life", "none")}
+    breach = {str(BASELINE): Breach("protocol.died", "life", "none")}
     broken = replace(facts, entry=replace(facts.entry, breaches=breach))
     assert outcomes_evaluation.evaluate(broken).divergences == ()
     assert list(paired([broken])) == []

@@ -13,7 +13,7 @@ import pytest
 
 from rocketdiff.core.answers.evidence import Evidence, Standing
 from rocketdiff.core.answers.verdict import Severity
-from rocketdiff.core.arm import Arm
+from rocketdiff.core.arm import CANDIDATE, Arm
 from rocketdiff.core.errors import ExitCode
 from rocketdiff.core.records.sending import Attempt, Send
 from rocketdiff.core.sends.plan import SendKind
@@ -368,7 +368,7 @@ def with_connections(run: RunDirectory, *candidate: Mapping[str, int]) -> RunDir
             *(ConnectionSample(ORIGIN_NS + (60_000 + n) * MS, dict(one), {}, True) for n, one in enumerate(held)),
         )
 
-    connections = {Arm.BASELINE: samples(ONE_EACH), Arm.CANDIDATE: samples(*candidate)}
+    connections = {str(Arm.BASELINE): samples(ONE_EACH), str(Arm.CANDIDATE): samples(*candidate)}
     for number in range(1, len(run.manifest.cases) + 1):
         run.change(number, lambda entry: replace(entry, connections=connections))
     return RunDirectory.open(run.path)
@@ -514,7 +514,7 @@ def test_a_dead_client_lets_no_other_check_conform(new_run: NewRun, evidence_of:
         records.sends, records.attempts = records.sends[:20], records.attempts[:21]
 
     run = new_run([CALM], change=die)
-    run.case(1).lost(Arm.CANDIDATE, Breach("protocol.died", "a living subject", "exit code 137"))
+    run.case(1).lost(CANDIDATE, Breach("protocol.died", "a living subject", "exit code 137"))
     evidence = evidence_of(run)
     assert [divergence.signature for divergence in evidence["calm", "protocol"].divergences] == ["protocol.died"]
     for check in ("queue-choice", "loss", "duplication"):

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from rocketdiff.core.answers.verdict import Verdict
-from rocketdiff.core.arm import Arm
+from rocketdiff.core.arm import CANDIDATE
 from rocketdiff.core.errors import ExitCode
 from rocketdiff.core.records.sending import Attempt
 from rocketdiff.core.run_info import Guard
@@ -29,7 +29,7 @@ RESERVED = "FLUSH_DISK_TIMEOUT"
 def witnessed(run: RunDirectory, attempts: list[Attempt]) -> RunDirectory:
     """Seal again with what a relay saw of the candidate."""
     case = run.case(1)
-    with case.witnessed(Arm.CANDIDATE) as recorder:
+    with case.witnessed(CANDIDATE) as recorder:
         for attempt in attempts:
             recorder.line(encode_record(attempt))
     case.seal()
@@ -38,7 +38,7 @@ def witnessed(run: RunDirectory, attempts: list[Attempt]) -> RunDirectory:
 
 def run_beside_a_relay(new_run: NewRun, story: ModeStory, release: str, hides: Hides) -> tuple[RunJudgement, int]:
     """
-    The verdict on a candidate that hides attempts, recorded as in ``run/case/wire_witness.py``, and the number of certain ones.
+    The verdict on a candidate that hides attempts, recorded as in ``run/case/sending/wire_witness.py``, and the number of certain ones.
     """
     hidden: list[Attempt] = []
     against: list[str] = []

@@ -110,7 +110,7 @@ RUN_OPTIONS = {
         RunOption(
             "security",
             Path,
-            "File with the account and the TLS files of the cluster, or 'made' for one that is started.",
+            "Security file (account, TLS) of the cluster; in it, 'made' creates both for servers that rocketdiff starts.",
             "backend.security_file",
             in_pytest="file with account and TLS of the cluster",
         ),
@@ -150,7 +150,7 @@ RUN_OPTIONS = {
         RunOption(
             "wire",
             bool,
-            "A recording relay before both clients: the wire is a second witness of what each client reports.",
+            "Route both clients through a recording proxy and compare what it sees with what each client reports.",
             "is_wire_wanted",
             default=False,
             in_pytest="relays before both clients as second witnesses",
@@ -158,7 +158,7 @@ RUN_OPTIONS = {
         RunOption(
             "control",
             bool,
-            "After each case run it again, baseline against itself; an alarm there is exit 2.",
+            "Repeat each case with the baseline on both sides; a difference there makes the case invalid (exit 2).",
             "is_control_wanted",
             default=False,
         ),

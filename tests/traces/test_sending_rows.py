@@ -9,8 +9,8 @@ import pytest
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.records.sending import Attempt, RouteSeen, Send
 from rocketdiff.core.sends.outcome import Outcome
-from rocketdiff.traces.arm_tables import arm_rows
 from rocketdiff.traces.journal import ArmJournal
+from rocketdiff.traces.sending.rows import arm_rows
 
 OK, FAILED, UNKNOWN = Outcome.OK, Outcome.FAILED, Outcome.UNKNOWN
 

@@ -1,7 +1,7 @@
 """
 Makes the rows of an arm's sends, attempts and routes from its journal and its plan.
 
-A second answer to a send, or an answer that contradicts the plan, is a trouble and adds no row. Planned sends without an answer
+A second answer to a send, or an answer that contradicts the plan, is recorded as a trouble and adds no row. Planned sends without an answer
 have no row in ``sends``, but their attempts have rows.
 """
 
@@ -12,16 +12,19 @@ from enum import StrEnum
 from operator import attrgetter
 from typing import TypeVar
 
+import pyarrow as pa
+
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.records.sending import NEVER_CALLED_BACK, Attempt, RouteSeen, Send
 from rocketdiff.core.sends.message import carried_text
 from rocketdiff.core.sends.plan import PlannedSend, SendMode
 from rocketdiff.traces.journal import ArmJournal
-from rocketdiff.traces.schema import ARM_CODES, SCHEMAS, TableName
+from rocketdiff.traces.schema import ARM_CODES
+from rocketdiff.traces.sending.tables import ATTEMPTS, ROUTES, SENDS
 
-Told = TypeVar("Told", Attempt, Send)
+Reported = TypeVar("Reported", Attempt, Send)
 
-_TROUBLES_TOLD = 20
+_MAX_TROUBLES = 20
 """Troubles kept in words. A broken subject can cause a million; twenty are enough to understand the problem."""
 
 
@@ -43,12 +46,12 @@ class _Span:
     def of(cls, plan: Sequence[PlannedSend], origin_ns: int) -> "_Span":
         return cls(origin_ns, origin_ns + max((send.due_ns for send in plan), default=0) + _DAY_NS)
 
-    def holds(self, told: Attempt | Send, asked: PlannedSend) -> bool:
+    def holds(self, reported: Attempt | Send, asked: PlannedSend) -> bool:
         """True if a record begins no earlier than its send is due and its times are in order."""
         due_ns = self.origin_ns + asked.due_ns - _EARLY_TOLERANCE_NS
-        returned_ns = told.returned_ns if isinstance(told, Send) else None
-        return due_ns <= told.start_ns <= told.end_ns <= self.last_ns and (
-            returned_ns is None or told.start_ns <= returned_ns <= self.last_ns
+        returned_ns = reported.returned_ns if isinstance(reported, Send) else None
+        return due_ns <= reported.start_ns <= reported.end_ns <= self.last_ns and (
+            returned_ns is None or reported.start_ns <= returned_ns <= self.last_ns
         )
 
 
@@ -69,10 +72,10 @@ def arm_rows(case: int, arm: Arm, plan: Sequence[PlannedSend], origin_ns: int, j
     planned = {send.send: send for send in plan}
     troubles = list(journal.troubles)
     span = _Span.of(plan, origin_ns)
-    attempts = _once(journal.attempts, lambda told: (told.send, told.attempt), planned, span, troubles)
-    sends = _once(journal.sends, lambda told: told.send, planned, span, troubles)
+    attempts = _once(journal.attempts, lambda attempt: (attempt.send, attempt.attempt), planned, span, troubles)
+    sends = _once(journal.sends, lambda send: send.send, planned, span, troubles)
     routes = _first_of_each_route(journal.routes, span, troubles)
-    again = Counter(told.send for told in journal.again)
+    again = Counter(again.send for again in journal.again)
     attempts = [_with_mode(attempt, planned[attempt.send]) for attempt in attempts]
     made: defaultdict[int, list[Attempt]] = defaultdict(list)
     for attempt in attempts:
@@ -80,24 +83,24 @@ def arm_rows(case: int, arm: Arm, plan: Sequence[PlannedSend], origin_ns: int, j
     sends = [_with_plan(send, planned[send.send], origin_ns, made[send.send], again[send.send]) for send in sends]
     group = (case, ARM_CODES[arm])
     return ArmRows(
-        sends=_columns(TableName.SENDS, group, sends),
-        attempts=_columns(TableName.ATTEMPTS, group, attempts),
+        sends=_columns(SENDS, group, sends),
+        attempts=_columns(ATTEMPTS, group, attempts),
         routes=_route_columns(group, routes),
         unanswered=len(planned) - len(sends),
         trouble_count=len(troubles),
-        troubles=tuple(troubles[:_TROUBLES_TOLD]),
+        troubles=tuple(troubles[:_MAX_TROUBLES]),
     )
 
 
 def _once(
-    records: Sequence[Told],
-    key: Callable[[Told], object],
+    records: Sequence[Reported],
+    key: Callable[[Reported], object],
     planned: Mapping[int, PlannedSend],
     span: _Span,
     troubles: list[str],
-) -> list[Told]:
+) -> list[Reported]:
     seen: set[object] = set()
-    kept: list[Told] = []
+    kept: list[Reported] = []
     for record in records:
         what = f"{_named(record)} send {record.send} in thread {record.thread}"
         asked = planned.get(record.send)
@@ -129,15 +132,15 @@ def _first_of_each_route(routes: Sequence[RouteSeen], span: _Span, troubles: lis
     return list(first.values())
 
 
-def _with_mode(told: Attempt, asked: PlannedSend) -> Attempt:
+def _with_mode(reported: Attempt, asked: PlannedSend) -> Attempt:
     is_oneway = asked.mode is SendMode.ONEWAY
-    return told if told.oneway == is_oneway else replace(told, oneway=is_oneway)
+    return reported if reported.oneway == is_oneway else replace(reported, oneway=is_oneway)
 
 
-def _with_plan(told: Send, asked: PlannedSend, origin_ns: int, attempts: Sequence[Attempt], again: int) -> Send:
-    callbacks = again + (told.error != NEVER_CALLED_BACK) if asked.mode is SendMode.ASYNC else None
+def _with_plan(reported: Send, asked: PlannedSend, origin_ns: int, attempts: Sequence[Attempt], again: int) -> Send:
+    callbacks = again + (reported.error != NEVER_CALLED_BACK) if asked.mode is SendMode.ASYNC else None
     return replace(
-        told,
+        reported,
         due_ns=origin_ns + asked.due_ns,
         kind=asked.kind,
         argument=asked.argument,
@@ -150,20 +153,20 @@ def _with_plan(told: Send, asked: PlannedSend, origin_ns: int, attempts: Sequenc
     )
 
 
-def _route_columns(group: tuple[int, int], told: Sequence[RouteSeen]) -> dict[str, list[object]]:
+def _route_columns(group: tuple[int, int], reported: Sequence[RouteSeen]) -> dict[str, list[object]]:
     columns: tuple[list[object], ...] = (
-        [group[0]] * len(told),
-        [group[1]] * len(told),
-        [route.route for route in told],
-        [route.at_ns for route in told],
-        [[{"broker": broker, "queue_id": queue} for broker, queue in route.queues] for route in told],
+        [group[0]] * len(reported),
+        [group[1]] * len(reported),
+        [route.route for route in reported],
+        [route.at_ns for route in reported],
+        [[{"broker": broker, "queue_id": queue} for broker, queue in route.queues] for route in reported],
     )
-    return dict(zip(SCHEMAS[TableName.ROUTES].names, columns, strict=True))
+    return dict(zip(ROUTES.names, columns, strict=True))
 
 
-def _columns(table: TableName, group: tuple[int, int], records: Sequence[Attempt | Send]) -> dict[str, list[object]]:
+def _columns(schema: pa.Schema, group: tuple[int, int], records: Sequence[Attempt | Send]) -> dict[str, list[object]]:
     """Return columns in schema order; after case and arm they are the records' fields."""
-    case, arm, *named = SCHEMAS[table].names
+    case, arm, *named = schema.names
     columns: dict[str, list[object]] = {case: [group[0]] * len(records), arm: [group[1]] * len(records)}
     return columns | {name: _plain(list(map(attrgetter(name), records))) for name in named}
 
