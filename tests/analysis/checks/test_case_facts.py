@@ -12,7 +12,10 @@ from tests.analysis.builders import ENTRY
 from tests.analysis.checks.builders import DECISIVE, FOUND, INDECISIVE, INVALID, NOT_APPLICABLE, case_of
 
 GUARDS: list[tuple[str, dict[str, Standing]]] = [
-    ("cluster", {"loss": INVALID, "attempts": INVALID, "protocol": DECISIVE, "validity": DECISIVE}),
+    *(
+        (name, {"loss": INVALID, "attempts": INVALID, "protocol": DECISIVE, "validity": DECISIVE})
+        for name in ("cluster", "fault-2", "read-back", "clock-steady", "started-together", "control")
+    ),
     ("awake-machine", {"loss": INVALID, "attempts": INVALID, "protocol": INVALID, "validity": DECISIVE}),
     ("witness-candidate", {"loss": DECISIVE, "attempts": INVALID, "outcomes": INVALID, "protocol": DECISIVE}),
     ("on-schedule-candidate", {"loss": DECISIVE, "attempts": DECISIVE, "protocol": DECISIVE}),

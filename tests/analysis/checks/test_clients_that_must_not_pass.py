@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -66,15 +67,15 @@ def later(by_ms: int) -> Callable[[ArmRecords], None]:
 def nothing_failed(records: ArmRecords) -> None:
     """Report SEND_OK after 1 ms for every attempt and send."""
 
-    def ok(one: Attempt | Send) -> dict[str, object]:
+    def ok(one: Attempt | Send) -> dict[str, Any]:
         return {"error": None, "status": "SEND_OK", "end_ns": one.start_ns + MS}
 
-    records.attempts = [replace(attempt, **ok(attempt)) if attempt.error else attempt for attempt in records.attempts]  # type: ignore[arg-type]  # names of fields
+    records.attempts = [replace(attempt, **ok(attempt)) if attempt.error else attempt for attempt in records.attempts]
     place = {attempt.send: attempt for attempt in records.attempts}
     records.sends = [
         replace(
             send, **ok(send), code=None, cause=None, broker=place[send.send].broker, queue_id=place[send.send].queue_id
-        )  # type: ignore[arg-type]  # the same
+        )
         if send.error
         else send
         for send in records.sends

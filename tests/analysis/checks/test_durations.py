@@ -196,6 +196,14 @@ def test_failover_times_are_given_as_restricted_means() -> None:
     }
 
 
+def test_restricted_means_need_both_arms() -> None:
+    """If only the candidate met the outage, there is no common horizon, and no mean."""
+    found = facts([blocked(AT)], [NEXT])
+    case = replace(found, entry=replace(found.entry, checks=("failover-time",)))
+    (evidence,) = failover_time.pooled([case])
+    assert not [measure for measure in evidence.measures if measure.name.startswith("restricted")]
+
+
 @pytest.mark.parametrize(
     ("count", "standing", "reason"),
     [

@@ -10,16 +10,17 @@ from rocketdiff.analysis.checks.sending.durations.held_up import HeldUp, tail
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.errors import ExitCode
 from rocketdiff.core.sends.plan import SendMode
-from tests.analysis.builders import MS, ended, facts_of, made, pair, signatures, tried
+from tests.analysis.builders import MS, S, ended, facts_of, made, pair, signatures, tried
 
 ONEWAY, ASYNC, SYNC = SendMode.ONEWAY, SendMode.ASYNC, SendMode.SYNC
 
 
 def call(arm: Arm, send: int, took_ns: int, mode: SendMode = ONEWAY, **row: Any) -> Any:
     """A call that kept its thread for this time; an asynchronous send ends after 10 s."""
+    start_ns = (send + 1) * S
     if mode is ASYNC:
-        row = {"returned_ns": took_ns, "end_ns": 10_000 * MS} | row
-    return made(arm, send, tried(0, took_ns), **{"mode": mode} | row)
+        row = {"returned_ns": start_ns + took_ns, "end_ns": start_ns + 10 * S} | row
+    return made(arm, send, tried(start_ns, start_ns + took_ns), **{"mode": mode} | row)
 
 
 def calls(held: int, of: int, by_ns: int = 300 * MS, quicker: int = 0, mode: SendMode = ONEWAY) -> CaseFacts:

@@ -227,3 +227,9 @@ def test_one_way_messages_are_judged_without_a_fault_or_well_before_it(
     """One-way messages are judged without a fault, or if each arm sent one well before it."""
     reported = tallied(*one_way, "loss", key), tallied(*judged, "loss", "one-way judged")
     assert standing_of(loss.evaluate(case_of(*reported, kinds=kinds))) == wanted
+
+
+def test_without_one_way_messages_a_fault_leaves_the_check_decisive() -> None:
+    """A fault matters to one-way messages alone."""
+    evidence = loss.evaluate(case_of(tallied(5, 5, "loss", "stored"), kinds=(FaultKind.PAUSE,)))
+    assert standing_of(evidence) == (DECISIVE, "", 10)

@@ -51,6 +51,7 @@ def test_more_than_a_quarter_of_one_arms_calm_sends_diverges(
         ((10, 9), (0, 0), OPEN),
         ((9, 8), (0, 0), PASSES),
         ((12, 11), (0, 11), OPEN),
+        ((9, 12), (30, 2), PASSES),
         ((11, 11), (12, 11), PASSES),
         ((0, 25), (0, 0), PASSES),
         ((0, 26), (0, 0), DIVERGES),
