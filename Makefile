@@ -18,7 +18,7 @@ TESTS ?= tests
 # cost a tenth of a core while they do nothing.
 WORKERS ?= 3
 
-.PHONY: help setup run doctor image test tests clients lint lint-to-a-file format bench calibrate sensitivity planted mutants fuzz-inputs lock relock wheel clean faithful
+.PHONY: help setup run doctor image test tests clients lint lint-to-a-file format hooks bench calibrate sensitivity planted mutants fuzz-inputs lock relock wheel release clean faithful
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -49,39 +49,43 @@ lint-to-a-file: $(READY)
 clients: $(READY) ## Build and check every client of another language and its skeleton, the Rust clients too (minutes the first time)
 	@ROCKETDIFF_BUILD_CLIENTS=1 $(BIN)/python -m pytest -k 'another_language or skeleton or speaks_grpc' tests/run/test_subject_check.py tests/whole/test_grpc_clients_live.py $(ARGS)
 
-lint: $(READY) ## ruff, mypy, the import arrows of ARCHITECTURE.md and the shipped ledgers
+lint: $(READY) ## ruff, mypy, the import arrows of ARCHITECTURE.md, the shipped ledgers and the subjects of commits
 	@failed=0; \
 	$(BIN)/ruff check . || failed=1; \
 	$(BIN)/ruff format --check . || failed=1; \
 	$(BIN)/mypy || failed=1; \
 	$(BIN)/lint-imports --no-cache || failed=1; \
 	$(BIN)/python -m rocketdiff ledger lint || failed=1; \
+	$(BIN)/python .ci/commit_subjects.py || failed=1; \
 	exit $$failed
 
 format: $(READY) ## Let ruff rewrite what it can
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
 
+hooks: ## Have git check the subject of each commit of this clone
+	@git config core.hooksPath .githooks
+
 bench: $(READY) ## Measure cluster start, sends per second of each client, and the speed of simulation and judging
-	@$(BIN)/rocketdiff bench $(ARGS)
+	@$(BIN)/python -m maintenance.bench $(ARGS)
 
 faithful: $(READY) ## Run random scenarios with the classes of real releases against themselves: any divergence is a false alarm
-	@$(BIN)/python -m tests.faithful $(ARGS)
+	@$(BIN)/python -m maintenance.faithful $(ARGS)
 
 calibrate: $(READY) ## Measure the false alarms of the gate: 320 control cases (about an hour; resumes), into fixtures/calibration.json
 	@$(BIN)/rocketdiff calibrate --write fixtures/calibration.json $(ARGS)
 
 sensitivity: $(READY) ## Measure which defective clients the suites quick and full find, into fixtures/sensitivity.json
-	@$(BIN)/python -m tests.sensitivity --write fixtures/sensitivity.json $(ARGS)
+	@$(BIN)/python -m maintenance.sensitivity --write fixtures/sensitivity.json $(ARGS)
 
 planted: $(READY) ## Check that the record finds 80 regressions planted in 2,000 runs, and no other; ARGS=--standalone
-	@$(BIN)/python -m tests.planted $(ARGS)
+	@$(BIN)/python -m maintenance.planted $(ARGS)
 
 mutants: $(READY) ## Make every small change to the rules and the judging code, and check that a test notices it
-	@$(BIN)/python -m tests.mutants $(ARGS)
+	@$(BIN)/python -m maintenance.mutants $(ARGS)
 
 fuzz-inputs: $(READY) ## Read thousands of damaged and hostile documents: each is accepted or refused in one sentence
-	@$(BIN)/python -m tests.hostile $(ARGS)
+	@$(BIN)/python -m maintenance.hostile $(ARGS)
 
 lock: $(READY) ## Renew requirements.lock (maintainers; network)
 	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links \
@@ -92,6 +96,9 @@ relock: $(READY) ## Renew the lock of RocketMQ's artifacts (maintainers; network
 
 wheel: $(READY) ## Build dist/*.whl
 	@$(BIN)/python -m build --no-isolation --wheel $(ARGS)
+
+release: $(READY) ## Commit and tag a version, build its wheel and checksum; pushes nothing: make release VERSION=0.2.0
+	@$(BIN)/python -m maintenance.release "$(VERSION)"
 
 clean: ## Remove .venv and everything generated here, but neither reports nor the cache folder
 	rm -rf $(VENV) dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -36,22 +36,29 @@ class RemotingParts:
 
     network: VirtualNetwork
     background: Background
-    async_sender: AsyncSender[Any, Any, Any, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class VirtualClient:
+    """What every role has of an assembled client."""
+
+    routes: Routes
+    connected: RemotingParts | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class VirtualProducer:
-    """The assembled producer."""
+    """The assembled producer; asynchronous sends exist only at depth "remoting"."""
 
-    routes: Routes
+    client: VirtualClient
     sender: Sender[Any, Any, Any, Any]
-    connected: RemotingParts | None = None
+    async_sender: AsyncSender[Any, Any, Any, Any] | None = None
 
 
 def producer_without_network(memory: Memory, host: VirtualHost, servers: Servers) -> VirtualProducer:
     """Assemble the producer of depths "selection" and "send-loop"."""
     sender = _sender(memory, host, LoopTransport(host, servers))
-    return VirtualProducer(sender.routes, sender)
+    return VirtualProducer(VirtualClient(sender.routes), sender)
 
 
 def producer_with_network(
@@ -67,7 +74,8 @@ def producer_with_network(
     workers = {AsyncThread.CALLBACKS: remoting.workers[CALLBACKS], AsyncThread.OWN: host.worker(AsyncThread.OWN)}
     async_sender = AsyncSender(sender, workers)
     background.start()
-    return VirtualProducer(sender.routes, sender, RemotingParts(network, background, async_sender))
+    client = VirtualClient(sender.routes, RemotingParts(network, background))
+    return VirtualProducer(client, sender, async_sender)
 
 
 def send_settings(settings: ScriptSettings) -> SendSettings:
