@@ -11,8 +11,8 @@ from dataclasses import replace
 from rocketdiff.core.records.sending import NEVER_CALLED_BACK, CalledBackAgain
 from rocketdiff.subjects.reported_defects import REPORTED_DEFECTS, DefectKind, ReportedDefect, reported, strikes
 from tests.analysis.bank_acting import ACTING
-from tests.analysis.bank_spoils import Defect, altered, telling
-from tests.analysis.planting import (
+from tests.analysis.bank_spoils import Defect, altered, of_records
+from tests.analysis.stories import (
     ASYNC,
     BESIDE_A_PAUSE,
     CALM,
@@ -24,15 +24,15 @@ from tests.analysis.planting import (
     go_elsewhere,
     sends_to,
 )
-from tests.analysis.synthetic import MS, Stored, Told
+from tests.analysis.synthetic import MS, ArmRecords, Stored
 from tests.analysis.synthetic_modes import ModeStory
 
 
 def _reported_defect(defect: ReportedDefect) -> Defect:
-    def spoil(all_told: Told) -> None:
-        attempts = [reported(defect, one) for one in all_told.attempts]
-        all_told.attempts = [one for one in attempts if one is not None]  # type: ignore[misc]  # a defect keeps the record type
-        all_told.sends = [reported(defect, one) for one in all_told.sends]  # type: ignore[misc]  # the same
+    def spoil(records: ArmRecords) -> None:
+        attempts = [reported(defect, attempt) for attempt in records.attempts]
+        records.attempts = [attempt for attempt in attempts if attempt is not None]  # type: ignore[misc]  # a defect keeps the record type
+        records.sends = [reported(defect, send) for send in records.sends]  # type: ignore[misc]  # the same
 
     return Defect(
         defect.kind,
@@ -40,65 +40,72 @@ def _reported_defect(defect: ReportedDefect) -> Defect:
         "quick",
         defect.checks,
         BESIDE_A_PAUSE if defect.needs_failure else CALM,
-        telling(spoil),
+        of_records(spoil),
     )
 
 
-def _stored(change: Callable[[Stored], Stored | None]) -> Callable[[Told], None]:
+def _stored(change: Callable[[Stored], Stored | None]) -> Callable[[ArmRecords], None]:
     """Change or remove the stored messages of some sends."""
 
-    def spoil(all_told: Told) -> None:
-        changed = [change(one) if one.send is not None and strikes(one.send) else one for one in all_told.stored]
-        all_told.stored = [one for one in changed if one is not None]
+    def spoil(records: ArmRecords) -> None:
+        changed = [
+            change(message) if message.send is not None and strikes(message.send) else message
+            for message in records.stored
+        ]
+        records.stored = [one for one in changed if one is not None]
 
     return spoil
 
 
-def _carrying(**others: str) -> Callable[[Told], None]:
+def _carrying(**others: str) -> Callable[[ArmRecords], None]:
     return _stored(lambda one: altered(one, **others))
 
 
-def _twice(all_told: Told) -> None:
-    all_told.stored += [
-        replace(one, queue_offset=5_000 + (one.send or 0)) for one in all_told.stored if one.send and strikes(one.send)
+def _twice(records: ArmRecords) -> None:
+    records.stored += [
+        replace(message, queue_offset=5_000 + (message.send or 0))
+        for message in records.stored
+        if message.send and strikes(message.send)
     ]
 
 
-def _once_twice(all_told: Told) -> None:
-    all_told.stored.append(replace(all_told.stored[50], queue_offset=5_000))
+def _once_twice(records: ArmRecords) -> None:
+    records.stored.append(replace(records.stored[50], queue_offset=5_000))
 
 
-def _stranger(all_told: Told) -> None:
-    all_told.stored.append(Stored(HEALTHY, 0, 9_999, None, properties="", body_digest="x", flag=0))
+def _stranger(records: ArmRecords) -> None:
+    records.stored.append(Stored(HEALTHY, 0, 9_999, None, properties="", body_digest="x", flag=0))
 
 
-def _never_called(every: int) -> Callable[[Told], None]:
-    def spoil(all_told: Told) -> None:
-        all_told.sends = [
-            replace(one, error=NEVER_CALLED_BACK, status=None, broker=None, queue_id=None, queue_offset=None)
-            if one.send % every == every - 1
-            else one
-            for one in all_told.sends
+def _never_called(every: int) -> Callable[[ArmRecords], None]:
+    def spoil(records: ArmRecords) -> None:
+        records.sends = [
+            replace(send, error=NEVER_CALLED_BACK, status=None, broker=None, queue_id=None, queue_offset=None)
+            if send.send % every == every - 1
+            else send
+            for send in records.sends
         ]
 
     return spoil
 
 
-def _called_again(all_told: Told) -> None:
-    all_told.again = [
-        CalledBackAgain(one.send, 0, one.end_ns + MS, status=one.status) for one in all_told.sends if strikes(one.send)
+def _called_again(records: ArmRecords) -> None:
+    records.again = [
+        CalledBackAgain(send.send, 0, send.end_ns + MS, status=send.status)
+        for send in records.sends
+        if strikes(send.send)
     ]
 
 
-def _blocks(all_told: Told) -> None:
-    all_told.sends = [
-        replace(one, end_ns=one.end_ns + 900 * MS) if strikes(one.send) else one for one in all_told.sends
+def _blocks(records: ArmRecords) -> None:
+    records.sends = [
+        replace(send, end_ns=send.end_ns + 900 * MS) if strikes(send.send) else send for send in records.sends
     ]
 
 
-def _overtaken(all_told: Told) -> None:
+def _overtaken(records: ArmRecords) -> None:
     """Swap every tenth message of a queue with its successor."""
-    held = {(one.broker, one.queue_id, one.queue_offset): one for one in all_told.stored}
+    held = {(message.broker, message.queue_id, message.queue_offset): message for message in records.stored}
     for place, one in sorted(held.items()):
         after = held.get((place[0], place[1], place[2] + 1))
         if one.send is not None and after is not None and one.queue_offset % 10 == 0:
@@ -106,20 +113,22 @@ def _overtaken(all_told: Told) -> None:
                 replace(after, queue_offset=place[2]),
                 replace(one, queue_offset=place[2] + 1),
             )
-    all_told.stored = list(held.values())
+    records.stored = list(held.values())
 
 
-def _delivered(shift_ms: int) -> Callable[[Told], None]:
+def _delivered(shift_ms: int) -> Callable[[ArmRecords], None]:
     return _stored(lambda one: replace(one, store_timestamp_ms=one.store_timestamp_ms + shift_ms))
 
 
-def _undelayed(all_told: Told) -> None:
-    all_told.scheduled = [one for one in all_told.scheduled or () if one.send is None or not strikes(one.send)]
+def _undelayed(records: ArmRecords) -> None:
+    records.scheduled = [
+        message for message in records.scheduled or () if message.send is None or not strikes(message.send)
+    ]
 
 
-def _retries_twice(all_told: Told) -> None:
-    for number in sends_to(all_told, HEALTHY, BESIDE_A_PAUSE)[:1]:
-        go_elsewhere(all_told, number)
+def _retries_twice(records: ArmRecords) -> None:
+    for number in sends_to(records, HEALTHY, BESIDE_A_PAUSE)[:1]:
+        go_elsewhere(records, number)
 
 
 def _of(
@@ -128,9 +137,9 @@ def _of(
     suite: str,
     checks: tuple[str, ...],
     story: ModeStory,
-    spoil: Callable[[Told], None],
+    spoil: Callable[[ArmRecords], None],
 ) -> Defect:
-    return Defect(kind, sentence, suite, checks, story, telling(spoil))
+    return Defect(kind, sentence, suite, checks, story, of_records(spoil))
 
 
 STORED: Mapping[str, Defect] = {

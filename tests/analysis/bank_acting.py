@@ -27,7 +27,7 @@ from tests.analysis.bank_spoils import (
     swaps_messages,
     swaps_results,
 )
-from tests.analysis.planting import ASYNC, BESIDE_A_PAUSE, CALM, DELAYED, HEALTHY, ONEWAY, PAUSED
+from tests.analysis.stories import ASYNC, BESIDE_A_PAUSE, CALM, DELAYED, HEALTHY, ONEWAY, PAUSED
 from tests.analysis.synthetic import Pause
 from tests.analysis.synthetic_modes import HALF_A_SECOND
 

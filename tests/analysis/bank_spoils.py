@@ -7,10 +7,10 @@ from dataclasses import dataclass, fields, replace
 from rocketdiff.core.records.sending import Send
 from rocketdiff.core.sends.message import DELAY, KEYS, properties_text
 from rocketdiff.subjects.reported_defects import DefectKind, strikes
-from tests.analysis.synthetic import MS, ORIGIN_NS, Brokers, Stored, Told, play
+from tests.analysis.synthetic import MS, ORIGIN_NS, ArmRecords, Brokers, Stored, play
 from tests.analysis.synthetic_modes import ModeStory, carrying
 
-Spoil = Callable[[Told, ModeStory], None]
+Spoil = Callable[[ArmRecords, ModeStory], None]
 """Changes a faithful client's records into a defective client's."""
 
 
@@ -35,9 +35,9 @@ SEED = 77
 """Start of the counters of clients that behave differently."""
 
 
-def _instead(told: Told, other: Told, keys: str) -> None:
-    told.attempts, told.sends, told.routes = other.attempts, other.sends, other.routes
-    told.stored = [carrying(one, keys) for one in other.stored]
+def _instead(records: ArmRecords, other: ArmRecords, keys: str) -> None:
+    records.attempts, records.sends, records.routes = other.attempts, other.sends, other.routes
+    records.stored = [carrying(message, keys) for message in other.stored]
 
 
 def altered(one: Stored, **others: str | None) -> Stored:
@@ -48,17 +48,17 @@ def altered(one: Stored, **others: str | None) -> Stored:
     )
 
 
-def telling(spoil: Callable[[Told], None]) -> Spoil:
+def of_records(spoil: Callable[[ArmRecords], None]) -> Spoil:
     """A defect independent of the scenario."""
-    return lambda told, _: spoil(told)
+    return lambda records, _: spoil(records)
 
 
 def acting(release: str = "5.3.3", **settings: object) -> Spoil:
     """A client of that release with those settings."""
 
-    def spoil(told: Told, story: ModeStory) -> None:
+    def spoil(records: ArmRecords, story: ModeStory) -> None:
         other = replace(story, settings=replace(story.settings, **settings))  # type: ignore[arg-type]  # names of settings
-        _instead(told, play(other, release, seed=SEED), story.keys)
+        _instead(records, play(other, release, seed=SEED), story.keys)
 
     return spoil
 
@@ -72,89 +72,98 @@ class _Lingering(Brokers):
 
     def ask(self, broker: str, queue_id: int, now_ns: int, timeout_ms: int, send: int) -> tuple[int, int | None]:
         end_ns, offset = super().ask(broker, queue_id, now_ns, timeout_ms, send)
-        spans = [(ORIGIN_NS + one.at_ms * MS, one.for_ms * MS) for one in self._story.pauses]
+        spans = [(ORIGIN_NS + pause.at_ms * MS, pause.for_ms * MS) for pause in self._story.pauses]
         beside = any(from_ns <= now_ns < from_ns + for_ns for from_ns, for_ns in spans)
         return (end_ns + 300 * MS if beside and offset is not None else end_ns), offset
 
 
-def lingers(told: Told, story: ModeStory) -> None:
-    _instead(told, play(story, "5.3.3", SEED, _Lingering(story)), story.keys)
+def lingers(records: ArmRecords, story: ModeStory) -> None:
+    _instead(records, play(story, "5.3.3", SEED, _Lingering(story)), story.keys)
 
 
-def fails_after_healing(told: Told, story: ModeStory) -> None:
+def fails_after_healing(records: ArmRecords, story: ModeStory) -> None:
     """Sends to a broker within two seconds after its pause are refused."""
-    spans = [(one.broker, ORIGIN_NS + (one.at_ms + one.for_ms + 100) * MS) for one in story.pauses]
+    spans = [(pause.broker, ORIGIN_NS + (pause.at_ms + pause.for_ms + 100) * MS) for pause in story.pauses]
     refused = {
-        one.send
-        for one in told.attempts
-        if any(one.broker == broker and from_ns < one.start_ns < from_ns + 2_000 * MS for broker, from_ns in spans)
+        attempt.send
+        for attempt in records.attempts
+        if any(
+            attempt.broker == broker and from_ns < attempt.start_ns < from_ns + 2_000 * MS for broker, from_ns in spans
+        )
     }
     error = "RemotingConnectException"
-    told.attempts = [replace(one, error=error, status=None) if one.send in refused else one for one in told.attempts]
-    told.sends = [
-        replace(one, error="MQClientException", cause=error, status=None, broker=None, queue_id=None, queue_offset=None)
-        if one.send in refused
-        else one
-        for one in told.sends
+    records.attempts = [
+        replace(attempt, error=error, status=None) if attempt.send in refused else attempt
+        for attempt in records.attempts
     ]
-    told.stored = [one for one in told.stored if one.send not in refused]
+    records.sends = [
+        replace(
+            send, error="MQClientException", cause=error, status=None, broker=None, queue_id=None, queue_offset=None
+        )
+        if send.send in refused
+        else send
+        for send in records.sends
+    ]
+    records.stored = [message for message in records.stored if message.send not in refused]
 
 
-def acknowledges_early(told: Told, _: ModeStory) -> None:
-    told.stored = [
-        replace(one, store_timestamp_ms=one.store_timestamp_ms + 800) if one.send and strikes(one.send) else one
-        for one in told.stored
+def acknowledges_early(records: ArmRecords, _: ModeStory) -> None:
+    records.stored = [
+        replace(message, store_timestamp_ms=message.store_timestamp_ms + 800)
+        if message.send and strikes(message.send)
+        else message
+        for message in records.stored
     ]
 
 
-def one_queue(told: Told, _: ModeStory) -> None:
+def one_queue(records: ArmRecords, _: ModeStory) -> None:
     ends: dict[str, int] = {}
     places: dict[int, int] = {}
-    for place, one in enumerate(told.stored):
+    for place, one in enumerate(records.stored):
         offset = ends.get(one.broker, 0)
         ends[one.broker] = offset + 1
         assert one.send is not None
         places[one.send] = offset
-        told.stored[place] = replace(one, queue_id=0, queue_offset=offset)
-    told.attempts = [replace(one, queue_id=0) for one in told.attempts]
-    told.sends = [replace(one, queue_id=0, queue_offset=places[one.send]) for one in told.sends]
+        records.stored[place] = replace(one, queue_id=0, queue_offset=offset)
+    records.attempts = [replace(attempt, queue_id=0) for attempt in records.attempts]
+    records.sends = [replace(send, queue_id=0, queue_offset=places[send.send]) for send in records.sends]
 
 
-def seven_of_eight(told: Told, story: ModeStory) -> None:
+def seven_of_eight(records: ArmRecords, story: ModeStory) -> None:
     class WithoutTheLast(ModeStory):
         @property
         def queues(self) -> tuple[tuple[str, int], ...]:
             return super().queues[:-1]
 
     fewer = WithoutTheLast(**{one.name: getattr(story, one.name) for one in fields(story)})
-    _instead(told, play(fewer, "5.3.3", SEED), story.keys)
+    _instead(records, play(fewer, "5.3.3", SEED), story.keys)
 
 
-def shares_a_counter(told: Told, story: ModeStory) -> None:
-    _instead(told, play(replace(story, threads=1), "5.3.3", SEED), story.keys)
-    told.attempts = [replace(one, thread=one.send % story.threads) for one in told.attempts]
-    told.sends = [replace(one, thread=one.send % story.threads) for one in told.sends]
+def shares_a_counter(records: ArmRecords, story: ModeStory) -> None:
+    _instead(records, play(replace(story, threads=1), "5.3.3", SEED), story.keys)
+    records.attempts = [replace(attempt, thread=attempt.send % story.threads) for attempt in records.attempts]
+    records.sends = [replace(send, thread=send.send % story.threads) for send in records.sends]
 
 
-def swaps_results(told: Told, _: ModeStory) -> None:
+def swaps_results(records: ArmRecords, _: ModeStory) -> None:
     """Exchange the results of two consecutive sends."""
 
     def of(one: Send, other: Send) -> Send:
         return replace(one, broker=other.broker, queue_id=other.queue_id, queue_offset=other.queue_offset)
 
-    for place in range(9, len(told.sends) - 1, 10):
-        one, other = told.sends[place], told.sends[place + 1]
-        told.sends[place], told.sends[place + 1] = of(one, other), of(other, one)
+    for place in range(9, len(records.sends) - 1, 10):
+        one, other = records.sends[place], records.sends[place + 1]
+        records.sends[place], records.sends[place + 1] = of(one, other), of(other, one)
 
 
 def second_copies(change: Callable[[Stored], Stored]) -> Spoil:
     """Change only the message that a retry stored."""
 
-    def spoil(told: Told, _: ModeStory) -> None:
+    def spoil(records: ArmRecords, _: ModeStory) -> None:
         seen: set[int | None] = set()
-        for place, one in enumerate(told.stored):
+        for place, one in enumerate(records.stored):
             if one.send in seen:
-                told.stored[place] = change(one)
+                records.stored[place] = change(one)
             seen.add(one.send)
 
     return spoil
@@ -165,43 +174,50 @@ def _under(one: Stored, send: int | None) -> Stored:
     return carrying(replace(one, send=send), json.loads(one.properties or "{}").get(KEYS, ""))
 
 
-def swaps_messages(told: Told, _: ModeStory) -> None:
+def swaps_messages(records: ArmRecords, _: ModeStory) -> None:
     """Exchange the ids of two consecutive messages."""
-    whose = {place: one.send for place, one in enumerate(told.stored)}
-    for place in range(9, len(told.stored) - 1, 10):
-        one, other = told.stored[place], told.stored[place + 1]
-        told.stored[place] = _under(one, whose[place + 1])
-        told.stored[place + 1] = _under(other, whose[place])
+    whose = {place: one.send for place, one in enumerate(records.stored)}
+    for place in range(9, len(records.stored) - 1, 10):
+        one, other = records.stored[place], records.stored[place + 1]
+        records.stored[place] = _under(one, whose[place + 1])
+        records.stored[place + 1] = _under(other, whose[place])
 
 
-def returns_late(told: Told, _: ModeStory) -> None:
-    told.sends = [replace(one, returned_ns=one.start_ns + 900 * MS) if strikes(one.send) else one for one in told.sends]
+def returns_late(records: ArmRecords, _: ModeStory) -> None:
+    records.sends = [
+        replace(send, returned_ns=send.start_ns + 900 * MS) if strikes(send.send) else send for send in records.sends
+    ]
 
 
-def answers_one_way(told: Told, _: ModeStory) -> None:
-    told.sends = [replace(one, status="SEND_OK") if strikes(one.send) else one for one in told.sends]
+def answers_one_way(records: ArmRecords, _: ModeStory) -> None:
+    records.sends = [replace(send, status="SEND_OK") if strikes(send.send) else send for send in records.sends]
 
 
 def fails(error: str) -> Spoil:
-    def spoil(told: Told, _: ModeStory) -> None:
-        told.attempts = [replace(one, error=error, status=None) if strikes(one.send) else one for one in told.attempts]
-        told.sends = [
-            replace(one, error=error, status=None, broker=None, queue_id=None, queue_offset=None)
-            if strikes(one.send)
-            else one
-            for one in told.sends
+    def spoil(records: ArmRecords, _: ModeStory) -> None:
+        records.attempts = [
+            replace(attempt, error=error, status=None) if strikes(attempt.send) else attempt
+            for attempt in records.attempts
+        ]
+        records.sends = [
+            replace(send, error=error, status=None, broker=None, queue_id=None, queue_offset=None)
+            if strikes(send.send)
+            else send
+            for send in records.sends
         ]
 
     return spoil
 
 
-def other_level(told: Told, _: ModeStory) -> None:
-    told.scheduled = [
-        altered(replace(one, queue_id=1), **{DELAY: "2"}) if one.send and strikes(one.send) else one
-        for one in told.scheduled or ()
+def other_level(records: ArmRecords, _: ModeStory) -> None:
+    records.scheduled = [
+        altered(replace(message, queue_id=1), **{DELAY: "2"}) if message.send and strikes(message.send) else message
+        for message in records.scheduled or ()
     ]
 
 
-def falls_silent(told: Told, _: ModeStory) -> None:
+def falls_silent(records: ArmRecords, _: ModeStory) -> None:
     """The second thread's messages are lost from send 100 on."""
-    told.stored = [one for one in told.stored if not (one.send and one.send >= 100 and one.send % 2)]
+    records.stored = [
+        message for message in records.stored if not (message.send and message.send >= 100 and message.send % 2)
+    ]

@@ -11,7 +11,7 @@ from rocketdiff.core.answers.evidence import Evidence
 from rocketdiff.core.spark_master import WITHOUT_SPARK
 from rocketdiff.traces.run_directory import RunDirectory
 from tests.analysis.judged_to_the_end import Ended, judged_to_the_end
-from tests.analysis.planting import Found
+from tests.analysis.stories import Found
 from tests.analysis.synthetic import Change, write_run
 from tests.analysis.synthetic_modes import ModeStory
 
@@ -29,7 +29,7 @@ def evidence_of() -> Callable[[RunDirectory], dict[tuple[str, str], Evidence]]:
     def analysed(run: RunDirectory) -> dict[tuple[str, str], Evidence]:
         analysis = analyze([run.path], master=WITHOUT_SPARK)
         judged_to_the_end(run, analysis)
-        return {(one.case.rsplit("/", 1)[0], one.check): one for one in analysis.evidence}
+        return {(item.case.rsplit("/", 1)[0], item.check): item for item in analysis.evidence}
 
     return analysed
 

@@ -61,8 +61,8 @@ def described(run: RunDirectory, evidence: Sequence[Evidence]) -> RunInfo:
     manifest = run.manifest
     baseline, candidate = (manifest.subjects[arm] for arm in Arm)
     cases = tuple(
-        CaseInfo(number=one.number, case=one.name, checks=tuple(dict.fromkeys((*one.checks, *IMPLICIT))))
-        for one in manifest.cases
+        CaseInfo(number=case.number, case=case.name, checks=tuple(dict.fromkeys((*case.checks, *IMPLICIT))))
+        for case in manifest.cases
     )
     return RunInfo(
         run=manifest.run,
@@ -78,7 +78,7 @@ def described(run: RunDirectory, evidence: Sequence[Evidence]) -> RunInfo:
         cases=cases,
         reproduce="rocketdiff run",
         rocketdiff=manifest.rocketdiff,
-        pooled_checks=tuple((one.case, one.check) for one in evidence if one.case.startswith("pooled/")),
+        pooled_checks=tuple((item.case, item.check) for item in evidence if item.case.startswith("pooled/")),
     )
 
 
@@ -118,10 +118,13 @@ def require_same_counts(document: Document) -> None:
     """JUnit, SARIF and the badge show the counts of the machine line."""
     counts, run = document.counts, document.run
     suites = ET.fromstring(junit.render(run.run, run.seed, document.results, document.policy))
-    told = {name: int(suites.attrib[name]) for name in ("tests", "failures", "errors")}
-    assert told["tests"] == len(document.results)
+    records = {name: int(suites.attrib[name]) for name in ("tests", "failures", "errors")}
+    assert records["tests"] == len(document.results)
     if document.policy.inconclusive is Inconclusive.FAIL:
-        assert told["failures"] + told["errors"] == counts.new + counts.stale + counts.inconclusive, (told, counts)
+        assert records["failures"] + records["errors"] == counts.new + counts.stale + counts.inconclusive, (
+            records,
+            counts,
+        )
     (log,) = json.loads(sarif.render(document))["runs"]
     assert log["properties"]["machineLine"] == document.machine_line
     alerts = [one for one in log["results"] if one["baselineState"] == "new" and one["level"] == "error"]

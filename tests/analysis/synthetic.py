@@ -84,7 +84,7 @@ class Stored:
 
 
 @dataclass
-class Told:
+class ArmRecords:
     """One arm's records and stored messages; tests change them."""
 
     attempts: list[Attempt] = field(default_factory=list)
@@ -122,7 +122,7 @@ class Story:
         sends = (PlannedSend(n, n % self.threads, n * self.every_ms * MS, self.kind, 0, 64) for n in range(self.sends))
         return Plan(seed=1, threads=self.threads, sends=tuple(sends))
 
-    def play(self, release: str, seed: int) -> Told:
+    def play(self, release: str, seed: int) -> ArmRecords:
         return play(self, release, seed)
 
 
@@ -160,9 +160,9 @@ class Brokers:
         ]
 
 
-def play(story: Story, release: str, seed: int, brokers: Brokers | None = None) -> Told:
+def play(story: Story, release: str, seed: int, brokers: Brokers | None = None) -> ArmRecords:
     """A faithful client's records; ``seed`` sets the start of its counters."""
-    dialect, brokers, told = dialect_of(release), brokers or Brokers(story), Told()
+    dialect, brokers, records = dialect_of(release), brokers or Brokers(story), ArmRecords()
     settings = SendSettings(
         send_latency_fault_enable=story.settings.send_latency_fault_enable,
         send_msg_timeout_ms=story.settings.send_msg_timeout_ms,
@@ -177,12 +177,12 @@ def play(story: Story, release: str, seed: int, brokers: Brokers | None = None) 
             if planned.thread == thread:
                 now_ns = max(now_ns + 50_000, ORIGIN_NS + planned.due_ns)
                 loop = SendLoop(dialect, settings, selector)
-                now_ns = _one_send(planned, loop, brokers, now_ns, told)
-    told.stored, told.routes = brokers.stored, [RouteSeen(1, ORIGIN_NS - MS, story.queues)]
-    return told
+                now_ns = _one_send(planned, loop, brokers, now_ns, records)
+    records.stored, records.routes = brokers.stored, [RouteSeen(1, ORIGIN_NS - MS, story.queues)]
+    return records
 
 
-def _one_send(planned: PlannedSend, loop: SendLoop, brokers: Brokers, start_ns: int, told: Told) -> int:
+def _one_send(planned: PlannedSend, loop: SendLoop, brokers: Brokers, start_ns: int, records: ArmRecords) -> int:
     now_ns, number, offsets = start_ns, 0, {}
     step = loop.begin(start_ns // MS, now_ns // MS)
     while isinstance(step, Try):
@@ -195,13 +195,13 @@ def _one_send(planned: PlannedSend, loop: SendLoop, brokers: Brokers, start_ns: 
         error = failure if offset is None else None
         status = None if offset is None else "SEND_OK"
         ended = Attempt(planned.send, planned.thread, number, *place, began_ns, now_ns, error, None, status)
-        told.attempts.append(ended)
+        records.attempts.append(ended)
         offsets[number] = (*place, offset)
         number += 1
         result = AttemptResult.ok() if error is None else AttemptResult.failed(error)
         step = loop.attempt_ended(now_ns // MS, result)
     end_ns = now_ns + 20_000
-    told.sends.append(_ended(planned, start_ns, end_ns, step, offsets))
+    records.sends.append(_ended(planned, start_ns, end_ns, step, offsets))
     return end_ns
 
 
@@ -219,7 +219,7 @@ def _ended(
     return replace(ended, status=finish.status, broker=broker, queue_id=queue, queue_offset=offset)
 
 
-Change = Callable[[Told], None]
+Change = Callable[[ArmRecords], None]
 
 
 MANIFEST = RunManifest(
@@ -238,15 +238,17 @@ MANIFEST = RunManifest(
 
 
 @lru_cache(maxsize=32)
-def _played(story: Story, release: str, seed: int) -> Told:
+def _played(story: Story, release: str, seed: int) -> ArmRecords:
     return story.play(release, seed)
 
 
-def played(story: Story, release: str, seed: int) -> Told:
+def played(story: Story, release: str, seed: int) -> ArmRecords:
     """A copy of a faithful client's records, cached for tests that change the same case."""
-    told = _played(story, release, seed)
-    scheduled = None if told.scheduled is None else [*told.scheduled]
-    return Told([*told.attempts], [*told.sends], [*told.stored], [*told.routes], [*told.again], scheduled)
+    records = _played(story, release, seed)
+    scheduled = None if records.scheduled is None else [*records.scheduled]
+    return ArmRecords(
+        [*records.attempts], [*records.sends], [*records.stored], [*records.routes], [*records.again], scheduled
+    )
 
 
 def write_run(
@@ -256,7 +258,7 @@ def write_run(
     baseline: str = "java:5.3.3",
     candidate: str = "python:5.3.3",
     change: Change | None = None,
-    change_arms: Callable[[Told, str], None] | None = None,
+    change_arms: Callable[[ArmRecords, str], None] | None = None,
     run: str = "run-1",
     seed: int = 1,
     complete: bool = True,
@@ -264,24 +266,24 @@ def write_run(
 ) -> RunDirectory:
     """A sealed run; ``change`` alters the candidate, ``change_baseline`` the baseline, ``change_arms`` both."""
     subjects = {Arm.BASELINE: baseline, Arm.CANDIDATE: candidate}
-    entries = tuple(_entry(number, story, subjects) for number, story in enumerate(stories, start=1))
+    entries = tuple(entry_of(number, story, subjects) for number, story in enumerate(stories, start=1))
     directory = RunDirectory.create(root, replace(MANIFEST, run=run, seed=seed, subjects=subjects, cases=entries))
     for number, story in enumerate(stories, start=1):
         case = directory.case(number)
         case.begin(story.plan(), clock=ClockAnchor(ORIGIN_NS, ORIGIN_NS // MS), origin_ns=ORIGIN_NS)
         for arm in Arm:
-            told = played(story, subjects[arm].split(":")[1], Random(f"{seed}/{number}/{arm}").randrange(10_000))
+            records = played(story, subjects[arm].split(":")[1], Random(f"{seed}/{number}/{arm}").randrange(10_000))
             spoil = change if arm is Arm.CANDIDATE else change_baseline
             if spoil is not None:
-                spoil(told)
+                spoil(records)
             if change_arms is not None:
-                change_arms(told, str(arm))
+                change_arms(records, str(arm))
             with case.recorder(Member(arm)) as recorder:
-                for content in _lines(subjects[arm], told):
+                for content in _lines(subjects[arm], records):
                     recorder.line(content)
-            case.write_stored(arm, told.stored)
-            if told.scheduled is not None:
-                case.write_stored(arm, told.scheduled, table=TableName.SCHEDULED)
+            case.write_stored(arm, records.stored)
+            if records.scheduled is not None:
+                case.write_stored(arm, records.scheduled, table=TableName.SCHEDULED)
         for fault in faults_of(story):
             case.write_fault(fault)
         is_faithful = {
@@ -352,7 +354,7 @@ def _fault(number: int, pause: Pause) -> FaultRecord:
     return replace(begun, heal_ns=ended_ns, healed_ns=ended_ns + 100_000, heal_proven_ns=ended_ns + 5 * MS)
 
 
-def _entry(number: int, story: Story, subjects: dict[Arm, str]) -> CaseEntry:
+def entry_of(number: int, story: Story, subjects: dict[Arm, str]) -> CaseEntry:
     plan = story.plan()
     return CaseEntry(
         number=number,
@@ -371,9 +373,9 @@ def _entry(number: int, story: Story, subjects: dict[Arm, str]) -> CaseEntry:
     )
 
 
-def _lines(subject: str, told: Told) -> Iterable[bytes]:
+def _lines(subject: str, records: ArmRecords) -> Iterable[bytes]:
     client, version = subject.split(":")
     yield encode_record(Hello(1, client, version, ("attempts",), 1, ORIGIN_NS))
-    for records in (told.routes, told.attempts, told.sends, told.again):
-        yield from map(encode_record, records)
-    yield encode_record(Done(len(told.sends)))
+    for each in (records.routes, records.attempts, records.sends, records.again):
+        yield from map(encode_record, each)
+    yield encode_record(Done(len(records.sends)))

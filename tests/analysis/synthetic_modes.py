@@ -24,7 +24,7 @@ from rocketmq_reference.rules.queue_choice.index import ThreadIndex
 from rocketmq_reference.rules.queue_choice.selection import Selector
 from rocketmq_reference.rules.settings import SendSettings
 from rocketmq_reference.rules.tape import RandomTape
-from tests.analysis.synthetic import MS, ORIGIN_NS, Brokers, Pause, Stored, Story, Told, play
+from tests.analysis.synthetic import MS, ORIGIN_NS, ArmRecords, Brokers, Pause, Stored, Story, play
 
 GRACE_MS = 1_000
 SCAN_NS = 1_000 * MS
@@ -65,14 +65,14 @@ class ModeStory(Story):
         )
         return Plan(seed=1, threads=self.threads, sends=tuple(sends))
 
-    def play(self, release: str, seed: int) -> Told:
+    def play(self, release: str, seed: int) -> ArmRecords:
         """A faithful client's records, and the stored messages."""
         if self.mode is SendMode.SYNC and self.kind is SendKind.PLAIN:
-            told = play(self, release, seed)
+            records = play(self, release, seed)
         else:
-            told = _Player(self, dialect_of(release), seed).play()
-        _dress(self, told)
-        return told
+            records = _Player(self, dialect_of(release), seed).play()
+        _dress(self, records)
+        return records
 
 
 class _Player:
@@ -84,21 +84,21 @@ class _Player:
             send_latency_fault_enable=story.settings.send_latency_fault_enable,
             send_msg_timeout_ms=story.settings.send_msg_timeout_ms,
         )
-        self.brokers, self.told = Brokers(story), Told()
+        self.brokers, self.records = Brokers(story), ArmRecords()
         self.faults = FaultTable(dialect.fault_table)
         self.tape = RandomTape(seed)
         self.first, self.again = self._selector(), self._selector()
 
-    def play(self) -> Told:
+    def play(self) -> ArmRecords:
         """Play every send, the next when the thread is free."""
         now_ns = ORIGIN_NS
         one_send = {SendMode.ASYNC: self._async, SendMode.ONEWAY: self._oneway, SendMode.SYNC: self._to_queue}
         for planned in self.story.plan().sends:
             now_ns = max(now_ns + 50_000, ORIGIN_NS + planned.due_ns)
             now_ns = one_send[planned.mode](planned, now_ns)
-        self.told.stored = self.brokers.stored
-        self.told.routes = [RouteSeen(1, ORIGIN_NS - MS, self.story.queues)]
-        return self.told
+        self.records.stored = self.brokers.stored
+        self.records.routes = [RouteSeen(1, ORIGIN_NS - MS, self.story.queues)]
+        return self.records
 
     def _selector(self) -> Selector:
         rules = self.dialect.index
@@ -138,9 +138,9 @@ class _Player:
         finish = step.finish
         if finish.error is not None:
             attempts[-1] = replace(attempts[-1], error=finish.cause or finish.error)
-        self.told.attempts += attempts
+        self.records.attempts += attempts
         ended = self._ended(planned, start_ns, now_ns, finish, offset, attempts[-1])
-        self.told.sends.append(replace(ended, returned_ns=start_ns + 20_000))
+        self.records.sends.append(replace(ended, returned_ns=start_ns + 20_000))
         return start_ns + 20_000
 
     def _chooser(self, step: Invoke) -> int | None:
@@ -154,9 +154,9 @@ class _Player:
         assert isinstance(step, Try)
         end_ns, (broker, queue) = start_ns + 100_000, step.queue
         self.brokers.ask(broker, queue, start_ns, FOR_EVER_MS, planned.send)
-        self.told.attempts.append(Attempt(planned.send, 0, 0, broker, queue, start_ns, end_ns))
+        self.records.attempts.append(Attempt(planned.send, 0, 0, broker, queue, start_ns, end_ns))
         assert isinstance(loop.attempt_ended(end_ns // MS, AttemptResult()), Finish)
-        self.told.sends.append(Send(planned.send, 0, start_ns, end_ns + 20_000, route=1, route_after=1))
+        self.records.sends.append(Send(planned.send, 0, start_ns, end_ns + 20_000, route=1, route_after=1))
         return end_ns + 20_000
 
     def _to_queue(self, planned: PlannedSend, start_ns: int) -> int:
@@ -167,9 +167,9 @@ class _Player:
         now_ns, offset = self.brokers.ask(*place, start_ns, step.timeout_ms, planned.send)
         error, status = ("RemotingTimeoutException", None) if offset is None else (None, "SEND_OK")
         attempt = Attempt(planned.send, 0, 0, *place, start_ns, now_ns, error, None, status)
-        self.told.attempts.append(attempt)
+        self.records.attempts.append(attempt)
         finish = direct_send_ended(AttemptResult.ok() if error is None else AttemptResult.failed(error))
-        self.told.sends.append(self._ended(planned, start_ns, now_ns + 20_000, finish, offset, attempt))
+        self.records.sends.append(self._ended(planned, start_ns, now_ns + 20_000, finish, offset, attempt))
         return now_ns + 20_000
 
     def _given(self, planned: PlannedSend) -> Queue:
@@ -198,19 +198,19 @@ def carrying(one: Stored, keys: str, **others: str) -> Stored:
     return replace(one, flag=0, properties=properties_text(carried), body_digest=digest)
 
 
-def _dress(story: ModeStory, told: Told) -> None:
+def _dress(story: ModeStory, records: ArmRecords) -> None:
     """Add properties to messages, and hold delayed ones back before delivery."""
     if not story.delay_level:
-        told.stored = [carrying(one, story.keys) for one in told.stored]
+        records.stored = [carrying(message, story.keys) for message in records.stored]
         return
     level, kept, delivered = story.delay_level, [], []
-    for place, one in enumerate(told.stored):
+    for place, one in enumerate(records.stored):
         back = replace(one, queue_id=level - 1, queue_offset=place)
         kept.append(carrying(back, story.keys, **{DELAY: str(level), "REAL_QID": str(one.queue_id)}))
         due_ms = one.store_timestamp_ms + delay_s(level) * 1_000
         delivered.append(replace(carrying(one, story.keys), store_timestamp_ms=due_ms + 2))
-        told.sends = [
+        records.sends = [
             replace(send, queue_offset=place) if (send.send, send.broker) == (one.send, one.broker) else send
-            for send in told.sends
+            for send in records.sends
         ]
-    told.scheduled, told.stored = kept, delivered
+    records.scheduled, records.stored = kept, delivered

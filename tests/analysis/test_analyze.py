@@ -17,7 +17,7 @@ NewRun = Callable[..., RunDirectory]
 def test_every_planned_check_has_an_answer(new_run: NewRun) -> None:
     """Evidence covers the scenario's checks, three implicit ones and two pools."""
     run = new_run()
-    answered = [(one.case, one.check) for one in analyze([run.path], master=WITHOUT_SPARK).evidence]
+    answered = [(item.case, item.check) for item in analyze([run.path], master=WITHOUT_SPARK).evidence]
     case, pool = run.entry(1).name, "pooled/pause/fault-latency-on/java:5.3.3~python:5.3.3"
     assert answered == [
         *((case, check) for check in (*Story().checks, "outcomes", "protocol", "validity")),
@@ -29,7 +29,7 @@ def test_every_planned_check_has_an_answer(new_run: NewRun) -> None:
 def test_a_check_that_is_planned_explicitly_is_answered_once(new_run: NewRun) -> None:
     """An implicit check that the runner also plans is answered once."""
     run = new_run([Story(name="calm", pauses=(), checks=("loss", "protocol", "validity"))])
-    answered = [one.check for one in analyze([run.path], master=WITHOUT_SPARK).evidence]
+    answered = [item.check for item in analyze([run.path], master=WITHOUT_SPARK).evidence]
     assert answered == ["loss", "protocol", "validity", "outcomes"]
 
 
@@ -37,7 +37,7 @@ def test_runs_are_pooled_with_one_another(new_run: NewRun) -> None:
     """Four runs with one outage each make one pool of four."""
     runs = [new_run(run=f"run-{number}", seed=number) for number in range(4)]
     analysis = analyze([run.path for run in runs], master=WITHOUT_SPARK)
-    pooled = next(one for one in analysis.evidence if one.case.startswith("pooled") and one.check == "timing")
+    pooled = next(item for item in analysis.evidence if item.case.startswith("pooled") and item.check == "timing")
     assert pooled.runs == ("run-0", "run-1", "run-2", "run-3")
     assert len(pooled.samples[0].complete()) == 4
     assert (analysis.counts.runs, analysis.counts.cases, analysis.counts.sends) == (4, 4, 1_600)
@@ -51,7 +51,7 @@ def test_a_run_may_be_moved(new_run: NewRun, tmp_path: Path) -> None:
     assert analyze([moved], master=WITHOUT_SPARK) == before
 
 
-def test_a_check_nobody_can_answer_is_refused(new_run: NewRun) -> None:
+def test_an_unknown_check_is_refused(new_run: NewRun) -> None:
     """An unknown planned check is an error, not skipped."""
     run = new_run([Story(name="calm", pauses=(), checks=("loss", "telepathy"))])
     with pytest.raises(TraceError, match="telepathy"):

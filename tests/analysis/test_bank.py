@@ -26,9 +26,9 @@ def test_a_defective_client_diverges(name: str, new_run: object, ending_of: obje
     assert callable(ending_of)
     defect = BANK[name]
     ended: Ended = ending_of(
-        new_run([defect.story], change=lambda told: defect.spoil(told, defect.story), **_both(defect.release))
+        new_run([defect.story], change=lambda reported: defect.spoil(reported, defect.story), **_both(defect.release))
     )
-    diverging = {one.check for one in ended.judgement.results if one.verdict is Verdict.DIVERGES}
+    diverging = {result.check for result in ended.judgement.results if result.verdict is Verdict.DIVERGES}
     assert ended.judgement.exit_code is ExitCode.DIVERGES
     assert diverging & set(defect.checks), diverging
 
@@ -38,7 +38,7 @@ def test_a_defective_client_diverges(name: str, new_run: object, ending_of: obje
     {(id(defect.story), defect.release): (defect.story, defect.release) for defect in BANK.values()}.values(),
     ids=lambda one: getattr(one, "name", one),
 )
-def test_no_story_of_the_bank_alarms_without_a_defect(
+def test_faithful_clients_conform_in_every_story_of_the_bank(
     story: object, release: str, new_run: object, ending_of: object
 ) -> None:
     """Two faithful clients conform in every scenario of the bank."""

@@ -10,7 +10,7 @@ from rocketdiff.core.arm import Arm
 from rocketdiff.core.errors import TraceError
 from rocketdiff.core.tables.fault import FaultKind
 from rocketdiff.traces.run_directory import RunDirectory
-from tests.analysis.synthetic import ORIGIN_NS, Story, Told
+from tests.analysis.synthetic import ORIGIN_NS, ArmRecords, Story
 
 NewRun = Callable[..., RunDirectory]
 
@@ -27,8 +27,8 @@ def test_batches_do_not_show_in_the_stream(new_run: NewRun, batch_rows: int) -> 
 def test_a_send_that_never_returned_keeps_its_attempts(new_run: NewRun) -> None:
     """A send without a row, because the subject died, keeps its attempt."""
 
-    def die(told: Told) -> None:
-        told.sends = [send for send in told.sends if send.send != 3]
+    def die(reported: ArmRecords) -> None:
+        reported.sends = [send for send in reported.sends if send.send != 3]
 
     trace = read_case(new_run(change=die), 1)
     unfinished = [send for send in trace.sends(Arm.CANDIDATE) if send.row is None]

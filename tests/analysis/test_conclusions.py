@@ -22,7 +22,7 @@ from rocketdiff.core.errors import ExitCode, TraceError
 from rocketdiff.core.tables.signatures import BODY_DAMAGED
 from rocketdiff.traces.manifest import ArmSummary, CaseEntry, CaseStatus, RunManifest
 from rocketdiff.traces.run_directory import RunDirectory
-from tests.analysis.by_hand import ENTRY, MS, SUBJECTS, S, ended, fault, made, tried
+from tests.analysis.builders import ENTRY, MS, SUBJECTS, S, ended, fault, made, tried
 from tests.analysis.synthetic import MANIFEST, Story, write_run
 
 WHOLE = ArmSummary(1, 1, 0, True)
@@ -52,16 +52,19 @@ def test_planned_checks_are_answered_once_and_three_always() -> None:
     assert len(all_evidence([case(entry=twice)])) == 4
 
 
-def test_what_nobody_planned_is_told_where_it_was_found() -> None:
+def test_differences_of_unplanned_checks_are_reported() -> None:
     """A difference of an unplanned check is a ``must``: exit code 1."""
     evidence = answers(FOUND)["order"]
-    assert (evidence.severity, [one.signature for one in evidence.divergences]) == (Severity.MUST, ["order.x"])
+    assert (evidence.severity, [divergence.signature for divergence in evidence.divergences]) == (
+        Severity.MUST,
+        ["order.x"],
+    )
     assert ended(evidence)[1] is ExitCode.DIVERGES
     assert answers(replace(FOUND, check="failover-time"))["failover-time"].severity is Severity.MUST
     assert list(answers(replace(FOUND, check="loss"))).count("loss") == 1
 
 
-def test_a_check_that_nobody_knows_is_refused() -> None:
+def test_a_check_without_an_evaluation_is_refused() -> None:
     """An unknown check is refused by name, with its case."""
     with pytest.raises(TraceError, match="'telepathy' planned for case"):
         answers(entry=replace(PLANNED, checks=("telepathy",)))
@@ -80,7 +83,7 @@ def unknowable(arm: str, why: str, check: str = "loss") -> Tally:
         ([unknowable("baseline", "z"), unknowable("candidate", "a")], "a; z"),
     ],
 )
-def test_a_planned_check_that_nobody_can_answer_says_so(tallies: list[Tally], reason: str) -> None:
+def test_a_planned_check_that_is_unknowable_has_its_reason(tallies: list[Tally], reason: str) -> None:
     """A check without an answer is NOT_APPLICABLE with every reason once, or INVALID if the set-up was broken."""
     evidence = answers(*tallies)
     assert (evidence["loss"].standing, evidence["loss"].reason) == (Standing.NOT_APPLICABLE, reason)
@@ -101,10 +104,10 @@ def test_everything_of_a_case_comes_to_its_facts() -> None:
         Tally("a", "b", "c", "d", 2, 0.5),
     ]
     facts = [
-        CaseFact(run, number, one)
+        CaseFact(run, number, row)
         for run in ("r1", "r2")
         for number in (1, 2)
-        for one in rows
+        for row in rows
         if (run, number) != ("r2", 2)
     ]
     entries = [replace(PLANNED, number=number) for number in (1, 2)]
@@ -174,7 +177,7 @@ def bar(arm: str, attempt: int, start_ms: float) -> LaneAttempt:
     return LaneAttempt(arm, 0, 4, attempt, "broker-b", 0, start_ms, start_ms + 1, "unknown", "timeout")
 
 
-def test_a_difference_shows_what_both_arms_did() -> None:
+def test_a_difference_shows_both_arms() -> None:
     """A difference shows both arms' attempts, calls and copies; an unfinished send has no call."""
     slow = [tried(n * MS, (n + 1) * MS, "RemotingTimeoutException", attempt=n) for n in (0, 1)]
     side = made(Arm.CANDIDATE, 4, *slow, copies=[Copy("broker-b", 0, 7, 0, True)], cause="c", code=6)

@@ -7,9 +7,9 @@ from rocketdiff.core.answers.verdict import Verdict
 from rocketdiff.core.errors import ExitCode
 from rocketdiff.core.tables.fault import FaultKind
 from rocketdiff.traces.run_directory import RunDirectory
+from tests.analysis.grpc_stories import SUBJECTS, TIMEOUT_MS, GrpcStory, attempt_of, send_of
 from tests.analysis.judged_to_the_end import Ended
-from tests.analysis.synthetic import MS, ORIGIN_NS, Pause, Stored, Told
-from tests.analysis.test_grpc_clients import SUBJECTS, TIMEOUT_MS, GrpcStory, attempt_of, send_of
+from tests.analysis.synthetic import MS, ORIGIN_NS, ArmRecords, Pause, Stored
 
 NewRun = Callable[..., RunDirectory]
 EndingOf = Callable[..., Ended]
@@ -28,13 +28,13 @@ class PausedProxyStory(GrpcStory):
     checks: tuple[str, ...] = ("attempts", "timing", "failover-time", "loss", "duplication")
     idle_ms: int = 0
 
-    def play(self, _release: str, seed: int) -> Told:
+    def play(self, _release: str, seed: int) -> ArmRecords:
         """
         Each pause blocks one send for 500 ms, then proxy-2 answers in 2 ms.
 
         idle_ms: delay between the two, 0 for a faithful client. seed: the first queue.
         """
-        told, now_ns = Told(), ORIGIN_NS
+        records, now_ns = ArmRecords(), ORIGIN_NS
         left: set[int] = set()
         for planned in self.plan().sends:
             start_ns = now_ns = max(now_ns + 50_000, ORIGIN_NS + planned.due_ns)
@@ -43,18 +43,18 @@ class PausedProxyStory(GrpcStory):
             if pause is not None and pause.at_ms not in left:
                 left.add(pause.at_ms)
                 now_ns += TIMEOUT_MS * MS
-                told.attempts.append(attempt_of(planned.send, 0, start_ns, now_ns, is_failed=True, proxy="proxy-1"))
+                records.attempts.append(attempt_of(planned.send, 0, start_ns, now_ns, is_failed=True, proxy="proxy-1"))
                 now_ns, number = now_ns + self.idle_ms * MS, 1
             began_ns, now_ns = now_ns, now_ns + 2 * MS
             proxy = "proxy-1" if pause is None else "proxy-2"
-            told.attempts.append(attempt_of(planned.send, number, began_ns, now_ns, is_failed=False, proxy=proxy))
+            records.attempts.append(attempt_of(planned.send, number, began_ns, now_ns, is_failed=False, proxy=proxy))
             offset = planned.send
-            told.stored.append(
+            records.stored.append(
                 Stored(*place, offset, planned.send, now_ns // MS, began_ns // MS, sys_flag=0, properties="{}")
             )
             now_ns += 20_000
-            told.sends.append(send_of(planned.send, start_ns, now_ns, None))
-        return told
+            records.sends.append(send_of(planned.send, start_ns, now_ns, None))
+        return records
 
 
 def _pause_at(pauses: Collection[Pause], now_ns: int) -> Pause | None:
@@ -66,10 +66,10 @@ FAITHFUL = PausedProxyStory()
 IDLE = replace(FAITHFUL, idle_ms=500)
 
 
-def become_idle(told: Told) -> None:
+def become_idle(records: ArmRecords) -> None:
     """Add 500 ms to each send that met the paused proxy."""
     other = IDLE.play("", 1)
-    told.attempts, told.sends, told.stored = other.attempts, other.sends, other.stored
+    records.attempts, records.sends, records.stored = other.attempts, other.sends, other.stored
 
 
 def test_the_same_time_in_both_conforms(new_run: NewRun, ending_of: EndingOf) -> None:

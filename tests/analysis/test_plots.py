@@ -11,7 +11,7 @@ from rocketdiff.core.answers.plots import Plots
 from rocketdiff.core.spark_master import WITHOUT_SPARK
 from rocketdiff.core.tables.settings import ClientSettings
 from rocketdiff.traces.run_directory import RunDirectory
-from tests.analysis.synthetic import Pause, Story, Told
+from tests.analysis.synthetic import ArmRecords, Pause, Story
 
 NewRun = Callable[..., RunDirectory]
 
@@ -38,8 +38,8 @@ def test_lanes_show_the_attempts_around_the_first_pause(new_run: NewRun) -> None
 def test_a_window_lies_around_the_example_and_marks_it(new_run: NewRun) -> None:
     """The lane shows 60 sends around the lost message 300, marked in its arm."""
 
-    def lose(told: Told) -> None:
-        told.stored = [copy for copy in told.stored if copy.send != 300]
+    def lose(reported: ArmRecords) -> None:
+        reported.stored = [copy for copy in reported.stored if copy.send != 300]
 
     run = new_run([Story(name="plain", sends=600, pauses=())], change=lose)
     (lane,) = plots(run).lanes

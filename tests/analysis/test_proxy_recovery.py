@@ -10,9 +10,9 @@ from rocketdiff.core.answers.verdict import Verdict
 from rocketdiff.core.errors import ExitCode
 from rocketdiff.core.tables.fault import FaultKind
 from rocketdiff.traces.run_directory import RunDirectory
+from tests.analysis.grpc_stories import SUBJECTS, GrpcStory, attempt_of, send_of
 from tests.analysis.judged_to_the_end import Ended
-from tests.analysis.synthetic import MS, ORIGIN_NS, Pause, Stored, Told
-from tests.analysis.test_grpc_clients import SUBJECTS, GrpcStory, attempt_of, send_of
+from tests.analysis.synthetic import MS, ORIGIN_NS, ArmRecords, Pause, Stored
 
 NewRun = Callable[..., RunDirectory]
 EndingOf = Callable[..., Ended]
@@ -31,13 +31,13 @@ class KilledProxyStory(GrpcStory):
     checks: tuple[str, ...] = ("loss", "duplication", "content")
     later: str = "proxy-1"
 
-    def play(self, _release: str, seed: int) -> Told:
+    def play(self, _release: str, seed: int) -> ArmRecords:
         """A faithful client reconnects within 2 s after the restart."""
         return self.through(ORIGIN_NS + (KILLED_MS + AWAY_MS + seed % 2_000) * MS)
 
-    def through(self, connected_ns: int) -> Told:
+    def through(self, connected_ns: int) -> ArmRecords:
         """A client without a connection from the kill until ``connected_ns``."""
-        told, killed_ns = Told(), ORIGIN_NS + KILLED_MS * MS
+        records, killed_ns = ArmRecords(), ORIGIN_NS + KILLED_MS * MS
         for planned in self.plan().sends:
             start_ns = ORIGIN_NS + planned.due_ns + 50_000
             end_ns = start_ns + 2 * MS
@@ -45,14 +45,16 @@ class KilledProxyStory(GrpcStory):
             if not is_away:
                 proxy = "proxy-1" if start_ns < killed_ns else self.later
                 attempt = attempt_of(planned.send, 0, start_ns, end_ns, is_failed=False)
-                told.attempts.append(replace(attempt, broker=proxy))
+                records.attempts.append(replace(attempt, broker=proxy))
                 place = self.queues[planned.send % len(self.queues)]
                 offset = planned.send // len(self.queues)
-                told.stored.append(
+                records.stored.append(
                     Stored(*place, offset, planned.send, end_ns // MS, start_ns // MS, sys_flag=0, properties="{}")
                 )
-            told.sends.append(send_of(planned.send, start_ns, end_ns + 20_000, "connection-lost" if is_away else None))
-        return told
+            records.sends.append(
+                send_of(planned.send, start_ns, end_ns + 20_000, "connection-lost" if is_away else None)
+            )
+        return records
 
 
 @dataclass(frozen=True)
@@ -65,7 +67,7 @@ class KilledBesideStory(KilledProxyStory):
     sends: int = 1_300
     later: str = "proxy-2"
 
-    def play(self, _release: str, seed: int) -> Told:
+    def play(self, _release: str, seed: int) -> ArmRecords:
         """A faithful client uses the other proxy within 50 ms."""
         return self.through(ORIGIN_NS + (KILLED_MS + seed % 50) * MS)
 
@@ -73,30 +75,34 @@ class KilledBesideStory(KilledProxyStory):
 BACK, BESIDE = KilledProxyStory(), KilledBesideStory()
 
 
-def become(told: Told, other: Told) -> None:
+def become(records: ArmRecords, other: ArmRecords) -> None:
     """Replace the records by another client's."""
-    told.attempts, told.sends, told.stored = other.attempts, other.sends, other.stored
+    records.attempts, records.sends, records.stored = other.attempts, other.sends, other.stored
 
 
-def never_comes_back(told: Told) -> None:
+def never_comes_back(records: ArmRecords) -> None:
     """The client fails even after the restart."""
-    become(told, BACK.through(2 * ORIGIN_NS))
+    become(records, BACK.through(2 * ORIGIN_NS))
 
 
-def clings(told: Told) -> None:
+def clings(records: ArmRecords) -> None:
     """The client uses the dead proxy for 20 s beside another one."""
-    become(told, BESIDE.through(ORIGIN_NS + (KILLED_MS + 20_000) * MS))
+    become(records, BESIDE.through(ORIGIN_NS + (KILLED_MS + 20_000) * MS))
 
 
-def sends_twice(told: Told) -> None:
+def sends_twice(records: ArmRecords) -> None:
     """After failover each message is sent again after a success."""
     after_ns = ORIGIN_NS + (KILLED_MS + 100) * MS
-    again = {attempt.send for attempt in told.attempts if attempt.start_ns > after_ns}
-    copies = [replace(one, queue_offset=one.queue_offset + 10_000) for one in told.stored if one.send in again]
-    made = [attempt for attempt in told.attempts if attempt.send in again]
-    told.attempts += [replace(one, attempt=1, start_ns=one.end_ns, end_ns=one.end_ns + 10_000) for one in made]
-    told.attempts.sort(key=lambda attempt: (attempt.send, attempt.attempt))
-    told.stored += copies
+    again = {attempt.send for attempt in records.attempts if attempt.start_ns > after_ns}
+    copies = [
+        replace(message, queue_offset=message.queue_offset + 10_000)
+        for message in records.stored
+        if message.send in again
+    ]
+    made = [attempt for attempt in records.attempts if attempt.send in again]
+    records.attempts += [replace(one, attempt=1, start_ns=one.end_ns, end_ns=one.end_ns + 10_000) for one in made]
+    records.attempts.sort(key=lambda attempt: (attempt.send, attempt.attempt))
+    records.stored += copies
 
 
 @pytest.mark.parametrize("story", [BACK, BESIDE], ids=["back", "beside"])
@@ -117,7 +123,7 @@ def test_a_client_that_keeps_to_the_backoff_conforms(
     ],
 )
 def test_a_defect_is_found_and_ends_the_run_with_1(
-    story: KilledProxyStory, defect: Callable[[Told], None], signature: str, new_run: NewRun, ending_of: EndingOf
+    story: KilledProxyStory, defect: Callable[[ArmRecords], None], signature: str, new_run: NewRun, ending_of: EndingOf
 ) -> None:
     """Each defect is found under its signature, with exit code 1."""
     story = replace(story, checks=("attempts", *story.checks))
@@ -128,7 +134,7 @@ def test_a_defect_is_found_and_ends_the_run_with_1(
 
 
 @pytest.mark.parametrize(("late_ms", "is_found"), [(5_000, False), (9_000, True)])
-def test_the_limit_is_what_the_backoff_allows(
+def test_the_limit_follows_the_backoff(
     late_ms: int, *, is_found: bool, new_run: NewRun, evidence_of: EvidenceOf
 ) -> None:
     """
@@ -137,14 +143,16 @@ def test_the_limit_is_what_the_backoff_allows(
     One wait of 0.9 x 4 s + 1.2 s, the timeout of 0.5 s, and up to 2 s of the baseline.
     """
     connected_ns = ORIGIN_NS + (KILLED_MS + AWAY_MS + late_ms) * MS
-    run = new_run([BACK], **SUBJECTS, change=lambda told: become(told, BACK.through(connected_ns)))
+    run = new_run([BACK], **SUBJECTS, change=lambda records: become(records, BACK.through(connected_ns)))
     answer = evidence_of(run)[BACK.name, "outcomes"]
-    assert ("outcomes.recovered-late/kill-proxy" in {one.signature for one in answer.divergences}) is is_found
+    assert (
+        "outcomes.recovered-late/kill-proxy" in {divergence.signature for divergence in answer.divergences}
+    ) is is_found
 
 
-def test_the_time_of_each_arm_is_told(new_run: NewRun, evidence_of: EvidenceOf) -> None:
+def test_the_time_of_each_arm_is_a_measure(new_run: NewRun, evidence_of: EvidenceOf) -> None:
     """The measure is 3 s for a candidate connected 3 s after the restart; the next send was due within 20 ms."""
     connected_ns = ORIGIN_NS + (KILLED_MS + AWAY_MS + 3_000) * MS
-    run = new_run([BACK], **SUBJECTS, change=lambda told: become(told, BACK.through(connected_ns)))
-    measures = {one.name: one.value for one in evidence_of(run)[BACK.name, "outcomes"].measures}
+    run = new_run([BACK], **SUBJECTS, change=lambda records: become(records, BACK.through(connected_ns)))
+    measures = {measure.name: measure.value for measure in evidence_of(run)[BACK.name, "outcomes"].measures}
     assert 2_990 < measures["longest-without-success-after-kill-proxy candidate"] < 3_025

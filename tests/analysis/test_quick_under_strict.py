@@ -18,9 +18,11 @@ def test_every_question_of_the_pauses_is_answered(new_run: Callable[..., RunDire
     run = new_run([story_of(one) for one in paused])
     analysis = analyze([run.path], master=WITHOUT_SPARK)
     ended = judged_to_the_end(run, analysis, Policy(strict=True))
-    left = [one for one in ended.judgement.results if one.verdict is Verdict.INCONCLUSIVE]
+    left = [result for result in ended.judgement.results if result.verdict is Verdict.INCONCLUSIVE]
     assert all(one.severity is Severity.INFO for one in left), left
     assert ended.judgement.exit_code is ExitCode.CONFORMS, ended.judgement.machine_line
-    pools = {(one.case.split("/")[2], one.check): one.decisions for one in analysis.evidence if "pooled" in one.case}
+    pools = {
+        (item.case.split("/")[2], item.check): item.decisions for item in analysis.evidence if "pooled" in item.case
+    }
     assert min(pools.values()) >= 4, pools
     assert len(pools) == 4

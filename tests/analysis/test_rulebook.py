@@ -15,14 +15,14 @@ from rocketdiff.core.tables.settings import ClientSettings
 from rocketdiff.oracle.producer.asynchronous.habits import NO_HABITS, AsyncHabits
 from rocketdiff.oracle.producer.judgement import SendJudgement
 from rocketdiff.traces.manifest import ArmSummary
-from tests.analysis.by_hand import MS, S
-from tests.analysis.test_case_by_hand import BASELINE, CANDIDATE, SLOW, SMALL, told, trace, whole
+from tests.analysis.builders import MS, S
+from tests.analysis.trace_builders import BASELINE, CANDIDATE, SLOW, SMALL, tallies_of, trace, whole_trace
 
 
 @pytest.mark.parametrize(("subject", "is_ruled"), [("java:5.3.3", True), ("python:5.3.3", True), ("cpp:2.1.0", False)])
 def test_the_rules_are_those_of_the_baselines_release(subject: str, is_ruled: bool) -> None:
     """The baseline's release gives the rules; without rules both arms record the reason."""
-    case = whole(subjects={BASELINE: subject, CANDIDATE: "cpp:2.1.0"})
+    case = whole_trace(subjects={BASELINE: subject, CANDIDATE: "cpp:2.1.0"})
     book = rulebook_for(case)
     assert (book.missing == "", set(book.rules), book.may_leave_open is not None) == (
         is_ruled,
@@ -30,15 +30,15 @@ def test_the_rules_are_those_of_the_baselines_release(subject: str, is_ruled: bo
         is_ruled,
     )
     why = f"unavailable: no rules are known for the baseline {subject}: name a Java client or the reference first"
-    told_of = {key[1] for key in told(case) if key[0] == "rules" and key[3] == why}
-    assert told_of == (set() if is_ruled else {"baseline", "candidate"})
+    arms = {key[1] for key in tallies_of(case) if key[0] == "rules" and key[3] == why}
+    assert arms == (set() if is_ruled else {"baseline", "candidate"})
     if is_ruled:
         assert {rules.release for rules in book.rules.values()} == {"5.3.3"}
 
 
-def test_a_release_that_nobody_knows_has_no_rules() -> None:
+def test_an_unknown_release_has_no_rules() -> None:
     """An unknown release has no rules, for the oracle's reason."""
-    book = rulebook_for(whole(subjects={BASELINE: "java:1.0.0", CANDIDATE: "java:1.0.0"}))
+    book = rulebook_for(whole_trace(subjects={BASELINE: "java:1.0.0", CANDIDATE: "java:1.0.0"}))
     assert (book.rules, book.habits, book.timeouts_close) == ({}, NO_HABITS, True)
     assert "1.0.0" in book.missing
 
@@ -53,11 +53,11 @@ def test_a_release_that_nobody_knows_has_no_rules() -> None:
         ("5.5.0", True, (True, True), AsyncHabits(False, 1, False)),
     ],
 )
-def test_what_the_rules_say_of_connections_and_callbacks(
+def test_rules_of_connections_and_callbacks(
     release: str, closes: bool, leaves: tuple[bool, bool], habits: AsyncHabits
 ) -> None:
     """Rules of a release: whether a timeout closes the connection, which errors may leave it open, callback habits."""
-    book = rulebook_for(whole(subjects=dict.fromkeys(Arm, f"java:{release}")))
+    book = rulebook_for(whole_trace(subjects=dict.fromkeys(Arm, f"java:{release}")))
     assert (book.timeouts_close, book.habits) == (closes, habits)
     assert book.may_leave_open is not None
     assert tuple(map(book.may_leave_open, (SLOW, "RemotingConnectException"))) == leaves
@@ -67,7 +67,7 @@ def test_what_the_rules_say_of_connections_and_callbacks(
 def test_threads_share_a_table_where_there_is_one(threads: int, latency: bool, shared: bool) -> None:
     """Several threads share state only with fault latency on."""
     settings = ClientSettings(send_latency_fault_enable=latency)
-    book = rulebook_for(whole(entry=replace(SMALL, threads=threads, settings=settings)))
+    book = rulebook_for(whole_trace(entry=replace(SMALL, threads=threads, settings=settings)))
     assert {one.shared for one in book.rules.values()} == {shared}
 
 
@@ -103,7 +103,7 @@ def test_whether_a_case_is_asynchronous(tables: dict[str, Any], is_async: bool) 
         ("go:2.1.0", ("attempts", "causes"), True),
     ],
 )
-def test_whether_a_client_tells_causes(subject: str, capabilities: tuple[str, ...] | None, tells: bool) -> None:
+def test_which_clients_report_causes(subject: str, capabilities: tuple[str, ...] | None, tells: bool) -> None:
     """Java's driver and the reference always report causes, others if they declare it."""
     arms = {} if capabilities is None else {CANDIDATE: ArmSummary(1, 1, 0, True, capabilities=capabilities)}
     case = trace(replace(SMALL, arms=arms), {BASELINE: "java:5.3.3", CANDIDATE: subject})
@@ -121,14 +121,14 @@ def rules(release: str = "5.3.3", witness: str | None = None, latency: bool = Fa
     ("witness", "release", "is_unseen"),
     [(None, "5.3.3", False), ("client", "5.3.3", False), ("wire", "5.3.3", True), ("wire", "4.2.0", False)],
 )
-def test_on_the_wire_nobody_sees_which_thread_chose(witness: str | None, release: str, is_unseen: bool) -> None:
+def test_the_wire_does_not_show_which_thread_chose(witness: str | None, release: str, is_unseen: bool) -> None:
     """The wire does not show which thread chose, except the application's own (up to 4.2.0)."""
     sending = rules(release, witness, sends=MODES).sending()
     assert sending is not None
     assert sending.is_chooser_unseen is is_unseen
 
 
-def test_what_decides_on_what_can_be_known() -> None:
+def test_the_mode_decides_which_choices_are_knowable() -> None:
     """The first send's mode, call and fault latency decide what can be known."""
     row = {"send": 0, "mode": "oneway", "kind": "queue"}
     sending = rules(latency=True, sends=[row]).sending()
@@ -143,11 +143,11 @@ def test_what_decides_on_what_can_be_known() -> None:
     assert rules().sending() is rules(sends=[]).sending() is None
 
 
-def test_what_nobody_can_know_is_counted_by_check() -> None:
+def test_unknowable_sends_are_counted_by_check() -> None:
     """With fault latency the queue of asynchronous sends is unknowable, which both arms count."""
     sends = [{"send": 0, "mode": "async", "returned_ns": 1, "callbacks": 1}]
     entry = replace(SMALL, settings=ClientSettings(send_latency_fault_enable=True))
-    tallies = told(trace(entry, sends=sends, attempts=[{"send": 0, "chooser": 0}], routes=[{}]))
+    tallies = tallies_of(trace(entry, sends=sends, attempts=[{"send": 0, "chooser": 0}], routes=[{}]))
     reasons = {(key[0], key[1]) for key in tallies if key[0].startswith("unknowable: ")}
     assert reasons == {("unknowable: queue-choice", arm) for arm in ("baseline", "candidate")}
 
@@ -174,7 +174,7 @@ FAILED = {
 }
 
 
-def test_what_tore_a_connection_is_read_off_the_arms_own_trace() -> None:
+def test_torn_connections_are_read_off_the_arms_own_trace() -> None:
     """Torn and held connections come from the arm's own trace, the excuse of lateness from the other's."""
     other = FAILED | {"end_ns": 5 * S + 700 * MS, "broker": "broker-b"}
     case = trace(attempts_candidate=[FAILED], attempts_baseline=[other])

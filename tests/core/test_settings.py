@@ -11,7 +11,7 @@ from rocketmq_reference.application.settings import ProducerSettings
 from rocketmq_reference.rules.settings import SendSettings
 
 ROOT = Path(__file__).parents[2]
-DRIVER = ROOT / "harness" / "rocketdiff" / "drivers" / "java" / "rocketdiff" / "driver"
+DRIVER = ROOT / "harness" / "rocketdiff" / "drivers" / "java" / "rocketdiff" / "driver" / "sending"
 DEFAULTS = {each.name: each.default for each in fields(ClientSettings)}
 
 

@@ -4,10 +4,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from rocketdiff.judging.explain import explain_send
-from tests.analysis.synthetic import Story, Told, write_run
+from tests.analysis.synthetic import ArmRecords, Story, write_run
 
 
-def _otherwise(told: Told) -> None:
+def _otherwise(told: ArmRecords) -> None:
     """Send 1 is stored compressed and with a key, send 2 is lost."""
     changed = replace(told.stored[1], sys_flag=769, properties='{"KEYS":"k","rocketdiff.id":"r/t/1"}')
     told.stored[1:3] = [changed]

@@ -21,7 +21,7 @@ from rocketdiff.lab.identify import (
     separators,
 )
 from rocketdiff.simulation.script import NamedScript, parse_script
-from tests.analysis.synthetic import Pause, Story, Told, write_run
+from tests.analysis.synthetic import ArmRecords, Pause, Story, write_run
 from tests.analysis.synthetic_modes import ModeStory
 from tests.lab.history.toys import SCRIPT, by_table, select_line, toy_corpus, toy_executions, toy_standard
 
@@ -39,7 +39,7 @@ CALM = Story(pauses=(), sends=40)
 BOTH = Story(pauses=(Pause("broker-b", 1_000, 2_000), Pause("broker-a", 1_500, 1_000)))
 
 
-def turned_round(told: Told) -> None:
+def turned_round(told: ArmRecords) -> None:
     """A defect that no release has: the same queue twice in a row."""
     broker, queue_id = told.attempts[20].broker, told.attempts[20].queue_id
     told.attempts[21] = replace(told.attempts[21], broker=broker, queue_id=queue_id)

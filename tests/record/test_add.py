@@ -13,14 +13,14 @@ from rocketdiff.record.storage.files import RecordPlace
 from rocketdiff.record.storage.store import look
 from rocketdiff.record.storage.tables import Kept
 from rocketdiff.record.work import Here
-from tests.analysis.synthetic import Told
+from tests.analysis.synthetic import ArmRecords
 
 NewRun = Callable[..., Path]
 
 OLDER = Path(__file__).parents[1] / "older_run"
 
 
-def spoil(told: Told) -> None:
+def spoil(told: ArmRecords) -> None:
     told.stored = [one for one in told.stored if one.send != 3]
 
 

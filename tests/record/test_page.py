@@ -25,7 +25,7 @@ from rocketdiff.record.storage.files import RecordPlace
 from rocketdiff.record.storage.store import look
 from rocketdiff.report.clusters import Weight
 from rocketdiff.report.formats.html import FILE_NAME as REPORT
-from tests.analysis.synthetic import Told
+from tests.analysis.synthetic import ArmRecords
 
 HOSTILE = "<script>alert(1)</script>"
 LOST, TURN = "loss.acknowledged-not-stored", "queue.out-of-turn/first"
@@ -131,7 +131,7 @@ class NoRows:
     by_week: tuple[dict[str, Any], ...] = ()
 
 
-def spoil(told: Told) -> None:
+def spoil(told: ArmRecords) -> None:
     told.stored = [one for one in told.stored if one.send != 3]
 
 

@@ -25,7 +25,7 @@ from rocketdiff.traces.run_directory import RunDirectory
 from rocketdiff.verdict.judge import RunJudgement, judge
 from rocketmq_reference.dialects import dialect_of
 from rocketmq_reference.rules.async_rules import AsyncThread
-from tests.analysis.synthetic import MANIFEST, MS, ORIGIN_NS, Told
+from tests.analysis.synthetic import MANIFEST, MS, ORIGIN_NS, ArmRecords
 
 RELEASES = ("4.0.0-incubating", "4.2.0", "4.3.2", "4.6.1", "4.7.1", "4.9.8", "5.1.1", "5.1.4", "5.3.3", "5.5.0")
 """One per generation of asynchronous sends, the fault table and the timeout of a call."""
@@ -99,7 +99,7 @@ def alarm_of(trial: Trial, judgement: RunJudgement) -> str | None:
     return "\n".join([f"seed {trial.seed}, {trial.release}: {judgement.machine_line}", *found])
 
 
-def _records(seen: Told, *, attempts: bool) -> list[Record]:
+def _records(seen: ArmRecords, *, attempts: bool) -> list[Record]:
     routes_and_attempts: list[Record] = [*seen.routes, *seen.attempts] if attempts else []
     return [*routes_and_attempts, *seen.sends, *seen.again]
 

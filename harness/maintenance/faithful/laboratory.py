@@ -25,7 +25,7 @@ from rocketdiff.simulation.script.answers import BrokerRoute, ServerAnswer
 from rocketdiff.simulation.script.model import Action, Entry, Script, Timeline
 from rocketdiff.simulation.script.steps.environment import BrokerAnswers
 from rocketdiff.simulation.script.vocabulary import BrokerFault, Depth
-from tests.analysis.synthetic import MS, ORIGIN_NS, Stored, Told
+from tests.analysis.synthetic import MS, ORIGIN_NS, ArmRecords, Stored
 
 LATENCIES_MS = (1, 2, 1, 4, 1, 3)
 """Answer times of a healthy broker, in turn; never 0, as on any network."""
@@ -96,7 +96,7 @@ def changes_routes(scenario: Scenario) -> bool:
     return polls and any(fault.kind in (FaultKind.KILL, FaultKind.READ_ONLY) for fault in scenario.faults)
 
 
-def told(scenario: Scenario, plan: Plan, script: Script, lines: Iterable[str], noise: Random) -> Told:
+def told(scenario: Scenario, plan: Plan, script: Script, lines: Iterable[str], noise: Random) -> ArmRecords:
     """The records of a live client; noise: instants and other values that the client does not decide."""
     return _Teller(scenario, plan, script, noise).tell([json.loads(line) for line in lines])
 
@@ -119,9 +119,9 @@ class _Teller:
     script: Script
     noise: Random
     copies: list[_Copy] = field(default_factory=list)
-    told: Told = field(default_factory=Told)
+    told: ArmRecords = field(default_factory=ArmRecords)
 
-    def tell(self, answers: Sequence[dict[str, Any]]) -> Told:
+    def tell(self, answers: Sequence[dict[str, Any]]) -> ArmRecords:
         (timeline,) = self.script.steps
         assert isinstance(timeline, Timeline)
         first = len(timeline.entries) - len(self.plan.sends)

@@ -8,8 +8,7 @@ ANALYSIS_TESTS = ("tests/analysis", "tests/judging/test_older_run.py")
 
 ORACLE_TESTS = (
     "tests/oracle",
-    "tests/analysis/checks/test_async_under_a_pause.py",
-    "tests/analysis/checks/test_modes_under_a_pause.py",
+    "tests/analysis/checks/test_whole_runs.py",
     "tests/judging/test_examples.py",
 )
 """Asynchronous retries and the explanation of a decision need tests with whole cases."""

@@ -13,7 +13,7 @@ from rocketdiff.core.spark_master import WITHOUT_SPARK
 from rocketdiff.verdict.defects_found import DefectTrial
 from tests.analysis.bank_spoils import SEED, Defect
 from tests.analysis.judged_to_the_end import judged_to_the_end
-from tests.analysis.synthetic import Told, write_run
+from tests.analysis.synthetic import ArmRecords, write_run
 from tests.analysis.synthetic_modes import ModeStory
 
 
@@ -56,7 +56,7 @@ def has_opportunity(defect: Defect, story: ModeStory) -> bool:
 
 
 @cache
-def _faithful(story: ModeStory, release: str) -> Told:
+def _faithful(story: ModeStory, release: str) -> ArmRecords:
     return story.play(release, SEED)
 
 
@@ -64,7 +64,7 @@ def traits(story: ModeStory) -> tuple[object, ...]:
     return story.mode, story.kind, bool(story.delay_level), story.threads > 1
 
 
-def _essence(told: Told) -> tuple[object, ...]:
+def _essence(told: ArmRecords) -> tuple[object, ...]:
     return told.attempts, told.sends, told.stored, told.again, told.scheduled, [one.queues for one in told.routes]
 
 

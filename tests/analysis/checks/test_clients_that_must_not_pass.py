@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -10,9 +11,9 @@ from rocketdiff.core.records.sending import Attempt, Send
 from rocketdiff.core.tables.settings import ClientSettings
 from rocketdiff.traces.run_directory import RunDirectory
 from tests.analysis.judged_to_the_end import Ended
-from tests.analysis.synthetic import MS, ORIGIN_NS, Pause, Story, Told
-from tests.analysis.test_outages import NewRun
+from tests.analysis.synthetic import MS, ORIGIN_NS, ArmRecords, Pause, Story
 
+NewRun = Callable[..., RunDirectory]
 EndingOf = Callable[[RunDirectory], Ended]
 
 OFF = ClientSettings(send_msg_timeout_ms=500)
@@ -26,69 +27,74 @@ MANY = replace(
 )
 
 
-def lasting(blocked_ms: int) -> Callable[[Told], None]:
+def lasting(blocked_ms: int) -> Callable[[ArmRecords], None]:
     """Set the duration of failed attempts and their sends; nothing later moves."""
 
-    def change(told: Told) -> None:
-        blocked = {one.send for one in told.attempts if one.error}
-        told.attempts = [
-            replace(one, end_ns=one.start_ns + blocked_ms * MS) if one.error else one for one in told.attempts
+    def change(records: ArmRecords) -> None:
+        blocked = {attempt.send for attempt in records.attempts if attempt.error}
+        records.attempts = [
+            replace(attempt, end_ns=attempt.start_ns + blocked_ms * MS) if attempt.error else attempt
+            for attempt in records.attempts
         ]
-        told.sends = [
-            replace(one, end_ns=one.start_ns + blocked_ms * MS + MS) if one.send in blocked else one
-            for one in told.sends
+        records.sends = [
+            replace(send, end_ns=send.start_ns + blocked_ms * MS + MS) if send.send in blocked else send
+            for send in records.sends
         ]
 
     return change
 
 
-def twice(told: Told) -> None:
+def twice(records: ArmRecords) -> None:
     """Send and report every tenth message twice."""
     for number in range(0, 200, 10):
-        place, first = next((n, one) for n, one in enumerate(told.attempts) if one.send == number)
+        place, first = next((n, one) for n, one in enumerate(records.attempts) if one.send == number)
         again = replace(first, attempt=1, start_ns=first.end_ns + 1_000, end_ns=first.end_ns + 2_000)
-        told.attempts.insert(place + 1, again)
-        told.stored.append(
-            replace(next(one for one in told.stored if one.send == number), queue_offset=50_000 + number)
+        records.attempts.insert(place + 1, again)
+        records.stored.append(
+            replace(next(message for message in records.stored if message.send == number), queue_offset=50_000 + number)
         )
 
 
-def later(by_ms: int) -> Callable[[Told], None]:
-    def change(told: Told) -> None:
-        told.sends = [replace(one, end_ns=one.end_ns + by_ms * MS) if one.error else one for one in told.sends]
+def later(by_ms: int) -> Callable[[ArmRecords], None]:
+    def change(records: ArmRecords) -> None:
+        records.sends = [
+            replace(send, end_ns=send.end_ns + by_ms * MS) if send.error else send for send in records.sends
+        ]
 
     return change
 
 
-def nothing_failed(told: Told) -> None:
+def nothing_failed(records: ArmRecords) -> None:
     """Report SEND_OK after 1 ms for every attempt and send."""
 
-    def ok(one: Attempt | Send) -> dict[str, object]:
+    def ok(one: Attempt | Send) -> dict[str, Any]:
         return {"error": None, "status": "SEND_OK", "end_ns": one.start_ns + MS}
 
-    told.attempts = [replace(one, **ok(one)) if one.error else one for one in told.attempts]  # type: ignore[arg-type]  # names of fields
-    place = {one.send: one for one in told.attempts}
-    told.sends = [
-        replace(one, **ok(one), code=None, cause=None, broker=place[one.send].broker, queue_id=place[one.send].queue_id)  # type: ignore[arg-type]  # the same
-        if one.error
-        else one
-        for one in told.sends
+    records.attempts = [replace(attempt, **ok(attempt)) if attempt.error else attempt for attempt in records.attempts]
+    place = {attempt.send: attempt for attempt in records.attempts}
+    records.sends = [
+        replace(
+            send, **ok(send), code=None, cause=None, broker=place[send.send].broker, queue_id=place[send.send].queue_id
+        )
+        if send.error
+        else send
+        for send in records.sends
     ]
 
 
-def fails_without_trying(told: Told) -> None:
+def fails_without_trying(records: ArmRecords) -> None:
     """Sends in the pause fail as if their budget were spent, without an attempt."""
     first_ns, last_ns = ORIGIN_NS + 1_000 * MS, ORIGIN_NS + 3_000 * MS
-    hit = {one.send for one in told.sends if first_ns < one.start_ns < last_ns}
-    told.attempts = [one for one in told.attempts if one.send not in hit]
-    told.stored = [one for one in told.stored if one.send not in hit]
-    told.sends = [
+    hit = {send.send for send in records.sends if first_ns < send.start_ns < last_ns}
+    records.attempts = [attempt for attempt in records.attempts if attempt.send not in hit]
+    records.stored = [message for message in records.stored if message.send not in hit]
+    records.sends = [
         replace(
-            one, error="RemotingTooMuchRequestException", status=None, broker=None, queue_id=None, queue_offset=None
+            send, error="RemotingTooMuchRequestException", status=None, broker=None, queue_id=None, queue_offset=None
         )
-        if one.send in hit
-        else one
-        for one in told.sends
+        if send.send in hit
+        else send
+        for send in records.sends
     ]
 
 
@@ -106,9 +112,9 @@ def fails_without_trying(told: Told) -> None:
         pytest.param(FOUR, later(20), ExitCode.CONFORMS, "", id="a-little-slower-within-the-margin"),
     ],
 )
-def test_what_it_comes_to(
+def test_no_defect_ends_in_exit_code_0(
     story: Story,
-    change: Callable[[Told], None],
+    change: Callable[[ArmRecords], None],
     code: ExitCode | None,
     signature: str,
     new_run: NewRun,
@@ -116,6 +122,6 @@ def test_what_it_comes_to(
 ) -> None:
     """Neither a finding nor an estimate beyond its margin ends in exit code 0; the last client is within the margin."""
     ended = ending_of(new_run([story], change=change))
-    found = {one.signature for each in ended.judgement.results for one in each.divergences}
+    found = {divergence.signature for each in ended.judgement.results for divergence in each.divergences}
     assert ended.judgement.exit_code in ((code,) if code is not None else (ExitCode.DIVERGES, ExitCode.INCONCLUSIVE))
     assert any(one.startswith(signature) for one in found) or not signature, found

@@ -1,79 +1,98 @@
-"""How long calls that do not wait for an answer may keep their thread."""
+"""Calls that do not wait for an answer: how long, how many and how surely they are held up."""
 
-from collections.abc import Callable
-from dataclasses import replace
+from typing import Any
 
 import pytest
 
-from rocketdiff.analysis.checks.sending.durations.held_up import tail
+from rocketdiff.analysis.checks.case_facts import CaseFacts
+from rocketdiff.analysis.checks.sending.by_rules import attempts
+from rocketdiff.analysis.checks.sending.durations.held_up import HeldUp, tail
+from rocketdiff.core.arm import Arm
 from rocketdiff.core.errors import ExitCode
-from rocketdiff.core.records.sending import Send
-from rocketdiff.traces.run_directory import RunDirectory
-from tests.analysis.planting import ASYNC, ONEWAY
-from tests.analysis.synthetic import MS, Told
-from tests.analysis.synthetic_modes import ModeStory
-from tests.analysis.verdicts import judged
+from rocketdiff.core.sends.plan import SendMode
+from tests.analysis.builders import MS, S, ended, facts_of, made, pair, signatures, tried
 
-NewRun = Callable[..., RunDirectory]
-Hold = Callable[[Send], int]
-
-ONEWAY_CALM = replace(ONEWAY, pauses=(), every_ms=700, sends=100, checks=("attempts", "loss"))
-ASYNC_CALM = replace(ASYNC, pauses=(), every_ms=700, sends=100, checks=("attempts", "loss", "callbacks"))
-STORIES = pytest.mark.parametrize("story", [ONEWAY_CALM, ASYNC_CALM], ids=["oneway", "async"])
+ONEWAY, ASYNC, SYNC = SendMode.ONEWAY, SendMode.ASYNC, SendMode.SYNC
 
 
-def held(by_ms: Hold) -> Callable[[Told], None]:
-    """Calls return later; nothing else changes."""
-
-    def longer(one: Send) -> Send:
-        more_ns = by_ms(one) * MS
-        if one.returned_ns is None:
-            return replace(one, end_ns=one.end_ns + more_ns)
-        return replace(one, returned_ns=one.returned_ns + more_ns)
-
-    def change(told: Told) -> None:
-        told.sends = [longer(one) for one in told.sends]
-
-    return change
+def call(arm: Arm, send: int, took_ns: int, mode: SendMode = ONEWAY, **row: Any) -> Any:
+    """A call that kept its thread for this time; an asynchronous send ends after 10 s."""
+    start_ns = (send + 1) * S
+    if mode is ASYNC:
+        row = {"returned_ns": start_ns + took_ns, "end_ns": start_ns + 10 * S} | row
+    return made(arm, send, tried(start_ns, start_ns + took_ns), **{"mode": mode} | row)
 
 
-def waits_for_every_second(one: Send) -> int:
-    return 517 * (one.send % 2)
+def calls(held: int, of: int, by_ns: int = 300 * MS, quicker: int = 0, mode: SendMode = ONEWAY) -> CaseFacts:
+    """Calls of 1 ms; some take ``by_ns`` longer, the candidate's or (``quicker``) the baseline's."""
+    sends = []
+    for n in range(of):
+        usual_ns = MS + (by_ns if n >= of - quicker else 0)
+        sends.append(pair(call(Arm.BASELINE, n, usual_ns, mode), call(Arm.CANDIDATE, n, MS + by_ns * (n < held), mode)))
+    return facts_of(sends, HeldUp)
 
 
-def waits_for_an_answer(_one: Send) -> int:
-    return 150
+@pytest.mark.parametrize("mode", [ONEWAY, ASYNC])
+@pytest.mark.parametrize(
+    ("held", "of", "by_ns", "quicker", "is_found"),
+    [
+        (20, 20, 100 * MS + 1, 0, True),
+        (20, 20, 100 * MS, 0, False),
+        (20, 200, 300 * MS, 0, True),
+        (20, 201, 300 * MS, 0, False),
+        (19, 100, 300 * MS, 0, False),
+        (20, 100, 300 * MS, 1, False),
+        (25, 100, 300 * MS, 1, True),
+        (20, 100, 100 * MS + 1, 1, False),
+        (0, 0, 0, 0, False),
+        (0, 30, 300 * MS, 30, False),
+    ],
+)
+def test_when_calls_are_held_up(held: int, of: int, by_ns: int, quicker: int, is_found: bool, mode: SendMode) -> None:
+    """
+    Calls diverge if over 100 ms longer, at least one in ten, and less likely than one in a million (2^-20, not 2^-19).
+
+    20 against one are 22 in 2^21; 25 against one are 27 in 2^26, which is 4 in ten million.
+    """
+    found = calls(held, of, by_ns, quicker, mode)
+    assert signatures(found) == ([f"attempts.call-held-up/{mode} 1"] if is_found else [])
 
 
-def waits_for_every_eighth(one: Send) -> int:
-    """A client that flushes a buffer of eight."""
-    return 300 * (one.send % 8 == 7)
+def test_example_is_the_longest_call() -> None:
+    """The example shows the longest call, with 500 ms."""
+    sends = [
+        pair(call(Arm.BASELINE, n, 2 * MS), call(Arm.CANDIDATE, n, (500 if n == 7 else 300) * MS)) for n in range(30)
+    ]
+    found = facts_of(sends, HeldUp)
+    ((one,),) = found.divergences.values()
+    assert (one.example.send, one.subject) == (7, "python:5.3.3")
+    assert one.example.observed == "30 of 30 calls took over 100 ms longer, this one 500 ms"
+    assert one.example.expected == "calls that return as soon as baseline's, this one after 2 ms"
+    assert ended(attempts.evaluate(found))[1] is ExitCode.DIVERGES
 
 
-@STORIES
-@pytest.mark.parametrize("by_ms", [waits_for_every_second, waits_for_an_answer])
-def test_calls_that_are_held_up_diverge(story: ModeStory, by_ms: Hold, new_run: NewRun) -> None:
-    """A client that holds up its calls, half of them or all, diverges."""
-    judgement = judged(new_run([story], change=held(by_ms)))
-    found = [one.signature for result in judgement.results for one in result.divergences]
-    assert (judgement.exit_code, found) == (ExitCode.DIVERGES, [f"attempts.call-held-up/{story.mode}"])
+@pytest.mark.parametrize(
+    "others",
+    [
+        {"mode": SYNC},
+        {"mode": ASYNC, "returned_ns": None},
+        {"mode": ONEWAY, "error": "RemotingConnectException"},
+    ],
+)
+@pytest.mark.parametrize("arm", Arm)
+def test_calls_that_wait_or_threw_are_not_compared(others: dict[str, Any], arm: Arm) -> None:
+    """Calls that wait for an answer, or threw in either arm, are not compared."""
+    sends = []
+    for n in range(30):
+        sides = {one: call(one, n, 400 * MS * (one is Arm.CANDIDATE), **(others if one is arm else {})) for one in Arm}
+        sends.append(pair(sides[Arm.BASELINE], sides[Arm.CANDIDATE]))
+    assert signatures(facts_of(sends, HeldUp)) == []
 
 
-def test_one_call_in_eight_takes_more_calls_to_be_sure_of(new_run: NewRun) -> None:
-    """12 held-up calls of 100 are no proof at one in a million, 25 of 200 are: 2^-25 is one in 33 million."""
-    few, many = ONEWAY_CALM, replace(ONEWAY_CALM, sends=200)
-    assert judged(new_run([few], change=held(waits_for_every_eighth), run="few")).exit_code is ExitCode.CONFORMS
-    assert judged(new_run([many], change=held(waits_for_every_eighth), run="many")).exit_code is ExitCode.DIVERGES
-
-
-@STORIES
-@pytest.mark.parametrize(("every", "by_ms"), [(1, 90), (12, 600)])
-def test_what_a_crowded_machine_does_is_no_difference(
-    story: ModeStory, every: int, by_ms: int, new_run: NewRun
-) -> None:
-    """All calls 90 ms late, or one in twelve 600 ms late, conform: a crowded machine does that."""
-    run = new_run([story], change=held(lambda one: by_ms * (one.send % every == 0)))
-    assert judged(run).exit_code is ExitCode.CONFORMS
+def test_calls_of_one_arm_alone_are_not_compared() -> None:
+    """Calls of one arm alone are not compared."""
+    alone = [pair(None, call(Arm.CANDIDATE, n, 400 * MS)) for n in range(30)]
+    assert signatures(facts_of(alone, HeldUp)) == []
 
 
 def test_a_sign_test_is_exact() -> None:

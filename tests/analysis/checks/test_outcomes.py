@@ -1,293 +1,410 @@
-"""The check ``outcomes`` finds every planted defect, and nothing that luck or a fault explains."""
+"""The observer of ``outcomes`` on manually built sends, to the nanosecond."""
 
-from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
-from rocketdiff.analysis.run_analysis import analyze
-from rocketdiff.core.answers.verdict import CheckResult, Severity, Verdict
+from rocketdiff.analysis.checks.case_facts import CaseFacts
+from rocketdiff.analysis.checks.sending.results import outcomes_evaluation
+from rocketdiff.analysis.send_view import Copy
+from rocketdiff.core.arm import Arm
 from rocketdiff.core.errors import ExitCode
-from rocketdiff.core.records.sending import Attempt, Send
-from rocketdiff.core.run_info import CaseInfo, Machine, RunInfo, SubjectInfo
-from rocketdiff.core.spark_master import WITHOUT_SPARK
-from rocketdiff.core.tables.settings import ClientSettings
-from rocketdiff.traces.run_directory import RunDirectory
-from rocketdiff.verdict.judge import judge
-from tests.analysis.planting import ASYNC, HEALTHY, PAUSED, PLAIN, Found, change_send, go_elsewhere, sends_to
-from tests.analysis.synthetic import MS, Pause, Stored, Story, Told
-from tests.analysis.synthetic_modes import ModeStory, carrying
+from rocketdiff.core.records.sending import NEVER_CALLED_BACK, UNSEEN_ROUTE, Attempt
+from rocketdiff.core.sends.plan import SendMode
+from rocketdiff.core.tables.fault import FaultKind, FaultRecord
+from rocketdiff.oracle.producer.asynchronous.habits import NO_HABITS, AsyncHabits
+from tests.analysis.builders import ENTRY, MS, S, ended, fault, made, pair, signatures, tried
+from tests.analysis.checks.builders import facts_of_outcomes
 
-NewRun = Callable[..., RunDirectory]
-Ended = tuple[ExitCode, CheckResult]
+BASELINE, CANDIDATE = Arm.BASELINE, Arm.CANDIDATE
 
-CALM = Story(name="calm", pauses=(), sends=400, settings=ClientSettings(send_msg_timeout_ms=500), checks=("loss",))
-LOST, BUSY, SLOW = "RemotingSendRequestException", "MQBrokerException", "RemotingTimeoutException"
+SLOW, LOST, REFUSED = "RemotingTimeoutException", "RemotingSendRequestException", "MQBrokerException"
 
+SYNC = replace(ENTRY, topology="master-with-slave-sync")
 
-@pytest.fixture
-def ended(new_run: NewRun) -> Callable[..., Ended]:
-    """Exit code by ``outcomes`` alone, and its first result."""
-
-    def judged(*arguments: object, **named: object) -> Ended:
-        run = new_run(*arguments, **named)
-        evidence = [one for one in analyze([run.path], master=WITHOUT_SPARK).evidence if one.check == "outcomes"]
-        subjects = [SubjectInfo(name, *name.split(":")) for name in run.manifest.subjects.values()]
-        info = RunInfo(
-            run=run.run,
-            seed=1,
-            suite="quick",
-            baseline=subjects[0],
-            candidate=subjects[1],
-            server_release="5.3.3",
-            backend="processes",
-            started_at="2026-11-22T12:00:00+00:00",
-            took_s=1.0,
-            machine=Machine("Linux", "", 2, 0, "3.11.7", "17"),
-            cases=tuple(CaseInfo(entry.number, entry.name, ("outcomes",)) for entry in run.manifest.cases),
-            reproduce="",
-            rocketdiff="0.1.0",
-        )
-        judgement = judge(evidence, info)
-        return judgement.exit_code, judgement.results[0]
-
-    return judged
+CONFUSED = AsyncHabits(loses_callbacks=False, confuses_answers=True)
 
 
-def failing(told: Told, number: int, error: str, code: int | None = None) -> None:
-    """A send fails with its only attempt and is stored nowhere."""
-
-    def fail(one: Attempt) -> Attempt:
-        return replace(one, error=error, code=code, status=None) if one.send == number else one
-
-    told.attempts = [fail(one) for one in told.attempts]
-    change_send(
-        told,
-        number,
-        lambda one: replace(one, error=error, code=code, status=None, broker=None, queue_id=None, queue_offset=None),
-    )
-    told.stored = [one for one in told.stored if one.send != number]
+def code_of(facts: CaseFacts) -> ExitCode:
+    return ended(outcomes_evaluation.evaluate(facts))[1]
 
 
-def every(period: int, error: str, code: int | None = None, first: int = 0) -> Callable[[Told], None]:
-    def change(told: Told) -> None:
-        for send in [one.send for one in told.sends if one.send % period == first]:
-            failing(told, send, error, code)
-
-    return change
-
-
-def names(result: CheckResult) -> set[str]:
-    return {one.signature for one in result.divergences}
-
-
-def all_but_one(told: Told) -> None:
-    for number in range(1, len(told.sends)):
-        failing(told, number, LOST)
+def slow(send: int, at_ns: int, arm: Arm = CANDIDATE, **named: Any) -> Any:
+    """One arm's send timed out, the other's did not."""
+    sides = {one: made(one, send, tried(at_ns, at_ns + MS, SLOW if one is arm else None), **named) for one in Arm}
+    return pair(sides[BASELINE], sides[CANDIDATE])
 
 
 @pytest.mark.parametrize(
-    "change", [all_but_one, every(2, LOST), every(50, LOST), every(200, "RemotingConnectException")]
+    ("due_ns", "moments"),
+    [
+        ([0], 1),
+        ([0, 50 * MS - 1], 1),
+        ([0, 50 * MS], 2),
+        ([50 * MS, 0], 2),
+        ([n * 40 * MS for n in range(13)] + [500 * MS - 1], 1),
+        ([n * 40 * MS for n in range(13)] + [500 * MS], 2),
+        ([n * 40 * MS for n in range(26)], 2),
+        ([0, 60 * MS, 100 * MS, 149 * MS], 2),
+    ],
 )
-def test_sends_that_lose_their_connection_in_calm_diverge(ended: Callable[..., Ended], change: object) -> None:
-    """Lost connections in calm diverge, whether in all but one of 400 sends or in two: healthy brokers close none."""
-    exit_code, result = ended([CALM], change=change)
-    assert (exit_code, result.verdict) == (ExitCode.DIVERGES, Verdict.DIVERGES)
-    assert any(one.startswith("outcomes.failed-without-cause/Remoting") for one in names(result))
+@pytest.mark.parametrize("arm", Arm)
+def test_how_many_moments_of_calm_failures_make_up(due_ns: list[int], moments: int, arm: Arm) -> None:
+    """
+    Failures under 50 ms apart are one moment of at most 500 ms.
+
+    26 of them, 40 ms apart, last 1.0 s: two moments, from 0 and from 520 ms.
+    """
+    found = facts_of_outcomes(*(slow(n, at, arm) for n, at in enumerate(due_ns)))
+    assert found.n("outcomes.more", "failed", arm=arm, phase="calm") == moments
+    assert found.n("outcomes.more") == moments
+    assert found.n("outcomes", "failed", arm=arm, phase="calm") == len(due_ns)
+    assert found.n("outcomes", "sends", phase="calm") == 2 * len(due_ns)
 
 
-@pytest.mark.parametrize("code", [14, 16, 17])
-def test_an_answer_that_no_broker_in_calm_gives_diverges(ended: Callable[..., Ended], code: int) -> None:
-    """One SERVICE_NOT_AVAILABLE, NO_PERMISSION or TOPIC_NOT_EXIST without a fault diverges."""
-    exit_code, result = ended([CALM], change=every(400, BUSY, code))
-    assert exit_code is ExitCode.DIVERGES
-    assert names(result) == {f"outcomes.failed-without-cause/{BUSY}/code={code}"}
+def test_failures_of_both_arms_at_once_are_no_moment() -> None:
+    """A send that failed in both arms is counted, but neither arm has more."""
+    at_ns = 0
+    sides = [made(arm, 0, tried(at_ns, at_ns + MS, SLOW)) for arm in Arm]
+    found = facts_of_outcomes(pair(*sides))
+    assert (found.n("outcomes", "failed"), found.n("outcomes.more")) == (2, 0)
 
 
-def lose_answers(told: Told) -> None:
-    """Discard one answer in twenty; send the message again elsewhere."""
-    for number in range(9, len(told.sends), 20):
-        place = next(n for n, one in enumerate(told.attempts) if one.send == number)
-        if told.attempts[place].broker == PAUSED:
-            go_elsewhere(told, number)
-            told.stored[-1] = replace(told.stored[-1], queue_offset=9_000 + number)
-            told.attempts[place] = replace(told.attempts[place], error=LOST, status=None)
+def test_eleven_moments_diverge_and_ten_do_not() -> None:
+    """Eleven moments of 100 sends diverge; ten to none have a probability of 0.2 %."""
+    for count, code in ((10, ExitCode.CONFORMS), (11, ExitCode.DIVERGES)):
+        sends = [slow(n, n * 60 * MS) if n < count else both_ok(n, n * 60 * MS) for n in range(100)]
+        assert code_of(facts_of_outcomes(*sends)) is code
 
 
-def test_answers_thrown_away_diverge(ended: Callable[..., Ended]) -> None:
-    """A discarded answer is reported as a lost connection, which has no cause."""
-    exit_code, result = ended([replace(CALM, sends=400)], change=lose_answers)
-    assert exit_code is ExitCode.DIVERGES
-    assert f"outcomes.failed-without-cause/{LOST}" in names(result)
+def both_ok(send: int, at_ns: int) -> Any:
+    return pair(*(made(arm, send, tried(at_ns, at_ns + MS)) for arm in Arm))
 
 
-@pytest.mark.parametrize(("error", "code"), [(BUSY, 2), (BUSY, 1), (SLOW, None)])
-def test_what_a_machine_may_do_diverges_by_its_number(
-    ended: Callable[..., Ended], error: str, code: int | None
-) -> None:
-    """20 separate busy or slow sends of 400 in calm diverge if the baseline has none."""
-    exit_code, result = ended([CALM], change=every(20, error, code))
-    assert exit_code is ExitCode.DIVERGES
-    assert "outcomes.more-often/failed/calm" in names(result)
+def copies(number: int) -> list[Copy]:
+    return [Copy("broker-b", 0, n, 0, True) for n in range(number)]
 
 
-@pytest.mark.parametrize("period", [1, 2, 3])
-def test_what_a_machine_may_do_to_a_few_diverges_where_it_befalls_most(
-    ended: Callable[..., Ended], period: int
-) -> None:
-    """All, half or a third of 100 sends busy, in four moments of two seconds, diverge if the baseline has none."""
-    exit_code, result = ended([replace(CALM, sends=100)], change=every(period, BUSY, 2))
-    assert exit_code is ExitCode.DIVERGES
-    assert "outcomes.more-often/failed/most-of-calm" in names(result)
+@pytest.mark.parametrize(
+    ("attempts", "row", "what"),
+    [
+        ([tried(0, MS, SLOW)], {}, ["failed"]),
+        ([tried(0, MS, SLOW)], {"error": NEVER_CALLED_BACK}, []),
+        ([tried(0, MS)], {"copies": copies(2)}, ["stored-twice"]),
+        ([tried(0, MS)], {"copies": copies(1)}, []),
+        ([tried(0, MS)], {"copies": None}, []),
+        ([tried(0, MS, status="FLUSH_DISK_TIMEOUT")], {}, ["stored-with-a-reserve"]),
+        ([tried(0, MS, SLOW), tried(MS, 2 * MS, attempt=1)], {}, ["failed-at-first"]),
+        ([tried(0, MS, SLOW), tried(MS, 2 * MS, SLOW, attempt=1)], {"copies": copies(2)}, ["failed", "stored-twice"]),
+        ([tried(0, MS, status="FLUSH_DISK_TIMEOUT")], {"error": "MQClientException"}, ["failed"]),
+    ],
+)
+def test_ends_of_a_send_are_counted(attempts: list[Attempt], row: dict[str, Any], what: list[str]) -> None:
+    """A send may fail, fail at first, be stored twice, or with a status other than SEND_OK; also two of these."""
+    found = facts_of_outcomes(pair(made(BASELINE, 0, tried(0, MS)), made(CANDIDATE, 0, *attempts, **row)))
+    assert [key for key in found.keys("outcomes", "candidate") if key != "sends"] == what
+    assert found.keys("outcomes.more", "candidate") == tuple(what)
+    assert found.keys("outcomes", "baseline") == ("sends",)
 
 
-@pytest.mark.parametrize(("error", "code"), [(BUSY, 2), (SLOW, None)])
-def test_what_a_machine_may_do_alarms_nobody_a_few_times(
-    ended: Callable[..., Ended], error: str, code: int | None
-) -> None:
-    """Five single failures of 400 conform (p = 0.06); twenty at once are one moment."""
-    assert ended([CALM], change=every(80, error, code))[1].verdict is Verdict.CONFORMS
-
-    def at_once(told: Told) -> None:
-        for number in range(100, 120):
-            failing(told, number, error, code)
-
-    assert ended([CALM], change=at_once, run="run-2")[1].verdict is Verdict.CONFORMS
+def test_a_send_of_one_arm_alone_is_not_compared() -> None:
+    """A send of one arm alone is not compared."""
+    gone = replace(made(BASELINE, 0, tried(0, MS)))
+    assert facts_of_outcomes(pair(None, made(CANDIDATE, 0, tried(0, MS, SLOW)))).n("outcomes") == 0
+    assert facts_of_outcomes(pair(gone, None)).n("outcomes") == 0
 
 
-def test_a_few_in_each_of_many_cases_are_many(ended: Callable[..., Ended]) -> None:
-    """Two failures in each of eight cases are sixteen moments, which diverge."""
-    stories = [replace(CALM, name=f"calm-{number}", sends=100) for number in range(8)]
-    assert ended(stories, change=every(50, BUSY, 2))[0] is ExitCode.DIVERGES
+PAUSE, AGAIN = fault(10 * S, 12 * S), fault(100 * S, 102 * S, episode=2)
 
 
-def test_a_baseline_that_fails_where_the_candidate_does_not_differs_too(ended: Callable[..., Ended]) -> None:
-    """A baseline that fails alone diverges too; here its failures have no cause either."""
-    exit_code, result = ended([CALM], change_baseline=every(20, LOST))
-    assert exit_code is ExitCode.DIVERGES
-    assert names(result) == {f"rules/outcomes.failed-without-cause/{LOST}", "outcomes.less-often/failed/calm"}
-
-
-def test_a_calm_that_was_none_for_the_baseline_shows_nothing(ended: Callable[..., Ended]) -> None:
-    """SYSTEM_BUSY for one baseline send in twenty is INVALID and never passes; three of 400 are luck."""
-    crowded = every(20, BUSY, 2)
-    exit_code, result = ended([CALM], change=every(20, BUSY, 2, first=7), change_baseline=crowded)
-    assert (exit_code, result.verdict) == (ExitCode.INCONCLUSIVE, Verdict.INVALID)
-    assert "the machine failed 20 of 400 sends of java:5.3.3" in result.reason
-    assert ended([CALM], change_baseline=every(150, BUSY, 2), run="run-2")[1].verdict is Verdict.CONFORMS
-
-
-def test_timeouts_that_only_a_fast_machine_keeps_are_not_compared(ended: Callable[..., Ended]) -> None:
-    """Timeouts of 50 ms are not compared; a connection lost without a cause still diverges."""
-    hasty = replace(CALM, settings=ClientSettings(send_msg_timeout_ms=50))
-    assert ended([hasty], change=every(20, SLOW))[1].verdict is Verdict.CONFORMS
-    assert ended([hasty], change=every(20, LOST), run="run-2")[0] is ExitCode.DIVERGES
-
-
-def test_a_message_that_is_refused_for_its_own_sake_is_refused_to_both(ended: Callable[..., Ended]) -> None:
-    """MESSAGE_ILLEGAL for the same send of both arms is the message's fault; for one arm alone it diverges."""
-    refused = every(100, BUSY, 13)
-    assert ended([CALM], change=refused, change_baseline=refused)[1].verdict is Verdict.CONFORMS
-    assert ended([CALM], change=refused, run="run-2")[1].verdict is Verdict.DIVERGES
-
-
-def test_a_send_that_fails_without_having_tried_diverges(ended: Callable[..., Ended]) -> None:
-    """A send with a route must not fail without an attempt."""
-
-    def never_try(told: Told) -> None:
-        failing(told, 50, "MQClientException")
-        told.attempts = [one for one in told.attempts if one.send != 50]
-
-    exit_code, result = ended([CALM], change=never_try)
-    assert exit_code is ExitCode.DIVERGES
-    assert names(result) == {"outcomes.failed-without-cause/MQClientException"}
-
-
-def say_ok(told: Told, send: Send, after_ms: int = 200) -> None:
-    """Report a send's first attempt, at a stopped broker, as answered."""
-    place, one = next((n, each) for n, each in enumerate(told.attempts) if each.send == send.send)
-    end_ns = one.start_ns + after_ms * MS
-    told.attempts = [each for each in told.attempts if each.send != send.send]
-    told.attempts.insert(place, replace(one, end_ns=end_ns, error=None, status="SEND_OK"))
-    copy = next(each for each in told.stored if (each.send, each.broker) == (send.send, one.broker))
-    told.stored = [each for each in told.stored if each.send != send.send] + [copy]
-    answered = replace(send, end_ns=end_ns + 20_000, error=None, code=None, status="SEND_OK")
-    placed = replace(answered, broker=one.broker, queue_id=one.queue_id, queue_offset=copy.queue_offset)
-    change_send(told, send.send, lambda _: placed)
-
-
-def test_an_acknowledgement_by_a_stopped_broker_diverges(ended: Callable[..., Ended]) -> None:
-    """SEND_OK 200 ms after a request to a broker that was stopped before and resumed much later diverges."""
-
-    def lie(told: Told) -> None:
-        number = sends_to(told, PAUSED, PLAIN)[0]
-        say_ok(told, next(one for one in told.sends if one.send == number))
-
-    exit_code, result = ended([PLAIN], change=lie)
-    assert exit_code is ExitCode.DIVERGES
-    assert "outcomes.acknowledged-by-a-stopped-broker" in names(result)
-
-
-def keep_to_the_failed_broker(told: Told) -> None:
-    """An asynchronous client whose every retry goes to the broker that failed."""
-    told.attempts = [replace(one, broker=PAUSED) if one.attempt else one for one in told.attempts]
-    retried = {one.send for one in told.attempts if one.attempt}
-    told.stored = [
-        replace(one, broker=PAUSED, queue_offset=20_000 + place)
-        if one.send in retried and one.broker == HEALTHY
-        else one
-        for place, one in enumerate(told.stored)
+def test_in_a_spell_the_whole_spell_is_compared() -> None:
+    """A fault period counts for the arm that failed more often in it, and for neither if both failed equally often."""
+    third = fault(200 * S, 202 * S, episode=3)
+    sends = [
+        slow(0, 11 * S),
+        slow(1, 11 * S + S),
+        slow(2, 11 * S, BASELINE),
+        slow(3, 101 * S, BASELINE),
+        slow(4, 201 * S),
+        slow(5, 201 * S, BASELINE),
     ]
-    for number in retried:
-        change_send(told, number, lambda one: replace(one, broker=PAUSED, queue_offset=None))
+    found = facts_of_outcomes(*sends, faults=[PAUSE, AGAIN, third])
+    more = {arm: found.n("outcomes.more", "failed", arm=arm, phase="faults") for arm in Arm}
+    assert more == {BASELINE: 1, CANDIDATE: 1}
+    assert found.n("outcomes.more", phase="calm") == 0
+    assert found.n("outcomes", "sends", phase="faults") == 12
 
 
-def test_an_asynchronous_client_without_failover_diverges(found: Found) -> None:
-    """In 4.6.1 a retry after a timeout must leave the broker that failed."""
-    evidence = found(ASYNC, keep_to_the_failed_broker, "4.6.1")["queue-choice"]
-    assert "retry.returned-to-failed-broker/retry" in {one.signature for one in evidence.divergences}
-    assert evidence.severity is Severity.MUST
+def test_the_spell_of_either_arm_is_the_spell_of_both() -> None:
+    """A send that meets the fault period in one arm belongs to it in both."""
+    early, late = tried(9 * S, 9 * S + MS, SLOW), tried(9 * S, 10 * S + MS)
+    found = facts_of_outcomes(pair(made(BASELINE, 0, late), made(CANDIDATE, 0, early)), faults=[PAUSE])
+    assert (found.n("outcomes.more", phase="faults"), found.n("outcomes.more", phase="calm")) == (1, 0)
 
 
-MANY_PAUSES = replace(
-    PLAIN,
-    name="many",
-    settings=ClientSettings(send_msg_timeout_ms=500),
-    pauses=tuple(Pause(PAUSED, 1_000 + 9_000 * number, 1_200) for number in range(12)),
-    sends=5_600,
-    every_ms=20,
+MET = "failed/after-a-failed-attempt/pause"
+
+
+@pytest.mark.parametrize(
+    ("attempts", "faults", "row", "counted"),
+    [
+        ([tried(11 * S, 11 * S + MS, SLOW)], [PAUSE], {}, {MET: (1, 1)}),
+        ([tried(11 * S, 12 * S, SLOW), tried(13 * S, 14 * S, attempt=1)], [PAUSE], {}, {MET: (1, 0)}),
+        ([tried(11 * S, 11 * S + MS)], [PAUSE], {}, {}),
+        ([tried(9 * S, 9 * S + MS, SLOW)], [PAUSE], {}, {}),
+        ([tried(11 * S, 12 * S, SLOW)], [PAUSE, fault(10 * S, 12 * S, node="broker-a")], {}, {}),
+        (
+            [tried(11 * S, 12 * S, SLOW)],
+            [PAUSE, fault(10 * S, 12 * S, FaultKind.PAUSE_NAME_SERVER, "namesrv-1")],
+            {},
+            {MET: (1, 1)},
+        ),
+        (
+            [tried(11 * S, 11 * S + MS, status="FLUSH_DISK_TIMEOUT")],
+            [fault(10 * S, 12 * S, FaultKind.FLUSH_TIMEOUT)],
+            {},
+            {"reserved/while-a-broker-waits/flush-timeout": (1, 1)},
+        ),
+        (
+            [tried(11 * S, 11 * S + MS)],
+            [fault(10 * S, 12 * S, FaultKind.KILL_SLAVE, "broker-b-slave-1")],
+            {},
+            {"reserved/while-a-broker-waits/kill-slave": (1, 0)},
+        ),
+        ([tried(11 * S, 11 * S + MS, LOST)], [fault(10 * S, 12 * S, FaultKind.FLUSH_TIMEOUT)], {}, None),
+    ],
 )
+def test_situations_and_how_they_ended(
+    attempts: list[Attempt],
+    faults: list[FaultRecord],
+    row: dict[str, Any],
+    counted: dict[str, tuple[int, int]] | None,
+) -> None:
+    """
+    A situation is a first attempt that failed at the only faulty broker, or met one that waited for its slave or disk.
+
+    With two faulty brokers a client may have had no other broker.
+    """
+    found = facts_of_outcomes(pair(None, made(CANDIDATE, 0, *attempts, faults=faults, **row)), faults=faults)
+    seen = {
+        name: (found.n("outcomes.met", name, phase="faults"), found.n("outcomes.ended", name, phase="faults"))
+        for name in found.keys("outcomes.met", "candidate")
+        if name.startswith("reserved") or counted is not None
+    }
+    assert seen == (counted or {})
 
 
-def test_faults_that_cost_one_client_more_diverge_over_spells(ended: Callable[..., Ended]) -> None:
-    """Twelve pauses, each with twenty timeouts more for the candidate alone, diverge."""
-
-    def fail_more(told: Told) -> None:
-        first = {one.send: one for one in told.attempts if one.attempt == 0}
-        for pause in MANY_PAUSES.pauses:
-            from_send = (pause.at_ms + pause.for_ms) // 20
-            for number in range(from_send, from_send + 40):
-                if number in first and first[number].broker == PAUSED:
-                    failing(told, number, SLOW)
-
-    exit_code, result = ended([MANY_PAUSES], change=fail_more)
-    assert exit_code is ExitCode.DIVERGES
-    assert "outcomes.more-often/failed/faults" in names(result)
+def test_how_many_sends_in_calm_the_machine_failed() -> None:
+    """Of the baseline's three sends in calm one timed out; a fourth send is in a fault period and not counted."""
+    sends = [slow(0, 0, BASELINE), both_ok(1, MS), both_ok(2, 2 * MS), slow(3, 11 * S, BASELINE)]
+    found = facts_of_outcomes(*sends, faults=[PAUSE])
+    reported = {key: found.n("outcomes.crowded", key, arm="baseline", phase="calm") for key in ("failed", "not failed")}
+    assert reported == {"failed": 1, "not failed": 2}
+    assert found.n("outcomes.crowded") == 6
 
 
-@pytest.mark.parametrize("release", ["4.2.0", "4.6.1", "5.1.4", "5.3.3"])
-@pytest.mark.parametrize("story", [CALM, PLAIN, ASYNC, replace(CALM, threads=4), Story()], ids=lambda one: one.name)
-def test_faithful_clients_do_not_differ(ended: Callable[..., Ended], release: str, story: ModeStory) -> None:
-    """Faithful clients conform in calm and beside a pause, with and without fault latency."""
-    _, result = ended([story], baseline=f"java:{release}", candidate=f"python:{release}")
-    assert result.verdict is Verdict.CONFORMS, result
+@pytest.mark.parametrize(
+    ("mode", "habits", "counted"),
+    [(SendMode.ASYNC, NO_HABITS, 1), (SendMode.ASYNC, CONFUSED, 0), (SendMode.SYNC, CONFUSED, 1)],
+)
+def test_sends_that_may_get_anothers_answer_are_not_held_up(mode: SendMode, habits: AsyncHabits, counted: int) -> None:
+    """A send 300 ms slower than the other arm's is held up, unless its answer may be another message's."""
+    sides = {
+        arm: made(arm, 0, tried(11 * S, 11 * S + took_ns, broker="broker-a"), mode=mode)
+        for arm, took_ns in ((BASELINE, MS), (CANDIDATE, 301 * MS))
+    }
+    found = facts_of_outcomes(pair(sides[BASELINE], sides[CANDIDATE]), faults=[PAUSE], habits=habits)
+    assert found.n("outcomes.more", "held-up", arm=CANDIDATE, phase="faults") == counted
 
 
-def stored_again(told: Told) -> None:
-    for number in range(0, len(told.sends), 20):
-        told.stored.append(carrying(Stored(HEALTHY, 0, 9_000 + number, number), ""))
+SETTLED = 50 * MS
+
+STOPPED = ["outcomes.acknowledged-by-a-stopped-broker 1"]
 
 
-def test_messages_stored_twice_diverge_by_their_number(ended: Callable[..., Ended]) -> None:
-    """Twenty of 400 messages stored twice diverge if the baseline has none."""
-    assert "outcomes.more-often/stored-twice/calm" in names(ended([CALM], change=stored_again)[1])
+@pytest.mark.parametrize("kind", [FaultKind.PAUSE, FaultKind.KILL])
+@pytest.mark.parametrize(
+    ("start_ns", "end_ns", "found"),
+    [
+        (10 * S + SETTLED, 12 * S, STOPPED),
+        (10 * S + SETTLED - 1, 12 * S, []),
+        (10 * S + SETTLED, 12 * S + 1, []),
+        (9 * S, 11 * S, []),
+    ],
+)
+def test_a_stopped_broker_acknowledges_nothing(start_ns: int, end_ns: int, found: list[str], kind: FaultKind) -> None:
+    """A broker cannot acknowledge from 50 ms after its stop until it resumes."""
+    stopped = fault(10 * S, 12 * S, kind)
+    ours = facts_of_outcomes(pair(None, made(CANDIDATE, 0, tried(start_ns, end_ns))), faults=[stopped])
+    assert signatures(ours) == found
+    if found:
+        assert code_of(ours) is ExitCode.DIVERGES
+        theirs = facts_of_outcomes(pair(made(BASELINE, 0, tried(start_ns, end_ns)), None), faults=[stopped])
+        assert signatures(theirs) == [f"rules/{one}" for one in found]
+
+
+@pytest.mark.parametrize(
+    ("stopped", "attempt", "row", "found"),
+    [
+        (fault(10 * S, None, FaultKind.KILL), tried(90 * S, 91 * S), {}, STOPPED),
+        (fault(10 * S, None, FaultKind.KILL), tried(90 * S, 91 * S), {"copies": copies(1)}, []),
+        (fault(10 * S, None), tried(90 * S, 91 * S), {"copies": copies(1)}, STOPPED),
+        (replace(PAUSE, proven_ns=None), tried(11 * S, 11 * S + MS), {}, []),
+        (fault(10 * S, 12 * S, node="broker-a"), tried(11 * S, 11 * S + MS), {}, []),
+        (fault(10 * S, 12 * S, FaultKind.WIRE_SWALLOW), tried(11 * S, 11 * S + MS), {}, []),
+        (PAUSE, tried(11 * S, 11 * S + MS, SLOW), {}, []),
+        (PAUSE, tried(11 * S, 11 * S + MS, status=None), {}, []),
+        (PAUSE, tried(11 * S, 11 * S + MS), {"mode": SendMode.ONEWAY}, []),
+        (PAUSE, tried(11 * S, 11 * S + MS), {"mode": SendMode.ASYNC}, STOPPED),
+        (PAUSE, tried(11 * S, 11 * S + MS, status="SLAVE_NOT_AVAILABLE"), {}, None),
+    ],
+)
+def test_answers_that_a_stopped_broker_may_have_given(
+    stopped: FaultRecord, attempt: Attempt, row: dict[str, Any], found: list[str] | None
+) -> None:
+    """Only answers under a proven stop count; a killed broker that holds the message was restarted by someone."""
+    seen = signatures(facts_of_outcomes(pair(None, made(CANDIDATE, 0, attempt, **row)), faults=[stopped]))
+    assert seen == (STOPPED if found is None else found)
+
+
+def test_every_attempt_is_examined_and_a_send_reported_once() -> None:
+    """All attempts are examined; a send is noted once, here for the second of three."""
+    attempts = [
+        tried(11 * S, 11 * S + MS, broker="broker-a"),
+        tried(11 * S + MS, 11 * S + 2 * MS, attempt=1),
+        tried(11 * S + 2 * MS, 11 * S + 203 * MS, attempt=2),
+    ]
+    found = facts_of_outcomes(pair(None, made(CANDIDATE, 0, *attempts)), faults=[PAUSE])
+    ((one,),) = found.divergences.values()
+    assert (one.count, one.example.attempt) == (1, 1)
+    assert one.example.observed == "attempt 1 ended with SEND_OK after 1 ms"
+    assert "broker-b, which was paused from before" in one.example.expected
+    killed = facts_of_outcomes(pair(None, made(CANDIDATE, 0, *attempts)), faults=[replace(PAUSE, kind=FaultKind.KILL)])
+    ((one,),) = killed.divergences.values()
+    assert "broker-b, which was killed from before" in one.example.expected
+
+
+@pytest.mark.parametrize(("habits", "found"), [(AsyncHabits(False), STOPPED), (CONFUSED, [])])
+def test_a_confused_answer_may_be_anothers(habits: AsyncHabits, found: list[str]) -> None:
+    """Near a fault an asynchronous acknowledgement may be another message's in some releases."""
+    send = pair(None, made(CANDIDATE, 0, tried(11 * S, 11 * S + MS), mode=SendMode.ASYNC))
+    assert signatures(facts_of_outcomes(send, faults=[PAUSE], habits=habits)) == found
+    slave = fault(10 * S, 12 * S, FaultKind.PAUSE_SLAVE, "broker-b-slave-1")
+    ours = facts_of_outcomes(send, faults=[slave], entry=SYNC, habits=habits)
+    assert signatures(ours) == [one.replace("by-a-stopped-broker", "without-its-slave") for one in found]
+
+
+WITHOUT_SLAVE = ["outcomes.acknowledged-without-its-slave 1"]
+
+
+@pytest.mark.parametrize("kind", [FaultKind.PAUSE_SLAVE, FaultKind.KILL_SLAVE])
+@pytest.mark.parametrize(
+    ("attempt", "topology", "found"),
+    [
+        (tried(10 * S, 12 * S), "master-with-slave-sync", WITHOUT_SLAVE),
+        (tried(10 * S - 1, 11 * S), "master-with-slave-sync", []),
+        (tried(11 * S, 12 * S + 1), "master-with-slave-sync", []),
+        (tried(10 * S, 12 * S), "master-with-slave-async", []),
+        (tried(10 * S, 12 * S), "two-masters-sync-flush", []),
+        (tried(10 * S, 12 * S, broker="broker-a"), "master-with-slave-sync", []),
+        (tried(10 * S, 12 * S, status="FLUSH_SLAVE_TIMEOUT"), "master-with-slave-sync", []),
+        (tried(10 * S, 12 * S, LOST), "master-with-slave-sync", None),
+    ],
+)
+def test_a_broker_waiting_for_its_slave_cannot_answer_send_ok(
+    attempt: Attempt, topology: str, found: list[str] | None, kind: FaultKind
+) -> None:
+    """A broker that waits for its slave cannot answer SEND_OK while the slave's fault is proven."""
+    slave = fault(10 * S, 12 * S, kind, "broker-b-slave-1")
+    seen = facts_of_outcomes(
+        pair(None, made(CANDIDATE, 0, attempt)), faults=[slave], entry=replace(ENTRY, topology=topology)
+    )
+    slaveless = [one for one in signatures(seen) if "slave" in one]
+    assert slaveless == (found or [])
+    if found:
+        assert code_of(seen) is ExitCode.DIVERGES
+
+
+@pytest.mark.parametrize(
+    ("row", "attempts", "signature"),
+    [
+        ({}, [tried(0, MS, LOST)], f"{LOST} 1"),
+        ({}, [tried(0, MS, REFUSED, code=17)], f"{REFUSED}/code=17 1"),
+        ({}, [tried(0, MS, status="FLUSH_SLAVE_TIMEOUT")], "FLUSH_SLAVE_TIMEOUT 1"),
+        ({}, [tried(0, MS, SLOW), tried(MS, 2 * MS, LOST, attempt=1)], f"{LOST} 1"),
+        ({}, [tried(0, MS, LOST), tried(MS, 2 * MS, REFUSED, attempt=1, code=17)], f"{LOST} 1"),
+        ({"route": UNSEEN_ROUTE}, [tried(0, MS, LOST)], None),
+        ({"error": NEVER_CALLED_BACK}, [tried(0, MS, LOST)], None),
+        ({"error": "MQClientException"}, [], "MQClientException 1"),
+        ({"error": SLOW}, [], None),
+        ({}, [], None),
+        ({}, [tried(0, MS, SLOW)], None),
+        ({}, [tried(0, MS)], None),
+        ({"mode": SendMode.ASYNC}, [tried(0, MS, "MQClientException")], None),
+        ({}, [tried(0, MS, "MQClientException")], "MQClientException 1"),
+        (
+            {"mode": SendMode.ASYNC, "error": REFUSED, "code": 14},
+            [tried(0, MS, "MQClientException")],
+            f"{REFUSED}/code=14 1",
+        ),
+        ({"error": REFUSED, "code": 14}, [tried(0, MS, SLOW)], None),
+        (
+            {"mode": SendMode.ASYNC, "error": REFUSED, "code": 14},
+            [tried(0, MS, SLOW), tried(MS, 2 * MS, SLOW, attempt=1)],
+            f"{REFUSED}/code=14 1",
+        ),
+    ],
+)
+def test_failures_without_a_cause(row: dict[str, Any], attempts: list[Attempt], signature: str | None) -> None:
+    """
+    In calm every failure needs a cause, except a timeout or an asynchronous attempt's hidden end; it is noted once per send.
+    """
+    found = facts_of_outcomes(pair(None, made(CANDIDATE, 0, *attempts, **row)))
+    wanted = [] if signature is None else [f"outcomes.failed-without-cause/{signature}"]
+    assert signatures(found) == wanted
+    theirs = facts_of_outcomes(pair(made(BASELINE, 0, *attempts, **row), None))
+    assert signatures(theirs) == [f"rules/{one}" for one in wanted]
+
+
+@pytest.mark.parametrize(
+    ("other", "is_told"),
+    [
+        ([tried(0, MS, LOST)], False),
+        ([tried(0, MS, SLOW), tried(MS, 2 * MS, LOST, attempt=1)], False),
+        ([tried(0, MS, SLOW)], True),
+        ([tried(0, MS)], True),
+    ],
+)
+def test_a_failure_of_both_arms_is_the_messages(other: list[Attempt], is_told: bool) -> None:
+    """A failure that the other arm has too, in any attempt, is the message's."""
+    found = facts_of_outcomes(pair(made(BASELINE, 0, *other), made(CANDIDATE, 0, tried(0, MS, LOST))))
+    assert [one for one in signatures(found) if not one.startswith("rules/")] == (
+        [f"outcomes.failed-without-cause/{LOST} 1"] if is_told else []
+    )
+
+
+@pytest.mark.parametrize(
+    ("attempts", "error", "is_told"),
+    [
+        ((), "MQClientException", False),
+        ((), "IllegalStateException", True),
+        ((tried(0, MS, SLOW),), "MQClientException", True),
+    ],
+)
+def test_a_send_that_neither_tried_is_the_message(attempts: tuple[Attempt, ...], error: str, is_told: bool) -> None:
+    """A send that both clients refused alike, without an attempt, is not noted."""
+    found = facts_of_outcomes(
+        pair(made(BASELINE, 0, *attempts, error=error), made(CANDIDATE, 0, error="MQClientException"))
+    )
+    reported = [one for one in signatures(found) if not one.startswith("rules/")]
+    assert reported == (["outcomes.failed-without-cause/MQClientException 1"] if is_told else [])
+
+
+def test_example_names_attempt_broker_and_end() -> None:
+    """The example names the attempt, its broker and its end, or that there was none."""
+    attempts = tried(0, MS, SLOW), tried(MS, 2 * MS, LOST, attempt=1, broker="broker-a")
+    ((one,),) = facts_of_outcomes(pair(None, made(CANDIDATE, 0, *attempts))).divergences.values()
+    assert (one.example.attempt, one.example.observed) == (1, f"attempt 1 at broker-a, and {LOST}")
+    ((one,),) = facts_of_outcomes(pair(None, made(CANDIDATE, 0, error="MQClientException"))).divergences.values()
+    assert (one.example.attempt, one.example.observed) == (None, "no attempt, and MQClientException")

@@ -1,70 +1,62 @@
-"""The first publish list of each arm must be complete and in order."""
+"""The first publish list of each arm, manually built."""
 
-from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
 
-from rocketdiff.core.answers.evidence import Evidence
-from rocketdiff.traces.run_directory import RunDirectory
-from tests.analysis.synthetic import Story, Told
-
-NewRun = Callable[..., RunDirectory]
-EvidenceOf = Callable[[RunDirectory], dict[tuple[str, str], Evidence]]
-
-CALM = Story(name="calm", pauses=(), sends=40)
+from rocketdiff.analysis.case_trace import CaseTrace
+from rocketdiff.analysis.checks.sending.by_rules.publish_lists import compare_publish_lists
+from rocketdiff.analysis.fact_collector import FactCollector
+from rocketdiff.analysis.facts import DifferenceFact
+from tests.analysis.builders import ENTRY
+from tests.analysis.checks.builders import ALL_QUEUES, PublishList, trace_of_lists
 
 
-def reverse(told: Told) -> None:
-    told.routes = [replace(route, queues=tuple(reversed(route.queues))) for route in told.routes]
+def differing(known: CaseTrace) -> list[tuple[str, str]]:
+    """Arm and signature of wrong lists."""
+    collector = FactCollector("run", 1, 77)
+    compare_publish_lists(known, collector)
+    facts = [fact.fact for fact in collector.facts()]
+    assert all(
+        isinstance(fact, DifferenceFact) and (fact.at_ns, fact.check, fact.send) == (77, "queue-choice", -1)
+        for fact in facts
+    )
+    return [(fact.arm, fact.signature) for fact in facts if isinstance(fact, DifferenceFact)]
 
 
-def lists(evidence: Evidence) -> list[tuple[str, str, int]]:
-    """Subject, signature and count."""
-    found = [one for one in evidence.divergences if one.signature.endswith("queue.other-publish-list")]
-    return [(one.subject, one.signature, one.count) for one in found]
+OTHER, RULES = "queue.other-publish-list", "rules/queue.other-publish-list"
+
+BACKWARDS = ALL_QUEUES[::-1]
+
+UNNAMED = replace(ENTRY, brokers=())
 
 
-def without_brokers(run: RunDirectory) -> RunDirectory:
-    run.change(1, lambda entry: replace(entry, brokers=()))
-    return RunDirectory.open(run.path)
+@pytest.mark.parametrize(
+    ("baseline", "candidate", "named", "unnamed"),
+    [
+        ({1: ALL_QUEUES}, {1: ALL_QUEUES}, [], []),
+        ({1: ALL_QUEUES}, {1: BACKWARDS}, [("candidate", OTHER)], [("candidate", OTHER)]),
+        ({1: BACKWARDS}, {1: ALL_QUEUES}, [("baseline", RULES)], [("candidate", OTHER)]),
+        ({1: BACKWARDS}, {1: BACKWARDS}, [("baseline", RULES), ("candidate", OTHER)], []),
+        ({1: ALL_QUEUES}, {3: BACKWARDS, 2: ALL_QUEUES}, [], []),
+        ({1: ALL_QUEUES}, {2: ALL_QUEUES[:7]}, [("candidate", OTHER)], [("candidate", OTHER)]),
+        ({1: ALL_QUEUES}, {2: ()}, [("candidate", OTHER)], [("candidate", OTHER)]),
+        ({1: ALL_QUEUES}, None, [], []),
+        (None, {1: BACKWARDS}, [("candidate", OTHER)], []),
+    ],
+)
+def test_first_lists_are_held_against_all_queues_or_the_baselines(
+    baseline: dict[int, PublishList] | None,
+    candidate: dict[int, PublishList] | None,
+    named: list[tuple[str, str]],
+    unnamed: list[tuple[str, str]],
+) -> None:
+    """First lists are compared with ``run.json``, or with the baseline's if it names no brokers."""
+    assert differing(trace_of_lists(baseline, candidate)) == named
+    assert differing(trace_of_lists(baseline, candidate, entry=UNNAMED)) == unnamed
 
 
-@pytest.mark.parametrize("named", [True, False])
-def test_another_order_is_a_difference(new_run: NewRun, evidence_of: EvidenceOf, named: bool) -> None:
-    """A list in another order diverges, whether ``run.json`` names brokers or only the baseline shows them."""
-    run = new_run([CALM], change=reverse)
-    evidence = evidence_of(run if named else without_brokers(run))["calm", "queue-choice"]
-    assert lists(evidence) == [("python:5.3.3", "queue.other-publish-list", 1)]
-    example = next(one.example for one in evidence.divergences if one.signature == "queue.other-publish-list")
-    assert example.expected == "turns taken along the list broker-a 0 1 2 3, broker-b 0 1 2 3"
-    assert example.observed == "the client's first list is broker-b 3 2 1 0, broker-a 3 2 1 0"
-
-
-def test_a_client_that_never_saw_a_broker_differs(new_run: NewRun, evidence_of: EvidenceOf) -> None:
-    """A list without one of the brokers diverges, although all choices are right by it."""
-    run = new_run([replace(CALM, brokers=("broker-a",))])
-    run.change(1, lambda entry: replace(entry, brokers=("broker-b", "broker-a")))
-    evidence = evidence_of(RunDirectory.open(run.path))["calm", "queue-choice"]
-    assert lists(evidence) == [
-        ("python:5.3.3", "queue.other-publish-list", 1),
-        ("java:5.3.3", "rules/queue.other-publish-list", 1),
-    ]
-
-
-def test_an_arm_without_a_route_is_not_asked(new_run: NewRun, evidence_of: EvidenceOf) -> None:
-    """A client that reports no list is not compared."""
-
-    def forget(told: Told) -> None:
-        told.routes = []
-
-    assert lists(evidence_of(new_run([CALM], change=forget))["calm", "queue-choice"]) == []
-
-
-def test_a_later_list_may_be_another(new_run: NewRun, evidence_of: EvidenceOf) -> None:
-    """A killed broker leaves the route, so only the first list is compared."""
-
-    def shrink(told: Told) -> None:
-        told.routes.append(replace(told.routes[0], route=2, queues=told.routes[0].queues[:4]))
-
-    assert lists(evidence_of(new_run([CALM], change=shrink))["calm", "queue-choice"]) == []
+def test_brokers_are_listed_by_their_name() -> None:
+    """Lists are sorted by broker name, whatever the order in ``run.json``."""
+    shuffled = replace(ENTRY, brokers=("broker-b", "broker-a"))
+    assert differing(trace_of_lists({1: ALL_QUEUES}, {1: ALL_QUEUES}, entry=shuffled)) == []

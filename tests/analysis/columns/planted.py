@@ -85,8 +85,8 @@ BEFORE_1_7 = "calm, of a trace whose digests are asked"
 def traces(folder: Path) -> dict[str, CaseTrace]:
     """Each case, played by two faithful clients and read from disk."""
     runs = ((name, write_run(folder / name, [story])) for name, story in STORIES.items())
-    told = {name: read_case(run, 1) for name, run in runs}
-    return told | {BEFORE_1_7: replace(told["calm"], bodies_compared=False)}
+    records = {name: read_case(run, 1) for name, run in runs}
+    return records | {BEFORE_1_7: replace(records["calm"], bodies_compared=False)}
 
 
 def both_ways(trace: CaseTrace) -> tuple[list[CaseFact] | str, list[CaseFact] | str]:

@@ -21,7 +21,7 @@ from rocketdiff.core.sends.plan import SendKind
 from rocketdiff.traces.run_directory import RunDirectory
 from tests.analysis.columns.planted import ROTATING
 from tests.analysis.judged_to_the_end import Ended
-from tests.analysis.synthetic import MS, Stored, Story, Told
+from tests.analysis.synthetic import MS, ArmRecords, Stored, Story
 from tests.analysis.synthetic_modes import carrying
 
 AT = 41
@@ -32,28 +32,28 @@ STORY = replace(
 )
 
 
-def stored_once_more(told: Told) -> None:
+def stored_once_more(records: ArmRecords) -> None:
     """A second copy in the same queue, with its own UNIQ_KEY."""
-    last = max((one for one in told.stored if one.send == AT), key=lambda one: one.queue_offset)
-    told.stored.append(carrying(replace(last, queue_offset=9_000), "k", UNIQ_KEY="another"))
+    last = max((message for message in records.stored if message.send == AT), key=lambda one: one.queue_offset)
+    records.stored.append(carrying(replace(last, queue_offset=9_000), "k", UNIQ_KEY="another"))
 
 
-def skips_one_queue(told: Told) -> None:
+def skips_one_queue(records: ArmRecords) -> None:
     """From one send on, every message goes to the queue after the right one."""
     step = {place: STORY.queues[(number + 1) % 8] for number, place in enumerate(STORY.queues)}
 
-    told.attempts = [_tried_at(step, one) if one.send >= AT else one for one in told.attempts]
-    told.sends = [_told_of(step, one) if one.send >= AT else one for one in told.sends]
-    told.stored = [
+    records.attempts = [_tried_at(step, attempt) if attempt.send >= AT else attempt for attempt in records.attempts]
+    records.sends = [_moved_send(step, send) if send.send >= AT else send for send in records.sends]
+    records.stored = [
         replace(
-            one,
-            broker=step[one.broker, one.queue_id][0],
-            queue_id=step[one.broker, one.queue_id][1],
-            queue_offset=1_000 + one.send,
+            message,
+            broker=step[message.broker, message.queue_id][0],
+            queue_id=step[message.broker, message.queue_id][1],
+            queue_offset=1_000 + message.send,
         )
-        if one.send is not None and one.send >= AT
-        else one
-        for one in told.stored
+        if message.send is not None and message.send >= AT
+        else message
+        for message in records.stored
     ]
 
 
@@ -65,33 +65,41 @@ def _tried_at(step: Steps, one: Attempt) -> Attempt:
     return replace(one, broker=broker, queue_id=queue)
 
 
-def _told_of(step: Steps, one: Send) -> Send:
+def _moved_send(step: Steps, one: Send) -> Send:
     broker, queue = step[one.broker or "", one.queue_id or 0]
     return replace(one, broker=broker, queue_id=queue, queue_offset=1_000 + one.send)
 
 
-def acknowledged_too_early(told: Told) -> None:
+def acknowledged_too_early(records: ArmRecords) -> None:
     """The answer comes more than 101 ms before the message is stored."""
-    told.stored = [
-        replace(one, store_timestamp_ms=one.store_timestamp_ms + 102) if one.send == AT else one for one in told.stored
+    records.stored = [
+        replace(message, store_timestamp_ms=message.store_timestamp_ms + 102) if message.send == AT else message
+        for message in records.stored
     ]
 
 
-def outlasts_its_timeout(told: Told) -> None:
+def outlasts_its_timeout(records: ArmRecords) -> None:
     """Answered after 1,502 ms: timeout of 500 ms, 1 s of a busy machine, and 2 ms."""
-    told.attempts = [replace(one, end_ns=one.start_ns + 1_502 * MS) if one.send == AT else one for one in told.attempts]
-    told.sends = [replace(one, end_ns=one.start_ns + 1_503 * MS) if one.send == AT else one for one in told.sends]
+    records.attempts = [
+        replace(attempt, end_ns=attempt.start_ns + 1_502 * MS) if attempt.send == AT else attempt
+        for attempt in records.attempts
+    ]
+    records.sends = [
+        replace(send, end_ns=send.start_ns + 1_503 * MS) if send.send == AT else send for send in records.sends
+    ]
 
 
-def carries_another_body(told: Told) -> None:
+def carries_another_body(records: ArmRecords) -> None:
     """The body differs from the planned one."""
-    told.stored = [replace(one, body_ok=False) if one.send == AT else one for one in told.stored]
+    records.stored = [replace(message, body_ok=False) if message.send == AT else message for message in records.stored]
 
 
-def uses_a_key_again(told: Told) -> None:
+def uses_a_key_again(records: ArmRecords) -> None:
     """The first message's UNIQ_KEY again, 41 sends later."""
-    first = next(one.properties for one in told.stored if one.send == 0)
-    told.stored = [_with_key_of(first or "", one) if one.send == AT else one for one in told.stored]
+    first = next(message.properties for message in records.stored if message.send == 0)
+    records.stored = [
+        _with_key_of(first or "", message) if message.send == AT else message for message in records.stored
+    ]
 
 
 def _with_key_of(other: str, one: Stored) -> Stored:
@@ -99,49 +107,52 @@ def _with_key_of(other: str, one: Stored) -> Stored:
     return replace(one, properties=json.dumps(properties, separators=(",", ":")))
 
 
-def is_somewhere_else(told: Told) -> None:
+def is_somewhere_else(records: ArmRecords) -> None:
     """The message is stored in the queue next to the reported one."""
-    told.stored = [
-        replace(one, queue_id=(one.queue_id + 1) % 4, queue_offset=9_000) if one.send == AT else one
-        for one in told.stored
+    records.stored = [
+        replace(message, queue_id=(message.queue_id + 1) % 4, queue_offset=9_000) if message.send == AT else message
+        for message in records.stored
     ]
 
 
-def _places_changed(told: Told, one: int, other: int) -> None:
+def _places_changed(records: ArmRecords, one: int, other: int) -> None:
     """Exchange the offsets of two messages, reported and stored."""
-    offsets = {each.send: each.queue_offset for each in told.sends}
+    offsets = {each.send: each.queue_offset for each in records.sends}
     swapped = offsets | {one: offsets[other], other: offsets[one]}
-    told.sends = [replace(each, queue_offset=swapped[each.send]) for each in told.sends]
-    told.stored = [
+    records.sends = [replace(each, queue_offset=swapped[each.send]) for each in records.sends]
+    records.stored = [
         replace(each, queue_offset=swapped[each.send] or 0) if each.send in (one, other) else each
-        for each in told.stored
+        for each in records.stored
     ]
 
 
-def overtakes_one(told: Told) -> None:
+def overtakes_one(records: ArmRecords) -> None:
     """A message is stored before its predecessor in its queue."""
-    _places_changed(told, AT, AT - 3)
+    _places_changed(records, AT, AT - 3)
 
 
-def overtakes_many(told: Told) -> None:
+def overtakes_many(records: ArmRecords) -> None:
     """A message is stored before its four predecessors in its queue."""
-    _places_changed(told, AT, AT - 12)
+    _places_changed(records, AT, AT - 12)
 
 
-def goes_to_another_queue(told: Told) -> None:
+def goes_to_another_queue(records: ArmRecords) -> None:
     """A message goes to, and is reported in, the queue next to the named one."""
-    told.attempts = [replace(one, queue_id=(one.queue_id + 1) % 4) if one.send == AT else one for one in told.attempts]
-    told.sends = [
-        replace(one, queue_id=((one.queue_id or 0) + 1) % 4, queue_offset=9_000) if one.send == AT else one
-        for one in told.sends
+    records.attempts = [
+        replace(attempt, queue_id=(attempt.queue_id + 1) % 4) if attempt.send == AT else attempt
+        for attempt in records.attempts
     ]
-    is_somewhere_else(told)
+    records.sends = [
+        replace(send, queue_id=((send.queue_id or 0) + 1) % 4, queue_offset=9_000) if send.send == AT else send
+        for send in records.sends
+    ]
+    is_somewhere_else(records)
 
 
 NAMED = replace(STORY, kind=SendKind.QUEUE, checks=(*STORY.checks, "order"))
 """Its out-of-order messages are compared with messages that never become objects."""
 
-Defect = Callable[[Told], None]
+Defect = Callable[[ArmRecords], None]
 
 DEFECTS: list[tuple[Story, Defect, str, str]] = [
     (STORY, stored_once_more, "duplication", "duplication.stored-more-than-attempted"),
@@ -182,10 +193,10 @@ def test_it_is_found_to_the_exit_code(
     ended = ending_of(run)
     assert ended.judgement.exit_code is ExitCode.DIVERGES
     found = {
-        (result.check, one.signature)
+        (result.check, divergence.signature)
         for result in ended.judgement.results
         if result.verdict is Verdict.DIVERGES
-        for one in result.divergences
+        for divergence in result.divergences
     }
     assert (check, signature) in found
     monkeypatch.setenv(PLAIN_REPLAY, "1")

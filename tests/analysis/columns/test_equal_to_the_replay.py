@@ -39,16 +39,16 @@ changes = st.builds(
 )
 
 
-class Told(dict[str, CaseTrace]):
+class Cases(dict[str, CaseTrace]):
     """Cases by name; a failing example shows only the names."""
 
     def __repr__(self) -> str:
-        return f"Told({', '.join(self)})"
+        return f"Cases({', '.join(self)})"
 
 
 @pytest.fixture(scope="module")
-def told(tmp_path_factory: pytest.TempPathFactory) -> Told:
-    return Told(traces(tmp_path_factory.mktemp("told")))
+def cases(tmp_path_factory: pytest.TempPathFactory) -> Cases:
+    return Cases(traces(tmp_path_factory.mktemp("cases")))
 
 
 def in_columns(trace: CaseTrace) -> CaseColumns:
@@ -62,18 +62,18 @@ EVERY = [*STORIES, BEFORE_1_7]
 
 
 @pytest.mark.parametrize("story", EVERY)
-def test_a_faithful_client(told: Told, story: str) -> None:
+def test_a_faithful_client(cases: Cases, story: str) -> None:
     """For two faithful clients the facts are equal, and most sends never become objects."""
-    assert in_columns(told[story]).slow.mean() < 0.4
-    here, there = both_ways(told[story])
+    assert in_columns(cases[story]).slow.mean() < 0.4
+    here, there = both_ways(cases[story])
     assert here == there
 
 
 @settings(max_examples=EXAMPLES or 25, derandomize=not EXAMPLES)
 @given(story=st.sampled_from(EVERY), planted=st.lists(changes, min_size=1, max_size=3))
-def test_whatever_is_changed(told: Told, story: str, planted: list[Change]) -> None:
+def test_whatever_is_changed(cases: Cases, story: str, planted: list[Change]) -> None:
     """The facts are equal after one to three changes, lost or repeated rows."""
-    trace = changed(told[story], planted)
+    trace = changed(cases[story], planted)
     assume(is_sorted(trace))
     here, there = both_ways(trace)
     assert here == there
@@ -89,46 +89,48 @@ def test_every_run_that_is_shipped(run: Path) -> None:
             assert here == there, entry.name
 
 
-def test_an_attempt_that_ends_before_it_begins(told: Told) -> None:
+def test_an_attempt_that_ends_before_it_begins(cases: Cases) -> None:
     """The facts are equal for an attempt that ends before it begins."""
     ended_early = Change(TableName.ATTEMPTS, Arm.BASELINE, 81, 5, 0)
-    here, there = both_ways(changed(told["two pauses, three brokers"], [ended_early]))
+    here, there = both_ways(changed(cases["two pauses, three brokers"], [ended_early]))
     assert here == there
 
 
-def test_many_short_stretches(told: Told, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_short_stretches(cases: Cases, monkeypatch: pytest.MonkeyPatch) -> None:
     """The length of a stretch does not change the facts."""
     monkeypatch.setattr("rocketdiff.analysis.columns.observed.STRETCH", 7)
     monkeypatch.setattr(columns_module, "MOST_SLOW", 1.0)
     drops = [Change(TableName.STORED, Arm.CANDIDATE, row, 24, 0) for row in range(0, 80, 9)]
     turns = [Change(TableName.ATTEMPTS, Arm.BASELINE, row, 3, 1) for row in range(5, 80, 11)]
-    here, there = both_ways(changed(told["two pauses, three brokers"], [*drops, *turns]))
+    here, there = both_ways(changed(cases["two pauses, three brokers"], [*drops, *turns]))
     assert here == there
 
 
-def test_the_plain_replay_can_be_asked_for(told: Told, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_plain_replay_can_be_asked_for(cases: Cases, monkeypatch: pytest.MonkeyPatch) -> None:
     """With the environment variable no case is put in columns."""
     monkeypatch.setenv(PLAIN_REPLAY, "1")
     monkeypatch.setattr("rocketdiff.analysis.case_pass.case_columns", lambda *_: pytest.fail("columns were made"))
-    assert list(judge_case(told["calm"]))
+    assert list(judge_case(cases["calm"]))
 
 
-def test_calm_after_a_call_that_was_made_again(told: Told) -> None:
+def test_calm_after_a_call_that_was_made_again(cases: Cases) -> None:
     """After a successful retry the next send need not become an object, after a failed send it must."""
-    for part in in_columns(told["made again"]).arms.values():
+    for part in in_columns(cases["made again"]).arms.values():
         again = np.flatnonzero(part.columns.attempts > 1)
         assert again.size > 2
         assert part.own[again + 1].all()
-    parts = in_columns(told["made again by two threads, or given up"]).arms.values()
+    parts = in_columns(cases["made again by two threads, or given up"]).arms.values()
     given_up = [(part, view) for part in parts for view in np.flatnonzero(~part.columns.ended_well)]
     assert given_up
     assert not any(part.own[view + 1] for part, view in given_up)
 
 
 @pytest.mark.parametrize("plainly", [False, True], ids=["columns", "plain"])
-def test_the_collector_of_python_is_left_as_it_was(told: Told, monkeypatch: pytest.MonkeyPatch, plainly: bool) -> None:
+def test_the_collector_of_python_is_left_as_it_was(
+    cases: Cases, monkeypatch: pytest.MonkeyPatch, plainly: bool
+) -> None:
     """After a pass, even a failed one, no object is frozen in the garbage collector."""
     monkeypatch.setattr("rocketdiff.analysis.pictures.Pictures.observe", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
-        list(judge_case(told["a pause"], plainly=plainly))
+        list(judge_case(cases["a pause"], plainly=plainly))
     assert gc.get_freeze_count() == 0

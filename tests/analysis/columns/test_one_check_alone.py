@@ -23,7 +23,7 @@ from rocketdiff.record.rules import BASE, owner_of, rules_now
 from rocketdiff.traces.run_directory import RunDirectory
 from rocketdiff.traces.schema import TableName
 from tests.analysis.columns.planted import STORIES, Change, changed, is_sorted, traces
-from tests.analysis.planting import ASYNC, DELAYED, ONEWAY, TO_QUEUE
+from tests.analysis.stories import ASYNC, DELAYED, ONEWAY, TO_QUEUE
 from tests.analysis.synthetic import write_run
 
 SAMPLE = Path(__file__).parents[3] / "reports" / "sample"
@@ -49,17 +49,17 @@ class Cases(dict[str, CaseTrace]):
 
 
 @pytest.fixture(scope="module")
-def told(tmp_path_factory: pytest.TempPathFactory) -> Cases:
-    folder = tmp_path_factory.mktemp("told")
+def cases(tmp_path_factory: pytest.TempPathFactory) -> Cases:
+    folder = tmp_path_factory.mktemp("cases")
     others = {name: read_case(write_run(folder / name, [story]), 1) for name, story in MODES.items()}
     return Cases(traces(folder) | others)
 
 
 def of(checks: Collection[str], facts: Collection[CaseFact]) -> list[CaseFact]:
     return [
-        one
-        for one in facts
-        if isinstance(one.fact, DifferenceFact | Tally | EpisodeValue) and owner_of(one.fact.check) in checks
+        fact
+        for fact in facts
+        if isinstance(fact.fact, DifferenceFact | Tally | EpisodeValue) and owner_of(fact.fact.check) in checks
     ]
 
 
@@ -83,9 +83,9 @@ def assert_alike(trace: CaseTrace, checks: Collection[str], *, plainly: bool) ->
 
 @pytest.mark.parametrize("plainly", [False, True], ids=["columns", "plain"])
 @pytest.mark.parametrize("story", EVERY)
-def test_of_faithful_clients(told: Cases, story: str, plainly: bool) -> None:
+def test_of_faithful_clients(cases: Cases, story: str, plainly: bool) -> None:
     """Each check alone gives its facts of faithful clients."""
-    assert_alike(told[story], CHECKS, plainly=plainly)
+    assert_alike(cases[story], CHECKS, plainly=plainly)
 
 
 @settings(max_examples=EXAMPLES or 25, derandomize=not EXAMPLES)
@@ -95,9 +95,9 @@ def test_of_faithful_clients(told: Cases, story: str, plainly: bool) -> None:
     check=st.sampled_from(sorted(CHECKS)),
     plainly=st.booleans(),
 )
-def test_whatever_is_changed(told: Cases, story: str, planted: list[Change], check: str, plainly: bool) -> None:
+def test_whatever_is_changed(cases: Cases, story: str, planted: list[Change], check: str, plainly: bool) -> None:
     """A check alone gives its facts after one to three changes, lost or repeated rows."""
-    trace = changed(told[story], planted)
+    trace = changed(cases[story], planted)
     assume(is_sorted(trace))
     assert_alike(trace, [check], plainly=plainly)
 
@@ -114,18 +114,18 @@ def test_of_a_run_that_is_shipped() -> None:
                 assert alone == silver(whole, wanted), (entry.name, wanted)
 
 
-def test_some_checks_together(told: Cases) -> None:
+def test_some_checks_together(cases: Cases) -> None:
     """Two checks together give both checks' facts in order."""
     for plainly in (False, True):
         checks = {"loss", "queue-choice"}
-        here, whole = (list(judge_case(told["a pause"], plainly=plainly, wanted=some)) for some in (checks, None))
+        here, whole = (list(judge_case(cases["a pause"], plainly=plainly, wanted=some)) for some in (checks, None))
         assert of(checks, here) == of(checks, whole)
 
 
 @pytest.mark.parametrize("plainly", [False, True], ids=["columns", "plain"])
-def test_what_is_not_wanted_is_not_done(told: Cases, monkeypatch: pytest.MonkeyPatch, plainly: bool) -> None:
+def test_unwanted_checks_are_not_computed(cases: Cases, monkeypatch: pytest.MonkeyPatch, plainly: bool) -> None:
     """A pass for loss makes no replay, causes or lane bars; a pass for protocol makes nothing."""
-    trace = told["a pause"]
+    trace = cases["a pause"]
     lists = "rocketdiff.analysis.checks.sending.by_rules.publish_lists.compare_publish_lists"
     monkeypatch.setattr(lists, lambda *_: pytest.fail("publish lists"))
     for step in ("replayed", "lane_bars", "_note_limits"):

@@ -14,7 +14,7 @@ from rocketdiff.core.errors import TraceError
 from rocketdiff.core.spark_master import WITHOUT_SPARK
 from rocketdiff.core.tables.settings import ClientSettings
 from rocketdiff.traces.run_directory import RunDirectory
-from tests.analysis.synthetic import Story, Told
+from tests.analysis.synthetic import ArmRecords, Story
 
 pytestmark = [
     pytest.mark.spark,
@@ -27,11 +27,11 @@ NewRun = Callable[..., RunDirectory]
 PLAIN = Story(name="plain", settings=ClientSettings(send_msg_timeout_ms=500), threads=2)
 
 
-def spoil(told: Told) -> None:
+def spoil(reported: ArmRecords) -> None:
     """Lose a message, report a wrong offset, store a message twice."""
-    told.stored = [one for one in told.stored if one.send != 3]
-    told.sends[5] = replace(told.sends[5], queue_offset=77_777)
-    told.stored.append(replace(told.stored[9], queue_offset=88_888))
+    reported.stored = [message for message in reported.stored if message.send != 3]
+    reported.sends[5] = replace(reported.sends[5], queue_offset=77_777)
+    reported.stored.append(replace(reported.stored[9], queue_offset=88_888))
 
 
 def test_spark_and_one_process_agree_to_the_last_digit(spark: SparkSession, new_run: NewRun) -> None:
@@ -57,7 +57,7 @@ def test_a_run_that_never_began_a_case_has_no_facts(spark: SparkSession, new_run
     assert summaries_on_spark(spark, [run]) == summaries_here([run]) == Summaries((), (), (), (), ())
 
 
-def test_damage_met_in_a_worker_reaches_the_user_as_what_it_is(spark: SparkSession, new_run: NewRun) -> None:
+def test_damage_met_in_a_worker_keeps_its_error_class(spark: SparkSession, new_run: NewRun) -> None:
     """Damage found by a worker is the reader's error, without a worker's traceback."""
     run = new_run()
     path = run.path / "attempts" / "01-baseline.parquet"

@@ -35,7 +35,7 @@ def test_a_master_on_this_machine_has_its_driver_on_loopback(tmp_path: Path) -> 
 @pytest.mark.parametrize(
     "master", ["", "bogus", "local[0]", "local[x]", "local[2", "spark://nowhere", "local[-1]", "none "]
 )
-def test_what_is_no_master_is_refused_before_anything_is_started(master: str) -> None:
+def test_a_wrong_master_is_refused_before_anything_is_started(master: str) -> None:
     """An invalid master is a usage error (exit code 4) before anything starts."""
     with pytest.raises(UsageError, match="--master none, local"), session(master):
         pass
@@ -72,7 +72,7 @@ def test_a_session_that_was_stopped_for_minutes_still_has_its_executor(tmp_path:
     assert "spark.network.timeout" not in settings("spark://somewhere:7077", tmp_path)
 
 
-def test_without_a_java_the_user_is_told_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_java_the_error_names_the_remedy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without Java the user gets one clear error before anything starts."""
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
     with pytest.raises(EnvironmentMissing, match="a Java 17 or later"), session("local[1]"):
@@ -129,7 +129,7 @@ def test_a_jvm_is_prepared_once(started: list[StandIn]) -> None:
     assert len(started) == 2
 
 
-def test_what_is_loaded_comes_before_the_session(started: list[StandIn], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_modules_are_loaded_before_the_session(started: list[StandIn], monkeypatch: pytest.MonkeyPatch) -> None:
     """Libraries load first, then the session starts; an exception of ``then`` is ignored."""
     done: list[str] = []
     monkeypatch.setattr(sessions, "_started", lambda _master, _conf: done.append("session"))

@@ -19,7 +19,7 @@ from tests.live import PATIENCE_S, await_that
 STAND_IN = """#!/bin/sh
 # As Spark's daemon of Python workers: a child in a session of its own.
 setsid sleep 300 &
-echo $$ $! > "{told}"
+echo $$ $! > "{reported}"
 {then}
 """
 
@@ -57,18 +57,18 @@ def start(temporary: Path) -> Iterator[Start]:
 
 def stand_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, then: str) -> Path:
     """A stand-in of spark-submit that writes the process ids of itself and its child."""
-    submit, told = tmp_path / "bin" / "spark-submit", tmp_path / "told"
+    submit, reported = tmp_path / "bin" / "spark-submit", tmp_path / "reported"
     submit.parent.mkdir()
-    submit.write_text(STAND_IN.format(told=told, then=then))
+    submit.write_text(STAND_IN.format(reported=reported, then=then))
     submit.chmod(0o755)
     monkeypatch.setenv("SPARK_HOME", str(tmp_path))
-    return told
+    return reported
 
 
-def told_pids(told: Path) -> list[int]:
+def reported_pids(reported: Path) -> list[int]:
     """Wait for the process ids."""
-    await_that(lambda: told.exists() and told.read_text().endswith("\n"), "the stand-in's start")
-    return list(map(int, told.read_text().split()))
+    await_that(lambda: reported.exists() and reported.read_text().endswith("\n"), "the stand-in's start")
+    return list(map(int, reported.read_text().split()))
 
 
 def living(pids: list[int]) -> list[int]:
@@ -85,9 +85,9 @@ def test_its_end_leaves_no_process_and_no_file(
     tmp_path: Path, temporary: Path, start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The end leaves no process, not even a child in its own session, and no file."""
-    told = stand_in(tmp_path, monkeypatch, IT_SLEEPS)
+    reported = stand_in(tmp_path, monkeypatch, IT_SLEEPS)
     process = start()
-    pids = told_pids(told)
+    pids = reported_pids(reported)
     process.end()
     assert living(pids) == []
     assert list(temporary.iterdir()) == []
@@ -97,11 +97,11 @@ def test_kill_9_of_its_owner_leaves_nothing_either(
     tmp_path: Path, temporary: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """After SIGKILL of the owner the supervisor ends all processes and removes the folder."""
-    told = stand_in(tmp_path, monkeypatch, IT_SLEEPS)
+    reported = stand_in(tmp_path, monkeypatch, IT_SLEEPS)
     environment = os.environ | {"PYTHONPATH": import_path()}
     with subprocess.Popen([sys.executable, "-c", OWNER], env=environment) as owner:
         try:
-            pids = told_pids(told)
+            pids = reported_pids(reported)
         finally:
             owner.kill()
     assert living(pids) == []
@@ -113,9 +113,9 @@ def test_one_that_is_stopped_takes_no_processor_and_ends_with_its_owner(
     tmp_path: Path, temporary: Path, start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A stopped JVM and its child can be resumed, and end with their owner even while stopped."""
-    told = stand_in(tmp_path, monkeypatch, IT_SLEEPS)
+    reported = stand_in(tmp_path, monkeypatch, IT_SLEEPS)
     process = start()
-    pids = told_pids(told)
+    pids = reported_pids(reported)
     process.pause()
     assert await_state(pids, "T") == "T" * len(pids)
     process.go_on()
@@ -135,7 +135,7 @@ def await_state(pids: list[int], wanted: str) -> str:
         time.sleep(0.02)
 
 
-def test_one_that_ends_by_itself_says_why(
+def test_the_error_has_the_reason_of_a_process_that_ended(
     tmp_path: Path, temporary: Path, start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A JVM that exits is reported with its last output and status."""
@@ -146,18 +146,18 @@ def test_one_that_ends_by_itself_says_why(
     assert process.how_it_ended() == "it exited with status 3"
 
 
-def test_one_that_is_killed_says_by_what(
+def test_the_error_names_the_signal_of_a_killed_process(
     tmp_path: Path, temporary: Path, start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A JVM ended by SIGKILL is reported with the signal."""
-    told = stand_in(tmp_path, monkeypatch, IT_SLEEPS)
+    reported = stand_in(tmp_path, monkeypatch, IT_SLEEPS)
     process = start()
-    os.kill(told_pids(told)[0], signal.SIGKILL)
+    os.kill(reported_pids(reported)[0], signal.SIGKILL)
     assert process.has_ended(PATIENCE_S)
     assert process.how_it_ended() == "it was ended by SIGKILL"
 
 
-def test_what_a_dead_owner_left_is_removed_and_what_a_living_one_has_is_not(temporary: Path) -> None:
+def test_folders_of_dead_owners_are_removed_and_of_living_ones_kept(temporary: Path) -> None:
     """A dead owner's folder is removed; one with a held lock, or no lock yet, is kept."""
     mine, left, new = take_folder(), temporary / f"{PREFIX}left", temporary / f"{PREFIX}new"
     left.mkdir()

@@ -9,7 +9,7 @@ def side(arm: Arm, thread: int, send: int) -> SendView:
     return SendView(arm, thread, send, None)
 
 
-def test_every_send_appears_once_with_whoever_began_it() -> None:
+def test_every_send_appears_once_with_the_arms_that_began_it() -> None:
     """Every send appears once, by thread and number, also if one arm lacks it."""
     baseline = [side(Arm.BASELINE, 0, 0), side(Arm.BASELINE, 0, 2), side(Arm.BASELINE, 1, 3)]
     candidate = [side(Arm.CANDIDATE, 0, 0), side(Arm.CANDIDATE, 1, 1), side(Arm.CANDIDATE, 1, 3)]
@@ -22,7 +22,7 @@ def test_every_send_appears_once_with_whoever_began_it() -> None:
     ]
 
 
-def test_an_arm_that_said_nothing_leaves_the_other_alone() -> None:
+def test_a_silent_arm_leaves_the_other_alone() -> None:
     """An arm without sends does not affect the other's."""
     (only,) = aligned([], [side(Arm.CANDIDATE, 0, 5)])
     assert only.baseline is None and only.side(Arm.CANDIDATE) is only.candidate

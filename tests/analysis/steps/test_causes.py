@@ -77,7 +77,7 @@ def test_time_that_is_up_and_a_busy_broker_are_the_machines_doing() -> None:
         (FaultKind.WIRE_RESET, 14, Cause.NONE),
     ],
 )
-def test_an_answer_needs_a_fault_that_makes_a_broker_say_so(kind: FaultKind, code: int, cause: Cause) -> None:
+def test_an_answer_needs_a_fault_that_causes_it(kind: FaultKind, code: int, cause: Cause) -> None:
     """A response code is due only to a fault that makes a broker answer it."""
     assert of(causes(fault(kind)), 11, REFUSED, code) is cause
 
@@ -114,7 +114,7 @@ def test_a_timeout_tears_the_connection_of_others() -> None:
     assert known.of(1, "broker-b", 5 * S, 5 * S + 3_000_000, LOST) is Cause.TORN
 
 
-def test_who_closes_a_connection_may_be_told_of_after_those_that_lost_it() -> None:
+def test_a_closing_attempt_may_be_reported_after_those_that_lost_it() -> None:
     """A timeout of another thread may end up to 20 ms after the request that it tore."""
     assert of(causes(attempts=attempts((1, 4.0, 5.020, SLOW))), 5, LOST) is Cause.TORN
     assert of(causes(attempts=attempts((1, 4.0, 5.022, SLOW))), 5, LOST) is Cause.NONE

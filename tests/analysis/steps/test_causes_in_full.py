@@ -9,7 +9,7 @@ from rocketdiff.analysis.steps.causes import Cause, Causes
 from rocketdiff.core.records.sending import UNSEEN_END
 from rocketdiff.core.tables.fault import FaultKind, FaultRecord
 from rocketdiff.core.tables.settings import ClientSettings
-from tests.analysis.by_hand import ENTRY, MS, S, fault
+from tests.analysis.builders import ENTRY, MS, S, fault
 
 LOST, CONNECT = "RemotingSendRequestException", "RemotingConnectException"
 SLOW, LATE = "RemotingTimeoutException", "RemotingTooMuchRequestException"
@@ -96,14 +96,14 @@ def test_below_300_ms_timeouts_tear_connections_at_any_time(timeout_ms: int, cau
         (WRAPPED, True, False),
     ],
 )
-def test_what_closes_a_connection(error: str, timeouts_close: bool, closes: bool) -> None:
+def test_ends_that_close_a_connection(error: str, timeouts_close: bool, closes: bool) -> None:
     """Timeouts and unseen ends close a connection if the release says so; refusals never do."""
     rows = ((1, CAUSED, 9 * S + MS, error),)
     assert of(causes(rows=rows, timeouts_close=timeouts_close)) is (Cause.TORN if closes else Cause.NONE)
 
 
 @pytest.mark.parametrize(("took_ns", "cause"), [(500 * MS, Cause.TORN), (500 * MS - 1, Cause.NONE)])
-def test_an_end_that_nobody_saw_is_a_timeout_after_its_time(took_ns: int, cause: Cause) -> None:
+def test_an_unseen_end_is_a_timeout_after_its_time(took_ns: int, cause: Cause) -> None:
     """An unseen end closes the connection only after 500 ms, the timeout."""
     assert of(causes(rows=((1, 9 * S + MS - took_ns, 9 * S + MS, UNSEEN_END),))) is cause
 
@@ -203,7 +203,7 @@ def test_only_who_waits_waits_in_vain(topology: str, cause: Cause) -> None:
         (FaultKind.FLOW_CONTROL, "broker-b", BEGIN, 0, Cause.NONE),
     ],
 )
-def test_what_a_broker_may_answer(kind: FaultKind, node: str, inject_ns: int, code: int, cause: Cause) -> None:
+def test_answers_of_a_broker(kind: FaultKind, node: str, inject_ns: int, code: int, cause: Cause) -> None:
     """Each fault explains its own codes at its own broker; flow control nine seconds ago explains none."""
     assert causes(fault(inject_ns, inject_ns + 2, kind, node)).of(0, "broker-b", BEGIN, END, REFUSED, code) is cause
 

@@ -13,7 +13,7 @@ from rocketdiff.core.tables.settings import ClientSettings
 from rocketdiff.core.tables.signatures import OUTLASTED_TIMEOUT
 from rocketdiff.oracle.producer.durations import Outlasted
 from rocketdiff.traces.run_directory import RunDirectory
-from tests.analysis.synthetic import MS, Brokers, Pause, Story, Told, play
+from tests.analysis.synthetic import MS, ArmRecords, Brokers, Pause, Story, play
 from tests.analysis.verdicts import judged
 
 NewRun = Callable[..., RunDirectory]
@@ -129,7 +129,7 @@ class Slow(Story):
 
     late_ms: int = 0
 
-    def play(self, release: str, seed: int) -> Told:
+    def play(self, release: str, seed: int) -> ArmRecords:
         return play(self, release, seed, Patient(self, self.late_ms))
 
 
@@ -144,12 +144,12 @@ def paused(timeout_ms: int, late_ms: int = 0) -> Slow:
     )
 
 
-def waits(story: Story, release: str, more_ms: int) -> Callable[[Told], None]:
+def waits(story: Story, release: str, more_ms: int) -> Callable[[ArmRecords], None]:
     """A client that waits ``more_ms`` longer and otherwise follows the rules."""
 
-    def change(told: Told) -> None:
+    def change(reported: ArmRecords) -> None:
         other = play(story, release, 7, Patient(story, more_ms))
-        told.attempts, told.sends, told.stored = other.attempts, other.sends, other.stored
+        reported.attempts, reported.sends, reported.stored = other.attempts, other.sends, other.stored
 
     return change
 
@@ -166,7 +166,9 @@ def test_a_client_that_waits_longer_than_its_timeout_diverges(
     story = paused(timeout_ms)
     change = waits(story, release, more_ms)
     judgement = judged(new_run([story], baseline=f"java:{release}", candidate=f"python:{release}", change=change))
-    found = {(one.signature, one.subject) for result in judgement.results for one in result.divergences}
+    found = {
+        (divergence.signature, divergence.subject) for result in judgement.results for divergence in result.divergences
+    }
     assert judgement.exit_code is ExitCode.DIVERGES
     assert found == {(OUTLASTED_TIMEOUT.name, f"python:{release}")}
 
@@ -181,12 +183,12 @@ def test_who_must_connect_may_take_the_time_for_it(new_run: NewRun) -> None:
     """A client never connected to the paused broker may take 5.3 s instead of 0.3 s."""
     story = replace(paused(300), pauses=(Pause("broker-b", 0, FOR_EVER_MS),))
     judgement = judged(new_run([story], change=waits(story, "5.3.3", 5_000)))
-    assert not [one for result in judgement.results for one in result.divergences]
+    assert not [divergence for result in judgement.results for divergence in result.divergences]
 
 
 def test_the_connection_is_gone_with_the_timeout_that_closed_it(new_run: NewRun) -> None:
     """From 4.9.1 on a timeout closes the connection, so only the first late one diverges."""
     story = replace(paused(300), pauses=(Pause("broker-b", 1_000, FOR_EVER_MS),))
     judgement = judged(new_run([story], change=waits(story, "5.3.3", 5_000)))
-    (divergence,) = (one for result in judgement.results for one in result.divergences)
+    (divergence,) = (divergence for result in judgement.results for divergence in result.divergences)
     assert (divergence.signature, divergence.count) == (OUTLASTED_TIMEOUT.name, 1)

@@ -35,7 +35,7 @@ def fault(from_s: float, to_s: float | None, kind: FaultKind = FaultKind.PAUSE, 
         (12 * S + ATTEMPT_NS, 90 * S, False),
     ],
 )
-def test_what_an_attempt_meets_of_a_fault(start_ns: int, end_ns: int, meets: bool) -> None:
+def test_which_part_of_a_fault_an_attempt_meets(start_ns: int, end_ns: int, meets: bool) -> None:
     """An attempt meets a fault (10 to 12 s) up to 3.5 s, the longest attempt, before and after it."""
     reach = FaultReach.of_attempts([fault(10, 12)], SETTINGS)
     assert reach.lasting_ns == ATTEMPT_NS
@@ -157,9 +157,9 @@ def test_a_kill_tears_requests_of_every_thread() -> None:
 )
 def test_since_when_a_connection_is_held(answered_ns: int, closed_ns: int | None, held: bool) -> None:
     """A connection is held for a minute after an answer, unless closed from 1 s before that answer on."""
-    told: list[tuple[str, int, str | None, int]] = [("broker-b", answered_ns, None, 0)]
-    told += [] if closed_ns is None else [("broker-b", closed_ns, REFUSED, 1)]
-    assert HeldConnections(rows(*told), []).is_held("broker-b", 10 * S, 11 * S) is held
+    reported: list[tuple[str, int, str | None, int]] = [("broker-b", answered_ns, None, 0)]
+    reported += [] if closed_ns is None else [("broker-b", closed_ns, REFUSED, 1)]
+    assert HeldConnections(rows(*reported), []).is_held("broker-b", 10 * S, 11 * S) is held
 
 
 @pytest.mark.parametrize(

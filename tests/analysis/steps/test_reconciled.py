@@ -42,7 +42,7 @@ def test_copies_of_a_send_are_found_in_queue_order() -> None:
     assert list(stored.strays()) == [Stray("broker-a", 3, 0, 20)]
 
 
-def test_a_send_that_nobody_planned_is_a_stray() -> None:
+def test_an_unplanned_send_is_a_stray() -> None:
     """A message of an unplanned send is a stray."""
     stored = StoredCopies(sorted_table(TableName.STORED, ROWS), planned=7)
     assert (stored.of(7), stored.foreign) == ((), 2)

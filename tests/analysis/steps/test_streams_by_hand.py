@@ -21,7 +21,7 @@ from rocketdiff.core.tables.fault import FaultKind
 from rocketdiff.core.tables.signatures import GAVE_UP_BEFORE_TIMEOUT, OUTLASTED_TIMEOUT, WAITED_FOR_AN_ANSWER
 from rocketdiff.oracle.producer.durations import Tearing
 from rocketdiff.oracle.producer.judgement import DifferenceKind, RuleDifference, SendJudgement
-from tests.analysis.by_hand import MS, S, fault, made, tried
+from tests.analysis.builders import MS, S, fault, made, tried
 
 PAUSE = fault(10 * S, 12 * S)
 NO_EXCUSE = Excuses(HeldConnections(None, ()))
@@ -97,25 +97,31 @@ def in_context(*threads: int) -> list[SendView]:
     return [*sides[:-1], replace(sides[-1], row=None)]
 
 
-def said(sends: Iterable[SendView]) -> list[str | None]:
+def signatures_of(sends: Iterable[SendView]) -> list[str | None]:
     return [
-        None if one.judgement is None or one.judgement.difference is None else one.judgement.difference.signature
-        for one in sends
+        None if send.judgement is None or send.judgement.difference is None else send.judgement.difference.signature
+        for send in sends
     ]
 
 
 def test_every_thread_is_judged_by_a_replay_of_its_own() -> None:
     """Each thread has its own replay; a send that never returned is not judged."""
     sends = in_context(0, 0, 1, 1, 1)
-    assert said(replayed(sends, cast(ArmRules, rules()))) == ["replay 1", "replay 1", "replay 2", "replay 2", None]
-    assert said(replayed(sends, None)) == [None] * 5
+    assert signatures_of(replayed(sends, cast(ArmRules, rules()))) == [
+        "replay 1",
+        "replay 1",
+        "replay 2",
+        "replay 2",
+        None,
+    ]
+    assert signatures_of(replayed(sends, None)) == [None] * 5
 
 
 @pytest.mark.parametrize("how", [{"shared": True}, {"asynchronous": True}])
 def test_threads_that_share_state_are_judged_together(how: dict[str, bool]) -> None:
     """Threads with shared state are judged together; each judgement finds its send."""
     judged = list(replayed(in_context(0, 0, 1), cast(ArmRules, rules(**how))))
-    assert said(judged) == ["together", "together", None]
+    assert signatures_of(judged) == ["together", "together", None]
     assert [one.judgement and one.judgement.send for one in judged] == [0, 1, None]
 
 
@@ -132,7 +138,7 @@ def left(judgement: SendJudgement | None, *, torn: bool = False, hit: Any = None
     kills = [fault(10 * S, None, FaultKind.KILL)] if torn else []
     (one,) = forgiven([view], TornConnections(None, kills, Tearing(True, True)), NO_EXCUSE)
     assert (one.judgement is None) == (judgement is None)
-    return said([one])[0]
+    return signatures_of([one])[0]
 
 
 @pytest.mark.parametrize(
@@ -149,7 +155,9 @@ def left(judgement: SendJudgement | None, *, torn: bool = False, hit: Any = None
         (found_so("other", GAVE_UP_BEFORE_TIMEOUT.name, attempt=1), True, "other"),
     ],
 )
-def test_what_a_torn_connection_forgives(judgement: SendJudgement | None, torn: bool, kept: str | None) -> None:
+def test_differences_that_a_torn_connection_forgives(
+    judgement: SendJudgement | None, torn: bool, kept: str | None
+) -> None:
     """A torn connection excuses the early end of its own attempt; the next difference remains."""
     assert left(judgement, torn=torn) == kept
 
@@ -197,7 +205,7 @@ HERE = Copy("broker-a", 0, 7, 0, True)
         (made(Arm.CANDIDATE, 0, tried(0, 1, "MQBrokerException")), [], [HERE], Fate.GHOST),
     ],
 )
-def test_what_the_brokers_hold_makes_the_fate(side: SendView, copies: list[Copy], kept: list[Copy], fate: Fate) -> None:
+def test_stored_copies_make_the_fate(side: SendView, copies: list[Copy], kept: list[Copy], fate: Fate) -> None:
     """Copies in the topic or held back decide the fate; without reading back there is none."""
     (one,) = reconciled([replace(side, copies=None, fate=None)], stored(send0=copies), stored(send0=kept))
     assert (one.copies, one.kept, one.fate) == (tuple(copies), tuple(kept), fate)

@@ -20,7 +20,7 @@ from rocketdiff.oracle.producer.durations import Tearing
 from rocketdiff.oracle.producer.judgement import DifferenceKind, RuleDifference, SendJudgement
 from rocketdiff.traces.run_directory import RunDirectory
 from rocketmq_reference.dialects import dialect_of
-from tests.analysis.synthetic import MS, Pause, Story, Told
+from tests.analysis.synthetic import MS, ArmRecords, Pause, Story
 
 NewRun = Callable[..., RunDirectory]
 EvidenceOf = Callable[[RunDirectory], dict[tuple[str, str], Evidence]]
@@ -88,7 +88,7 @@ def test_only_a_closing_end_on_the_same_broker_shortly_before_or_during_counts(
         ("4.9.1", TIMED_OUT, True),
     ],
 )
-def test_a_release_closes_what_its_rules_say(release: str, error: str, torn: bool) -> None:
+def test_a_release_closes_connections_by_its_rules(release: str, error: str, torn: bool) -> None:
     """Timeouts close a connection from 4.9.1 on; before 4.3.0 a request outlives its connection."""
     rows = attempts(("broker-b", 10 * S + 50 * MS, TIMED_OUT), ("broker-b", 10 * S + 20 * MS, error))
     assert is_torn(rows, release=release) is torn
@@ -108,24 +108,28 @@ def is_torn(
     return torn.may_have_torn(thread, "broker-b", since_ns, 10 * S + 50 * MS)
 
 
-def hurry(told: Told, numbers: slice) -> None:
+def hurry(reported: ArmRecords, numbers: slice) -> None:
     """Let some sends that timed out end after 60 of 500 ms."""
-    late = [place for place, one in enumerate(told.attempts) if one.error == TIMED_OUT][numbers]
+    late = [place for place, one in enumerate(reported.attempts) if one.error == TIMED_OUT][numbers]
     for place in late:
-        attempt = told.attempts[place]
-        told.attempts[place] = replace(attempt, end_ns=attempt.start_ns + 60 * MS)
+        attempt = reported.attempts[place]
+        reported.attempts[place] = replace(attempt, end_ns=attempt.start_ns + 60 * MS)
 
 
 def test_the_first_request_that_gives_up_early_is_a_difference(new_run: NewRun, evidence_of: EvidenceOf) -> None:
     """The first early end on a broker is a difference: nothing can have closed its connection."""
-    evidence = evidence_of(new_run([ROTATION], change=lambda told: hurry(told, slice(0, 1))))
-    assert GAVE_UP_BEFORE_TIMEOUT.name in {one.signature for one in evidence["two-threads", "attempts"].divergences}
+    evidence = evidence_of(new_run([ROTATION], change=lambda reported: hurry(reported, slice(0, 1))))
+    assert GAVE_UP_BEFORE_TIMEOUT.name in {
+        divergence.signature for divergence in evidence["two-threads", "attempts"].divergences
+    }
 
 
 def test_one_that_ends_early_after_another_timed_out_is_none(new_run: NewRun, evidence_of: EvidenceOf) -> None:
     """An early end half a second after the other thread's timeout is none."""
-    evidence = evidence_of(new_run([ROTATION], change=lambda told: hurry(told, slice(2, 3))))
-    assert GAVE_UP_BEFORE_TIMEOUT.name not in {one.signature for one in evidence["two-threads", "attempts"].divergences}
+    evidence = evidence_of(new_run([ROTATION], change=lambda reported: hurry(reported, slice(2, 3))))
+    assert GAVE_UP_BEFORE_TIMEOUT.name not in {
+        divergence.signature for divergence in evidence["two-threads", "attempts"].divergences
+    }
 
 
 EARLY = RuleDifference(DifferenceKind.ATTEMPTS, GAVE_UP_BEFORE_TIMEOUT.name, 0, "500 ms", "60 ms")

@@ -8,7 +8,7 @@ from maintenance.sensitivity.stories import is_played, scenarios_of, stories_of
 from maintenance.sensitivity.trials import exit_code, has_opportunity, trials
 from rocketdiff.core.errors import ExitCode
 from tests.analysis.bank import BANK
-from tests.analysis.planting import BESIDE_A_PAUSE, CALM, ONEWAY
+from tests.analysis.stories import BESIDE_A_PAUSE, CALM, ONEWAY
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import pytest
 from rocketdiff.record.commands import add, check, judge, status
 from rocketdiff.record.storage.files import RecordPlace
 from rocketdiff.record.work import Here
-from tests.analysis.synthetic import Told
+from tests.analysis.synthetic import ArmRecords
 from tests.record.rows import all_rows
 from tests.record.spark.standalone import Standalone, jvm_options, standalone
 
@@ -20,7 +20,7 @@ NewRun = Callable[..., Path]
 RUNS = 6
 
 
-def spoil(told: Told) -> None:
+def spoil(told: ArmRecords) -> None:
     told.stored = [one for one in told.stored if one.send not in (3, 40)]
 
 

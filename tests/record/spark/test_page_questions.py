@@ -10,7 +10,7 @@ from rocketdiff.record.conclude import concluding
 from rocketdiff.record.spark.ask_page import ask_page
 from rocketdiff.record.storage.files import RecordPlace
 from rocketdiff.record.storage.store import look
-from tests.analysis.synthetic import Told
+from tests.analysis.synthetic import ArmRecords
 
 pytestmark = [
     pytest.mark.spark,
@@ -18,7 +18,7 @@ pytestmark = [
 ]
 
 
-def spoil(told: Told) -> None:
+def spoil(told: ArmRecords) -> None:
     told.stored = [one for one in told.stored if one.send != 3]
 
 

@@ -1,4 +1,4 @@
-"""How outages of a case are paired and pooled, and what the pool reports."""
+"""Outages of a case are paired and pooled."""
 
 from dataclasses import replace
 from typing import Any
@@ -6,19 +6,27 @@ from typing import Any
 import pytest
 
 from rocketdiff.analysis.checks.case_facts import CaseFacts
-from rocketdiff.analysis.checks.pairing import is_sound, measures_of, pairs_of, pool_of, pooled_evidence, pools_of
+from rocketdiff.analysis.checks.pairing import (
+    is_sound,
+    margin_of,
+    measures_of,
+    pairs_of,
+    pool_of,
+    pooled_evidence,
+    pools_of,
+)
 from rocketdiff.analysis.checks.sending.durations import timing
 from rocketdiff.analysis.checks.sending.durations.timing import BLOCKED_SEND
 from rocketdiff.analysis.facts import EpisodeValue
 from rocketdiff.core.answers.evidence import Ending, Standing
-from rocketdiff.core.answers.verdict import Severity
+from rocketdiff.core.answers.verdict import Severity, Verdict
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.run_info import Guard
 from rocketdiff.core.tables.fault import FaultKind
 from rocketdiff.core.tables.settings import ClientSettings
-from rocketdiff.traces.manifest import CaseStatus
-from tests.analysis.by_hand import S, fault
-from tests.analysis.checks.test_runs_by_hand import BASELINE, CANDIDATE, DIED, case
+from rocketdiff.traces.manifest import Breach, CaseStatus, Tolerance
+from tests.analysis.builders import ENTRY, SUBJECTS, S, ended, fault
+from tests.analysis.checks.builders import BASELINE, CANDIDATE, sound_case
 
 
 def value(
@@ -28,6 +36,7 @@ def value(
 
 
 OPEN, RESUMED = Ending.OPEN, Ending.RESUMED
+
 VALUES = (
     value(2, CANDIDATE, 30, RESUMED),
     value(1, BASELINE, 10),
@@ -40,7 +49,7 @@ VALUES = (
 
 
 def spells(*values: EpisodeValue, kind: FaultKind = FaultKind.PAUSE, **entry: Any) -> CaseFacts:
-    facts = case(checks=("timing",), **entry)
+    facts = CaseFacts("r1", SUBJECTS, replace(ENTRY, checks=("timing",), **entry))
     return replace(facts, episodes=values, faults=(fault(S, 2 * S, FaultKind.KILL), fault(S, 2 * S, kind)))
 
 
@@ -60,7 +69,7 @@ def test_values_are_paired_by_spell() -> None:
 def test_means_are_of_failovers_and_the_others_are_counted() -> None:
     """Means are of failovers, 10 and 20 ms against 20 ms; one outage per arm ended otherwise and is counted."""
     measures = measures_of(pairs_of(spells(*VALUES), BLOCKED_SEND), BLOCKED_SEND)
-    assert [(one.name, one.value, one.unit, one.n) for one in measures] == [
+    assert [(measure.name, measure.value, measure.unit, measure.n) for measure in measures] == [
         ("blocked-send-duration baseline", 15, "ms", 2),
         ("blocked-send-duration without failover baseline", 1, "count", 3),
         ("blocked-send-duration candidate", 20, "ms", 1),
@@ -97,7 +106,7 @@ GUARD = Guard("control", False, "a", "b")
     [
         ({}, True),
         ({"status": CaseStatus.ABORTED}, False),
-        ({"breaches": {CANDIDATE: DIED}}, False),
+        ({"breaches": {CANDIDATE: Breach("protocol.died", "a living subject", "exit code 137")}}, False),
         ({"guards": (GUARD, replace(GUARD, held=True))}, False),
         ({"guards": (replace(GUARD, held=True),)}, True),
     ],
@@ -110,7 +119,7 @@ def test_only_a_sound_case_lends_its_spells(entry: dict[str, Any], sound: bool) 
     assert len(sample.pairs) == (3 if sound else 0)
 
 
-def test_a_pool_names_its_runs_and_counts_what_tells() -> None:
+def test_a_pool_names_its_runs_and_counts_informative_spells() -> None:
     """A pool names its runs and counts outages with a failover in at least one arm; a single one does not gate."""
     facts = spells(*VALUES)
     evidence = pooled_evidence("pool", [facts, replace(facts, run="r0")], BLOCKED_SEND)
@@ -121,3 +130,41 @@ def test_a_pool_names_its_runs_and_counts_what_tells() -> None:
     one = pooled_evidence("pool", [spells(*VALUES[1:3])], BLOCKED_SEND)
     assert (one.standing, one.severity) == (Standing.INDECISIVE, Severity.SHOULD)
     assert one.reason == "1 informative spell of pauses in total, at least 4 are needed"
+
+
+def spells_of(count: int, ratio: float = 1.0) -> CaseFacts:
+    """Outages of half a second; the candidate's last ``ratio`` times as long."""
+    values = tuple(
+        EpisodeValue("timing", BLOCKED_SEND.sample, arm, n, 5e8 * (scale + 0.001 * (n % 2)), 1, Ending.FAILOVER)
+        for n in range(count)
+        for arm, scale in ((Arm.BASELINE, 1.0), (Arm.CANDIDATE, ratio))
+    )
+    return sound_case({}, episodes=values)
+
+
+@pytest.mark.parametrize(
+    ("count", "ratio", "verdict", "severity"),
+    [
+        (3, 1.0, Verdict.INCONCLUSIVE, Severity.SHOULD),
+        (4, 1.0, Verdict.EQUIVALENT, Severity.MUST),
+        (1, 2.0, Verdict.INCONCLUSIVE, Severity.SHOULD),
+        (3, 2.0, Verdict.INCONCLUSIVE, Severity.MUST),
+        (4, 2.0, Verdict.DIVERGES, Severity.MUST),
+        (4, 0.5, Verdict.DIVERGES, Severity.MUST),
+    ],
+)
+def test_four_spells_decide_and_three_do_not(count: int, ratio: float, verdict: Verdict, severity: Severity) -> None:
+    """Four outages decide; three of double length leave a question that gates, one does not."""
+    result, _ = ended(pooled_evidence("pooled", [spells_of(count, ratio)], BLOCKED_SEND))
+    assert (result.verdict, result.severity) == (verdict, severity)
+
+
+def test_of_several_tolerances_the_narrowest_holds() -> None:
+    """A pool has its cases' narrowest margin, so none widens another's."""
+    wide, narrow = (
+        replace(sound_case({}), entry=replace(ENTRY, tolerances=(Tolerance("timing", ratio, f"{ratio}"),)))
+        for ratio in (1.5, 1.1)
+    )
+    for pool in ([wide, narrow], [narrow, wide]):
+        assert margin_of(pool, BLOCKED_SEND).ratio == 1.1
+    assert margin_of([sound_case({})], BLOCKED_SEND).ratio == 1.2

@@ -7,7 +7,7 @@ from rocketdiff.core.answers.evidence import Evidence
 from rocketdiff.core.records.sending import Send
 from rocketdiff.core.sends.plan import SendKind, SendMode
 from rocketdiff.core.tables.settings import ClientSettings
-from tests.analysis.synthetic import MS, ORIGIN_NS, Pause, Stored, Told
+from tests.analysis.synthetic import MS, ORIGIN_NS, ArmRecords, Pause, Stored
 from tests.analysis.synthetic_modes import ModeStory, carrying
 
 Found = Callable[..., dict[str, Evidence]]
@@ -31,29 +31,29 @@ HEALTHY, PAUSED = "broker-a", "broker-b"
 
 def signatures(evidence: dict[str, Evidence]) -> set[str]:
     """``check signature`` of every divergence."""
-    return {f"{check} {one.signature}" for check, each in evidence.items() for one in each.divergences}
+    return {f"{check} {divergence.signature}" for check, each in evidence.items() for divergence in each.divergences}
 
 
-def sends_to(told: Told, broker: str, story: ModeStory) -> list[int]:
+def sends_to(records: ArmRecords, broker: str, story: ModeStory) -> list[int]:
     """Sends in the middle of the pause whose first attempt went to this broker."""
     (pause,) = story.pauses
     from_ns, to_ns = ORIGIN_NS + (pause.at_ms + 400) * MS, ORIGIN_NS + (pause.at_ms + pause.for_ms - 1_200) * MS
-    first = {one.send: one.broker for one in told.attempts if one.attempt == 0}
-    return [one.send for one in told.sends if from_ns < one.start_ns < to_ns and first[one.send] == broker]
+    first = {attempt.send: attempt.broker for attempt in records.attempts if attempt.attempt == 0}
+    return [send.send for send in records.sends if from_ns < send.start_ns < to_ns and first[send.send] == broker]
 
 
-def change_send(told: Told, number: int, change: Callable[[Send], Send]) -> None:
-    told.sends = [change(one) if one.send == number else one for one in told.sends]
+def change_send(records: ArmRecords, number: int, change: Callable[[Send], Send]) -> None:
+    records.sends = [change(send) if send.send == number else send for send in records.sends]
 
 
-def change_copies(told: Told, number: int, change: Callable[[Stored], Stored | None]) -> None:
-    changed = [change(one) if one.send == number else one for one in told.stored]
-    told.stored = [one for one in changed if one is not None]
+def change_copies(records: ArmRecords, number: int, change: Callable[[Stored], Stored | None]) -> None:
+    changed = [change(message) if message.send == number else message for message in records.stored]
+    records.stored = [one for one in changed if one is not None]
 
 
-def go_elsewhere(told: Told, number: int, after_ns: int = MS) -> None:
+def go_elsewhere(records: ArmRecords, number: int, after_ns: int = MS) -> None:
     """Add an immediate further attempt on the healthy broker, which stores it."""
-    place, last = next((n, one) for n, one in enumerate(told.attempts) if one.send == number)
+    place, last = next((n, one) for n, one in enumerate(records.attempts) if one.send == number)
     start_ns = last.end_ns + 10_000
     more = replace(
         last,
@@ -64,6 +64,8 @@ def go_elsewhere(told: Told, number: int, after_ns: int = MS) -> None:
         error=None,
         status=last.status and "SEND_OK",
     )
-    told.attempts.insert(place + 1, more)
-    like = next((one for one in told.stored if one.send == number), Stored(HEALTHY, last.queue_id, 9_000, number))
-    told.stored.append(carrying(replace(like, broker=HEALTHY, queue_id=last.queue_id, queue_offset=9_000), "k"))
+    records.attempts.insert(place + 1, more)
+    like = next(
+        (message for message in records.stored if message.send == number), Stored(HEALTHY, last.queue_id, 9_000, number)
+    )
+    records.stored.append(carrying(replace(like, broker=HEALTHY, queue_id=last.queue_id, queue_offset=9_000), "k"))

@@ -13,9 +13,10 @@ from rocketdiff.core.errors import ExitCode
 from rocketdiff.core.run_info import Guard
 from rocketdiff.core.tables.fault import FaultKind, FaultRecord
 from rocketdiff.traces.manifest import ArmSummary, Breach, CaseStatus
-from tests.analysis.by_hand import ENTRY, SUBJECTS, S, ended, fault
+from tests.analysis.builders import ENTRY, SUBJECTS, S, ended, fault
 
 BASELINE, CANDIDATE = Arm.BASELINE, Arm.CANDIDATE
+
 WHOLE = ArmSummary(sends=10, attempts=10, unanswered=0, done=True)
 
 
@@ -31,8 +32,8 @@ def found(facts: CaseFacts) -> list[tuple[str, str, int]]:
     if evidence.standing is Standing.DECISIVE:
         assert ended(evidence)[1] is (ExitCode.DIVERGES if evidence.divergences else ExitCode.CONFORMS)
     return [
-        (one.signature.removeprefix("protocol."), one.subject.partition(":")[0], one.count)
-        for one in evidence.divergences
+        (divergence.signature.removeprefix("protocol."), divergence.subject.partition(":")[0], divergence.count)
+        for divergence in evidence.divergences
     ]
 
 
@@ -64,7 +65,7 @@ def test_how_an_arm_may_break_the_protocol(summary: ArmSummary, wanted: list[tup
     assert found(case(WHOLE, summary)) == [(name, "java", count) for name, _, count in wanted]
 
 
-def test_what_is_said_of_a_broken_protocol() -> None:
+def test_example_has_the_readers_words() -> None:
     """The example has the reader's words, or the counts."""
     evidence = protocol.evaluate(case(replace(WHOLE, unanswered=3, done=False)))
     assert evidence.divergences[0].example.observed == "3 of 10 sends without an answer, done=False"
@@ -73,7 +74,8 @@ def test_what_is_said_of_a_broken_protocol() -> None:
         0
     ].example.observed == ("a reported before")
     figures = [
-        (one.name, one.value, one.unit, one.n) for one in protocol.evaluate(case(replace(WHOLE, sends=7))).measures
+        (measure.name, measure.value, measure.unit, measure.n)
+        for measure in protocol.evaluate(case(replace(WHOLE, sends=7))).measures
     ]
     assert figures == [("answered-sends baseline", 10, "count", 10), ("answered-sends candidate", 7, "count", 10)]
     assert protocol.evaluate(case(replace(WHOLE, sends=7))).decisions == 17
@@ -87,12 +89,19 @@ def test_a_journal_that_was_never_sealed_is_invalid(arms: dict[str, Any]) -> Non
 
 
 DIED = Breach("protocol.died", "a living subject", "exit code 137 in stage SENDING")
+
 UNREADY = Breach("protocol.stalled", "ready within 60 s", "silence in stage PREPARING")
+
 UNHEARD = Breach("protocol.stalled", "hello within 60 s", "silence")
+
 WARM_UP = Breach("protocol.failed", "the subject to go on", "warm-up: no connection: timed out")
+
 SETUP = Breach("protocol.failed", "the subject to go on", "setup: NoSuchFieldError")
+
 STALLED = Breach("protocol.stalled", "an answer within 60 s", "silence in stage SENDING")
+
 FAILED = Breach("protocol.failed", "the subject to go on", "sends: timed out")
+
 DIED_EARLY = Breach("protocol.died", "ready within 60 s", "setup: timed out")
 
 
@@ -115,14 +124,14 @@ DIED_EARLY = Breach("protocol.died", "ready within 60 s", "setup: timed out")
         (SETUP, DIED, False),
     ],
 )
-def test_who_was_never_ready_shows_nothing_where_time_ran_out(
+def test_an_arm_that_was_never_ready_shows_nothing_if_time_ran_out(
     candidate: Breach | None, baseline: Breach | None, is_invalid: bool
 ) -> None:
     """An arm that ran out of time, or two that could not start, are invalid, unless the other arm's end is its own doing."""
     breaches = {arm: one for arm, one in ((CANDIDATE, candidate), (BASELINE, baseline)) if one is not None}
     evidence = protocol.evaluate(case(breaches=breaches))
     assert (evidence.standing is Standing.INVALID) is is_invalid
-    assert [one.signature for one in evidence.divergences] == [
+    assert [divergence.signature for divergence in evidence.divergences] == [
         breaches[arm].signature for arm in Arm if arm in breaches
     ]
     if is_invalid:
@@ -134,7 +143,7 @@ def test_who_was_never_ready_shows_nothing_where_time_ran_out(
     "seen",
     ["RemotingTimeoutException", "it Timed-Out", "connect timed out", "RemotingConnectException", "No Route info"],
 )
-def test_how_a_client_says_that_time_ran_out(seen: str) -> None:
+def test_timeouts_in_a_clients_words_are_recognised(seen: str) -> None:
     """A client's own words for a timeout are recognised before its sends, not in them."""
     for stage, invalid in (("warm-up:", True), ("setup:", True), ("sends:", False)):
         breach = Breach("protocol.failed", "the subject to go on", f"{stage} {seen}")
@@ -142,14 +151,14 @@ def test_how_a_client_says_that_time_ran_out(seen: str) -> None:
         assert (evidence.standing is Standing.INVALID) is invalid
 
 
-def test_an_unready_arm_does_not_hide_what_the_other_left_out() -> None:
+def test_an_unready_arm_does_not_hide_the_others_missing_answers() -> None:
     """An unready arm does not hide three missing answers of the other."""
     evidence = protocol.evaluate(case(replace(WHOLE, unanswered=3), breaches={BASELINE: UNREADY}))
     assert evidence.standing is Standing.DECISIVE
-    assert [one.signature for one in evidence.divergences] == ["protocol.stalled", "protocol.incomplete"]
+    assert [divergence.signature for divergence in evidence.divergences] == ["protocol.stalled", "protocol.incomplete"]
 
 
-def test_a_breach_is_told_once_and_in_a_case_that_did_not_end_not_at_all() -> None:
+def test_a_breach_is_reported_once_and_never_in_an_aborted_case() -> None:
     """A breach explains what is missing, but not other troubles; an aborted case has no divergence."""
     breach = Breach("protocol.answered-twice", "one answer", "two")
     summary = replace(troubled("send 3 reported before", "line 9 is not a record"), unanswered=4, done=False)
@@ -160,11 +169,12 @@ def test_a_breach_is_told_once_and_in_a_case_that_did_not_end_not_at_all() -> No
 
 
 UNPROVEN = replace(fault(S, 2 * S), proven_ns=None)
+
 ENDLESS = replace(fault(S, 2 * S), heal_proven_ns=None)
 
 
 @pytest.mark.parametrize(
-    ("faults", "told"),
+    ("faults", "reported"),
     [
         ((fault(S, 2 * S),), ""),
         ((UNPROVEN,), "pause of broker-b in episode 1 was never shown to be in effect"),
@@ -180,18 +190,18 @@ ENDLESS = replace(fault(S, 2 * S), heal_proven_ns=None)
 )
 @pytest.mark.parametrize("held", [True, False])
 def test_a_case_is_worth_judging_where_guards_held_and_faults_were_shown(
-    faults: tuple[FaultRecord, ...], told: str, held: bool
+    faults: tuple[FaultRecord, ...], reported: str, held: bool
 ) -> None:
     """Broken guards and unproven faults make ``validity`` invalid, with each reason; a kill need not end."""
     guards = (Guard("start-spread", held, "50 ms", "70 ms"), Guard("control", True, "a", "b"))
     evidence = validity.evaluate(replace(case(guards=guards), faults=faults))
-    told = "; ".join(one for one in ("" if held else "start-spread: expected 50 ms, saw 70 ms", told) if one)
-    assert (evidence.standing, evidence.reason) == ((Standing.INVALID if told else Standing.DECISIVE), told)
+    reported = "; ".join(one for one in ("" if held else "start-spread: expected 50 ms, saw 70 ms", reported) if one)
+    assert (evidence.standing, evidence.reason) == ((Standing.INVALID if reported else Standing.DECISIVE), reported)
     assert evidence.decisions == 3
-    assert ended(evidence)[1] is (ExitCode.INCONCLUSIVE if told else ExitCode.CONFORMS)
+    assert ended(evidence)[1] is (ExitCode.INCONCLUSIVE if reported else ExitCode.CONFORMS)
 
 
-def test_measured_numbers_are_told_in_the_unit_of_their_name() -> None:
+def test_measured_numbers_have_the_unit_of_their_name() -> None:
     """A measured number has the first unit in its name, or is a count."""
     measured = {
         "start_spread_ns": 7,
@@ -201,8 +211,11 @@ def test_measured_numbers_are_told_in_the_unit_of_their_name() -> None:
         "sends": 4,
         "ns_of_it": 2,
     }
-    told = [(one.name, one.value, one.unit, one.n) for one in validity.evaluate(case(measured=measured)).measures]
-    assert told == [
+    reported = [
+        (measure.name, measure.value, measure.unit, measure.n)
+        for measure in validity.evaluate(case(measured=measured)).measures
+    ]
+    assert reported == [
         ("start_spread_ns", 7.0, "ns", 1),
         ("late_ms_baseline", 1.5, "ms", 1),
         ("achieved_per_s", 99.0, "1/s", 1),
@@ -210,4 +223,4 @@ def test_measured_numbers_are_told_in_the_unit_of_their_name() -> None:
         ("sends", 4.0, "count", 1),
         ("ns_of_it", 2.0, "ns", 1),
     ]
-    assert all(isinstance(one.value, float) for one in validity.evaluate(case(measured=measured)).measures)
+    assert all(isinstance(measure.value, float) for measure in validity.evaluate(case(measured=measured)).measures)

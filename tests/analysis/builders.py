@@ -64,8 +64,8 @@ def fault(
 
 def tried(start_ns: int, end_ns: int, error: str | None = None, *, broker: str = "broker-b", **more: Any) -> Attempt:
     """An attempt at queue 0; more: status, code, attempt."""
-    told = {"send": 0, "thread": 0, "attempt": 0, "queue_id": 0, "status": None if error else "SEND_OK"} | more
-    return Attempt(broker=broker, start_ns=start_ns, end_ns=end_ns, error=error, **told)
+    reported = {"send": 0, "thread": 0, "attempt": 0, "queue_id": 0, "status": None if error else "SEND_OK"} | more
+    return Attempt(broker=broker, start_ns=start_ns, end_ns=end_ns, error=error, **reported)
 
 
 def made(
@@ -80,7 +80,7 @@ def made(
 ) -> SendView:
     """A send of one arm that ends as its last attempt; row: fields to override."""
     last = attempts[-1] if attempts else tried(0, 0)
-    told = {
+    reported = {
         "due_ns": attempts[0].start_ns if attempts else 0,
         "start_ns": attempts[0].start_ns if attempts else 0,
         "end_ns": last.end_ns,
@@ -94,8 +94,8 @@ def made(
         "route_after": 1,
         "body_bytes": 32,
     } | row
-    attempts = tuple(replace(one, send=send, thread=thread) for one in attempts)
-    whole = Send(send=send, thread=thread, attempts=attempts, **told)
+    attempts = tuple(replace(attempt, send=send, thread=thread) for attempt in attempts)
+    whole = Send(send=send, thread=thread, attempts=attempts, **reported)
     traced = SendView(arm, thread, send, whole, attempts)
     (view,) = attempts_in_context([traced], FaultTimes(faults))
     fate = None if copies is None else fate_of(whole.outcome is Outcome.OK, bool(copies))

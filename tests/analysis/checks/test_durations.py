@@ -16,10 +16,12 @@ from rocketdiff.core.arm import Arm
 from rocketdiff.core.records.sending import Attempt
 from rocketdiff.core.sends.plan import SendKind
 from rocketdiff.core.tables.fault import FaultKind, FaultRecord
-from tests.analysis.by_hand import MS, S, facts_of, fault, made, pair, tried
+from tests.analysis.builders import MS, S, facts_of, fault, made, pair, tried
 
 SLOW = "RemotingTimeoutException"
+
 PAUSE = fault(10 * S, 12 * S)
+
 AT = 10 * S + 100 * MS
 
 
@@ -30,7 +32,9 @@ def facts(*attempts: Sequence[Attempt], faults: Sequence[FaultRecord] = (PAUSE,)
 
 def values(facts: CaseFacts, sample: str) -> list[tuple[int, float, int, str]]:
     """Episode, value in ms, count, ending."""
-    return [(one.episode, one.value_ns / MS, one.n, one.ended) for one in facts.episodes if one.sample == sample]
+    return [
+        (value.episode, value.value_ns / MS, value.n, value.ended) for value in facts.episodes if value.sample == sample
+    ]
 
 
 def blocked(start_ns: int, for_ns: int = 500 * MS, **named: Any) -> Attempt:
@@ -81,7 +85,7 @@ def test_a_failover_lasts_from_the_first_blocked_attempt_to_the_next_success() -
     assert values(found, PER_TIMEOUT.sample) == [(1, 502, 1, "failover")]
 
 
-def test_what_came_before_the_first_blocked_attempt_is_no_part_of_it() -> None:
+def test_time_before_the_first_blocked_attempt_is_excluded() -> None:
     """A failover does not include the 40 ms of its send before the first blocked attempt."""
     before = tried(AT - 40 * MS, AT - 20 * MS, "RemotingConnectException", broker="broker-a")
     found = facts([tried(AT - 90 * MS, AT - 80 * MS, broker="broker-a")], [before, blocked(AT, attempt=1)], [NEXT])
@@ -151,7 +155,7 @@ def test_threads_are_followed_by_themselves_and_the_slowest_decides() -> None:
         made(Arm.CANDIDATE, 1, NEXT, faults=[PAUSE]),
         made(Arm.CANDIDATE, 2, blocked(AT, 900 * MS), faults=[PAUSE], thread=1),
     ]
-    found = facts_of([pair(None, one) for one in sides], FailoverTime, faults=[PAUSE])
+    found = facts_of([pair(None, side) for side in sides], FailoverTime, faults=[PAUSE])
     assert values(found, WHOLE.sample) == [(1, 900, 2, "open")]
     assert values(found, PER_TIMEOUT.sample) == [(1, pytest.approx(1_402 / 1_400 * 500), 2, "open")]
 
@@ -181,11 +185,23 @@ def spells(*values_of: tuple[float, float]) -> CaseFacts:
 def test_failover_times_are_given_as_restricted_means() -> None:
     """Up to 700 ms, failovers of 600 and 700 ms have the same mean as those of 600 and 900 ms: 650 ms."""
     (evidence,) = failover_time.pooled([spells((600, 600), (700, 900))])
-    means = {one.name: (one.value, one.unit, one.n) for one in evidence.measures if one.name.startswith("restricted")}
+    means = {
+        measure.name: (measure.value, measure.unit, measure.n)
+        for measure in evidence.measures
+        if measure.name.startswith("restricted")
+    }
     assert means == {
         "restricted-mean-failover-time baseline": (pytest.approx(650), "ms", 2),
         "restricted-mean-failover-time candidate": (pytest.approx(650), "ms", 2),
     }
+
+
+def test_restricted_means_need_both_arms() -> None:
+    """If only the candidate met the outage, there is no common horizon, and no mean."""
+    found = facts([blocked(AT)], [NEXT])
+    case = replace(found, entry=replace(found.entry, checks=("failover-time",)))
+    (evidence,) = failover_time.pooled([case])
+    assert not [measure for measure in evidence.measures if measure.name.startswith("restricted")]
 
 
 @pytest.mark.parametrize(

@@ -1,31 +1,43 @@
-"""Stored messages of manually built sends: unexplained copies, losses, strays and time limits."""
+"""The check ``loss`` on manually built sends and counts: losses, strays and time limits."""
 
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from rocketdiff.analysis.checks.case_facts import CaseFacts
 from rocketdiff.analysis.checks.context import CaseObserver
 from rocketdiff.analysis.checks.storage import loss
-from rocketdiff.analysis.checks.storage.duplication import Duplication
 from rocketdiff.analysis.checks.storage.loss import Loss, note_strays
 from rocketdiff.analysis.send_view import Copy, Fate
 from rocketdiff.analysis.steps.reconciled import Stray
+from rocketdiff.core.answers.evidence import Standing
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.errors import ExitCode
-from rocketdiff.core.records.sending import Attempt
 from rocketdiff.core.sends.plan import SendMode
-from rocketdiff.core.tables.fault import FaultRecord
+from rocketdiff.core.tables.fault import FaultKind, FaultRecord
 from rocketdiff.oracle.producer.asynchronous.habits import AsyncHabits
 from rocketdiff.traces.manifest import ClockAnchor
-from tests.analysis.by_hand import ENTRY, MS, S, ended, facts_of, fault, made, pair, signatures, tried
+from tests.analysis.builders import ENTRY, MS, S, ended, facts_of, fault, made, signatures, tried
+from tests.analysis.checks.builders import (
+    DECISIVE,
+    INDECISIVE,
+    NOT_APPLICABLE,
+    case_of,
+    facts_alone,
+    standing_of,
+    tallied,
+)
 
 BASELINE, CANDIDATE = Arm.BASELINE, Arm.CANDIDATE
+
 SLOW, REFUSED, CONNECT = "RemotingTimeoutException", "MQBrokerException", "RemotingConnectException"
+
 CONFUSED = AsyncHabits(loses_callbacks=False, confuses_answers=True)
+
 PAUSE = fault(10 * S, 12 * S)
+
 ONEWAY, ASYNC = SendMode.ONEWAY, SendMode.ASYNC
+
 NO_CLOCK = replace(ENTRY, clock=None)
 
 
@@ -33,113 +45,7 @@ def at(broker: str = "broker-b", queue_id: int = 0, offset: int = 0, stored_ms: 
     return Copy(broker, queue_id, offset, stored_ms, whole)
 
 
-def facts(make: Any, *sides: Any, **named: Any) -> CaseFacts:
-    """Each side is a send that its arm made alone."""
-    return facts_of([pair(one, None) if one.arm is BASELINE else pair(None, one) for one in sides], make, **named)
-
-
-TOO_MANY, ELSEWHERE = ["duplication.stored-more-than-attempted 1"], ["duplication.stored-elsewhere-than-claimed 1"]
 HERE, THERE = at(), at("broker-a")
-FAILED_THERE = tried(0, 1, SLOW, broker="broker-a")
-
-
-@pytest.mark.parametrize(
-    ("copies", "attempts", "wanted"),
-    [
-        ([HERE], [tried(0, 1)], []),
-        ([HERE, HERE], [tried(0, 1)], TOO_MANY),
-        ([HERE, HERE], [tried(0, 1, SLOW), tried(1, 2, attempt=1)], []),
-        ([HERE, HERE, HERE], [tried(0, 1, SLOW), tried(1, 2, attempt=1)], TOO_MANY),
-        ([HERE, THERE], [FAILED_THERE, tried(1, 2, attempt=1)], []),
-        ([THERE, THERE], [FAILED_THERE, tried(1, 2, attempt=1)], TOO_MANY),
-        ([THERE], [tried(0, 1)], ELSEWHERE),
-        ([at(queue_id=1)], [tried(0, 1)], ELSEWHERE),
-        ([HERE, THERE], [tried(0, 1)], sorted([*TOO_MANY, *ELSEWHERE])),
-        ([HERE], [tried(0, 1, REFUSED, code=2)], TOO_MANY),
-        ([HERE], [tried(0, 1, CONNECT)], TOO_MANY),
-        ([HERE], [tried(0, 1, SLOW)], []),
-        ([HERE, HERE], [], []),
-        ([], [tried(0, 1)], []),
-    ],
-)
-def test_copies_are_accounted_for_by_attempts(copies: list[Copy], attempts: list[Attempt], wanted: list[str]) -> None:
-    """An attempt that did not certainly fail explains one copy in its queue; without attempts nothing is judged."""
-    found = facts(Duplication, made(CANDIDATE, 0, *attempts, copies=copies))
-    assert signatures(found) == wanted
-    counted = {key: found.n("duplication", key) for key in ("message", "stored-twice", "accounted")}
-    assert counted == {
-        "message": bool(copies),
-        "stored-twice": len(copies) > 1,
-        "accounted": bool(copies and attempts),
-    }
-    assert facts(Duplication, made(CANDIDATE, 0, *attempts, copies=None)).tallies == {}
-
-
-def test_a_call_that_never_returned_is_accounted_for_too() -> None:
-    """A call that never returned, and found no connection, explains no copy."""
-    side = made(CANDIDATE, 0, tried(0, 1, CONNECT), copies=[HERE], mode=ASYNC)
-    assert signatures(facts(Duplication, replace(side, row=None))) == TOO_MANY
-
-
-def test_what_is_said_of_copies_too_many() -> None:
-    """The example names allowed and existing copies by queue."""
-    found = facts(Duplication, made(CANDIDATE, 0, tried(0, 1), copies=[HERE, HERE, at(queue_id=1)]))
-    told = {one.signature: one.example for each in found.divergences.values() for one in each}
-    assert told["duplication.stored-more-than-attempted"].expected.startswith("at most 1 copy in broker-b queue 0, one")
-    assert told["duplication.stored-more-than-attempted"].observed == "2 copies in broker-b queue 0"
-    assert told["duplication.stored-elsewhere-than-claimed"].expected == "copies only in broker-b queue 0"
-    assert told["duplication.stored-elsewhere-than-claimed"].observed == "1 copy in broker-b queue 1"
-    elsewhere = facts(Duplication, made(CANDIDATE, 0, tried(0, 1), copies=[HERE, at(queue_id=1)]))
-    told = {one.signature: one.example for each in elsewhere.divergences.values() for one in each}
-    assert told["duplication.stored-more-than-attempted"].expected.startswith("at most 1 in all")
-    assert (
-        told["duplication.stored-more-than-attempted"].observed
-        == "1 copy in broker-b queue 0, 1 copy in broker-b queue 1"
-    )
-
-
-NO_CONNECTION = tried(11 * S, 11 * S + 1, CONNECT)
-
-
-@pytest.mark.parametrize(
-    ("mode", "attempts", "wanted"),
-    [
-        (ASYNC, [NO_CONNECTION], []),
-        (SendMode.SYNC, [NO_CONNECTION], TOO_MANY),
-        (ASYNC, [tried(11 * S, 11 * S + 1, REFUSED, code=2)], TOO_MANY),
-        (ASYNC, [tried(11 * S, 11 * S + 1, "MQClientException")], []),
-        (ASYNC, [replace(NO_CONNECTION, broker="broker-a")] * 2 + [NO_CONNECTION], TOO_MANY),
-        (ASYNC, [replace(NO_CONNECTION, broker="broker-a"), NO_CONNECTION], []),
-        (ASYNC, [NO_CONNECTION, replace(NO_CONNECTION, broker="broker-a")], TOO_MANY),
-    ],
-)
-def test_the_last_of_an_asynchronous_sends_attempts_may_hide_a_retry(
-    mode: SendMode, attempts: list[Attempt], wanted: list[str]
-) -> None:
-    """An asynchronous send's last attempt may hide a retry, unless it is the third or the broker answered."""
-    told = [replace(one, attempt=n) for n, one in enumerate(attempts)]
-    assert signatures(facts(Duplication, made(CANDIDATE, 0, *told, copies=[HERE], mode=mode))) == wanted
-
-
-@pytest.mark.parametrize(
-    ("copies", "habits", "start_s", "wanted", "refused"),
-    [
-        ([HERE], CONFUSED, 11, [], 1),
-        ([HERE], AsyncHabits(False), 11, TOO_MANY, 0),
-        ([HERE], CONFUSED, 1, TOO_MANY, 0),
-        ([HERE, HERE], CONFUSED, 11, TOO_MANY, 1),
-        ([THERE], CONFUSED, 11, ELSEWHERE, 0),
-    ],
-)
-def test_a_refusal_may_be_anothers_where_answers_are_confused(
-    copies: list[Copy], habits: AsyncHabits, start_s: int, wanted: list[str], refused: int
-) -> None:
-    """Where answers are confused near a fault, a refused attempt may have left one copy."""
-    attempt = tried(start_s * S, start_s * S + 1, REFUSED, code=2)
-    side = made(CANDIDATE, 0, attempt, copies=copies, mode=ASYNC, faults=(PAUSE,))
-    found = facts(Duplication, side, faults=(PAUSE,), habits=habits)
-    assert signatures(found) == wanted
-    assert found.n("duplication.refused", "stored") == refused
 
 
 def acknowledged(send: int, late_ms: int, arm: Arm = CANDIDATE, **row: Any) -> Any:
@@ -150,6 +56,7 @@ def acknowledged(send: int, late_ms: int, arm: Arm = CANDIDATE, **row: Any) -> A
 
 
 EARLY = ["loss.stored-after-its-acknowledgement 1"]
+
 ON_TIME = acknowledged(0, -2, BASELINE)
 """Stored as it began: the broker's clock is not ahead."""
 
@@ -172,27 +79,27 @@ ON_TIME = acknowledged(0, -2, BASELINE)
         ([ON_TIME, acknowledged(1, 101, BASELINE)], EARLY),
     ],
 )
-def test_what_is_acknowledged_is_stored(sides: list[Any], wanted: list[str]) -> None:
+def test_acknowledged_messages_are_stored_within_100_ms(sides: list[Any], wanted: list[str]) -> None:
     """A message must be stored within 100 ms after its call, if the clock is ahead by the baseline's lowest bound."""
-    found = facts(Loss, *sides)
+    found = facts_alone(Loss, *sides)
     assert signatures(found) == wanted
-    assert signatures(facts(Loss, *sides, entry=NO_CLOCK)) == []
+    assert signatures(facts_alone(Loss, *sides, entry=NO_CLOCK)) == []
     if wanted:
         assert ended(loss.evaluate(found))[1] is ExitCode.DIVERGES
 
 
-def test_how_late_it_was_is_said_by_place() -> None:
+def test_example_names_place_and_lateness() -> None:
     """The example names the place and the 250 ms after the call."""
-    ((one,),) = facts(Loss, ON_TIME, acknowledged(1, 250)).divergences.values()
+    ((one,),) = facts_alone(Loss, ON_TIME, acknowledged(1, 250)).divergences.values()
     assert one.example.observed == "stored at broker-b queue 0 offset 1 250 ms after the call had ended"
 
 
-def test_a_clock_is_one_brokers() -> None:
+def test_clock_offset_is_kept_per_broker() -> None:
     """The clock of broker-b shows nothing about broker-a's."""
     theirs = replace(acknowledged(1, 900), copies=(at("broker-a", 0, 1, 912),))
     row = theirs.row
     other = made(CANDIDATE, 1, *row.attempts, copies=theirs.copies, broker="broker-a", queue_offset=1)
-    assert signatures(facts(Loss, ON_TIME, other)) == []
+    assert signatures(facts_alone(Loss, ON_TIME, other)) == []
 
 
 def test_times_are_counted_from_the_anchor_of_both_clocks() -> None:
@@ -202,7 +109,7 @@ def test_times_are_counted_from_the_anchor_of_both_clocks() -> None:
     for stored_ms, wanted in ((70_112, []), (70_113, EARLY)):
         theirs = made(BASELINE, 0, tried(start_ns, start_ns + MS), copies=[at(stored_ms=70_010)])
         ours = made(CANDIDATE, 0, tried(start_ns, start_ns + 2 * MS), copies=[at(stored_ms=stored_ms)])
-        assert signatures(facts(Loss, theirs, ours, entry=entry)) == wanted
+        assert signatures(facts_alone(Loss, theirs, ours, entry=entry)) == wanted
 
 
 @pytest.mark.parametrize(
@@ -223,12 +130,14 @@ def test_times_are_counted_from_the_anchor_of_both_clocks() -> None:
         (made(CANDIDATE, 0, tried(0, 1), copies=None), [], {}),
     ],
 )
-def test_what_became_of_a_message(side: Any, wanted: list[str], counted: dict[str, int]) -> None:
+def test_fates_late_copies_and_damaged_bodies_are_counted(
+    side: Any, wanted: list[str], counted: dict[str, int]
+) -> None:
     """The check counts fates, copies over 20 ms late, and damaged bodies."""
-    found = facts(Loss, side)
+    found = facts_alone(Loss, side)
     assert signatures(found) == wanted
     assert {key: found.n("loss", key) for key in found.keys("loss", "candidate")} == counted
-    assert facts(Loss, side, entry=NO_CLOCK).n("loss", "stored-late") == 0
+    assert facts_alone(Loss, side, entry=NO_CLOCK).n("loss", "stored-late") == 0
 
 
 def oneway(ended_ns: int, *copies: Copy, **row: Any) -> Any:
@@ -255,19 +164,19 @@ def test_a_one_way_message_is_missed_a_second_before_the_first_fault(
     side: Any, faults: tuple[FaultRecord, ...], wanted: list[str], judged: int
 ) -> None:
     """A one-way message is missed if its call ended over a second before the first fault, to the nanosecond."""
-    found = facts(Loss, side, faults=faults)
+    found = facts_alone(Loss, side, faults=faults)
     assert signatures(found) == wanted
-    told = "one-way stored" if side.copies else "one-way absent"
-    assert (found.n("loss", told), found.n("loss", "one-way judged")) == (1, judged)
+    reported = "one-way stored" if side.copies else "one-way absent"
+    assert (found.n("loss", reported), found.n("loss", "one-way judged")) == (1, judged)
 
 
 def test_answers_that_are_confused_acknowledge_nothing_early() -> None:
     """A confused result may name another message's place, so nothing is early; a lost message stays lost."""
     late = acknowledged(1_101, 900, mode=ASYNC)
     for habits, wanted in ((CONFUSED, []), (AsyncHabits(False), EARLY)):
-        assert signatures(facts(Loss, ON_TIME, late, faults=(PAUSE,), habits=habits)) == wanted
+        assert signatures(facts_alone(Loss, ON_TIME, late, faults=(PAUSE,), habits=habits)) == wanted
     gone = made(CANDIDATE, 0, tried(11 * S, 11 * S + 1), mode=ASYNC)
-    assert signatures(facts(Loss, gone, faults=(PAUSE,), habits=CONFUSED)) == ["loss.acknowledged-not-stored 1"]
+    assert signatures(facts_alone(Loss, gone, faults=(PAUSE,), habits=CONFUSED)) == ["loss.acknowledged-not-stored 1"]
 
 
 class Strays(CaseObserver):
@@ -281,7 +190,7 @@ class Strays(CaseObserver):
         note_strays(CANDIDATE, [Stray("broker-a", 1, 2, 70_005), Stray("broker-b", 3, 4, 70_009)], self._context)
 
 
-def test_strays_are_told_one_by_one() -> None:
+def test_strays_are_counted_with_the_first_ones_place() -> None:
     """Strays are counted, with the first one's place."""
     found = facts_of([], Strays, entry=replace(ENTRY, clock=ClockAnchor(S, 70_000)))
     ((one,),) = found.divergences.values()
@@ -290,3 +199,37 @@ def test_strays_are_told_one_by_one() -> None:
     assert one.example.observed == "a message with another id, or none, at broker-a queue 1 offset 2"
     (first,) = facts_of([], Strays, entry=NO_CLOCK).divergences.values()
     assert first[0].count == 2
+
+
+ONEWAY_REASON = "one-way messages to a broker at fault have no guarantee, and none was sent well before a fault"
+
+
+@pytest.mark.parametrize(
+    ("one_way", "judged", "kinds", "wanted"),
+    [
+        ((5, 5), (5, 5), (), (DECISIVE, "", 10)),
+        ((5, 5), (3, 2), (FaultKind.PAUSE,), (DECISIVE, "", 5)),
+        ((5, 5), (3, 0), (FaultKind.PAUSE,), (NOT_APPLICABLE, ONEWAY_REASON, 3)),
+        ((5, 5), (0, 3), (FaultKind.PAUSE,), (NOT_APPLICABLE, ONEWAY_REASON, 3)),
+        ((5, 0), (0, 0), (FaultKind.PAUSE,), (NOT_APPLICABLE, ONEWAY_REASON, 0)),
+        ((5, 5), (0, 0), (), (DECISIVE, "", 0)),
+        ((5, 0), (5, 0), (), (INDECISIVE, "no send of python:5.3.3 was acknowledged", 5)),
+    ],
+)
+@pytest.mark.parametrize("key", ["one-way stored", "one-way absent"])
+def test_one_way_messages_are_judged_without_a_fault_or_well_before_it(
+    one_way: tuple[int, int],
+    judged: tuple[int, int],
+    kinds: tuple[FaultKind, ...],
+    wanted: tuple[Standing, str, int],
+    key: str,
+) -> None:
+    """One-way messages are judged without a fault, or if each arm sent one well before it."""
+    reported = tallied(*one_way, "loss", key), tallied(*judged, "loss", "one-way judged")
+    assert standing_of(loss.evaluate(case_of(*reported, kinds=kinds))) == wanted
+
+
+def test_without_one_way_messages_a_fault_leaves_the_check_decisive() -> None:
+    """A fault matters to one-way messages alone."""
+    evidence = loss.evaluate(case_of(tallied(5, 5, "loss", "stored"), kinds=(FaultKind.PAUSE,)))
+    assert standing_of(evidence) == (DECISIVE, "", 10)

@@ -10,8 +10,8 @@ from rocketdiff.core.answers.evidence import Evidence, Standing
 from rocketdiff.core.answers.verdict import Severity
 from rocketdiff.traces.run_directory import RunDirectory
 from tests.analysis.bank import BANK
-from tests.analysis.planting import ASYNC, DELAYED, EXACT, ONEWAY, PLAIN, TO_QUEUE, Found, signatures
-from tests.analysis.synthetic import Told
+from tests.analysis.stories import ASYNC, DELAYED, EXACT, ONEWAY, PLAIN, TO_QUEUE, Found, signatures
+from tests.analysis.synthetic import ArmRecords
 from tests.analysis.synthetic_modes import HALF_A_SECOND, ModeStory
 
 Figures = Mapping[str, tuple[int, tuple[tuple[str, float, float], ...]]]
@@ -54,7 +54,7 @@ def figures(one: Evidence) -> dict[str, float]:
 
 
 @pytest.mark.parametrize("story", STORIES)
-def test_a_quiet_case_is_counted_whole(story: str, found: Found) -> None:
+def test_figures_of_a_quiet_case(story: str, found: Found) -> None:
     """
     60 sends per arm are 120 decisions, three lanes of 60 have 57 neighbours, and a delivery is 2 ms late.
 
@@ -74,10 +74,14 @@ def test_a_quiet_case_is_counted_whole(story: str, found: Found) -> None:
 ARMS = ("baseline", "candidate")
 
 
-def test_measures_have_their_unit_and_what_they_are_out_of(found: Found) -> None:
+def test_measures_have_their_unit_and_their_total(found: Found) -> None:
     """Counts are out of 60 sends; lateness is in ms."""
     evidence = found(STORIES["delayed"])
-    units = {(one.name.split()[0], one.unit, one.n) for check in ("delay", "loss") for one in evidence[check].measures}
+    units = {
+        (measure.name.split()[0], measure.unit, measure.n)
+        for check in ("delay", "loss")
+        for measure in evidence[check].measures
+    }
     assert units == {
         ("delivered", "count", 60),
         ("delivered-late-by", "ms", 60),
@@ -87,7 +91,7 @@ def test_measures_have_their_unit_and_what_they_are_out_of(found: Found) -> None
     }
 
 
-def test_a_pause_is_counted_whole(found: Found) -> None:
+def test_figures_of_a_pause(found: Found) -> None:
     """
     In 4.2.0 five of 200 sends per arm time out while broker-b is paused for 3 s.
 
@@ -132,19 +136,21 @@ def test_a_defect_of_every_tenth_send_is_counted_so_often(
     Of one-way sends, seven ended over a second before the pause, and seven later ones went to the healthy broker.
     """
     played = STORIES[story]
-    evidence: dict[str, Evidence] = found(played, lambda told: BANK[defect].spoil(told, played))
+    evidence: dict[str, Evidence] = found(played, lambda records: BANK[defect].spoil(records, played))
     (one,) = [each for each in evidence[check].divergences if each.signature == signature]
     assert (one.count, one.subject, one.example.send) == (count, "python:5.3.3", 9)
 
 
-def test_messages_of_nobody_are_counted_and_told(
+def test_stray_messages_are_counted(
     new_run: Callable[..., RunDirectory], evidence_of: Callable[[RunDirectory], Any]
 ) -> None:
     """Three stray messages are counted and noted."""
 
-    def strays(told: Told) -> None:
-        told.stored += [replace(told.stored[0], send=None, queue_offset=9_000 + number) for number in range(3)]
+    def strays(records: ArmRecords) -> None:
+        records.stored += [replace(records.stored[0], send=None, queue_offset=9_000 + number) for number in range(3)]
 
     evidence = evidence_of(new_run([STORIES["async"]], change=strays))["mode", "loss"]
     assert figures(evidence)["foreign-messages candidate"] == 3
-    assert [(one.signature, one.count) for one in evidence.divergences] == [("loss.stray-message", 3)]
+    assert [(divergence.signature, divergence.count) for divergence in evidence.divergences] == [
+        ("loss.stray-message", 3)
+    ]
