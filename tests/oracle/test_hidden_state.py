@@ -10,9 +10,9 @@ from rocketdiff.oracle.producer.states.hidden_state import HiddenState
 from rocketdiff.oracle.producer.states.uncertain import UncertainPublishInfo
 from rocketmq_reference.dialects import dialect_of
 from rocketmq_reference.rules.client.publish import Queue
-from rocketmq_reference.rules.events import IndexRead
 from rocketmq_reference.rules.producer.attempt import Ending, Finish
 from rocketmq_reference.rules.producer.send_loop import SendLoop
+from rocketmq_reference.rules.queue_choice.events import IndexRead
 from rocketmq_reference.rules.settings import SendSettings
 
 DEMON = ChoiceExplorer()

@@ -9,7 +9,7 @@ from weakref import WeakKeyDictionary
 
 from rocketmq_reference.rules.client.publish import PublishInfo
 from rocketmq_reference.rules.dialect import Dialect
-from rocketmq_reference.rules.events import Observer
+from rocketmq_reference.rules.queue_choice.events import Observer
 from rocketmq_reference.rules.queue_choice.fault_table import FaultTable
 from rocketmq_reference.rules.queue_choice.index import ThreadIndex
 from rocketmq_reference.rules.queue_choice.selection import Selector

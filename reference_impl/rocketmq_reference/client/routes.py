@@ -13,10 +13,10 @@ from rocketmq_reference.remoting.errors import (
     RemotingException,
 )
 from rocketmq_reference.rules.client.background import LOCK_TIMEOUT_MS
+from rocketmq_reference.rules.client.known_routes import KnownRoutes
 from rocketmq_reference.rules.client.publish import PublishInfo
 from rocketmq_reference.rules.client.remoting_rules import RemotingRules
 from rocketmq_reference.rules.client.route import TopicRoute, publish_info, route_of_new_topic
-from rocketmq_reference.rules.known_routes import KnownRoutes
 from rocketmq_reference.rules.producer.direct_send import no_route
 
 
@@ -104,7 +104,10 @@ class Routes:
         self._on_change = on_change
         self._lock = Lock(host)
         self.name_servers = name_servers
-        self.known = KnownRoutes(memory.dialect, settings.create_topic_key)
+        dialect = memory.dialect
+        self.known = KnownRoutes(
+            dialect.default_topic, settings.create_topic_key, key_ignored=dialect.create_topic_key_ignored
+        )
 
     def published(self, topic: str, *, by_selector: bool) -> Running[Published]:
         """

@@ -3,7 +3,8 @@
 import pytest
 
 from rocketmq_reference.rules.client.publish import Queue
-from rocketmq_reference.rules.events import (
+from rocketmq_reference.rules.java import INT_MAX
+from rocketmq_reference.rules.queue_choice.events import (
     BudgetChecked,
     Charged,
     Chosen,
@@ -15,7 +16,6 @@ from rocketmq_reference.rules.events import (
     Swallowed,
     Tier,
 )
-from rocketmq_reference.rules.java import INT_MAX
 from tests.reference_impl.rules.toys import REFUSED, TIMEOUT, Toy
 
 A, B, C = Queue("a", 0), Queue("b", 0), Queue("c", 0)

@@ -8,7 +8,10 @@ import pytest
 from rocketdiff.oracle.choices import ChoiceExplorer
 from rocketdiff.oracle.interval import Interval, as_ms
 from rocketmq_reference.rules.client.publish import Pick, Queue
-from rocketmq_reference.rules.events import (
+from rocketmq_reference.rules.java import INT_MAX
+from rocketmq_reference.rules.producer.attempt import AttemptResult, Try
+from rocketmq_reference.rules.queue_choice import avoidance, selection
+from rocketmq_reference.rules.queue_choice.events import (
     BudgetChecked,
     Charged,
     Chosen,
@@ -20,9 +23,6 @@ from rocketmq_reference.rules.events import (
     Swallowed,
     Tier,
 )
-from rocketmq_reference.rules.java import INT_MAX
-from rocketmq_reference.rules.producer.attempt import AttemptResult, Try
-from rocketmq_reference.rules.queue_choice import avoidance, selection
 from rocketmq_reference.rules.queue_choice.index import ABSOLUTE, IndexRule, ThreadIndex
 from rocketmq_reference.rules.queue_choice.selection import Selector, SelectRule
 from tests.reference_impl.rules.toys import REFUSED, TIMEOUT, Toy

@@ -5,9 +5,9 @@ from typing import Any, TypeVar
 
 from rocketmq_reference.dialects import dialect_of
 from rocketmq_reference.rules.client.publish import PublishInfo, Queue, picked_queue
-from rocketmq_reference.rules.events import Observer
 from rocketmq_reference.rules.producer.attempt import AttemptResult, Finish, Try
 from rocketmq_reference.rules.producer.send_loop import SendLoop
+from rocketmq_reference.rules.queue_choice.events import Observer
 from rocketmq_reference.rules.queue_choice.fault_table import FaultTable
 from rocketmq_reference.rules.queue_choice.index import ThreadIndex
 from rocketmq_reference.rules.queue_choice.selection import Selector

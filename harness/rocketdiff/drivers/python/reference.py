@@ -25,12 +25,12 @@ from rocketdiff.drivers.python.sender import code_of
 from rocketdiff.drivers.python.session import own_stdout, run_subject
 from rocketdiff.drivers.python.writer import RecordWriter
 from rocketdiff.protocol.commands import SubjectSetup
-from rocketmq_reference.application import listener as heard
-from rocketmq_reference.application.message import Message, SendResult
-from rocketmq_reference.application.settings import ProducerSettings
-from rocketmq_reference.connections.access import Access, tls_context
+from rocketmq_reference.api import listener as heard
+from rocketmq_reference.api.message import Message, SendResult
+from rocketmq_reference.api.producer import Producer
+from rocketmq_reference.api.settings import ProducerSettings
 from rocketmq_reference.dialects import RELEASES, dialect_of
-from rocketmq_reference.producer.producer import Producer
+from rocketmq_reference.host.access import Access, tls_context
 from rocketmq_reference.remoting.errors import MQClientException
 from rocketmq_reference.remoting.properties import DELAY
 from rocketmq_reference.remoting.signing import Credentials

@@ -7,7 +7,7 @@ from rocketdiff.simulation.virtual.session import ScriptSession
 from rocketdiff.simulation.virtual.steps import do_step
 from rocketmq_reference.client.effects import Body
 from rocketmq_reference.rules.dialect import Dialect
-from rocketmq_reference.rules.events import Event, Observer
+from rocketmq_reference.rules.queue_choice.events import Event, Observer
 
 LineObserver = Callable[[int, Event], None]
 """Called with the number of the next answer line and the event that a rule reports."""

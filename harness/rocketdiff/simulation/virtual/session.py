@@ -23,7 +23,7 @@ from rocketmq_reference.client.memory import Memory, Published, Thread
 from rocketmq_reference.remoting.errors import IllegalStateException
 from rocketmq_reference.rules.client.publish import Queue, picked_queue
 from rocketmq_reference.rules.dialect import Dialect
-from rocketmq_reference.rules.events import Observer
+from rocketmq_reference.rules.queue_choice.events import Observer
 from rocketmq_reference.rules.queue_choice.selection import Selector
 
 DRAIN_MS = 120_000

@@ -1,7 +1,7 @@
 """
 Differences between releases in connections, timeouts and name servers (NettyRemotingClient, MQClientInstance).
 
-Decisions only; the sockets are in rocketmq_reference.connections.
+Decisions only; the sockets are in rocketmq_reference.host.
 """
 
 from dataclasses import dataclass

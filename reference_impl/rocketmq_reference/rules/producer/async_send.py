@@ -13,7 +13,6 @@ from enum import StrEnum
 from rocketmq_reference.rules.async_rules import AsyncThread
 from rocketmq_reference.rules.client.publish import PublishInfo, Queue, picked_queue
 from rocketmq_reference.rules.dialect import Dialect
-from rocketmq_reference.rules.events import Charged, Observer
 from rocketmq_reference.rules.producer.async_steps import AsyncStep, CallBack, Invoke, Throw
 from rocketmq_reference.rules.producer.attempt import (
     AttemptResult,
@@ -27,6 +26,7 @@ from rocketmq_reference.rules.producer.attempt import (
 )
 from rocketmq_reference.rules.producer.direct_send import send_by_selector
 from rocketmq_reference.rules.producer.one_way import OneWaySend
+from rocketmq_reference.rules.queue_choice.events import Charged, Observer
 from rocketmq_reference.rules.queue_choice.fault_table import FaultTable
 from rocketmq_reference.rules.queue_choice.selection import Selector
 from rocketmq_reference.rules.settings import SendSettings

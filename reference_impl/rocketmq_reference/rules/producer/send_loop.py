@@ -10,7 +10,6 @@ from typing import Self
 
 from rocketmq_reference.rules.client.publish import Pick, picked_queue
 from rocketmq_reference.rules.dialect import Dialect
-from rocketmq_reference.rules.events import BudgetChecked, Charged
 from rocketmq_reference.rules.producer.attempt import (
     SEND_OK,
     AttemptResult,
@@ -23,6 +22,7 @@ from rocketmq_reference.rules.producer.attempt import (
     family_of,
     gave_up,
 )
+from rocketmq_reference.rules.queue_choice.events import BudgetChecked, Charged
 from rocketmq_reference.rules.queue_choice.selection import Selector
 from rocketmq_reference.rules.settings import SendSettings
 

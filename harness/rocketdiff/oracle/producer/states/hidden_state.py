@@ -11,9 +11,9 @@ from rocketdiff.oracle.choices import ChoiceExplorer
 from rocketdiff.oracle.interval import Interval, bounds, was_read
 from rocketdiff.oracle.producer.states.uncertain import UncertainFaultTable, UncertainPublishInfo
 from rocketmq_reference.rules.dialect import Dialect
-from rocketmq_reference.rules.events import Event
 from rocketmq_reference.rules.producer.attempt import Finish
 from rocketmq_reference.rules.producer.send_loop import SendLoop
+from rocketmq_reference.rules.queue_choice.events import Event
 from rocketmq_reference.rules.queue_choice.fault_table import FaultItem
 from rocketmq_reference.rules.queue_choice.index import ThreadIndex
 from rocketmq_reference.rules.queue_choice.selection import Selector

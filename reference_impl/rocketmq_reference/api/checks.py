@@ -7,7 +7,7 @@ As in 4.9.8 and 5.x for every dialect; before 4.6.1 topics could have 255 charac
 import re
 from functools import lru_cache
 
-from rocketmq_reference.application.message import Message
+from rocketmq_reference.api.message import Message
 from rocketmq_reference.remoting.codes import ResponseCode
 from rocketmq_reference.remoting.errors import MQClientException
 

@@ -4,11 +4,11 @@ import time
 from dataclasses import replace
 from functools import partial
 
-from rocketmq_reference.application.listener import AttemptEnded, AttemptStarted, Listener
-from rocketmq_reference.application.message import Message, MessageBatch, SendResult
-from rocketmq_reference.application.settings import ProducerSettings
+from rocketmq_reference.api.listener import AttemptEnded, AttemptStarted, Listener
+from rocketmq_reference.api.message import Message, MessageBatch, SendResult
+from rocketmq_reference.api.settings import ProducerSettings
 from rocketmq_reference.client.codec import FAILURES, Failure
-from rocketmq_reference.connections.channels import Question, question_of
+from rocketmq_reference.host.channels import Question, question_of
 from rocketmq_reference.remoting import requests
 from rocketmq_reference.remoting.answers import parse_offset, parse_route, parse_send
 from rocketmq_reference.remoting.codes import LanguageCode, ResponseCode

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from rocketmq_reference.application.message import Message, MessageBatch
-from rocketmq_reference.producer.checks import check_message
-from rocketmq_reference.producer.unique_key import UniqueKeys
+from rocketmq_reference.api.checks import check_message
+from rocketmq_reference.api.message import Message, MessageBatch
+from rocketmq_reference.api.unique_key import UniqueKeys
 from rocketmq_reference.remoting.batch import BatchEntry, encode_batch
 from rocketmq_reference.remoting.errors import MQClientException, RocketMQException
 from rocketmq_reference.remoting.properties import DELAY, UNIQ_KEY, WAIT

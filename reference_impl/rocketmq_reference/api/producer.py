@@ -10,18 +10,18 @@ from enum import Enum
 from functools import partial
 from typing import Protocol, Self
 
-from rocketmq_reference.application.listener import Listener
-from rocketmq_reference.application.message import Message, MessageBatch, SendResult
-from rocketmq_reference.application.settings import ProducerSettings
+from rocketmq_reference.api.assembly import live_client
+from rocketmq_reference.api.checks import check_group, check_message
+from rocketmq_reference.api.listener import Listener
+from rocketmq_reference.api.message import Message, MessageBatch, SendResult
+from rocketmq_reference.api.message_batch import batch_of
+from rocketmq_reference.api.settings import ProducerSettings
+from rocketmq_reference.api.unique_key import UniqueKeys
 from rocketmq_reference.client.async_sending import AsyncTask
 from rocketmq_reference.client.codec import FAILURES, Failure
 from rocketmq_reference.client.memory import Published, Thread
 from rocketmq_reference.client.sending import Choose
-from rocketmq_reference.connections.access import OPEN, Access
-from rocketmq_reference.live.client import live_client
-from rocketmq_reference.producer.checks import check_group, check_message
-from rocketmq_reference.producer.message_batch import batch_of
-from rocketmq_reference.producer.unique_key import UniqueKeys
+from rocketmq_reference.host.access import OPEN, Access
 from rocketmq_reference.remoting.errors import MQClientException
 from rocketmq_reference.remoting.properties import UNIQ_KEY
 from rocketmq_reference.remoting.versions import mq_version

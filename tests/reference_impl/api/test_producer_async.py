@@ -5,8 +5,8 @@ import time
 
 import pytest
 
-from rocketmq_reference.application.message import Message, SendResult
-from rocketmq_reference.producer.producer import Producer
+from rocketmq_reference.api.message import Message, SendResult
+from rocketmq_reference.api.producer import Producer
 from rocketmq_reference.remoting.errors import (
     CompletionException,
     MQBrokerException,

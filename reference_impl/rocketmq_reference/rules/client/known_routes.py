@@ -8,7 +8,6 @@ and under which lock.
 from collections.abc import Iterator, Mapping
 
 from rocketmq_reference.rules.client.route import MASTER_ID, TopicRoute, route_changed
-from rocketmq_reference.rules.dialect import Dialect
 from rocketmq_reference.rules.java import hash_order
 
 _FIRST_BUCKETS = 16
@@ -18,15 +17,17 @@ class KnownRoutes:
     """
     The routes of one client; the same rules in every release.
 
-    stand_in: the topic whose route is used for a topic that no name server knows. addresses: broker name → broker id → address.
+    default_topic: the release's create-topic key. create_topic_key: the application's own. key_ignored: the release uses neither
+    for polls, and its own for new topics (from 5.1.1). stand_in: the topic whose route is used for a topic that no name server
+    knows. addresses: broker name → broker id → address.
     """
 
     __slots__ = ("_routes", "_topics", "addresses", "stand_in")
 
-    def __init__(self, dialect: Dialect, create_topic_key: str | None = None) -> None:
-        chosen = create_topic_key or dialect.default_topic
-        self.stand_in = dialect.default_topic if dialect.create_topic_key_ignored else chosen
-        self._topics: dict[str, None] = {} if dialect.create_topic_key_ignored else {chosen: None}
+    def __init__(self, default_topic: str, create_topic_key: str | None = None, *, key_ignored: bool = False) -> None:
+        chosen = create_topic_key or default_topic
+        self.stand_in = default_topic if key_ignored else chosen
+        self._topics: dict[str, None] = {} if key_ignored else {chosen: None}
         self._routes: dict[str, TopicRoute] = {}
         self.addresses: dict[str, Mapping[int, str]] = {}
 

@@ -13,7 +13,7 @@ from rocketmq_reference.remoting.errors import (
     RemotingTooMuchRequestException,
 )
 from rocketmq_reference.remoting.frames import Command
-from tests.reference_impl.connections.requesting import HANGS_UP, RESETS, SILENT, Client, Echo, Told, await_that
+from tests.reference_impl.host.requesting import HANGS_UP, RESETS, SILENT, Client, Echo, Told, await_that
 
 ClientOf = Callable[[str], Client]
 EITHER = pytest.mark.parametrize("release", ["4.9.8", "5.3.3"])

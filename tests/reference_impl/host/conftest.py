@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from tests.reference_impl.connections.requesting import Client, Echo
+from tests.reference_impl.host.requesting import Client, Echo
 
 
 @pytest.fixture

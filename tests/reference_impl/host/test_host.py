@@ -9,8 +9,8 @@ import pytest
 
 from rocketmq_reference.client.effects import Body, Job, Lock, Running, Signal, Wait, Worker
 from rocketmq_reference.client.memory import Thread
-from rocketmq_reference.connections.host import LiveHost
-from tests.reference_impl.connections.requesting import PATIENCE_S, await_that
+from rocketmq_reference.host.host import LiveHost
+from tests.reference_impl.host.requesting import PATIENCE_S, await_that
 
 
 @pytest.fixture

@@ -5,9 +5,9 @@ from functools import partial
 from typing import Self
 
 from rocketmq_reference.client.remoting import Remoting
-from rocketmq_reference.connections.access import OPEN, Access
-from rocketmq_reference.connections.host import LiveHost
-from rocketmq_reference.connections.network import Network
+from rocketmq_reference.host.access import OPEN, Access
+from rocketmq_reference.host.host import LiveHost
+from rocketmq_reference.host.network import Network
 from rocketmq_reference.remoting.errors import RemotingSendRequestException
 from rocketmq_reference.remoting.frames import Command, encode
 from rocketmq_reference.remoting.signing import Credentials, signed

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from rocketmq_reference.application.message import Message
+from rocketmq_reference.api.message import Message
 from rocketmq_reference.remoting.errors import (
     MQBrokerException,
     MQClientException,

@@ -10,20 +10,20 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from rocketmq_reference.application.listener import Listener, RouteChanged
-from rocketmq_reference.application.message import Message, SendResult
-from rocketmq_reference.application.settings import ProducerSettings
+from rocketmq_reference.api.codec import FrameCodec, HeardAttempts, vip_address
+from rocketmq_reference.api.listener import Listener, RouteChanged
+from rocketmq_reference.api.message import Message, SendResult
+from rocketmq_reference.api.settings import ProducerSettings
 from rocketmq_reference.client.async_sending import AsyncSender
 from rocketmq_reference.client.background import Background, Rounds
 from rocketmq_reference.client.memory import Memory
 from rocketmq_reference.client.remoting import CALLBACKS, Remoting
 from rocketmq_reference.client.routes import NameServers, Routes
 from rocketmq_reference.client.sending import Sender
-from rocketmq_reference.connections.access import OPEN, Access
-from rocketmq_reference.connections.channels import Question
-from rocketmq_reference.connections.host import LiveHost
-from rocketmq_reference.connections.network import Network
-from rocketmq_reference.live.codec import FrameCodec, HeardAttempts, vip_address
+from rocketmq_reference.host.access import OPEN, Access
+from rocketmq_reference.host.channels import Question
+from rocketmq_reference.host.host import LiveHost
+from rocketmq_reference.host.network import Network
 from rocketmq_reference.remoting.frames import Command
 from rocketmq_reference.rules.async_rules import AsyncThread
 from rocketmq_reference.rules.client.publish import PublishInfo

@@ -8,8 +8,8 @@ from typing import Any
 
 from rocketmq_reference.client.effects import Signal
 from rocketmq_reference.client.remoting import Call, Remoting
-from rocketmq_reference.connections.host import LiveHost, Sleeper
-from rocketmq_reference.connections.wire import Wire
+from rocketmq_reference.host.host import LiveHost, Sleeper
+from rocketmq_reference.host.wire import Wire
 from rocketmq_reference.remoting.codes import ResponseCode
 from rocketmq_reference.remoting.errors import RemotingCommandException, RemotingConnectException
 from rocketmq_reference.remoting.frames import Command, encode, respond_to

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from rocketmq_reference.connections.channels import Channels
+from rocketmq_reference.host.channels import Channels
 from rocketmq_reference.remoting.errors import (
     RemotingConnectException,
     RemotingException,
@@ -14,7 +14,8 @@ from rocketmq_reference.remoting.errors import (
     RemotingTimeoutException,
 )
 from rocketmq_reference.remoting.frames import Command, Serialization, respond_to
-from tests.reference_impl.connections.requesting import (
+from tests.reference_impl.fake_broker import Reply
+from tests.reference_impl.host.requesting import (
     HANGS_UP,
     LATE,
     LATER,
@@ -27,7 +28,6 @@ from tests.reference_impl.connections.requesting import (
     await_that,
     await_unanswered,
 )
-from tests.reference_impl.fake_broker import Reply
 
 
 @pytest.fixture
@@ -48,7 +48,7 @@ def test_descriptors_beyond_select_are_polled(
     channels: Channels, server: Echo, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Answers and timeouts also work for descriptors above the limit of select()."""
-    monkeypatch.setattr("rocketmq_reference.connections.wire._SELECT_LIMIT", 0)
+    monkeypatch.setattr("rocketmq_reference.host.wire._SELECT_LIMIT", 0)
     assert channels.invoke(server.address, Command(0, {"n": "1"}, bytes(8_000_000)), LONG_MS).ext_fields == {"n": "1"}
     with pytest.raises(RemotingTimeoutException):
         channels.invoke(server.address, Command(SILENT), SHORT_MS)

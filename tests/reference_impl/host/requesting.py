@@ -12,10 +12,10 @@ from rocketmq_reference.client.codec import AsyncEnd
 from rocketmq_reference.client.effects import Body
 from rocketmq_reference.client.memory import Thread
 from rocketmq_reference.client.remoting import CALLBACKS, Remoting
-from rocketmq_reference.connections.channels import Question, question_of
-from rocketmq_reference.connections.host import LiveHost
-from rocketmq_reference.connections.network import Network
 from rocketmq_reference.dialects import dialect_of
+from rocketmq_reference.host.channels import Question, question_of
+from rocketmq_reference.host.host import LiveHost
+from rocketmq_reference.host.network import Network
 from rocketmq_reference.remoting.errors import RemotingTimeoutException
 from rocketmq_reference.remoting.frames import Command, respond_to
 from tests import live

@@ -4,7 +4,7 @@ import re
 from datetime import UTC, datetime
 from unittest.mock import patch
 
-from rocketmq_reference.producer.unique_key import UniqueKeys
+from rocketmq_reference.api.unique_key import UniqueKeys
 
 
 def test_form() -> None:
