@@ -22,7 +22,7 @@ from rocketdiff.traces.manifest import ClockAnchor
 from rocketdiff.traces.run_directory import RunDirectory
 from rocketdiff.verdict.judge import RunJudgement, judge
 from rocketmq_reference.dialects import dialect_of
-from rocketmq_reference.rules.async_rules import AsyncThread
+from rocketmq_reference.rules.producer.async_rules import AsyncThread
 from tests.analysis.synthetic import MANIFEST, MS, ORIGIN_NS, Told
 from tests.faithful.laboratory import script_of, told
 
@@ -83,7 +83,7 @@ def run_of(trial: Trial, answers: Sequence[Sequence[str]], root: Path) -> RunDir
 
 
 def _calls_itself(release: str) -> bool:
-    return dialect_of(release).asynchronous.runs_on is AsyncThread.CALLER
+    return dialect_of(release).producer.asynchronous.runs_on is AsyncThread.CALLER
 
 
 def judged(run: RunDirectory) -> RunJudgement:

@@ -12,8 +12,8 @@ from rocketmq_reference.dialects import dialect_of
 from rocketmq_reference.rules.client.publish import Queue
 from rocketmq_reference.rules.producer.attempt import Ending, Finish
 from rocketmq_reference.rules.producer.send_loop import SendLoop
+from rocketmq_reference.rules.producer.settings import SendSettings
 from rocketmq_reference.rules.queue_choice.events import IndexRead
-from rocketmq_reference.rules.settings import SendSettings
 
 DEMON = ChoiceExplorer()
 TAPE = ChoiceTape(DEMON, 4)

@@ -40,7 +40,7 @@ def test_what_closing_a_connection_does(release: str, pending_fail: bool, timeou
 
     From 5.1.4 on it does so only if time was left.
     """
-    assert Tearing.of(dialect_of(release).remoting) == Tearing(pending_fail, timeouts_close)
+    assert Tearing.of(dialect_of(release).client.remoting) == Tearing(pending_fail, timeouts_close)
 
 
 def test_an_attempt_is_allowed_what_any_hidden_state_allows() -> None:

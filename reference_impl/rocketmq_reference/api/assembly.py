@@ -25,9 +25,9 @@ from rocketmq_reference.host.channels import Question
 from rocketmq_reference.host.host import LiveHost
 from rocketmq_reference.host.network import Network
 from rocketmq_reference.remoting.frames import Command
-from rocketmq_reference.rules.async_rules import AsyncThread
 from rocketmq_reference.rules.client.publish import PublishInfo
 from rocketmq_reference.rules.dialect import Dialect
+from rocketmq_reference.rules.producer.async_rules import AsyncThread
 from rocketmq_reference.rules.tape import Tape
 
 _FIRST_INDEX_BELOW = 999  # initValueIndex of NettyRemotingClient
@@ -68,12 +68,12 @@ def live_client(
     host = LiveHost(group, dict.fromkeys(_POOLS, os.cpu_count() or 1), _POOLS)
     memory = Memory(dialect, settings, tapes)
     network = Network(host, tls=access.tls)
-    remoting: Remoting[Question, Command] = Remoting(host, dialect.remoting, network)
+    remoting: Remoting[Question, Command] = Remoting(host, dialect.client.remoting, network)
     network.remoting = remoting
     client_id = f"127.0.0.1@{os.getpid()}#{time.monotonic_ns()}"
     codec = FrameCodec(dialect, settings, group, client_id, access.credentials)
     first = random.randrange(_FIRST_INDEX_BELOW)
-    asked = NameServers(tuple(name_servers), host, remoting, dialect.remoting, first)
+    asked = NameServers(tuple(name_servers), host, remoting, dialect.client.remoting, first)
     routes = Routes(memory, host, remoting, codec, asked, settings, _route_changed(listener))
     sender = Sender(memory, host, routes, remoting, codec, HeardAttempts(listener), vip_address)
     workers = {

@@ -70,7 +70,7 @@ class FrameCodec:
             flag=message.flag,
             is_batch=isinstance(message, MessageBatch),
             broker=broker,
-            default_topic=settings.create_topic_key or self._dialect.default_topic,
+            default_topic=settings.create_topic_key or self._dialect.producer.default_topic,
             default_topic_queues=settings.default_topic_queue_nums,
         )
         if self._credentials is None:
@@ -141,7 +141,9 @@ class FrameCodec:
 
         From 4.9.4 the flag also names the compression; every reader takes zero as zlib.
         """
-        sys_flag = SysFlag.COMPRESSED | (SysFlag.COMPRESSION_ZLIB if self._dialect.remoting.names_compression else 0)
+        sys_flag = SysFlag.COMPRESSED | (
+            SysFlag.COMPRESSION_ZLIB if self._dialect.client.remoting.names_compression else 0
+        )
         return compress(body, self._settings.compress_level), sys_flag
 
 

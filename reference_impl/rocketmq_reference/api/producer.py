@@ -25,9 +25,9 @@ from rocketmq_reference.host.access import OPEN, Access
 from rocketmq_reference.remoting.errors import MQClientException
 from rocketmq_reference.remoting.properties import UNIQ_KEY
 from rocketmq_reference.remoting.versions import mq_version
-from rocketmq_reference.rules.async_rules import AsyncThread
 from rocketmq_reference.rules.client.publish import Queue
 from rocketmq_reference.rules.dialect import Dialect
+from rocketmq_reference.rules.producer.async_rules import AsyncThread
 from rocketmq_reference.rules.queue_choice.fault_table import FaultTable
 from rocketmq_reference.rules.tape import RandomTape, Tape
 
@@ -236,7 +236,7 @@ class Producer:
         queue: Queue | None = None,
         choose: Choose | None = None,
     ) -> None:
-        if self.dialect.asynchronous.runs_on is not AsyncThread.CALLER and self._client.host.is_closed:
+        if self.dialect.producer.asynchronous.runs_on is not AsyncThread.CALLER and self._client.host.is_closed:
             raise MQClientException("executor rejected")
         task: AsyncTask[Message, SendResult] = AsyncTask(
             message, partial(_tell, callback), timeout_ms, queue, choose, partial(self._check, message)

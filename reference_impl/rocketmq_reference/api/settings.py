@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from rocketmq_reference.remoting.frames import Serialization
-from rocketmq_reference.rules.settings import SendSettings
+from rocketmq_reference.rules.producer.settings import SendSettings
 
 
 @dataclass(frozen=True, slots=True)

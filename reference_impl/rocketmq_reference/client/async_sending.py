@@ -14,8 +14,8 @@ from rocketmq_reference.remoting.errors import (
     MQClientException,
     RemotingTooMuchRequestException,
 )
-from rocketmq_reference.rules.async_rules import AsyncThread
 from rocketmq_reference.rules.client.publish import Queue
+from rocketmq_reference.rules.producer.async_rules import AsyncThread
 from rocketmq_reference.rules.producer.async_send import AsyncSend, Form
 from rocketmq_reference.rules.producer.async_steps import AsyncStep, CallBack, Invoke, Throw
 from rocketmq_reference.rules.producer.attempt import Ending, Finish
@@ -65,7 +65,7 @@ class AsyncSender(Generic[M, Q, A, R]):
             form = Form.GIVEN_QUEUE
         dialect = self._memory.dialect
         # From 5.1.4 this call is a selection in the caller's thread followed by a send to the given queue.
-        chooses_first = form is Form.SELECTOR and task.timeout_ms is None and dialect.selector_restarts_time
+        chooses_first = form is Form.SELECTOR and task.timeout_ms is None and dialect.producer.selector_restarts_time
         if chooses_first:
             form = Form.GIVEN_QUEUE
         settings = self._sender.settings(task.timeout_ms)
@@ -75,10 +75,10 @@ class AsyncSender(Generic[M, Q, A, R]):
             if task.queue is None:
                 return
         called_ms = self._host.now_ms
-        if dialect.asynchronous.runs_on is AsyncThread.CALLER:
+        if dialect.producer.asynchronous.runs_on is AsyncThread.CALLER:
             yield from self._run(task, rules, called_ms, thread)
         else:
-            worker = self._workers[dialect.asynchronous.runs_on]
+            worker = self._workers[dialect.producer.asynchronous.runs_on]
             worker.submit(lambda own: self._run(task, rules, called_ms, own))
 
     def _choose_first(self, task: AsyncTask[M, R], rules: AsyncSend, thread: Thread) -> Running[Queue | None]:

@@ -67,18 +67,20 @@ class Background:
         """Start all timers (MQClientInstance.start, NettyRemotingClient.start)."""
         dialect, rounds, now_ms = self._memory.dialect, self._rounds, self._host.now_ms
         scheduled = self._thread()
-        self._keep_house(dialect.remoting.scan, self._remoting.scan)
-        if dialect.remoting.name_server_scan.times is not None:
+        self._keep_house(dialect.client.remoting.scan, self._remoting.scan)
+        if dialect.client.remoting.name_server_scan.times is not None:
             scanning = self._host.worker("name-servers")
-            self._keep_house(dialect.remoting.name_server_scan.times, lambda: scanning.submit(self._reach_name_server))
+            self._keep_house(
+                dialect.client.remoting.name_server_scan.times, lambda: scanning.submit(self._reach_name_server)
+            )
         scheduled.schedule(now_ms + rounds.first_poll_ms, lambda _own: self._routes.poll(), rounds.poll_ms)
         scheduled.schedule(now_ms + rounds.first_heartbeat_ms, lambda _own: self.clean_and_beat(), rounds.heartbeat_ms)
         for first_ms, period_ms in CONSUMER_ROUNDS_MS:
             scheduled.schedule(now_ms + first_ms, _nothing, period_ms)
-        if dialect.detects(self._memory.settings):
+        if dialect.producer.detects(self._memory.settings):
             detector = self._host.worker("detector")
             detector.schedule(now_ms + FIRST_DETECTION_MS, lambda _own: self.detect(), DETECTION_PERIOD_MS)
-        if dialect.remoting.heartbeat_on_connect:
+        if dialect.client.remoting.heartbeat_on_connect:
             events = self._host.worker("connections")
             self._remoting.on_active = lambda address: events.submit(lambda _own: self._greet(address))
             # The thread gets the ends of connections too: it only wakes up, which may make it greet another one
@@ -176,7 +178,7 @@ class Background:
         topic = self._routes.known.any_topic()
         if topic is None:
             return False
-        if self._memory.dialect.uses_vip_channel(self._memory.settings):
+        if self._memory.dialect.client.uses_vip_channel(self._memory.settings.vip_channel_enabled):
             address = self._vip_address(address)
         try:
             answer = yield from self._remoting.invoke(address, DETECT_TIMEOUT_MS, self._codec.probe(topic))

@@ -9,11 +9,11 @@ from weakref import WeakKeyDictionary
 
 from rocketmq_reference.rules.client.publish import PublishInfo
 from rocketmq_reference.rules.dialect import Dialect
+from rocketmq_reference.rules.producer.settings import SendSettings
 from rocketmq_reference.rules.queue_choice.events import Observer
 from rocketmq_reference.rules.queue_choice.fault_table import FaultTable
 from rocketmq_reference.rules.queue_choice.index import ThreadIndex
 from rocketmq_reference.rules.queue_choice.selection import Selector
-from rocketmq_reference.rules.settings import SendSettings
 from rocketmq_reference.rules.tape import Tape
 
 
@@ -60,7 +60,7 @@ class Memory:
         self.dialect = dialect
         self.settings = settings
         self.observer = observer
-        self.faults = FaultTable(dialect.fault_table)
+        self.faults = FaultTable(dialect.producer.fault_table)
         self._tapes = tapes
         self._published: dict[str, Published] = {}
 
@@ -87,7 +87,7 @@ class Memory:
         selector = published.selectors.get(thread)
         if selector is None:
             # The given start is used once: later lists have counters with a random start.
-            index = ThreadIndex(self.dialect.index, thread.start_index)
+            index = ThreadIndex(self.dialect.producer.index, thread.start_index)
             thread.start_index = None
             tape = thread.tape
             if tape is None:
@@ -101,11 +101,11 @@ class Memory:
         """Return a thread's counter for picking the best known broker; it outlives publish lists."""
         worst = thread.worst_index
         if worst is None:
-            worst = thread.worst_index = ThreadIndex(self.dialect.index)
+            worst = thread.worst_index = ThreadIndex(self.dialect.producer.index)
         return worst
 
     def note(self, broker: str, latency_ms: int, now_ms: int, *, isolated: bool, reachable: bool) -> None:
         """Record an attempt in the fault table (MQFaultStrategy.updateFaultItem)."""
         if self.settings.send_latency_fault_enable:
-            avoid_ms = self.dialect.avoidance_ms(latency_ms, isolated)
+            avoid_ms = self.dialect.producer.avoidance_ms(latency_ms, isolated)
             self.faults.update(broker, latency_ms, avoid_ms, reachable, now_ms)

@@ -106,7 +106,9 @@ class Routes:
         self.name_servers = name_servers
         dialect = memory.dialect
         self.known = KnownRoutes(
-            dialect.default_topic, settings.create_topic_key, key_ignored=dialect.create_topic_key_ignored
+            dialect.producer.default_topic,
+            settings.create_topic_key,
+            key_ignored=dialect.producer.create_topic_key_ignored,
         )
 
     def published(self, topic: str, *, by_selector: bool) -> Running[Published]:
@@ -156,7 +158,7 @@ class Routes:
         except MQClientException:
             return
         except RemotingException as error:
-            if self._memory.dialect.remoting.name_server_failure_is_illegal_state:
+            if self._memory.dialect.client.remoting.name_server_failure_is_illegal_state:
                 raise IllegalStateException(f"{type(error).__name__}: {error}") from error
         finally:
             self._lock.release()
@@ -205,7 +207,7 @@ class Routes:
         last = self._memory.published(topic)
         if not self.known.take(topic, route, can_select=bool(last.info.queues)):
             return
-        info = publish_info(route, writable_only=self._memory.dialect.write_queues_need_permission)
+        info = publish_info(route, writable_only=self._memory.dialect.producer.write_queues_need_permission)
         if self._on_change is not None:
             self._on_change(topic, last.version + 1, info)
         self._memory.publish(topic, info)

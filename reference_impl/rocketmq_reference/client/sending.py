@@ -15,7 +15,7 @@ from rocketmq_reference.rules.producer.attempt import AttemptResult, Ending, Ste
 from rocketmq_reference.rules.producer.direct_send import direct_send_ended, send_by_selector, send_to_queue
 from rocketmq_reference.rules.producer.one_way import OneWaySend, one_way_to_queue
 from rocketmq_reference.rules.producer.send_loop import SendLoop
-from rocketmq_reference.rules.settings import SendSettings
+from rocketmq_reference.rules.producer.settings import SendSettings
 
 Choose = Callable[[Published], Queue]
 """A function of the application that selects a queue. Raises MQClientException if it selects none."""
@@ -47,7 +47,7 @@ class Sender(Generic[M, Q, A, R]):
         self.codec = codec
         self.attempts = attempts
         self.vip_address = vip_address
-        self._vip = memory.dialect.uses_vip_channel(memory.settings)
+        self._vip = memory.dialect.client.uses_vip_channel(memory.settings.vip_channel_enabled)
 
     def send(
         self, message: M, thread: Thread, timeout_ms: int | None = None, *, one_way: bool = False
@@ -145,7 +145,7 @@ class Sender(Generic[M, Q, A, R]):
         return outcome
 
     def _left_ms(self, timeout_ms: int, began_ms: int) -> int:
-        left_ms = self.memory.dialect.loop.left_ms(timeout_ms, self.host.now_ms - began_ms)
+        left_ms = self.memory.dialect.producer.loop.left_ms(timeout_ms, self.host.now_ms - began_ms)
         if left_ms is None:
             raise RemotingTooMuchRequestException("sendKernelImpl call timeout")
         return left_ms

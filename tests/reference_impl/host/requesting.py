@@ -86,7 +86,9 @@ class Client:
     def __init__(self, release: str, tls: ssl.SSLContext | None = None) -> None:
         self.host = SkewedHost("test", {CALLBACKS: 4})
         self._network = Network(self.host, tls=tls)
-        self.remoting: Remoting[Question, Command] = Remoting(self.host, dialect_of(release).remoting, self._network)
+        self.remoting: Remoting[Question, Command] = Remoting(
+            self.host, dialect_of(release).client.remoting, self._network
+        )
         self._network.remoting = self.remoting
 
     def invoke(self, server: FakeServer, command: Command, timeout_ms: int = LONG_MS) -> Command:

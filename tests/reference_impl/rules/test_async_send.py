@@ -61,7 +61,7 @@ def test_an_error_of_the_broker_is_never_retried(release: str) -> None:
     step = send.ended(invoke, toy.thread(), 5, AttemptResult.failed("MQBrokerException", 1))
     assert step == CallBack(rethrown(0, "MQBrokerException", 1))
     item = toy.faults.items["a"]
-    assert (item.start_ms, item.reachable) == (5 + toy.dialect.avoidance_ms(5, True), True)
+    assert (item.start_ms, item.reachable) == (5 + toy.dialect.producer.avoidance_ms(5, True), True)
 
 
 def test_an_answer_without_a_header_is_never_retried() -> None:

@@ -11,9 +11,9 @@ from rocketmq_reference.rules.producer import attempt
 from rocketmq_reference.rules.producer.attempt import AttemptResult, Ending, ErrorFamily, Finish, family_of
 from rocketmq_reference.rules.producer.direct_send import direct_send_ended
 from rocketmq_reference.rules.producer.one_way import OneWaySend
+from rocketmq_reference.rules.producer.settings import SendSettings
 from rocketmq_reference.rules.queue_choice.events import Charged, Event
 from rocketmq_reference.rules.queue_choice.penalties import MINUTES, SECONDS, PenaltyTable
-from rocketmq_reference.rules.settings import SendSettings
 from tests.reference_impl.rules.toys import Toy
 
 PERM_INHERIT, PERM_WRITE, PERM_READ, PERM_PRIORITY = 1, 2, 4, 8

@@ -15,7 +15,7 @@ def route(**brokers: int) -> TopicRoute:
 
 def routes_of(release: str, key: str | None = None) -> KnownRoutes:
     dialect = dialect_of(release)
-    return KnownRoutes(dialect.default_topic, key, key_ignored=dialect.create_topic_key_ignored)
+    return KnownRoutes(dialect.producer.default_topic, key, key_ignored=dialect.producer.create_topic_key_ignored)
 
 
 def known(release: str = "5.3.3", **topics: TopicRoute) -> KnownRoutes:

@@ -69,7 +69,8 @@ def without_failover(release: str) -> Dialect:
         here = [place for place, queue in enumerate(selector.info.queues) if queue.broker == last_broker]
         return here[0] if here else draw_past_last_broker(selector, None, reset_index, now_ms)
 
-    return replace(dialect_of(release), select_plain=insisting)
+    dialect = dialect_of(release)
+    return replace(dialect, producer=replace(dialect.producer, select_plain=insisting))
 
 
 def access_of(setup: SubjectSetup) -> Access:

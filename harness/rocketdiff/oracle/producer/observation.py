@@ -182,7 +182,7 @@ class Observation:
 
     def _unkept_timeouts(self, belief: Belief) -> Iterator[RuleDifference]:
         """Attempts that did not keep their timeouts; none if hidden states, and so perhaps other timeouts, were dropped."""
-        counts = self.transitions.dialect.remoting.budgeted
+        counts = self.transitions.dialect.client.remoting.budgeted
         found = (
             duration_difference(self.send.attempts[number], allowed, connecting_counts=counts)
             for number, allowed in sorted(self._allowed.items())

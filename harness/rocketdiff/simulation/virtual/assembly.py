@@ -16,9 +16,9 @@ from rocketmq_reference.client.memory import Memory
 from rocketmq_reference.client.remoting import CALLBACKS, Remoting
 from rocketmq_reference.client.routes import NameServers, Routes
 from rocketmq_reference.client.sending import Sender
-from rocketmq_reference.rules.async_rules import AsyncThread
 from rocketmq_reference.rules.client.background import API_TIMEOUT_MS
-from rocketmq_reference.rules.settings import SendSettings
+from rocketmq_reference.rules.producer.async_rules import AsyncThread
+from rocketmq_reference.rules.producer.settings import SendSettings
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ def producer_with_network(
 ) -> VirtualProducer:
     """Assemble the producer of depth "remoting" and start its timers."""
     network = VirtualNetwork(host, servers)
-    remoting: Remoting[Any, Any] = Remoting(host, memory.dialect.remoting, network)
+    remoting: Remoting[Any, Any] = Remoting(host, memory.dialect.client.remoting, network)
     network.client = remoting
     sender = _sender(memory, host, remoting)
     rounds = Rounds(settings.poll_name_server_interval_ms, settings.heartbeat_broker_interval_ms, API_TIMEOUT_MS)
@@ -79,7 +79,7 @@ def send_settings(settings: ScriptSettings) -> SendSettings:
 
 
 def _sender(memory: Memory, host: VirtualHost, transport: Transport[Any, Any]) -> Sender[Any, Any, Any, Any]:
-    name_servers = NameServers((NAME_SERVER,), host, transport, memory.dialect.remoting, 0)
+    name_servers = NameServers((NAME_SERVER,), host, transport, memory.dialect.client.remoting, 0)
     codec = ScriptCodec()
     routes = Routes(memory, host, transport, codec, name_servers, RouteDefaults())
     return Sender(memory, host, routes, transport, codec, AttemptRecorder(host), vip_address)

@@ -61,7 +61,9 @@ class ScriptSession:
         else:
             self.producer = producer_without_network(self.memory, self.kernel, self.servers)
         settings = self.memory.settings
-        self._rule = dialect.select_queue if settings.send_latency_fault_enable else dialect.select_plain
+        self._rule = (
+            dialect.producer.select_queue if settings.send_latency_fault_enable else dialect.producer.select_plain
+        )
 
     def select(self, head: str, select: Select) -> None:
         selector = self.selector(select.thread)
