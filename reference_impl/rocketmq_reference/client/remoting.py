@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, Generic, Protocol
 
-from rocketmq_reference.client.codec import A, AsyncEnd, OnEnd, Q
+from rocketmq_reference.client.codec import Answer, AsyncEnd, OnEnd, Request
 from rocketmq_reference.client.effects import Body, Host, Running, Signal, Wait
 from rocketmq_reference.client.memory import Thread
 from rocketmq_reference.remoting.errors import (
@@ -74,7 +74,7 @@ class Network(Protocol):
         ...
 
 
-class Remoting(Generic[Q, A]):
+class Remoting(Generic[Request, Answer]):
     """
     The Transport of one client, for requests of every purpose.
 
@@ -90,7 +90,7 @@ class Remoting(Generic[Q, A]):
         self.on_active: Callable[[str], None] | None = None
         self.on_end: Callable[[], None] | None = None
 
-    def invoke(self, address: str, timeout_ms: int, question: Q) -> Running[A]:
+    def invoke(self, address: str, timeout_ms: int, question: Request) -> Running[Answer]:
         request, asked = self._begin(Kind.SYNC, address, timeout_ms, question)
         call: Call = request.call
         if isinstance(asked[0], steps.Write):
@@ -108,16 +108,16 @@ class Remoting(Generic[Q, A]):
             if asked:
                 yield from self._follow(asked, _CALLER)
         _raise_what_was_told(call)
-        answer: A = call.answer
+        answer: Answer = call.answer
         return answer
 
-    def invoke_one_way(self, address: str, timeout_ms: int, question: Q) -> Body:
+    def invoke_one_way(self, address: str, timeout_ms: int, question: Request) -> Body:
         request, asked = self._begin(Kind.ONE_WAY, address, timeout_ms, question)
         yield from self._follow(asked, _CALLER)
         _raise_what_was_told(request.call)
 
     def invoke_async(
-        self, address: str, timeout_ms: int, question: Q, on_end: OnEnd, thread: Thread, *, is_retry: bool
+        self, address: str, timeout_ms: int, question: Request, on_end: OnEnd, thread: Thread, *, is_retry: bool
     ) -> Body:
         request, asked = self._begin(Kind.ASYNC, address, timeout_ms, question, on_end, is_retry=is_retry)
         yield from self._follow(asked, thread)
@@ -149,7 +149,7 @@ class Remoting(Generic[Q, A]):
             # An event of its own, after the requests that waited for the connection.
             self._host.soon(lambda: self._active(connection))
 
-    def answered(self, number: int, code: int, answer: A) -> None:
+    def answered(self, number: int, code: int, answer: Answer) -> None:
         # Looked up first, because the rules remove the request. The answer goes to whichever request has the number,
         # even if (to 4.6.1) it asked something else.
         addressee = self.connections.addressee(number)
@@ -184,7 +184,7 @@ class Remoting(Generic[Q, A]):
         kind: Kind,
         address: str,
         timeout_ms: int,
-        question: Q | None,
+        question: Request | None,
         on_end: OnEnd | None = None,
         *,
         is_retry: bool = False,
