@@ -10,11 +10,11 @@ from enum import Enum
 from functools import partial
 from typing import Protocol, Self
 
-from rocketmq_reference.api.assembly import live_client
 from rocketmq_reference.api.checks import check_group, check_message
 from rocketmq_reference.api.listener import Listener
 from rocketmq_reference.api.message import Message, MessageBatch, SendResult
 from rocketmq_reference.api.message_batch import batch_of
+from rocketmq_reference.api.sending import live_producer
 from rocketmq_reference.api.settings import ProducerSettings
 from rocketmq_reference.api.unique_key import UniqueKeys
 from rocketmq_reference.client.async_sending import AsyncTask
@@ -78,14 +78,15 @@ class Producer:
         self.group = group
         self.dialect = dialect
         self.settings = settings or ProducerSettings()
-        self._client = live_client(name_servers, group, dialect, self.settings, listener, tapes, access)
+        self._parts = live_producer(name_servers, group, dialect, self.settings, listener, tapes, access)
+        self._client = self._parts.client
         self._state = _State.CREATED
         self._keys = UniqueKeys()
 
     @property
     def faults(self) -> FaultTable:
         """The fault table: known slow and failing brokers."""
-        return self._client.memory.faults
+        return self._parts.memory.faults
 
     def start(self) -> Self:
         """
@@ -123,7 +124,7 @@ class Producer:
         """
         self._check(message)
         host = self._client.host
-        return _result(host.run(self._client.sender.send(message, host.here(), timeout_ms)))
+        return _result(host.run(self._parts.sender.send(message, host.here(), timeout_ms)))
 
     def send_batch(self, messages: Sequence[Message], timeout_ms: int | None = None) -> SendResult:
         """
@@ -143,7 +144,7 @@ class Producer:
         Read in DefaultMQProducerImpl.send(message, queue, timeout) of every release. Raises the exception of the attempt.
         """
         self._check(message)
-        return _result(self._client.host.run(self._client.sender.send_to_queue(message, Queue(*queue), timeout_ms)))
+        return _result(self._client.host.run(self._parts.sender.send_to_queue(message, Queue(*queue), timeout_ms)))
 
     def send_by_selector(
         self, message: Message, selector: QueueSelector, argument: object, timeout_ms: int | None = None
@@ -156,7 +157,7 @@ class Producer:
         """
         self._check(message)
         choose = _chooser(message, selector, argument)
-        return _result(self._client.host.run(self._client.sender.send_by_selector(message, choose, timeout_ms)))
+        return _result(self._client.host.run(self._parts.sender.send_by_selector(message, choose, timeout_ms)))
 
     def send_async(self, message: Message, callback: SendCallback, timeout_ms: int | None = None) -> None:
         """
@@ -192,18 +193,18 @@ class Producer:
         """
         self._check(message)
         host = self._client.host
-        host.run(self._client.sender.send(message, host.here(), one_way=True))
+        host.run(self._parts.sender.send(message, host.here(), one_way=True))
 
     def send_oneway_to_queue(self, message: Message, queue: Queue) -> None:
         """Send like send_oneway(), to the given queue and without an entry in the fault table."""
         self._check(message)
-        self._client.host.run(self._client.sender.send_to_queue(message, Queue(*queue), one_way=True))
+        self._client.host.run(self._parts.sender.send_to_queue(message, Queue(*queue), one_way=True))
 
     def send_oneway_by_selector(self, message: Message, selector: QueueSelector, argument: object) -> None:
         """Send like send_oneway_to_queue(), to the queue that a function selects."""
         self._check(message)
         choose = _chooser(message, selector, argument)
-        self._client.host.run(self._client.sender.send_by_selector(message, choose, one_way=True))
+        self._client.host.run(self._parts.sender.send_by_selector(message, choose, one_way=True))
 
     def queues(self, topic: str) -> tuple[Queue, ...]:
         """
@@ -212,7 +213,7 @@ class Producer:
         Raises MQClientException or IllegalStateException like send() if there is none.
         """
         self._check_running()
-        return tuple(self._client.host.run(self._client.routes.published(topic, by_selector=False)).info.queues)
+        return tuple(self._client.host.run(self._parts.lists.published(topic, by_selector=False)).info.queues)
 
     def heartbeat(self) -> None:
         """
@@ -225,7 +226,7 @@ class Producer:
 
     def route_version(self, topic: str) -> int:
         """Return the number of publish lists the topic has had; a new one restarts every thread's counter."""
-        return self._client.memory.published(topic).version
+        return self._parts.memory.published(topic).version
 
     def _submit(
         self,
@@ -241,7 +242,7 @@ class Producer:
         task: AsyncTask[Message, SendResult] = AsyncTask(
             message, partial(_tell, callback), timeout_ms, queue, choose, partial(self._check, message)
         )
-        self._client.host.run(self._client.async_sender.send(task, self._client.host.here()))
+        self._client.host.run(self._parts.async_sender.send(task, self._client.host.here()))
 
     def _check(self, message: Message) -> None:
         self._check_running()

@@ -51,6 +51,7 @@ class AsyncSender(Generic[Msg, Request, Answer, Result]):
         self._sender = sender
         self._memory = sender.memory
         self._host = sender.host
+        self._lists = sender.lists
         self._routes = sender.routes
         self._workers = workers
 
@@ -100,7 +101,7 @@ class AsyncSender(Generic[Msg, Request, Answer, Result]):
         assert task.choose is not None
         if task.check is not None:
             task.check()
-        published = yield from self._routes.published(task.message.topic, by_selector=True)
+        published = yield from self._lists.published(task.message.topic, by_selector=True)
         return (yield from self._host.outside(partial(task.choose, published)))
 
     def _run(self, task: AsyncTask[Msg, Result], rules: AsyncSend, called_ms: int, thread: Thread) -> Body:
@@ -119,7 +120,7 @@ class AsyncSender(Generic[Msg, Request, Answer, Result]):
         if task.queue is not None:
             return rules.begin_at(task.queue, self._host.now_ms)
         by_selector = task.choose is not None
-        task.published = yield from self._routes.published(task.message.topic, by_selector=by_selector)
+        task.published = yield from self._lists.published(task.message.topic, by_selector=by_selector)
         if task.choose is not None:
             queue = yield from self._host.outside(partial(task.choose, task.published))
             return rules.begin_at(queue, self._host.now_ms)
@@ -180,7 +181,7 @@ class AsyncSender(Generic[Msg, Request, Answer, Result]):
 
     def _addressed(self, task: AsyncTask[Msg, Result], rules: AsyncSend, invoke: Invoke) -> Running[AsyncStep]:
         try:
-            yield from self._routes.address_of(task.message.topic, invoke.broker)
+            yield from self._lists.address_of(task.message.topic, invoke.broker)
         except FAILURES as error:
             task.outcomes[0] = error
             if not isinstance(error, MQClientException):

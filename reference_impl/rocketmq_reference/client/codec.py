@@ -1,6 +1,6 @@
 """Interfaces for making requests, reading answers and carrying both; the host's side implements them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
@@ -44,8 +44,26 @@ Result_co = TypeVar("Result_co", bound=Sent, covariant=True)
 Result_contra = TypeVar("Result_contra", bound=Sent, contravariant=True)
 
 
-class Codec(Protocol[Msg_contra, Request_co, Answer_contra, Result_co]):
-    """Makes requests and reads answers."""
+class ClientCodec(Protocol[Request_co, Answer_contra]):
+    """Makes the requests of every client and reads their answers."""
+
+    def route(self, topic: str) -> Request_co:
+        """Make a request for a topic's route."""
+        ...
+
+    def read_route(self, topic: str, answer: Answer_contra) -> TopicRoute:
+        """Return the route in a name server's answer. Raises MQClientException with the answer's code if it has none."""
+        ...
+
+    def heartbeat(self, producer_groups: Sequence[str]) -> Request_co:
+        """Make a heartbeat of a client with these groups."""
+        ...
+
+    def unregister(self, producer_group: str) -> Request_co: ...
+
+
+class SendCodec(Protocol[Msg_contra, Request_co, Answer_contra, Result_co]):
+    """Makes the requests of a producer and reads their answers."""
 
     def takes_time(self, message: Msg_contra) -> bool:
         """True if encoding takes so long that other threads of the client should run meanwhile."""
@@ -62,18 +80,6 @@ class Codec(Protocol[Msg_contra, Request_co, Answer_contra, Result_co]):
         Raises MQBrokerException for an error answer, NullPointerException for the answer to another kind of request.
         """
         ...
-
-    def route(self, topic: str) -> Request_co:
-        """Make a request for a topic's route."""
-        ...
-
-    def read_route(self, topic: str, answer: Answer_contra) -> TopicRoute:
-        """Return the route in a name server's answer. Raises MQClientException with the answer's code if it has none."""
-        ...
-
-    def heartbeat(self) -> Request_co: ...
-
-    def unregister(self) -> Request_co: ...
 
     def probe(self, topic: str) -> Request_co:
         """Make a probe of a broker: a request for the maximum offset of the topic's first queue."""

@@ -56,6 +56,10 @@ class Call:
     answer: Any = None
 
 
+Handler = Callable[[Any, Thread], Running[Any]]
+"""Serves a request of a server in a thread of the client, and returns the answer; None: the server gets none."""
+
+
 class Network(Protocol):
     """Sockets, or their simulation; reports what happens there to Remoting as events."""
 
@@ -65,6 +69,10 @@ class Network(Protocol):
 
     def write(self, request: steps.Request, call: Call) -> None:
         """Write a request on its connection under its number. Leads to answered(), closed() or nothing."""
+        ...
+
+    def respond(self, connection: Connection, asked: Any, answer: Any) -> None:
+        """Answer a server's request on its connection; without effect if that is closed or the request is one-way."""
         ...
 
     def close(self, connection: Connection) -> None: ...
@@ -89,6 +97,7 @@ class Remoting(Generic[Request, Answer]):
         self.workers = {CALLBACKS: host.worker(CALLBACKS), NETTY: host.worker(NETTY)}
         self.on_active: Callable[[str], None] | None = None
         self.on_end: Callable[[], None] | None = None
+        self._handlers: dict[int, Handler] = {}
 
     def invoke(self, address: str, timeout_ms: int, question: Request) -> Running[Answer]:
         request, asked = self._begin(Kind.SYNC, address, timeout_ms, question)
@@ -133,6 +142,27 @@ class Remoting(Generic[Request, Answer]):
         connection = self.connections.current(address)
         return connection is not None and connection.state is State.OPEN
 
+    def serve(self, code: int, handler: Handler) -> None:
+        """
+        Serve the requests of servers with this code from now on (registerProcessor); before the first connection.
+
+        The handler runs in a thread of the callback pool, as Java's processors. What it raises is logged, and no answer goes out.
+        """
+        self._handlers[code] = handler
+
+    @property
+    def serves(self) -> bool:
+        """True if requests of servers may arrive at any time that this client answers."""
+        return bool(self._handlers)
+
+    def requested(self, connection: Connection, code: int, asked: Any) -> bool:
+        """Hand a server's request to its handler; False if this client serves none of this code."""
+        handler = self._handlers.get(code)
+        if handler is None:
+            return False
+        self.workers[CALLBACKS].submit(lambda own: self._serve(handler, connection, asked, own))
+        return True
+
     def scan(self) -> None:
         self._happen(self.connections.scan(self._host.now_ms))
 
@@ -170,6 +200,11 @@ class Remoting(Generic[Request, Answer]):
 
     def idle(self, connection: Connection) -> None:
         self._happen(self.connections.idle(connection))
+
+    def _serve(self, handler: Handler, connection: Connection, asked: Any, thread: Thread) -> Body:
+        answer = yield from handler(asked, thread)
+        if answer is not None:
+            self._network.respond(connection, asked, answer)
 
     def _take_down(self, connection: Connection) -> None:
         # The handlers outlive the close by one event: a second close in between still meets them.

@@ -9,17 +9,17 @@ from rocketmq_reference.client.codec import (
     FAILURES,
     Answer,
     Attempts,
-    Codec,
     Failure,
     Msg,
     Request,
     Result,
+    SendCodec,
     Transport,
     attempt_result,
 )
 from rocketmq_reference.client.effects import Host, Running
-from rocketmq_reference.client.memory import Memory, Published, Thread
-from rocketmq_reference.client.routes import Routes
+from rocketmq_reference.client.memory import ProducerMemory, Published, Thread
+from rocketmq_reference.client.publishing import PublishLists
 from rocketmq_reference.remoting.errors import MQClientException, RemotingTooMuchRequestException
 from rocketmq_reference.rules.client.publish import Queue
 from rocketmq_reference.rules.producer.attempt import AttemptResult, Ending, Step, Try
@@ -43,17 +43,18 @@ class Sender(Generic[Msg, Request, Answer, Result]):
 
     def __init__(
         self,
-        memory: Memory,
+        memory: ProducerMemory,
         host: Host,
-        routes: Routes,
+        lists: PublishLists,
         transport: Transport[Request, Answer],
-        codec: Codec[Msg, Request, Answer, Result],
+        codec: SendCodec[Msg, Request, Answer, Result],
         attempts: Attempts[Msg, Answer, Result],
         vip_address: Callable[[str], str],
     ) -> None:
         self.memory = memory
         self.host = host
-        self.routes = routes
+        self.lists = lists
+        self.routes = lists.routes
         self.transport = transport
         self.codec = codec
         self.attempts = attempts
@@ -65,7 +66,7 @@ class Sender(Generic[Msg, Request, Answer, Result]):
     ) -> Running[Result | None]:
         """Send to a queue that the client selects, with retries (sendDefaultImpl)."""
         began_ms = self.host.now_ms
-        published = yield from self.routes.published(message.topic, by_selector=False)
+        published = yield from self.lists.published(message.topic, by_selector=False)
         kind = OneWaySend if one_way else SendLoop
         loop = kind(self.memory.dialect, self.settings(timeout_ms), self.memory.selector(thread, published))
         step = loop.begin(began_ms, self.host.now_ms)
@@ -86,7 +87,7 @@ class Sender(Generic[Msg, Request, Answer, Result]):
     ) -> Running[Result | None]:
         """Send like send_to_queue to the queue that the application's function selects (sendSelectImpl)."""
         began_ms = self.host.now_ms
-        published = yield from self.routes.published(message.topic, by_selector=True)
+        published = yield from self.lists.published(message.topic, by_selector=True)
         queue = yield from self.host.outside(partial(choose, published))
         timeout = self.settings(timeout_ms).send_msg_timeout_ms
         spent_ms = self.host.now_ms - began_ms
@@ -128,7 +129,7 @@ class Sender(Generic[Msg, Request, Answer, Result]):
         address = self.routes.known.master(broker)
         if address is None:
             try:
-                address = yield from self.routes.address_of(message.topic, broker)
+                address = yield from self.lists.address_of(message.topic, broker)
             except FAILURES as error:
                 # No attempt for observers: Java's SendMessageHook does not see it either.
                 return error

@@ -4,6 +4,7 @@ import os
 import ssl
 import threading
 import time
+from dataclasses import replace
 from typing import Any
 
 from rocketmq_reference.client.effects import Signal
@@ -12,7 +13,7 @@ from rocketmq_reference.host.host import LiveHost, Sleeper
 from rocketmq_reference.host.wire import Wire
 from rocketmq_reference.remoting.codes import ResponseCode
 from rocketmq_reference.remoting.errors import RemotingCommandException, RemotingConnectException
-from rocketmq_reference.remoting.frames import Command, encode, respond_to
+from rocketmq_reference.remoting.frames import RESPONSE_FLAG, Command, encode, respond_to
 from rocketmq_reference.rules.client.background import CONNECT_TIMEOUT_MS
 from rocketmq_reference.rules.client.connection_steps import Connection, Kind, Request, State
 
@@ -49,6 +50,12 @@ class Network:
             # As an event of its own: the caller does not wait yet.
             self._host.soon(lambda: self.remoting.write_failed(request))
 
+    def respond(self, connection: Connection, asked: Command, answer: Command) -> None:
+        if not asked.is_oneway:
+            flag = answer.flag | RESPONSE_FLAG
+            answer = replace(answer, opaque=asked.opaque, flag=flag, serialization=asked.serialization)
+            connection.channel.write(encode(answer))
+
     def close(self, connection: Connection) -> None:
         connection.channel.close()
 
@@ -81,8 +88,9 @@ class Network:
         if wire is not None:
             connection.channel = Channel(self._host, self.remoting, connection, wire)
         self.remoting.connected(connection, accepted=wire is not None)
-        if wire is not None and wire.is_shaking_hands:
-            connection.channel.watch()  # perhaps no other thread reads there, and writes wait for the handshake
+        if wire is not None and (wire.is_shaking_hands or self.remoting.serves):
+            # Perhaps no other thread reads there, and writes wait for the handshake, a server for its answer.
+            connection.channel.watch()
 
 
 class Channel:
@@ -152,7 +160,7 @@ class Channel:
         for command in commands:
             if command.is_response:
                 self._remoting.answered(command.opaque, command.code, command)
-            elif not command.is_oneway:
+            elif not self._remoting.requested(self._connection, command.code, command) and not command.is_oneway:
                 self._refuse(command)
         return True
 
@@ -181,13 +189,15 @@ class Channel:
         return False
 
     def _refuse(self, request: Command) -> None:
-        """Refuse a server's request: this client serves none (NettyRemotingAbstract.processRequestCommand)."""
+        """Refuse a server's request of a code that this client does not serve (NettyRemotingAbstract.processRequestCommand)."""
         remark = f" request type {request.code} not supported"
         self.write(encode(respond_to(request, ResponseCode.REQUEST_CODE_NOT_SUPPORTED, remark=remark)))
 
     def _is_watcher_wanted(self) -> bool:
         return self.is_open and (
-            self._wire.is_shaking_hands or self._remoting.connections.has_unattended(self._connection)
+            self._wire.is_shaking_hands
+            or self._remoting.serves
+            or self._remoting.connections.has_unattended(self._connection)
         )
 
     def _watch(self) -> None:

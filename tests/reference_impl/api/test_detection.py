@@ -22,10 +22,10 @@ def detecting(cluster: FakeCluster) -> Producer:
 
 def test_a_broker_that_answers_is_reachable_again(cluster: FakeCluster, monkeypatch: pytest.MonkeyPatch) -> None:
     """A broker that answers the probe (offset of a known topic) becomes reachable; a silent one stays unreachable."""
-    monkeypatch.setattr("rocketmq_reference.client.background.DETECT_TIMEOUT_MS", 2_000)  # 200 on a busy machine
+    monkeypatch.setattr("rocketmq_reference.client.detection.DETECT_TIMEOUT_MS", 2_000)  # 200 on a busy machine
     cluster["b"].silent = True
     producer = detecting(cluster)
-    producer._client.host.run(producer._client.background.detect())
+    producer._client.host.run(producer._parts.detection.detect())
     assert {name: item.reachable for name, item in producer.faults.items.items()} == {
         "broker-a": True,
         "broker-b": False,
@@ -39,7 +39,7 @@ def test_a_broker_without_an_address_is_forgotten(cluster: FakeCluster) -> None:
     """The detector removes the fault item of a broker that no route contains."""
     producer = detecting(cluster)
     producer.faults.update("gone", 5, 0, reachable=False, now_ms=0)
-    producer._client.host.run(producer._client.background.detect())
+    producer._client.host.run(producer._parts.detection.detect())
     assert "gone" not in producer.faults.items
     producer.shutdown()
 

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
+from rocketmq_reference.client.effects import Running
+from rocketmq_reference.client.memory import Thread
 from rocketmq_reference.host.channels import Channels
 from rocketmq_reference.remoting.errors import (
     RemotingConnectException,
@@ -203,6 +205,33 @@ def test_a_server_s_request_is_refused(channels: Channels, server: Echo) -> None
         channels.invoke(server.address, Command(0), LONG_MS)
     (refusal,) = [request for request in server.requests if request.is_response]
     assert (refusal.code, refusal.opaque) == (3, 1_000_000)
+
+
+def test_a_served_request_gets_the_answer_of_its_handler(client_of: Callable[[str], Client], server: Echo) -> None:
+    """A handler gets a server's requests of its code; its answer has the request's opaque, a one-way request gets none."""
+    client, asked = client_of("5.3.3"), list[Command]()
+
+    def answer(request: Command, _thread: Thread) -> Running[Command]:
+        asked.append(request)
+        yield from ()
+        return Command(0, {"n": request.ext_fields["n"]}, b"state")
+
+    client.remoting.serve(39, answer)
+    client.remoting.serve(40, answer)
+    client.invoke(server, Command(0))
+    for request in (
+        Command(40, {"n": "1"}, opaque=1_000_001, flag=2),
+        Command(39, {"n": "2"}, opaque=1_000_002, serialization=Serialization.ROCKETMQ),
+        Command(41, {"n": "3"}, opaque=1_000_003),
+    ):
+        server.send_unasked(request)
+    await_that(lambda: len([request for request in server.requests if request.is_response]) == 2)
+    answers = {request.opaque: request for request in server.requests if request.is_response}
+    assert sorted(request.code for request in asked) == [39, 40]
+    served, refused = answers[1_000_002], answers[1_000_003]
+    assert (served.code, served.ext_fields, served.body) == (0, {"n": "2"}, b"state")
+    assert served.serialization is Serialization.ROCKETMQ
+    assert refused.code == 3
 
 
 def test_garbage_closes_the_connection(channels: Channels, server: Echo) -> None:

@@ -19,7 +19,7 @@ from rocketdiff.simulation.virtual.worker import VirtualHost, VirtualWorker
 from rocketmq_reference.client.async_sending import AsyncTask
 from rocketmq_reference.client.codec import FAILURES, Failure
 from rocketmq_reference.client.effects import Body, Running, Signal, Wait
-from rocketmq_reference.client.memory import Memory, Published, Thread
+from rocketmq_reference.client.memory import ProducerMemory, Published, Thread
 from rocketmq_reference.remoting.errors import IllegalStateException
 from rocketmq_reference.rules.client.publish import Queue, picked_queue
 from rocketmq_reference.rules.dialect import Dialect
@@ -50,7 +50,7 @@ class ScriptSession:
         self.kernel = VirtualHost(script.expired_wait_extra_ms)
         self.servers = Servers(self.kernel, script.route)
         tape = ScriptedTape(script.seed)
-        self.memory = Memory(dialect, send_settings(script.settings), lambda: tape, observer)
+        self.memory = ProducerMemory(dialect, send_settings(script.settings), lambda: tape, observer)
         self._trace = trace
         self._start_index = script.start_index
         self._threads: dict[int, Thread] = {}

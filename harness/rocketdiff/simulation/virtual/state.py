@@ -7,12 +7,14 @@ from rocketdiff.simulation.virtual.assembly import VirtualProducer
 from rocketdiff.simulation.virtual.codec import TOPIC
 from rocketdiff.simulation.virtual.kernel import Kernel
 from rocketdiff.simulation.virtual.lines import dump_text, faults_text, number, queues_text, text
-from rocketmq_reference.client.memory import Memory, Thread
+from rocketmq_reference.client.memory import ProducerMemory, Thread
 
 _TRACED = (DumpPart.INDEX, DumpPart.WORST_INDEX, DumpPart.QUEUES, DumpPart.FAULTS)
 
 
-def dump(memory: Memory, kernel: Kernel, producer: VirtualProducer, parts: Iterable[DumpPart], thread: Thread) -> str:
+def dump(
+    memory: ProducerMemory, kernel: Kernel, producer: VirtualProducer, parts: Iterable[DumpPart], thread: Thread
+) -> str:
     """Return the requested parts; counters are those of the thread."""
     texts: dict[DumpPart, str] = {}
     for part in parts:
@@ -25,12 +27,12 @@ def dump(memory: Memory, kernel: Kernel, producer: VirtualProducer, parts: Itera
     return dump_text(texts)
 
 
-def state(memory: Memory, thread: Thread) -> str:
+def state(memory: ProducerMemory, thread: Thread) -> str:
     """Return the state in a trace line, with the counters of the step's thread."""
     return dump_text({part: _part(memory, part, thread) for part in _TRACED})
 
 
-def _part(memory: Memory, part: DumpPart, thread: Thread) -> str:
+def _part(memory: ProducerMemory, part: DumpPart, thread: Thread) -> str:
     if part is DumpPart.QUEUES:
         return queues_text(memory.published(TOPIC).info)
     if part is DumpPart.FAULTS:

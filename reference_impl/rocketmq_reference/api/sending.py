@@ -1,16 +1,26 @@
-"""The client's requests as frames, and its answers from frames."""
+"""One live producer on a live client: its sends as frames, and its attempts for a listener."""
 
 import time
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 
-from rocketmq_reference.api.listener import AttemptEnded, AttemptStarted, Listener
+from rocketmq_reference.api.listener import AttemptEnded, AttemptStarted, Listener, RouteChanged
 from rocketmq_reference.api.message import Message, MessageBatch, SendResult
 from rocketmq_reference.api.settings import ProducerSettings
+from rocketmq_reference.client.async_sending import AsyncSender
 from rocketmq_reference.client.codec import FAILURES, Failure
+from rocketmq_reference.client.detection import Detection
+from rocketmq_reference.client.memory import ProducerMemory
+from rocketmq_reference.client.publishing import PublishLists, known_routes
+from rocketmq_reference.client.remoting import CALLBACKS
+from rocketmq_reference.client.sending import Sender
+from rocketmq_reference.host.access import OPEN, Access
+from rocketmq_reference.host.assembly import LiveClient, live_client
 from rocketmq_reference.host.channels import Question, question_of
+from rocketmq_reference.host.codec import vip_address
 from rocketmq_reference.remoting import requests
-from rocketmq_reference.remoting.answers import parse_offset, parse_route, parse_send
+from rocketmq_reference.remoting.answers import parse_offset, parse_send
 from rocketmq_reference.remoting.codes import LanguageCode, ResponseCode
 from rocketmq_reference.remoting.errors import NullPointerException, RocketMQException
 from rocketmq_reference.remoting.frames import ONEWAY_FLAG, Command
@@ -19,35 +29,77 @@ from rocketmq_reference.remoting.send_encoder import SendEncoder
 from rocketmq_reference.remoting.sending import SendRequest, send_message
 from rocketmq_reference.remoting.signing import Credentials
 from rocketmq_reference.remoting.versions import mq_version
-from rocketmq_reference.rules.client.route import BrokerQueues, TopicRoute
+from rocketmq_reference.rules.client.publish import PublishInfo
 from rocketmq_reference.rules.dialect import Dialect
+from rocketmq_reference.rules.producer.async_rules import AsyncThread
+from rocketmq_reference.rules.tape import Tape
 
 _NS_PER_MS = 1_000_000
-_VIP_PORT_OFFSET = 2
+_POOLS = {AsyncThread.OWN.value: "AsyncSenderExecutor"}
+"""The pool of asynchronous sends, and its name in Java."""
 
 
-def vip_address(address: str) -> str:
-    """Return the address with the port two below."""
-    host, _, port = address.rpartition(":")
-    return f"{host}:{int(port) - _VIP_PORT_OFFSET}"
+@dataclass(frozen=True, slots=True)
+class LiveProducer:
+    """A producer's parts on its client; ``client.host.run`` runs the coroutines that they return."""
+
+    client: LiveClient
+    memory: ProducerMemory
+    lists: PublishLists
+    sender: Sender[Message, Question, Command, SendResult]
+    async_sender: AsyncSender[Message, Question, Command, SendResult]
+    detection: Detection
 
 
-class FrameCodec:
-    """Codec of one client, in the wire form of its dialect; with credentials every request is signed."""
+def live_producer(
+    name_servers: Sequence[str],
+    group: str,
+    dialect: Dialect,
+    settings: ProducerSettings,
+    listener: Listener | None,
+    tapes: Callable[[], Tape],
+    access: Access = OPEN,
+) -> LiveProducer:
+    """Make a producer on a client of its own, whose background tasks are not started yet."""
+    known = known_routes(dialect, settings.create_topic_key)
+    client = live_client(name_servers, group, dialect, settings, known, access, _POOLS)
+    host, remoting = client.host, client.remoting
+    memory = ProducerMemory(dialect, settings, tapes)
+    lists = PublishLists(memory, client.routes, _route_changed(listener))
+    codec = FrameSendCodec(dialect, settings, group, access.credentials)
+    sender = Sender(memory, host, lists, remoting, codec, HeardAttempts(listener), vip_address)
+    workers = {
+        AsyncThread.CALLBACKS: remoting.workers[CALLBACKS],
+        AsyncThread.OWN: host.worker(AsyncThread.OWN),
+    }
+    client.memory.roles.append(lists)
+    client.memory.producer_groups.append(group)
+    detection = Detection(memory, host, client.routes.known, remoting, codec, vip_address)
+    client.background.tasks.extend(detection.tasks())
+    return LiveProducer(client, memory, lists, sender, AsyncSender(sender, workers), detection)
+
+
+def _route_changed(listener: Listener | None) -> Callable[[str, int, PublishInfo], None] | None:
+    if listener is None:
+        return None
+
+    def report(topic: str, version: int, info: PublishInfo) -> None:
+        queues = tuple((queue.broker, queue.queue_id) for queue in info.queues)
+        listener.route_changed(RouteChanged(topic, version, time.monotonic_ns(), queues))
+
+    return report
+
+
+class FrameSendCodec:
+    """SendCodec of one producer, in the wire form of its dialect; with credentials every request is signed."""
 
     def __init__(
-        self,
-        dialect: Dialect,
-        settings: ProducerSettings,
-        group: str,
-        client_id: str,
-        credentials: Credentials | None = None,
+        self, dialect: Dialect, settings: ProducerSettings, group: str, credentials: Credentials | None = None
     ) -> None:
         self._credentials = credentials
         self._dialect = dialect
         self._settings = settings
         self._group = group
-        self._client_id = client_id
         self._version = mq_version(dialect.releases.first)
         self._encoder = SendEncoder(settings.serialization, language=LanguageCode.PYTHON, version=self._version)
 
@@ -97,29 +149,6 @@ class FrameCodec:
             queue_offset=stored.queue_offset,
             transaction_id=stored.transaction_id,
         )
-
-    def route(self, topic: str) -> Question:
-        return self._asked(requests.get_route(topic, serialization=self._settings.serialization))
-
-    def read_route(self, _topic: str, answer: Command) -> TopicRoute:
-        """Return the route in an answer; raises MQClientException with the server's code if it has none (17: no such topic)."""
-        route = parse_route(answer)
-        return TopicRoute(
-            queues=tuple(
-                BrokerQueues(data.broker, data.read_queues, data.write_queues, data.perm) for data in route.queues
-            ),
-            brokers={data.broker: dict(data.addresses) for data in route.brokers},
-            order_conf=route.order_topic_conf,
-        )
-
-    def heartbeat(self) -> Question:
-        serialization = self._settings.serialization
-        command = requests.heartbeat(self._client_id, [self._group], serialization=serialization, version=self._version)
-        return self._asked(command)
-
-    def unregister(self) -> Question:
-        serialization = self._settings.serialization
-        return self._asked(requests.unregister(self._client_id, self._group, serialization=serialization))
 
     def probe(self, topic: str) -> Question:
         return self._asked(requests.get_max_offset(topic, 0, serialization=self._settings.serialization))
