@@ -9,10 +9,13 @@ named. Between Java classes and their reference, the rules that decide the line 
 wrong.
 """
 
-import re
+import ast
+import inspect
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import reduce
+from functools import cache, reduce
+from itertools import pairwise
 
 from rocketdiff.simulation.comparison.answers import answer_line
 from rocketdiff.simulation.comparison.difference import AnswerDifference, Compared, places_of_difference
@@ -132,14 +135,27 @@ def _as_written(release: str, compared: Compared) -> Iterator[str]:
 
 
 def _quoted(dialect: Dialect, rule: Rule) -> str:
-    """The description of a field: the docstring of its rule, else its sentence in the group's docstring, else empty."""
+    """The description of a field: the docstring of its rule, else the field's own, else empty."""
     part, *groups, field = rule.path
     own = _first_paragraph(rule.value) if callable(rule.value) else ""
     if own or not groups:
         return own
-    group = reduce(getattr, (part, *groups), dialect)
-    match = re.search(rf"(?:^|\. ){field}: (.+?\.)(?= \w+: |$)", " ".join((group.__doc__ or "").split()))
-    return match[1] if match else ""
+    group = type(reduce(getattr, (part, *groups), dialect))
+    words = _field_docstrings(group.__module__, group.__name__).get(field, "")
+    return words[:1].lower() + words[1:]
+
+
+@cache
+def _field_docstrings(module: str, group: str) -> dict[str, str]:
+    """The string below each field of a class, as one line; Python keeps it in the source alone."""
+    (defined,) = ast.parse(inspect.getsource(getattr(sys.modules[module], group))).body
+    assert isinstance(defined, ast.ClassDef)
+    found = {}
+    for field, below in pairwise(defined.body):
+        match field, below:
+            case ast.AnnAssign(target=ast.Name(name)), ast.Expr(ast.Constant(str() as words)):
+                found[name] = " ".join(words.split())
+    return found
 
 
 def _first_paragraph(rule: Callable[..., object]) -> str:

@@ -19,21 +19,26 @@ class AsyncThread(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class AsyncRules:
-    """
-    Asynchronous sends of a release.
-
-    runs_on: where the send runs; with CALLER an immediate failure is thrown, otherwise the callback gets it.
-    retries_given_queue: a queue given by the application is tried again (from 4.1.0); in 4.0.0 the retry ends in a
-    NullPointerException, and the callback is never called (ROCKETMQ-101). retry_has_time_left: a retry has the rest of
-    the timeout, which is negative after a timeout (from 4.7.0); before, its timeout is 0, so it has the time until a scan
-    ends it, at least the grace of 1 s. thrown_is_retried: any exception of the hand-over to remoting isolates the broker
-    and is retried, also in the first attempt (from 4.9.3). unwraps_failures: a failure is not wrapped in a
-    CompletionException (from 5.3.2). needs_time_to_retry: no retry without time left (from 5.3.2).
-    """
+    """Asynchronous sends of a release."""
 
     runs_on: AsyncThread
+    """Where the send runs; with CALLER an immediate failure is thrown, otherwise the callback gets it."""
     retries_given_queue: bool
+    """
+    A queue given by the application is tried again (from 4.1.0); in 4.0.0 the retry ends in a NullPointerException,
+    and the callback is never called (ROCKETMQ-101).
+    """
     retry_has_time_left: bool
+    """
+    A retry has the rest of the timeout, which is negative after a timeout (from 4.7.0); before, its timeout is 0,
+    so it has the time until a scan ends it, at least the grace of 1 s.
+    """
     thrown_is_retried: bool
+    """
+    Any exception of the hand-over to remoting isolates the broker and is retried, also in the first attempt (from
+    4.9.3).
+    """
     unwraps_failures: bool
+    """A failure is not wrapped in a CompletionException (from 5.3.2)."""
     needs_time_to_retry: bool
+    """No retry without time left (from 5.3.2)."""

@@ -14,22 +14,22 @@ from rocketmq_reference.rules.queue_choice.selection import SelectRule
 
 @dataclass(frozen=True, slots=True)
 class LoopRules:
-    """
-    The synchronous send loop (DefaultMQProducerImpl.sendDefaultImpl), generations Y1–Y7.
-
-    shared_budget: all attempts share the timeout (Y2 on); otherwise each has the whole timeout. retry_codes: response codes
-    of a broker that are retried. codes_can_be_added: an application may add to them (Y3 on). client_error_isolates: an
-    MQClientException counts as a failure of the broker (to Y3). broker_error_is_unreachable: an MQBrokerException marks the
-    broker unreachable, and so does a RemotingException with the detector on (Y4 on). per_request_cap: a timeout limit for
-    every attempt but the last can be set (Y7).
-    """
+    """The synchronous send loop (DefaultMQProducerImpl.sendDefaultImpl), generations Y1–Y7."""
 
     shared_budget: bool
+    """All attempts share the timeout (Y2 on); otherwise each has the whole timeout."""
     retry_codes: frozenset[int]
+    """Response codes of a broker that are retried."""
     codes_can_be_added: bool
+    """An application may add to them (Y3 on)."""
     client_error_isolates: bool
+    """An MQClientException counts as a failure of the broker (to Y3)."""
     broker_error_is_unreachable: bool
+    """
+    An MQBrokerException marks the broker unreachable, and so does a RemotingException with the detector on (Y4 on).
+    """
     per_request_cap: bool
+    """A timeout limit for every attempt but the last can be set (Y7)."""
 
     def left_ms(self, timeout_ms: int, spent_ms: int) -> int | None:
         """Return the rest of a timeout, None if it is overspent; the whole timeout if there is no shared budget."""
@@ -40,16 +40,7 @@ class LoopRules:
 
 @dataclass(frozen=True, slots=True)
 class ProducerRules:
-    """
-    The producer's part of a dialect.
-
-    failure_counts_as_ms: latency assumed for a failed attempt when its penalty is looked up. write_queues_need_permission: the
-    fallback knows only writable brokers (4.9.8). default_topic: the default create-topic key, whose route a new topic gets.
-    create_topic_key_ignored: that route is always TBW102's, and the create-topic key has no placeholder entry among the topics
-    whose routes are polled (from 5.1.1). selector_restarts_time: a send by selector without a timeout gives its attempt the whole
-    timeout (from 5.1.4). detector_can_be_switched_on: setStartDetectorEnable of the producer has an effect (from 5.2.0; 5.1.4 has
-    the detector, but only a system property starts it, #7813).
-    """
+    """The producer's part of a dialect."""
 
     index: IndexRule
     select_plain: SelectRule
@@ -57,11 +48,23 @@ class ProducerRules:
     fault_table: FaultRules
     penalties: PenaltyTable
     failure_counts_as_ms: int
+    """Latency assumed for a failed attempt when its penalty is looked up."""
     write_queues_need_permission: bool
+    """The fallback knows only writable brokers (4.9.8)."""
     default_topic: str
+    """The default create-topic key, whose route a new topic gets."""
     create_topic_key_ignored: bool
+    """
+    The route of a new topic is always TBW102's, and the create-topic key has no placeholder entry among the topics
+    whose routes are polled (from 5.1.1).
+    """
     selector_restarts_time: bool
+    """A send by selector without a timeout gives its attempt the whole timeout (from 5.1.4)."""
     detector_can_be_switched_on: bool
+    """
+    The producer's setStartDetectorEnable has an effect (from 5.2.0; 5.1.4 has the detector, but only a system
+    property starts it, #7813).
+    """
     loop: LoopRules
     asynchronous: AsyncRules
 
