@@ -14,7 +14,7 @@ from random import Random
 import msgspec
 import pytest
 
-from rocketdiff.core.arm import Arm
+from rocketdiff.core.arm import Arm, Member
 from rocketdiff.core.records.sending import Attempt, CalledBackAgain, RouteSeen, Send
 from rocketdiff.core.records.session import Done, Hello
 from rocketdiff.core.run_info import Machine
@@ -276,7 +276,7 @@ def write_run(
                 spoil(told)
             if change_arms is not None:
                 change_arms(told, str(arm))
-            with case.recorder(arm) as recorder:
+            with case.recorder(Member(arm)) as recorder:
                 for content in _lines(subjects[arm], told):
                     recorder.line(content)
             case.write_stored(arm, told.stored)

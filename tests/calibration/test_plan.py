@@ -54,7 +54,7 @@ def test_every_client_has_the_calls_that_its_cases_are_made_of() -> None:
     for run in range(2 * len(client_releases())):
         for number in range(run * CASES_A_RUN + 1, (run + 1) * CASES_A_RUN + 1):
             one = control_case(7, number)
-            assert offers(one.subject, one.case.scenario.workload.call, one.case.scenario.workload.mode)
+            assert all(offers(one.subject, demand) for demand in one.case.scenario.demands())
 
 
 def test_a_client_without_batches_sends_single_messages() -> None:

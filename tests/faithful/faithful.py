@@ -8,7 +8,7 @@ from random import Random
 import msgspec
 
 from rocketdiff.analysis.run_analysis import WITHOUT_SPARK, analyze
-from rocketdiff.core.arm import Arm
+from rocketdiff.core.arm import Arm, Member
 from rocketdiff.core.errors import ExitCode
 from rocketdiff.core.records.session import Done, Hello
 from rocketdiff.core.sends.plan import SendMode
@@ -63,7 +63,7 @@ def run_of(trial: Trial, answers: Sequence[Sequence[str]], root: Path) -> RunDir
         seen = told(scenario, case.plan, script, lines, noise)
         client, version = subjects[arm].split(":")
         hello = Hello(1, client, version, () if on_wire else ("attempts",), 1, ORIGIN_NS)
-        with folder.recorder(arm) as recorder:
+        with folder.recorder(Member(arm)) as recorder:
             for kind, record in [
                 ("hello", hello),
                 *_records(seen, attempts=not on_wire),
@@ -71,7 +71,7 @@ def run_of(trial: Trial, answers: Sequence[Sequence[str]], root: Path) -> RunDir
             ]:
                 recorder.line(_line(kind, record))
         if on_wire:
-            with folder.witnessed(arm) as recorder:
+            with folder.witnessed(Member(arm)) as recorder:
                 for kind, record in [("hello", hello), *_records(seen, attempts=True), ("done", Done(len(seen.sends)))]:
                     recorder.line(_line(kind, record))
         folder.write_stored(arm, seen.stored)

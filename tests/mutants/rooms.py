@@ -36,7 +36,11 @@ def _modules(package: str) -> tuple[str, ...]:
 
 
 ROOMS = (
-    Room("guards", ("rocketdiff.run.case.guards",), ("tests/run/test_guards.py", "tests/run/test_guards_in_full.py")),
+    Room(
+        "guards",
+        ("rocketdiff.run.case.guards", "rocketdiff.run.case.sending.guards"),
+        ("tests/run/test_guards.py", "tests/run/sending/test_guards.py"),
+    ),
     Room(
         "verdict",
         (

@@ -28,7 +28,11 @@ def test_whatever_judges_is_in_a_room() -> None:
         "rocketdiff.analysis.checks",
         "rocketdiff.analysis.steps",
     )
-    wanted = {"rocketdiff.run.case.guards", *(module for package in packages for module in module_names(package))}
+    wanted = {
+        "rocketdiff.run.case.guards",
+        "rocketdiff.run.case.sending.guards",
+        *(module for package in packages for module in module_names(package)),
+    }
     modules = [module for room in ROOMS for module in room.modules]
     assert wanted <= set(modules)
     assert len(modules) == len(set(modules))
@@ -74,12 +78,14 @@ def test_a_mutant_in_a_function_and_one_on_import_are_noticed(tmp_path: Path, mo
     """The guards' own tests notice both mutants, and a second hunt reads the stored fates."""
     monkeypatch.setattr(judge_hunt, "STORE", tmp_path)
     names = {
-        "run.case.guards._start: if spread is None: → if spread is not None:",
-        "run.case.guards: START_SPREAD_LIMIT_NS = 50000000 → pass",
+        "run.case.sending.guards._start: if spread is None: → if spread is not None:",
+        "run.case.sending.guards: START_SPREAD_LIMIT_NS = 50000000 → pass",
     }
     mutants = [mutant for mutant in GUARDS.mutants() if mutant.name in names]
     fates = JudgeHunt(GUARDS, time.monotonic() + 3_600).go_on(mutants)
-    assert {fate.mutant.name for fate in fates if (fate.seen_by or "").startswith("tests/run/test_guards")} == names
+    assert {
+        fate.mutant.name for fate in fates if (fate.seen_by or "").startswith("tests/run/sending/test_guards")
+    } == names
     again = JudgeHunt(GUARDS, until_s=0).go_on(mutants)
     assert [(fate.mutant.name, fate.seen_by) for fate in again] == [(fate.mutant.name, fate.seen_by) for fate in fates]
 

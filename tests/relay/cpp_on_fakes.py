@@ -6,7 +6,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
-from rocketdiff.core.arm import Arm
+from rocketdiff.core.arm import CANDIDATE
 from rocketdiff.core.records.sending import Send
 from rocketdiff.core.sends.plan import Plan
 from rocketdiff.core.subject import SubjectId
@@ -16,6 +16,7 @@ from rocketdiff.relay.proxy.process import Relay
 from rocketdiff.relay.remoting.exchanges import Exchange, exchanges_of
 from rocketdiff.relay.remoting.record import read_wire
 from rocketdiff.subjects.registry import program_of
+from rocketdiff.subjects.sending.talk import SendingTalk
 from rocketdiff.subjects.subject_process import SubjectProcess
 from tests.live import PLENTY_MS
 from tests.reference_impl.fake_broker import FakeCluster, Reply, Silence
@@ -106,11 +107,11 @@ class Client:
         cluster.set_route("W", dict.fromkeys(cluster.brokers, 4))
         relay = self.stack.enter_context(start_relay(cluster, self.folder, name_servers))
         program = program_of(SubjectId.parse("cpp:2.1.0"))
-        subject = SubjectProcess(program, Arm.CANDIDATE, self.folder / "subject", on_line=lambda _: None)
+        subject = SubjectProcess(program, CANDIDATE, self.folder / "subject", on_line=lambda _: None)
         self.stack.enter_context(subject)
         subject.await_hello()
         settings = ClientSettings(send_msg_timeout_ms=timeout_ms, retry_times_when_send_failed=retries)
-        subject.prepare(plan, SubjectSetup(relay.name_servers, "T", "W", "g", "run", settings))
+        subject.prepare(SendingTalk(plan, SubjectSetup(relay.name_servers, "T", "W", "g", "run", settings)))
         subject.await_ready()
         once_ready(cluster, relay)
         subject.go(time.monotonic_ns() + 50 * MS)

@@ -7,7 +7,7 @@ from itertools import count
 from pathlib import Path
 
 from rocketdiff.cluster.interface import Cluster
-from rocketdiff.core.arm import Arm
+from rocketdiff.core.arm import BASELINE
 from rocketdiff.core.records.sending import Attempt
 from rocketdiff.core.sends.plan import Plan, PlannedSend, SendKind
 from rocketdiff.core.subject import SubjectId
@@ -20,6 +20,7 @@ from rocketdiff.relay.remoting.attempts import attempts_of
 from rocketdiff.relay.remoting.exchanges import exchanges_of, past_the_relay
 from rocketdiff.relay.remoting.record import read_wire
 from rocketdiff.subjects.registry import program_of
+from rocketdiff.subjects.sending.talk import SendingTalk
 from rocketdiff.subjects.subject_process import SubjectProcess
 from tests.live import PLENTY_MS
 
@@ -70,11 +71,13 @@ class Staging:
         folder.mkdir()
         relay = self.stack.enter_context(Relay(upstreams_of(self.cluster), folder / "wire.ndjson"))
         program = program_of(SubjectId.parse(name))
-        subject = SubjectProcess(program, Arm.BASELINE, folder / "subject", on_line=lambda _: None)
+        subject = SubjectProcess(program, BASELINE, folder / "subject", on_line=lambda _: None)
         self.stack.enter_context(subject)
         subject.await_hello()
         settings = ClientSettings(send_msg_timeout_ms=timeout_ms)
-        subject.prepare(plan, SubjectSetup(relay.name_servers, topic, f"{topic}-warm", f"{topic}-g", "run", settings))
+        subject.prepare(
+            SendingTalk(plan, SubjectSetup(relay.name_servers, topic, f"{topic}-warm", f"{topic}-g", "run", settings))
+        )
         subject.await_ready()
         return Stage(self.cluster, subject, relay, topic, plan, timeout_ms)
 

@@ -11,8 +11,8 @@ import msgspec
 import pytest
 from rich.console import Console
 
-from rocketdiff.core.arm import Arm
-from rocketdiff.core.events import ArmLost
+from rocketdiff.core.arm import CANDIDATE
+from rocketdiff.core.events import MemberLost
 from rocketdiff.core.text.plain_text import UNPRINTABLE
 from rocketdiff.report.cleaning import cleaned
 from rocketdiff.report.document import Document, decode, encode
@@ -91,7 +91,7 @@ def test_a_lost_arm_is_told_in_one_plain_line() -> None:
     """A lost arm's message is one plain line, which no CI log takes for a command."""
     shown = io.StringIO()
     listener = TerminalListener(Console(file=shown, width=80, force_terminal=False))
-    listener.on_event(ArmLost(1, Arm.CANDIDATE, "protocol.failed", "send: x\n::error::boo \x1b[2J"))
+    listener.on_event(MemberLost(1, CANDIDATE, "protocol.failed", "send: x\n::error::boo \x1b[2J"))
     listener.close()
     assert acts(shown.getvalue()) == []
     assert shown.getvalue().count("\n") == 1

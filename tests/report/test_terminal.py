@@ -8,9 +8,10 @@ from rich.console import Console
 
 from rocketdiff.core import events
 from rocketdiff.core.answers.verdict import CheckResult, Verdict
-from rocketdiff.core.arm import Arm
+from rocketdiff.core.arm import BASELINE, CANDIDATE
 from rocketdiff.core.subject import SubjectId
 from rocketdiff.core.tables.fault import FaultKind, FaultRecord
+from rocketdiff.core.tables.roles import ClientRole
 from rocketdiff.report.terminal import TerminalListener
 
 CASE = "fault-latency/pause-one-of-two/java:4.7.1~java:5.3.3"
@@ -23,13 +24,13 @@ RUN: tuple[events.Event, ...] = (
     events.ClusterReady("two-masters", "processes", "5.3.3", ("broker-a", "broker-b"), ("name-server-1",), 4.87),
     events.CaseStarted(1, CASE, 450, 1, 9.0),
     events.ArmsStarted(1, 3.2),
-    events.SendsAnswered(1, Arm.BASELINE, 120),
+    events.OperationsEnded(1, BASELINE, 120),
     events.FaultInjected(1, PAUSED),
-    events.SendsAnswered(1, Arm.CANDIDATE, 131),
+    events.OperationsEnded(1, CANDIDATE, 131),
     events.FaultHealed(1, PAUSED),
-    events.ArmLost(1, Arm.CANDIDATE, "subject.died", "exit code 134 [core dumped]"),
+    events.MemberLost(1, CANDIDATE, "subject.died", "exit code 134 [core dumped]"),
     events.ReadBackStarted(1),
-    events.CaseEnded(1, CASE, 450, 171, 12.25),
+    events.CaseEnded(1, CASE, ClientRole.PRODUCER, 450, 171, 12.25),
     events.ClusterClosed("two-masters"),
     events.AnalysisStarted(1, 2),
     events.CheckJudged(CheckResult(CASE, "loss", Verdict.CONFORMS)),

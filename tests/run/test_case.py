@@ -9,23 +9,29 @@ import pytest
 
 from rocketdiff.cluster.interface import NodeState
 from rocketdiff.cluster.operations.drain import Drained
-from rocketdiff.core.arm import Arm
+from rocketdiff.core.arm import BASELINE, CANDIDATE
 from rocketdiff.core.errors import ClusterError, EnvironmentMissing
 from rocketdiff.core.security import OPEN
 from rocketdiff.core.subject import SubjectId
 from rocketdiff.core.tables.fault import FaultKind
+from rocketdiff.core.tables.roles import ClientRole
 from rocketdiff.core.tables.settings import ClientSettings
-from rocketdiff.run.case.case_run import DRAIN_MEANWHILE_S, Pair, _Stage
-from rocketdiff.run.case.wire_witness import WireStory
+from rocketdiff.run.case.case_run import CaseRun
+from rocketdiff.run.case.cast import Pair
+from rocketdiff.run.case.guards import WireReport
+from rocketdiff.run.case.run_case import new_case_run
+from rocketdiff.run.case.sending.sending_run import DRAIN_MEANWHILE_S, SendingRun
+from rocketdiff.run.case.sending.wire_witness import WireWitness
 from tests.cluster.fakes import FakeCluster
 
 
 @pytest.fixture
-def stage() -> _Stage:
+def run() -> CaseRun:
     """A case without sends whose arms have ended."""
     directory: Any = SimpleNamespace(number=1, run="r")
-    case: Any = SimpleNamespace(plan=SimpleNamespace(sends=()), faults=())
-    return _Stage(FakeCluster(), directory, case, Pair({}), (), is_wire_wanted=False)
+    scenario = SimpleNamespace(role=ClientRole.PRODUCER)
+    case: Any = SimpleNamespace(plan=SimpleNamespace(sends=()), faults=(), scenario=scenario)
+    return new_case_run(FakeCluster(), directory, case, Pair({}), ())
 
 
 def failing(error: Exception) -> Callable[..., None]:
@@ -35,112 +41,109 @@ def failing(error: Exception) -> Callable[..., None]:
     return fail
 
 
-def test_brokers_that_do_not_come_to_rest_make_the_case_invalid(stage: _Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_brokers_that_do_not_come_to_rest_make_the_case_invalid(run: CaseRun, monkeypatch: pytest.MonkeyPatch) -> None:
     """Brokers that do not become quiet make the case invalid."""
     monkeypatch.setattr(
-        "rocketdiff.run.case.case_run.await_drained", failing(ClusterError("an end", seen="more writes"))
+        "rocketdiff.run.case.sending.sending_run.await_drained", failing(ClusterError("an end", seen="more writes"))
     )
-    stage.read_back()
-    assert not stage.is_read_back
-    assert "more writes" in stage.problems["read-back"]
+    run.role.read_back()
+    assert not run.is_read_back
+    assert "more writes" in run.problems["read-back"]
 
 
-def test_a_machine_that_has_failed_ends_the_run(stage: _Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_machine_that_has_failed_ends_the_run(run: CaseRun, monkeypatch: pytest.MonkeyPatch) -> None:
     """A stopped engine or a full disk before the drain ends the run."""
-    cluster = cast("Any", stage.cluster)
+    cluster = cast("Any", run.cluster)
     monkeypatch.setattr(cluster, "require_sound", failing(EnvironmentMissing("an engine", seen="none")))
     with pytest.raises(EnvironmentMissing):
-        stage.read_back()
-    assert not stage.is_read_back
+        run.role.read_back()
+    assert not run.is_read_back
 
 
 @pytest.mark.parametrize("name", ["broker-b", "name-server-1"])
-def test_a_server_that_died_is_named_whatever_failed_for_it(stage: _Stage, name: str) -> None:
+def test_an_error_names_the_server_that_died(run: CaseRun, name: str) -> None:
     """Any error is attributed to a server that died."""
-    cluster = cast("Any", stage.cluster)
+    cluster = cast("Any", run.cluster)
     cluster.states[name] = NodeState.GONE
-    cause = stage.cause_of(ClusterError("a topic on each broker", seen="no answer"))
+    cause = run.cause_of(ClusterError("a topic on each broker", seen="no answer"))
     assert isinstance(cause, ClusterError)
     assert f"{name} died by itself" in cause.seen and "a topic on each broker" in cause.seen
     with pytest.raises(ClusterError, match=f"{name} died by itself"):
-        stage.play(cast("Any", None))
+        run.run(cast("Any", None))
 
 
-def test_an_error_stays_what_it_is_where_nobody_can_tell_of_servers(
-    stage: _Stage, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_error_is_kept_if_server_states_cannot_be_read(run: CaseRun, monkeypatch: pytest.MonkeyPatch) -> None:
     """If server states cannot be read, because the engine stopped, the original error stays."""
-    cluster = cast("Any", stage.cluster)
-    monkeypatch.setattr(cluster, "state", failing(EnvironmentMissing("the engine to report", seen="nobody")))
-    error = EnvironmentMissing("the engine to stay up during the run", seen="nobody")
-    assert stage.cause_of(error) is error
+    cluster = cast("Any", run.cluster)
+    monkeypatch.setattr(cluster, "state", failing(EnvironmentMissing("the engine to report", seen="none")))
+    error = EnvironmentMissing("the engine to stay up during the run", seen="none")
+    assert run.cause_of(error) is error
 
 
-def test_while_all_servers_live_an_error_stays_what_it_is(stage: _Stage) -> None:
+def test_an_error_is_kept_while_all_servers_live(run: CaseRun) -> None:
     """While all servers live an error stays unchanged."""
     error = ClusterError("a topic", seen="no answer")
-    assert stage.cause_of(error) is error
+    assert run.cause_of(error) is error
     interrupt = KeyboardInterrupt()
-    assert stage.cause_of(interrupt) is interrupt
+    assert run.cause_of(interrupt) is interrupt
 
 
-def test_frames_that_nobody_saw_make_the_case_invalid(stage: _Stage) -> None:
+def test_unseen_frames_make_the_case_invalid(run: CaseRun, monkeypatch: pytest.MonkeyPatch) -> None:
     """Frames that a relay did not see make the case invalid."""
-    story = WireStory("the wire: 2 attempts", unseen=("a frame of 9 MiB", "another"))
+    report = WireReport("the wire: 2 attempts", unseen=("a frame of 9 MiB", "another"))
     scenario = SimpleNamespace(settings=ClientSettings())
     pair = SimpleNamespace(baseline=SubjectId("java", "5.3.3"), candidate=SubjectId("java", "5.5.0"))
-    stage.case = cast("Any", SimpleNamespace(scenario=scenario, plan=None, id=pair))
-    stage.arms = {
-        Arm.CANDIDATE: cast("Any", SimpleNamespace(transcript=SimpleNamespace(hello=None, sends=[], attempts=[])))
+    run.case = cast("Any", SimpleNamespace(scenario=scenario, plan=None, id=pair))
+    run.programs = {
+        CANDIDATE: cast("Any", SimpleNamespace(transcript=SimpleNamespace(hello=None, sends=[], attempts=[])))
     }
-    stage.witness = cast("Any", SimpleNamespace(testify=lambda *_: story))
-    stage.testify()
-    assert stage.wire == {Arm.CANDIDATE: story}
-    assert stage.problems == {"wire candidate": "2 frames of candidate were not all seen: a frame of 9 MiB"}
+    run.relays = cast("Any", None)
+    monkeypatch.setattr(WireWitness, "report_of", lambda *_: report)
+    run.role.report_wire()
+    assert run.wire == {CANDIDATE: report}
+    assert run.problems == {"wire candidate": "2 frames of candidate were not all seen: a frame of 9 MiB"}
 
 
 @pytest.fixture
-def played(stage: _Stage, monkeypatch: pytest.MonkeyPatch) -> _Stage:
-    """A stage without clients, whose schedule has two problems when stopped."""
-    cluster = cast("Any", stage.cluster)
+def ended_run(run: CaseRun, monkeypatch: pytest.MonkeyPatch) -> CaseRun:
+    """A case without clients, whose schedule has two problems when stopped."""
+    cluster = cast("Any", run.cluster)
     monkeypatch.setattr(cluster, "create_topic", lambda *_, **__: None, raising=False)
-    nobody = SimpleNamespace(relays={}, security=OPEN, require_alive=lambda: None, rest=lambda: None)
+    idle = SimpleNamespace(all=(), security=OPEN, require_alive=lambda: None, rest=lambda: None)
     ended = SimpleNamespace(stop=lambda: None, join=lambda: SimpleNamespace(problems=["not proven", "not healed"]))
-    for name in ("Witness", "StallWatch", "ConnectionWatch"):
-        monkeypatch.setattr(f"rocketdiff.run.case.case_run.{name}", lambda *_, **__: nullcontext(nobody))
+    for name in ("CaseRelays", "StallWatch", "ConnectionWatch"):
+        monkeypatch.setattr(f"rocketdiff.run.case.case_run.{name}", lambda *_, **__: nullcontext(idle))
     monkeypatch.setattr("rocketdiff.run.case.case_run.ScheduleThread", lambda *_: ended)
-    monkeypatch.setattr("rocketdiff.run.case.case_run.await_drained", lambda *_: QUIET)
-    for name, given in (
-        ("_subject", nullcontext(_silent())),
-        ("_setup", None),
-        ("_connection_watch", nullcontext(nobody)),
-    ):
-        monkeypatch.setattr(_Stage, name, lambda *_, given=given: given)
-    monkeypatch.setattr(_Stage, "_go", lambda _: None)
-    stage.case = cast("Any", SimpleNamespace(plan=stage.case.plan, faults=(), scenario=_SCENARIO))
-    return stage
+    monkeypatch.setattr("rocketdiff.run.case.sending.sending_run.await_drained", lambda *_: QUIET)
+    monkeypatch.setattr(CaseRun, "_subject", lambda *_: nullcontext(_silent()))
+    monkeypatch.setattr(CaseRun, "_connection_watch", lambda _: nullcontext(idle))
+    monkeypatch.setattr(CaseRun, "_go", lambda _: None)
+    monkeypatch.setattr(SendingRun, "prepare", lambda _: None)
+    run.pair = Pair.of(cast("Any", None), cast("Any", None))
+    run.case = cast("Any", SimpleNamespace(plan=run.case.plan, faults=(), scenario=_SCENARIO))
+    return run
 
 
 QUIET = Drained({("T", "broker-a", 0): 7}, 1)
 
-_SCENARIO = SimpleNamespace(queues_per_broker=4, ordered=False, settings=ClientSettings())
+_SCENARIO = SimpleNamespace(role=ClientRole.PRODUCER, queues_per_broker=4, ordered=False, settings=ClientSettings())
 
 
 def _silent() -> SimpleNamespace:
     done = {"await_hello": lambda: None, "prepare": lambda *_: None, "await_ready": lambda: None}
-    state = {"pid": 1, "arm": Arm.BASELINE, "broken": None, "is_over": True, "answered": 0}
+    state = {"pid": 1, "member": BASELINE, "broken": None, "is_over": True, "ended": 0}
     return SimpleNamespace(transcript=SimpleNamespace(hello=None), await_done=lambda _: None, **done, **state)
 
 
-def test_faults_that_could_not_be_shown_make_the_case_invalid(played: _Stage) -> None:
+def test_faults_that_could_not_be_shown_make_the_case_invalid(ended_run: CaseRun) -> None:
     """Every problem of the fault schedule makes the case invalid."""
     with ExitStack() as stack:
-        played.play(stack)
-    assert played.problems == {"fault 0": "not proven", "fault 1": "not healed"}
+        ended_run.run(stack)
+    assert ended_run.problems == {"fault 0": "not proven", "fault 1": "not healed"}
 
 
 def test_what_drains_while_clients_are_at_rest_is_confirmed_when_they_are_gone(
-    played: _Stage, monkeypatch: pytest.MonkeyPatch
+    ended_run: CaseRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A short wait for drain while clients are idle is repeated after their end, which decides."""
     asked: list[tuple[tuple[float, ...], Drained | None]] = []
@@ -151,56 +154,56 @@ def test_what_drains_while_clients_are_at_rest_is_confirmed_when_they_are_gone(
             raise ClusterError("an end", seen="more writes")
         return QUIET
 
-    monkeypatch.setattr("rocketdiff.run.case.case_run.await_drained", drained)
+    monkeypatch.setattr("rocketdiff.run.case.sending.sending_run.await_drained", drained)
     with ExitStack() as stack:
-        played.play(stack)
-    played.read_back()
-    assert not played.is_read_back
+        ended_run.run(stack)
+    ended_run.role.read_back()
+    assert not ended_run.is_read_back
     assert asked == [((DRAIN_MEANWHILE_S,), None), ((), QUIET)]
 
 
 def test_brokers_that_are_still_busy_while_clients_are_at_rest_are_waited_for_later(
-    played: _Stage, monkeypatch: pytest.MonkeyPatch
+    ended_run: CaseRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Brokers still busy while clients are idle are no problem yet."""
     monkeypatch.setattr(
-        "rocketdiff.run.case.case_run.await_drained", failing(ClusterError("an end", seen="more writes"))
+        "rocketdiff.run.case.sending.sending_run.await_drained", failing(ClusterError("an end", seen="more writes"))
     )
     with ExitStack() as stack:
-        played.play(stack)
-    assert played.drained is None
-    assert "read-back" not in played.problems
+        ended_run.run(stack)
+    assert cast("SendingRun", ended_run.role).drained is None
+    assert "read-back" not in ended_run.problems
 
 
 def test_behind_relays_brokers_are_waited_for_when_these_are_closed(
-    played: _Stage, monkeypatch: pytest.MonkeyPatch
+    ended_run: CaseRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With relays drain is awaited after they are closed, because a relay may forward later."""
     asked: list[object] = []
-    monkeypatch.setattr("rocketdiff.run.case.case_run.await_drained", lambda *given: asked.append(given))
-    nobody = SimpleNamespace(relays=("one",), security=OPEN, require_alive=lambda: None)
-    monkeypatch.setattr("rocketdiff.run.case.case_run.Witness", lambda *_, **__: nullcontext(nobody))
+    monkeypatch.setattr("rocketdiff.run.case.sending.sending_run.await_drained", lambda *given: asked.append(given))
+    idle = SimpleNamespace(all=("one",), security=OPEN, require_alive=lambda: None)
+    monkeypatch.setattr("rocketdiff.run.case.case_run.CaseRelays", lambda *_, **__: nullcontext(idle))
     monkeypatch.setattr("rocketdiff.run.case.case_run.with_relays", lambda *_: None)
     with ExitStack() as stack:
-        played.play(stack)
+        ended_run.run(stack)
     assert asked == []
 
 
 @pytest.mark.parametrize("name", ["broker-b", "name-server-1"])
 def test_a_server_that_dies_while_clients_send_makes_the_case_invalid(
-    name: str, played: _Stage, monkeypatch: pytest.MonkeyPatch
+    name: str, ended_run: CaseRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A server that dies without a planned kill makes the case invalid."""
-    cluster = cast("Any", played.cluster)
-    monkeypatch.setattr(_Stage, "_await_arms", lambda _: cluster.states.update({name: NodeState.GONE}))
+    cluster = cast("Any", ended_run.cluster)
+    monkeypatch.setattr(SendingRun, "await_end", lambda _: cluster.states.update({name: NodeState.GONE}))
     with ExitStack() as stack:
-        played.play(stack)
-    assert played.problems[name].startswith(f"{name} died by itself: ")
+        ended_run.run(stack)
+    assert ended_run.problems[name].startswith(f"{name} died by itself: ")
 
 
-def test_a_broker_that_the_plan_kills_did_not_die_by_itself(played: _Stage) -> None:
+def test_a_broker_that_the_plan_kills_did_not_die_by_itself(ended_run: CaseRun) -> None:
     """A broker killed by the plan is no problem."""
-    played.case = cast("Any", SimpleNamespace(faults=(SimpleNamespace(node="broker-b", kind=FaultKind.KILL),)))
-    cast("Any", played.cluster).states["broker-b"] = NodeState.GONE
-    played._look_for_deaths()
-    assert played.problems == {}
+    ended_run.case = cast("Any", SimpleNamespace(faults=(SimpleNamespace(node="broker-b", kind=FaultKind.KILL),)))
+    cast("Any", ended_run.cluster).states["broker-b"] = NodeState.GONE
+    ended_run.look_for_deaths()
+    assert ended_run.problems == {}

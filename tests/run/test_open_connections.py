@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from rocketdiff.core.arm import Arm
+from rocketdiff.core.arm import BASELINE, CANDIDATE
 from rocketdiff.run.case.open_connections import ConnectionWatch, Endpoint, held_by, open_sockets
 
 CLIENT = """
@@ -74,10 +74,10 @@ def endpoints(listener: socket.socket) -> dict[Endpoint, str]:
 )
 def test_what_is_left_open_is_counted(listener: socket.socket, work: str, held: dict[str, int]) -> None:
     """Open connections are counted: one, one per send, one per thread, none."""
-    with client(listener) as (pid, do), ConnectionWatch({Arm.CANDIDATE: (pid, endpoints(listener))}) as watch:
+    with client(listener) as (pid, do), ConnectionWatch({CANDIDATE: (pid, endpoints(listener))}) as watch:
         do(work)
         watch.rest()
-    at_rest = [one.held for one in watch.seen[Arm.CANDIDATE] if one.is_at_rest]
+    at_rest = [one.held for one in watch.seen[CANDIDATE] if one.is_at_rest]
     assert at_rest == [held] * 3
 
 
@@ -85,10 +85,10 @@ def test_a_connection_made_anew_is_another_one(listener: socket.socket) -> None:
     """A reconnection counts as opened although one connection is held before and after."""
     with client(listener) as (pid, do):
         do("dial()")
-        with ConnectionWatch({Arm.CANDIDATE: (pid, endpoints(listener))}) as watch:
+        with ConnectionWatch({CANDIDATE: (pid, endpoints(listener))}) as watch:
             do("reconnect()")
             watch.rest()
-    samples = watch.seen[Arm.CANDIDATE]
+    samples = watch.seen[CANDIDATE]
     assert [samples[0].held, samples[0].opened] == [{"broker-a": 1}, {"broker-a": 1}]
     assert samples[-1].held == {"broker-a": 1}
     assert sum(one.opened.get("broker-a", 0) for one in samples[1:]) == 1
@@ -118,16 +118,16 @@ def test_children_count_and_other_servers_do_not(listener: socket.socket) -> Non
         for line in ("dial()", f"to = ('127.0.0.1', {other.getsockname()[1]}); dial()"):
             print(line, file=started.stdin, flush=True)
         assert [started.stdout.readline() for _ in range(3)] == ["ready\n", "done\n", "done\n"]
-        with ConnectionWatch({Arm.BASELINE: (started.pid, endpoints(listener))}) as watch:
+        with ConnectionWatch({BASELINE: (started.pid, endpoints(listener))}) as watch:
             watch.rest()
         started.stdin.close()
-    assert watch.seen[Arm.BASELINE][-1].held == {"broker-a": 1}
+    assert watch.seen[BASELINE][-1].held == {"broker-a": 1}
 
 
 def test_a_process_that_is_gone_holds_an_unknown_number() -> None:
     """An ended process has an unknown count, not zero."""
     with subprocess.Popen([sys.executable, "-c", ""]) as gone:
         gone.wait()
-    with ConnectionWatch({Arm.CANDIDATE: (gone.pid, {})}) as watch:
+    with ConnectionWatch({CANDIDATE: (gone.pid, {})}) as watch:
         watch.rest()
-    assert {one.held is None for one in watch.seen[Arm.CANDIDATE]} == {True}
+    assert {one.held is None for one in watch.seen[CANDIDATE]} == {True}

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from rocketdiff.core.arm import Arm
+from rocketdiff.core.arm import BASELINE, CANDIDATE
 from rocketdiff.run.case.stall_watch import MeasuredStalls, StallWatch, is_stopped
 
 PARENT = "import subprocess, sys; print(subprocess.Popen(['sleep', '60']).pid, flush=True); sys.stdin.read()"
@@ -60,13 +60,13 @@ def test_a_process_that_is_gone_is_not_stopped() -> None:
 def test_the_watch_tells_which_arm_was_stopped(parent: "subprocess.Popen[str]") -> None:
     """Stopped time is measured per arm."""
     child = child_of(parent)
-    with StallWatch({Arm.BASELINE: child, Arm.CANDIDATE: parent.pid}) as watch:
+    with StallWatch({BASELINE: child, CANDIDATE: parent.pid}) as watch:
         os.kill(parent.pid, signal.SIGSTOP)
         deadline = time.monotonic() + 30
-        while not watch.seen.stopped_ns[Arm.CANDIDATE] and time.monotonic() < deadline:
+        while not watch.seen.stopped_ns[CANDIDATE] and time.monotonic() < deadline:
             time.sleep(0.01)
-    assert watch.seen.stopped_ns[Arm.CANDIDATE] > 0
-    assert watch.seen.stopped_ns[Arm.BASELINE] == 0
+    assert watch.seen.stopped_ns[CANDIDATE] > 0
+    assert watch.seen.stopped_ns[BASELINE] == 0
 
 
 def test_the_longest_gap_counts_and_none_is_none() -> None:

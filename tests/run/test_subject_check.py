@@ -14,7 +14,7 @@ import pytest
 
 from rocketdiff.cluster.interface import Cluster
 from rocketdiff.cluster.start import start_cluster
-from rocketdiff.core.arm import Arm
+from rocketdiff.core.arm import CANDIDATE
 from rocketdiff.core.errors import SubjectBroken
 from rocketdiff.core.resources import import_path
 from rocketdiff.core.subject import ClientProtocol, SubjectId
@@ -112,7 +112,7 @@ def test_a_client_of_another_language_has_no_problem_but_those_it_is_known_for(
     require_tools(client.tools)
     require_build(client.name)
     subject = SubjectId(client.name, release_of(client))
-    with SubjectProcess(program_of(subject), Arm.CANDIDATE, tmp_path / "hello", on_line=lambda _: None) as process:
+    with SubjectProcess(program_of(subject), CANDIDATE, tmp_path / "hello", on_line=lambda _: None) as process:
         hello = process.await_hello()
     assert (hello.client, hello.version) == (subject.client, subject.release)
     assert frozenset(hello.capabilities) == capabilities_of(client)

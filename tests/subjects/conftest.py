@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from rocketdiff.core.arm import Arm
+from rocketdiff.core.arm import BASELINE, Member
 from rocketdiff.core.sends.plan import Plan, PlannedSend, SendKind
 from rocketdiff.core.subject import SubjectId
 from rocketdiff.core.tables.settings import ClientSettings
@@ -52,12 +52,12 @@ def start(tmp_path: Path) -> Iterator[Start]:
     with ExitStack() as stack:
 
         def started(
-            *script: list[Any], arm: Arm = Arm.BASELINE, lines: list[bytes] | None = None, **deadlines: float
+            *script: list[Any], member: Member = BASELINE, lines: list[bytes] | None = None, **deadlines: float
         ) -> SubjectProcess:
             heard = lines if lines is not None else []
             limits = Deadlines(**{"exit_s": 1.0, **deadlines})
             process = SubjectProcess(
-                Scripted(list(script)), arm, tmp_path / arm.value, on_line=heard.append, deadlines=limits
+                Scripted(list(script)), member, tmp_path / str(member), on_line=heard.append, deadlines=limits
             )
             return stack.enter_context(process)
 

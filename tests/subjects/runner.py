@@ -5,14 +5,14 @@ import sys
 import time
 from pathlib import Path
 
-from rocketdiff.core.arm import Arm
+from rocketdiff.core.arm import BASELINE
 from rocketdiff.subjects.subject_process import SubjectProcess
 from tests.subjects.conftest import Scripted
 
 
 def main() -> None:
     """Print the supervisor's process id after hello."""
-    subject = SubjectProcess(Scripted(json.loads(sys.argv[2])), Arm.BASELINE, Path(sys.argv[1]), on_line=lambda _: None)
+    subject = SubjectProcess(Scripted(json.loads(sys.argv[2])), BASELINE, Path(sys.argv[1]), on_line=lambda _: None)
     subject.await_hello()
     sys.stdout.write(json.dumps({"supervisor": subject._process.pid}) + "\n")
     sys.stdout.flush()

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from rocketdiff.subjects.sending.talk import SendingTalk
 from tests.subjects.conftest import HELLO, Start, answer, attempt, done, plan_of, setup_of
 from tests.subjects.processes import gone
 from tests.subjects.test_subject_process import OPENING, broken, go
@@ -53,7 +54,7 @@ def test_talk_without_end_is_too_much(start: Start) -> None:
     lines: list[bytes] = []
     subject = start(["say", HELLO], ["await", "setup"], ["routes", 80, 1 << 19], ["sleep", 60], lines=lines)
     subject.await_hello()
-    subject.prepare(plan_of(0), setup_of())
+    subject.prepare(SendingTalk(plan_of(0), setup_of()))
     fault = broken(lambda: subject.await_ready(60))
     assert fault.signature == "protocol.too-much"
     assert "bytes on its output" in str(fault)

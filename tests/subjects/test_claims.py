@@ -10,9 +10,10 @@ from rocketdiff.core.records.session import Done, Ready
 from rocketdiff.core.sends.plan import Plan, PlannedSend, SendKind, SendMode
 from rocketdiff.core.subject import SubjectId
 from rocketdiff.drivers.python.reference import capabilities_of
-from rocketdiff.subjects.claims import unclaimed, unknown_claims, why_not_claimed
+from rocketdiff.subjects.claims import unknown_claims
 from rocketdiff.subjects.conversation import Conversation
-from tests.subjects.test_conversation import LIMIT, START, attempt, called_back, hello, sent, violation
+from rocketdiff.subjects.sending.claims import unclaimed, why_not_claimed
+from tests.subjects.test_conversation import START, attempt, called_back, hello, sent, talk_of, violation
 
 PLAIN, BATCH = SendKind.PLAIN, SendKind.BATCH
 SYNC, ASYNC, ONEWAY = SendMode.SYNC, SendMode.ASYNC, SendMode.ONEWAY
@@ -26,9 +27,9 @@ def running(mode: SendMode, *claims: str) -> Conversation:
     """One plain send of a client with these claims, after go."""
     conversation = Conversation(SubjectId("toy", "x"))
     conversation.take(hello(capabilities=claims), 0)
-    conversation.prepared(plan_of((PLAIN, mode)))
+    conversation.prepare(talk_of(plan_of((PLAIN, mode))))
     conversation.take(Ready(1), 0)
-    conversation.started(START, LIMIT)
+    conversation.go(START)
     return conversation
 
 

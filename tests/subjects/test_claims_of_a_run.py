@@ -14,7 +14,8 @@ from rocketdiff.core.answers.verdict import Verdict
 from rocketdiff.core.errors import ExitCode, UsageError
 from rocketdiff.core.subject import SubjectId
 from rocketdiff.judging.judge_runs import judge_runs
-from rocketdiff.run.case.case_run import Pair, run_case
+from rocketdiff.run.case.cast import Pair
+from rocketdiff.run.case.run_case import run_case
 from rocketdiff.run.execute import plan_cases
 from rocketdiff.run.manifest import manifest_of
 from rocketdiff.run.request import RunRequest, Selection

@@ -11,7 +11,11 @@ from rocketdiff.core.records.sending import Attempt, CalledBackAgain, RouteSeen,
 from rocketdiff.core.records.session import Done, Hello, Ready, SubjectFailed
 from rocketdiff.core.sends.plan import Plan, PlannedSend, SendKind, SendMode
 from rocketdiff.core.subject import SubjectId
+from rocketdiff.core.tables.settings import ClientSettings
+from rocketdiff.protocol.commands import SubjectSetup
 from rocketdiff.subjects.conversation import Conversation, Stage
+from rocketdiff.subjects.sending.limits import SendBounds
+from rocketdiff.subjects.sending.talk import SendingTalk
 
 START = 1_000_000_000
 LIMIT = 5_000_000_000
@@ -44,13 +48,19 @@ def plan_of(*sends: tuple[int, int]) -> Plan:
     return Plan(1, 2, tuple(planned))
 
 
+def talk_of(plan: Plan, bounds: SendBounds | None = None) -> SendingTalk:
+    """The sends of a plan, each with five seconds."""
+    setup = SubjectSetup(("127.0.0.1:9876",), "topic", "warm", "group", "run", ClientSettings())
+    return SendingTalk(plan, setup, bounds=bounds, limit_ns=LIMIT)
+
+
 def running(*sends: tuple[int, int]) -> Conversation:
     """A conversation just after go."""
     conversation = Conversation(SubjectId("toy", "x"))
     conversation.take(hello(), 0)
-    conversation.prepared(plan_of(*sends))
+    conversation.prepare(talk_of(plan_of(*sends)))
     conversation.take(Ready(1), 0)
-    conversation.started(START, LIMIT)
+    conversation.go(START)
     return conversation
 
 
@@ -224,9 +234,9 @@ def running_asynchronously(sends: int) -> Conversation:
     conversation = Conversation(SubjectId("toy", "x"))
     conversation.take(hello(), 0)
     planned = (PlannedSend(send, 0, 0, SendKind.PLAIN, 0, 1, SendMode.ASYNC) for send in range(sends))
-    conversation.prepared(Plan(1, 1, tuple(planned)))
+    conversation.prepare(talk_of(Plan(1, 1, tuple(planned))))
     conversation.take(Ready(1), 0)
-    conversation.started(START, LIMIT)
+    conversation.go(START)
     return conversation
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from rocketdiff.core.arm import Arm
+from rocketdiff.core.arm import CANDIDATE
 from rocketdiff.core.errors import SubjectBroken
 from rocketdiff.core.resources import import_path
 from rocketdiff.core.subject import SubjectId
@@ -18,7 +18,7 @@ NAME = SubjectId("cpp", "2.1.0")
 
 def test_it_says_what_it_is_and_how_little_it_can_do(tmp_path: Path) -> None:
     """The hello has the loaded library's release; there are no hooks, no routes and two modes."""
-    with SubjectProcess(program_of(NAME), Arm.CANDIDATE, tmp_path / "subject", on_line=lambda _: None) as subject:
+    with SubjectProcess(program_of(NAME), CANDIDATE, tmp_path / "subject", on_line=lambda _: None) as subject:
         hello = subject.await_hello()
     assert (hello.client, hello.version) == ("cpp", "2.1.0")
     assert hello.capabilities == ("plain", "selector", "oneway", "acl", "setting:send_msg_timeout_ms")
@@ -26,7 +26,7 @@ def test_it_says_what_it_is_and_how_little_it_can_do(tmp_path: Path) -> None:
 
 def test_a_crash_in_native_code_is_a_result(tmp_path: Path) -> None:
     """A native crash breaks the subject with its signal."""
-    with SubjectProcess(program_of(NAME), Arm.CANDIDATE, tmp_path / "subject", on_line=lambda _: None) as subject:
+    with SubjectProcess(program_of(NAME), CANDIDATE, tmp_path / "subject", on_line=lambda _: None) as subject:
         os.kill(subject.await_hello().pid, signal.SIGSEGV)
         with pytest.raises(SubjectBroken) as raised:
             subject.await_ready(20)

@@ -7,9 +7,8 @@ from rocketdiff.core.records.sending import Attempt, CalledBackAgain, RouteSeen,
 from rocketdiff.core.sends.plan import Plan, PlannedSend, SendKind, SendMode
 from rocketdiff.core.tables.settings import ClientSettings
 from rocketdiff.subjects.conversation import Conversation
-from rocketdiff.subjects.limits import Bounds, bounds_of
+from rocketdiff.subjects.sending.limits import SendBounds, output_bounds_of, send_bounds_of
 from tests.subjects.test_conversation import (
-    LIMIT,
     MS,
     NOW,
     START,
@@ -19,6 +18,7 @@ from tests.subjects.test_conversation import (
     plan_of,
     running,
     sent,
+    talk_of,
     violation,
 )
 
@@ -29,8 +29,8 @@ def asynchronous() -> Conversation:
     """One answered asynchronous send."""
     conversation = Conversation(running((0, 0))._subject)
     conversation.take(hello(), 0)
-    conversation.prepared(Plan(1, 1, (PlannedSend(0, 0, 0, SendKind.PLAIN, 0, 1, SendMode.ASYNC),)))
-    conversation.started(START, LIMIT)
+    conversation.prepare(talk_of(Plan(1, 1, (PlannedSend(0, 0, 0, SendKind.PLAIN, 0, 1, SendMode.ASYNC),))))
+    conversation.go(START)
     conversation.take(called_back(0), NOW)
     return conversation
 
@@ -90,7 +90,7 @@ def test_routes_without_end_are_too_much() -> None:
     """Routes above their bound are too-much."""
     talk = Conversation(running((0, 0))._subject)
     talk.take(hello(), 0)
-    talk.prepared(plan_of((0, 0)), Bounds(routes=3))
+    talk.prepare(talk_of(plan_of((0, 0)), SendBounds(routes=3)))
     routes = [RouteSeen(number, START, (("broker-a", 0),)) for number in range(1, 5)]
     assert violation(talk, *routes) == "protocol.too-much"
 
@@ -105,9 +105,10 @@ def test_queues_without_end_are_too_much() -> None:
 def test_bounds_grow_with_plan_and_settings() -> None:
     """Ten retries bound attempts to (1 + 10) * 4 + 16; 100 sends of 13 records of 1 KiB add to 32 MiB."""
     plan = plan_of(*[(0, 0)] * 100)
-    bounds = bounds_of(plan, ClientSettings(retry_times_when_send_failed=10))
+    settings = ClientSettings(retry_times_when_send_failed=10)
+    bounds = send_bounds_of(plan, settings)
     assert (bounds.attempts_a_send, bounds.routes) == (60, 1_200)
-    assert bounds.output_bytes == 32 * 2**20 + 100 * 13 * 1_024
+    assert output_bounds_of(plan, settings).output_bytes == 32 * 2**20 + 100 * 13 * 1_024
 
 
 def test_attempts_of_an_asynchronous_send_are_bounded_after_its_answer() -> None:

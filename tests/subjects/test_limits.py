@@ -1,7 +1,7 @@
 """The longest duration of a send, manually calculated."""
 
 from rocketdiff.core.tables.settings import ClientSettings
-from rocketdiff.subjects.limits import longest_send_s
+from rocketdiff.subjects.sending.limits import longest_send_s
 
 
 def test_every_attempt_may_take_the_whole_timeout() -> None:

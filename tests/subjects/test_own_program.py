@@ -11,13 +11,14 @@ import pytest
 
 from rocketdiff.cluster.interface import Cluster
 from rocketdiff.cluster.start import backend_named
+from rocketdiff.core.demand import SendDemand
 from rocketdiff.core.errors import UsageError
 from rocketdiff.core.resources import import_path
 from rocketdiff.core.sends.plan import SendKind, SendMode
 from rocketdiff.pytest_plugin.subject import subject_maker
 from rocketdiff.run.request import Selection
 from rocketdiff.run.selection import choose
-from rocketdiff.subjects.limits import MIB, Bounds, Deadlines
+from rocketdiff.subjects.limits import MIB, Deadlines, OutputBounds
 from rocketdiff.subjects.registry import resolved
 from tests.live import await_that
 from tests.subjects.processes import processes_with
@@ -53,7 +54,12 @@ def test_its_hello_says_who_it_is_and_what_it_can_be_asked() -> None:
     subject = resolved(spec)
     assert (str(subject), subject.spec) == ("acme:1.0+9", spec)
     calls = [(SendKind.PLAIN, SendMode.SYNC), (SendKind.QUEUE, SendMode.ONEWAY), (SendKind.BATCH, SendMode.SYNC)]
-    assert [subject.offers(*call) for call in [*calls, (SendKind.PLAIN, SendMode.ASYNC)]] == [True, True, False, False]
+    assert [subject.offers(SendDemand(*call)) for call in [*calls, (SendKind.PLAIN, SendMode.ASYNC)]] == [
+        True,
+        True,
+        False,
+        False,
+    ]
 
 
 def test_its_hello_says_how_long_its_attempts_last() -> None:
@@ -149,7 +155,7 @@ def test_a_program_that_floods_stderr_before_its_hello_is_ended(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A program that writes over 1 MiB, here the bound, to stderr before hello is ended."""
-    monkeypatch.setattr("rocketdiff.subjects.own.own_program.Bounds", lambda: Bounds(stderr_bytes=MIB))
+    monkeypatch.setattr("rocketdiff.subjects.own.own_program.OutputBounds", lambda: OutputBounds(stderr_bytes=MIB))
     mark = f"errors-{time.monotonic_ns()}"
     (tmp_path / mark).write_text("#!/bin/sh\nwhile :; do printf %01000d 0 >&2; done\n")
     (tmp_path / mark).chmod(0o755)

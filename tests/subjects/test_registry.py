@@ -2,6 +2,7 @@
 
 import pytest
 
+from rocketdiff.core.demand import SendDemand
 from rocketdiff.core.errors import UsageError
 from rocketdiff.core.sends.plan import SendKind, SendMode
 from rocketdiff.core.subject import SubjectId
@@ -57,14 +58,18 @@ def test_every_known_subject_can_be_had() -> None:
 def test_a_batch_is_offered_where_the_release_claims_it(release: str) -> None:
     """The registry and hello agree on batches for every release."""
     claims = "batch" in capabilities_of(release)
-    assert [offers(SubjectId(client, release), SendKind.BATCH) for client in ("java", "python")] == [claims, claims]
+    assert [offers(SubjectId(client, release), SendDemand(SendKind.BATCH)) for client in ("java", "python")] == [
+        claims,
+        claims,
+    ]
 
 
 def test_the_cpp_client_has_three_calls_and_java_all_but_groups() -> None:
     """The C++ client has three calls, with a sharding key's hash as only selector, synchronous; groups need gRPC."""
     every = {(kind, mode) for kind in SendKind for mode in SendMode}
     has = {
-        name: {call for call in every if offers(SubjectId.parse(name), *call)} for name in ("cpp:2.1.0", "java:5.3.3")
+        name: {call for call in every if offers(SubjectId.parse(name), SendDemand(*call))}
+        for name in ("cpp:2.1.0", "java:5.3.3")
     }
     sync, oneway = SendMode.SYNC, SendMode.ONEWAY
     assert has["cpp:2.1.0"] == {(SendKind.PLAIN, sync), (SendKind.PLAIN, oneway), (SendKind.SELECTOR, sync)}
@@ -74,9 +79,9 @@ def test_the_cpp_client_has_three_calls_and_java_all_but_groups() -> None:
 def test_a_selector_is_not_offered_for_so_many_queues_that_no_key_names_each() -> None:
     """The C++ client's selector needs queue counts that divide 5040, so that each queue has a key."""
     cpp = SubjectId.parse("cpp:2.1.0")
-    assert offers(cpp, SendKind.SELECTOR, queue_counts=(4, 8, 12))
-    assert not offers(cpp, SendKind.SELECTOR, queue_counts=(11, 22))
-    assert offers(cpp, SendKind.PLAIN, queue_counts=(11, 22))
+    assert offers(cpp, SendDemand(SendKind.SELECTOR, queue_counts=(4, 8, 12)))
+    assert not offers(cpp, SendDemand(SendKind.SELECTOR, queue_counts=(11, 22)))
+    assert offers(cpp, SendDemand(SendKind.PLAIN, queue_counts=(11, 22)))
 
 
 def test_each_kind_says_where_it_runs_and_whose_rules_it_follows() -> None:
@@ -116,5 +121,5 @@ def test_each_kind_says_where_it_runs_and_whose_rules_it_follows() -> None:
 def test_nothing_is_ruled_out_of_a_client_that_nobody_knows() -> None:
     """An unknown client may have any call, as its hello states."""
     stranger = SubjectId("perl", "1.0.0")
-    assert offers(stranger, SendKind.BATCH)
+    assert offers(stranger, SendDemand(SendKind.BATCH))
     assert lab_host_of(stranger) is None

@@ -6,6 +6,7 @@ import pytest
 
 from rocketdiff.core.errors import SubjectBroken
 from rocketdiff.core.sends.plan import Plan
+from rocketdiff.subjects.sending.talk import SendingTalk
 from tests.subjects.conftest import HELLO, Start, setup_of
 
 SECRET = 's3cret"of\\a-test'  # noqa: S105 - of a test
@@ -18,7 +19,7 @@ def test_what_a_client_prints_of_its_setup_has_no_secret(start: Start) -> None:
     process = start(["say", HELLO], ["echo"], lines=lines)
     process.await_hello()
     account = {"access_key": "me", "secret_key": SECRET}
-    process.prepare(Plan(1, 1, ()), replace(setup_of(), security={"account": account}))
+    process.prepare(SendingTalk(Plan(1, 1, ()), replace(setup_of(), security={"account": account})))
     with pytest.raises(SubjectBroken, match="me") as raised:
         process.await_ready()
     process.close()

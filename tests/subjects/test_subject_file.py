@@ -17,6 +17,7 @@ from _pytest.mark import ParameterSet
 
 from rocketdiff.analysis.case_trace import CaseTrace
 from rocketdiff.analysis.steps.rulebook import rulebook_for
+from rocketdiff.core.demand import SendDemand
 from rocketdiff.core.errors import ExitCode, UsageError
 from rocketdiff.core.resources import import_path
 from rocketdiff.core.sends.plan import SendKind, SendMode
@@ -116,7 +117,7 @@ def test_a_program_of_a_file_runs_there_and_can_do_what_the_file_leaves_of_its_h
     subject = resolved(str(tmp_path / "subject.yaml"))
     assert (str(subject), subject.label, subject.attempt_timeout_ms) == ("acme:7", "mine", 4_000)
     calls = [(SendKind.PLAIN, SendMode.SYNC), (SendKind.BATCH, SendMode.SYNC), (SendKind.PLAIN, SendMode.ONEWAY)]
-    assert [subject.offers(*call) for call in calls] == [True, False, False]
+    assert [subject.offers(SendDemand(*call)) for call in calls] == [True, False, False]
     assert [*subject.checksums()] == ["driver"]
     request = request_of({"subject": ["java:5.3.3", str(tmp_path / "subject.yaml")]})
     assert request.judging.ledgers.files == (tmp_path / "known.yaml",)

@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from rocketdiff.core.arm import Arm
+from rocketdiff.core.arm import BASELINE, CANDIDATE
 from rocketdiff.core.errors import EnvironmentMissing, SubjectBroken
 from rocketdiff.core.subject import SubjectId
 from rocketdiff.subjects.conversation import Stage
 from rocketdiff.subjects.program import Launch
+from rocketdiff.subjects.sending.talk import SendingTalk
 from rocketdiff.subjects.subject_process import SubjectProcess
 from tests.live import await_that
 from tests.subjects.conftest import HELLO, READY, Scripted, Start, answer, attempt, done, plan_of, setup_of
@@ -23,7 +24,7 @@ OPENING = (["say", HELLO], ["await", "setup"], ["say", READY], ["await", "go"])
 def go(subject: SubjectProcess, *threads: int, ahead_ns: int = 0) -> None:
     """Conversation up to go."""
     subject.await_hello()
-    subject.prepare(plan_of(*threads), setup_of(send_msg_timeout_ms=1, retry_times_when_send_failed=0))
+    subject.prepare(SendingTalk(plan_of(*threads), setup_of(send_msg_timeout_ms=1, retry_times_when_send_failed=0)))
     subject.await_ready()
     subject.go(time.monotonic_ns() + ahead_ns)
 
@@ -45,7 +46,7 @@ def test_a_good_subject_is_heard_to_the_end(start: Start) -> None:
     transcript = subject.await_done()
     assert [send.send for send in transcript.sends] == [0, 1]
     assert len(transcript.attempts) == 1
-    assert subject.is_over and subject.broken is None and subject.answered == 2
+    assert subject.is_over and subject.broken is None and subject.ended == 2
     assert len(lines) == 6 and all(not line.endswith(b"\n") for line in lines)
 
 
@@ -96,7 +97,7 @@ def test_a_program_that_cannot_be_started_has_died(tmp_path: Path) -> None:
         def launch(self, folder: Path) -> Launch:
             return Launch((str(folder / "no-such-program"),), {})
 
-    with SubjectProcess(Missing([]), Arm.BASELINE, tmp_path, on_line=lambda _: None) as subject:
+    with SubjectProcess(Missing([]), BASELINE, tmp_path, on_line=lambda _: None) as subject:
         assert "no-such-program" in str(broken(subject.await_hello))
 
 
@@ -116,13 +117,13 @@ def test_a_late_ready_is_a_stall(start: Start) -> None:
     """A late ready is a stall, counted from setup."""
     subject = start(["say", HELLO], ["await", "setup"], ["sleep", 60], ready_s=0.2)
     subject.await_hello()
-    subject.prepare(plan_of(0), setup_of())
+    subject.prepare(SendingTalk(plan_of(0), setup_of()))
     assert broken(subject.await_ready).signature == "protocol.stalled"
 
 
 def test_a_send_without_end_is_a_stall(start: Start) -> None:
     """A send longer than its settings explain, here 6 s, plus a margin, is a stall."""
-    subject = start(*OPENING, ["say", answer(0)], ["sleep", 60], send_margin_s=-3.0)
+    subject = start(*OPENING, ["say", answer(0)], ["sleep", 60], margin_s=-3.0)
     go(subject, 0, 0)
     fault = broken(subject.await_done)
     assert fault.signature == "protocol.stalled" and "send 1 of thread 0" in str(fault)
@@ -148,7 +149,7 @@ def test_a_subject_that_does_not_read_stalls(start: Start) -> None:
     """A subject that does not read a plan over 64 KiB, the pipe's size, is a stall."""
     subject = start(["say", HELLO], ["sleep", 60], read_s=0.2)
     subject.await_hello()
-    subject.prepare(plan_of(*[0] * 2_000), setup_of())
+    subject.prepare(SendingTalk(plan_of(*[0] * 2_000), setup_of()))
     assert subject.broken is not None and subject.broken.signature == "protocol.stalled"
 
 
@@ -172,7 +173,7 @@ def test_a_journal_that_cannot_be_written_is_our_error(tmp_path: Path) -> None:
     def refuse(line: bytes) -> None:
         raise full
 
-    with SubjectProcess(Scripted([["say", HELLO]]), Arm.BASELINE, tmp_path, on_line=refuse) as subject:
+    with SubjectProcess(Scripted([["say", HELLO]]), BASELINE, tmp_path, on_line=refuse) as subject:
         with pytest.raises(EnvironmentMissing):
             subject.await_hello(60)
         assert subject.broken is None and subject.is_over
@@ -181,7 +182,7 @@ def test_a_journal_that_cannot_be_written_is_our_error(tmp_path: Path) -> None:
 def test_two_subjects_do_not_wait_for_each_other(start: Start) -> None:
     """A subject's death is detected while another is silent."""
     silent = start(["sleep", 60])
-    dead = start(["exit", 1], arm=Arm.CANDIDATE)
+    dead = start(["exit", 1], member=CANDIDATE)
     await_that(lambda: dead.broken is not None, "the other's death")
     assert dead.broken is not None and dead.broken.signature == "protocol.died"
     assert silent.broken is None
@@ -209,5 +210,5 @@ def test_a_subject_told_to_stop_is_not_broken(start: Start) -> None:
 def test_another_name_than_the_programs_is_noticed(tmp_path: Path) -> None:
     """A hello with another name than the started program's is wrong-subject."""
     impostor = Scripted([["say", HELLO]], SubjectId("java", "5.3.3"))
-    with SubjectProcess(impostor, Arm.BASELINE, tmp_path, on_line=lambda _: None) as subject:
+    with SubjectProcess(impostor, BASELINE, tmp_path, on_line=lambda _: None) as subject:
         assert broken(lambda: subject.await_hello(60)).signature == "protocol.wrong-subject"

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from rocketdiff.core.arm import Arm
+from rocketdiff.core.arm import Arm, Member
 from rocketdiff.core.run_info import Machine
 from rocketdiff.core.sends.plan import Plan, PlannedSend, SendKind
 from rocketdiff.core.tables.fault import FaultKind, FaultRecord
@@ -99,7 +99,7 @@ def record_case(run: RunDirectory, number: int = 1) -> None:
     case = run.case(number)
     case.begin(PLAN, clock=ClockAnchor(ORIGIN_NS - 5, 1_790_000_000_000), origin_ns=ORIGIN_NS)
     for arm in Arm:
-        with case.recorder(arm) as recorder:
+        with case.recorder(Member(arm)) as recorder:
             recorder.line(
                 line("hello", protocol=1, client="java", version="5.3.3", capabilities=["attempts"], pid=1, clock_ns=1)
             )

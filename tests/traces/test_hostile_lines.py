@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import msgspec
 import pytest
 
-from rocketdiff.core.arm import Arm
+from rocketdiff.core.arm import BASELINE, Arm, Member
 from rocketdiff.core.errors import SubjectBroken
 from rocketdiff.core.records.received import Record
 from rocketdiff.core.subject import SubjectId
@@ -19,6 +19,7 @@ from rocketdiff.traces.journal import read_arm_journal
 from rocketdiff.traces.manifest import CaseStatus
 from rocketdiff.traces.reader import require_whole
 from rocketdiff.traces.run_directory import RunDirectory
+from tests.subjects.test_conversation import talk_of
 
 ORIGIN_NS = 1_000_000_000_000
 NewRun = Callable[..., RunDirectory]
@@ -110,9 +111,9 @@ def test_a_conversation_raises_nothing_but_that_it_is_broken(sample: SimpleNames
         talk = Conversation(SubjectId("toy", "x"))
         with suppress(SubjectBroken):
             talk.take(decode_record(honest[0]).record, 0)
-            talk.prepared(sample.PLAN)
+            talk.prepare(talk_of(sample.PLAN))
             talk.take(decode_record(honest[1]).record, 0)
-            talk.started(ORIGIN_NS, 10**9)
+            talk.go(ORIGIN_NS)
             for line in random.choices(honest, k=6):
                 if (record := heard(mutated(line, random) if random.random() < 0.5 else line)) is not None:
                     talk.take(record, ORIGIN_NS + 10**9)
@@ -124,7 +125,7 @@ def test_any_journal_can_be_sealed(new_run: NewRun, sample: SimpleNamespace, see
     random, run, honest = Random(seed), new_run(), lines_of(sample)
     run.case(1).begin(sample.PLAN, clock=sample.clock, origin_ns=sample.ORIGIN_NS)
     for arm in Arm:
-        with run.case(1).recorder(arm) as recorder:
+        with run.case(1).recorder(Member(arm)) as recorder:
             for line in (*HOSTILE, *(mutated(random.choice(honest), random) for _ in range(1_000)), *honest):
                 recorder.line(line)
     left = RunDirectory.open(run.path)
@@ -156,7 +157,7 @@ def test_impossible_values_of_a_journal_are_no_rows(
     """Impossible values are not rows, as in a live run."""
     run = new_run()
     run.case(1).begin(sample.PLAN, clock=sample.clock, origin_ns=sample.ORIGIN_NS)
-    with run.case(1).recorder(Arm.BASELINE) as recorder:
+    with run.case(1).recorder(BASELINE) as recorder:
         recorder.line(sample.send(0, **change))
     summary = run.case(1).seal().arms[Arm.BASELINE]
     assert (summary.sends, summary.trouble_count) == (0, 1)

@@ -15,7 +15,7 @@ from types import SimpleNamespace
 import pyarrow as pa
 import pytest
 
-from rocketdiff.core.arm import Arm
+from rocketdiff.core.arm import CANDIDATE, Arm
 from rocketdiff.core.errors import EnvironmentMissing, TraceError, UsageError
 from rocketdiff.core.resources import import_path
 from rocketdiff.core.sends.plan import Plan
@@ -87,7 +87,7 @@ def test_killed_run_is_sealed_up_to_that_point(tmp_path: Path, new_run: NewRun, 
         from pathlib import Path
         from rocketdiff.core.events import Arm
         from rocketdiff.traces.run_directory import RunDirectory
-        recorder = RunDirectory.open(Path({str(run.path)!r})).case(1).recorder(Arm.BASELINE)
+        recorder = RunDirectory.open(Path({str(run.path)!r})).case(1).recorder(BASELINE)
         recorder.line({sample.attempt(0)!r})
         recorder.line({sample.send(0)!r})
         recorder.line({sample.attempt(1)!r})
@@ -215,7 +215,7 @@ def test_case_that_never_started_cannot_be_sealed(new_run: NewRun) -> None:
 def test_breach_is_put_down_at_once(new_run: NewRun) -> None:
     """A protocol breach is on disk at once and survives the case's end."""
     run = new_run()
-    run.case(1).lost(Arm.CANDIDATE, Breach("protocol.died", expected="an answer", seen="exit code 3"))
+    run.case(1).lost(CANDIDATE, Breach("protocol.died", expected="an answer", seen="exit code 3"))
     assert RunDirectory.open(run.path).entry(1).breaches[Arm.CANDIDATE].signature == "protocol.died"
     run.case(1).complete()
     assert list(run.entry(1).breaches) == [Arm.CANDIDATE]

@@ -21,7 +21,8 @@ from rocketdiff.core.errors import ExitCode
 from rocketdiff.core.resources import import_path
 from rocketdiff.judging.judge_runs import judge_runs
 from rocketdiff.ledger.model import Ledger
-from rocketdiff.run.case.case_run import Pair, run_case
+from rocketdiff.run.case.cast import Pair
+from rocketdiff.run.case.run_case import run_case
 from rocketdiff.run.execute import plan_cases
 from rocketdiff.run.manifest import manifest_of
 from rocketdiff.run.request import RunRequest, Selection

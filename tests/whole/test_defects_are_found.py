@@ -53,7 +53,7 @@ BESIDE_JAVA = ("async-no-failover",)
 @pytest.fixture(autouse=True)
 def _what_never_comes_is_waited_for_briefly(monkeypatch: pytest.MonkeyPatch) -> None:
     """No wait for silent name servers, which these scenarios do not have."""
-    monkeypatch.setattr("rocketdiff.subjects.limits._NAME_SERVER_TIMEOUT_S", 0.0)
+    monkeypatch.setattr("rocketdiff.subjects.sending.limits._NAME_SERVER_TIMEOUT_S", 0.0)
 
 
 @pytest.mark.parametrize("defect", FOUND_UNDER_FAULTS)

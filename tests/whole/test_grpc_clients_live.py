@@ -10,7 +10,7 @@ from rocketdiff.cluster.interface import Cluster
 from rocketdiff.cluster.operations.admin import REQUEST_TIMEOUT_MS
 from rocketdiff.cluster.operations.proxies import METADATA
 from rocketdiff.cluster.start import start_cluster
-from rocketdiff.core.arm import Arm
+from rocketdiff.core.arm import CANDIDATE
 from rocketdiff.core.subject import ClientProtocol
 from rocketdiff.grpc.call import unary
 from rocketdiff.grpc.messages import QUERY_ROUTE, Code, query_route, route_answer
@@ -57,7 +57,7 @@ def test_a_client_that_speaks_grpc_has_no_problem(spec: str, local_proxy: Cluste
     require_tools(spec)
     subject = resolved(spec)
     subject.fetch(None)
-    with SubjectProcess(subject.program, Arm.CANDIDATE, tmp_path / "hello", on_line=lambda _: None) as process:
+    with SubjectProcess(subject.program, CANDIDATE, tmp_path / "hello", on_line=lambda _: None) as process:
         hello = process.await_hello()
     assert f"{hello.client}:{hello.version}" == spec
     if spec in BUILT_HERE:

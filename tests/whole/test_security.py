@@ -22,7 +22,7 @@ from rocketdiff.cluster.launched.certificates import certificates
 from rocketdiff.cluster.operations import admin
 from rocketdiff.cluster.security_file import read
 from rocketdiff.cluster.start import backend_named
-from rocketdiff.core.arm import Arm
+from rocketdiff.core.arm import CANDIDATE, Arm, Member
 from rocketdiff.core.errors import ClusterError, ExitCode, SubjectBroken
 from rocketdiff.core.files import private_file
 from rocketdiff.core.resources import import_path
@@ -176,7 +176,7 @@ def test_the_verdict_is_that_without_and_no_secret_is_anywhere(theirs: Theirs, t
     assert manifest["backend"] == "external (theirs), with access control and TLS"
     assert "PRIVATE KEY" not in done.stdout + done.stderr
     assert f"--security {file}" in (run / "report.json").read_text()
-    assert all(RunDirectory.open(run).case(1).wire_file(arm).stat().st_size for arm in Arm)
+    assert all(RunDirectory.open(run).case(1).wire_file(Member(arm)).stat().st_size for arm in Arm)
 
 
 def _of_another_authority(theirs: Theirs) -> Path:
@@ -246,7 +246,7 @@ def test_a_client_that_signs_wrongly_is_told_from_one_without_a_route(theirs: Th
     wrong = replace(setup, security=setup.security | {"account": account})
     plan = Plan(0, 1, (PlannedSend(0, 0, 0, SendKind.PLAIN, 0, 128),))
     program = resolved("python:5.3.3").program
-    with SubjectProcess(program, Arm.CANDIDATE, tmp_path / "subject", on_line=unheard) as process:
+    with SubjectProcess(program, CANDIDATE, tmp_path / "subject", on_line=unheard) as process:
         process.await_hello()
         with pytest.raises(SubjectBroken, match=r"MQBrokerException.*signature") as raised:
             carried_out(process, plan, wrong)
@@ -262,9 +262,7 @@ def test_the_java_client_shows_its_certificate(theirs: Theirs, tmp_path: Path) -
     )
     assert setup.security is not None
     assert "key" in setup.security["tls"]
-    with SubjectProcess(
-        resolved("java:5.3.3").program, Arm.CANDIDATE, tmp_path / "subject", on_line=unheard
-    ) as process:
+    with SubjectProcess(resolved("java:5.3.3").program, CANDIDATE, tmp_path / "subject", on_line=unheard) as process:
         process.await_hello()
         (send,) = carried_out(process, plan, setup).sends
     assert send.error is None

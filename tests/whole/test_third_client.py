@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from rocketdiff.cluster.interface import Cluster
-from rocketdiff.core.arm import Arm
+from rocketdiff.core.arm import CANDIDATE, Arm
 from rocketdiff.core.errors import ExitCode
 from rocketdiff.judging.ledgers import LedgerChoice
 from rocketdiff.judging.ledgers import load as load_ledger
@@ -64,7 +64,7 @@ def test_what_the_wire_cannot_see_is_not_held_against_it(cluster: Cluster, folde
     judgement = judge(run)
     cluster.heal_all()
     (case,) = RunDirectory.open(run).manifest.cases
-    records = read_wire(RunDirectory.open(run).case(1).wire_file(Arm.CANDIDATE))
+    records = read_wire(RunDirectory.open(run).case(1).wire_file(CANDIDATE))
     assert [record.node for record in records if isinstance(record, Shut)] == ["broker-b"]
     (witness,) = [guard.seen for guard in case.guards if guard.name == "witness-candidate"]
     assert int(witness.split()[-4]) > 0, witness

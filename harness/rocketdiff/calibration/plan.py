@@ -36,7 +36,7 @@ def control_case(seed: int, number: int) -> ControlCase:
     run = (number - 1) // CASES_A_RUN + 1
     subject, own_seed = subject_of(run), seed + run
     scenario = control_scenario(number - 1, own_seed)
-    if not offers(subject, scenario.workload.call, scenario.workload.mode):
+    if not all(offers(subject, demand) for demand in scenario.demands()):
         scenario = control_scenario(STAND_IN, own_seed)
     case = expand(scenario, subject, subject, own_seed)
     return ControlCase(number, run, subject, own_seed, case)

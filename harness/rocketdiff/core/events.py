@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import Protocol
 
 from rocketdiff.core.answers.verdict import CheckResult
-from rocketdiff.core.arm import Arm
+from rocketdiff.core.arm import Member
 from rocketdiff.core.subject import SubjectId
 from rocketdiff.core.tables.fault import FaultRecord
+from rocketdiff.core.tables.roles import ClientRole
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +79,7 @@ class CaseStarted:
 
     number: int
     case: str
-    sends_per_arm: int
+    operations_per_arm: int
     episodes: int
     duration_s: float
 
@@ -99,12 +100,12 @@ class ArmsStarted:
 
 
 @dataclass(frozen=True, slots=True)
-class SendsAnswered:
-    """Running total of one arm's finished sends, at most a few times a second."""
+class OperationsEnded:
+    """Running total of one member's finished operations, at most a few times a second."""
 
     number: int
-    arm: Arm
-    sends: int
+    member: Member
+    operations: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,11 +125,11 @@ class FaultHealed:
 
 
 @dataclass(frozen=True, slots=True)
-class ArmLost:
+class MemberLost:
     """A subject died, stalled or broke the line protocol: a result of the case. The run continues."""
 
     number: int
-    arm: Arm
+    member: Member
     signature: str
     message: str
 
@@ -142,12 +143,13 @@ class ReadBackStarted:
 
 @dataclass(frozen=True, slots=True)
 class CaseEnded:
-    """The traces of this case are sealed; answered sends per arm."""
+    """The traces of this case are sealed; ended operations per arm, sends if its role is producer."""
 
     number: int
     case: str
-    baseline_sends: int
-    candidate_sends: int
+    role: ClientRole
+    baseline_operations: int
+    candidate_operations: int
     took_s: float
 
 
@@ -211,10 +213,10 @@ Event = (
     | CaseStarted
     | ArmsReady
     | ArmsStarted
-    | SendsAnswered
+    | OperationsEnded
     | FaultInjected
     | FaultHealed
-    | ArmLost
+    | MemberLost
     | ReadBackStarted
     | CaseEnded
     | AnalysisStarted
@@ -233,7 +235,7 @@ class Listener(Protocol):
         """Receive one event."""
 
 
-def tell(listeners: Sequence[Listener], event: Event) -> None:
+def emit(listeners: Sequence[Listener], event: Event) -> None:
     """Pass one event to every listener in order."""
     for listener in listeners:
         listener.on_event(event)

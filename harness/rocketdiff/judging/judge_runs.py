@@ -21,7 +21,7 @@ from rocketdiff.core.events import (
     ReadBackStarted,
     ReportWritten,
     RunFailed,
-    tell,
+    emit,
 )
 from rocketdiff.core.files import require_nameable
 from rocketdiff.judging.examples import contexts_of
@@ -126,9 +126,9 @@ def judge_runs(
         # The exception reaches the user; the last line must still state that there is no verdict.
         names = "+".join(run.run for run in runs)
         line = machine_line(RunVerdict.ERROR, Counts(), seed=runs[0].manifest.seed if runs else None, run=names)
-        tell(listeners, RunFailed(line))
+        emit(listeners, RunFailed(line))
         raise
-    tell(listeners, ReportWritten(judged.files))
+    emit(listeners, ReportWritten(judged.files))
     return judged
 
 
@@ -145,7 +145,7 @@ def _judged(
         _seal_leftovers(run)
     _require_same_subjects(runs)
     planned = len(describe(runs, took_s=0.0).planned)
-    tell(listeners, AnalysisStarted(cases=sum(len(run.cases()) for run in runs), checks=planned))
+    emit(listeners, AnalysisStarted(cases=sum(len(run.cases()) for run in runs), checks=planned))
     java_home = find_java().home
     if master != WITHOUT_SPARK:  # only Spark's start leaves time to load libraries in parallel
         prepare(master, java_home, load_libraries, is_soon=True)
@@ -164,7 +164,7 @@ def _judged(
         defects=shipped_defects(),
     )
     for result in document.results:
-        tell(listeners, CheckJudged(result))
+        emit(listeners, CheckJudged(result))
     return Judged(judgement, document, write_reports(document, folder))
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rocketdiff.cluster.interface import Cluster
-from rocketdiff.core.arm import Arm
+from rocketdiff.core.arm import CANDIDATE
 from rocketdiff.core.sends.plan import Plan, PlannedSend, SendKind
 from rocketdiff.core.tables.settings import ClientSettings
 from rocketdiff.protocol.transcript import Transcript
@@ -44,7 +44,7 @@ class LiveSubject:
         """
         setup = new_setup(self.cluster, settings or ClientSettings(), queues_per_broker)
         plan = _plan(count, rate_per_s, body_bytes)
-        with SubjectProcess(self.program, Arm.CANDIDATE, self.folder / setup.topic, on_line=unheard) as process:
+        with SubjectProcess(self.program, CANDIDATE, self.folder / setup.topic, on_line=unheard) as process:
             process.await_hello()
             return carried_out(process, plan, setup, once_ready)
 

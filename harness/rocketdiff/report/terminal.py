@@ -19,7 +19,7 @@ from rich.progress import (
 
 from rocketdiff.core import events
 from rocketdiff.core.answers.verdict import Verdict
-from rocketdiff.core.arm import Arm
+from rocketdiff.core.arm import Member
 from rocketdiff.core.tables.fault import FaultRecord
 from rocketdiff.core.text.plain_text import plain_line
 from rocketdiff.report.words.signs import plural
@@ -40,7 +40,7 @@ class TerminalListener:
         self._run: events.RunStarted | None = None
         self._stage: TaskID | None = None
         self._cases: TaskID | None = None
-        self._sends: dict[Arm, int] = {}
+        self._ended: dict[Member, int] = {}
 
     def on_event(self, event: events.Event) -> None:
         match event:
@@ -48,13 +48,13 @@ class TerminalListener:
                 self._run_started(event)
             case events.ClusterStarted() | events.ClusterReady() | events.ClusterClosed():
                 self._cluster(event)
-            case events.CaseStarted() | events.SendsAnswered() | events.ReadBackStarted() | events.CaseEnded():
+            case events.CaseStarted() | events.OperationsEnded() | events.ReadBackStarted() | events.CaseEnded():
                 self._case(event)
             case events.FaultInjected() | events.FaultHealed():
                 self._fault(event)
-            case events.ArmLost():
+            case events.MemberLost():
                 self._line(
-                    f"  [red]✗[/] {event.arm} lost: {escape(event.signature)}: {escape(plain_line(event.message))}"
+                    f"  [red]✗[/] {event.member} lost: {escape(event.signature)}: {escape(plain_line(event.message))}"
                 )
             case events.AnalysisStarted() | events.CheckJudged():
                 self._analysis(event)
@@ -95,23 +95,23 @@ class TerminalListener:
                 self._end_stage()
 
     def _case(
-        self, event: events.CaseStarted | events.SendsAnswered | events.ReadBackStarted | events.CaseEnded
+        self, event: events.CaseStarted | events.OperationsEnded | events.ReadBackStarted | events.CaseEnded
     ) -> None:
         match event:
             case events.CaseStarted():
-                self._sends = {}
-                self._begin(self._short(event.case), total=2 * event.sends_per_arm)
-            case events.SendsAnswered():
-                self._sends[event.arm] = event.sends
-                self._show(completed=sum(self._sends.values()))
+                self._ended = {}
+                self._begin(self._short(event.case), total=2 * event.operations_per_arm)
+            case events.OperationsEnded():
+                self._ended[event.member] = event.operations
+                self._show(completed=sum(self._ended.values()))
             case events.ReadBackStarted():
                 self._show(description="healed; reading every queue to its end")
             case events.CaseEnded():
                 self._end_stage()
                 if self._cases is not None:
                     self._progress.advance(self._cases)
-                sends = f"{event.baseline_sends:,} + {event.candidate_sends:,} sends"
-                self._line(f"[green]✓[/] {escape(self._short(event.case))}  [dim]{sends}, {event.took_s:.1f} s[/]")
+                counts = f"{event.baseline_operations:,} + {event.candidate_operations:,} {event.role.operation}s"
+                self._line(f"[green]✓[/] {escape(self._short(event.case))}  [dim]{counts}, {event.took_s:.1f} s[/]")
 
     def _fault(self, event: events.FaultInjected | events.FaultHealed) -> None:
         """Without a line: the report lists faults with their times."""

@@ -13,7 +13,8 @@ from rocketdiff.core.errors import HarnessError
 from rocketdiff.core.events import Listener
 from rocketdiff.judging.judge_runs import judge_case
 from rocketdiff.judging.ledgers import load as load_ledger
-from rocketdiff.run.case.case_run import Pair, run_case
+from rocketdiff.run.case.cast import Pair
+from rocketdiff.run.case.run_case import run_case
 from rocketdiff.run.manifest import entry_of, manifest_of
 from rocketdiff.run.request import RunRequest
 from rocketdiff.scenario import Case

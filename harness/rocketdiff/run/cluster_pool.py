@@ -10,7 +10,7 @@ from typing import Self
 from rocketdiff.cluster.backend import Backend
 from rocketdiff.cluster.interface import Cluster
 from rocketdiff.core.errors import HarnessError
-from rocketdiff.core.events import ClusterClosed, ClusterReady, ClusterStarted, Listener, tell
+from rocketdiff.core.events import ClusterClosed, ClusterReady, ClusterStarted, Listener, emit
 from rocketdiff.core.tables.topology import topology_named
 from rocketdiff.releases.progress import ProgressListener
 
@@ -85,19 +85,19 @@ class ClusterPool:
                 self._cluster.collect_evidence(self.evidence / topology)
             self._cluster.close()
             self._cluster, self._cases = None, 0
-            tell(self._listeners, ClusterClosed(topology))
+            emit(self._listeners, ClusterClosed(topology))
         if self._removed is not None:
             shutil.rmtree(self._removed, ignore_errors=True)
             self._removed = None
 
     def _started(self, topology: str) -> Cluster:
         began, backend = time.monotonic(), self._backend
-        tell(self._listeners, ClusterStarted(topology, backend.name, backend.server_release))
+        emit(self._listeners, ClusterStarted(topology, backend.name, backend.server_release))
         cluster = backend.start(topology_named(topology), self._place(topology), progress=self._progress)
         brokers = tuple(broker.name for broker in cluster.brokers)
         addresses, took_s = cluster.name_server_addresses, time.monotonic() - began
         ready = ClusterReady(topology, backend.name, backend.server_release, brokers, addresses, took_s)
-        tell(self._listeners, ready)
+        emit(self._listeners, ready)
         return cluster
 
     def _place(self, topology: str) -> Path:

@@ -9,15 +9,7 @@ from pathlib import Path
 
 from rocketdiff.cluster.backend import Backend
 from rocketdiff.core.errors import ExitCode, HarnessError
-from rocketdiff.core.events import (
-    DryRunDescribed,
-    Listener,
-    RunEnded,
-    RunFailed,
-    RunInterrupted,
-    RunStarted,
-    tell,
-)
+from rocketdiff.core.events import DryRunDescribed, Listener, RunEnded, RunFailed, RunInterrupted, RunStarted, emit
 from rocketdiff.core.tables.topology import topology_named
 from rocketdiff.judging.judge_runs import JudgingAhead, judge_runs, judge_what_is_complete
 from rocketdiff.judging.ledgers import load as load_ledger
@@ -50,21 +42,21 @@ def execute(request: RunRequest, listeners: Sequence[Listener] = ()) -> int:
     cases = expanded(choice, request, seed)
     ledger = load_ledger(request.judging.ledgers, [case.scenario for case in cases])
     if request.is_dry:
-        tell(listeners, DryRunDescribed(tuple(describe(request, cases, choice))))
+        emit(listeners, DryRunDescribed(tuple(describe(request, cases, choice))))
         return int(ExitCode.CONFORMS)
     request = fetched(request)
     directory = RunDirectory.create(request.out.resolve(), manifest_of(request, seed, cases, choice.left_out))
     listeners = (*listeners, JUnitListener(directory.path / junit.FILE_NAME, request.judging.policy))
     if not request.is_control_wanted:  # otherwise Spark would start while a control case runs
         listeners = (*listeners, JudgingAhead(len(cases), request.judging.master))
-    tell(listeners, _started(request, cases, directory, choice))
+    emit(listeners, _started(request, cases, directory, choice))
     with _failure_reported(request, directory, ledger, listeners):
         run_cases(request, cases, directory, listeners)
     policy, master = request.judging.policy, request.judging.master
     with _interruption_reported(directory, listeners):
         judged = judge_runs([directory.path], master=master, policy=policy, ledger=ledger, listeners=listeners)
     code = int(judged.judgement.exit_code)
-    tell(listeners, RunEnded(directory.run, code, judged.judgement.machine_line, time.monotonic() - began))
+    emit(listeners, RunEnded(directory.run, code, judged.judgement.machine_line, time.monotonic() - began))
     return code
 
 
@@ -83,7 +75,7 @@ def _failure_reported(
             reports = judge_what_is_complete(directory, policy=policy, ledger=ledger, master=master)
         # The user sees the exception; a program that reads only the last line must see that there is no verdict.
         line = machine_line(RunVerdict.ERROR, Counts(), seed=directory.manifest.seed, run=directory.run)
-        tell(listeners, RunFailed(line, reports))
+        emit(listeners, RunFailed(line, reports))
         raise
 
 
@@ -92,7 +84,7 @@ def _interruption_reported(directory: RunDirectory, listeners: Sequence[Listener
     try:
         yield
     except KeyboardInterrupt:
-        tell(listeners, RunInterrupted(directory.path))
+        emit(listeners, RunInterrupted(directory.path))
         raise
 
 

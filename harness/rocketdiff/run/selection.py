@@ -160,9 +160,7 @@ def why_not_asked(scenario: Scenario, subjects: Sequence[Subject]) -> str | None
 
 
 def _can_be_asked_of(subject: Subject, scenario: Scenario) -> bool:
-    brokers = len(topology_named(scenario.topology).broker_letters)
-    counts = [number * scenario.queues_per_broker for number in range(1, brokers + 1)]
-    return subject.offers(scenario.workload.call, scenario.workload.mode, counts)
+    return all(map(subject.offers, scenario.demands()))
 
 
 def why_not_here(scenario: Scenario, backend: Backend) -> str | None:

@@ -3,9 +3,12 @@
 from dataclasses import dataclass
 
 from rocketdiff.core.case import CaseId
+from rocketdiff.core.demand import Demand, SendDemand
 from rocketdiff.core.sends.plan import Plan, SendKind, SendMode
 from rocketdiff.core.tables.fault import PAUSES, FaultSpec
+from rocketdiff.core.tables.roles import ClientRole
 from rocketdiff.core.tables.settings import ClientSettings
+from rocketdiff.core.tables.topology import topology_named
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +74,17 @@ class Scenario:
     text: str
     source: str
     ordered: bool = False
+
+    @property
+    def role(self) -> ClientRole:
+        """The role of the clients under test."""
+        return ClientRole.PRODUCER
+
+    def demands(self) -> tuple[Demand, ...]:
+        """What a client must have to take part."""
+        brokers = len(topology_named(self.topology).broker_letters)
+        counts = tuple(number * self.queues_per_broker for number in range(1, brokers + 1))
+        return (SendDemand(self.workload.call, self.workload.mode, counts),)
 
     @property
     def duration_s(self) -> float:

@@ -1,12 +1,14 @@
 """A kind of client: what the harness knows before hello."""
 
-from collections.abc import Callable, Collection
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Any
 
+from rocketdiff.core.demand import Demand, SendDemand
 from rocketdiff.core.security import ACL, TLS
-from rocketdiff.core.sends.plan import SendKind, SendMode
 from rocketdiff.core.subject import ClientProtocol, SubjectId
+from rocketdiff.core.tables.roles import ClientRole
 from rocketdiff.releases.progress import ProgressListener
 from rocketdiff.subjects.program import SubjectProgram
 
@@ -27,9 +29,15 @@ def _no_checksums(_release: str) -> dict[str, str]:
     return {}
 
 
-def _every_call(_release: str, _kind: SendKind, _mode: SendMode, _queue_counts: Collection[int]) -> bool:
-    """Return True: every call is supported."""
+def _every_send(_release: str, _demand: SendDemand) -> bool:
+    """Return True: every kind of send is supported."""
     return True
+
+
+Offers = Mapping[ClientRole, Callable[[str, Any], bool]]
+"""By role, whether a release has what a demand of that role asks for; a client cannot act in a role that is missing."""
+
+EVERY_SEND: Offers = {ClientRole.PRODUCER: _every_send}
 
 
 def _open_only(_release: str) -> Collection[str]:
@@ -48,8 +56,7 @@ class Kind:
     One client, defined in its own file in ``kinds``.
 
     name: the part of a subject before the colon. program: neither starts nor fetches; raises UsageError for an unknown
-    release. fetch: downloads or compiles what a start needs. has_call: as known before hello; the last argument has the queue
-    counts, because a selector may not support all of them. lab_host: None if the client cannot run in virtual time.
+    release. fetch: downloads or compiles what a start needs. offers: as known before hello. lab_host: None if the client cannot run in virtual time.
     attempt_timeout_ms: as in hello, if the client ignores ``send_msg_timeout_ms``. security: ``core.security.ACL`` and ``TLS``
     as far as supported. checksums: sha256 of the files of a release, by name.
     """
@@ -58,9 +65,14 @@ class Kind:
     releases: Callable[[], tuple[str, ...]]
     program: Callable[[SubjectId], SubjectProgram]
     fetch: Callable[[str, ProgressListener | None], None] = _nothing
-    has_call: Callable[[str, SendKind, SendMode, Collection[int]], bool] = _every_call
+    offers: Offers = field(default_factory=lambda: EVERY_SEND)
     lab_host: LabHost | None = None
     attempt_timeout_ms: int | None = None
     security: Callable[[str], Collection[str]] = _open_only
     protocol: ClientProtocol = ClientProtocol.REMOTING
     checksums: Callable[[str], dict[str, str]] = _no_checksums
+
+    def has(self, release: str, demand: Demand) -> bool:
+        """True if a release of this client offers what is demanded, as far as is known before its hello."""
+        offers = self.offers.get(demand.role)
+        return offers is not None and offers(release, demand)

@@ -1,12 +1,11 @@
 """All kinds of clients by name; resolves the text of ``--subject`` to a startable subject."""
 
 import re
-from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
 
+from rocketdiff.core.demand import Demand
 from rocketdiff.core.errors import UsageError
-from rocketdiff.core.sends.plan import SendKind, SendMode
 from rocketdiff.core.subject import STANDARD, SubjectId, with_client
 from rocketdiff.releases.programs.builds import is_build, kept
 from rocketdiff.releases.programs.wrappers import unwrapped
@@ -150,12 +149,10 @@ def _narrowed(subject: Subject, described: subject_file.DescribedSubject) -> Sub
     return replace(subject, capabilities=left, attempt_timeout_ms=own_ms, rules_given=described.rules)
 
 
-def offers(
-    subject: SubjectId, kind: SendKind, mode: SendMode = SendMode.SYNC, queue_counts: Collection[int] = ()
-) -> bool:
-    """True if the client has this kind of send in this mode; also for an unknown client, whose hello decides."""
+def offers(subject: SubjectId, demand: Demand) -> bool:
+    """True if the client has what is demanded; also for an unknown client, whose hello decides."""
     known = KINDS.get(subject.client)
-    return known is None or known.has_call(subject.release, kind, mode, queue_counts)
+    return known is None or known.has(subject.release, demand)
 
 
 def lab_host_of(subject: SubjectId) -> LabHost | None:

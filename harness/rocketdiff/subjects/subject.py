@@ -4,13 +4,13 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
-from rocketdiff.core.sends.plan import SendKind, SendMode
+from rocketdiff.core.demand import Demand
 from rocketdiff.core.subject import ClientProtocol, SubjectId
 from rocketdiff.releases.progress import ProgressListener
-from rocketdiff.subjects.claims import is_offered
 from rocketdiff.subjects.kind import Kind
 from rocketdiff.subjects.own.own_program import OwnProgram
 from rocketdiff.subjects.program import SubjectProgram
+from rocketdiff.subjects.role_claims import is_claimed
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,11 +52,11 @@ class Subject:
             return self.kind.protocol
         return ClientProtocol.GRPC if ClientProtocol.GRPC in self.capabilities else ClientProtocol.REMOTING
 
-    def offers(self, kind: SendKind, mode: SendMode = SendMode.SYNC, queue_counts: Collection[int] = ()) -> bool:
-        """True if it has this kind of send in this mode, for all these queue counts."""
+    def offers(self, demand: Demand) -> bool:
+        """True if it has what is demanded; a program of the user has what its hello claims."""
         if self.kind is not None:
-            return self.kind.has_call(self.id.release, kind, mode, queue_counts)
-        return is_offered(self.capabilities, kind, mode)
+            return self.kind.has(self.id.release, demand)
+        return is_claimed(self.capabilities, demand)
 
     def lacks(self, demands: Collection[str]) -> tuple[str, ...]:
         """Return the servers' demands (``core.security``) that it does not support."""

@@ -13,17 +13,16 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from rocketdiff.core.arm import Arm
+from rocketdiff.core.arm import Member
 from rocketdiff.core.errors import EnvironmentMissing, SubjectBroken
 from rocketdiff.core.records.session import Hello, Ready
-from rocketdiff.core.security import hidden, secrets_in
-from rocketdiff.core.sends.plan import Plan, SendMode
+from rocketdiff.core.security import hidden
 from rocketdiff.process.child import Child
-from rocketdiff.protocol.commands import STOP, SubjectSetup, encode_go, encode_plan, encode_setup
+from rocketdiff.protocol.commands import STOP, encode_go
 from rocketdiff.protocol.records import decode_record
 from rocketdiff.protocol.transcript import Transcript
-from rocketdiff.subjects.conversation import Conversation, Stage
-from rocketdiff.subjects.limits import Bounds, Deadlines, bounds_of, longest_send_s
+from rocketdiff.subjects.conversation import Conversation, RoleTalk, Stage
+from rocketdiff.subjects.limits import Deadlines, OutputBounds
 from rocketdiff.subjects.program import Launch, SubjectProgram
 
 _STDERR = "stderr.log"
@@ -50,14 +49,14 @@ class SubjectProcess:
     def __init__(
         self,
         program: SubjectProgram,
-        arm: Arm,
+        member: Member,
         folder: Path,
         *,
         on_line: Callable[[bytes], None],
         deadlines: Deadlines | None = None,
     ) -> None:
         """Start the program in ``folder``; its stderr is ``stderr.log`` there."""
-        self.arm = arm
+        self.member = member
         self.subject = program.subject
         self.folder = folder
         self._deadlines = deadlines or Deadlines()
@@ -68,12 +67,11 @@ class SubjectProcess:
         self._own_error: Exception | None = None
         self._is_closing = False
         self.has_stopped = False
-        self._bounds = Bounds()
-        self._send_limit_s = 0.0
+        self._bounds = OutputBounds()
         self._secrets: tuple[str, ...] = ()
         self._process = _started(program.launch(folder), folder)
         self._stage_deadline = time.monotonic() + self._deadlines.hello_s
-        self._listener = threading.Thread(target=self._listen, name=f"subject-{arm}", daemon=True)
+        self._listener = threading.Thread(target=self._listen, name=f"subject-{member}", daemon=True)
         self._listener.start()
 
     @property
@@ -99,8 +97,9 @@ class SubjectProcess:
         return self._is_lost() or self.stage is Stage.DONE
 
     @property
-    def answered(self) -> int:
-        return len(self._conversation.transcript.sends)
+    def ended(self) -> int:
+        """Number of operations that have ended."""
+        return self._conversation.ended
 
     def await_hello(self, deadline_s: float | None = None) -> Hello:
         """Wait for the first line. deadline_s: from now; by default the deadline counts from the start of the process."""
@@ -108,20 +107,14 @@ class SubjectProcess:
         assert self.transcript.hello is not None
         return self.transcript.hello
 
-    def prepare(self, plan: Plan, setup: SubjectSetup, attempt_timeout_ms: int = 0) -> None:
-        """Send plan and setup. attempt_timeout_ms: of a client that ignores the setting; 0 for the value in hello."""
-        self._secrets = secrets_in(setup.security)
+    def prepare(self, talk: RoleTalk) -> None:
+        """Send plan and setup of a role."""
+        self._secrets = talk.secrets
         with self._changed:
-            self._bounds = bounds_of(plan, setup.settings)
-            self._conversation.prepared(plan, self._bounds)
+            self._bounds = talk.bounds
+            lines = self._conversation.prepare(talk, self._deadlines.margin_s)
             self._stage_deadline = time.monotonic() + self._deadlines.ready_s
-            hello = self.transcript.hello
-            own_ms = attempt_timeout_ms or (hello.attempt_timeout_ms if hello else None)
-            longest_s = longest_send_s(setup.settings, len(setup.name_servers), own_ms)
-            if any(send.mode is SendMode.ASYNC for send in plan.sends):
-                longest_s = max(longest_s, setup.callback_limit_ms / 1_000)
-            self._send_limit_s = longest_s + self._deadlines.send_margin_s
-        self._say(b"".join([*encode_plan(plan), encode_setup(setup, plan.threads)]))
+        self._write(lines)
 
     def await_ready(self, deadline_s: float | None = None) -> Ready:
         self._await(Stage.READY, deadline_s)
@@ -129,14 +122,14 @@ class SubjectProcess:
         return self.transcript.ready
 
     def go(self, start_ns: int) -> None:
-        """Start the sends; offset 0 of the plan is due at ``start_ns`` of the monotonic clock."""
+        """Start the operations; offset 0 of the plan is due at ``start_ns`` of the monotonic clock."""
         with self._changed:
-            self._conversation.started(start_ns, int(self._send_limit_s * 1e9))
+            self._conversation.go(start_ns)
             self._stage_deadline = max(time.monotonic(), start_ns / 1e9) + self._deadlines.done_s
-        self._say(encode_go(start_ns))
+        self._write(encode_go(start_ns))
 
     def await_done(self, deadline_s: float | None = None) -> Transcript:
-        """Wait until every send is answered. Without ``deadline_s`` only the silence of a thread ends the wait."""
+        """Wait until every operation has ended. Without ``deadline_s`` only the silence of a thread ends the wait."""
         self._await(Stage.DONE, deadline_s)
         return self.transcript
 
@@ -167,7 +160,7 @@ class SubjectProcess:
     ) -> None:
         self.close()
 
-    def _say(self, data: bytes) -> None:
+    def _write(self, data: bytes) -> None:
         if not self._process.write(data, timeout_s=self._deadlines.read_s):
             self._break(
                 SubjectBroken(
@@ -251,7 +244,7 @@ class SubjectProcess:
             received = decode_record(line)
             with self._changed:
                 self._conversation.take(received.record, time.monotonic_ns())
-                if self.stage is Stage.RUNNING and self._conversation.is_all_answered():
+                if self.stage is Stage.RUNNING and self._conversation.is_finished:
                     self._stage_deadline = time.monotonic() + self._deadlines.done_s
         except SubjectBroken as violation:
             self._break(violation)
@@ -266,7 +259,7 @@ class SubjectProcess:
             self._break(self._stalled(f"hello within {self._deadlines.hello_s:g} s"))
         elif stage is Stage.PREPARING and is_late:
             self._break(self._stalled(f"ready within {self._deadlines.ready_s:g} s"))
-        elif stage is Stage.RUNNING and self._conversation.is_all_answered() and is_late:
+        elif stage is Stage.RUNNING and self._conversation.is_finished and is_late:
             self._break(self._stalled(f"done within {self._deadlines.done_s:g} s of the last answer"))
         elif overdue is not None:
             self._break(overdue)
@@ -277,7 +270,9 @@ class SubjectProcess:
     def _output_ended(self) -> None:
         if self._is_closing or self._is_lost() or self.stage is Stage.DONE:
             return
-        seen = f"{self._process.how_it_ended(_EXIT_AFTER_EOF_S)} in stage {self.stage.name}, {self.answered} sends answered"
+        seen = (
+            f"{self._process.how_it_ended(_EXIT_AFTER_EOF_S)} in stage {self.stage.name}, {self._conversation.progress}"
+        )
         last_words = self._process.last_words()
         if last_words:
             seen += f"; its last words: {hidden(last_words, self._secrets)}"

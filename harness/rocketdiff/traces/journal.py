@@ -13,7 +13,7 @@ from typing import TypeVar
 import msgspec
 
 from rocketdiff.core.errors import SubjectBroken, TraceError
-from rocketdiff.core.records.sending import Attempt
+from rocketdiff.core.records.sending import Attempt, reports_ends, reports_starts
 from rocketdiff.core.sends.plan import PlannedSend
 from rocketdiff.core.tables.fault import FaultRecord
 from rocketdiff.protocol.records import decode_record
@@ -64,12 +64,12 @@ def read_witnessed_journal(path: Path, witnessed: Path) -> ArmJournal:
     only the wire witness saw is a trouble.
     """
     journal = read_arm_journal(path)
-    if journal.hello is not None and journal.hello.reports_starts:
+    if reports_starts(journal.hello):
         journal.attempts = []  # the witness's copies are complete
     if not witnessed.exists():
         return journal
     seen = read_arm_journal(witnessed)
-    if journal.attempts or (journal.hello is not None and journal.hello.reports_ends):
+    if journal.attempts or reports_ends(journal.hello):
         places = {_place_of(attempt) for attempt in journal.attempts}
         hidden = [attempt for attempt in seen.attempts if _place_of(attempt) not in places]
         journal.attempts = with_statuses(journal.attempts, seen.attempts)

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path, PurePosixPath
 
-from rocketdiff.core.arm import Arm
+from rocketdiff.core.arm import Arm, Member
 from rocketdiff.core.errors import TraceError
 from rocketdiff.traces.schema import TableName
 
@@ -14,23 +14,23 @@ LOGS = "logs"
 _PARQUET_NAME = re.compile(r"(?P<case>\d{2,})(-(?P<arm>baseline|candidate))?\.parquet")
 
 
-def journal_file(case: int, arm: Arm) -> PurePosixPath:
+def journal_file(case: int, member: Member) -> PurePosixPath:
     """Return the file with the raw lines of one subject, in the order of arrival."""
-    return PurePosixPath(JOURNAL, f"{case:02d}-{arm}.ndjson")
+    return PurePosixPath(JOURNAL, f"{case:02d}-{member}.ndjson")
 
 
-def wire_file(case: int, arm: Arm) -> PurePosixPath:
-    """Return the journal of an arm's recording relay."""
-    return PurePosixPath(JOURNAL, f"{case:02d}-{arm}-wire.ndjson")
+def wire_file(case: int, member: Member) -> PurePosixPath:
+    """Return the journal of a member's recording relay."""
+    return PurePosixPath(JOURNAL, f"{case:02d}-{member}-wire.ndjson")
 
 
-def witnessed_file(case: int, arm: Arm) -> PurePosixPath:
+def witnessed_file(case: int, member: Member) -> PurePosixPath:
     """
     Return the file with records of the line protocol made from the wire.
 
     All attempts and routes if the client reports none; else attempts with another status, or unreported.
     """
-    return PurePosixPath(JOURNAL, f"{case:02d}-{arm}-witnessed.ndjson")
+    return PurePosixPath(JOURNAL, f"{case:02d}-{member}-witnessed.ndjson")
 
 
 def plan_file(case: int) -> PurePosixPath:

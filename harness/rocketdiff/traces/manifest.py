@@ -13,10 +13,11 @@ from enum import StrEnum
 
 import msgspec
 
-from rocketdiff.core.arm import Arm
+from rocketdiff.core.arm import Arm, Member
 from rocketdiff.core.errors import TraceError
 from rocketdiff.core.run_info import Guard, Machine
 from rocketdiff.core.tables.settings import ClientSettings
+from rocketdiff.core.text.quoted import shown
 from rocketdiff.traces.journal import CLIENT
 from rocketdiff.traces.recorder import digest_of
 from rocketdiff.traces.schema import (
@@ -112,8 +113,8 @@ class CaseEntry:
     name: full, path-shaped. scenario_text: content of the scenario file; scenario_file: its path as a report may show it.
     origin_ns: monotonic time at which offset 0 of the plan was due. topics: name of each arm's topic. guards: validity
     conditions as measured. measured: further numbers, with their unit in the name (``start_spread_ns``, ``achieved_per_s``
-    …). reason: why the case was aborted. breaches: violations of the line protocol by arm; a result, not an error. files:
-    digest of each sealed table, by path. connections: samples by arm, since 1.4; empty if none were taken.
+    …). reason: why the case was aborted. breaches: violations of the line protocol by member; a result, not an error. files:
+    digest of each sealed table, by path. connections: samples by member, since 1.4; empty if none were taken.
     attempt_timeout_ms: maximum duration of a client's attempts, if longer than the setting, since 1.6; faults then last
     longer than the scenario says.
     """
@@ -141,11 +142,21 @@ class CaseEntry:
     guards: tuple[Guard, ...] = ()
     measured: dict[str, int | float] = field(default_factory=dict)
     arms: dict[Arm, ArmSummary] = field(default_factory=dict)
-    breaches: dict[Arm, Breach] = field(default_factory=dict)
+    breaches: dict[str, Breach] = field(default_factory=dict)
     scenario_file: str = ""
     files: dict[str, str] = field(default_factory=dict)
-    connections: dict[Arm, tuple[ConnectionSample, ...]] = field(default_factory=dict)
+    connections: dict[str, tuple[ConnectionSample, ...]] = field(default_factory=dict)
     attempt_timeout_ms: int = 0
+
+    @property
+    def lost_arms(self) -> tuple[Arm, ...]:
+        """The arms of which a member broke the protocol, each once, in the order of their first breach."""
+        lost = (Member.parse(name).arm for name in self.breaches)
+        return tuple(dict.fromkeys(arm for arm in lost if arm is not None))
+
+    def breach_of(self, arm: Arm) -> Breach | None:
+        """Return the first breach among an arm's members."""
+        return next((breach for name, breach in self.breaches.items() if Member.parse(name).arm is arm), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,8 +282,19 @@ def _contradictions(manifest: RunManifest) -> Iterator[str]:
         if not 0 <= wall_ms < _END_OF_TIME_MS:
             yield f"a run at {wall_ms} ms since 1970"
     for entry in manifest.cases:
+        for name in (*entry.breaches, *entry.connections):
+            if not _is_member(name):
+                yield f"a member named {shown(name)} in case {entry.number}"
         if entry.status is CaseStatus.COMPLETE and (len(entry.arms) != len(Arm) or entry.origin_ns is None):
             yield f"case {entry.number} is complete but lacks an arm summary or its origin"
+
+
+def _is_member(name: str) -> bool:
+    try:
+        Member.parse(name)
+    except ValueError:
+        return False
+    return True
 
 
 def schema() -> bytes:

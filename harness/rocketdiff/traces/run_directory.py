@@ -15,7 +15,7 @@ from typing import Protocol, Self
 
 import msgspec
 
-from rocketdiff.core.arm import Arm
+from rocketdiff.core.arm import Arm, Member
 from rocketdiff.core.errors import TraceError, UsageError
 from rocketdiff.core.run_info import Guard
 from rocketdiff.core.sends.plan import Plan, PlannedSend
@@ -118,16 +118,16 @@ class CaseDirectory:
         write_whole(self._run.path / plan_file(self.number), content)
         self._run.change(self.number, lambda entry: replace(entry, clock=clock, origin_ns=origin_ns))
 
-    def recorder(self, arm: Arm) -> Recorder:
-        """Open the journal of one arm; the caller closes it."""
-        return Recorder(self._run.path / journal_file(self.number, arm))
+    def recorder(self, member: Member) -> Recorder:
+        """Open the journal of one member; the caller closes it."""
+        return Recorder(self._run.path / journal_file(self.number, member))
 
-    def wire_file(self, arm: Arm) -> Path:
-        return self._run.path / wire_file(self.number, arm)
+    def wire_file(self, member: Member) -> Path:
+        return self._run.path / wire_file(self.number, member)
 
-    def witnessed(self, arm: Arm) -> Recorder:
+    def witnessed(self, member: Member) -> Recorder:
         """Open the journal ``layout.witnessed_file``; the caller closes it."""
-        return Recorder(self._run.path / witnessed_file(self.number, arm))
+        return Recorder(self._run.path / witnessed_file(self.number, member))
 
     def write_fault(self, record: FaultRecord) -> None:
         """Record a fault; a later record of the same episode and node replaces it."""
@@ -170,8 +170,10 @@ class CaseDirectory:
         arms = {arm: self._seal_arm(arm, plan) for arm in Arm}
         return self._run.change(self.number, lambda entry: self._with_digests(replace(entry, arms=arms)))
 
-    def lost(self, arm: Arm, breach: Breach) -> CaseEntry:
-        return self._run.change(self.number, lambda entry: replace(entry, breaches=entry.breaches | {arm: breach}))
+    def lost(self, member: Member, breach: Breach) -> CaseEntry:
+        return self._run.change(
+            self.number, lambda entry: replace(entry, breaches=entry.breaches | {str(member): breach})
+        )
 
     def guard(self, guard: Guard) -> CaseEntry:
         return self._run.change(self.number, lambda entry: replace(entry, guards=(*entry.guards, guard)))
@@ -181,10 +183,11 @@ class CaseDirectory:
         *,
         guards: Sequence[Guard] = (),
         measured: dict[str, int | float] | None = None,
-        connections: Mapping[Arm, tuple[ConnectionSample, ...]] | None = None,
+        connections: Mapping[Member, tuple[ConnectionSample, ...]] | None = None,
     ) -> CaseEntry:
         """Declare this case done and its tables sealed."""
-        self._run.change(self.number, lambda entry: replace(entry, connections=dict(connections or {})))
+        samples = {str(member): seen for member, seen in (connections or {}).items()}
+        self._run.change(self.number, lambda entry: replace(entry, connections=samples))
         return self._end(CaseStatus.COMPLETE, "", guards, measured or {})
 
     def abort(
@@ -223,7 +226,7 @@ class CaseDirectory:
         return columns
 
     def _seal_arm(self, arm: Arm, plan: Sequence[PlannedSend]) -> ArmSummary:
-        reported, seen = journal_file(self.number, arm), witnessed_file(self.number, arm)
+        reported, seen = journal_file(self.number, Member(arm)), witnessed_file(self.number, Member(arm))
         journal = read_witnessed_journal(self._run.path / reported, self._run.path / seen)
         rows = arm_rows(self.number, arm, plan, self.entry.origin_ns or 0, journal)
         sends = self._write(TableName.SENDS, rows.sends, arm)

@@ -52,7 +52,7 @@ def run_of_stories(
     release: str = "5.3.3",
 ) -> RunDirectory:
     run = new_run(stories, baseline=f"java:{release}", candidate=f"python:{release}")
-    connections = {Arm.BASELINE: baseline, Arm.CANDIDATE: candidate}
+    connections = {str(Arm.BASELINE): baseline, str(Arm.CANDIDATE): candidate}
     for number in range(1, len(stories) + 1):
         run.change(number, lambda entry: replace(entry, connections=connections))
     return RunDirectory.open(run.path)
@@ -206,6 +206,6 @@ def test_connections_made_anew_after_a_fault_are_its_doing(new_run: NewRun) -> N
 def test_nothing_is_said_of_a_client_that_broke_off(new_run: NewRun) -> None:
     """Connections are not judged if a subject broke off."""
     run = run_of(new_run, at_rest({"broker-a": 50}))
-    breach = {Arm.BASELINE: Breach("protocol.died", "a subject that lives", "it is gone")}
+    breach = {str(Arm.BASELINE): Breach("protocol.died", "a subject that lives", "it is gone")}
     run.change(1, lambda entry: replace(entry, breaches=breach))
     assert found(RunDirectory.open(run.path))[1] == []

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from rocketdiff.core.answers.verdict import Verdict
-from rocketdiff.core.arm import Arm
+from rocketdiff.core.arm import CANDIDATE
 from rocketdiff.core.errors import ExitCode
 from rocketdiff.core.records.sending import Attempt
 from rocketdiff.core.run_info import Guard
@@ -28,7 +28,7 @@ HIDDEN = "protocol.attempt-not-told"
 
 def run_beside_a_relay(new_run: NewRun, story: ModeStory, release: str, hides: Hides) -> tuple[RunJudgement, int]:
     """
-    The verdict on a candidate that hides attempts, recorded as in ``run/case/wire_witness.py``, and the number of certain ones.
+    The verdict on a candidate that hides attempts, recorded as in ``run/case/sending/wire_witness.py``, and the number of certain ones.
     """
     hidden: list[Attempt] = []
     against: list[str] = []
@@ -42,7 +42,7 @@ def run_beside_a_relay(new_run: NewRun, story: ModeStory, release: str, hides: H
     run = new_run([story], baseline=f"java:{release}", candidate=f"python:{release}", change=hide)
     case = run.case(1)
     if hidden:
-        with case.witnessed(Arm.CANDIDATE) as recorder:
+        with case.witnessed(CANDIDATE) as recorder:
             for one in hidden:
                 recorder.line(encode_record(one))
     case.seal()

@@ -255,7 +255,7 @@ def test_where_a_look_saw_nothing_nobody_knows_what_was_made(unseen: bool) -> No
 def test_who_broke_off_is_not_asked() -> None:
     """A case in which a subject broke off is not judged."""
     facts = case(looks({"broker-b": 40}))
-    breach = {BASELINE: Breach("protocol.died", "life", "none")}
+    breach = {str(BASELINE): Breach("protocol.died", "life", "none")}
     broken = replace(facts, entry=replace(facts.entry, breaches=breach))
     assert outcomes_evaluation.evaluate(broken).divergences == ()
     assert list(paired([broken])) == []

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from rocketdiff.core.answers.evidence import Evidence, Standing
-from rocketdiff.core.arm import Arm
+from rocketdiff.core.arm import BASELINE, CANDIDATE
 from rocketdiff.core.run_info import Guard
 from rocketdiff.traces.manifest import Breach, stamped
 from rocketdiff.traces.run_directory import RunDirectory
@@ -62,7 +62,7 @@ def test_a_breach_is_a_divergence_and_nothing_else_conforms(new_run: NewRun, evi
         told.attempts = told.attempts[:21]
 
     run = new_run([CALM], change=die)
-    run.case(1).lost(Arm.CANDIDATE, Breach("protocol.died", "a living subject", "exit code 137"))
+    run.case(1).lost(CANDIDATE, Breach("protocol.died", "a living subject", "exit code 137"))
     evidence = evidence_of(run)
     assert signatures(evidence["calm", "protocol"]) == [("python:5.3.3", "protocol.died")]
     for check in ("queue-choice", "loss", "duplication"):
@@ -116,7 +116,7 @@ def test_a_machine_or_a_client_that_was_stopped_makes_the_protocol_invalid_too(
 ) -> None:
     """A client stopped from outside looks stalled, so ``protocol`` is invalid too."""
     run = new_run([CALM], complete=False)
-    run.case(1).lost(Arm.CANDIDATE, Breach("protocol.stalled", "an answer", "silence in stage RUNNING"))
+    run.case(1).lost(CANDIDATE, Breach("protocol.stalled", "an answer", "silence in stage RUNNING"))
     run.case(1).complete(guards=(Guard(name, held=False, expected="a running one", seen="stopped for 9 s"),))
     evidence = evidence_of(run)
     for check in (*CALM.checks, "validity", "protocol"):
@@ -144,7 +144,7 @@ def test_a_client_that_was_never_ready_shows_nothing(
         told.sends, told.attempts = [], []
 
     run = new_run([CALM], change=silence)
-    run.case(1).lost(Arm.CANDIDATE, breach)
+    run.case(1).lost(CANDIDATE, breach)
     assert evidence_of(run)["calm", "protocol"].standing is standing
 
 
@@ -163,8 +163,8 @@ def test_an_arm_that_was_never_ready_does_not_hide_the_others_end(
 ) -> None:
     """An arm that was never ready does not hide the other's death; two that could not start are invalid."""
     run = new_run([CALM])
-    run.case(1).lost(Arm.CANDIDATE, UNREADY)
-    run.case(1).lost(Arm.BASELINE, baseline)
+    run.case(1).lost(CANDIDATE, UNREADY)
+    run.case(1).lost(BASELINE, baseline)
     assert evidence_of(run)["calm", "protocol"].standing is standing
 
 

@@ -47,7 +47,7 @@ def test_a_case_that_did_not_end_is_invalid_throughout(status: CaseStatus) -> No
 
 def test_half_a_case_is_never_decisive() -> None:
     """After a breach no other check than ``protocol`` and ``validity`` decides; NOT_APPLICABLE stays."""
-    breaches = {arm: Breach("protocol.died", "life", "none") for arm in Arm}
+    breaches = {str(arm): Breach("protocol.died", "life", "none") for arm in Arm}
     facts = replace(case(), entry=replace(ENTRY, breaches=breaches))
     told = facts.evidence("loss", DECISIVE)
     assert (told.standing, told.reason) == (INDECISIVE, "java:5.3.3, python:5.3.3 broke off")

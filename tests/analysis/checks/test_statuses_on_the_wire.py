@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from rocketdiff.core.arm import Arm
+from rocketdiff.core.arm import CANDIDATE
 from rocketdiff.core.errors import ExitCode
 from rocketdiff.core.records.sending import Attempt
 from rocketdiff.core.run_info import Guard
@@ -39,7 +39,7 @@ def with_wire(new_run: NewRun, story: ModeStory, release: str, *, heard: bool = 
 
     run = new_run([story], baseline=f"java:{release}", candidate=f"python:{release}", change=look)
     case = run.case(1)
-    with case.witnessed(Arm.CANDIDATE) as recorder:
+    with case.witnessed(CANDIDATE) as recorder:
         for one in seen:
             recorder.line(encode_record(one))
     case.seal()

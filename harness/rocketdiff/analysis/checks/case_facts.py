@@ -93,7 +93,7 @@ class CaseFacts:
         case in which a subject broke off, because half a case must not conform.
         """
         if self.entry.breaches and standing is Standing.DECISIVE and check not in ABOUT_THE_RUN:
-            lost = ", ".join(self.subjects[arm] for arm in self.entry.breaches)
+            lost = ", ".join(self.subjects[arm] for arm in self.entry.lost_arms)
             standing, reason = Standing.INDECISIVE, f"{lost} broke off"
         broken = [guard for guard in self.entry.guards if not guard.held and guard.name.startswith(CLUSTER_GUARDS)]
         if CHECKS[check].reads_attempts:  # one of the two witnesses is wrong, and it is unknown which

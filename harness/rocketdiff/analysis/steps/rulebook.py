@@ -14,8 +14,7 @@ from rocketdiff.analysis.steps.fault_reach import FaultReach
 from rocketdiff.analysis.steps.torn_connections import TornConnections
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.errors import UsageError
-from rocketdiff.core.records.sending import Send
-from rocketdiff.core.records.session import CAUSES
+from rocketdiff.core.records.sending import CAUSES, Send
 from rocketdiff.core.sends.knowable import Sending
 from rocketdiff.core.sends.plan import SendKind, SendMode
 from rocketdiff.core.subject import SubjectId

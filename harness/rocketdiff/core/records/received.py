@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from rocketdiff.core.records.sending import SENDING_RECORDS, SendingRecord
+from rocketdiff.core.records.sending import SENDING_CLAIMS, SENDING_RECORDS, SendingRecord
 from rocketdiff.core.records.session import SESSION_RECORDS, SessionRecord
 from rocketdiff.core.tables.roles import ClientRole
 
@@ -11,6 +11,9 @@ Record = SessionRecord | SendingRecord
 
 ROLE_RECORDS: Mapping[ClientRole, Mapping[str, type[Record]]] = {ClientRole.PRODUCER: SENDING_RECORDS}
 """What a client of each role reports besides the records of every session."""
+
+ROLE_CLAIMS: Mapping[ClientRole, frozenset[str]] = {ClientRole.PRODUCER: SENDING_CLAIMS}
+"""What a hello may claim for each role."""
 
 RECORDS: Mapping[str, type[Record]] = SESSION_RECORDS | {
     name: record for records in ROLE_RECORDS.values() for name, record in records.items()

@@ -16,8 +16,24 @@ from rocketdiff.core.records.field_types import (
     Natural32,
     Natural64,
 )
+from rocketdiff.core.records.session import Hello
 from rocketdiff.core.sends.outcome import Outcome, Reason, outcome_of_attempt, outcome_of_send, reason_of
 from rocketdiff.core.sends.plan import SendKind, SendMode
+
+ATTEMPTS = "attempts"
+"""Capability: the subject reports every attempt. Without it the recording relay reports them."""
+
+CAUSES = "causes"
+"""Capability: the client's exceptions have causes."""
+
+ATTEMPT_STARTS = "attempt-starts"
+"""Capability: the subject reports the start of each attempt; the recording relay reports its end."""
+
+ROUTES = "routes"
+"""Capability: the subject reports its client's publish lists."""
+
+SENDING_CLAIMS = frozenset({*SendKind, *SendMode, ATTEMPTS, ATTEMPT_STARTS, ROUTES, CAUSES})
+"""Capabilities of producers besides settings and security."""
 
 UNSEEN_ROUTE = -1
 """Route number of a send whose witness may have missed attempts: the rules judge nothing. Never reported by subjects."""
@@ -147,3 +163,13 @@ SENDING_RECORDS: dict[str, type[SendingRecord]] = {
     "callback": CalledBackAgain,
 }
 """By the ``type`` of a line."""
+
+
+def reports_ends(hello: Hello | None) -> bool:
+    """Return True if the producer reports its attempts, so that no other witness of them is needed."""
+    return hello is not None and ATTEMPTS in hello.capabilities
+
+
+def reports_starts(hello: Hello | None) -> bool:
+    """Return True if the producer reports only the starts of its attempts."""
+    return hello is not None and ATTEMPT_STARTS in hello.capabilities and not reports_ends(hello)

@@ -14,15 +14,6 @@ PROTOCOL = 1
 LINE_NAME = "line name"
 """Metadata of a field that has another name on the line."""
 
-ATTEMPTS = "attempts"
-"""Capability: the subject reports every attempt. Without it the recording relay reports them."""
-
-CAUSES = "causes"
-"""Capability: the client's exceptions have causes."""
-
-ATTEMPT_STARTS = "attempt-starts"
-"""Capability: the subject reports the start of each attempt; the recording relay reports its end."""
-
 
 @dataclass(frozen=True, slots=True)
 class Hello:
@@ -39,15 +30,6 @@ class Hello:
     pid: Int64
     clock_ns: Int64
     attempt_timeout_ms: Int32 | None = None
-
-    @property
-    def reports_ends(self) -> bool:
-        """True if no other witness of attempts is needed."""
-        return ATTEMPTS in self.capabilities
-
-    @property
-    def reports_starts(self) -> bool:
-        return ATTEMPT_STARTS in self.capabilities and not self.reports_ends
 
 
 @dataclass(frozen=True, slots=True)

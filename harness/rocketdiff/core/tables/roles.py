@@ -7,3 +7,11 @@ class ClientRole(StrEnum):
     """What a client under test is used as. A closed set: help, schemas and tables are made from it."""
 
     PRODUCER = "producer"
+
+    @property
+    def operation(self) -> str:
+        """What a case of this role counts."""
+        return _OPERATIONS[self]
+
+
+_OPERATIONS = {ClientRole.PRODUCER: "send"}

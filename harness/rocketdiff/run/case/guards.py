@@ -1,30 +1,14 @@
-"""Measured conditions for a valid case. A guard that did not hold makes checks INVALID, never a pass."""
+"""Measured conditions for a valid case of any role. A guard that did not hold makes checks INVALID, never a pass."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
-from statistics import median
 
-from rocketdiff.core.arm import Arm
-from rocketdiff.core.records.sending import Send
+from rocketdiff.core.arm import Member
 from rocketdiff.core.run_info import Guard
-from rocketdiff.core.sends.plan import Plan
-from rocketdiff.core.subject import SubjectId
 from rocketdiff.core.tables.fault import KILLS, PAUSES, FaultRecord, FaultSpec
 from rocketdiff.run.case.stall_watch import MeasuredStalls
-from rocketdiff.run.case.wire_witness import WireStory
 from rocketdiff.scenario import Case
-
-START_SPREAD_LIMIT_NS = 50_000_000
-"""50 ms: a tenth of the shortest pause that both arms must meet at the same phase."""
-
-LATENESS_LIMIT_NS = 250_000_000
-"""
-Median lateness of an arm's sends in calm.
-
-A quarter of a second late, sends miss the fault phases that they were planned for. Medians are a few ms even with both
-cores kept busy.
-"""
 
 CLOCK_SLIP_LIMIT_MS = 5
 """
@@ -59,105 +43,42 @@ APART_S = 0.1
 
 
 @dataclass(frozen=True, slots=True)
+class WireReport:
+    """
+    What the wire showed of one client.
+
+    witnesses: who saw its requests, in words; empty without a relay. unseen: frames that the relay could not see or read,
+    as sentences; the record is incomplete then. against: where the client contradicts the wire.
+    """
+
+    witnesses: str = ""
+    unseen: tuple[str, ...] = ()
+    against: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class CaseMeasurements:
     """
     What the runner measured in one case.
 
-    first_ns: start of each arm's first send. late_ns: median lateness in calm. wire: what an arm's relay saw.
-    origin_ns: when the first send was due; the schedule counts from there.
+    wire: what the relay before a member saw. origin_ns: the schedule's zero, when the first operation was due.
     problems: unexpected events of the cluster, and expected ones that did not happen, as sentences.
     """
 
     case: Case
     case_name: str
-    first_ns: Mapping[Arm, int]
-    late_ns: Mapping[Arm, int]
-    answered: Mapping[Arm, int]
     faults: Sequence[FaultRecord]
     problems: Sequence[str]
     is_read_back: bool
     clock_slip_ms: int
-    lost: Mapping[Arm, SubjectId]
     origin_ns: int
-    wire: Mapping[Arm, WireStory] = field(default_factory=dict)
+    wire: Mapping[Member, WireReport] = field(default_factory=dict)
     stalls: MeasuredStalls = field(default_factory=MeasuredStalls)
-
-    @property
-    def spread_ns(self) -> int | None:
-        """None if an arm never sent."""
-        return (
-            abs(self.first_ns[Arm.BASELINE] - self.first_ns[Arm.CANDIDATE]) if len(self.first_ns) == len(Arm) else None
-        )
-
-    def measured(self) -> dict[str, int | float]:
-        """Numbers for ``run.json``, with the unit in the name."""
-        numbers: dict[str, int | float] = {f"late_ns_{arm}": late for arm, late in self.late_ns.items()}
-        if self.spread_ns is not None:
-            numbers["start_spread_ns"] = self.spread_ns
-        return numbers
-
-
-def median_lateness_ns(plan: Plan, told: Mapping[Arm, Sequence[Send]], origin_ns: int) -> dict[Arm, int]:
-    """
-    Median lateness of each arm's sends whose thread was free when they were due.
-
-    Sending is a closed loop: a send that waits for the previous one is late because of the fault, not the machine.
-    """
-    due = {send.send: origin_ns + send.due_ns for send in plan.sends}
-    return {arm: _median_lateness_ns(due, sends) for arm, sends in told.items() if sends}
-
-
-def _median_lateness_ns(due: Mapping[int, int], sends: Iterable[Send]) -> int:
-    free: dict[int, int] = {}
-    late = []
-    for send in sorted(sends, key=lambda told: told.start_ns):
-        if free.get(send.thread, 0) <= due[send.send]:
-            late.append(send.start_ns - due[send.send])
-        free[send.thread] = send.end_ns
-    return int(median(late)) if late else 0
 
 
 def guards_of(facts: CaseMeasurements) -> tuple[Guard, ...]:
-    """Every guard of a case. What a lost subject left undone is up to the protocol check."""
-    each = (*_start(facts), *_lateness(facts), *_complete(facts), *_faults(facts), _clock(facts), _read_back(facts))
-    return (*each, *_awake(facts), *_witnesses(facts))
-
-
-def _start(facts: CaseMeasurements) -> tuple[Guard, ...]:
-    spread = facts.spread_ns
-    if spread is None:
-        return ()
-    return (
-        Guard(
-            name="started-together",
-            held=spread <= START_SPREAD_LIMIT_NS,
-            expected=f"first sends within {START_SPREAD_LIMIT_NS / 1e6:.0f} ms of each other",
-            seen=f"{spread / 1e6:.1f} ms",
-            case=facts.case_name,
-        ),
-    )
-
-
-def _lateness(facts: CaseMeasurements) -> tuple[Guard, ...]:
-    return tuple(
-        Guard(
-            name=f"on-schedule-{arm}",
-            held=late <= LATENESS_LIMIT_NS,
-            expected=f"sends in calm at most {LATENESS_LIMIT_NS / 1e6:.0f} ms late (median)",
-            seen=f"{late / 1e6:.1f} ms",
-            case=facts.case_name,
-        )
-        for arm, late in facts.late_ns.items()
-    )
-
-
-def _complete(facts: CaseMeasurements) -> tuple[Guard, ...]:
-    planned = len(facts.case.plan.sends)
-    return tuple(
-        Guard(f"plan-done-{arm}", count == planned, f"{planned} sends answered", f"{count}", facts.case_name)
-        for arm, count in facts.answered.items()
-        if arm not in facts.lost
-    )
+    """The guards of a case of any role."""
+    return (*_faults(facts), _clock(facts), _read_back(facts), *_awake(facts), *_witnesses(facts))
 
 
 def _faults(facts: CaseMeasurements) -> tuple[Guard, ...]:
@@ -240,23 +161,23 @@ def _awake(facts: CaseMeasurements) -> Iterator[Guard]:
         seen=f"{gap_ns / 1e6:.0f} ms",
         case=facts.case_name,
     )
-    for arm, stopped_ns in facts.stalls.stopped_ns.items():
+    for member, stopped_ns in facts.stalls.stopped_ns.items():
         seen = f"stopped for about {stopped_ns / 1e6:.0f} ms" if stopped_ns else "never stopped"
-        yield Guard(f"awake-{arm}", not stopped_ns, "processes that are not stopped", seen, facts.case_name)
+        yield Guard(f"awake-{member}", not stopped_ns, "processes that are not stopped", seen, facts.case_name)
 
 
 def _witnesses(facts: CaseMeasurements) -> tuple[Guard, ...]:
-    """Whether client and relay agree. If not, one is wrong, and no check based on attempts is reliable."""
+    """Whether client and relay agree. If not, one is wrong, and no check based on requests is reliable."""
     return tuple(
         Guard(
-            f"witness-{arm}",
-            held=not story.against,
-            expected=f"consistent reports of {arm}'s attempts",
-            seen=f"{len(story.against)} sends differ, {story.against[0]}" if story.against else story.told,
+            f"witness-{member}",
+            held=not wire.against,
+            expected=f"consistent reports of {member}'s attempts",
+            seen=f"{len(wire.against)} sends differ, {wire.against[0]}" if wire.against else wire.witnesses,
             case=facts.case_name,
         )
-        for arm, story in facts.wire.items()
-        if story.told
+        for member, wire in facts.wire.items()
+        if wire.witnesses
     )
 
 

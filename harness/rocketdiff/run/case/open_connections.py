@@ -1,7 +1,7 @@
 """
 Which connections each client holds to the servers, from the kernel's socket table and the owners of the sockets.
 
-Both arms are sampled in one reading of the table, which costs 10 ms of CPU (measured with 260 sockets): 2 % at this
+All clients are sampled in one reading of the table, which costs 10 ms of CPU (measured with 260 sockets): 2 % at this
 interval.
 """
 
@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Self
 
 from rocketdiff.cluster.interface import Cluster, nodes_of
-from rocketdiff.core.arm import Arm
+from rocketdiff.core.arm import Member
 from rocketdiff.core.tables.topology import NodeKind
 from rocketdiff.relay.proxy.listener import VIP_OFFSET
 from rocketdiff.traces.manifest import ConnectionSample
@@ -74,16 +74,16 @@ class ConnectionWatch:
     """
     Thread that samples connections while the block is active, and finally a few times after ``rest``.
 
-    clients: process id (descendants included) and endpoints by arm.
+    clients: process id (descendants included) and endpoints by member.
     """
 
-    def __init__(self, clients: Mapping[Arm, tuple[int, Mapping[Endpoint, str]]]) -> None:
+    def __init__(self, clients: Mapping[Member, tuple[int, Mapping[Endpoint, str]]]) -> None:
         self._clients = dict(clients)
         self._over = threading.Event()
         self._is_at_rest = False
         self._thread = threading.Thread(target=self._watch, name="connection-watch", daemon=True)
-        self._known: dict[Arm, set[ObservedConnection]] = {arm: set() for arm in self._clients}
-        self._samples: dict[Arm, list[ConnectionSample]] = {arm: [] for arm in self._clients}
+        self._known: dict[Member, set[ObservedConnection]] = {member: set() for member in self._clients}
+        self._samples: dict[Member, list[ConnectionSample]] = {member: [] for member in self._clients}
 
     def __enter__(self) -> Self:
         self._look()
@@ -100,9 +100,9 @@ class ConnectionWatch:
         self._over.set()
 
     @property
-    def seen(self) -> dict[Arm, tuple[ConnectionSample, ...]]:
-        """Each arm's samples: those with a change, and all taken at rest."""
-        return {arm: tuple(_changes(samples)) for arm, samples in self._samples.items()}
+    def seen(self) -> dict[Member, tuple[ConnectionSample, ...]]:
+        """Each member's samples: those with a change, and all taken at rest."""
+        return {member: tuple(_changes(samples)) for member, samples in self._samples.items()}
 
     def _watch(self) -> None:
         while not self._over.wait(EVERY_S):
@@ -113,13 +113,13 @@ class ConnectionWatch:
 
     def _look(self, *, is_at_rest: bool = False) -> None:
         at_ns, sockets = time.monotonic_ns(), open_sockets()
-        for arm, (pid, endpoints) in self._clients.items():
+        for member, (pid, endpoints) in self._clients.items():
             held = None if sockets is None else held_by(pid, sockets)
-            self._samples[arm].append(self._sample(arm, at_ns, held, endpoints, is_at_rest=is_at_rest))
+            self._samples[member].append(self._sample(member, at_ns, held, endpoints, is_at_rest=is_at_rest))
 
     def _sample(
         self,
-        arm: Arm,
+        member: Member,
         at_ns: int,
         held: set[ObservedConnection] | None,
         endpoints: Mapping[Endpoint, str],
@@ -129,8 +129,8 @@ class ConnectionWatch:
         if held is None:
             return ConnectionSample(at_ns, None, {}, is_at_rest)
         ours = {connection for connection in held if connection.remote in endpoints}
-        new = ours - self._known[arm]
-        self._known[arm] |= new
+        new = ours - self._known[member]
+        self._known[member] |= new
         return ConnectionSample(at_ns, _by_server(ours, endpoints), _by_server(new, endpoints), is_at_rest)
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Self
 
-from rocketdiff.core.arm import Arm
+from rocketdiff.core.arm import Member
 
 TICK_S = 0.05
 """Polling interval. A shorter stop is indistinguishable from waiting for a CPU."""
@@ -31,11 +31,11 @@ class MeasuredStalls:
     """
     What a watch saw.
 
-    gaps: begin and end of each long wait to be woken. stopped_ns: how long each arm's processes were stopped.
+    gaps: begin and end of each long wait to be woken. stopped_ns: how long each member's processes were stopped.
     """
 
     gaps: tuple[tuple[int, int], ...] = ()
-    stopped_ns: Mapping[Arm, int] = field(default_factory=dict)
+    stopped_ns: Mapping[Member, int] = field(default_factory=dict)
 
     @property
     def longest_gap_ns(self) -> int:
@@ -60,10 +60,10 @@ class StallWatch:
     """
     Thread that polls the clock and the subjects while the block is active.
 
-    subjects: process id by arm; children are included. Without /proc only the clock is polled.
+    subjects: process id by member; children are included. Without /proc only the clock is polled.
     """
 
-    def __init__(self, subjects: Mapping[Arm, int]) -> None:
+    def __init__(self, subjects: Mapping[Member, int]) -> None:
         self._subjects = dict(subjects)
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._watch, name="stall-watch", daemon=True)
@@ -90,9 +90,9 @@ class StallWatch:
             due_ns = last_ns + int(TICK_S * 1e9)
             if now_ns - due_ns > WORTH_NOTING_NS:
                 self._gaps.append((due_ns, now_ns))
-            for arm, pid in self._subjects.items():
+            for member, pid in self._subjects.items():
                 if is_stopped(pid):
-                    self._stopped_ns[arm] += passed_ns
+                    self._stopped_ns[member] += passed_ns
             last_ns = now_ns
 
 

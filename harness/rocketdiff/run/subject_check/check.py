@@ -14,10 +14,19 @@ from pathlib import Path
 from rocketdiff.cluster.interface import Cluster
 from rocketdiff.cluster.operations.drain import await_drained
 from rocketdiff.cluster.operations.stored import StoredRow, read_stored
-from rocketdiff.core.arm import Arm
+from rocketdiff.core.arm import CANDIDATE
+from rocketdiff.core.demand import SendDemand
 from rocketdiff.core.errors import SubjectBroken
-from rocketdiff.core.records.sending import NEVER_CALLED_BACK, UNSEEN_END, Attempt, Send
-from rocketdiff.core.records.session import ATTEMPT_STARTS, ATTEMPTS, PROTOCOL
+from rocketdiff.core.records.sending import (
+    ATTEMPT_STARTS,
+    ATTEMPTS,
+    NEVER_CALLED_BACK,
+    ROUTES,
+    UNSEEN_END,
+    Attempt,
+    Send,
+)
+from rocketdiff.core.records.session import PROTOCOL
 from rocketdiff.core.sends.message import ID_PROPERTY, KEYS, TAGS
 from rocketdiff.core.sends.outcome import ErrorWord, Reason, reason_of
 from rocketdiff.core.sends.plan import Plan, PlannedSend, SendKind, SendMode
@@ -28,7 +37,7 @@ from rocketdiff.core.units import NS_PER_MS
 from rocketdiff.protocol.transcript import Transcript
 from rocketdiff.run.subject_check.one_subject import carried_out, new_setup, unheard
 from rocketdiff.scenario.stretch import TIMES
-from rocketdiff.subjects.claims import ROUTES, unknown_claims
+from rocketdiff.subjects.claims import unknown_claims
 from rocketdiff.subjects.subject import Subject
 from rocketdiff.subjects.subject_process import SubjectProcess
 
@@ -72,7 +81,7 @@ def check_subject(subject: Subject, cluster: Cluster, folder: Path) -> Iterator[
         (SendKind.PLAIN, SendMode.ASYNC),
         (SendKind.PLAIN, SendMode.ONEWAY),
     ]
-    offered = [call for call in calls if subject.offers(*call, [QUEUES])]
+    offered = [call for call in calls if subject.offers(SendDemand(*call, (QUEUES,)))]
     if not offered:
         yield CheckFinding(
             "a call", "hello claims no kind of send: name plain, queue, selector, batch or group among its capabilities"
@@ -142,7 +151,7 @@ def _tried(
 ) -> _Trial:
     setup = new_setup(cluster, settings, QUEUES)
     begun_ns = time.monotonic_ns()  # before the program may read its clock
-    with SubjectProcess(subject.program, Arm.CANDIDATE, folder / setup.topic, on_line=unheard) as process:
+    with SubjectProcess(subject.program, CANDIDATE, folder / setup.topic, on_line=unheard) as process:
         hello = process.await_hello()
         off_ns = max(begun_ns - hello.clock_ns, hello.clock_ns - time.monotonic_ns(), 0)
         transcript = carried_out(process, plan, setup, once_ready, subject.attempt_timeout_ms)

@@ -9,6 +9,7 @@ from rocketdiff.core.sends.plan import Plan
 from rocketdiff.core.tables.settings import ClientSettings
 from rocketdiff.protocol.commands import SubjectSetup
 from rocketdiff.protocol.transcript import Transcript
+from rocketdiff.subjects.sending.talk import SendingTalk
 from rocketdiff.subjects.subject_process import SubjectProcess
 
 _GO_AHEAD_NS = 50_000_000
@@ -46,7 +47,7 @@ def carried_out(
     once_ready: called when the client is warm and knows its route, just before the first send. attempt_timeout_ms: for a
     client that does not obey the setting and does not state its timeout in its hello.
     """
-    process.prepare(plan, setup, attempt_timeout_ms or 0)
+    process.prepare(SendingTalk(plan, setup, attempt_timeout_ms or 0))
     process.await_ready()
     if once_ready is not None:
         once_ready()

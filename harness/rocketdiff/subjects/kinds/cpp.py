@@ -4,11 +4,13 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
+from rocketdiff.core.demand import SendDemand
 from rocketdiff.core.errors import UsageError
 from rocketdiff.core.resources import import_path
 from rocketdiff.core.security import ACL
 from rocketdiff.core.sends.plan import SendKind, SendMode
 from rocketdiff.core.subject import SubjectId
+from rocketdiff.core.tables.roles import ClientRole
 from rocketdiff.releases.programs.cpp_client import RELEASES, cpp_client
 from rocketdiff.releases.progress import ProgressListener
 from rocketdiff.subjects.kind import Kind
@@ -64,9 +66,10 @@ def fetch(_release: str, progress: ProgressListener | None) -> None:
     cpp_client(progress)
 
 
-def has_call(_release: str, kind: SendKind, mode: SendMode, queue_counts: Collection[int]) -> bool:
+def has_send(_release: str, demand: SendDemand) -> bool:
     """True for CALLS; for selectors only if sharding keys can select every queue."""
-    return (kind, mode) in CALLS and (kind is not SendKind.SELECTOR or all(map(can_select, queue_counts)))
+    is_selectable = demand.kind is not SendKind.SELECTOR or all(map(can_select, demand.queue_counts))
+    return (demand.kind, demand.mode) in CALLS and is_selectable
 
 
 def security(_release: str) -> Collection[str]:
@@ -74,4 +77,4 @@ def security(_release: str) -> Collection[str]:
     return (ACL,)
 
 
-KIND = Kind(CLIENT, lambda: RELEASES, cpp_program, fetch, has_call, security=security)
+KIND = Kind(CLIENT, lambda: RELEASES, cpp_program, fetch, {ClientRole.PRODUCER: has_send}, security=security)

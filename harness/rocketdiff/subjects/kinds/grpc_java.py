@@ -1,13 +1,14 @@
 """The gRPC Java client: any release in the lock, with its own driver."""
 
 import os
-from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
+from rocketdiff.core.demand import SendDemand
 from rocketdiff.core.errors import UsageError
 from rocketdiff.core.sends.plan import SendKind, SendMode
 from rocketdiff.core.subject import GRPC_STANDARD, ClientProtocol, SubjectId
+from rocketdiff.core.tables.roles import ClientRole
 from rocketdiff.releases.artifacts.class_paths import grpc_client_class_path
 from rocketdiff.releases.jdk import find_java
 from rocketdiff.releases.lock import locked
@@ -67,9 +68,9 @@ def fetch(release: str, progress: ProgressListener | None) -> None:
     grpc_driver_class_path(release)
 
 
-def has_call(_release: str, kind: SendKind, mode: SendMode, _queue_counts: Collection[int]) -> bool:
+def has_send(_release: str, demand: SendDemand) -> bool:
     """True for the calls of every gRPC client."""
-    return (kind, mode) in CALLS
+    return (demand.kind, demand.mode) in CALLS
 
 
-KIND = Kind(CLIENT, releases, program, fetch, has_call, protocol=ClientProtocol.GRPC)
+KIND = Kind(CLIENT, releases, program, fetch, {ClientRole.PRODUCER: has_send}, protocol=ClientProtocol.GRPC)

@@ -11,10 +11,12 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from rocketdiff.core.demand import SendDemand
 from rocketdiff.core.errors import UsageError
 from rocketdiff.core.security import ACL, TLS
-from rocketdiff.core.sends.plan import SendKind, SendMode
+from rocketdiff.core.sends.plan import SendKind
 from rocketdiff.core.subject import STANDARD, SubjectId
+from rocketdiff.core.tables.roles import ClientRole
 from rocketdiff.core.tables.settings import ClientSettings
 from rocketdiff.core.text.nearest import nearest_releases
 from rocketdiff.process.child import Child
@@ -165,8 +167,9 @@ def _hears(driver: Child, word: bytes) -> bool:
     return False
 
 
-def has_call(release: str, kind: SendKind, _mode: SendMode, _queue_counts: Collection[int]) -> bool:
+def has_send(release: str, demand: SendDemand) -> bool:
     """True for every call except message groups, and batches in releases without them."""
+    kind = demand.kind
     return kind is not SendKind.GROUP and (kind is not SendKind.BATCH or base_of(release) not in WITHOUT_BATCH)
 
 
@@ -180,7 +183,7 @@ KIND = Kind(
     client_releases,
     java_program,
     fetch,
-    has_call,
+    {ClientRole.PRODUCER: has_send},
     LabHost.CLASSES,
     security=security,
     checksums=checksums,

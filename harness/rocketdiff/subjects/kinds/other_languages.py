@@ -4,10 +4,11 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
+from rocketdiff.core.demand import SendDemand
 from rocketdiff.core.errors import UsageError
 from rocketdiff.core.security import ACL, TLS
-from rocketdiff.core.sends.plan import SendKind, SendMode
 from rocketdiff.core.subject import ClientProtocol, SubjectId
+from rocketdiff.core.tables.roles import ClientRole
 from rocketdiff.releases.programs.driver_builds import (
     OTHER_CLIENTS,
     OtherClient,
@@ -17,9 +18,9 @@ from rocketdiff.releases.programs.driver_builds import (
     release_of,
 )
 from rocketdiff.releases.progress import ProgressListener
-from rocketdiff.subjects.claims import is_offered
 from rocketdiff.subjects.kind import Kind
 from rocketdiff.subjects.program import Launch, clean_environment
+from rocketdiff.subjects.sending.claims import is_send_claimed
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +50,8 @@ def _kind(client: OtherClient) -> Kind:
     def fetch(_release: str, progress: ProgressListener | None) -> None:
         built_driver(client, progress)
 
-    def has_call(_release: str, kind: SendKind, mode: SendMode, _queue_counts: Collection[int]) -> bool:
-        return is_offered(capabilities_of(client), kind, mode)
+    def has_send(_release: str, demand: SendDemand) -> bool:
+        return is_send_claimed(capabilities_of(client), demand)
 
     def security(_release: str) -> Collection[str]:
         return [claim for claim in capabilities_of(client) if claim in (ACL, TLS)]
@@ -62,7 +63,7 @@ def _kind(client: OtherClient) -> Kind:
         lambda: (release_of(client),),
         program,
         fetch,
-        has_call,
+        {ClientRole.PRODUCER: has_send},
         security=security,
         attempt_timeout_ms=own_ms,
         protocol=protocol,

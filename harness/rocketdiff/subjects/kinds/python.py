@@ -56,6 +56,6 @@ class ReferenceProgram:
 
 
 KIND = Kind(
-    CLIENT, known_releases, python_program, has_call=java.has_call, lab_host=LabHost.RULES, security=every_security
+    CLIENT, known_releases, python_program, offers=java.KIND.offers, lab_host=LabHost.RULES, security=every_security
 )
 """It has the calls of the Java release whose rules it follows."""

@@ -21,7 +21,7 @@ from rocketdiff.process.child import Child
 from rocketdiff.protocol.commands import STOP
 from rocketdiff.protocol.records import decode_record
 from rocketdiff.releases.cache import sha256_of
-from rocketdiff.subjects.limits import MIB, Bounds, Deadlines
+from rocketdiff.subjects.limits import MIB, Deadlines, OutputBounds
 from rocketdiff.subjects.program import Launch, clean_environment
 
 PREFIX = "exec:"
@@ -147,7 +147,7 @@ def _hello(child: Child, spec: str, stderr: Path) -> Hello:
 
 
 def _first_line(child: Child, spec: str, stderr: Path) -> bytes:
-    most = Bounds().stderr_bytes
+    most = OutputBounds().stderr_bytes
     deadline = time.monotonic() + Deadlines().hello_s
     try:
         while time.monotonic() < deadline:

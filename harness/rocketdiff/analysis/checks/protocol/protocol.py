@@ -90,7 +90,7 @@ def _never_ready(facts: CaseFacts, arm: Arm) -> str:
 
     Nothing was compared then: a machine too busy to start two clients shows nothing about either.
     """
-    breach = facts.entry.breaches.get(arm)
+    breach = facts.entry.breach_of(arm)
     if breach is None or breach.signature not in (FAILED, STALLED):
         return ""
     if not (breach.seen.startswith(BEFORE_SENDS) or breach.expected.startswith(BEFORE_GO)):
@@ -100,7 +100,7 @@ def _never_ready(facts: CaseFacts, arm: Arm) -> str:
 
 def _broken(facts: CaseFacts, arm: Arm, summary: ArmSummary) -> Iterator[Divergence]:
     """The breach the runner saw, which explains all that is missing; else what is missing. Then the troubles."""
-    subject, breach = facts.subjects[arm], facts.entry.breaches.get(arm)
+    subject, breach = facts.subjects[arm], facts.entry.breach_of(arm)
     troubles = tuple(_troubles(subject, summary))
     if breach is not None:
         yield _divergence(breach.signature, subject, 1, breach.expected, breach.seen)

@@ -1,0 +1,34 @@
+"""Which program each member of a case runs."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Self
+
+from rocketdiff.core.arm import Arm, Member
+from rocketdiff.subjects.program import SubjectProgram
+from rocketdiff.subjects.subject import Subject
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """The two programs of a run. timeouts_ms: an arm's attempt timeout, if known before its hello."""
+
+    programs: Mapping[Arm, SubjectProgram]
+    timeouts_ms: Mapping[Arm, int | None] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, baseline: SubjectProgram, candidate: SubjectProgram) -> Self:
+        return cls({Arm.BASELINE: baseline, Arm.CANDIDATE: candidate})
+
+    @classmethod
+    def of_subjects(cls, baseline: Subject, candidate: Subject) -> Self:
+        arms = {Arm.BASELINE: baseline, Arm.CANDIDATE: candidate}
+        timeouts_ms = {arm: subject.attempt_timeout_ms for arm, subject in arms.items()}
+        return cls({arm: subject.program for arm, subject in arms.items()}, timeouts_ms)
+
+    def cast(self, members: Iterable[Member]) -> dict[Member, SubjectProgram]:
+        """Return the program of each member, in the order in which they are started."""
+        return {member: self.programs[member.arm] for member in members if member.arm is not None}
+
+    def timeout_ms(self, member: Member) -> int | None:
+        return None if member.arm is None else self.timeouts_ms.get(member.arm)

@@ -1,0 +1,54 @@
+"""What a case of one role does between the steps that every case has (``case_run``)."""
+
+from collections.abc import Collection
+from typing import Protocol
+
+from rocketdiff.core.arm import Arm, Member
+from rocketdiff.core.run_info import Guard
+
+
+class NotClaimed(Exception):
+    """The plan contains operations that a client does not claim: the case is invalid, the run continues."""
+
+
+class RoleRun(Protocol):
+    """The part of a case that depends on its role, called in the order of the methods; it holds the ``CaseRun``."""
+
+    members: tuple[Member, ...]
+    """Every program of the case, in the order in which they are started."""
+
+    def create_topics(self) -> None:
+        """Create what the members need on the servers. Raises ClusterError."""
+
+    def require_claims(self) -> None:
+        """Raise NotClaimed if a hello lacks what the case asks for."""
+
+    def silent_members(self) -> Collection[Member]:
+        """Return the clients for which a relay must be the witness."""
+
+    def prepare(self) -> None:
+        """Send plan and setup to every member, and wait until all are ready."""
+
+    def go(self) -> None:
+        """Record the plan and let the members begin at ``CaseRun.origin_ns``."""
+
+    def await_end(self) -> None:
+        """Wait until the members have done their work."""
+
+    def drain_meanwhile(self) -> None:
+        """Let the servers drain while connections at rest are sampled. What is left is awaited in ``read_back``."""
+
+    def report_wire(self) -> None:
+        """Add what the relays saw, once they are closed."""
+
+    def read_back(self) -> None:
+        """Read what the servers have stored, after everything has drained."""
+
+    def guards(self) -> tuple[Guard, ...]:
+        """Return the guards of this role."""
+
+    def measured(self) -> dict[str, int | float]:
+        """Return numbers for ``run.json``, with the unit in the name."""
+
+    def operations(self) -> dict[Arm, int]:
+        """Return how many operations each arm has ended."""

@@ -1,0 +1,1 @@
+"""A case about producers: its topics, plan, wire, read-back and guards."""

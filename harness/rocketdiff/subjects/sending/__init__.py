@@ -1,0 +1,1 @@
+"""What a producer claims, may report, and how long and how much."""
