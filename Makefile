@@ -18,25 +18,25 @@ TESTS ?= tests
 # cost a tenth of a core while they do nothing.
 WORKERS ?= 3
 
-.PHONY: help setup run doctor image test tests clients lint lint-to-a-file format bench calibrate sensitivity planted mutants fuzz-inputs lock relock wheel clean faithful
+.PHONY: help setup run doctor image test tests clients lint lint-to-a-file format hooks bench calibrate sensitivity planted mutants fuzz-inputs lock relock wheel release clean faithful
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
-	@echo "  ARGS='…' is handed on, as in: make run ARGS='--suite full'; TESTS='tests/core' chooses tests, WORKERS=6 suits six cores"
+	@echo "  ARGS='…' passes options, as in: make run ARGS='--suite full'; TESTS='tests/core' selects tests, WORKERS=6 suits six cores"
 
 setup: $(READY) ## Set up .venv from requirements.lock (done by the others when needed)
 
-run: $(READY) ## The main job: Java client and Python reference side by side on brokers that are paused; report in reports/
+run: $(READY) ## Compare the Java client with the Python reference on brokers that are paused; report in reports/
 	@$(BIN)/rocketdiff run --out reports $(ARGS)
 
-doctor: $(READY) ## Say what this machine has, what is missing and how to get it
+doctor: $(READY) ## List what this machine has, what is missing and how to get it
 	@$(BIN)/rocketdiff doctor $(ARGS)
 
 image: $(READY) ## Make the image for --cluster containers; ARGS names releases of servers
 	@[ -n "$$ROCKETDIFF_BASE_IMAGE" ] || docker/base.sh >/dev/null
 	@$(BIN)/python -m rocketdiff.cluster.containers.images $(ARGS)
 
-test: $(READY) ## All tests, and lint beside the first of them; what lint has to say comes last
+test: $(READY) ## Run all tests and, in parallel, the linters; lint results are printed at the end
 	@$(MAKE) --no-print-directory --keep-going -j2 lint-to-a-file tests; failed=$$?; cat $(VENV)/lint; exit $$failed
 
 # Tests that call make themselves are no part of this one's jobs.
@@ -49,49 +49,56 @@ lint-to-a-file: $(READY)
 clients: $(READY) ## Build and check every client of another language and its skeleton, the Rust clients too (minutes the first time)
 	@ROCKETDIFF_BUILD_CLIENTS=1 $(BIN)/python -m pytest -k 'another_language or skeleton or speaks_grpc' tests/run/test_subject_check.py tests/whole/test_grpc_clients_live.py $(ARGS)
 
-lint: $(READY) ## ruff, mypy, the import arrows of ARCHITECTURE.md and the shipped ledgers
+lint: $(READY) ## ruff, mypy, the import arrows of ARCHITECTURE.md, the shipped ledgers and the subjects of commits
 	@failed=0; \
 	$(BIN)/ruff check . || failed=1; \
 	$(BIN)/ruff format --check . || failed=1; \
 	$(BIN)/mypy || failed=1; \
 	$(BIN)/lint-imports --no-cache || failed=1; \
 	$(BIN)/python -m rocketdiff ledger lint || failed=1; \
+	$(BIN)/python .ci/commit_subjects.py || failed=1; \
 	exit $$failed
 
 format: $(READY) ## Let ruff rewrite what it can
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
 
-bench: $(READY) ## Measure: cluster start, sends a second of each client, seconds to a verdict, speed of the simulation and of judging
-	@$(BIN)/rocketdiff bench $(ARGS)
+hooks: ## Have git check the subject of each commit of this clone
+	@git config core.hooksPath .githooks
 
-faithful: $(READY) ## Drawn scenarios, each run against itself by the classes of real releases: any divergence is a false alarm
-	@$(BIN)/python -m tests.faithful $(ARGS)
+bench: $(READY) ## Measure cluster start, sends per second of each client, and the speed of simulation and judging
+	@$(BIN)/python -m maintenance.bench $(ARGS)
 
-calibrate: $(READY) ## How often does the gate alarm falsely? 320 control cases (about an hour; stop it and go on later), into fixtures/calibration.json
+faithful: $(READY) ## Run random scenarios with the classes of real releases against themselves: any divergence is a false alarm
+	@$(BIN)/python -m maintenance.faithful $(ARGS)
+
+calibrate: $(READY) ## Measure the false alarms of the gate: 320 control cases (about an hour; resumes), into fixtures/calibration.json
 	@$(BIN)/rocketdiff calibrate --write fixtures/calibration.json $(ARGS)
 
-sensitivity: $(READY) ## Which of a bank of defective clients do the suites quick and full find? Into fixtures/sensitivity.json
-	@$(BIN)/python -m tests.sensitivity --write fixtures/sensitivity.json $(ARGS)
+sensitivity: $(READY) ## Measure which defective clients the suites quick and full find, into fixtures/sensitivity.json
+	@$(BIN)/python -m maintenance.sensitivity --write fixtures/sensitivity.json $(ARGS)
 
-planted: $(READY) ## A record of 2,000 replicas of a real run with 80 planted regressions: is each found, and none else? ARGS=--standalone
-	@$(BIN)/python -m tests.planted $(ARGS)
+planted: $(READY) ## Check that the record finds 80 regressions planted in 2,000 runs, and no other; ARGS=--standalone
+	@$(BIN)/python -m maintenance.planted $(ARGS)
 
-mutants: $(READY) ## Change the rules and the judging code in every small way and see whether scripts and tests notice
-	@$(BIN)/python -m tests.mutants $(ARGS)
+mutants: $(READY) ## Make every small change to the rules and the judging code, and check that a test notices it
+	@$(BIN)/python -m maintenance.mutants $(ARGS)
 
-fuzz-inputs: $(READY) ## Damaged and hostile documents by the thousand: each is taken or refused in one sentence
-	@$(BIN)/python -m tests.hostile $(ARGS)
+fuzz-inputs: $(READY) ## Read thousands of damaged and hostile documents: each is accepted or refused in one sentence
+	@$(BIN)/python -m maintenance.hostile $(ARGS)
 
-lock: $(READY) ## Write requirements.lock anew (maintainers; network)
+lock: $(READY) ## Renew requirements.lock (maintainers; network)
 	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links \
 		--extra cpp --group dev --custom-compile-command 'make lock' --output-file requirements.lock $(ARGS) pyproject.toml
 
-relock: $(READY) ## Write the lock of RocketMQ's artifacts anew (maintainers; network, Maven)
+relock: $(READY) ## Renew the lock of RocketMQ's artifacts (maintainers; network, Maven)
 	@$(BIN)/python -m rocketdiff.releases.artifacts.relock $(ARGS)
 
 wheel: $(READY) ## Build dist/*.whl
 	@$(BIN)/python -m build --no-isolation --wheel $(ARGS)
+
+release: $(READY) ## Commit and tag a version, build its wheel and checksum; pushes nothing: make release VERSION=0.2.0
+	@$(BIN)/python -m maintenance.release "$(VERSION)"
 
 clean: ## Remove .venv and everything generated here, but neither reports nor the cache folder
 	rm -rf $(VENV) dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

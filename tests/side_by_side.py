@@ -36,7 +36,7 @@ TOGETHER = {"java_host": "java", "spark": "spark"}
 
 BEGIN_EARLY = (
     *TOGETHER.values(),
-    "tests/mutants/",
+    "tests/maintenance/mutants/",
     "tests/lab/fuzz/",
     "tests/record/spark/test_cluster.py",
     "tests/record/test_killed.py",

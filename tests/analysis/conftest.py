@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from rocketdiff.analysis.run_analysis import WITHOUT_SPARK, analyze
+from rocketdiff.analysis.run_analysis import analyze
 from rocketdiff.core.answers.evidence import Evidence
+from rocketdiff.core.spark_master import WITHOUT_SPARK
 from rocketdiff.traces.run_directory import RunDirectory
 from tests.analysis.judged_to_the_end import Ended, judged_to_the_end
 from tests.analysis.planting import Found

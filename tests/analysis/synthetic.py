@@ -11,7 +11,6 @@ from functools import lru_cache
 from pathlib import Path, PurePosixPath
 from random import Random
 
-import msgspec
 import pytest
 
 from rocketdiff.core.arm import Arm, Member
@@ -21,6 +20,7 @@ from rocketdiff.core.run_info import Machine
 from rocketdiff.core.sends.plan import Plan, PlannedSend, SendKind
 from rocketdiff.core.tables.fault import FaultKind, FaultRecord
 from rocketdiff.core.tables.settings import ClientSettings
+from rocketdiff.protocol.records import encode_record
 from rocketdiff.traces.layout import table_file
 from rocketdiff.traces.manifest import ArmSummary, CaseEntry, ClockAnchor, RunManifest
 from rocketdiff.traces.recorder import plan_digest
@@ -373,12 +373,7 @@ def _entry(number: int, story: Story, subjects: dict[Arm, str]) -> CaseEntry:
 
 def _lines(subject: str, told: Told) -> Iterable[bytes]:
     client, version = subject.split(":")
-    yield _line("hello", Hello(1, client, version, ("attempts",), 1, ORIGIN_NS))
-    kinds = (("route", told.routes), ("attempt", told.attempts), ("send", told.sends), ("callback", told.again))
-    for kind, records in kinds:
-        yield from (_line(kind, record) for record in records)
-    yield _line("done", Done(len(told.sends)))
-
-
-def _line(kind: str, record: object) -> bytes:
-    return msgspec.json.encode({"type": kind, **msgspec.to_builtins(record)})
+    yield encode_record(Hello(1, client, version, ("attempts",), 1, ORIGIN_NS))
+    for records in (told.routes, told.attempts, told.sends, told.again):
+        yield from map(encode_record, records)
+    yield encode_record(Done(len(told.sends)))

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from rocketdiff.analysis.run_analysis import WITHOUT_SPARK, analyze
+from rocketdiff.analysis.run_analysis import analyze
 from rocketdiff.core.errors import TraceError, UsageError
+from rocketdiff.core.spark_master import WITHOUT_SPARK
 from rocketdiff.traces.run_directory import RunDirectory
 from tests.analysis.synthetic import Story
 

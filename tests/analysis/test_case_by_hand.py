@@ -15,7 +15,8 @@ from rocketdiff.core.sends.outcome import Outcome, Reason
 from rocketdiff.core.sends.plan import SendKind, SendMode
 from rocketdiff.core.tables.fault import FaultKind
 from rocketdiff.traces.manifest import CaseEntry
-from rocketdiff.traces.schema import SCHEMAS, TableName
+from rocketdiff.traces.schema import TableName
+from rocketdiff.traces.tables import TABLES
 from tests.analysis.by_hand import ENTRY, MS, SUBJECTS, S
 
 BASELINE, CANDIDATE = Arm.BASELINE, Arm.CANDIDATE
@@ -51,7 +52,7 @@ USUAL = {
 def table(name: TableName, *rows: dict[str, Any]) -> pa.Table:
     """Rows of one arm; missing fields have usual values."""
     whole = [{"case": 1, "arm": 0} | USUAL[name] | row for row in rows]
-    return pa.Table.from_pylist(whole, schema=SCHEMAS[name])
+    return pa.Table.from_pylist(whole, schema=TABLES[name].schema)
 
 
 def trace(entry: CaseEntry = SMALL, subjects: dict[Arm, str] | None = None, **tables: Any) -> CaseTrace:

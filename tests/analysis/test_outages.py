@@ -5,9 +5,10 @@ from dataclasses import replace
 
 import pytest
 
-from rocketdiff.analysis.run_analysis import WITHOUT_SPARK, analyze
+from rocketdiff.analysis.run_analysis import analyze
 from rocketdiff.core.answers.evidence import SpellCount
 from rocketdiff.core.run_info import Guard
+from rocketdiff.core.spark_master import WITHOUT_SPARK
 from rocketdiff.core.tables.settings import ClientSettings
 from rocketdiff.traces.run_directory import RunDirectory
 from tests.analysis.synthetic import Pause, Story

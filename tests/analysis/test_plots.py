@@ -6,8 +6,9 @@ import pytest
 
 from rocketdiff.analysis.pictures import bucket_of, middle_of
 from rocketdiff.analysis.plots import quantile_ms
-from rocketdiff.analysis.run_analysis import WITHOUT_SPARK, analyze
+from rocketdiff.analysis.run_analysis import analyze
 from rocketdiff.core.answers.plots import Plots
+from rocketdiff.core.spark_master import WITHOUT_SPARK
 from rocketdiff.core.tables.settings import ClientSettings
 from rocketdiff.traces.run_directory import RunDirectory
 from tests.analysis.synthetic import Pause, Story, Told

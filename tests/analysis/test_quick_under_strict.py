@@ -2,13 +2,14 @@
 
 from collections.abc import Callable
 
-from rocketdiff.analysis.run_analysis import WITHOUT_SPARK, analyze
+from maintenance.sensitivity.stories import is_played, scenarios_of, story_of
+from rocketdiff.analysis.run_analysis import analyze
 from rocketdiff.core.answers.policy import Policy
 from rocketdiff.core.answers.verdict import Severity, Verdict
 from rocketdiff.core.errors import ExitCode
+from rocketdiff.core.spark_master import WITHOUT_SPARK
 from rocketdiff.traces.run_directory import RunDirectory
 from tests.analysis.judged_to_the_end import judged_to_the_end
-from tests.sensitivity.stories import is_played, scenarios_of, story_of
 
 
 def test_every_question_of_the_pauses_is_answered(new_run: Callable[..., RunDirectory]) -> None:

@@ -1,8 +1,9 @@
 """Judges a synthetic run: evidence, verdict, exit code."""
 
-from rocketdiff.analysis.run_analysis import WITHOUT_SPARK, analyze
+from rocketdiff.analysis.run_analysis import analyze
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.run_info import CaseInfo, RunInfo, SubjectInfo
+from rocketdiff.core.spark_master import WITHOUT_SPARK
 from rocketdiff.traces.manifest import RunManifest
 from rocketdiff.traces.run_directory import RunDirectory
 from rocketdiff.verdict.judge import RunJudgement, judge

@@ -6,7 +6,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from rocketdiff.calibration.campaign import calibration_of, line_now
+from rocketdiff.calibration.controls import calibration_of, line_now
 from rocketdiff.calibration.journal import JOURNAL, CalibrationJournal, JournalHeader, begin_anew, plan_digest
 from rocketdiff.core.answers.verdict import Severity, Verdict
 from rocketdiff.core.errors import TraceError, UsageError

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from rocketdiff.calibration.campaign import CalibrationRequest, calibration_of, journal_of
+from rocketdiff.calibration.controls import CalibrationRequest, calibration_of, journal_of
 from rocketdiff.calibration.sensitivity import KnownCase, known_cases, looked_for, pair_of_entry, run_known
 from rocketdiff.core.answers.verdict import CheckResult, Divergence, Example, Verdict
 from rocketdiff.core.errors import UsageError

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from rocketdiff.campaign import recording
+from rocketdiff.campaign import command
 from rocketdiff.scenario import load_all
 from tests.campaign.imitation import Imitation, Killed
 from tests.campaign.test_campaign import ONE, imitated, make, recorded
@@ -22,7 +22,7 @@ def first(folder: Path, moment: int) -> str:
     """The campaign, killed at a moment; at later moments it finishes."""
     runs = imitated()
     runs.moment, runs.is_seldom = Killed(moment), True
-    add = recording.add  # type: ignore[attr-defined]  # an imported name, patched where it is used
+    add = command.add  # type: ignore[attr-defined]  # an imported name, patched where it is used
 
     def killing(*given: Any) -> Any:
         runs.moment()
@@ -30,7 +30,7 @@ def first(folder: Path, moment: int) -> str:
         runs.moment()
         return added
 
-    with runs.in_place(), mock.patch.object(recording, "add", killing):
+    with runs.in_place(), mock.patch.object(command, "add", killing):
         make(folder, ONE)
     return ""
 

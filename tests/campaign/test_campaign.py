@@ -13,7 +13,7 @@ from rocketdiff.campaign import command, simulation
 from rocketdiff.campaign.command import exit_code
 from rocketdiff.campaign.file_format import read
 from rocketdiff.core.errors import ExitCode, HarnessError
-from rocketdiff.lab.fuzz.campaign import Report
+from rocketdiff.lab.fuzz.rounds import Report
 from rocketdiff.record.commands import status
 from rocketdiff.record.storage.files import RecordPlace
 from tests.analysis.synthetic import Story, write_run
@@ -52,7 +52,7 @@ def fuzzed(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         code = ExitCode.DIVERGES if seed == 13 else ExitCode.CONFORMS
         return Report(code, f"{len(releases)} releases")
 
-    monkeypatch.setattr(simulation, "fuzz", fuzz)
+    monkeypatch.setattr(simulation, "run_rounds", fuzz)
     return seeds
 
 

@@ -138,8 +138,6 @@ WRITTEN: tuple[tuple[str, ...], ...] = (
     ("fuzz", "--save", "file.txt"),
     *(("calibrate", option, value) for option, value in (("--server", "9.9.9"), ("--cluster", "clouds"), ("--out", "file.txt"))),
     ("calibrate", "--cluster", "external:missing.yaml"),
-    *(("bench", option, value) for option, value in (("--release", "9.9.9"), ("--server", "9.9.9"), ("--part", "half"))),
-    ("bench", "--sends", "99"),
     *(("cluster", "up", "--topology", name) for name in ("", "moon", "Two-Masters", "ünï")),
     *(("cluster", "up", "--port", port) for port in ("0", "-1", "65536", "99999999999999999999")),
     *(("cluster", "up", option, value) for option, value in (("--server", "9.9.9"), ("--cluster", "clouds"), ("--cluster", "external:x"))),

@@ -4,14 +4,12 @@ import threading
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
-from rocketdiff.cluster.interface import Node, NodeState, Span
+from rocketdiff.cluster.interface import Cluster, Node, NodeState, Span
 from rocketdiff.core.tables.topology import NodeKind, Topology, topology_named
 
 
-class FakeCluster:
+class FakeCluster(Cluster):
     """Two masters; every action succeeds at once and is in ``done`` as ``verb node``."""
 
     def __init__(self) -> None:
@@ -47,10 +45,6 @@ class FakeCluster:
     @property
     def grpc_endpoints(self) -> Mapping[str, str]:
         return {}
-
-    @property
-    def name_server_addresses(self) -> tuple[str, ...]:
-        return ("127.0.0.1:1",)
 
     @property
     def topic_prefix(self) -> str:
@@ -98,14 +92,6 @@ class FakeCluster:
 
     def close(self) -> None:
         self._note("close")
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def _become(self, verb: str, name: str, state: NodeState) -> Span:
         begin_ns = time.monotonic_ns()

@@ -4,10 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from rocketdiff.analysis.run_analysis import WITHOUT_SPARK, analyze
+from rocketdiff.analysis.run_analysis import analyze
 from rocketdiff.core.answers.policy import Policy
 from rocketdiff.core.answers.verdict import CheckResult
 from rocketdiff.core.run_info import CaseInfo, RunInfo
+from rocketdiff.core.spark_master import WITHOUT_SPARK
 from rocketdiff.judging.examples import contexts_of
 from rocketdiff.report.clusters import ExampleContext, clusters_of
 from rocketdiff.traces.run_directory import RunDirectory

@@ -6,9 +6,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from rocketdiff.analysis.masters import WITHOUT_SPARK
 from rocketdiff.core.errors import EnvironmentMissing
 from rocketdiff.core.events import AnalysisStarted, ArmsReady, ArmsStarted, ReadBackStarted
+from rocketdiff.core.spark_master import WITHOUT_SPARK
 from rocketdiff.judging import judge_runs
 from rocketdiff.judging.judge_runs import JudgingAhead
 

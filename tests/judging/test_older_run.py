@@ -7,12 +7,12 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from rocketdiff.analysis.run_analysis import WITHOUT_SPARK
 from rocketdiff.core.answers.policy import Policy
 from rocketdiff.core.errors import ExitCode, TraceError
+from rocketdiff.core.spark_master import WITHOUT_SPARK
 from rocketdiff.judging.judge_runs import judge_runs
-from rocketdiff.traces.schema import FAULTS
 from rocketdiff.traces.sealed_file import STATEMENT_KEY
+from rocketdiff.traces.tables import FAULTS
 
 OLDER = Path(__file__).parents[1] / "older_run"
 

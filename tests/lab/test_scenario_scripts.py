@@ -10,19 +10,17 @@ from rocketdiff.lab.scenario_scripts import simulated, simulated_scenarios
 from rocketdiff.scenario import Scenario, load, load_all, parse, plan_of
 from rocketdiff.simulation.script import Script, canonical, parse_script
 from rocketdiff.simulation.script.answers import BrokerRoute, ServerAnswer
-from rocketdiff.simulation.script.model import (
+from rocketdiff.simulation.script.model import Entry, Timeline
+from rocketdiff.simulation.script.steps.environment import (
     BrokerAnswers,
-    Entry,
     Kill,
     NameServerAnswers,
     Pause,
-    QueueOf,
     Restart,
     Resume,
     RouteChange,
-    Send,
-    Timeline,
 )
+from rocketdiff.simulation.script.steps.sending import QueueOf, Send
 from rocketdiff.simulation.script.vocabulary import BrokerFault, Depth
 
 ROOT = resource("fixtures/scenarios")

@@ -8,15 +8,15 @@ import msgspec
 import pytest
 
 from rocketdiff.campaign import finished_runs, measure
-from rocketdiff.campaign.measure import CampaignState, Measuring
+from rocketdiff.campaign.measure import CampaignRunner, CampaignState
 from rocketdiff.campaign.plan import CampaignPlan
 from rocketdiff.core.errors import EnvironmentMissing, ExitCode, HarnessError, TraceError, UsageError
 from rocketdiff.documents import files
 from rocketdiff.matrix import badge, command, html, markdown
 from rocketdiff.matrix import document as matrix_document
+from rocketdiff.matrix.command import NOT_RUN, document_of
 from rocketdiff.matrix.document import CellState, Column, MatrixCell, MatrixDocument
 from rocketdiff.matrix.file_format import read
-from rocketdiff.matrix.write import NOT_RUN, document_of
 from tests.campaign.imitation import Imitation, Killed, in_a_child
 from tests.matrix import stories
 
@@ -35,7 +35,7 @@ def made(
     tmp_path: Path, text: str = TWO, *, said: list[str] | None = None, at_most: int | None = None
 ) -> CampaignState:
     plan = read(stories.write(tmp_path / "m.yaml", text))
-    measuring = Measuring(plan, tmp_path / "out", (said if said is not None else list[str]()).append)
+    measuring = CampaignRunner(plan, tmp_path / "out", (said if said is not None else list[str]()).append)
     measuring.prepare()
     return measuring.run(at_most)
 
@@ -183,12 +183,12 @@ def test_a_damaged_record_of_a_run_makes_it_anew(runs: Imitation, tmp_path: Path
 def test_two_commands_do_not_share_a_folder(tmp_path: Path) -> None:
     """Two commands cannot use a folder at once."""
     with (
-        finished_runs.alone(tmp_path),
+        finished_runs.exclusive_lock(tmp_path),
         pytest.raises(UsageError, match="no other command is writing"),
-        finished_runs.alone(tmp_path),
+        finished_runs.exclusive_lock(tmp_path),
     ):
         pass
-    with finished_runs.alone(tmp_path):
+    with finished_runs.exclusive_lock(tmp_path):
         pass
 
 

@@ -1,12 +1,21 @@
-"""Documents have live links, and the README's picture is the sample's."""
+"""Documents have live links, short lines and few words, and the README's picture is the sample's."""
 
 import re
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-IGNORED = {".venv", "dist", "build", "node_modules"}
+IGNORED = {".venv", "dist", "build", "node_modules", ".pytest_cache"}
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 FENCE = re.compile(r"```.*?```", re.DOTALL)
+GENERATED = ("fixtures/simulation/groups.md", "reports/sample/", "reports/sample-matrix/")
+"""Documents that a command writes; other tests compare them with it."""
+
+MAX_LINE = 200
+"""Longer lines cannot be reviewed in a difference; a longer table cell is a paragraph."""
+
+MAX_WORDS = 30_000
+"""What a newcomer can be expected to search. When it is reached, cut what the code or another document states as well."""
+
 NAMED = re.compile(r"`((?:harness|reference_impl|tests|fixtures)/[\w./-]*\w)/?`")
 
 
@@ -18,6 +27,12 @@ def documents() -> list[Path]:
         if not IGNORED & set(path.relative_to(ROOT).parts)
         and (runs not in path.parents or path.parent in (runs, runs / "sample"))
     ]
+
+
+def written_by_hand() -> dict[str, str]:
+    """Return the texts of the documents that no command writes, by their path."""
+    texts = {path.relative_to(ROOT).as_posix(): path.read_text("utf-8") for path in documents()}
+    return {name: text for name, text in texts.items() if not name.startswith(GENERATED)}
 
 
 def anchors(path: Path) -> set[str]:
@@ -51,6 +66,23 @@ def test_every_file_that_a_document_names_is_there() -> None:
         if not (ROOT / name).exists()
     ]
     assert not gone
+
+
+def test_lines_of_documents_are_short() -> None:
+    """No line of a hand-written document is longer than 200 characters, so no table cell is a paragraph."""
+    long = [
+        f"{name}:{number}"
+        for name, text in written_by_hand().items()
+        for number, line in enumerate(text.splitlines(), 1)
+        if len(line) > MAX_LINE
+    ]
+    assert not long
+
+
+def test_documents_stay_below_their_limit_of_words() -> None:
+    """Hand-written documents have at most 30,000 words; the bars and rules of a table are none."""
+    words = (word for text in written_by_hand().values() for word in text.split() if re.search(r"\w", word))
+    assert sum(1 for _ in words) <= MAX_WORDS
 
 
 def test_the_picture_of_the_readme_is_one_of_the_sample_report() -> None:

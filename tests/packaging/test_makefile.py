@@ -144,7 +144,7 @@ def test_tests_and_lint_both_have_to_pass(machine: Machine, failing: str, passes
     for tool in ("ruff", "mypy", "lint-imports", "python"):
         program = machine.folder / ".venv" / "bin" / tool
         program.write_text(
-            f'#!/bin/sh\ncase "$*" in *ledger*) exit 0;; esac\necho "{tool} ran"\nexit {int(tool == failing)}\n'
+            f'#!/bin/sh\ncase "$*" in *ledger*|*commit_subjects*) exit 0;; esac\necho "{tool} ran"\nexit {int(tool == failing)}\n'
         )
         program.chmod(0o755)
     ran = machine.make("test")

@@ -78,6 +78,24 @@ def test_a_folder_has_at_most_sixteen_modules() -> None:
     assert {folder.relative_to(ROOT).as_posix(): n for folder, n in count.items() if n > 16} == {}
 
 
+def test_a_name_is_imported_from_the_module_that_defines_it() -> None:
+    """Only the face of a package, its ``__init__``, offers names of other modules."""
+    assert [
+        f"{file.relative_to(ROOT)}: {name}"
+        for file in modules("harness", "reference_impl")
+        if file.name != "__init__.py"
+        for name in names_offered_again(ast.parse(file.read_text()))
+    ] == []
+
+
+def names_offered_again(tree: ast.Module) -> list[str]:
+    """Names that a module imports and lists in ``__all__``, or imports as themselves."""
+    imported = [name for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom) for name in node.names]
+    lists = [node for node in tree.body if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__"]
+    offered = {name for node in lists for name in ast.literal_eval(node.value)}
+    return [name.name for name in imported if name.asname == name.name or (name.asname or name.name) in offered]
+
+
 def body_lines(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
     body = node.body[1:] if ast.get_docstring(node) else node.body
     return (node.end_lineno or 0) - body[0].lineno + 1 if body else 0

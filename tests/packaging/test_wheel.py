@@ -22,7 +22,7 @@ DATA_FOLDERS = (
     "harness/rocketdiff/drivers/grpc-node",
     "harness/rocketdiff/drivers/grpc-python",
     "harness/rocketdiff/drivers/grpc-rust",
-    "harness/rocketdiff/drivers/grpc_java",
+    "harness/rocketdiff/drivers/grpc-java",
     "harness/rocketdiff/drivers/java",
     "harness/rocketdiff/drivers/node",
     "harness/rocketdiff/drivers/rust",

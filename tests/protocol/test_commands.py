@@ -52,7 +52,13 @@ def test_unknown_fields_of_a_command_are_ignored() -> None:
     assert decode_command(b'{"type":"go","start_ns":5,"hurry":true}') == Go(5)
 
 
-@pytest.mark.parametrize("line", [b"go", b'{"type":"run"}', b'{"type":"go"}', b'{"type":"setup","protocol":2}', b"[]"])
+NO_ROLE = encode_setup(SETUP, 2)[:-2] + b',"role":"singer"}\n'
+"""A setup of a role that this version does not know."""
+
+
+@pytest.mark.parametrize(
+    "line", [b"go", b'{"type":"run"}', b'{"type":"go"}', b'{"type":"setup","protocol":2}', NO_ROLE, b"[]"]
+)
 def test_anything_else_is_refused(line: bytes) -> None:
     """Other lines are refused: a subject must not guess."""
     with pytest.raises(ValueError, match=r"."):

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from rocketdiff.analysis.masters import WITHOUT_SPARK
 from rocketdiff.core.answers.policy import Policy
+from rocketdiff.core.spark_master import WITHOUT_SPARK
 from rocketdiff.judging.judge_runs import judge_runs
 from rocketdiff.judging.ledgers import LedgerChoice, load
 from rocketdiff.ledger.model import Ledger

@@ -16,9 +16,9 @@ from rocketdiff.core.events import MemberLost
 from rocketdiff.core.text.plain_text import UNPRINTABLE
 from rocketdiff.report.cleaning import cleaned
 from rocketdiff.report.document import Document, decode, encode
-from rocketdiff.report.formats.html import LIMIT_BYTES
 from rocketdiff.report.formats.summary import print_summary
 from rocketdiff.report.formats.write import write_reports
+from rocketdiff.report.html_kit import LIMIT_BYTES
 from rocketdiff.report.terminal import TerminalListener
 
 TOLD = {"broker", "node", "expected", "observed", "signature", "seen", "establishes", "subject"}

@@ -6,21 +6,22 @@ from hashlib import sha256
 import pytest
 
 from rocketdiff.core.errors import UsageError
-from rocketdiff.simulation.generators import DEPTHS, generate
+from rocketdiff.simulation.generators import generate
 from rocketdiff.simulation.generators.random_source import RandomSource
 from rocketdiff.simulation.script import Depth, depth_of, parse_script
+from rocketdiff.simulation.script.steps.sending import SENDING_DEPTHS
 
 SEEDS = range(60)
 
 
-@pytest.mark.parametrize("depth", DEPTHS)
+@pytest.mark.parametrize("depth", SENDING_DEPTHS)
 def test_every_script_is_one(depth: str) -> None:
     """The format accepts every generated script at its depth."""
     for seed in SEEDS:
         assert depth_of(parse_script(generate(depth, seed), f"{depth}-{seed}")) is Depth(depth)
 
 
-@pytest.mark.parametrize("depth", DEPTHS)
+@pytest.mark.parametrize("depth", SENDING_DEPTHS)
 def test_a_seed_is_a_script(depth: str) -> None:
     """Each seed has its own script, always the same."""
     texts = [json.dumps(generate(depth, seed)) for seed in SEEDS]
@@ -41,7 +42,7 @@ def test_every_kind_of_step_occurs() -> None:
     """The generators together write every kind of step."""
     kinds = {
         part["do"]
-        for depth in DEPTHS
+        for depth in SENDING_DEPTHS
         for seed in SEEDS
         for step in generate(depth, seed)["steps"]
         for part in [step, *(entry["action"] for entry in step.get("entries", ()))]

@@ -11,10 +11,11 @@ from rocketdiff.core.records.sending import Attempt, RouteSeen, Send
 from rocketdiff.core.records.session import Hello
 from rocketdiff.core.sends.outcome import word_of
 from rocketdiff.core.subject import SubjectId
-from rocketdiff.drivers.python import reference, session
-from rocketdiff.drivers.python.client import Speak
-from rocketdiff.drivers.python.reference import ReferenceClient, capabilities_of
-from rocketdiff.drivers.python.session import own_stdout, run_subject
+from rocketdiff.drivers.python import session
+from rocketdiff.drivers.python.sending import reference
+from rocketdiff.drivers.python.sending.reference import ReferenceClient, capabilities_of
+from rocketdiff.drivers.python.sending.runner import as_producer
+from rocketdiff.drivers.python.session import Speak, own_stdout, run_subject
 from rocketdiff.drivers.python.writer import RecordWriter
 from rocketdiff.protocol.commands import SubjectSetup
 
@@ -34,7 +35,7 @@ def main() -> None:
     writer = RecordWriter(own_stdout())
     subject = SubjectId.parse(given.name)
     speak = _speaking(given, writer.put)
-    run_subject(subject, claims, lambda setup, said: _client(given, setup, said), writer, speak)
+    run_subject(subject, claims, as_producer(lambda setup, said: _client(given, setup, said)), writer, speak)
 
 
 def _flags() -> argparse.Namespace:

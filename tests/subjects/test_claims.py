@@ -9,7 +9,7 @@ from rocketdiff.core.records.sending import UNSEEN_END, RouteSeen, Send
 from rocketdiff.core.records.session import Done, Ready
 from rocketdiff.core.sends.plan import Plan, PlannedSend, SendKind, SendMode
 from rocketdiff.core.subject import SubjectId
-from rocketdiff.drivers.python.reference import capabilities_of
+from rocketdiff.drivers.python.sending.reference import capabilities_of
 from rocketdiff.subjects.claims import unknown_claims
 from rocketdiff.subjects.conversation import Conversation
 from rocketdiff.subjects.sending.claims import unclaimed, why_not_claimed

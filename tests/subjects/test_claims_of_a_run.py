@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from rocketdiff.analysis.run_analysis import WITHOUT_SPARK
 from rocketdiff.core.answers.policy import Policy
 from rocketdiff.core.answers.verdict import Verdict
 from rocketdiff.core.errors import ExitCode, UsageError
+from rocketdiff.core.spark_master import WITHOUT_SPARK
 from rocketdiff.core.subject import SubjectId
 from rocketdiff.judging.judge_runs import judge_runs
 from rocketdiff.run.case.cast import Pair

@@ -59,12 +59,19 @@ def test_what_is_no_json_is_refused() -> None:
     assert {text: line.startswith("refused: ") for text, line in told.items()} == dict.fromkeys(texts, True)
 
 
-def test_a_command_it_does_not_know_ends_the_driver(tmp_path: Path) -> None:
-    """An unknown command is reported as failed, with exit status 1."""
-    status, lines = conversation("5.3.3", tmp_path, b'{"type":"sing"}\n')
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        (b'{"type":"sing"}\n', "unknown command"),
+        (b'{"type":"setup","protocol":1,"role":"singer"}\n', "a role of this driver (producer), saw singer"),
+    ],
+)
+def test_a_command_it_cannot_obey_ends_the_driver(command: bytes, message: str, tmp_path: Path) -> None:
+    """An unknown command and a role that the driver lacks are reported as failed, with exit status 1."""
+    status, lines = conversation("5.3.3", tmp_path, command)
     assert status == 1
     assert json.loads(lines[-1])["type"] == "failed"
-    assert "unknown command" in json.loads(lines[-1])["message"]
+    assert message in json.loads(lines[-1])["message"]
 
 
 def test_the_end_of_stdin_ends_the_driver(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from rocketdiff.cli.options import release_of, subject_of
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.errors import EnvironmentMissing, UsageError
 from rocketdiff.core.subject import SubjectId
@@ -13,8 +14,7 @@ from rocketdiff.releases.catalogue import is_known_client
 from rocketdiff.releases.programs.wrappers import WRAPPERS
 from rocketdiff.run.execute import plan_cases
 from rocketdiff.run.manifest import manifest_of
-from rocketdiff.run.options import pair_of, release_of, subject_of
-from rocketdiff.run.request import command_line, request_of
+from rocketdiff.run.request import command_line, pair_of, request_of
 from rocketdiff.subjects.registry import resolved
 from rocketdiff.traces.run_directory import RunDirectory
 

@@ -6,7 +6,7 @@ from rocketdiff.core.demand import SendDemand
 from rocketdiff.core.errors import UsageError
 from rocketdiff.core.sends.plan import SendKind, SendMode
 from rocketdiff.core.subject import SubjectId
-from rocketdiff.drivers.python.reference import capabilities_of
+from rocketdiff.drivers.python.sending.reference import capabilities_of
 from rocketdiff.subjects.kind import LabHost
 from rocketdiff.subjects.registry import KINDS, known_subjects, lab_host_of, offers, program_of
 

@@ -2,10 +2,11 @@
 
 import pyarrow as pa
 
-from rocketdiff.traces.schema import SCHEMAS, TableName, completed
+from rocketdiff.traces.schema import TableName
 from rocketdiff.traces.sealed_file import sorted_table
+from rocketdiff.traces.tables import TABLES, completed
 
-SENDS = SCHEMAS[TableName.SENDS]
+SENDS = TABLES[TableName.SENDS].schema
 LATER = [field.name for field in SENDS if field.nullable]
 
 
@@ -18,7 +19,7 @@ def test_what_an_older_trace_lacks_is_unknown_there() -> None:
 
 def test_what_is_there_is_kept_and_what_is_unknown_is_left_out() -> None:
     """Unknown columns of a newer minor version are left out."""
-    stored = SCHEMAS[TableName.FAULTS]
+    stored = TABLES[TableName.FAULTS].schema
     row = sorted_table(TableName.FAULTS, {field.name: [] for field in stored})
     newer = row.append_column("colour", pa.array([], type=pa.string()))
     assert completed(newer, TableName.FAULTS).schema == stored

@@ -22,8 +22,9 @@ from rocketdiff.core.sends.plan import Plan
 from rocketdiff.traces.manifest import Breach, CaseStatus, stamped
 from rocketdiff.traces.reader import has_table, read_table, sealed_files
 from rocketdiff.traces.run_directory import RunDirectory
-from rocketdiff.traces.schema import SCHEMAS, TableName
+from rocketdiff.traces.schema import TableName
 from rocketdiff.traces.sealed_file import read_sealed
+from rocketdiff.traces.tables import TABLES
 
 WITH_HARNESS = os.environ | {"PYTHONPATH": import_path()}
 NewRun = Callable[..., RunDirectory]
@@ -31,7 +32,7 @@ NewRun = Callable[..., RunDirectory]
 
 def whole_table(run: RunDirectory, table: TableName) -> pa.Table:
     contents = [read_sealed(file.path)[0] for file in sealed_files(run, table)]
-    return pa.concat_tables(contents) if contents else SCHEMAS[table].empty_table()
+    return pa.concat_tables(contents) if contents else TABLES[table].schema.empty_table()
 
 
 def test_complete_case_holds_everything(complete_run: RunDirectory) -> None:
@@ -85,7 +86,7 @@ def test_killed_run_is_sealed_up_to_that_point(tmp_path: Path, new_run: NewRun, 
         f"""
         import os, time
         from pathlib import Path
-        from rocketdiff.core.events import Arm
+        from rocketdiff.core.arm import BASELINE
         from rocketdiff.traces.run_directory import RunDirectory
         recorder = RunDirectory.open(Path({str(run.path)!r})).case(1).recorder(BASELINE)
         recorder.line({sample.attempt(0)!r})

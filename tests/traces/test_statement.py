@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.errors import TraceError
-from rocketdiff.traces.schema import SCHEMAS, TableName
+from rocketdiff.traces.schema import TableName
 from rocketdiff.traces.sealed_file import (
     STATEMENT_KEY,
     VERSION_KEY,
@@ -25,10 +25,11 @@ from rocketdiff.traces.sealed_file import (
     verify,
     write_sealed,
 )
+from rocketdiff.traces.tables import TABLES
 
 
 def attempts(keys: list[tuple[int, int, int]], *, case: int = 1, arm: int = 0) -> dict[str, list[object]]:
-    columns: dict[str, list[object]] = {name: [] for name in SCHEMAS[TableName.ATTEMPTS].names}
+    columns: dict[str, list[object]] = {name: [] for name in TABLES[TableName.ATTEMPTS].schema.names}
     for thread, send, attempt in keys:
         row = (case, arm, thread, send, attempt, "broker-a", 0, 5, 6, "ok", "none", None, None, "SEND_OK", None)
         for name, value in zip(columns, row, strict=True):
@@ -37,7 +38,7 @@ def attempts(keys: list[tuple[int, int, int]], *, case: int = 1, arm: int = 0) -
 
 
 def unsorted(columns: dict[str, list[object]]) -> pa.Table:
-    schema = SCHEMAS[TableName.ATTEMPTS]
+    schema = TABLES[TableName.ATTEMPTS].schema
     return pa.table([pa.array(columns[field.name], type=field.type) for field in schema], schema=schema)
 
 

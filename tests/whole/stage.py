@@ -12,13 +12,13 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from rocketdiff.analysis.run_analysis import WITHOUT_SPARK
 from rocketdiff.cluster.interface import Cluster
 from rocketdiff.core.answers.policy import Policy
 from rocketdiff.core.answers.verdict import Verdict
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.errors import ExitCode
 from rocketdiff.core.resources import import_path
+from rocketdiff.core.spark_master import WITHOUT_SPARK
 from rocketdiff.judging.judge_runs import judge_runs
 from rocketdiff.ledger.model import Ledger
 from rocketdiff.run.case.cast import Pair

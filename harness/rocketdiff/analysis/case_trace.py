@@ -20,7 +20,8 @@ from rocketdiff.core.tables.fault import FaultKind, FaultRecord
 from rocketdiff.traces.manifest import CaseEntry
 from rocketdiff.traces.reader import has_table, read_table
 from rocketdiff.traces.run_directory import RunDirectory
-from rocketdiff.traces.schema import SCHEMAS, TableName
+from rocketdiff.traces.schema import TableName
+from rocketdiff.traces.tables import TABLES
 
 BATCH_ROWS = 65_536
 """Rows converted to Python at a time: about 60 MB of objects; the fixed cost of a batch is negligible."""
@@ -84,7 +85,7 @@ class CaseTrace:
             yield SendView(arm, order[0], order[1], row, tuple(tried))
 
     def _table(self, table: TableName, arm: Arm) -> pa.Table:
-        return self.tables.get((table, arm), SCHEMAS[table].empty_table())
+        return self.tables.get((table, arm), TABLES[table].schema.empty_table())
 
 
 def read_case(run: RunDirectory, number: int) -> CaseTrace:
@@ -93,8 +94,7 @@ def read_case(run: RunDirectory, number: int) -> CaseTrace:
 
     Raises TraceError if a file contradicts its statement: a split group would silently be judged wrongly.
     """
-    keys: list[TableKey] = [(TableName.FAULTS, None)]
-    keys += [(table, arm) for table in TableName if table is not TableName.FAULTS for arm in Arm]
+    keys: list[TableKey] = [(table, arm) for table, spec in TABLES.items() for arm in spec.arms]
     tables = {key: read_table(run, key[0], number, key[1]) for key in keys if has_table(run, key[0], number, key[1])}
     manifest = run.manifest
     return CaseTrace(
@@ -123,8 +123,15 @@ def _order(row: Row) -> tuple[int, int]:
     return row[0], row[1]
 
 
-_ATTEMPT_COLUMNS = ["thread", "send", *(name for name in SCHEMAS[TableName.ATTEMPTS].names[4:] if name != "reason")]
-_SEND_COLUMNS = ["thread", *(name for name in SCHEMAS[TableName.SENDS].names[3:] if name not in ("outcome", "reason"))]
+_ATTEMPT_COLUMNS = [
+    "thread",
+    "send",
+    *(name for name in TABLES[TableName.ATTEMPTS].schema.names[4:] if name != "reason"),
+]
+_SEND_COLUMNS = [
+    "thread",
+    *(name for name in TABLES[TableName.SENDS].schema.names[3:] if name not in ("outcome", "reason")),
+]
 """Outcome and reason follow from the rest, except that only an attempt's outcome shows a one-way request without an answer."""
 
 

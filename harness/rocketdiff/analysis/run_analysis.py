@@ -9,19 +9,17 @@ from rocketdiff.analysis.case_pass import judge_case
 from rocketdiff.analysis.case_trace import BATCH_ROWS, read_case
 from rocketdiff.analysis.conclusions import all_evidence, case_facts, trace_counts
 from rocketdiff.analysis.facts import CaseFact
-from rocketdiff.analysis.masters import WITHOUT_SPARK, require_master
 from rocketdiff.analysis.plots import plots_of
 from rocketdiff.analysis.summaries import Summaries, summarise
 from rocketdiff.core.answers.evidence import Analysis
 from rocketdiff.core.errors import UsageError
+from rocketdiff.core.spark_master import WITHOUT_SPARK, require_master
 from rocketdiff.traces.manifest import CaseStatus
 from rocketdiff.traces.reader import require_whole
 from rocketdiff.traces.run_directory import RunDirectory
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-
-__all__ = ["WITHOUT_SPARK", "analyze", "analyze_here", "concluded", "go_on", "pause", "prepare"]
 
 
 def analyze(

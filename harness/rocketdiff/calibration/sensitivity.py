@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 
-from rocketdiff.calibration.campaign import CalibrationRequest, Say, clusters_of, line_now
+from rocketdiff.calibration.controls import CalibrationRequest, Say, clusters_of, line_now
 from rocketdiff.calibration.journal import CalibrationJournal
 from rocketdiff.core.answers.verdict import CheckResult
 from rocketdiff.core.errors import EnvironmentMissing, HarnessError, UsageError

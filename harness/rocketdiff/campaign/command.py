@@ -5,18 +5,50 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from rocketdiff.campaign import simulation
+from rocketdiff.campaign import measure, simulation
 from rocketdiff.campaign.file_format import Campaign
-from rocketdiff.campaign.finished_runs import alone
-from rocketdiff.campaign.measure import CampaignState, Say, described, found, made
+from rocketdiff.campaign.finished_runs import exclusive_lock
+from rocketdiff.campaign.measure import CampaignState, Say
 from rocketdiff.campaign.plan import CampaignEntry, PlannedRun
-from rocketdiff.campaign.recording import Recording
 from rocketdiff.campaign.simulation import SimulatedSeed
 from rocketdiff.core.errors import ExitCode
+from rocketdiff.core.spark_master import WITHOUT_SPARK
+from rocketdiff.core.text import machine_line as text
+from rocketdiff.record.commands import add, refusal
+from rocketdiff.record.storage.files import RecordPlace
+from rocketdiff.record.work import work_on
 from rocketdiff.report.document import load
 from rocketdiff.report.formats import html
 
 NOT_RUN = "not run yet"
+
+
+class Recording:
+    """Adds runs to one record as they end, also those that an interrupted command left out. is_spoilt: a run was refused or went to quarantine."""
+
+    def __init__(self, record: str, say: Say) -> None:
+        self.record = record
+        self.is_spoilt = False
+        self._place = RecordPlace.named(record)
+        self._say = say
+        self._done: set[Path] = set()
+
+    def __call__(self, measured: CampaignState) -> None:
+        """Add the finished runs that this command has not added yet."""
+        folders = [measured.runs.directory(run) for run in measured.finished.values()]
+        folders = [folder for folder in folders if folder not in self._done]
+        if not folders:
+            return
+        with work_on(WITHOUT_SPARK) as work:
+            added = add(self._place, folders, work)
+        self._done.update(folders)
+        for damaged in added.damaged:
+            self._say(f"  quarantine: {Path(damaged.path).name}: expected {damaged.expected}; saw {damaged.seen}")
+        if added.other:
+            self._say(f"  not added: {refusal(added.other)}")
+        self.is_spoilt |= bool(added.damaged or added.other)
+        if added.new:
+            self._say(f"  added to the record {self.record}: {', '.join(run.run for run in added.new)}")
 
 
 def make(campaign: Campaign, out: Path, record: str | None, *, say: Say, at_most: int | None = None) -> ExitCode:
@@ -25,10 +57,12 @@ def make(campaign: Campaign, out: Path, record: str | None, *, say: Say, at_most
 
     record: folder or URL, or None. Runs are added as they finish, including those that a killed command left out.
     """
-    with alone(out):
+    with exclusive_lock(out):
         simulated = {} if campaign.simulation is None else simulation.simulate(campaign.simulation, out, say)
         recording = None if record is None else Recording(record, say)
-        measured = made(campaign.plan, out, say, on_change=recording or (lambda _: None), at_most=at_most)
+        measured = measure.run_missing(
+            campaign.plan, out, say, on_change=recording or (lambda _: None), at_most=at_most
+        )
         if recording is not None:
             recording(measured)
     answered = answers_of(measured)
@@ -48,11 +82,11 @@ def make(campaign: Campaign, out: Path, record: str | None, *, say: Say, at_most
 def describe(campaign: Campaign, out: Path) -> Iterator[str]:
     """Each run of a campaign, and whether it exists."""
     if campaign.simulation is not None:
-        there = simulation.found(campaign.simulation, out)
+        there = simulation.find_finished(campaign.simulation, out)
         for seed in campaign.simulation.seeds:
             releases = len(campaign.simulation.releases)
             yield f"simulation of {releases} releases, seed {seed}: {'there' if seed in there else 'missing'}"
-    yield from described(found(campaign.plan, out))
+    yield from measure.describe(measure.find_finished(campaign.plan, out))
 
 
 Answers = dict[tuple[CampaignEntry, PlannedRun], tuple[str, ExitCode]]
@@ -116,8 +150,8 @@ _WORDS = {
 def machine_line(campaign: Campaign, answered: Answers, simulated: dict[int, SimulatedSeed], out: Path) -> str:
     """Last line of the output, for programs."""
     codes = Counter(code for _, code in answered.values())
-    counted = " ".join(f"{word}={codes[code]}" for code, word in _WORDS.items())
+    counted = {word: codes[code] for code, word in _WORDS.items()}
     differ = sum(result.code is ExitCode.DIVERGES for result in simulated.values())
-    seeds = f" simulated={len(simulated)} differ={differ}" if campaign.simulation is not None else ""
+    seeds = {"simulated": len(simulated), "differ": differ} if campaign.simulation is not None else {}
     planned = len(list(campaign.plan.runs()))
-    return f"CAMPAIGN planned={planned} made={len(answered)} {counted}{seeds} folder={out}"
+    return text.machine_line("CAMPAIGN", planned=planned, made=len(answered), **counted, **seeds, folder=out)

@@ -22,8 +22,8 @@ from rocketdiff.core.text.quoted import shown
 from rocketdiff.documents.part import Part, published_schema
 from rocketdiff.documents.refusal import Place, Words, read_part, refused, require_format
 from rocketdiff.documents.yaml_source import Location, parse_yaml, read_text
-from rocketdiff.lab.fuzz.campaign import releases_named
 from rocketdiff.lab.fuzz.lockstep import Effort
+from rocketdiff.lab.fuzz.rounds import releases_named
 
 FORMAT = 1
 
@@ -203,9 +203,12 @@ def _settings(file: CampaignFile, place: Place) -> tuple[RunSetting, ...]:
         setting = setting_of(file, part)
         if setting in found:
             raise refused(
-                place, ("settings", number), expected="each setting once", seen=f"{setting.name} again",
+                place,
+                ("settings", number),
+                expected="each setting once",
+                seen=f"{setting.name} again",
                 hint=f"it stands at {place(('settings', found[setting]))}",
-            )  # fmt: skip
+            )
         found[setting] = number
     return tuple(found)
 
@@ -236,9 +239,12 @@ def _require_once(entries: tuple[CampaignEntry, ...], place: Place) -> None:
         first = seen.setdefault((entry.spec, entry.baseline), number)
         if first != number:
             raise refused(
-                place, ("subjects", number), expected="each subject once", seen=f"{shown(entry.spec)} again",
+                place,
+                ("subjects", number),
+                expected="each subject once",
+                seen=f"{shown(entry.spec)} again",
                 hint=f"it stands at {place(('subjects', first))}",
-            )  # fmt: skip
+            )
 
 
 def at(entry: CampaignEntry, problem: UsageError) -> UsageError:

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
+from typing import TypeVar
 
 import msgspec
 
@@ -21,6 +22,8 @@ from rocketdiff.documents.files import replace_file
 RUNS = "runs"
 FILE_NAME = "finished.json"
 _LOCK = ".lock"
+
+_Finished = TypeVar("_Finished")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,12 +80,12 @@ class FinishedRuns:
 
     def find(self, terms: Terms) -> FinishedRun | None:
         """None if there is no such run, or if its report is gone."""
-        found = _read(self.place(terms) / FILE_NAME)
+        found = read_finished(self.place(terms) / FILE_NAME, FinishedRun)
         return found if found is not None and found.terms == terms and self._is_whole(found) else None
 
     def all(self) -> Iterator[FinishedRun]:
         for path in sorted(self.folder.glob(f"*/{FILE_NAME}")):
-            found = _read(path)
+            found = read_finished(path, FinishedRun)
             if found is not None and self._is_whole(found):
                 yield found
 
@@ -94,22 +97,27 @@ class FinishedRuns:
 
     def add(self, run: FinishedRun) -> None:
         """From now on the run is reused."""
-        replace_file(self.place(run.terms) / FILE_NAME, msgspec.json.format(msgspec.json.encode(run), indent=1) + b"\n")
+        write_finished(self.place(run.terms) / FILE_NAME, run)
 
     def _is_whole(self, run: FinishedRun) -> bool:
         return (self.directory(run) / "report.json").is_file()
 
 
-def _read(path: Path) -> FinishedRun | None:
+def read_finished(path: Path, kind: type[_Finished]) -> _Finished | None:
     """None also for a damaged file: its run is made again."""
     try:
-        return msgspec.json.decode(path.read_bytes(), type=FinishedRun)
+        return msgspec.json.decode(path.read_bytes(), type=kind)
     except (OSError, msgspec.MsgspecError, ValueError):
         return None
 
 
+def write_finished(path: Path, finished: object) -> None:
+    """Write the file from which a command that was stopped takes a result over. Raises EnvironmentMissing."""
+    replace_file(path, msgspec.json.format(msgspec.json.encode(finished), indent=1) + b"\n")
+
+
 @contextmanager
-def alone(folder: Path) -> Iterator[None]:
+def exclusive_lock(folder: Path) -> Iterator[None]:
     """Lock the folder. UsageError if it is locked. The kernel releases the lock with the process."""
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / _LOCK).open("ab") as file:

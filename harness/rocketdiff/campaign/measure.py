@@ -16,7 +16,6 @@ from statistics import mean
 from rich.console import Console
 
 from rocketdiff import __version__
-from rocketdiff.analysis.masters import WITHOUT_SPARK
 from rocketdiff.campaign.file_format import at
 from rocketdiff.campaign.finished_runs import FinishedRun, FinishedRuns, Terms
 from rocketdiff.campaign.plan import CampaignEntry, CampaignPlan, PlannedRun, RunSetting
@@ -24,6 +23,7 @@ from rocketdiff.cluster.start import backend_named
 from rocketdiff.core.answers.policy import Policy
 from rocketdiff.core.errors import EnvironmentMissing, HarnessError, TraceError, UsageError
 from rocketdiff.core.events import Event, Listener, RunEnded, RunStarted
+from rocketdiff.core.spark_master import WITHOUT_SPARK
 from rocketdiff.judging.gate_rates import judging_digest
 from rocketdiff.judging.judge_runs import judge_runs
 from rocketdiff.judging.ledgers import LedgerChoice, shipped_files
@@ -32,16 +32,13 @@ from rocketdiff.releases.progress import PlainProgress, ProgressListener
 from rocketdiff.report.terminal import TerminalListener
 from rocketdiff.report.words.signs import duration
 from rocketdiff.run.execute import execute
-from rocketdiff.run.options import pair_of
-from rocketdiff.run.request import Judging, RunRequest, Selection, with_their_own
+from rocketdiff.run.many import is_hopeless
+from rocketdiff.run.request import Judging, RunRequest, Selection, pair_of, with_their_own
 from rocketdiff.run.selection import choose, require_pair, require_some
 from rocketdiff.scenario import Scenario, load_all, select
 from rocketdiff.subjects.subject import Subject
 
 Say = Callable[[str], None]
-
-FAILURES_IN_A_ROW = 3
-"""Stop after this many failed runs in a row: the machine does not work."""
 
 BESIDE_SENDS_S = 5.0
 """
@@ -66,25 +63,25 @@ class CampaignState:
     pairs: dict[CampaignEntry, tuple[Subject, Subject]] = field(default_factory=dict)
 
 
-def found(plan: CampaignPlan, out: Path) -> CampaignState:
+def find_finished(plan: CampaignPlan, out: Path) -> CampaignState:
     """Existing runs, identified by what was typed: nothing is resolved, started or judged."""
-    measured = CampaignState(plan, FinishedRuns(out / "runs"))
-    for run in measured.runs.all():
+    state = CampaignState(plan, FinishedRuns(out / "runs"))
+    for run in state.runs.all():
         asked = run.terms
         for entry, work in plan.runs():
-            there = measured.finished.get((entry, work))
+            there = state.finished.get((entry, work))
             is_newer = there is None or there.run < run.run  # the last of several
             if is_newer and _as_typed(asked) == _as_planned(entry, work):
-                measured.finished[entry, work] = run
-    return measured
+                state.finished[entry, work] = run
+    return state
 
 
-def described(there: CampaignState) -> Iterator[str]:
+def describe(state: CampaignState) -> Iterator[str]:
     """Each live run of a plan, and whether it exists."""
-    for entry, work in there.plan.runs():
-        run = there.finished.get((entry, work))
-        state = "missing" if run is None else f"there, {run.run}"
-        yield f"{entry.spec} against {entry.baseline}, {work.name}: {state}"
+    for entry, work in state.plan.runs():
+        run = state.finished.get((entry, work))
+        found = "missing" if run is None else f"there, {run.run}"
+        yield f"{entry.spec} against {entry.baseline}, {work.name}: {found}"
 
 
 def _as_typed(terms: Terms) -> tuple[object, ...]:
@@ -98,21 +95,21 @@ def _as_planned(entry: CampaignEntry, work: PlannedRun) -> tuple[object, ...]:
     return ((entry.baseline, entry.spec), work.suite, work.patterns, work.seed, setting)
 
 
-def made(
+def run_missing(
     plan: CampaignPlan, out: Path, say: Say, *, on_change: Callable[[CampaignState], object], at_most: int | None = None
 ) -> CampaignState:
     """Make missing runs, with progress on a terminal. on_change: called after every run and on an error."""
     with closing(TerminalListener(Console(stderr=True, emoji=False))) as shown:
-        measuring = Measuring(plan, out, say, listeners=(shown,), progress=PlainProgress(), on_change=on_change)
-        measuring.prepare()
+        runner = CampaignRunner(plan, out, say, listeners=(shown,), progress=PlainProgress(), on_change=on_change)
+        runner.prepare()
         try:
-            return measuring.run(at_most)
+            return runner.run(at_most)
         except BaseException:
-            on_change(measuring.measured)
+            on_change(runner.state)
             raise
 
 
-class Measuring:
+class CampaignRunner:
     """Makes the runs of a plan below ``out``. on_change: called after every run."""
 
     def __init__(
@@ -135,8 +132,8 @@ class Measuring:
             setting: backend_named(setting.cluster, setting.server, setting.security) for setting in settings
         }
         self._digests: dict[tuple[str | None, tuple[str, ...]], tuple[str, float]] = {}
-        self._failures = 0
-        self.measured = CampaignState(plan, FinishedRuns(out / "runs"))
+        self._failed: list[bool] = []
+        self.state = CampaignState(plan, FinishedRuns(out / "runs"))
 
     def prepare(self) -> None:
         """
@@ -149,7 +146,7 @@ class Measuring:
             try:
                 pair = pair_of([entry.baseline, entry.spec])
                 require_pair(*pair)
-                self.measured.pairs[entry] = pair
+                self.state.pairs[entry] = pair
             except EnvironmentMissing as problem:
                 self._give_up(entry, problem)
                 continue
@@ -157,88 +154,86 @@ class Measuring:
                 raise at(entry, problem) from problem
             for work in entry.work:
                 self._require_scenarios(entry, pair[0], work)
-        there = found(self._plan, self.measured.runs.folder.parent).finished
+        there = find_finished(self._plan, self.state.runs.folder.parent).finished
         for entry, work in self._plan.runs():
-            is_here = entry in self.measured.pairs
+            is_here = entry in self.state.pairs
             # A subject that cannot be resolved is identified by what was typed: its earlier runs are still valid.
-            kept = self.measured.runs.find(self._terms(entry, work)) if is_here else there.get((entry, work))
+            kept = self.state.runs.find(self._terms(entry, work)) if is_here else there.get((entry, work))
             if kept is not None:
-                self.measured.finished[entry, work] = kept
-                self.measured.reasons.pop((entry, work), None)
+                self.state.finished[entry, work] = kept
+                self.state.reasons.pop((entry, work), None)
 
     def run(self, at_most: int | None = None) -> CampaignState:
         """Make the missing runs, or only the first ``at_most``. Raises HarnessError when several in a row fail."""
         planned = list(self._plan.runs())
-        if len(self.measured.finished) < len(planned):
-            missing = {work.setting for entry, work in planned if (entry, work) not in self.measured.finished}
+        if len(self.state.finished) < len(planned):
+            missing = {work.setting for entry, work in planned if (entry, work) not in self.state.finished}
             self._backends |= {setting: self._backends[setting].fetched(self._progress) for setting in missing}
-        if self.measured.finished:
-            self._say(
-                f"{len(self.measured.finished)} of {len(planned)} runs are taken over from {self.measured.runs.folder}"
-            )
+        if self.state.finished:
+            self._say(f"{len(self.state.finished)} of {len(planned)} runs are taken over from {self.state.runs.folder}")
         begun = 0
         for number, (entry, work) in enumerate(planned, start=1):
             self._judge_again(entry, work)
-            if (entry, work) in self.measured.finished:
+            if (entry, work) in self.state.finished:
                 continue
-            if (entry, work) not in self.measured.reasons and (at_most is None or begun < at_most):
+            if (entry, work) not in self.state.reasons and (at_most is None or begun < at_most):
                 begun += 1
                 self._say(f"run {number} of {len(planned)}: {entry.spec}, {work.name}; {self._time_left()}")
-                self._one(entry, work)
-                self._on_change(self.measured)
-        return self.measured
+                self._make(entry, work)
+                self._on_change(self.state)
+        return self.state
 
-    def _one(self, entry: CampaignEntry, work: PlannedRun) -> None:
+    def _make(self, entry: CampaignEntry, work: PlannedRun) -> None:
         terms, began, heard = self._terms(entry, work), time.monotonic(), _Heard()
-        request = replace(self._request(entry, work), out=self.measured.runs.clear(terms))
+        request = replace(self._request(entry, work), out=self.state.runs.clear(terms))
         try:
             execute(request, (*self._listeners, heard))
         except HarnessError as problem:
             if not heard.folder and isinstance(problem, EnvironmentMissing | UsageError):
                 self._give_up(entry, problem, work if isinstance(problem, UsageError) else None)
                 return
-            self.measured.reasons[entry, work] = f"the run failed: {problem}"
+            self.state.reasons[entry, work] = f"the run failed: {problem}"
             self._say(f"  failed: {problem}")
-            self._failures += 1
-            if self._failures == FAILURES_IN_A_ROW:
+            self._failed.append(True)
+            if is_hopeless(self._failed):
                 raise
             return
-        self._failures = 0
+        self._failed.append(False)
         took_s = time.monotonic() - began
         finished = FinishedRun(terms, heard.folder, round(took_s, 1), self._judged_by(entry))
-        self.measured.runs.add(finished)
-        self.measured.finished[entry, work] = finished
+        self.state.runs.add(finished)
+        self.state.finished[entry, work] = finished
         self._say(f"  {heard.line}  ({duration(took_s)})")
 
     def _give_up(self, entry: CampaignEntry, problem: HarnessError, only: PlannedRun | None = None) -> None:
         for work in entry.work:
             if only in (None, work):
-                self.measured.reasons[entry, work] = str(problem)
+                self.state.reasons[entry, work] = str(problem)
         self._say(f"not measured: {entry.spec}: {problem}")
 
     def _judge_again(self, entry: CampaignEntry, work: PlannedRun) -> None:
         """Judge a run again if rules, ledgers or policy changed. If its traces are damaged, it no longer counts as finished."""
-        kept = self.measured.finished.get((entry, work))
-        if kept is None or entry not in self.measured.pairs or kept.judged_by == self._judged_by(entry):
+        kept = self.state.finished.get((entry, work))
+        if kept is None or entry not in self.state.pairs or kept.judged_by == self._judged_by(entry):
             return
         self._say(f"judging again: {entry.spec}, {work.name}")
-        ledgers = with_their_own(self._ledgers, self.measured.pairs[entry])
+        ledgers = with_their_own(self._ledgers, self.state.pairs[entry])
         ledger, policy = load_ledger(ledgers, self._scenarios), self._policy
         try:
-            judge_runs([self.measured.runs.directory(kept)], policy=policy, ledger=ledger, master=WITHOUT_SPARK)
+            judge_runs([self.state.runs.directory(kept)], policy=policy, ledger=ledger, master=WITHOUT_SPARK)
         except TraceError as problem:
             self._say(f"  made anew: {problem}")
-            del self.measured.finished[entry, work]
+            del self.state.finished[entry, work]
             return
         again = replace(kept, judged_by=self._judged_by(entry))
-        self.measured.runs.add(again)
-        self.measured.finished[entry, work] = again
+        self.state.runs.add(again)
+        self.state.finished[entry, work] = again
 
     def _time_left(self) -> str:
         waiting = [
             (entry, work)
             for entry, work in self._plan.runs()
-            if (entry, work) not in self.measured.finished and (entry, work) not in self.measured.reasons
+            if (entry, work) not in self.state.finished and (entry, work) not in self.state.reasons
         ]
         return f"about {duration(sum(self._expected_s(work) for _, work in waiting))} left"
 
@@ -246,13 +241,13 @@ class Measuring:
         """Mean duration of runs of the same scenarios, else an estimate from their plans."""
         alike = [
             run.took_s
-            for (_, done), run in self.measured.finished.items()
+            for (_, done), run in self.state.finished.items()
             if (done.suite, done.patterns) == (work.suite, work.patterns)
         ]
         return mean(alike) if alike else self._chosen(work)[1]
 
     def _request(self, entry: CampaignEntry, work: PlannedRun) -> RunRequest:
-        baseline, subject = self.measured.pairs[entry]
+        baseline, subject = self.state.pairs[entry]
         return RunRequest(
             baseline,
             subject,
@@ -272,11 +267,21 @@ class Measuring:
             raise at(entry, problem) from problem
 
     def _terms(self, entry: CampaignEntry, work: PlannedRun) -> Terms:
-        pair = self.measured.pairs[entry]
+        pair = self.state.pairs[entry]
         return Terms(
-            (entry.baseline, entry.spec), (str(pair[0]), str(pair[1])), work.suite, work.patterns, work.seed, work.setting.server,
-            work.setting.cluster, work.setting.is_wire_wanted, work.setting.security is not None, _programs(pair, work.setting), self._chosen(work)[0], __version__,
-        )  # fmt: skip
+            specs=(entry.baseline, entry.spec),
+            subjects=(str(pair[0]), str(pair[1])),
+            suite=work.suite,
+            patterns=work.patterns,
+            seed=work.seed,
+            server=work.setting.server,
+            cluster=work.setting.cluster,
+            is_wire_wanted=work.setting.is_wire_wanted,
+            is_secured=work.setting.security is not None,
+            programs=_programs(pair, work.setting),
+            scenarios=self._chosen(work)[0],
+            rocketdiff=__version__,
+        )
 
     def _chosen(self, work: PlannedRun) -> tuple[str, float]:
         """Digest of the scenarios' texts, and the estimated duration."""
@@ -302,7 +307,7 @@ class Measuring:
 
     def _judged_by(self, entry: CampaignEntry) -> str:
         """Digest of code, ledgers and policy."""
-        chosen = with_their_own(self._ledgers, self.measured.pairs[entry])
+        chosen = with_their_own(self._ledgers, self.state.pairs[entry])
         files = [*(shipped_files() if chosen.shipped else ()), *chosen.files]
         parts = [judging_digest().encode(), *(path.read_bytes() for path in files), str(self._plan.is_strict).encode()]
         return sha256(b"\n".join(parts)).hexdigest()[:12]

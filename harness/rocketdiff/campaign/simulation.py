@@ -5,14 +5,12 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
-import msgspec
-
 from rocketdiff import __version__
 from rocketdiff.campaign.file_format import Simulation
+from rocketdiff.campaign.finished_runs import read_finished, write_finished
 from rocketdiff.core.errors import ExitCode
-from rocketdiff.documents.files import replace_file
 from rocketdiff.judging.gate_rates import judging_digest
-from rocketdiff.lab.fuzz.campaign import campaign as fuzz
+from rocketdiff.lab.fuzz.rounds import run_rounds
 
 FOLDER = "simulation"
 
@@ -31,9 +29,9 @@ class SimulatedSeed:
         return self.text.splitlines()[-1] if self.text else ""
 
 
-def found(wanted: Simulation, out: Path) -> dict[int, SimulatedSeed]:
+def find_finished(wanted: Simulation, out: Path) -> dict[int, SimulatedSeed]:
     """The stored results by seed."""
-    read = {seed: _read(_file(out, seed)) for seed in wanted.seeds}
+    read = {seed: read_finished(_file(out, seed), SimulatedSeed) for seed in wanted.seeds}
     return {
         seed: result for seed, result in read.items() if result is not None and result.terms == _terms(wanted, seed)
     }
@@ -41,7 +39,7 @@ def found(wanted: Simulation, out: Path) -> dict[int, SimulatedSeed]:
 
 def simulate(wanted: Simulation, out: Path, say: Callable[[str], None]) -> dict[int, SimulatedSeed]:
     """Simulate every missing seed. Differences are saved as scripts below ``out``."""
-    there = found(wanted, out)
+    there = find_finished(wanted, out)
     if there:
         say(f"{len(there)} of {len(wanted.seeds)} seeds of the simulation are taken over from {out / FOLDER}")
     for seed in wanted.seeds:
@@ -53,10 +51,9 @@ def simulate(wanted: Simulation, out: Path, say: Callable[[str], None]) -> dict[
 
 
 def _one(wanted: Simulation, out: Path, seed: int) -> SimulatedSeed:
-    report = fuzz(wanted.releases, wanted.effort, seed, out / FOLDER, as_json=False)
+    report = run_rounds(wanted.releases, wanted.effort, seed, out / FOLDER, as_json=False)
     made = SimulatedSeed(_terms(wanted, seed), seed, report.code, report.text)
-    _file(out, seed).parent.mkdir(parents=True, exist_ok=True)
-    replace_file(_file(out, seed), msgspec.json.format(msgspec.json.encode(made), indent=1) + b"\n")
+    write_finished(_file(out, seed), made)
     return made
 
 
@@ -67,11 +64,3 @@ def _file(out: Path, seed: int) -> Path:
 def _terms(wanted: Simulation, seed: int) -> str:
     decided = (wanted.releases, wanted.effort, seed, __version__, judging_digest())
     return sha256(repr(decided).encode()).hexdigest()[:12]
-
-
-def _read(path: Path) -> SimulatedSeed | None:
-    """None also for a damaged file: its seed is simulated again."""
-    try:
-        return msgspec.json.decode(path.read_bytes(), type=SimulatedSeed)
-    except (OSError, msgspec.MsgspecError, ValueError):
-        return None

@@ -17,15 +17,13 @@ from rich.markup import escape
 from typer.exceptions import TyperException
 
 from rocketdiff import __version__
-from rocketdiff.cli.commands.bench import bench
 from rocketdiff.cli.commands.calibrate import calibrate
-from rocketdiff.cli.commands.campaign import campaign
+from rocketdiff.cli.commands.campaign import campaign, matrix
 from rocketdiff.cli.commands.cluster import cluster_app
 from rocketdiff.cli.commands.fuzz import fuzz
 from rocketdiff.cli.commands.history import bisect, changelog, groups, identify, upgrade
 from rocketdiff.cli.commands.inspect import doctor, scenarios
 from rocketdiff.cli.commands.ledger import ledger_app
-from rocketdiff.cli.commands.matrix import matrix
 from rocketdiff.cli.commands.record import record_app
 from rocketdiff.cli.commands.simulate import simulate
 from rocketdiff.cli.commands.subject import subject_app
@@ -66,7 +64,7 @@ app.add_typer(subject_app, name="subject", epilog=epilog("subject"))
 @app.command(epilog=epilog("run"))
 @takes(*RUN_OPTIONS)
 def run(**given: Any) -> None:
-    """Run two clients side by side on real brokers, break the brokers under them, and judge."""
+    """Run two clients on real brokers, inject faults, and report where the clients behave differently."""
     from rocketdiff.releases.progress import PlainProgress
     from rocketdiff.run.execute import execute
     from rocketdiff.run.request import request_of
@@ -101,9 +99,9 @@ def analyze(
     no_ledger: NoLedgerOption = False,
 ) -> None:
     """Judge stored runs again, without a cluster."""
+    from rocketdiff.core.answers.policy import policy_of
     from rocketdiff.judging.judge_runs import judge_runs
     from rocketdiff.judging.ledgers import LedgerChoice, load_for
-    from rocketdiff.run.options import policy_of
     from rocketdiff.run.selection import require_usable
 
     policy = policy_of(inconclusive, strict=strict)
@@ -169,7 +167,6 @@ for command in (
     upgrade,
     groups,
     identify,
-    bench,
     calibrate,
     matrix,
     campaign,

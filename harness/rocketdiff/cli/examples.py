@@ -52,7 +52,6 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
         "rocketdiff identify reports/20261122-103705-0000000c --subject java:5.3.3",
         "rocketdiff identify ANSWERS.ndjson --script S.json",
     ),
-    "bench": ("rocketdiff bench",),
     "calibrate": ("rocketdiff calibrate --cases 40",),
     "matrix": (
         "rocketdiff matrix fixtures/examples/matrix.yaml",

@@ -1,4 +1,4 @@
-"""Options that several commands share, and the exit codes for `git bisect run`."""
+"""Options that several commands share, parsers of their values, and the exit codes for `git bisect run`."""
 
 import inspect
 from collections.abc import Callable
@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from rocketdiff.core.errors import ExitCode
+from rocketdiff.core.subject import STANDARD, SubjectId, with_client
 from rocketdiff.core.tables.run_options import RUN_OPTIONS, RunOption
 from rocketdiff.core.tables.suites import SUITES_IN_WORDS
 
@@ -61,6 +62,24 @@ def _parameter(option: RunOption) -> inspect.Parameter:
     optional = kind if option.default is not None else kind | None
     annotation = Annotated[optional, of_run(option.name)]  # type: ignore[valid-type]  # a type when typer reads it
     return inspect.Parameter(option.key, inspect.Parameter.KEYWORD_ONLY, default=option.default, annotation=annotation)
+
+
+def subject_of(text: str) -> SubjectId:
+    """A client that rocketdiff knows. A bare release (`5.3.3`) or a build means the Java client."""
+    from rocketdiff.releases.programs.builds import is_build, kept
+    from rocketdiff.subjects.registry import spelled_out
+
+    named = spelled_out(text)
+    release = named.removeprefix(f"{STANDARD}:")
+    return SubjectId(STANDARD, kept(release)) if is_build(release) else SubjectId.parse(with_client(named))
+
+
+def release_of(text: str) -> str:
+    """A release of the Java client, from 5.3.3, java:5.3.3 or a wrapper; for a build (patched.jar@5.3.3, dist/lib/) its label."""
+    from rocketdiff.releases.programs.builds import label_of
+    from rocketdiff.subjects.registry import spelled_out
+
+    return label_of(spelled_out(text).removeprefix(f"{STANDARD}:"))
 
 
 BISECT_SKIP = 125

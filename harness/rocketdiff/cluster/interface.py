@@ -59,7 +59,7 @@ class Node:
 @runtime_checkable
 class Cluster(Protocol):
     """
-    A running RocketMQ cluster.
+    A running RocketMQ cluster. Backends derive from it, and implement every member without a body.
 
     Methods that take a node name raise UsageError for an unknown one and ClusterError if the action had no effect in time.
     They may be called from any thread, but two actions on one node must not overlap.
@@ -88,7 +88,8 @@ class Cluster(Protocol):
         ...
 
     @property
-    def name_server_addresses(self) -> tuple[str, ...]: ...
+    def name_server_addresses(self) -> tuple[str, ...]:
+        return tuple(node.address for node in self.name_servers)
 
     @property
     def grpc_endpoints(self) -> Mapping[str, str]:
@@ -152,11 +153,16 @@ class Cluster(Protocol):
         """End all nodes, paused ones too, and remove the stores; keep logs and settings. A second call does nothing."""
         ...
 
-    def __enter__(self) -> Self: ...
+    def __repr__(self) -> str:
+        return f"<RocketMQ {self.server_release}, {self.topology.name}, at {';'.join(self.name_server_addresses)}>"
+
+    def __enter__(self) -> Self:
+        return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None: ...
+    ) -> None:
+        self.close()
 
 
 def nodes_of(cluster: Cluster) -> tuple[Node, ...]:

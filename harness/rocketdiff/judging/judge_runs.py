@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 
-from rocketdiff.analysis.run_analysis import WITHOUT_SPARK, analyze, analyze_here, go_on, pause, prepare
+from rocketdiff.analysis.run_analysis import analyze, analyze_here, go_on, pause, prepare
 from rocketdiff.core.answers.policy import Policy
 from rocketdiff.core.answers.verdict import CheckResult
 from rocketdiff.core.errors import HarnessError, UsageError
@@ -24,6 +24,7 @@ from rocketdiff.core.events import (
     emit,
 )
 from rocketdiff.core.files import require_nameable
+from rocketdiff.core.spark_master import WITHOUT_SPARK
 from rocketdiff.judging.examples import contexts_of
 from rocketdiff.judging.gate_rates import shipped, shipped_defects
 from rocketdiff.judging.run_info import describe

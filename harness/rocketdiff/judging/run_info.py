@@ -145,16 +145,7 @@ def _as_named(faults: Sequence[FaultSpec], entry: CaseEntry) -> Iterator[FaultSp
 
 
 def _workload(scenario: Scenario) -> dict[str, object]:
-    load = scenario.workload
-    return {
-        "mode": load.mode.value,
-        "call": load.call.value,
-        "threads": load.threads,
-        "rate_per_s": load.rate_per_s,
-        "duration_s": load.duration_s,
-        "body_bytes": list(load.body_bytes),
-        "queues_per_broker": scenario.queues_per_broker,
-    }
+    return {**scenario.work[scenario.role].figures(), "queues_per_broker": scenario.queues_per_broker}
 
 
 def _guards(manifests: Sequence[RunManifest]) -> Iterator[Guard]:

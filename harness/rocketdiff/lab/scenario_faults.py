@@ -13,10 +13,9 @@ from rocketdiff.core.tables.fault import FaultKind, FaultSpec
 from rocketdiff.core.tables.topology import TOPOLOGIES, master_of
 from rocketdiff.scenario import Scenario
 from rocketdiff.simulation.script.answers import BrokerRoute, Route, ServerAnswer
-from rocketdiff.simulation.script.model import (
-    Action,
+from rocketdiff.simulation.script.model import Action, Entry
+from rocketdiff.simulation.script.steps.environment import (
     BrokerAnswers,
-    Entry,
     Kill,
     NameServerAnswers,
     Pause,

@@ -17,7 +17,8 @@ from rocketdiff.core.units import NS_PER_MS
 from rocketdiff.lab.scenario_faults import fault_entries
 from rocketdiff.scenario import Scenario, load_all, plan_of, select
 from rocketdiff.simulation.script.answers import BrokerRoute
-from rocketdiff.simulation.script.model import Entry, QueueOf, Script, Send, Timeline
+from rocketdiff.simulation.script.model import Entry, Script, Timeline
+from rocketdiff.simulation.script.steps.sending import QueueOf, Send
 from rocketdiff.simulation.script.vocabulary import Depth, Mode, ScriptSettings
 
 EXPIRED_WAIT_EXTRA_MS = 1

@@ -15,6 +15,7 @@ import typer
 
 from rocketdiff.core.errors import ExitCode, UsageError
 from rocketdiff.core.subject import SubjectId
+from rocketdiff.core.tables.suites import EVERY_SUITE
 from rocketdiff.lab.scenario_scripts import SimulatedScenario, simulated_scenarios
 from rocketdiff.lab.script_comparison import ScriptComparison, answers, compared, require_simulated
 from rocketdiff.simulation.comparison import difference_data, difference_lines
@@ -83,7 +84,7 @@ def _compare(
         took_s = time.monotonic() - clock
         words = command_line(request)
         run = SimulatedRun(
-            (left, right), scenarios, results, request.suite or "all", request.seed, words, began, took_s
+            (left, right), scenarios, results, request.suite or EVERY_SUITE, request.seed, words, began, took_s
         )
         return report(run, request.out, quiet=request.as_json).exit_code
     if any(result.difference for result in results):
@@ -110,7 +111,7 @@ def command_line(request: SimulateRequest) -> str:
     words = ["rocketdiff", "simulate", *(word for subject in request.subjects for word in ("--subject", str(subject)))]
     words += [word for file in request.files for word in ("--script", file)]
     if request.has_scenarios:
-        words += ["--suite", request.suite or "all", "--seed", str(request.seed)]
+        words += ["--suite", request.suite or EVERY_SUITE, "--seed", str(request.seed)]
         words += [word for pattern in request.patterns for word in ("--scenario", pattern)]
     words += [] if request.scenario_root is None else ["--scenarios", str(request.scenario_root)]
     words += [] if request.depth is None else ["--depth", request.depth]

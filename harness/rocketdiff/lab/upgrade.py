@@ -20,7 +20,7 @@ from rocketdiff.report.document import Document
 from rocketdiff.report.views.page import context_of
 from rocketdiff.report.words.signatures import title_of
 from rocketdiff.report.words.signs import explain_command, plural, sentence
-from rocketdiff.simulation.comparison.difference import Compared
+from rocketdiff.simulation.comparison.line_parts import Compared
 from rocketdiff.simulation.golden.wording import difference_words, meaning
 from rocketdiff.simulation.script import canonical
 

@@ -147,7 +147,7 @@ def _answers(source: MatrixSource, places: Places) -> Iterator[CellAnswer]:
         if result.check == VALIDITY or result.severity is Severity.INFO:
             continue  # INFO figures are judged over all cases of the run, in its pooled answers
         own = [item for item in result.divergences if not _is_the_baselines(item.subject, document)]
-        state, reason = _said(result, own)
+        state, reason = _state_and_reason(result, own)
         anchor = anchors.get(result.case)
         yield CellAnswer(
             run=0,
@@ -161,7 +161,7 @@ def _answers(source: MatrixSource, places: Places) -> Iterator[CellAnswer]:
         )
 
 
-def _said(result: CheckResult, own: Sequence[Divergence]) -> tuple[CellState, str]:
+def _state_and_reason(result: CheckResult, own: Sequence[Divergence]) -> tuple[CellState, str]:
     """State and reason of an answer; ``own``: its divergences without the baseline's."""
     if result.verdict is Verdict.STALE and all(item.declared_by for item in own):
         return (CellState.KNOWN if own else CellState.SAME), result.reason

@@ -10,11 +10,10 @@ from rocketdiff.documents.files import replace_file
 from rocketdiff.matrix import page
 from rocketdiff.matrix.document import MatrixDocument
 from rocketdiff.matrix.view import SIGNS, groups_of, rows_blank, standing_of
-from rocketdiff.report.formats.html import page_environment
+from rocketdiff.report.html_kit import LIMIT_BYTES, page_environment
 from rocketdiff.report.words.signs import plural
 
 FILE_NAME = "matrix.html"
-LIMIT_BYTES = 5_000_000
 
 
 def write(document: MatrixDocument, folder: Path) -> Path:
@@ -32,23 +31,20 @@ def render(document: MatrixDocument) -> str:
 
 def _page(document: MatrixDocument, clients: tuple[page.ClientView, ...]) -> str:
     baselines = tuple(dict.fromkeys(column.baseline for column in document.columns))
-    return (
-        _environment()
-        .get_template("matrix.html.j2")
-        .render(
-            document=document,
-            groups=groups_of(document),
-            subline=subline(document),
-            baselines=baselines,
-            tables=page.tables_of(document),
-            clients=clients,
-            linked={client.group.anchor for client in clients},
-            differences=page.differences_of(document),
-            blank=blank_by_reason(document),
-            legend=tuple(SIGNS.values()),
-            started=sorted(run.started_at for column in document.columns for run in column.runs),
-            limit_mb=LIMIT_BYTES // 1_000_000,
-        )
+    template = _environment().get_template("matrix.html.j2")
+    return template.render(
+        document=document,
+        groups=groups_of(document),
+        subline=subline(document),
+        baselines=baselines,
+        tables=page.tables_of(document),
+        clients=clients,
+        linked={client.group.anchor for client in clients},
+        differences=page.differences_of(document),
+        blank=blank_by_reason(document),
+        legend=tuple(SIGNS.values()),
+        started=sorted(run.started_at for column in document.columns for run in column.runs),
+        limit_mb=LIMIT_BYTES // 1_000_000,
     )
 
 

@@ -34,11 +34,11 @@ class CellView:
 
 @dataclass(frozen=True, slots=True)
 class RowView:
-    """A row of the table. is_telling: a client differs, or is open."""
+    """A row of the table. needs_a_look: a client differs, or is open."""
 
     row: MatrixRow
     cells: tuple[CellView, ...]
-    is_telling: bool
+    needs_a_look: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,13 +60,12 @@ class ScenarioLinks:
 
 
 @dataclass(frozen=True, slots=True)
-class SaidView:
+class AnswerView:
     """Answers of one check with the same state."""
 
     sign: Sign
     check: str
     places: tuple[ScenarioLinks, ...]
-    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +76,7 @@ class LineView:
     anchor: str
     sign: Sign
     reason: str
-    said: tuple[SaidView, ...]
+    answers: tuple[AnswerView, ...]
     differences: tuple[tuple[str, str], ...]
 
 
@@ -130,9 +129,14 @@ def tables_of(document: MatrixDocument) -> tuple[TableView, ...]:
     """Return the tables of behaviours and checks, without rows that no column has an answer to."""
     groups = groups_of(document)
     tables = (
-        ("behaviours", "Behaviours", "What a producer's owner notices. Each is decided by the answers of some checks, in the scenarios that cover it.", RowKind.BEHAVIOUR),
+        (
+            "behaviours",
+            "Behaviours",
+            "What a producer's owner notices. Each is decided by the answers of some checks, in the scenarios that cover it.",
+            RowKind.BEHAVIOUR,
+        ),
         ("checks", "Checks", "Each question over all scenarios of the runs.", RowKind.CHECK),
-    )  # fmt: skip
+    )
     return tuple(
         TableView(anchor, title, about, tuple(_row(row, groups) for row in rows_measured(document, kind)))
         for anchor, title, about, kind in tables
@@ -185,12 +189,12 @@ def _line(group: ColumnGroup, row: MatrixRow, cards: dict[tuple[str, str], str])
         anchor=_line_anchor(group, row),
         sign=SIGNS[cell.state],
         reason=cell.reason,
-        said=tuple(_said(group, cell)) if cell.state is not CellState.NOT_MEASURED else (),
+        answers=tuple(_answers(group, cell)) if cell.state is not CellState.NOT_MEASURED else (),
         differences=tuple((item.signature, cards.get((item.check, item.signature), "")) for item in differences),
     )
 
 
-def _said(group: ColumnGroup, cell: MatrixCell) -> Iterator[SaidView]:
+def _answers(group: ColumnGroup, cell: MatrixCell) -> Iterator[AnswerView]:
     """By state and check, most serious first."""
     order = list(CellState)
     answers = [group.column.answers[number] for number in cell.answers]
@@ -201,7 +205,7 @@ def _said(group: ColumnGroup, cell: MatrixCell) -> Iterator[SaidView]:
     for (state, check), members in groupby(answers, key=lambda one: (one.state, one.check)):
         scenarios = dict.fromkeys(answer.scenario for answer in members)
         places = tuple(ScenarioLinks(name, tuple(_links(group, name, check))) for name in scenarios)
-        yield SaidView(SIGNS[state], check, places)
+        yield AnswerView(SIGNS[state], check, places)
 
 
 def _links(group: ColumnGroup, scenario: str, check: str) -> Iterator[tuple[str, str]]:

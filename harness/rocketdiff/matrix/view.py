@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 
+from rocketdiff.core.text import machine_line as text
 from rocketdiff.matrix.document import CellState, Column, MatrixCell, MatrixDocument, MatrixRow, RowKind
 from rocketdiff.report.words.signs import Sign, plural
 
@@ -102,8 +103,8 @@ def brief(cell: MatrixCell, column: Column) -> str:
     word = SIGNS[cell.state].word
     if not cell.answers or cell.state is CellState.NOT_MEASURED:
         return f"{word}: {cell.reason}" if cell.reason else word
-    telling = sum(column.answers[number].state is cell.state for number in cell.answers)
-    summary = f"{word} in {telling} of {plural(len(cell.answers), 'answer')}"
+    same = sum(column.answers[number].state is cell.state for number in cell.answers)
+    summary = f"{word} in {same} of {plural(len(cell.answers), 'answer')}"
     signatures = ", ".join(dict.fromkeys(column.differences[number].signature for number in cell.differences))
     return ": ".join(filter(None, (summary, signatures or cell.reason)))
 
@@ -112,5 +113,11 @@ def machine_line(document: MatrixDocument, folder: str) -> str:
     """Return the last line of the command's output, for programs."""
     counts = sum((counts_of(column) for column in document.columns), Counter[CellState]())
     measured = sum(column.is_measured for column in document.columns)
-    cells = " ".join(f"{state.value}={counts[state]}" for state in CellState)
-    return f"MATRIX columns={len(document.columns)} measured={measured} groups={len(document.groups)} {cells} folder={folder}"
+    return text.machine_line(
+        "MATRIX",
+        columns=len(document.columns),
+        measured=measured,
+        groups=len(document.groups),
+        **{state.value: counts[state] for state in CellState},
+        folder=folder,
+    )

@@ -8,6 +8,7 @@ import msgspec
 
 from rocketdiff.core.records.session import PROTOCOL
 from rocketdiff.core.sends.plan import Plan, PlannedSend, plan_line
+from rocketdiff.core.tables.roles import ClientRole
 from rocketdiff.core.tables.settings import ClientSettings
 
 
@@ -37,10 +38,11 @@ class SubjectSetup:
 
 @dataclass(frozen=True, slots=True)
 class Prepare:
-    """The plan is complete: set up, warm up, report ready."""
+    """The plan is complete: set up, warm up, report ready. A setup without a role is a producer's."""
 
     setup: SubjectSetup
     threads: int
+    role: ClientRole = ClientRole.PRODUCER
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,8 +96,11 @@ def decode_command(line: bytes) -> Command:
         case "setup":
             if members.get("protocol") != PROTOCOL:
                 raise ValueError(f"protocol {members.get('protocol')!r} is asked for, this subject speaks {PROTOCOL}")
+            role = members.get("role", ClientRole.PRODUCER)
+            if role not in list(ClientRole):
+                raise ValueError(f"role {role!r} is asked for, this subject knows {', '.join(ClientRole)}")
             setup = msgspec.convert(members, SubjectSetup)
-            return Prepare(setup, msgspec.convert(members.get("threads"), int))
+            return Prepare(setup, msgspec.convert(members.get("threads"), int), ClientRole(role))
         case "go":
             return msgspec.convert(members, Go)
         case "stop":

@@ -31,7 +31,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("rocketdiff", "rocketdiff: two RocketMQ clients side by side on real brokers")
     group.addoption("--rocketdiff", help="collect scenarios and run them", action="store_true", default=False)
     for option in (RUN_OPTIONS[name] for name in FOR_PYTEST):
-        group.addoption(f"--rocketdiff-{option.name}", help=option.in_pytest, **_as_pytest_reads_it(option))
+        group.addoption(f"--rocketdiff-{option.name}", help=option.pytest_help, **_as_pytest_reads_it(option))
 
 
 def _as_pytest_reads_it(option: RunOption) -> dict[str, object]:

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from rocketdiff.analysis.run_analysis import WITHOUT_SPARK
 from rocketdiff.core.errors import HarnessError
+from rocketdiff.core.spark_master import WITHOUT_SPARK
 from rocketdiff.judging.judge_runs import Judged, judge_runs
 from rocketdiff.judging.ledgers import load_for
 from rocketdiff.run.case_session import CaseAnswer, CaseSession

@@ -16,7 +16,7 @@ from rich.console import Console
 from rocketdiff.core.case import CaseId
 from rocketdiff.core.errors import HarnessError
 from rocketdiff.core.tables.run_options import FOR_PYTEST, RUN_OPTIONS
-from rocketdiff.core.tables.suites import EVERY_SUITE
+from rocketdiff.core.tables.suites import EVERY_SUITE, suite_of
 from rocketdiff.core.text.glob import path_glob
 from rocketdiff.judging.ledgers import load as load_ledger
 from rocketdiff.pytest_plugin.cases import Cases, judge_all
@@ -24,7 +24,6 @@ from rocketdiff.pytest_plugin.clusters import backend_of, pool_of
 from rocketdiff.pytest_plugin.items import CaseItem, ScenarioCollector, ShippedScenarios, looks_like_scenario
 from rocketdiff.report.formats.summary import print_summary
 from rocketdiff.run.execute import require_possible
-from rocketdiff.run.options import suite_of
 from rocketdiff.run.request import RunRequest, request_of
 from rocketdiff.scenario import Scenario, load_all, select
 from rocketdiff.verdict.judge import Counts, RunVerdict, machine_line

@@ -25,6 +25,7 @@ from rocketdiff.traces.reader import has_table, read_table, require_whole
 from rocketdiff.traces.run_directory import RunDirectory
 from rocketdiff.traces.schema import TableName
 from rocketdiff.traces.sealed_file import state
+from rocketdiff.traces.tables import TABLES
 
 _DEEPEST = 3
 """Depth of folders below the named one in which runs are looked for: reports/CLIENT/SUITE/RUN."""
@@ -169,7 +170,7 @@ def _verified(run: RunDirectory) -> dict[Kept, pa.Table]:
 def _case_rows(run: RunDirectory, entry: CaseEntry, parts: dict[Kept, list[pa.Table]]) -> Mapping[str, object]:
     statements = []
     for table, kept in TRACES.items():
-        for arm in (None,) if table is TableName.FAULTS else tuple(Arm):
+        for arm in TABLES[table].arms:
             if has_table(run, table, entry.number, arm) and entry.status is not CaseStatus.PLANNED:
                 rows = read_table(run, table, entry.number, arm)
                 subject = None if arm is None else run.subject(arm)

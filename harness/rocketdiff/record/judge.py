@@ -16,8 +16,9 @@ from rocketdiff.record.rules import BASE
 from rocketdiff.record.storage.files import PartWriter, RecordPlace, path_in, read_run, texts
 from rocketdiff.record.storage.tables import COLUMNS, TRACES, Kept, NewFile
 from rocketdiff.traces.manifest import CaseStatus, RunManifest, decode_manifest
-from rocketdiff.traces.schema import ARM_CODES, SCHEMAS
+from rocketdiff.traces.schema import ARM_CODES
 from rocketdiff.traces.sealed_file import FileStatement, verify
+from rocketdiff.traces.tables import TABLES
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +85,7 @@ def read_unit(place: RecordPlace, unit: CaseUnit) -> CaseTrace:
         wanted = pc.field("case") == unit.case
         if statement.arm is not None:
             wanted &= pc.field("arm") == ARM_CODES[statement.arm]
-        content = rows.filter(wanted).drop_columns(["run"]).cast(SCHEMAS[statement.table])
+        content = rows.filter(wanted).drop_columns(["run"]).cast(TABLES[statement.table].schema)
         verify(content, statement, where=f"{statement.table} of case {unit.case} of run {unit.run} in the record")
         tables[statement.table, statement.arm] = content
     entry, rules = manifest.case(unit.case), manifest.baseline_rules

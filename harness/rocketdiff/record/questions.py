@@ -5,8 +5,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from rocketdiff.analysis.masters import WITHOUT_SPARK, require_master
 from rocketdiff.core.errors import ExitCode, UsageError
+from rocketdiff.core.spark_master import WITHOUT_SPARK, require_master
+from rocketdiff.core.text.machine_line import machine_line
 from rocketdiff.record.conclude import concluding
 from rocketdiff.record.storage.files import RecordPlace
 from rocketdiff.record.storage.store import Snapshot, look
@@ -89,9 +90,9 @@ def lines_of(told: "Regressions") -> Iterator[str]:
     if told.answered < told.runs:
         yield f"{told.runs - told.answered} runs have no answers by the present rules: rocketdiff record judge"
     counted = Counter(row["state"] for row in told.rows)
-    states = " ".join(f"{state}={counted[state]}" for state in STATES)
+    states = {state: counted[state] for state in STATES}
     undeclared = sum(row["state"] == "new" and not row["declared_by"] for row in told.rows)
-    yield f"RECORD {states} undeclared={undeclared} asked={told.asked} runs={told.answered}"
+    yield machine_line("RECORD", **states, undeclared=undeclared, asked=told.asked, runs=told.answered)
 
 
 def _since(row: dict[str, Any]) -> str:

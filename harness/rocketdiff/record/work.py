@@ -9,7 +9,7 @@ from typing import Protocol
 
 import pyarrow as pa
 
-from rocketdiff.analysis.masters import WITHOUT_SPARK
+from rocketdiff.core.spark_master import WITHOUT_SPARK
 from rocketdiff.record.conclude import Concluding, conclude
 from rocketdiff.record.facts import CONCLUDED_FROM
 from rocketdiff.record.freshness import concluded, judgements

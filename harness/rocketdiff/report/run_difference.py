@@ -16,6 +16,7 @@ import scipy
 
 from rocketdiff.core.answers.verdict import DECISIVE, CheckResult, Example
 from rocketdiff.core.errors import ExitCode
+from rocketdiff.core.text.machine_line import machine_line
 from rocketdiff.report.clusters import Weight, gravity, weight_of
 from rocketdiff.report.document import Document
 from rocketdiff.report.words.signs import plural, short_case
@@ -97,8 +98,8 @@ class RunDifference:
 
     @property
     def machine_line(self) -> str:
-        counts = " ".join(f"{change.replace(' ', '-')}={self.count(change)}" for change in Change)
-        return f"DIFF {counts} unanswered={len(self.unanswered)} before={self.before} after={self.after}"
+        counts = {change: self.count(change) for change in Change}
+        return machine_line("DIFF", **counts, unanswered=len(self.unanswered), before=self.before, after=self.after)
 
 
 @dataclass(slots=True)
@@ -176,7 +177,7 @@ def lines_of(difference: RunDifference, before: Document, after: Document) -> It
         rows = [row for row in difference.rows if row.change is change]
         if rows:
             yield from ("", f"## {change.capitalize()}", "")
-            yield from (line for row in rows for line in _told(row))
+            yield from (line for row in rows for line in _lines(row))
     if difference.unanswered:
         yield from ("", f"## Answered before, not now ({plural(len(difference.unanswered), 'question')})", "")
         yield from (f"* {question.check} in {question.scenario}" for question in difference.unanswered)
@@ -188,7 +189,7 @@ def _title(document: Document) -> str:
     return f"{run.candidate.title} beside {run.baseline.title} ({run.run})"
 
 
-def _told(row: DifferenceRow) -> Iterator[str]:
+def _lines(row: DifferenceRow) -> Iterator[str]:
     notes = [f"{_share(row.before)} → {_share(row.after)}", *(() if row.does_gate else ("does not gate",))]
     question = row.key.question
     yield f"* `{row.key.signature}` of the {row.key.arm}, {question.check} in {question.scenario} ({', '.join(notes)})"

@@ -10,11 +10,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Self
 
-from rocketdiff.analysis.run_analysis import WITHOUT_SPARK
 from rocketdiff.core.answers.policy import Policy
 from rocketdiff.core.answers.verdict import CheckResult
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.run_info import Guard
+from rocketdiff.core.spark_master import WITHOUT_SPARK
 from rocketdiff.judging.judge_runs import judge_runs
 from rocketdiff.ledger.model import Ledger
 from rocketdiff.run.case_session import CaseSession, Clusters

@@ -68,4 +68,5 @@ def entry_of(number: int, case: Case) -> CaseEntry:
         covers=scenario.covers,
         scenario_file=file_named(scenario.source),
         attempt_timeout_ms=case.attempt_timeout_ms,
+        role=scenario.role,
     )

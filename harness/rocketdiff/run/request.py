@@ -10,12 +10,18 @@ from typing import Any
 from rocketdiff.cluster.backend import Backend
 from rocketdiff.cluster.processes.backend import Processes
 from rocketdiff.cluster.start import backend_named
-from rocketdiff.core.answers.policy import Policy
-from rocketdiff.core.tables.run_options import RUN_OPTIONS, TO_REPEAT, RunOption
+from rocketdiff.core.answers.policy import Policy, policy_of
+from rocketdiff.core.errors import UsageError
+from rocketdiff.core.subject import REFERENCE, STANDARD, ClientProtocol, SubjectId
+from rocketdiff.core.tables.run_options import DEFAULT_RELEASE, RUN_OPTIONS, TO_REPEAT, RunOption
+from rocketdiff.core.tables.suites import EVERY_SUITE, suite_of
 from rocketdiff.judging.ledgers import LedgerChoice
 from rocketdiff.releases.progress import ProgressListener
-from rocketdiff.run.options import built, pair_of, policy_of, suite_of
+from rocketdiff.subjects.own.subject_build import build_all
+from rocketdiff.subjects.registry import file_of, published, resolved
 from rocketdiff.subjects.subject import Subject
+
+_FIRST_SUITE = {ClientProtocol.REMOTING: "quick", ClientProtocol.GRPC: "grpc"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +34,7 @@ class Selection:
 
     @property
     def suite_name(self) -> str:
-        return self.suite or "all"
+        return self.suite or EVERY_SUITE
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,9 +104,9 @@ def request_of(given: Mapping[str, Any], backend: Backend | None = None) -> RunR
     judging = Judging(policy_of(asked["inconclusive"], strict=asked["strict"]), ledgers, asked["master"])
     backend = backend or backend_named(asked["cluster"], asked["server"], asked["security"])
     if asked["build"] and not asked["dry_run"]:
-        built(asked["subject"] or [])
+        build_subjects(asked["subject"] or [])
     pair = pair_of(asked["subject"] or [])  # last: it may start programs
-    suite = suite_of(asked["suite"], is_chosen=bool(patterns or root), protocol=pair[0].protocol)
+    suite = suite_of(asked["suite"], is_chosen=bool(patterns or root), first=_FIRST_SUITE[pair[0].protocol])
     return RunRequest(
         *pair,
         Selection(suite, patterns, root),
@@ -137,3 +143,33 @@ def _words(option: RunOption, request: RunRequest) -> Iterator[str]:
         return
     for item in value if option.is_many else (value,):
         yield from (f"--{option.name}", str(item))
+
+
+def pair_of(subjects: list[str]) -> tuple[Subject, Subject]:
+    """
+    Both subjects. A single one gets the reference of its release; without any, java:5.3.3 and its reference.
+
+    Starts programs of the user to read their hello.
+    """
+    if not subjects:
+        subjects = [DEFAULT_RELEASE]
+    if len(subjects) > 2:
+        raise UsageError("two subjects", seen=f"{len(subjects)}", hint="--subject java:5.3.3 --subject python:5.3.3")
+    first, *second = map(resolved, subjects)
+    return first, second[0] if second else _reference_for(first)
+
+
+def build_subjects(subjects: list[str]) -> None:
+    """Run the build commands of the subject files among them. UsageError if there is none, EnvironmentMissing if one fails."""
+    build_all([file for text in subjects if (file := file_of(text)) is not None])
+
+
+def _reference_for(subject: Subject) -> Subject:
+    """Only a Java release has a reference."""
+    if subject.rules is None:
+        raise UsageError(
+            "two subjects: only a Java client can be named alone, beside the reference of its release",
+            seen=f"{subject} alone",
+            hint=f"--subject {SubjectId(STANDARD, DEFAULT_RELEASE)} --subject {subject}",
+        )
+    return published(SubjectId(REFERENCE, subject.rules))

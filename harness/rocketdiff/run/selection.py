@@ -4,11 +4,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from rocketdiff.analysis.masters import require_master
 from rocketdiff.cluster.backend import Backend
 from rocketdiff.core.errors import UsageError
 from rocketdiff.core.files import require_folder, require_nameable
 from rocketdiff.core.sends.plan import SendKind
+from rocketdiff.core.spark_master import require_master
 from rocketdiff.core.subject import GRPC_STANDARD, STANDARD, ClientProtocol, SubjectId
 from rocketdiff.core.tables.run_options import DEFAULT_RELEASE
 from rocketdiff.core.tables.topology import topology_named

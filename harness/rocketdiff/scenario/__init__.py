@@ -2,8 +2,9 @@
 
 from rocketdiff.scenario.expansion import expand, plan_of
 from rocketdiff.scenario.loading import line_of, load, load_all, parse
-from rocketdiff.scenario.model import Case, Scenario, Tolerance, Workload
+from rocketdiff.scenario.model import Case, Scenario, Tolerance
 from rocketdiff.scenario.selection import select
+from rocketdiff.scenario.sending.workload import Workload
 from rocketdiff.scenario.stretch import stretched, stretched_sentences
 
 __all__ = [

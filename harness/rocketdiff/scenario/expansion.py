@@ -1,29 +1,11 @@
-"""Pure expansion of a scenario and a seed into the exact sends of a case, the same for both arms."""
-
-import hashlib
-from collections.abc import Sequence
-from random import Random
-from typing import TypeVar
+"""Pure expansion of a scenario and a seed into the exact work of a case, the same for both arms."""
 
 from rocketdiff.core.case import CaseId
-from rocketdiff.core.sends.plan import Plan, PlannedSend
+from rocketdiff.core.sends.plan import Plan
 from rocketdiff.core.subject import SubjectId
-from rocketdiff.core.units import NS_PER_S
-from rocketdiff.scenario.model import Case, Scenario, Workload
+from rocketdiff.scenario.model import Case, Scenario
+from rocketdiff.scenario.sending.plan import sending_plan
 from rocketdiff.scenario.stretch import stretched
-
-Value = TypeVar("Value")
-
-_JITTER = 0.25
-"""
-Share of a send's time slot within which its due time is random.
-
-Large enough not to synchronise with the faults' round times, small enough for an even rate. The rest of the slot is a
-phase drawn once per plan, so that another seed meets a fault at another point of the rotation.
-"""
-
-_ARGUMENT_LIMIT = 1_000_000
-"""Upper limit of random arguments: almost evenly divisible by every queue count, and short to read."""
 
 
 def expand(
@@ -41,45 +23,5 @@ def expand(
 
 
 def plan_of(scenario: Scenario, seed: int) -> Plan:
-    """
-    Return sends numbered by due time, assigned to the threads in turn.
-
-    Send k is due within the k-th slot of 1/rate seconds. Random numbers depend on seed and name, so a new scenario
-    changes no other plan.
-    """
-    workload = scenario.workload
-    random = _random(seed, scenario.name)
-    slot_ns = NS_PER_S / workload.rate_per_s
-    phase = random.random()
-    sends = tuple(
-        PlannedSend(
-            send=number,
-            thread=number % workload.threads,
-            due_ns=int((number + (1 - _JITTER) * phase + _JITTER * random.random()) * slot_ns),
-            kind=workload.call,
-            argument=_argument(workload, number, random),
-            body_bytes=_in_turn(workload.body_bytes, number),
-            mode=workload.mode,
-            delay_level=_in_turn(workload.delay_levels, number),
-            keys=_in_turn(workload.keys, number),
-            tags=_in_turn(workload.tags, number),
-            properties=workload.properties,
-        )
-        for number in range(workload.sends)
-    )
-    return Plan(seed, workload.threads, sends)
-
-
-def _random(seed: int, name: str) -> Random:
-    """Same numbers on every machine and Python release (only ``random()`` is used)."""
-    return Random(int.from_bytes(hashlib.sha256(f"{seed}/{name}".encode()).digest()[:8]))
-
-
-def _argument(workload: Workload, number: int, random: Random) -> int:
-    if workload.arguments is None:
-        return int(random.random() * _ARGUMENT_LIMIT)
-    return _in_turn(workload.arguments, number) if workload.arguments else number
-
-
-def _in_turn(values: Sequence[Value], number: int) -> Value:
-    return values[number % len(values)]
+    """Return the sends of a scenario. Random numbers depend on seed and name, so a new scenario changes no other plan."""
+    return sending_plan(scenario.workload, scenario.name, seed)

@@ -15,6 +15,7 @@ from rocketdiff.core.tables.settings import CLIENT_SETTINGS, ClientSettings, Uni
 from rocketdiff.core.tables.suites import SUITES
 from rocketdiff.core.tables.topology import TOPOLOGIES, NodeKind
 from rocketdiff.documents.part import Part
+from rocketdiff.scenario.sending.file_format import Seconds, WorkloadPart
 
 FORMAT = 1
 """Version of the file format; any other is refused."""
@@ -57,11 +58,6 @@ else:  # closed sets from the tables of core
     WireKind = Literal[_kinds(Means.RELAY, NodeKind.BROKER)]
     WireDelayKind = Literal[_kinds(Means.RELAY, NodeKind.BROKER, has_delay=True)]
 Row = Annotated[str, Field(pattern=r"^[A-G][1-9][0-9]?$")]
-BodyBytes = Annotated[int, Field(ge=1, le=4_194_304, description="At most maxMessageSize, 4 MiB in every release.")]
-Argument = Annotated[int, Field(ge=0, le=2**31 - 1)]
-DelayLevel = Annotated[int, Field(ge=0, le=18, description="0: not delayed. Brokers have 18 levels by default.")]
-Text = Annotated[str, Field(pattern=r"^[^\x00-\x1f]*[^\x00-\x20][^\x00-\x1f]*$", max_length=1_000)]
-Seconds = Annotated[float, Field(gt=0, le=600, allow_inf_nan=False)]
 PauseSeconds = Annotated[
     float,
     Field(
@@ -102,22 +98,6 @@ if TYPE_CHECKING:
     SettingsPart = Part
 else:
     SettingsPart = _settings_part()
-
-
-class WorkloadPart(Part):
-    """A closed loop of sends with due times."""
-
-    mode: Literal["sync", "async", "oneway"] = "sync"
-    call: Literal["plain", "queue", "selector", "batch", "group"] = "plain"
-    threads: Annotated[int, Field(ge=1, le=64)] = 1
-    rate_per_s: Annotated[float, Field(gt=0, le=5_000, allow_inf_nan=False)]
-    duration_s: Seconds
-    body_bytes: BodyBytes | Annotated[list[BodyBytes], Field(min_length=1)] = 128
-    arguments: Literal["ascending", "random"] | Annotated[list[Argument], Field(min_length=1)] | None = None
-    delay_level: DelayLevel | Annotated[list[DelayLevel], Field(min_length=1)] = 0
-    keys: Annotated[list[Text], Field(min_length=1)] | None = None
-    tags: Annotated[list[Text], Field(min_length=1)] | None = None
-    properties: dict[Text, Text] = {}
 
 
 class FaultEntry(Part):

@@ -6,14 +6,14 @@ from pathlib import Path
 
 from rocketdiff.core.errors import UsageError
 from rocketdiff.core.resources import resource
-from rocketdiff.core.sends.plan import SendKind, SendMode
 from rocketdiff.core.text.quoted import shown
 from rocketdiff.documents.refusal import Words, read_part, refused, require_version
 from rocketdiff.documents.yaml_source import YamlSource, parse_yaml, read_text
-from rocketdiff.scenario.file_format import FORMAT, ScenarioFile, WireDelayPart, WirePart, WorkloadPart
-from rocketdiff.scenario.model import Scenario, Tolerance, Workload
+from rocketdiff.scenario.file_format import FORMAT, ScenarioFile, WireDelayPart, WirePart
+from rocketdiff.scenario.model import Scenario, Tolerance
 from rocketdiff.scenario.rules import require_consistent
 from rocketdiff.scenario.schedule import scheduled
+from rocketdiff.scenario.sending.loading import workload_of
 
 SUFFIX = ".yaml"
 
@@ -72,7 +72,7 @@ def parse(text: str, origin: str) -> Scenario:
         topology=file.topology,
         queues_per_broker=file.topic.queues_per_broker,
         settings=file.client_settings,
-        workload=_workload(file.workload),
+        workload=workload_of(file.workload),
         faults=faults,
         checks=tuple(file.checks),
         suites=tuple(file.suites),
@@ -109,26 +109,3 @@ def _require_format(source: YamlSource) -> None:
 
 def _kind(data: object) -> str:
     return {type(None): "nothing", list: "a list"}.get(type(data), shown(data))
-
-
-def _workload(part: WorkloadPart) -> Workload:
-    match part.arguments:
-        case "random":
-            arguments: tuple[int, ...] | None = None
-        case None | "ascending":
-            arguments = ()
-        case given:
-            arguments = tuple(given)
-    return Workload(
-        threads=part.threads,
-        rate_per_s=part.rate_per_s,
-        duration_s=part.duration_s,
-        call=SendKind(part.call),
-        arguments=arguments,
-        body_bytes=(part.body_bytes,) if isinstance(part.body_bytes, int) else tuple(part.body_bytes),
-        mode=SendMode(part.mode),
-        delay_levels=(part.delay_level,) if isinstance(part.delay_level, int) else tuple(part.delay_level),
-        keys=tuple(part.keys or ("",)),
-        tags=tuple(part.tags or ("",)),
-        properties=tuple(sorted(part.properties.items())),
-    )

@@ -1,14 +1,17 @@
 """A scenario as the rest of the harness sees it: validated, typed, and without YAML except its text."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from rocketdiff.core.case import CaseId
-from rocketdiff.core.demand import Demand, SendDemand
-from rocketdiff.core.sends.plan import Plan, SendKind, SendMode
+from rocketdiff.core.demand import Demand
+from rocketdiff.core.sends.plan import Plan
 from rocketdiff.core.tables.fault import PAUSES, FaultSpec
 from rocketdiff.core.tables.roles import ClientRole
 from rocketdiff.core.tables.settings import ClientSettings
 from rocketdiff.core.tables.topology import topology_named
+from rocketdiff.scenario.sending.workload import Workload
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,33 +23,14 @@ class Tolerance:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class Workload:
-    """
-    What the application does, the same in both arms.
+class Work(Protocol):
+    """What clients of one role do in a scenario."""
 
-    rate_per_s: over all threads together.
-    arguments: used in turn; empty: the number of the send; None: drawn from the seed.
-    body_bytes, delay_levels, keys, tags: used in turn.
-    properties: user properties of every message.
-    """
+    def demands(self, queue_counts: tuple[int, ...]) -> Sequence[Demand]:
+        """What a client must have to take part."""
 
-    threads: int
-    rate_per_s: float
-    duration_s: float
-    call: SendKind
-    arguments: tuple[int, ...] | None
-    body_bytes: tuple[int, ...]
-    mode: SendMode = SendMode.SYNC
-    delay_levels: tuple[int, ...] = (0,)
-    keys: tuple[str, ...] = ("",)
-    tags: tuple[str, ...] = ("",)
-    properties: tuple[tuple[str, str], ...] = ()
-
-    @property
-    def sends(self) -> int:
-        """Sends per arm."""
-        return max(1, round(self.rate_per_s * self.duration_s))
+    def figures(self) -> dict[str, object]:
+        """Return the work as reports state it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,13 +62,18 @@ class Scenario:
     @property
     def role(self) -> ClientRole:
         """The role of the clients under test."""
-        return ClientRole.PRODUCER
+        return tuple(self.work)[-1]
+
+    @property
+    def work(self) -> Mapping[ClientRole, Work]:
+        """What each role does, the role under test last."""
+        return {ClientRole.PRODUCER: self.workload}
 
     def demands(self) -> tuple[Demand, ...]:
         """What a client must have to take part."""
         brokers = len(topology_named(self.topology).broker_letters)
         counts = tuple(number * self.queues_per_broker for number in range(1, brokers + 1))
-        return (SendDemand(self.workload.call, self.workload.mode, counts),)
+        return tuple(self.work[self.role].demands(counts))
 
     @property
     def duration_s(self) -> float:

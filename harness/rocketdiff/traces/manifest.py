@@ -16,6 +16,7 @@ import msgspec
 from rocketdiff.core.arm import Arm, Member
 from rocketdiff.core.errors import TraceError
 from rocketdiff.core.run_info import Guard, Machine
+from rocketdiff.core.tables.roles import ClientRole
 from rocketdiff.core.tables.settings import ClientSettings
 from rocketdiff.core.text.quoted import shown
 from rocketdiff.traces.journal import CLIENT
@@ -24,6 +25,7 @@ from rocketdiff.traces.schema import (
     BODIES_COMPARED_SINCE,
     DIGESTS_SINCE,
     SCHEMA_VERSION,
+    TableName,
     minor_of,
     require_known_version,
 )
@@ -79,6 +81,10 @@ class ArmSummary:
     troubles: tuple[str, ...] = ()
     witness: str = CLIENT
 
+    def rows_of(self, table: TableName) -> int | None:
+        """Return the number of rows of a table of this arm; None if it is not counted here."""
+        return {TableName.SENDS: self.sends, TableName.ATTEMPTS: self.attempts}.get(table)
+
 
 @dataclass(frozen=True, slots=True)
 class Breach:
@@ -116,7 +122,7 @@ class CaseEntry:
     …). reason: why the case was aborted. breaches: violations of the line protocol by member; a result, not an error. files:
     digest of each sealed table, by path. connections: samples by member, since 1.4; empty if none were taken.
     attempt_timeout_ms: maximum duration of a client's attempts, if longer than the setting, since 1.6; faults then last
-    longer than the scenario says.
+    longer than the scenario says. role: of the clients under test, since 1.8.
     """
 
     number: int
@@ -147,6 +153,7 @@ class CaseEntry:
     files: dict[str, str] = field(default_factory=dict)
     connections: dict[str, tuple[ConnectionSample, ...]] = field(default_factory=dict)
     attempt_timeout_ms: int = 0
+    role: ClientRole = ClientRole.PRODUCER
 
     @property
     def lost_arms(self) -> tuple[Arm, ...]:

@@ -11,11 +11,9 @@ from rocketdiff.core.errors import TraceError
 from rocketdiff.traces.layout import case_and_arm, table_file
 from rocketdiff.traces.manifest import CaseEntry, CaseStatus
 from rocketdiff.traces.run_directory import RunDirectory
-from rocketdiff.traces.schema import DIGESTS_SINCE, OPTIONAL_TABLES, TableName
+from rocketdiff.traces.schema import DIGESTS_SINCE, TableName
 from rocketdiff.traces.sealed_file import REPAIR, FileStatement, read_file_statement, read_sealed
-
-READ_BACK = "read-back"
-"""Guard that holds if every queue was read to its end."""
+from rocketdiff.traces.tables import TABLES
 
 FAULT_GUARD = re.compile(r"fault-(\d+)")
 """Guard that holds if the fault of that episode took effect."""
@@ -60,13 +58,13 @@ def _require_counted(run: RunDirectory, table: TableName, statement: FileStateme
     summary = entry.arms.get(statement.arm) if statement.arm is not None else None
     if summary is None:
         return
-    for counted, rows in ((TableName.SENDS, summary.sends), (TableName.ATTEMPTS, summary.attempts)):
-        if table is counted and statement.rows != rows:
-            raise TraceError(
-                f"{rows} rows of {table} of {statement.arm} in case {entry.number}, as run.json counts",
-                seen=f"{statement.rows}",
-                hint="rows were lost or added: copy the whole run directory again",
-            )
+    rows = summary.rows_of(table)
+    if rows is not None and statement.rows != rows:
+        raise TraceError(
+            f"{rows} rows of {table} of {statement.arm} in case {entry.number}, as run.json counts",
+            seen=f"{statement.rows}",
+            hint="rows were lost or added: copy the whole run directory again",
+        )
 
 
 def _require_faults(run: RunDirectory, entry: CaseEntry) -> None:
@@ -98,7 +96,7 @@ def sealed_files(run: RunDirectory, table: TableName) -> tuple[SealedFile, ...]:
     for file in files:
         _require_own(run, table, file)
     present = {(file.statement.case, file.statement.arm) for file in files}
-    arms: tuple[Arm | None, ...] = (None,) if table is TableName.FAULTS else tuple(Arm)
+    arms = TABLES[table].arms
     for entry in run.manifest.cases:
         lacking = [table_file(table, entry.number, arm) for arm in arms if (entry.number, arm) not in present]
         if lacking and _is_required(table, entry):
@@ -122,9 +120,10 @@ def _sealed_file(run: RunDirectory, path: Path) -> SealedFile:
 
 
 def _is_required(table: TableName, entry: CaseEntry) -> bool:
-    if entry.status is not CaseStatus.COMPLETE or table in OPTIONAL_TABLES:
+    spec = TABLES[table]
+    if entry.status is not CaseStatus.COMPLETE or spec.is_optional or spec.role not in (None, entry.role):
         return False
-    return table is not TableName.STORED or all(guard.held for guard in entry.guards if guard.name == READ_BACK)
+    return all(guard.held for guard in entry.guards if guard.name == spec.guard)
 
 
 def _require_own(run: RunDirectory, table: TableName, file: SealedFile) -> None:

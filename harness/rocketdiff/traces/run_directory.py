@@ -20,7 +20,7 @@ from rocketdiff.core.errors import TraceError, UsageError
 from rocketdiff.core.run_info import Guard
 from rocketdiff.core.sends.plan import Plan, PlannedSend
 from rocketdiff.core.tables.fault import FaultRecord
-from rocketdiff.traces.arm_tables import arm_rows
+from rocketdiff.core.tables.roles import ClientRole
 from rocketdiff.traces.journal import ArmJournal, read_fault_journal, read_plan_file, read_witnessed_journal
 from rocketdiff.traces.layout import (
     JOURNAL,
@@ -46,8 +46,11 @@ from rocketdiff.traces.manifest import (
     encode_manifest,
 )
 from rocketdiff.traces.recorder import Recorder, digest_of, encode_plan, write_whole, writing
-from rocketdiff.traces.schema import ARM_CODES, FAULTS, STORED, TableName
-from rocketdiff.traces.sealed_file import Columns, sorted_table, write_sealed
+from rocketdiff.traces.schema import ARM_CODES, Columns, TableName
+from rocketdiff.traces.sealed_file import sorted_table, write_sealed
+from rocketdiff.traces.sending.sealing import sealed_arm
+from rocketdiff.traces.sending.tables import STORED
+from rocketdiff.traces.tables import FAULTS
 
 
 class StoredMessage(Protocol):
@@ -78,6 +81,10 @@ class StoredMessage(Protocol):
 
 
 Change = Callable[[CaseEntry], CaseEntry]
+
+Sealer = Callable[[int, Arm, Sequence[PlannedSend], int, ArmJournal], tuple[dict[TableName, Columns], ArmSummary]]
+SEALERS: Mapping[ClientRole, Sealer] = {ClientRole.PRODUCER: sealed_arm}
+"""Turn the journal of an arm into its tables, by the role of the case: case, arm, plan, origin in ns, journal."""
 
 
 class CaseDirectory:
@@ -228,21 +235,11 @@ class CaseDirectory:
     def _seal_arm(self, arm: Arm, plan: Sequence[PlannedSend]) -> ArmSummary:
         reported, seen = journal_file(self.number, Member(arm)), witnessed_file(self.number, Member(arm))
         journal = read_witnessed_journal(self._run.path / reported, self._run.path / seen)
-        rows = arm_rows(self.number, arm, plan, self.entry.origin_ns or 0, journal)
-        sends = self._write(TableName.SENDS, rows.sends, arm)
-        attempts = self._write(TableName.ATTEMPTS, rows.attempts, arm)
-        self._write(TableName.ROUTES, rows.routes, arm)
-        summary = ArmSummary(
-            sends=sends,
-            attempts=attempts,
-            unanswered=rows.unanswered,
-            done=journal.done is not None,
-            failure=journal.failure,
-            trouble_count=rows.trouble_count,
-            troubles=rows.troubles,
-            witness=journal.witness,
-        )
-        return _introduced(summary, journal)
+        seal = SEALERS[self.entry.role]
+        tables, summary = seal(self.number, arm, plan, self.entry.origin_ns or 0, journal)
+        for table, columns in tables.items():
+            self._write(table, columns, arm)
+        return summary
 
     def _write(self, table: TableName, columns: Columns, arm: Arm | None) -> int:
         file = table_file(table, self.number, arm)
@@ -260,13 +257,6 @@ class CaseDirectory:
 
     def _with_digests(self, entry: CaseEntry) -> CaseEntry:
         return replace(entry, files=entry.files | self._digests)
-
-
-def _introduced(summary: ArmSummary, journal: ArmJournal) -> ArmSummary:
-    hello = journal.hello
-    if hello is None:
-        return summary
-    return replace(summary, client=hello.client, version=hello.version, capabilities=hello.capabilities)
 
 
 class RunDirectory:

@@ -5,7 +5,7 @@ The oracle keeps state over a group (case, arm, thread) and would silently misju
 metadata of every file states its groups and their sizes.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,13 +21,12 @@ from rocketdiff.traces.recorder import digest_of, replacing
 from rocketdiff.traces.schema import (
     ARM_CODES,
     SCHEMA_VERSION,
-    SCHEMAS,
-    SORT_KEYS,
+    Columns,
     TableName,
-    completed,
     minor_of,
     require_known_version,
 )
+from rocketdiff.traces.tables import TABLES, completed
 
 VERSION_KEY = b"rocketdiff.schema"
 STATEMENT_KEY = b"rocketdiff.statement"
@@ -82,7 +81,7 @@ def read_statement(schema: pa.Schema, *, where: str) -> FileStatement:
 def verify(table: pa.Table, statement: FileStatement, *, where: str) -> None:
     """Raise TraceError unless the rows agree with the statement and have the order that the oracle needs."""
     columns = ", ".join(f"{field.name} {field.type}" for field in table.schema)
-    _require(table.schema.equals(SCHEMAS[statement.table]), "the columns of this schema version", columns, where)
+    _require(table.schema.equals(TABLES[statement.table].schema), "the columns of this schema version", columns, where)
     _require(table.num_rows == statement.rows, f"{statement.rows} rows as stated", table.num_rows, where)
     _require_constant(table, "case", statement.case, where)
     if "arm" in table.column_names:
@@ -91,7 +90,7 @@ def verify(table: pa.Table, statement: FileStatement, *, where: str) -> None:
         _require_constant(table, "arm", ARM_CODES[statement.arm], where)
     groups = _groups(table)
     _require(groups == statement.groups, f"whole groups {statement.groups} as stated", groups, where)
-    keys = SORT_KEYS[statement.table]
+    keys = TABLES[statement.table].keys
     _require(_rises_strictly(table, keys), f"rows rising strictly by {', '.join(keys)}", "another order", where)
 
 
@@ -146,14 +145,12 @@ def _rises_strictly(table: pa.Table, keys: tuple[str, ...]) -> bool:
 UNREADABLE = (OSError, ValueError, pa.ArrowException)
 """Exceptions of pyarrow for a damaged file; invalid UTF-8 is a ValueError."""
 
-Columns = Mapping[str, Sequence[object]]
-
 
 def sorted_table(name: TableName, columns: Columns) -> pa.Table:
     """Build a table with the published schema and row order from columns of Python values."""
-    schema = SCHEMAS[name]
+    schema = TABLES[name].schema
     table = pa.table([pa.array(columns[field.name], type=field.type) for field in schema], schema=schema)
-    order = np.lexsort([integers(table, key) for key in reversed(SORT_KEYS[name])])
+    order = np.lexsort([integers(table, key) for key in reversed(TABLES[name].keys)])
     return table.take(pa.array(order, type=pa.int64()))
 
 

@@ -11,6 +11,7 @@ from rocketdiff.core.answers.verdict import DECISIVE, CheckResult, Severity, Ver
 from rocketdiff.core.errors import ExitCode
 from rocketdiff.core.run_info import RunInfo
 from rocketdiff.core.tables.checks import ABOUT_THE_RUN
+from rocketdiff.core.text import machine_line as text
 from rocketdiff.ledger.apply import Applied, EntryOutcome, apply_ledger
 from rocketdiff.ledger.model import Ledger
 from rocketdiff.verdict.answer import answer
@@ -77,15 +78,18 @@ class RunJudgement:
 
 
 def machine_line(verdict: RunVerdict, counts: Counts, *, seed: int | None, run: str) -> str:
-    """
-    Return the last line of every run's output, also after an internal error (with the counts so far).
-
-    Values contain no blanks: blanks in a run id become underscores.
-    """
-    return (
-        f"VERDICT {verdict} new={counts.new} declared={counts.declared} stale={counts.stale}"
-        f" inconclusive={counts.inconclusive} answered={counts.answered}/{counts.gating} checks={counts.checks}"
-        f" seed={'-' if seed is None else seed} run={'_'.join(run.split()) or '-'}"
+    """Return the last line of every run's output, also after an internal error (with the counts so far)."""
+    return text.machine_line(
+        "VERDICT",
+        verdict,
+        new=counts.new,
+        declared=counts.declared,
+        stale=counts.stale,
+        inconclusive=counts.inconclusive,
+        answered=f"{counts.answered}/{counts.gating}",
+        checks=counts.checks,
+        seed=seed,
+        run=run,
     )
 
 

@@ -25,7 +25,8 @@ from rocketdiff.core.sends.message import body_digest, padded, properties_text
 from rocketdiff.core.sends.plan import SendKind, SendMode
 from rocketdiff.core.tables.fault import FaultKind, FaultRecord
 from rocketdiff.traces.manifest import CaseEntry
-from rocketdiff.traces.schema import SCHEMAS, TableName
+from rocketdiff.traces.schema import TableName
+from rocketdiff.traces.tables import TABLES
 
 ROW = Send(
     send=0,
@@ -182,7 +183,10 @@ def test_delayed_messages_are_compared_like_with_like() -> None:
 @pytest.mark.parametrize(("level", "is_known"), [(None, True), (0, True), (1, False)])
 def test_what_is_kept_back_of_delayed_messages_must_have_been_read(level: int | None, is_known: bool) -> None:
     """Kept-back messages must be read, or one that still waits would look lost."""
-    stored, sends = SCHEMAS[TableName.STORED].empty_table(), pa.table({"delay_level": pa.array([level], pa.int32())})
+    stored, sends = (
+        TABLES[TableName.STORED].schema.empty_table(),
+        pa.table({"delay_level": pa.array([level], pa.int32())}),
+    )
     tables: dict[TableKey, pa.Table] = {
         (TableName.STORED, Arm.BASELINE): stored,
         (TableName.SENDS, Arm.BASELINE): sends,

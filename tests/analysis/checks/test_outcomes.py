@@ -5,11 +5,12 @@ from dataclasses import replace
 
 import pytest
 
-from rocketdiff.analysis.run_analysis import WITHOUT_SPARK, analyze
+from rocketdiff.analysis.run_analysis import analyze
 from rocketdiff.core.answers.verdict import CheckResult, Severity, Verdict
 from rocketdiff.core.errors import ExitCode
 from rocketdiff.core.records.sending import Attempt, Send
 from rocketdiff.core.run_info import CaseInfo, Machine, RunInfo, SubjectInfo
+from rocketdiff.core.spark_master import WITHOUT_SPARK
 from rocketdiff.core.tables.settings import ClientSettings
 from rocketdiff.traces.run_directory import RunDirectory
 from rocketdiff.verdict.judge import judge

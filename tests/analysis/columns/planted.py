@@ -14,7 +14,8 @@ from rocketdiff.core.arm import Arm
 from rocketdiff.core.sends.plan import SendKind
 from rocketdiff.core.tables.fault import FaultKind
 from rocketdiff.core.tables.settings import ClientSettings
-from rocketdiff.traces.schema import SCHEMAS, SORT_KEYS, TableName
+from rocketdiff.traces.schema import TableName
+from rocketdiff.traces.tables import TABLES
 from tests.analysis.synthetic import MS, Pause, Story, write_run
 from tests.analysis.synthetic_modes import ModeStory
 
@@ -141,8 +142,8 @@ def changed(trace: CaseTrace, changes: Sequence[Change]) -> CaseTrace:
 
 
 def _table(name: TableName, rows: list[dict[str, Any]]) -> pa.Table:
-    rows = sorted(rows, key=lambda row: tuple(row[key] for key in SORT_KEYS[name]))
-    return pa.Table.from_pylist(rows, schema=SCHEMAS[name])
+    rows = sorted(rows, key=lambda row: tuple(row[key] for key in TABLES[name].keys))
+    return pa.Table.from_pylist(rows, schema=TABLES[name].schema)
 
 
 def _rows(rows: list[dict[str, Any]], change: Change) -> list[dict[str, Any]]:
@@ -155,11 +156,11 @@ def _rows(rows: list[dict[str, Any]], change: Change) -> list[dict[str, Any]]:
     if what == TWICE:
         return [*rows, again] if _is_new(change.table, again := _again(change.table, rows, rows[at]), rows) else rows
     row = {**rows[at], what: _value(what, rows[at][what], change.value)}
-    return [*others, row] if row[what] is not None or SCHEMAS[change.table].field(what).nullable else rows
+    return [*others, row] if row[what] is not None or TABLES[change.table].schema.field(what).nullable else rows
 
 
 def _is_new(table: TableName, row: dict[str, Any], rows: list[dict[str, Any]]) -> bool:
-    keys = SORT_KEYS[table]
+    keys = TABLES[table].keys
     return all(any(row[key] != other[key] for key in keys) for other in rows)
 
 
@@ -184,7 +185,7 @@ def _value(name: str, old: Any, pick: int) -> Any:
 def is_sorted(trace: CaseTrace) -> bool:
     """True if every table's keys rise strictly, as in every sealed case."""
     return all(
-        len({tuple(row[key] for key in SORT_KEYS[name]) for row in table.select(list(SORT_KEYS[name])).to_pylist()})
+        len({tuple(row[key] for key in TABLES[name].keys) for row in table.select(list(TABLES[name].keys)).to_pylist()})
         == table.num_rows
         for (name, _), table in trace.tables.items()
     )

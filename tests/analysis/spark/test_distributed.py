@@ -7,10 +7,11 @@ import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
 
-from rocketdiff.analysis.run_analysis import WITHOUT_SPARK, analyze, summaries_here
+from rocketdiff.analysis.run_analysis import analyze, summaries_here
 from rocketdiff.analysis.spark.distributed import summaries_on_spark
 from rocketdiff.analysis.summaries import Summaries
 from rocketdiff.core.errors import TraceError
+from rocketdiff.core.spark_master import WITHOUT_SPARK
 from rocketdiff.core.tables.settings import ClientSettings
 from rocketdiff.traces.run_directory import RunDirectory
 from tests.analysis.synthetic import Story, Told

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from pyspark import SparkContext
 
-from rocketdiff.analysis.masters import require_master
 from rocketdiff.analysis.spark import session as sessions
 from rocketdiff.analysis.spark.session import prepare, session, settings
 from rocketdiff.core.errors import EnvironmentMissing, UsageError
+from rocketdiff.core.spark_master import require_master
 
 
 def test_a_local_session_listens_on_loopback_only(tmp_path: Path) -> None:

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from rocketdiff.cluster.external import connect
-from rocketdiff.cluster.external.actions import CommandResult, run_command
 from rocketdiff.cluster.external.cluster import ExternalCluster
 from rocketdiff.cluster.external.described import DescribedCluster, DescribedNode, OwnersCommand, Verb
+from rocketdiff.cluster.external.owners_commands import CommandResult, run_command
 from rocketdiff.core.tables.topology import NodeKind, topology_named
 from rocketmq_reference.remoting.codes import RequestCode, ResponseCode
 from rocketmq_reference.remoting.frames import Command, respond_to

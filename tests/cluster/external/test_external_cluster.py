@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from rocketdiff.cluster.external import connect
-from rocketdiff.cluster.external.actions import run_command
 from rocketdiff.cluster.external.cluster import ExternalCluster
+from rocketdiff.cluster.external.owners_commands import run_command
 from rocketdiff.cluster.external.undo_log import UndoLog, active_runs
 from rocketdiff.cluster.faults.schedule import ScheduleOutcome, run_schedule
 from rocketdiff.cluster.interface import NodeState

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from rocketdiff.cluster.external.actions import parse_state, run_command
 from rocketdiff.cluster.external.described import OwnersCommand
+from rocketdiff.cluster.external.owners_commands import parse_state, run_command
 from rocketdiff.cluster.interface import NodeState
 from tests.live import await_that
 from tests.subjects.processes import gone

@@ -12,9 +12,10 @@ from rocketdiff.core.records.sending import Send
 from rocketdiff.core.records.session import Done, Ready, SubjectFailed
 from rocketdiff.core.sends.plan import PlannedSend
 from rocketdiff.core.tables.settings import ClientSettings
-from rocketdiff.drivers.python.async_sends import Told
-from rocketdiff.drivers.python.client import Client, ClientResult, Speak
-from rocketdiff.drivers.python.session import Session, obey
+from rocketdiff.drivers.python.sending.async_sends import Told
+from rocketdiff.drivers.python.sending.client import Client, ClientResult
+from rocketdiff.drivers.python.sending.runner import as_producer
+from rocketdiff.drivers.python.session import Session, Speak, obey
 from rocketdiff.protocol.commands import STOP, SubjectSetup, encode_go, encode_plan, encode_setup
 from tests.subjects.conftest import plan_of
 
@@ -78,7 +79,7 @@ def factory(client: Client) -> Callable[[SubjectSetup, Speak], Client]:
 def test_a_session_from_plan_to_done() -> None:
     """A session goes from plan and setup to ready, go, sends and done."""
     heard = Heard()
-    session = Session(factory(Willing()), heard.speak)
+    session = Session(as_producer(factory(Willing())), heard.speak)
     obey([*encode_plan(plan_of(0, 1, 0)), SETUP], session)
     heard.await_kind(Ready)
     obey([encode_go(0)], session)
@@ -90,28 +91,41 @@ def test_a_session_from_plan_to_done() -> None:
 def test_stop_ends_the_commands() -> None:
     """Commands after stop are not read."""
     commands = iter([STOP, b"no command at all"])
-    obey(commands, Session(factory(Willing()), Heard().speak))
+    obey(commands, Session(as_producer(factory(Willing())), Heard().speak))
     assert list(commands) == [b"no command at all"]
 
 
 def test_go_before_ready_is_refused() -> None:
     """Go before ready is refused."""
     with pytest.raises(ValueError, match="one go, after ready"):
-        obey([encode_go(0)], Session(factory(Willing()), Heard().speak))
+        obey([encode_go(0)], Session(as_producer(factory(Willing())), Heard().speak))
 
 
 def test_a_plan_after_setup_is_refused() -> None:
     """A plan after setup is refused: setup completes the plan."""
     heard = Heard()
-    session = Session(factory(Willing()), heard.speak)
+    session = Session(as_producer(factory(Willing())), heard.speak)
     with pytest.raises(ValueError, match="before setup"):
         obey([SETUP, *encode_plan(plan_of(0))], session)
+    heard.await_kind(Ready)
+
+
+def test_a_role_that_a_driver_lacks_is_refused() -> None:
+    """A setup of a role without a runner is refused; the driver then ends with failed."""
+    with pytest.raises(ValueError, match="expected a role of this driver"):
+        obey([SETUP], Session({}, Heard().speak))
+
+
+def test_a_setup_may_name_the_producer() -> None:
+    """A setup with the role producer is a setup without a role."""
+    heard = Heard()
+    obey([SETUP[:-2] + b',"role":"producer"}\n'], Session(as_producer(factory(Willing())), heard.speak))
     heard.await_kind(Ready)
 
 
 def test_a_client_that_cannot_prepare_says_why(capfd: pytest.CaptureFixture[str]) -> None:
     """A client that cannot prepare reports stage and reason."""
     heard = Heard()
-    obey([SETUP], Session(factory(Willing("no cluster")), heard.speak))
+    obey([SETUP], Session(as_producer(factory(Willing("no cluster"))), heard.speak))
     assert heard.await_kind(SubjectFailed) == SubjectFailed("setup", "OSError: no cluster")
     assert "Traceback" in capfd.readouterr().err

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from rocketdiff.core.records.received import Record
 from rocketdiff.core.records.sending import Attempt, RouteSeen, Send
-from rocketdiff.drivers.python.client import Speak
+from rocketdiff.drivers.python.session import Speak
 from rocketdiff.drivers.python.toy import (
     BEHAVIOURS,
     answering_twice,

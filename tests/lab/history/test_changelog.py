@@ -3,7 +3,7 @@
 from rocketdiff.lab.history.changelog import BehaviourChange, EdgeChanges, changelog, changelog_data, changelog_lines
 from rocketdiff.lab.history.lineage import Edge, Way, way
 from rocketdiff.simulation.script import NamedScript, Script, parse_script
-from rocketdiff.simulation.script.model import Select
+from rocketdiff.simulation.script.steps.sending import Select
 from tests.lab.history.toys import ToyRunner, by_table, toy_corpus, toy_executions, toy_standard
 
 RELEASES = ("4.7.0", "4.7.1", "4.8.0")

@@ -7,11 +7,11 @@ import pytest
 from rocketdiff.core.resources import resource
 from rocketdiff.simulation.script import parse_script
 from rocketdiff.simulation.script.answers import CODES, STATUSES, ServerAnswer, answers_data
-from rocketdiff.simulation.script.model import BrokerAnswers
+from rocketdiff.simulation.script.steps.environment import BrokerAnswers
 from rocketdiff.simulation.script.vocabulary import BrokerFault
 from tests.simulation.script.examples import script_of
 
-CODES_IN_JAVA = "harness/rocketdiff/simulation/java_host/java/rocketdiff/simulation/wire/Codes.java"
+CODES_IN_JAVA = "harness/rocketdiff/simulation/java_host/java/rocketdiff/simulation/servers/Codes.java"
 
 
 def test_both_hosts_know_the_same_codes() -> None:

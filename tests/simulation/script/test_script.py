@@ -10,19 +10,9 @@ from hypothesis import strategies as st
 from rocketdiff.core.errors import ExitCode, UsageError
 from rocketdiff.simulation.script import canonical, parse_script, to_dict
 from rocketdiff.simulation.script.answers import BrokerRoute, ServerAnswer
-from rocketdiff.simulation.script.model import (
-    Advance,
-    BrokerAnswers,
-    Dump,
-    Entry,
-    Pause,
-    QueueOf,
-    Script,
-    Select,
-    Send,
-    Timeline,
-    Update,
-)
+from rocketdiff.simulation.script.model import Entry, Script, Timeline
+from rocketdiff.simulation.script.steps.environment import Advance, BrokerAnswers, Dump, Pause
+from rocketdiff.simulation.script.steps.sending import QueueOf, Select, Send, Update
 from rocketdiff.simulation.script.vocabulary import BrokerFault, Depth, DumpPart, Lookup, Mode, ScriptSettings
 from tests.simulation.script.examples import BAD, EVERYTHING, EXAMPLE, script_of
 

@@ -20,7 +20,8 @@ from rocketdiff.core.sends.outcome import Outcome
 from rocketdiff.core.units import NS_PER_MS
 from rocketdiff.oracle.interval import PHASE_MS
 from rocketdiff.oracle.producer.durations import BUSY_MS
-from rocketdiff.traces.schema import SCHEMAS, TableName
+from rocketdiff.traces.schema import TableName
+from rocketdiff.traces.tables import TABLES
 
 Ints = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
@@ -126,8 +127,8 @@ def place_of(broker: Ints, queue_id: Ints) -> Ints:
 
 def arm_columns(trace: CaseTrace, arm: Arm, brokers: WordDictionary) -> ArmColumns | None:
     """Return an arm's columns; None if its rows are not numbered and sorted as in a sealed run."""
-    sends = trace.tables.get((TableName.SENDS, arm), SCHEMAS[TableName.SENDS].empty_table())
-    attempts = trace.tables.get((TableName.ATTEMPTS, arm), SCHEMAS[TableName.ATTEMPTS].empty_table())
+    sends = trace.tables.get((TableName.SENDS, arm), TABLES[TableName.SENDS].schema.empty_table())
+    attempts = trace.tables.get((TableName.ATTEMPTS, arm), TABLES[TableName.ATTEMPTS].schema.empty_table())
     send_keys, attempt_keys = _keys(sends), _keys(attempts)
     if send_keys is None or attempt_keys is None or not bool((np.diff(send_keys) > 0).all()):
         return None

@@ -23,13 +23,13 @@ from pyspark import SparkConf, SparkContext
 from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
-from rocketdiff.analysis.masters import is_local, is_on_loopback, require_master
 from rocketdiff.analysis.memory import KEEPS_MEMORY
 from rocketdiff.analysis.spark.class_archive import LOCAL_JAVA, class_archive
 from rocketdiff.analysis.spark.code_archive import code_archive
 from rocketdiff.analysis.spark.process import SparkProcess, take_folder
 from rocketdiff.core.errors import EnvironmentMissing, HarnessError
 from rocketdiff.core.resources import import_path
+from rocketdiff.core.spark_master import is_local, is_on_loopback, require_master
 
 LOCAL = "local[*]"
 

@@ -45,7 +45,7 @@ def calibrate(
     ] = None,
 ) -> None:
     """How often does the gate alarm where nothing differs? Each client against itself, some hundred times; resumable."""
-    from rocketdiff.calibration.campaign import (
+    from rocketdiff.calibration.controls import (
         CalibrationRequest,
         journal_of,
         require_possible,
@@ -70,11 +70,11 @@ def calibrate(
             run_known(request, journal, repeats, say)
     finally:
         if journal.lines:
-            _tell_and_write(journal, write or out / "calibration.json")
+            _write_and_print(journal, write or out / "calibration.json")
 
 
-def _tell_and_write(journal: "CalibrationJournal", path: Path) -> None:
-    from rocketdiff.calibration.campaign import write_calibration
+def _write_and_print(journal: "CalibrationJournal", path: Path) -> None:
+    from rocketdiff.calibration.controls import write_calibration
     from rocketdiff.report.words.gate_rates import calibration_lines
 
     for line in calibration_lines(write_calibration(journal, path)):

@@ -1,5 +1,10 @@
-"""`rocketdiff campaign`: makes the runs of subjects × suites × seeds × settings and adds them to the record."""
+"""
+The commands that make the runs of a file.
 
+`rocketdiff campaign` adds them to the record, `matrix` writes clients × behaviours as a publishable table.
+"""
+
+import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -7,6 +12,13 @@ import typer
 
 from rocketdiff.cli.commands.record import DEFAULT, RecordOption
 from rocketdiff.core.errors import ExitCode
+
+AtMostOption = Annotated[
+    int | None, typer.Option(min=1, help="Make at most this many of the missing runs; a later call continues.")
+]
+DryRunOption = Annotated[
+    bool, typer.Option("--dry-run", help="Print which runs exist and which are missing, and do nothing.")
+]
 
 
 def campaign(
@@ -19,12 +31,8 @@ def campaign(
     ),
     record: RecordOption = DEFAULT,
     no_record: Annotated[bool, typer.Option("--no-record", help="Add the runs to no record.")] = False,
-    at_most: Annotated[
-        int | None, typer.Option(min=1, help="Make at most this many of the missing runs; a later call continues.")
-    ] = None,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Print which runs exist and which are missing, and do nothing.")
-    ] = False,
+    at_most: AtMostOption = None,
+    dry_run: DryRunOption = False,
 ) -> None:
     """Make every run of a file, live and in virtual time; resumable; each finished run goes into the record."""
     from rocketdiff.campaign.command import describe, make
@@ -39,5 +47,39 @@ def campaign(
             typer.echo(line)
         return
     code = make(asked, out.resolve(), None if no_record else record, say=typer.echo, at_most=at_most)
+    if code != ExitCode.CONFORMS:
+        raise typer.Exit(int(code))
+
+
+def matrix(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="Matrix file: baseline, subjects, suites, seeds.")],
+    out: Annotated[
+        Path, typer.Option(help="Folder of the runs and pages; a matrix that was stopped resumes there.")
+    ] = Path("reports/matrix"),
+    pages: Annotated[
+        Path | None,
+        typer.Option(help="Folder for pages to publish: without links to the runs, which stay where they are."),
+    ] = None,
+    write_only: Annotated[
+        bool, typer.Option("--write-only", help="Write the pages from the runs that are there, and run nothing.")
+    ] = False,
+    at_most: AtMostOption = None,
+    dry_run: DryRunOption = False,
+) -> None:
+    """Which client does what? Runs every subject of a file against its baseline and writes clients × behaviours; resumable."""
+    from rocketdiff.core.files import require_folder, require_nameable
+    from rocketdiff.matrix.command import describe, make
+    from rocketdiff.matrix.file_format import read
+
+    for folder, option in ((out, "--out"), *(((pages, "--pages"),) if pages else ())):
+        require_nameable(folder, option)
+        require_folder(folder, option)
+    plan = read(file)
+    if dry_run:
+        for line in describe(plan, out):
+            typer.echo(line)
+        return
+    command = shlex.join(["rocketdiff", "matrix", str(file)])
+    code = make(plan, out.resolve(), pages, command=command, say=typer.echo, is_write_only=write_only, at_most=at_most)
     if code != ExitCode.CONFORMS:
         raise typer.Exit(int(code))

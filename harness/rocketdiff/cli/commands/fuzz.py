@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from rocketdiff.cli.options import JsonOption
+from rocketdiff.cli.options import JsonOption, release_of
 from rocketdiff.core.errors import UsageError
 
 SAVED = Path("reports/fuzz")
@@ -39,14 +39,13 @@ def fuzz(
     as_json: JsonOption = False,
 ) -> None:
     """Compare the reference with the Java classes of every release, step by step, on random scripts."""
-    from rocketdiff.lab.fuzz.campaign import campaign, depths_named, releases_named
     from rocketdiff.lab.fuzz.lockstep import Effort
-    from rocketdiff.run.options import release_of
+    from rocketdiff.lab.fuzz.rounds import depths_named, releases_named, run_rounds
 
     effort = Effort(_count(decisions, "--decisions"), _count(sends, "--sends"), depths_named(depth))
     chosen = secrets.randbelow(_SEEDS) if seed is None else seed
     named = ",".join(release_of(part) for part in release.split(",") if part.strip())
-    report = campaign(releases_named(named), effort, chosen, save, as_json=as_json)
+    report = run_rounds(releases_named(named), effort, chosen, save, as_json=as_json)
     typer.echo(report.text)
     raise typer.Exit(int(report.code))
 

@@ -7,10 +7,9 @@ from typing import Annotated, Any
 
 import typer
 
-from rocketdiff.cli.options import JsonOption, ScenariosOption
+from rocketdiff.cli.options import JsonOption, ScenariosOption, release_of, subject_of
 from rocketdiff.core.errors import ExitCode
 from rocketdiff.core.subject import STANDARD
-from rocketdiff.run.options import release_of, subject_of
 
 DepthOption = Annotated[str, typer.Option(help="How deep to look: selection, send-loop or remoting.")]
 FreshOption = Annotated[bool, typer.Option("--fresh", help="Execute everything, also what the cache remembers.")]
@@ -108,16 +107,15 @@ def groups(
     """Which releases of the Java client behave alike, and what changed between those that do not."""
     from rocketdiff.lab.history import groups_page
     from rocketdiff.lab.use_cases import all_groups, require_writable, write_page
-    from rocketdiff.simulation.script import Depth
     from rocketdiff.simulation.script.depths import depth_named
+    from rocketdiff.simulation.script.steps.sending import SENDING_DEPTHS
 
-    depths = list(Depth)
-    deepest = depths.index(depth_named(depth)) if depth else len(depths) - 1
+    deepest = SENDING_DEPTHS.index(depth_named(depth)) if depth else len(SENDING_DEPTHS) - 1
     pages = [(path, page) for path, page in ((markdown, groups_page.markdown), (html, groups_page.html)) if path]
     for path, _ in pages:
         require_writable(path)
     own = tuple(map(release_of, builds or ()))
-    report, rows = all_groups(depths[: deepest + 1], own, fresh=fresh)
+    report, rows = all_groups(SENDING_DEPTHS[: deepest + 1], own, fresh=fresh)
     for path, page in pages:
         write_page(path, page(report, rows))
     _print(groups_page.groups_data(report) if as_json else groups_page.groups_lines(report))

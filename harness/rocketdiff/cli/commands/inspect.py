@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from rocketdiff.cli.options import JsonOption, ListedSuiteOption, ScenariosOption
-from rocketdiff.run.options import suite_of
+from rocketdiff.core.tables.suites import suite_of
 
 
 def scenarios(

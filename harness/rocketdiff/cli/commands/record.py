@@ -15,6 +15,7 @@ import typer
 from rocketdiff.cli.examples import epilog
 from rocketdiff.cli.options import JsonOption, MasterOption
 from rocketdiff.core.errors import ExitCode
+from rocketdiff.core.text.machine_line import machine_line
 
 if TYPE_CHECKING:
     from rocketdiff.record.work import RecordWork
@@ -66,7 +67,7 @@ def record_judge(record: RecordOption = DEFAULT, master: MasterOption = None, co
     place = RecordPlace.named(record)
     with working(master, runs_to_judge(place), conf) as work:
         judged, concluded = judge(place, work, say=typer.echo)
-    typer.echo(f"RECORD judged={judged} concluded={concluded}")
+    typer.echo(machine_line("RECORD", judged=judged, concluded=concluded))
 
 
 @record_app.command("status", epilog=epilog("record status"))
@@ -88,7 +89,9 @@ def record_status(record: RecordOption = DEFAULT, as_json: JsonOption = False) -
         typer.echo(f"  {count:6} {verdict}")
     for name, seen in state.quarantine:
         typer.echo(f"quarantine: {name}: {seen}")
-    typer.echo(f"RECORD runs={state.runs} judged={state.judged} concluded={state.concluded} files={state.files}")
+    typer.echo(
+        machine_line("RECORD", runs=state.runs, judged=state.judged, concluded=state.concluded, files=state.files)
+    )
 
 
 @record_app.command("compact", epilog=epilog("record compact"))
@@ -109,7 +112,7 @@ def record_compact(
     before = status(place)
     with working(master, before.runs, conf) as work:
         gathered = compact(place, work, keep_hours=keep_hours, say=typer.echo)
-    typer.echo(f"RECORD gathered={gathered} files={status(place).files} before={before.files}")
+    typer.echo(machine_line("RECORD", gathered=gathered, files=status(place).files, before=before.files))
 
 
 @record_app.command("check", epilog=epilog("record check"))
@@ -128,7 +131,7 @@ def record_check(record: RecordOption = DEFAULT, master: MasterOption = None, co
         typer.echo(
             f"{state.left_behind} batches are not committed: their commands were killed, or are still running; record compact removes them"
         )
-    typer.echo(f"RECORD runs={state.runs} wrong={len(wrong)} left-behind={state.left_behind}")
+    typer.echo(machine_line("RECORD", runs=state.runs, wrong=len(wrong), **{"left-behind": state.left_behind}))
     raise typer.Exit(int(ExitCode.USAGE if wrong else ExitCode.CONFORMS))
 
 
@@ -227,7 +230,13 @@ def record_page(
     )
     typer.echo(f"html: {out}")
     typer.echo(
-        f"RECORD runs={document.total} judged={document.answered} changes={len(document.changes)} shown={len(document.runs)}"
+        machine_line(
+            "RECORD",
+            runs=document.total,
+            judged=document.answered,
+            changes=len(document.changes),
+            shown=len(document.runs),
+        )
     )
 
 
@@ -263,7 +272,7 @@ def _day(at_ms: int | None) -> str:
 @contextmanager
 def working(master: str | None, runs: int, conf: list[str] | None) -> "Iterator[RecordWork]":
     """Work on the given master. Without one, Spark is used only for enough runs to repay its start."""
-    from rocketdiff.analysis.masters import require_master
+    from rocketdiff.core.spark_master import require_master
     from rocketdiff.record.work import master_for, work_on
 
     require_master(master)

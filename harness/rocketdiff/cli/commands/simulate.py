@@ -5,11 +5,11 @@ from typing import Annotated
 
 import typer
 
-from rocketdiff.cli.options import JsonOption, ScenarioOption, ScenariosOption, SuiteOption
+from rocketdiff.cli.options import JsonOption, ScenarioOption, ScenariosOption, SuiteOption, subject_of
 from rocketdiff.core.errors import UsageError
 from rocketdiff.core.subject import REFERENCE, STANDARD, SubjectId
 from rocketdiff.core.tables.run_options import DEFAULT_RELEASE
-from rocketdiff.run.options import subject_of, suite_of
+from rocketdiff.core.tables.suites import suite_of
 
 SubjectsOption = Annotated[
     list[str] | None,

@@ -12,6 +12,7 @@ from rocketdiff.cli.examples import epilog
 from rocketdiff.cli.options import MadeSecurityOption, ServerOption
 from rocketdiff.core.errors import ExitCode
 from rocketdiff.core.tables.run_options import DEFAULT_RELEASE
+from rocketdiff.core.text.machine_line import machine_line
 
 subject_app = typer.Typer(
     help="For authors of clients: a driver to start from, and a check that it speaks the protocol.",
@@ -55,7 +56,7 @@ def subject_check(
     finally:
         # On failure the subject's stderr files are kept, because the problems name them.
         shutil.rmtree(where / "cluster" if wrong else where, ignore_errors=True)
-    typer.echo(f"CHECK {'failed' if wrong else 'passed'} problems={wrong} subject={asked}")
+    typer.echo(machine_line("CHECK", "failed" if wrong else "passed", problems=wrong, subject=asked))
     return int(ExitCode.DIVERGES if wrong else ExitCode.CONFORMS)
 
 

@@ -18,8 +18,9 @@ from contextlib import suppress
 from pathlib import Path
 
 from rocketdiff.cluster.access import channels_to
-from rocketdiff.cluster.external.actions import ANSWER_WITHIN_S, CommandResult, answers, run_command, stays_up
+from rocketdiff.cluster.external.actions import ANSWER_WITHIN_S, answers, stays_up
 from rocketdiff.cluster.external.described import OwnersCommand, Verb
+from rocketdiff.cluster.external.owners_commands import CommandResult, run_command
 from rocketdiff.cluster.external.undo_log import (
     ActionStarted,
     DeleteTopic,

@@ -11,8 +11,6 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 from rocketdiff.cluster.access import channels_to, is_denied
 from rocketdiff.cluster.external.actions import CommandLog, NodeActions
@@ -20,7 +18,7 @@ from rocketdiff.cluster.external.cleanup import Guardian, delete_everywhere, und
 from rocketdiff.cluster.external.described import DescribedCluster, DescribedNode, NamedTopology, Verb
 from rocketdiff.cluster.external.inspect import BrokerInfo, boot_time, remedy_for
 from rocketdiff.cluster.external.undo_log import DeleteTopic, RestoreNode, UndoLog
-from rocketdiff.cluster.interface import Node, NodeState, Span, node_named, nodes_of
+from rocketdiff.cluster.interface import Cluster, Node, NodeState, Span, node_named, nodes_of
 from rocketdiff.cluster.operations import admin, topics
 from rocketdiff.core.errors import ClusterError, UsageError
 from rocketdiff.core.tables.topology import NodeKind
@@ -41,8 +39,8 @@ class InspectedCluster:
     probe_topic: str
 
 
-class ExternalCluster:
-    """A Cluster (see interface) made by ``connect``. folder: for the command log and evidence."""
+class ExternalCluster(Cluster):
+    """A Cluster made by ``connect``. folder: for the command log and evidence."""
 
     def __init__(self, inspected: InspectedCluster, folder: Path, undo_log: UndoLog) -> None:
         self._inspected = inspected
@@ -55,9 +53,6 @@ class ExternalCluster:
         self._topics: dict[str, dict[str, int]] = {}
         self._closing = threading.Lock()
         self._is_closed = False
-
-    def __repr__(self) -> str:
-        return f"<RocketMQ {self.server_release}, {self.topology.name}, at {';'.join(self.name_server_addresses)}>"
 
     @property
     def described(self) -> DescribedCluster:
@@ -104,10 +99,6 @@ class ExternalCluster:
     @property
     def grpc_endpoints(self) -> Mapping[str, str]:
         return {}
-
-    @property
-    def name_server_addresses(self) -> tuple[str, ...]:
-        return tuple(node.address for node in self.name_servers)
 
     @property
     def topic_prefix(self) -> str:
@@ -236,14 +227,6 @@ class ExternalCluster:
                 seen="; ".join(problems),
                 hint="do that, then: rocketdiff cluster clean",
             )
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def _heal(self, entry: RestoreNode) -> None:
         if entry.verb == Verb.RESUME:

@@ -4,11 +4,9 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 from rocketdiff.cluster.access import channels_to
-from rocketdiff.cluster.interface import Node, NodeState, Span, nodes_of
+from rocketdiff.cluster.interface import Cluster, Node, NodeState, Span, nodes_of
 from rocketdiff.cluster.launched.server_set import ServerEnded, ServerSet
 from rocketdiff.cluster.operations import admin, topics
 from rocketdiff.cluster.operations.readiness import READY_TIMEOUT_S, Readiness
@@ -21,8 +19,8 @@ _TRIES = 3
 """One or two seconds pass between our check of a port and the server's bind. Losing that race three times is no accident."""
 
 
-class LaunchedCluster:
-    """A Cluster (see interface) over servers that a backend has prepared."""
+class LaunchedCluster(Cluster):
+    """A Cluster over servers that a backend has prepared."""
 
     def __init__(self, topology: Topology, server_release: str, servers: ServerSet) -> None:
         self._topology = topology
@@ -32,9 +30,6 @@ class LaunchedCluster:
         self._topics: dict[str, dict[str, int]] = {}
         self._closing = threading.Lock()
         self._is_closed = False
-
-    def __repr__(self) -> str:
-        return f"<RocketMQ {self.server_release}, {self.topology.name}, at {';'.join(self.name_server_addresses)}>"
 
     @property
     def topology(self) -> Topology:
@@ -63,10 +58,6 @@ class LaunchedCluster:
     @property
     def grpc_endpoints(self) -> Mapping[str, str]:
         return self._servers.grpc_endpoints()
-
-    @property
-    def name_server_addresses(self) -> tuple[str, ...]:
-        return tuple(node.address for node in self.name_servers)
 
     @property
     def topic_prefix(self) -> str:
@@ -164,14 +155,6 @@ class LaunchedCluster:
             self._is_closed = True
             self._channels.close()
             self._servers.end()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def _running_endpoints(self) -> Mapping[str, str]:
         """A paused proxy does not answer; it requests the route after the resume."""

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from rocketdiff.core.answers.verdict import CheckResult, Severity, Verdict
+from rocketdiff.core.errors import UsageError
 
 
 class Inconclusive(StrEnum):
@@ -31,3 +32,11 @@ class Policy:
         if result.verdict is Verdict.ERROR or result.severity is Severity.MUST:
             return True
         return self.strict and result.severity is Severity.SHOULD
+
+
+def policy_of(inconclusive: str, *, strict: bool) -> Policy:
+    """The gating policy from the options."""
+    try:
+        return Policy(inconclusive=Inconclusive(inconclusive), strict=strict)
+    except ValueError as error:
+        raise UsageError("--inconclusive fail, warn or pass", seen=inconclusive) from error

@@ -15,9 +15,6 @@ from rocketdiff.core.tables.checks import CHECKS, OF_QUEUES, Aspect, Need
 PROXY_CHOOSES = "behind a proxy it is the proxy that chooses the queue, regardless of what the client asks for"
 """SendMessageActivity.SendMessageQueueSelector of the proxy (5.3.3): round robin, or by a hash of the message group."""
 
-_ADDRESSED = (SendKind.QUEUE, SendKind.SELECTOR)
-"""Calls that name their queue: no retry, no choice, no failover (sendKernelImpl is called once)."""
-
 
 @dataclass(frozen=True, slots=True)
 class Sending:
@@ -44,7 +41,7 @@ def unknown(aspect: Aspect, sending: Sending) -> str:
     """Return why the rules cannot determine a client's decision, or an empty text."""
     if sending.is_proxied:
         return "" if aspect is Aspect.END else PROXY_CHOOSES
-    if sending.mode is not SendMode.ASYNC or sending.call in _ADDRESSED or aspect is Aspect.END:
+    if sending.mode is not SendMode.ASYNC or sending.call.names_queue or aspect is Aspect.END:
         return ""
     if aspect is Aspect.RETRY_QUEUE:
         return "mode: async; the counter of the thread that retries is moved by unobserved responses"
@@ -78,9 +75,9 @@ _IS_MET: Mapping[Need, Callable[[Sending], bool]] = {
     Need.FAULT_LATENCY: lambda sending: sending.fault_latency,
     Need.LOST_BROKER: lambda sending: sending.loses_a_broker,
     Need.OWN_QUEUE: lambda sending: not sending.is_proxied,
-    Need.CHOSEN_QUEUE: lambda sending: sending.call not in _ADDRESSED,
+    Need.CHOSEN_QUEUE: lambda sending: not sending.call.names_queue,
     Need.SYNCHRONOUS: _waits,
-    Need.KEPT_ORDER: lambda sending: _waits(sending) and sending.call in (*_ADDRESSED, SendKind.GROUP),
+    Need.KEPT_ORDER: lambda sending: _waits(sending) and sending.call.has_argument,
     Need.CALLBACK: lambda sending: sending.mode is SendMode.ASYNC,
     Need.DELAYED_MESSAGE: lambda sending: sending.is_delayed,
 }

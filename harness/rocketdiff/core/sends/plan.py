@@ -13,6 +13,16 @@ class SendKind(StrEnum):
     BATCH = "batch"
     GROUP = "group"
 
+    @property
+    def names_queue(self) -> bool:
+        """True for a call that names its queue: no retry, no choice, no failover (sendKernelImpl is called once)."""
+        return self in (SendKind.QUEUE, SendKind.SELECTOR)
+
+    @property
+    def has_argument(self) -> bool:
+        """True for a call that takes an argument: it names a queue or a message group."""
+        return self.names_queue or self is SendKind.GROUP
+
 
 class SendMode(StrEnum):
     """How a call ends: with a response, with a later callback, or with neither."""

@@ -211,6 +211,9 @@ OF_SLAVES = frozenset(kind for kind in FaultKind if kind.traits.role is NodeKind
 OF_PROXIES = frozenset(kind for kind in FaultKind if kind.traits.role is NodeKind.PROXY)
 """Proxies are the only servers that gRPC clients know."""
 
+TAKE_A_SERVER = OF_PROXIES | {FaultKind.PAUSE, FaultKind.KILL}
+"""Faults under which a server that clients send to answers nothing."""
+
 NOT_MET_BY_SENDS = _with_effect(Effect.NOT)
 """Normally these fail no send; one that does fail gets a response, which shows the cause."""
 

@@ -21,7 +21,7 @@ class RunOption:
     name: ``--NAME`` on the command line, ``--rocketdiff-NAME`` in pytest.
     type: bool is a switch.
     is_many: repeatable.
-    in_pytest: help for pytest.
+    in_pytest: help for pytest where it differs from ``help``.
     least: smallest number.
     field: attribute of run.request.RunRequest; empty if a repeated run does not need the option.
     is_always_printed: the command that repeats a run contains it even with its default value.
@@ -41,6 +41,11 @@ class RunOption:
     def key(self) -> str:
         return self.name.replace("-", "_")
 
+    @property
+    def pytest_help(self) -> str:
+        """As pytest writes its own help: no capital, no full stop."""
+        return self.in_pytest or self.help[0].lower() + self.help[1:].removesuffix(".")
+
 
 RUN_OPTIONS = {
     option.name: option
@@ -51,7 +56,6 @@ RUN_OPTIONS = {
             "client:release, 'exec:./program --flag' or subject.yaml, given twice; the first is the baseline. One: against its own reference.",
             "specs",
             is_many=True,
-            in_pytest="client:release, 'exec:./program --flag' or subject.yaml, given twice; the first is the baseline",
         ),
         RunOption(
             "suite",
@@ -63,24 +67,21 @@ RUN_OPTIONS = {
         RunOption(
             "scenario",
             str,
-            "Only scenarios whose name matches this glob.",
+            "Only scenarios whose name matches this glob; may be given again.",
             "selection.patterns",
             is_many=True,
-            in_pytest="only scenarios whose name matches this glob; may be given again",
         ),
         RunOption(
             "scenarios",
             Path,
             "Folder of scenario files instead of the shipped ones.",
             "selection.root",
-            in_pytest="a folder of scenario files instead of the shipped ones",
         ),
         RunOption(
             "out",
             Path,
             "Folder that receives the run directory.",
             default=Path("reports"),
-            in_pytest="folder that receives the run directories",
         ),
         RunOption(
             "seed",
@@ -88,7 +89,6 @@ RUN_OPTIONS = {
             "Seed of plans and phases; drawn and printed when not given.",
             "seed",
             least=0,
-            in_pytest="seed of plans and phases; drawn and printed when not given",
         ),
         RunOption(
             "server",
@@ -96,7 +96,6 @@ RUN_OPTIONS = {
             "Release of name servers and brokers that are started.",
             "server_asked",
             default=DEFAULT_RELEASE,
-            in_pytest="release of name servers and brokers",
             is_always_printed=True,
         ),
         RunOption(
@@ -110,9 +109,8 @@ RUN_OPTIONS = {
         RunOption(
             "security",
             Path,
-            "File with the account and the TLS files of the cluster, or 'made' for one that is started.",
+            "Security file (account, TLS) of the cluster; in it, 'made' creates both for servers that rocketdiff starts.",
             "backend.security_file",
-            in_pytest="file with account and TLS of the cluster",
         ),
         RunOption("master", str, "Spark master, or none for this process alone; local[*] when not given."),
         RunOption(
@@ -121,7 +119,6 @@ RUN_OPTIONS = {
             "What an inconclusive gating check does: fail, warn or pass.",
             "judging.policy.inconclusive",
             default="fail",
-            in_pytest="what an inconclusive gating check does: fail, warn or pass",
         ),
         RunOption(
             "strict",
@@ -129,7 +126,6 @@ RUN_OPTIONS = {
             "Checks of severity 'should' gate too.",
             "judging.policy.strict",
             default=False,
-            in_pytest="checks of severity 'should' gate too",
         ),
         RunOption(
             "ledger",
@@ -137,7 +133,6 @@ RUN_OPTIONS = {
             "File of declared divergences besides the shipped ones; may be given again.",
             "judging.ledgers.files",
             is_many=True,
-            in_pytest="file of declared divergences besides the shipped ones",
         ),
         RunOption(
             "no-ledger",
@@ -150,15 +145,14 @@ RUN_OPTIONS = {
         RunOption(
             "wire",
             bool,
-            "A recording relay before both clients: the wire is a second witness of what each client reports.",
+            "Route both clients through a recording proxy and compare what it sees with what each client reports.",
             "is_wire_wanted",
             default=False,
-            in_pytest="relays before both clients as second witnesses",
         ),
         RunOption(
             "control",
             bool,
-            "After each case run it again, baseline against itself; an alarm there is exit 2.",
+            "Repeat each case with the baseline on both sides; a difference there makes the case invalid (exit 2).",
             "is_control_wanted",
             default=False,
         ),

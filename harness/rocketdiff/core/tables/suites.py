@@ -33,3 +33,14 @@ EVERY_SUITE = "all"
 """Not a suite: selects every scenario."""
 
 SUITES_IN_WORDS = f"{', '.join(suite.shown for suite in SUITES.values())}, or {EVERY_SUITE}"
+
+
+def suite_of(asked: str | None, *, is_chosen: bool, first: str = "quick") -> str | None:
+    """
+    The suite name, or None for every suite: for `all`, and if scenarios are chosen by name or folder.
+
+    first: the suite when nothing is chosen.
+    """
+    if asked is None:
+        return None if is_chosen else first
+    return None if asked == EVERY_SUITE else asked

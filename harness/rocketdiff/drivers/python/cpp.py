@@ -16,12 +16,14 @@ from pathlib import Path
 from typing import Any
 
 from rocketdiff.core.security import ACL
+from rocketdiff.core.sends.message import ID_PROPERTY
 from rocketdiff.core.sends.plan import PlannedSend, SendKind, SendMode
 from rocketdiff.core.subject import SubjectId
-from rocketdiff.drivers.python.async_sends import Told
-from rocketdiff.drivers.python.client import ClientResult, Speak
-from rocketdiff.drivers.python.identity import ID_PROPERTY, body_of, message_id
-from rocketdiff.drivers.python.session import own_stdout, run_subject
+from rocketdiff.drivers.python.sending.async_sends import Told
+from rocketdiff.drivers.python.sending.client import ClientResult
+from rocketdiff.drivers.python.sending.identity import body_of, message_id
+from rocketdiff.drivers.python.sending.runner import as_producer
+from rocketdiff.drivers.python.session import Speak, own_stdout, run_subject
 from rocketdiff.drivers.python.writer import RecordWriter
 from rocketdiff.protocol.commands import SubjectSetup
 from rocketdiff.subjects.sharding_keys import ShardingKeys
@@ -167,7 +169,7 @@ def main() -> None:
     run_subject(
         SubjectId(_CLIENT, version_of(rocketmq)),
         CAPABILITIES,
-        lambda setup, speak: CppClient(rocketmq, setup, speak),
+        as_producer(lambda setup, speak: CppClient(rocketmq, setup, speak)),
         writer,
         writer.put,
     )

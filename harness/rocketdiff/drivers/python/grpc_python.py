@@ -11,12 +11,14 @@ from collections.abc import Callable
 from math import ceil
 from typing import Any
 
+from rocketdiff.core.sends.message import ID_PROPERTY
 from rocketdiff.core.sends.outcome import ErrorWord
 from rocketdiff.core.sends.plan import PlannedSend, SendKind, SendMode
 from rocketdiff.core.subject import ClientProtocol, SubjectId
-from rocketdiff.drivers.python.client import ClientResult, Speak
-from rocketdiff.drivers.python.identity import ID_PROPERTY, body_of, message_id
-from rocketdiff.drivers.python.session import own_stdout, run_subject
+from rocketdiff.drivers.python.sending.client import ClientResult
+from rocketdiff.drivers.python.sending.identity import body_of, message_id
+from rocketdiff.drivers.python.sending.runner import as_producer
+from rocketdiff.drivers.python.session import Speak, own_stdout, run_subject
 from rocketdiff.drivers.python.writer import RecordWriter
 from rocketdiff.protocol.commands import SubjectSetup
 
@@ -151,7 +153,7 @@ def main() -> None:
     run_subject(
         SubjectId(_CLIENT, importlib.metadata.version(_PACKAGE)),
         CAPABILITIES,
-        lambda setup, speak: GrpcPythonClient(rocketmq, setup, speak),
+        as_producer(lambda setup, speak: GrpcPythonClient(rocketmq, setup, speak)),
         writer,
         writer.put,
         ATTEMPT_TIMEOUT_MS,

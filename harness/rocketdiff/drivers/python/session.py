@@ -1,4 +1,4 @@
-"""One run of a Python driver: obey commands, prepare, wait for go, send, report done."""
+"""One run of a Python driver: obey commands, prepare, wait for go, work, report done."""
 
 import contextlib
 import os
@@ -6,16 +6,46 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Protocol
 
+from rocketdiff.core.records.received import Record
 from rocketdiff.core.records.session import PROTOCOL, Done, Hello, Ready, SubjectFailed
 from rocketdiff.core.sends.plan import PlannedSend
 from rocketdiff.core.subject import SubjectId
-from rocketdiff.drivers.python.async_sends import AsyncSends
-from rocketdiff.drivers.python.client import Client, ClientFactory, Speak
-from rocketdiff.drivers.python.sender import Sender
+from rocketdiff.core.tables.roles import ClientRole
 from rocketdiff.drivers.python.writer import RecordWriter
 from rocketdiff.protocol.commands import Go, Prepare, Stop, decode_command
+
+Speak = Callable[[Record], None]
+"""Reports one record to the runner; callable from any thread, returns at once."""
+
+
+class RoleRunner(Protocol):
+    """What a driver does with its client in one role; the session calls it in this order."""
+
+    working: str
+    """The stage after go, for a failure."""
+
+    def plan(self, send: PlannedSend) -> None:
+        """Take a line of the plan; all of them come before prepare."""
+        ...
+
+    def prepare(self, prepare: Prepare) -> None:
+        """Warm up and make the client ready."""
+        ...
+
+    def run(self, start_ns: int) -> int:
+        """Do all that was planned, counted from start_ns; return the number of operations."""
+        ...
+
+    def shutdown(self) -> None:
+        """Shut the client down; may block on a paused broker."""
+        ...
+
+
+Roles = Mapping[ClientRole, Callable[[Speak], RoleRunner]]
+"""The roles of a driver, each with what makes its runner."""
 
 _SHUTDOWN_S = 0.7
 """Time limit of the shutdown, because unregistering from a paused broker blocks for seconds."""
@@ -26,7 +56,7 @@ _SHOWN_CHARACTERS = 500
 def run_subject(
     subject: SubjectId,
     capabilities: Sequence[str],
-    make_client: ClientFactory,
+    roles: Roles,
     writer: RecordWriter,
     speak: Speak,
     attempt_timeout_ms: int | None = None,
@@ -35,7 +65,7 @@ def run_subject(
     writer.start()
     pid, now_ns = os.getpid(), time.monotonic_ns()
     speak(Hello(PROTOCOL, subject.client, subject.release, tuple(capabilities), pid, now_ns, attempt_timeout_ms))
-    session = Session(make_client, speak)
+    session = Session(roles, speak)
     status = 0
     try:
         obey(sys.stdin.buffer, session)
@@ -78,63 +108,58 @@ def leave(session: "Session", writer: RecordWriter, status: int) -> None:
 class Session:
     """State of a run; commands arrive on the reader's thread, a separate thread does the work."""
 
-    def __init__(self, make_client: ClientFactory, speak: Speak) -> None:
-        self._make_client = make_client
+    def __init__(self, roles: Roles, speak: Speak) -> None:
+        self._roles = roles
         self._speak = speak
-        self._plan: list[PlannedSend] = []
-        self._prepare: Prepare | None = None
-        self._client: Client | None = None
+        self._role: ClientRole | None = None
+        self._runner: RoleRunner | None = None
+        self._is_set_up = False
         self._is_ready = False
         self._start_ns = 0
-        self._told = threading.Event()
+        self._begin = threading.Event()
 
     def plan(self, send: PlannedSend) -> None:
-        _require(self._prepare is None, "plan lines come before setup")
-        self._plan.append(send)
+        """Take a plan line, which names no role: it is a producer's."""
+        _require(not self._is_set_up, "plan lines come before setup")
+        self._runner_of(ClientRole.PRODUCER).plan(send)
 
     def prepare(self, prepare: Prepare) -> None:
         """Start preparing in the background; ready is reported at the end."""
-        _require(self._prepare is None, "one setup")
-        self._prepare = prepare
-        threading.Thread(target=self._run, args=(prepare,), name="session", daemon=True).start()
+        _require(not self._is_set_up, "one setup")
+        runner = self._runner_of(prepare.role)
+        self._is_set_up = True
+        threading.Thread(target=self._run, args=(runner, prepare), name="session", daemon=True).start()
 
     def go(self, start_ns: int) -> None:
-        _require(self._is_ready and not self._told.is_set(), "one go, after ready")
+        _require(self._is_ready and not self._begin.is_set(), "one go, after ready")
         self._start_ns = start_ns
-        self._told.set()
+        self._begin.set()
 
     def shutdown(self) -> None:
         """Shut the client down, ignoring errors."""
-        if self._client is not None:
+        if self._runner is not None:
             with contextlib.suppress(Exception):
-                self._client.shutdown()
+                self._runner.shutdown()
 
-    def _run(self, prepare: Prepare) -> None:
+    def _runner_of(self, role: ClientRole) -> RoleRunner:
+        if self._runner is None:
+            _require(role in self._roles, f"a role of this driver ({', '.join(self._roles)}), saw {role}")
+            self._role, self._runner = role, self._roles[role](self._speak)
+        _require(role is self._role, f"lines of one role, saw {self._role} and {role}")
+        return self._runner
+
+    def _run(self, runner: RoleRunner, prepare: Prepare) -> None:
         stage = "setup"
         try:
-            client = self._client = self._make_client(prepare.setup, self._speak)
-            client.prepare()
+            runner.prepare(prepare)
             self._is_ready = True
             self._speak(Ready(time.monotonic_ns()))
-            self._told.wait()
-            stage = "sends"
-            self._send(client, prepare)
-            self._speak(Done(len(self._plan)))
+            self._begin.wait()
+            stage = runner.working
+            self._speak(Done(runner.run(self._start_ns)))
         except Exception as error:  # noqa: BLE001 - reported to the runner, in full on stderr
             traceback.print_exc()
             self._speak(_failed(stage, error))
-
-    def _send(self, client: Client, prepare: Prepare) -> None:
-        senders = []
-        under_way = AsyncSends(self._speak, prepare.setup.callback_limit_ms / 1_000, client.gave_up)
-        for number in range(prepare.threads):
-            own = [send for send in self._plan if send.thread == number]
-            senders.append(Sender(number, own, self._start_ns, client, self._speak, under_way))
-        for sender in senders:
-            sender.start()
-        for sender in senders:
-            sender.join()
-        under_way.await_all()
 
 
 def _failed(stage: str, error: Exception) -> SubjectFailed:

@@ -18,10 +18,11 @@ from rocketdiff.core.records.received import Record
 from rocketdiff.core.records.sending import Attempt, RouteSeen, Send
 from rocketdiff.core.sends.plan import PlannedSend
 from rocketdiff.core.subject import SubjectId
-from rocketdiff.drivers.python.async_sends import Told
-from rocketdiff.drivers.python.client import Client, ClientResult, Speak
-from rocketdiff.drivers.python.reference import ReferenceClient, StartsAtZero, capabilities_of, without_failover
-from rocketdiff.drivers.python.session import own_stdout, run_subject
+from rocketdiff.drivers.python.sending.async_sends import Told
+from rocketdiff.drivers.python.sending.client import Client, ClientResult
+from rocketdiff.drivers.python.sending.reference import ReferenceClient, StartsAtZero, capabilities_of, without_failover
+from rocketdiff.drivers.python.sending.runner import as_producer
+from rocketdiff.drivers.python.session import Speak, own_stdout, run_subject
 from rocketdiff.drivers.python.writer import RecordWriter
 from rocketdiff.protocol.commands import SubjectSetup
 from rocketdiff.subjects.reported_defects import REPORTED_DEFECTS, ReportedDefect, reported, strikes
@@ -411,7 +412,7 @@ def main() -> None:
     make_client, make_speech = BEHAVIOURS[defect]
     writer = RecordWriter(own_stdout())
     claims = CLAIMS.get(defect, capabilities_of(_RELEASE))
-    run_subject(SubjectId(_CLIENT, defect), claims, make_client, writer, make_speech(writer))
+    run_subject(SubjectId(_CLIENT, defect), claims, as_producer(make_client), writer, make_speech(writer))
 
 
 if __name__ == "__main__":

@@ -18,10 +18,12 @@ from itertools import islice
 from typing import Any, TypeVar
 
 from rocketdiff.core.errors import HarnessError
-from rocketdiff.lab.fuzz.differences import FuzzDifference, SharedDialect, behaviours, differences
+from rocketdiff.core.text.machine_line import machine_line
+from rocketdiff.lab.fuzz.differences import FuzzDifference, behaviours, differences
 from rocketdiff.simulation.generators import generate
 from rocketdiff.simulation.java_host import JavaHost
 from rocketdiff.simulation.script import Depth, parse_script
+from rocketdiff.simulation.script.steps.sending import SENDING_DEPTHS
 
 Piece = TypeVar("Piece")
 Result = TypeVar("Result")
@@ -45,7 +47,7 @@ class Effort:
 
     decisions: int = 1_000_000
     sends: int = 100_000
-    depths: tuple[Depth, ...] = tuple(Depth)
+    depths: tuple[Depth, ...] = SENDING_DEPTHS
 
     def of(self, depth: Depth) -> int:
         """Decisions or sends at a depth; the two sending depths share the sends if both are requested."""
@@ -82,7 +84,7 @@ class FuzzOutcome:
 
     releases: tuple[str, ...]
     seed: int
-    done: dict[Depth, int] = field(default_factory=lambda: dict.fromkeys(Depth, 0))
+    done: dict[Depth, int] = field(default_factory=lambda: dict.fromkeys(SENDING_DEPTHS, 0))
     found: list[FuzzDifference] = field(default_factory=list)
 
     @property
@@ -91,16 +93,18 @@ class FuzzOutcome:
 
     @property
     def summary(self) -> str:
-        verdict = "clean" if self.is_clean else f"differs differences={len(self.found)}"
+        verdict, found = ("clean", {}) if self.is_clean else ("differs", {"differences": len(self.found)})
         sends = self.done[Depth.SEND_LOOP] + self.done[Depth.REMOTING]
         decisions = self.done[Depth.SELECTION]
-        return f"FUZZ {verdict} releases={len(self.releases)} decisions={decisions} sends={sends} seed={self.seed}"
+        return machine_line(
+            "FUZZ", verdict, **found, releases=len(self.releases), decisions=decisions, sends=sends, seed=self.seed
+        )
 
 
 class _Checker:
     def __init__(self, releases: Sequence[str]) -> None:
         self._releases = releases
-        self._groups: dict[Depth, tuple[SharedDialect, ...]] = {depth: behaviours(releases, depth) for depth in Depth}
+        self._groups = {depth: behaviours(releases, depth) for depth in SENDING_DEPTHS}
         self._host = JavaHost()
 
     def __call__(self, chunk: Chunk) -> Checked:
@@ -201,7 +205,7 @@ def distinct(found: Sequence[FuzzDifference]) -> list[FuzzDifference]:
 
 def chunks(effort: Effort, seed: int) -> Iterator[Chunk]:
     """Yield all work in a fixed order, with the expensive depth first to balance the workers."""
-    for depth in reversed(Depth):
+    for depth in reversed(SENDING_DEPTHS):
         left = effort.of(depth)
         number = seed * SCRIPTS_OF_A_SEED
         while left > 0:

@@ -6,7 +6,8 @@ from dataclasses import dataclass, fields
 
 from rocketdiff.simulation.golden.answers import Lines
 from rocketdiff.simulation.script import Script, Step
-from rocketdiff.simulation.script.model import Select, Send, Timeline
+from rocketdiff.simulation.script.model import Timeline
+from rocketdiff.simulation.script.steps.sending import Select, Send
 from rocketdiff.simulation.script.vocabulary import Mode
 
 SILENCE = {"timeout"}

@@ -17,6 +17,7 @@ from rocketdiff.simulation.generators import generate
 from rocketdiff.simulation.golden.files import Golden
 from rocketdiff.simulation.golden.standard import StandardScript, up_to
 from rocketdiff.simulation.script import Depth, NamedScript, depth_of, parse_script
+from rocketdiff.simulation.script.steps.sending import SENDING_DEPTHS
 
 LETTER: Mapping[Depth, str] = {Depth.SELECTION: "S", Depth.SEND_LOOP: "L", Depth.REMOTING: "R"}
 """First letter of a group's name: Selection, Loop, Remoting."""
@@ -74,7 +75,7 @@ def groups_report(
 
 
 def _part(corpus: Corpus, depth: Depth) -> Corpus:
-    order = list(Depth)
+    order = SENDING_DEPTHS
     shallow = tuple(script for script in corpus.random if order.index(depth_of(script.script)) <= order.index(depth))
     return Corpus(up_to(depth, corpus.standard), shallow, corpus.golden)
 
@@ -98,5 +99,5 @@ def fixed_random(depth: Depth) -> tuple[NamedScript, ...]:
 
 def fixed_random_up_to(depth: Depth) -> tuple[NamedScript, ...]:
     """Return the fixed random scripts of a depth and of all shallower ones."""
-    order = list(Depth)
-    return tuple(script for each in order[: order.index(depth) + 1] for script in fixed_random(each))
+    depths = SENDING_DEPTHS[: SENDING_DEPTHS.index(depth) + 1]
+    return tuple(script for each in depths for script in fixed_random(each))

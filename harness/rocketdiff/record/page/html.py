@@ -13,13 +13,11 @@ from jinja2 import Environment
 
 from rocketdiff.documents.files import replace_file
 from rocketdiff.record.page.document import RecordDocument, RunLine, ShownSignature, SignatureChange, SignatureRate
-from rocketdiff.report.clusters import Weight, gravity
-from rocketdiff.report.formats.html import page_environment
+from rocketdiff.report.clusters import gravity
+from rocketdiff.report.html_kit import LIMIT_BYTES, page_environment
 from rocketdiff.report.words.signatures import rule_title
-from rocketdiff.report.words.signs import RUN_MARKS, RUN_TONE, Sign, plural, repeat_command
+from rocketdiff.report.words.signs import RUN_MARKS, RUN_TONE, WEIGHT_SIGNS, Sign, plural, repeat_command
 from rocketdiff.verdict.judge import RunVerdict
-
-LIMIT_BYTES = 5_000_000
 
 CHANGES_SHOWN = 100
 """Limit of cards; ``rocketdiff record regressions`` prints the rest."""
@@ -114,14 +112,6 @@ class IndexRow:
     shows: tuple[tuple[ShownSignature, Sign, str], ...]
 
 
-_WEIGHTS = {
-    Weight.NEW: Sign("✗", "diverges", "bad"),
-    Weight.WARNING: Sign("?", "does not gate", "open"),
-    Weight.DECLARED: Sign("◆", "declared", "known"),
-    Weight.VOID: Sign("!", "seen in an invalid run", "warn"),
-}
-
-
 def write(document: RecordDocument, file: Path) -> Path:
     """Write the page and return its path."""
     replace_file(file, render(document).encode())
@@ -146,12 +136,15 @@ def _page(document: RecordDocument, *, is_whole: bool) -> str:
     runs = tuple(_run(run) for run in document.runs)
     changes = {over: _changes(document, over) for over in ("time", "releases")}
     tables = tables_of(document)
-    return _environment().get_template("record.html.j2").render(
+    template = _environment().get_template("record.html.j2")
+    return template.render(
         document=document,
         headline=headline(document),
         subline=subline(document),
         tone=tone_of(document),
-        changes=[(over, title, about, changes[over][:CHANGES_SHOWN], len(changes[over])) for over, title, about in _ORDERS],
+        changes=[
+            (over, title, about, changes[over][:CHANGES_SHOWN], len(changes[over])) for over, title, about in _ORDERS
+        ],
         tables=tables,
         runs=runs,
         choices=_choices([*(run.tags for run in runs), *(change.tags for some in changes.values() for change in some)]),
@@ -160,7 +153,7 @@ def _page(document: RecordDocument, *, is_whole: bool) -> str:
         open_runs=[run for run in runs if run.item.open or not run.item.verdict],
         is_whole=is_whole,
         limit_mb=LIMIT_BYTES // 1_000_000,
-    )  # fmt: skip
+    )
 
 
 _ORDERS = (
@@ -246,11 +239,16 @@ def _change(one: SignatureChange, anchor: str, runs: dict[str, RunLine]) -> Chan
         title=rule_title(one.signature) or one.signature,
         edge=edge,
         rates=rates + interval,
-        tags=Tags((client,), (release,), (one.scenario,), (str(RunVerdict.CONFORMS if one.declared_by else RunVerdict.DIVERGES),)),
+        tags=Tags(
+            (client,),
+            (release,),
+            (one.scenario,),
+            (str(RunVerdict.CONFORMS if one.declared_by else RunVerdict.DIVERGES),),
+        ),
         run_anchor=f"run-{run.run}" if run else "",
         report=f"{run.report}#{seen.anchor}" if run and seen and run.report else "",
         reproduce=repeat_command(run.reproduce, one.scenario) if run else "",
-    )  # fmt: skip
+    )
 
 
 def tables_of(document: RecordDocument) -> tuple[SignatureTable, ...]:
@@ -330,7 +328,7 @@ def _evidence(rate: SignatureRate, document: RecordDocument) -> str:
 def _run(run: RunLine) -> IndexRow:
     client, _, release = run.candidate.partition(":")
     shows = tuple(
-        (shown, _WEIGHTS[shown.weight], f"{run.report}#{shown.anchor}" if run.report else "") for shown in run.shows
+        (shown, WEIGHT_SIGNS[shown.weight], f"{run.report}#{shown.anchor}" if run.report else "") for shown in run.shows
     )
     verdict = run.verdict or _NO_ANSWER.word
     return IndexRow(

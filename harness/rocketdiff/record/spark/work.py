@@ -16,9 +16,9 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - the usual name in Spark code
 
-from rocketdiff.analysis.masters import is_local
 from rocketdiff.analysis.spark.session import session
 from rocketdiff.core.errors import EnvironmentMissing, UsageError
+from rocketdiff.core.spark_master import is_local
 from rocketdiff.record.conclude import Concluding, conclude
 from rocketdiff.record.facts import CONCLUDED_FROM
 from rocketdiff.record.ingest import FoundRun, identify, ingest

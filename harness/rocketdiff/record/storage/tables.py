@@ -11,7 +11,8 @@ from enum import StrEnum
 import pyarrow as pa
 
 from rocketdiff.analysis.facts import ARROW_SCHEMA
-from rocketdiff.traces.schema import SCHEMAS, TableName
+from rocketdiff.traces.schema import TableName
+from rocketdiff.traces.tables import TABLES
 
 RECORD_VERSION = "1"
 """Version of tables and columns; a record of another version is refused."""
@@ -125,7 +126,7 @@ COLUMNS: dict[Kept, pa.Schema] = {
         attempts=_LONG,
         statements=_TEXT,
     ),
-    **{kept: _plain(SCHEMAS[table]) for table, kept in TRACES.items()},
+    **{kept: _plain(TABLES[table].schema) for table, kept in TRACES.items()},
     # place: only the folder's name, because a path has no meaning on another machine.
     Kept.QUARANTINE: _columns(place=_TEXT, run=_TEXT, expected=_TEXT, seen=_TEXT, hint=_TEXT),
     # trouble: why the case could not be judged, or empty.

@@ -24,7 +24,7 @@ from rocketdiff.releases.progress import ProgressListener
 # Code compiled against the oldest API uses only methods that every later release has.
 API_RELEASE = "4.0.0-incubating"
 DRIVER_SOURCES = "harness/rocketdiff/drivers/java"
-GRPC_DRIVER_SOURCES = "harness/rocketdiff/drivers/grpc_java"
+GRPC_DRIVER_SOURCES = "harness/rocketdiff/drivers/grpc-java"
 JSON_SOURCES = f"{DRIVER_SOURCES}/rocketdiff/json"
 """The driver's JSON reader, which the host of the simulation uses too."""
 

@@ -1,5 +1,5 @@
 """
-The colours of all pictures, by meaning; report.css has a dark counterpart of each.
+The colours of all pictures, by meaning; page.css has a dark counterpart of each.
 
 They differ in lightness as well as hue, for grey prints and colour-blind readers.
 """

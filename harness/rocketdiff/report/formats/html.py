@@ -3,13 +3,14 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment
 from markupsafe import Markup, escape
 
 from rocketdiff.documents.files import replace_file
 from rocketdiff.report.charts import palette
 from rocketdiff.report.clusters import weight_of
 from rocketdiff.report.document import Document
+from rocketdiff.report.html_kit import LIMIT_BYTES, page_environment
 from rocketdiff.report.views import page
 from rocketdiff.report.views.case_matrix import CaseCell, matrix_of
 from rocketdiff.report.views.open_checks import why_open
@@ -23,20 +24,15 @@ from rocketdiff.report.words.signs import (
     RUN_MARKS,
     RUN_TONE,
     SIGNS,
-    duration,
     headline,
     left_out,
-    moment,
     number,
     phase_word,
-    plural,
-    sentence,
     short_case,
     subline,
 )
 
 FILE_NAME = "report.html"
-LIMIT_BYTES = 5_000_000
 
 FINDINGS = 5
 """Limit of findings below the headline; each links to its card."""
@@ -54,7 +50,7 @@ COLOURS = (
     *((colour, f"--broker-{number}") for number, colour in enumerate(palette.BROKERS, start=1)),
 )
 """
-A picture's literal colours and the variables of report.css that replace them, so that pictures follow the page's colour scheme.
+A picture's literal colours and the variables of page.css that replace them, so that pictures follow the page's colour scheme.
 """
 
 
@@ -79,53 +75,37 @@ def _page(document: Document, pictures: dict[str, CasePictures]) -> str:
     clusters = page.cluster_views(document)
     matrix = matrix_of(document)
     used = {cell.sign for row in matrix.rows for cell in row.cells if cell}
-    return (
-        _environment(document)
-        .get_template("report.html.j2")
-        .render(
-            document=document,
-            run=document.run,
-            headline=headline(document),
-            subline=subline(document),
-            tone=RUN_TONE[document.verdict],
-            mark=RUN_MARKS[document.verdict],
-            colours=COLOURS,
-            topologies=", ".join(sorted({case.topology for case in document.run.cases if case.topology})),
-            episodes=sum(case.episodes for case in document.run.cases),
-            guards=page.guards_of(document),
-            broken_guards=sum(not guard.held for guard in page.guards_of(document)),
-            trust=trust_lines(document),
-            trust_briefly=trust_briefly(document),
-            findings=[cluster for cluster in clusters if cluster.tone in ("bad", "open")][:FINDINGS],
-            why_open=why_open(document),
-            matrix=matrix,
-            legend=[sign for sign in (*SIGNS.values(), MEASURED) if sign in used],
-            anchors=page.anchors_of(document),
-            clusters=clusters,
-            clusters_left_out=len(document.clusters) - len(clusters),
-            first_divergence=page.card_anchor(clusters[0].item) if clusters and clusters[0].tone == "bad" else "",
-            unanswered=page.unanswered(document),
-            left_out=left_out(document.run),
-            ledger=ledger_parts(document),
-            ledger_signs=STATE_SIGNS,
-            pools=page.pool_views(document),
-            cases=page.case_views(document, pictures),
-            limit_mb=LIMIT_BYTES // 1_000_000,
-        )
+    template = _environment(document).get_template("report.html.j2")
+    return template.render(
+        document=document,
+        run=document.run,
+        headline=headline(document),
+        subline=subline(document),
+        tone=RUN_TONE[document.verdict],
+        mark=RUN_MARKS[document.verdict],
+        colours=COLOURS,
+        topologies=", ".join(sorted({case.topology for case in document.run.cases if case.topology})),
+        episodes=sum(case.episodes for case in document.run.cases),
+        guards=page.guards_of(document),
+        broken_guards=sum(not guard.held for guard in page.guards_of(document)),
+        trust=trust_lines(document),
+        trust_briefly=trust_briefly(document),
+        findings=[cluster for cluster in clusters if cluster.tone in ("bad", "open")][:FINDINGS],
+        why_open=why_open(document),
+        matrix=matrix,
+        legend=[sign for sign in (*SIGNS.values(), MEASURED) if sign in used],
+        anchors=page.anchors_of(document),
+        clusters=clusters,
+        clusters_left_out=len(document.clusters) - len(clusters),
+        first_divergence=page.card_anchor(clusters[0].item) if clusters and clusters[0].tone == "bad" else "",
+        unanswered=page.unanswered(document),
+        left_out=left_out(document.run),
+        ledger=ledger_parts(document),
+        ledger_signs=STATE_SIGNS,
+        pools=page.pool_views(document),
+        cases=page.case_views(document, pictures),
+        limit_mb=LIMIT_BYTES // 1_000_000,
     )
-
-
-def page_environment(*packages: str) -> Environment:
-    """Return a template environment with the templates of ``packages``, then of this package."""
-    environment = Environment(
-        loader=ChoiceLoader([PackageLoader(package) for package in (*packages, "rocketdiff.report")]),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters.update(moment=moment, duration=duration, sentence=sentence, plural=plural)
-    return environment
 
 
 def _environment(document: Document) -> Environment:

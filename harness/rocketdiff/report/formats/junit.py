@@ -30,13 +30,13 @@ _ILLEGAL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 def write(document: Document, folder: Path) -> Path:
     """Write the document's checks as JUnit XML into ``folder``."""
     path = folder / FILE_NAME
-    attributes = {case.case: _told_of(case.case, case, document) for case in reversed(document.run.cases)}
+    attributes = {case.case: _attributes_of(case.case, case, document) for case in reversed(document.run.cases)}
     replace_file(path, render(document.run.run, document.run.seed, document.results, document.policy, attributes))
     return path
 
 
 @dataclass(frozen=True, slots=True)
-class CaseTold:
+class CaseAttributes:
     """Attributes of a case for viewers: its scenario's file, the line of the checks, and the seconds its clients sent."""
 
     file: str
@@ -44,13 +44,13 @@ class CaseTold:
     sent_s: float
 
 
-def _told_of(name: str, case: CaseInfo, document: Document) -> CaseTold:
+def _attributes_of(name: str, case: CaseInfo, document: Document) -> CaseAttributes:
     spans = [
         max((len(row.stored) for row in overview.rows), default=0) * overview.step_ms / 1e3
         for overview in document.plots.overviews
         if overview.case == name
     ]
-    return CaseTold(case.scenario_file, case.checks_line, sum(spans))
+    return CaseAttributes(case.scenario_file, case.checks_line, sum(spans))
 
 
 class JUnitListener:
@@ -74,7 +74,11 @@ class JUnitListener:
 
 
 def render(
-    run: str, seed: int, results: Sequence[CheckResult], policy: Policy, told: Mapping[str, CaseTold] | None = None
+    run: str,
+    seed: int,
+    results: Sequence[CheckResult],
+    policy: Policy,
+    attributes: Mapping[str, CaseAttributes] | None = None,
 ) -> bytes:
     """
     Return the file: one suite per case, in the order of the results.
@@ -86,9 +90,9 @@ def render(
     for case in dict.fromkeys(result.case for result in results):
         mine = [result for result in results if result.case == case]
         suite = ET.SubElement(root, "testsuite", name=_legal(case))
-        _properties(suite, {"run": run, "seed": str(seed)})
+        _add_properties(suite, {"run": run, "seed": str(seed)})
         counts = _counts(suite, [_test_case(suite, result, policy) for result in mine])
-        _places(suite, (told or {}).get(case))
+        _set_file_and_line(suite, (attributes or {}).get(case))
         totals = {name: totals[name] + counts[name] for name in totals}
     for name, count in totals.items():
         root.set(name, str(count))
@@ -96,16 +100,16 @@ def render(
     return bytes(ET.tostring(root, encoding="utf-8", xml_declaration=True)) + b"\n"
 
 
-def _places(suite: ET.Element, told: CaseTold | None) -> None:
+def _set_file_and_line(suite: ET.Element, attributes: CaseAttributes | None) -> None:
     tests = suite.findall("testcase")
-    if told is None or not tests:
+    if attributes is None or not tests:
         return
     for number, test in enumerate(tests):
-        test.set("time", f"{0.0 if number else told.sent_s:.2f}")
-        if told.file:
-            test.set("file", _legal(told.file))
-            test.set("line", str(told.line))
-    suite.set("time", f"{told.sent_s:.2f}")
+        test.set("time", f"{0.0 if number else attributes.sent_s:.2f}")
+        if attributes.file:
+            test.set("file", _legal(attributes.file))
+            test.set("line", str(attributes.line))
+    suite.set("time", f"{attributes.sent_s:.2f}")
 
 
 def _counts(suite: ET.Element, outcomes: Sequence[str]) -> dict[str, int]:
@@ -124,10 +128,10 @@ def _test_case(suite: ET.Element, result: CheckResult, policy: Policy) -> str:
     scenario = result.case.rpartition("/")[0] or result.case
     test = ET.SubElement(suite, "testcase", classname=_legal(scenario.replace("/", ".")), name=_legal(check_id(result)))
     outcome = outcome_of(result, policy)
-    _properties(test, _told(result))
+    _add_properties(test, _properties_of(result))
     if outcome != "passed":
-        ET.SubElement(test, outcome, message=_legal(_headline(result)), type=result.verdict.value).text = _legal(
-            _story(result)
+        ET.SubElement(test, outcome, message=_legal(_headline_of(result)), type=result.verdict.value).text = _legal(
+            _body_of(result)
         )
     return outcome
 
@@ -150,7 +154,7 @@ def outcome_of(result: CheckResult, policy: Policy) -> str:
             return "passed"
 
 
-def _told(result: CheckResult) -> dict[str, str]:
+def _properties_of(result: CheckResult) -> dict[str, str]:
     properties = {"verdict": result.verdict.value, "severity": result.severity.value}
     if result.verdict is Verdict.INCONCLUSIVE:
         properties["inconclusive"] = "true"
@@ -163,20 +167,20 @@ def _told(result: CheckResult) -> dict[str, str]:
     return properties | {f"measure {measure.name}": measure_text(measure) for measure in result.measures}
 
 
-def _properties(parent: ET.Element, values: dict[str, str]) -> None:
+def _add_properties(parent: ET.Element, values: dict[str, str]) -> None:
     properties = ET.SubElement(parent, "properties")
     for name, value in values.items():
         ET.SubElement(properties, "property", name=_legal(name), value=_legal(value))
 
 
-def _headline(result: CheckResult) -> str:
+def _headline_of(result: CheckResult) -> str:
     signatures = ", ".join(f"{item.signature} × {item.count:,}" for item in result.divergences)
     if result.verdict is Verdict.STALE:
         return result.reason
     return signatures or result.reason or result.verdict.value
 
 
-def _story(result: CheckResult) -> str:
+def _body_of(result: CheckResult) -> str:
     lines = [result.reason] if result.reason else []
     for item in result.divergences:
         lines += [

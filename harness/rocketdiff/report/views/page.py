@@ -17,6 +17,7 @@ from rocketdiff.report.words.ledger import declarations
 from rocketdiff.report.words.signatures import title_of
 from rocketdiff.report.words.signs import (
     PHASES,
+    WEIGHT_SIGNS,
     Sign,
     explain_command,
     plural,
@@ -32,12 +33,8 @@ CLUSTERS_SHOWN = 60
 OPEN_CASES = 2
 """Number of cases unfolded initially if something diverged; a conforming run has none."""
 
-_BADGES = {
-    Weight.NEW: ("new divergence", "bad"),
-    Weight.WARNING: ("does not gate", "open"),
-    Weight.DECLARED: ("declared in the ledger", "known"),
-    Weight.VOID: ("seen in an invalid run", "warn"),
-}
+_BADGES = {Weight.NEW: "new divergence", Weight.DECLARED: "declared in the ledger"}
+"""On a card, where there is more room than for the word of the weight's sign."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,8 +168,8 @@ def cluster_views(document: Document) -> tuple[ClusterView, ...]:
         ClusterView(
             item=cluster,
             title=title_of(cluster, document),
-            badge=_BADGES[cluster.weight][0],
-            tone=_BADGES[cluster.weight][1],
+            badge=_BADGES.get(cluster.weight, WEIGHT_SIGNS[cluster.weight].word),
+            tone=WEIGHT_SIGNS[cluster.weight].tone,
             where=where_in(cluster, document.run),
             explain=explain_command(cluster, document.run),
             repeat=repeat_command(document.run.reproduce, short_case(cluster.example_case, document.run)),

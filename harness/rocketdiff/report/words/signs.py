@@ -51,6 +51,14 @@ SIGNS = {
     Verdict.ERROR: Sign("E", "error", "warn"),
 }
 
+WEIGHT_SIGNS = {
+    Weight.NEW: Sign("✗", "diverges", "bad"),
+    Weight.WARNING: Sign("?", "does not gate", "open"),
+    Weight.DECLARED: Sign("◆", "declared", "known"),
+    Weight.VOID: Sign("!", "seen in an invalid run", "warn"),
+}
+"""Of a signature in a run."""
+
 MEASURED = Sign("·", "measured only", "mute")
 """An ``info`` check without its own answer: its figures are judged together with other cases'."""
 

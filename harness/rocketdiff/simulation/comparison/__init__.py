@@ -2,8 +2,9 @@
 
 from rocketdiff.simulation.comparison.answers import AnswerLine, answer_line, visible
 from rocketdiff.simulation.comparison.attribution import rules_behind
-from rocketdiff.simulation.comparison.difference import AnswerDifference, Compared, first_difference
+from rocketdiff.simulation.comparison.difference import AnswerDifference, first_difference
 from rocketdiff.simulation.comparison.initial_state import with_initial_state
+from rocketdiff.simulation.comparison.line_parts import Compared
 from rocketdiff.simulation.comparison.render import difference_data, difference_lines
 
 __all__ = [

@@ -18,7 +18,8 @@ from functools import cache, reduce
 from itertools import pairwise
 
 from rocketdiff.simulation.comparison.answers import answer_line
-from rocketdiff.simulation.comparison.difference import AnswerDifference, Compared, places_of_difference
+from rocketdiff.simulation.comparison.difference import AnswerDifference, places_of_difference
+from rocketdiff.simulation.comparison.line_parts import Compared
 from rocketdiff.simulation.comparison.story import story
 from rocketdiff.simulation.script.model import NamedScript
 from rocketdiff.simulation.virtual import run_reference

@@ -4,40 +4,18 @@ The first difference between two answers to one script, compared line by line.
 The comparison is exact: the hosts share script, clock and random tape, so every difference is a difference of behaviour.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from itertools import zip_longest
 from typing import Any
 
+from rocketdiff.core.tables.roles import ClientRole
 from rocketdiff.simulation.comparison.answers import AnswerLine, answer_line
+from rocketdiff.simulation.comparison.line_parts import Compared, LineParts, Part, dump_parts, state_parts
+from rocketdiff.simulation.comparison.sending import SENDING_LINES
 
-
-class Compared(StrEnum):
-    """The compared values, in search order: causes before effects."""
-
-    ORDER = "order of answers"
-    QUEUE = "queue"
-    ATTEMPT_TIMEOUT = "attempt timeout"
-    ATTEMPT_OUTCOME = "outcome of an attempt"
-    ATTEMPT_CODE = "response code of an attempt"
-    ATTEMPT_ELAPSED = "duration of an attempt"
-    ATTEMPT_PORT = "port of an attempt"
-    ATTEMPTS = "number of attempts"
-    RESULT = "result"
-    STATUS = "send status"
-    EXCEPTION = "exception"
-    CODE = "code of the exception"
-    CAUSE = "cause of the exception"
-    ELAPSED = "duration of the call"
-    CALLBACKS = "number of callbacks"
-    INDEX = "index"
-    WORST_INDEX = "index of the search for the best known broker"
-    QUEUES = "publish list"
-    FAULTS = "fault table"
-    CLOCK = "clock"
-    CONNECTIONS = "connections"
-    ANSWER = "answer"
+ROLE_LINES: Mapping[ClientRole, Mapping[str, LineParts]] = {ClientRole.PRODUCER: SENDING_LINES}
+"""How the answer lines of each role differ, by kind of line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,82 +81,17 @@ def _difference(
     )
 
 
-Part = tuple[Compared, str, tuple[Any, Any]]
-
-_OF_ATTEMPT = {
-    "broker": Compared.QUEUE,
-    "queue_id": Compared.QUEUE,
-    "timeout_ms": Compared.ATTEMPT_TIMEOUT,
-    "outcome": Compared.ATTEMPT_OUTCOME,
-    "code": Compared.ATTEMPT_CODE,
-    "elapsed_ms": Compared.ATTEMPT_ELAPSED,
-    "vip": Compared.ATTEMPT_PORT,
-}
-_OF_CALL = {
-    "result": Compared.RESULT,
-    "status": Compared.STATUS,
-    "exception": Compared.EXCEPTION,
-    "code": Compared.CODE,
-    "cause": Compared.CAUSE,
-    "broker": Compared.QUEUE,
-    "queue_id": Compared.QUEUE,
-    "elapsed_ms": Compared.ELAPSED,
-    "callbacks": Compared.CALLBACKS,
-}
-_OF_SELECTION = {"exception": Compared.EXCEPTION, "broker": Compared.QUEUE, "queue_id": Compared.QUEUE}
-_OF_STATE = {
-    "index": Compared.INDEX,
-    "worst_index": Compared.WORST_INDEX,
-    "queues": Compared.QUEUES,
-    "faults": Compared.FAULTS,
-    "clock": Compared.CLOCK,
-    "connections": Compared.CONNECTIONS,
+_PARTS: Mapping[str, LineParts] = {
+    "dump": dump_parts,
+    **{kind: parts for of_role in ROLE_LINES.values() for kind, parts in of_role.items()},
 }
 
 
 def _parts(left: AnswerLine, right: AnswerLine) -> Iterator[Part]:
     """All differences between two lines of the same kind, causes first."""
-    kind, before, after = left.kind, left.content, right.content
-    if kind == "send":
-        yield from _of_attempts(before.get("attempts") or [], after.get("attempts") or [])
-        yield from _of(_OF_CALL, before, after, kind)
-    elif kind == "select":
-        yield from _of(_OF_SELECTION, before, after, kind)
-    elif kind == "dump":
-        yield from _of(_OF_STATE, before, after, kind)
-    yield from _of(_OF_STATE, left.state or {}, right.state or {}, "state")
-
-
-def _of_attempts(one: Sequence[dict[str, Any]], other: Sequence[dict[str, Any]]) -> Iterator[Part]:
-    for number, (left, right) in enumerate(zip(one, other, strict=False)):
-        yield from _of(_OF_ATTEMPT, left, right, f"send.attempts[{number}]")
-    if len(one) != len(other):
-        yield Compared.ATTEMPTS, "send.attempts", (len(one), len(other))
-
-
-def _of(fields: dict[str, Compared], left: dict[str, Any], right: dict[str, Any], where: str) -> Iterator[Part]:
-    for name, compared in fields.items():
-        before, after = left.get(name), right.get(name)
-        if before == after:
-            continue
-        if compared is Compared.QUEUE:
-            yield compared, where, (_queue(left), _queue(right))
-        elif compared is Compared.FAULTS and before and after:
-            yield from _of_faults(before, after, f"{where}.{name}")
-        else:
-            yield compared, f"{where}.{name}", (before, after)
-
-
-def _of_faults(one: dict[str, Any], other: dict[str, Any], where: str) -> Iterator[Part]:
-    for broker in sorted({*one, *other}):
-        if one.get(broker) != other.get(broker):
-            yield Compared.FAULTS, f"{where}.{broker}", (one.get(broker), other.get(broker))
-
-
-def _queue(content: dict[str, Any]) -> str | None:
-    if "queue_id" not in content:
-        return None
-    return f"queue {content['queue_id']} of {content.get('broker')}"
+    if left.kind in _PARTS:
+        yield from _PARTS[left.kind](left.content, right.content)
+    yield from state_parts(left.state or {}, right.state or {}, "state")
 
 
 def _named(line: AnswerLine | None) -> str | None:

@@ -7,7 +7,8 @@ from rocketdiff.core.errors import HarnessError
 from rocketdiff.simulation.comparison.answers import answer_line
 from rocketdiff.simulation.comparison.difference import AnswerDifference
 from rocketdiff.simulation.script.depths import depth_of
-from rocketdiff.simulation.script.model import Dump, NamedScript, Step, Timeline
+from rocketdiff.simulation.script.model import NamedScript, Step, Timeline
+from rocketdiff.simulation.script.steps.environment import Dump
 from rocketdiff.simulation.script.vocabulary import DumpPart
 from rocketdiff.simulation.virtual import run_reference
 from rocketmq_reference.dialects import dialect_of

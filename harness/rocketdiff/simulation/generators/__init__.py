@@ -1,28 +1,31 @@
-"""Random scripts; depth and seed determine a script on every release, machine and Python version."""
+"""Random scripts; role, depth and seed determine a script on every release, machine and Python version."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from rocketdiff.core.errors import UsageError
+from rocketdiff.core.tables.roles import ClientRole
 from rocketdiff.simulation.generators.random_source import RandomSource
-from rocketdiff.simulation.generators.remoting import remoting_script
-from rocketdiff.simulation.generators.selection import selection_script
-from rocketdiff.simulation.generators.send_loop import send_loop_script
+from rocketdiff.simulation.generators.sending.remoting import remoting_script
+from rocketdiff.simulation.generators.sending.selection import selection_script
+from rocketdiff.simulation.generators.sending.send_loop import send_loop_script
+from rocketdiff.simulation.script.vocabulary import Depth
 
-__all__ = ["DEPTHS", "generate"]
+__all__ = ["ROLE_GENERATORS", "generate"]
 
-_GENERATORS: dict[str, Callable[[RandomSource], dict[str, Any]]] = {
-    "selection": selection_script,
-    "send-loop": send_loop_script,
-    "remoting": remoting_script,
+ROLE_GENERATORS: Mapping[ClientRole, Mapping[str, Callable[[RandomSource], dict[str, Any]]]] = {
+    ClientRole.PRODUCER: {
+        Depth.SELECTION: selection_script,
+        Depth.SEND_LOOP: send_loop_script,
+        Depth.REMOTING: remoting_script,
+    }
 }
 
-DEPTHS: tuple[str, ...] = tuple(_GENERATORS)
 
-
-def generate(depth: str, seed: int) -> dict[str, Any]:
-    """Return script number ``seed`` of a depth, as parsed JSON."""
-    if depth not in _GENERATORS:
-        raise UsageError("a depth of the simulation", seen=depth, hint=f"one of {', '.join(DEPTHS)}")
+def generate(depth: str, seed: int, role: ClientRole = ClientRole.PRODUCER) -> dict[str, Any]:
+    """Return script number ``seed`` of a role's depth, as parsed JSON; UsageError if the role has no such depth."""
+    generators = ROLE_GENERATORS[role]
+    if depth not in generators:
+        raise UsageError("a depth of the simulation", seen=depth, hint=f"one of {', '.join(generators)}")
     rng = RandomSource(f"{depth}:{seed}")
-    return {"format": 1, "depth": depth, **_GENERATORS[depth](rng)}
+    return {"format": 1, "depth": str(depth), **generators[depth](rng)}

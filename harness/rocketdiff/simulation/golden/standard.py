@@ -17,6 +17,7 @@ import yaml
 from rocketdiff.core.errors import HarnessError
 from rocketdiff.core.resources import resource
 from rocketdiff.simulation.script import Depth, NamedScript, depth_of, parse_script
+from rocketdiff.simulation.script.steps.sending import SENDING_DEPTHS
 
 SCRIPTS = "fixtures/simulation/scripts"
 ABOUT = "fixtures/simulation/about"
@@ -71,13 +72,13 @@ def read_standard(scripts: Path, about: Path) -> tuple[StandardScript, ...]:
     found = [
         StandardScript(name, parse_script(file.read_text("utf-8"), name), words[name]) for name, file in files.items()
     ]
-    order = list(Depth)
+    order = SENDING_DEPTHS
     return tuple(sorted(found, key=lambda script: (order.index(script.depth), script.name)))
 
 
 def up_to(depth: Depth, scripts: Iterable[StandardScript]) -> tuple[StandardScript, ...]:
     """Return the scripts of this depth and of those below it."""
-    order = list(Depth)
+    order = SENDING_DEPTHS
     return tuple(script for script in scripts if order.index(script.depth) <= order.index(depth))
 
 

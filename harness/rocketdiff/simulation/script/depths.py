@@ -2,25 +2,9 @@
 
 from rocketdiff.core.errors import UsageError
 from rocketdiff.documents.refusal import nearest
-from rocketdiff.simulation.script.model import (
-    BrokerAnswers,
-    Close,
-    Dump,
-    Heartbeat,
-    Kill,
-    NameServerAnswers,
-    Pause,
-    Restart,
-    Resume,
-    Script,
-    Send,
-    Step,
-    Timeline,
-)
-from rocketdiff.simulation.script.vocabulary import BrokerFault, Depth, DumpPart, Mode
-
-_ORDER = tuple(Depth)
-_OF_CONNECTIONS = (BrokerFault.FIN, BrokerFault.SILENT)
+from rocketdiff.simulation.script.model import Script, Step, Timeline
+from rocketdiff.simulation.script.roles import ROLE_DEPTHS, RoleDepths, role_of
+from rocketdiff.simulation.script.vocabulary import Depth
 
 
 def depth_named(text: str, *besides: str) -> Depth:
@@ -32,29 +16,25 @@ def depth_named(text: str, *besides: str) -> Depth:
 
 def least_depth(script: Script) -> Depth:
     """Return the least depth at which every step has an effect."""
-    return max((_needed(step) for step in script.steps), key=_ORDER.index, default=Depth.SELECTION)
+    depths = ROLE_DEPTHS[role_of(script)]
+    return max((_needed(step, depths) for step in script.steps), key=depths.order.index, default=depths.order[0])
 
 
 def depth_of(script: Script) -> Depth:
-    """
-    Return the depth at which a script runs: its own, else the least.
-
-    With the detector on and at least one send, that is remoting, because the detector has nothing to probe at lower depths.
-    """
+    """Return the depth at which a script runs: its own, else the least at which its steps and its settings have an effect."""
     if script.depth is not None:
         return script.depth
-    least = least_depth(script)
-    detector_works = script.settings.start_detector_enable and least is not Depth.SELECTION
-    return Depth.REMOTING if detector_works else least
+    return ROLE_DEPTHS[role_of(script)].with_settings(script.settings, least_depth(script))
 
 
 def require_deep_enough(script: Script, name: str) -> None:
     """Raise UsageError if the script's own depth cannot run one of its steps."""
     if script.depth is None:
         return
+    depths = ROLE_DEPTHS[role_of(script)]
     for number, step in enumerate(script.steps):
-        needed = _needed(step)
-        if _ORDER.index(needed) > _ORDER.index(script.depth):
+        needed = _needed(step, depths)
+        if depths.order.index(needed) > depths.order.index(script.depth):
             raise UsageError(
                 f"depth {needed} or none at depth (script {name})",
                 seen=f"{script.depth}, and steps[{number}] needs {needed}",
@@ -62,17 +42,8 @@ def require_deep_enough(script: Script, name: str) -> None:
             )
 
 
-def _needed(step: Step) -> Depth:
-    match step:
-        case Timeline(entries):
-            return max((_needed(entry.action) for entry in entries), key=_ORDER.index, default=Depth.SELECTION)
-        case Heartbeat() | Kill() | Restart() | Close() | Send(mode=Mode.ASYNC):
-            return Depth.REMOTING
-        case BrokerAnswers(_, answers):
-            return Depth.REMOTING if any(answer.fault in _OF_CONNECTIONS for answer in answers) else Depth.SEND_LOOP
-        case Dump(parts):
-            return Depth.REMOTING if DumpPart.CONNECTIONS in parts else Depth.SELECTION
-        case Send() | NameServerAnswers() | Pause() | Resume():
-            return Depth.SEND_LOOP
-        case _:
-            return Depth.SELECTION
+def _needed(step: Step, depths: RoleDepths) -> Depth:
+    if not isinstance(step, Timeline):
+        return depths.needed(step)
+    actions = (entry.action for entry in step.entries)
+    return max(map(depths.needed, actions), key=depths.order.index, default=depths.order[0])

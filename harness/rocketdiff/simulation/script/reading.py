@@ -1,7 +1,7 @@
 """Reads scripts from text or parsed JSON, and writes their canonical form."""
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import fields
 from functools import cache
 from typing import Any, NoReturn
@@ -11,23 +11,10 @@ from rocketdiff.documents.refusal import Place, Words, nearest, read_json, refus
 from rocketdiff.documents.yaml_source import Location
 from rocketdiff.simulation.script.answers import MOST_ANSWERS, STATUSES, answer_data, answers_data, route_data
 from rocketdiff.simulation.script.depths import require_deep_enough
-from rocketdiff.simulation.script.model import (
-    BrokerAnswers,
-    Close,
-    Kill,
-    Pause,
-    QueueOf,
-    Restart,
-    Resume,
-    RouteChange,
-    Script,
-    Select,
-    Send,
-    Step,
-    Timeline,
-    Update,
-)
-from rocketdiff.simulation.script.vocabulary import FORMAT, VISIBLE, Mode
+from rocketdiff.simulation.script.model import Script, actions_of
+from rocketdiff.simulation.script.roles import broker_of, require_consistent
+from rocketdiff.simulation.script.steps.environment import RouteChange
+from rocketdiff.simulation.script.vocabulary import FORMAT, VISIBLE
 
 MOST_CHARACTERS = 64_000_000
 """A script of a hundred thousand steps has about ten million characters."""
@@ -162,41 +149,12 @@ def _require_consistent(script: Script, place: Place) -> None:
 
     A misspelt broker, which is in no route of the script, would look like a run without faults.
     """
-    actions = list(_actions(script))
+    actions = list(actions_of(script))
     routes = [script.route, *(action.route for _, action in actions if isinstance(action, RouteChange))]
     known = dict.fromkeys(broker.name for route in routes for broker in route or ())
     for location, action in actions:
-        broker = _broker_of(action)
+        broker = broker_of(action)
         if broker is not None and broker not in known:
             expected = f"a broker of the script's routes ({', '.join(known) or 'which hold none'})"
             raise refused(place, location, expected=expected, seen=shown(broker), hint=nearest(broker, known))
-        if isinstance(action, Send):
-            _require_sendable(action, location, place)
-
-
-def _require_sendable(send: Send, location: Location, place: Place) -> None:
-    if send.queue is not None and send.selector is not None:
-        raise refused(place, location, expected="queue or selector", seen="both", hint="leave one of them out")
-    if send.mode is Mode.ONE_WAY and send.timeout_ms is not None:
-        expected, seen = "no timeout_ms with mode oneway", str(send.timeout_ms)
-        raise refused(place, location, expected=expected, seen=seen, hint="the client has no such call")
-
-
-def _actions(script: Script) -> Iterator[tuple[Location, Step]]:
-    for number, step in enumerate(script.steps):
-        if isinstance(step, Timeline):
-            for entry_number, entry in enumerate(step.entries):
-                yield ("steps", number, "entries", entry_number, "action"), entry.action
-        else:
-            yield ("steps", number), step
-
-
-def _broker_of(step: Step) -> str | None:
-    match step:
-        case Update(broker) | Pause(broker) | Resume(broker) | Kill(broker) | Restart(broker) | Close(broker):
-            return broker
-        case BrokerAnswers(broker) | Select(broker):
-            return broker
-        case Send(queue=QueueOf(broker)):
-            return broker
-    return None
+        require_consistent(action, location, place)

@@ -39,22 +39,29 @@ class RemotingParts:
 
     network: VirtualNetwork
     background: Background
-    async_sender: AsyncSender[Any, Any, Any, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class VirtualClient:
+    """What every role has of an assembled client."""
+
+    routes: Routes
+    connected: RemotingParts | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class VirtualProducer:
-    """The assembled producer."""
+    """The assembled producer; asynchronous sends exist only at depth "remoting"."""
 
-    routes: Routes
+    client: VirtualClient
     sender: Sender[Any, Any, Any, Any]
-    connected: RemotingParts | None = None
+    async_sender: AsyncSender[Any, Any, Any, Any] | None = None
 
 
 def producer_without_network(memory: ProducerMemory, host: VirtualHost, servers: Servers) -> VirtualProducer:
     """Assemble the producer of depths "selection" and "send-loop"."""
-    sender = _sender(_client(memory), memory, host, LoopTransport(host, servers))
-    return VirtualProducer(sender.routes, sender)
+    sender = _sender(_shared(memory), memory, host, LoopTransport(host, servers))
+    return VirtualProducer(VirtualClient(sender.routes), sender)
 
 
 def producer_with_network(
@@ -64,16 +71,17 @@ def producer_with_network(
     network = VirtualNetwork(host, servers)
     remoting: Remoting[Any, Any] = Remoting(host, memory.dialect.client.remoting, network)
     network.client = remoting
-    client = _client(memory)
-    sender = _sender(client, memory, host, remoting)
+    shared = _shared(memory)
+    sender = _sender(shared, memory, host, remoting)
     rounds = Rounds(settings.poll_name_server_interval_ms, settings.heartbeat_broker_interval_ms, API_TIMEOUT_MS)
     detection = Detection(memory, host, sender.routes.known, remoting, sender.codec, vip_address)
-    background = Background(client, host, sender.routes, remoting, ScriptCodec(), rounds)
+    background = Background(shared, host, sender.routes, remoting, ScriptCodec(), rounds)
     background.tasks.extend(detection.tasks())
     workers = {AsyncThread.CALLBACKS: remoting.workers[CALLBACKS], AsyncThread.OWN: host.worker(AsyncThread.OWN)}
     async_sender = AsyncSender(sender, workers)
     background.start()
-    return VirtualProducer(sender.routes, sender, RemotingParts(network, background, async_sender))
+    client = VirtualClient(sender.routes, RemotingParts(network, background))
+    return VirtualProducer(client, sender, async_sender)
 
 
 def send_settings(settings: ScriptSettings) -> SendSettings:
@@ -84,7 +92,7 @@ def send_settings(settings: ScriptSettings) -> SendSettings:
     return SendSettings(**given)
 
 
-def _client(memory: ProducerMemory) -> ClientMemory:
+def _shared(memory: ProducerMemory) -> ClientMemory:
     client = ClientMemory(memory.dialect, known_routes(memory.dialect))
     client.producer_groups.append(_GROUP)
     return client

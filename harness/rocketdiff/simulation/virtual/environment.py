@@ -1,7 +1,7 @@
-"""Actions on servers, on routes and on the fault table."""
+"""Actions on servers, on routes and on connections."""
 
-from rocketdiff.simulation.script.model import (
-    Action,
+from rocketdiff.simulation.script.model import Step
+from rocketdiff.simulation.script.steps.environment import (
     BrokerAnswers,
     Close,
     Heartbeat,
@@ -12,41 +12,40 @@ from rocketdiff.simulation.script.model import (
     Restart,
     Resume,
     RouteChange,
-    Update,
 )
+from rocketdiff.simulation.virtual.assembly import VirtualClient
 from rocketdiff.simulation.virtual.servers import Servers, topic_route
-from rocketdiff.simulation.virtual.session import ScriptSession
+from rocketdiff.simulation.virtual.session import RoleSession
 from rocketmq_reference.client.effects import Body
 
 
-def act(session: ScriptSession, head: str, action: Action) -> Body | None:
-    """Do an action; return an actor for one that takes time."""
-    match action:
-        case Update(broker, latency_ms, isolation, reachable):
-            now_ms = session.kernel.now_ms
-            session.memory.note(broker, latency_ms, now_ms, isolated=isolation, reachable=reachable)
-            session.changed(head, "update")
+def act(role: RoleSession, head: str, step: Step) -> Body | None:
+    """Do a step of the environment or of the role; return an actor for one that takes time or has to wait its turn."""
+    servers = role.session.servers
+    match step:
         case PollRoutes():
-            return _poll(session, head)
+            return _poll(role, head)
         case Heartbeat():
-            return _beat(session)
+            return _beat(role.client)
         case Kill(broker):
-            session.servers.broker(broker).kill()
-            _hang_up(session, broker, reset=True)
+            servers.broker(broker).kill()
+            _hang_up(role.client, broker, reset=True)
         case Close(broker):
-            _hang_up(session, broker, reset=False)
+            _hang_up(role.client, broker, reset=False)
         case BrokerAnswers(name, answers):
-            session.servers.broker(name).set(answers)
-            if session.servers.broker(name).refuses and session.producer.connected is not None:
-                _hang_up(session, name, reset=True)
+            servers.broker(name).set(answers)
+            if servers.broker(name).refuses and role.client.connected is not None:
+                _hang_up(role.client, name, reset=True)
+        case NameServerAnswers() | RouteChange() | Pause() | Resume() | Restart():
+            _instruct(servers, step)
         case _:
-            _instruct(session.servers, action)
+            return role.do(head, step)
     return None
 
 
-def _instruct(servers: Servers, action: Action) -> None:
+def _instruct(servers: Servers, step: NameServerAnswers | RouteChange | Pause | Resume | Restart) -> None:
     """Change a server; the client notices it at its next request."""
-    match action:
+    match step:
         case NameServerAnswers(answer):
             servers.name_server.server.set((answer,))
         case RouteChange(route):
@@ -57,26 +56,23 @@ def _instruct(servers: Servers, action: Action) -> None:
             servers.broker(broker).resume()
         case Restart(broker):
             servers.broker(broker).restart()
-        case _:
-            raise TypeError(f"not done by the environment: {action}")
 
 
-def _poll(session: ScriptSession, head: str) -> Body:
-    """Poll routes: at depth "remoting" by the client's own poll, elsewhere without a started producer."""
-    connected = session.producer.connected
+def _poll(role: RoleSession, head: str) -> Body:
+    """Poll routes: at depth "remoting" by the client's own poll, elsewhere without a started client."""
+    connected = role.client.connected
     if connected is not None:
         yield from connected.background.poll()
     else:
-        yield from session.producer.routes.poll(is_started=False)
-    session.changed(head, "poll_routes")
+        yield from role.client.routes.poll(is_started=False)
+    role.session.changed(head, "poll_routes", role.state)
 
 
-def _beat(session: ScriptSession) -> Body:
-    assert session.producer.connected is not None
-    yield from session.producer.connected.background.beat()
+def _beat(client: VirtualClient) -> Body:
+    assert client.connected is not None
+    yield from client.connected.background.beat()
 
 
-def _hang_up(session: ScriptSession, broker: str, *, reset: bool) -> None:
-    connected = session.producer.connected
-    assert connected is not None
-    connected.network.close_all(broker, reset=reset)
+def _hang_up(client: VirtualClient, broker: str, *, reset: bool) -> None:
+    assert client.connected is not None
+    client.connected.network.close_all(broker, reset=reset)

@@ -1,16 +1,32 @@
 """Runs a script on the reference."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 
-from rocketdiff.simulation.script.model import Script
-from rocketdiff.simulation.virtual.session import ScriptSession
-from rocketdiff.simulation.virtual.steps import do_step
-from rocketmq_reference.client.effects import Body
+from rocketdiff.core.tables.roles import ClientRole
+from rocketdiff.simulation.script.model import Script, Step, Timeline
+from rocketdiff.simulation.script.roles import role_of
+from rocketdiff.simulation.script.steps.environment import Advance, Dump
+from rocketdiff.simulation.script.vocabulary import DumpPart, Lookup
+from rocketdiff.simulation.virtual.assembly import VirtualClient
+from rocketdiff.simulation.virtual.codec import TOPIC
+from rocketdiff.simulation.virtual.environment import act
+from rocketdiff.simulation.virtual.kernel import Kernel
+from rocketdiff.simulation.virtual.lines import dump_text, head, text
+from rocketdiff.simulation.virtual.sending_session import SendingSession
+from rocketdiff.simulation.virtual.session import RoleSession, ScriptSession
+from rocketdiff.simulation.virtual.timeline import run_timeline
+from rocketmq_reference.client.effects import Body, Signal, Wait
+from rocketmq_reference.remoting.errors import IllegalStateException
 from rocketmq_reference.rules.dialect import Dialect
 from rocketmq_reference.rules.queue_choice.events import Event, Observer
 
 LineObserver = Callable[[int, Event], None]
 """Called with the number of the next answer line and the event that a rule reports."""
+
+ROLE_SESSIONS: Mapping[ClientRole, Callable[[ScriptSession, Dialect, Script, Observer | None], RoleSession]] = {
+    ClientRole.PRODUCER: SendingSession
+}
 
 
 def run_reference(
@@ -22,18 +38,63 @@ def run_reference(
     trace: add a line for every step that changes the client, and the state to each line. Raises UsageError for an endless
     script.
     """
-    watch = None if observer is None else _watch(observer, lambda: len(session.lines))
-    session = ScriptSession(dialect, name, script, trace=trace, observer=watch)
+    session = ScriptSession(name, script, trace=trace)
+    watch = None if observer is None else _watch(observer, session)
+    role = ROLE_SESSIONS[role_of(script)](session, dialect, script, watch)
+    over = Signal()
 
     def play() -> Body:
-        for number, step in enumerate(script.steps):
-            actor = do_step(session, number, step)
-            if actor is not None:
-                yield from actor
+        yield from _play(role, script)
+        session.kernel.give(over)
 
-    session.run(script, play)
+    session.kernel.run(play())
+    session.kernel.run_until(over)
     return session.lines
 
 
-def _watch(observer: LineObserver, line: Callable[[], int]) -> Observer:
-    return lambda event: observer(line(), event)
+def _play(role: RoleSession, script: Script) -> Body:
+    if script.lookup is Lookup.BEFORE:
+        with suppress(IllegalStateException):
+            yield from role.client.routes.refresh(TOPIC)
+    for number, step in enumerate(script.steps):
+        actor = _do_step(role, number, step)
+        if actor is not None:
+            yield from actor
+    yield from role.finish()
+
+
+def _do_step(role: RoleSession, number: int, step: Step) -> Body | None:
+    """Do one step on the script's own thread; return an actor for a step that takes time or has to wait its turn."""
+    where = head(role.session.name, number)
+    match step:
+        case Advance(ms):
+            return _advance(role.session.kernel, ms)
+        case Dump(parts):
+            role.session.add(f'{where}"dump": {dump_text({part: _part(role, part) for part in parts})}}}')
+        case Timeline():
+            return run_timeline(role, number, step)
+        case _:
+            return act(role, where, step)
+    return None
+
+
+def _advance(kernel: Kernel, ms: int) -> Body:
+    yield Wait(until_ms=kernel.now_ms + ms)
+    yield from kernel.settle()
+
+
+def _part(role: RoleSession, part: DumpPart) -> str:
+    if part is DumpPart.CLOCK:
+        return f'{{"now_ms": {role.session.kernel.now_ms}}}'
+    return _connections(role.client) if part is DumpPart.CONNECTIONS else role.part(part)
+
+
+def _connections(client: VirtualClient) -> str:
+    if client.connected is None:
+        return "{}"
+    counts = client.connected.network.connected()
+    return "{" + ", ".join(f"{text(broker)}: {counts[broker]}" for broker in sorted(counts)) + "}"
+
+
+def _watch(observer: LineObserver, session: ScriptSession) -> Observer:
+    return lambda event: observer(len(session.lines), event)

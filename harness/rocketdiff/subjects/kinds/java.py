@@ -32,7 +32,7 @@ from rocketdiff.subjects.program import Launch, clean_environment
 
 CLIENT = STANDARD
 MAIN_CLASS = "rocketdiff.driver.Main"
-BARE_LOOP_CLASS = "rocketdiff.driver.BareLoop"
+BARE_LOOP_CLASS = "rocketdiff.driver.sending.BareLoop"
 
 WITHOUT_BATCH = ("4.0.0-incubating",)
 """Releases without batches."""

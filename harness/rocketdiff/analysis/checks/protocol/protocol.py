@@ -44,7 +44,7 @@ SIGNATURE_OF_TROUBLE = {
     "which the client did not tell": NOT_TOLD,
 }
 """
-Part of a trouble's text (``traces.arm_tables``, ``traces.journal``) to its signature; others are bad lines. Earlier versions
+Part of a trouble's text (``traces.sending.rows``, ``traces.journal``) to its signature; others are bad lines. Earlier versions
 wrote "told before" and "which the client did not tell".
 """
 

@@ -29,7 +29,7 @@ from rocketdiff.core.arm import Arm
 from rocketdiff.core.records.sending import NEVER_CALLED_BACK, UNSEEN_ROUTE, Attempt, Send
 from rocketdiff.core.sends.outcome import Outcome, class_of, is_stored_with_reserve, may_be
 from rocketdiff.core.sends.plan import SendMode
-from rocketdiff.core.tables.fault import OF_PROXIES, OF_SLAVES, FaultKind, FaultRecord
+from rocketdiff.core.tables.fault import OF_SLAVES, TAKE_A_SERVER, FaultKind, FaultRecord
 from rocketdiff.core.tables.topology import master_of, topology_named
 
 NAME = "outcomes"
@@ -67,9 +67,6 @@ threads that tear each other's connections.
 
 AFTER_FAILURE, RESERVE = "failed/after-a-failed-attempt", "reserved/while-a-broker-waits"
 
-STOPS = OF_PROXIES | {FaultKind.PAUSE, FaultKind.KILL}
-"""Faults under which the server answers nothing."""
-
 SETTLED_NS = 50_000_000
 """A thread of a stopped process may finish its time slice: milliseconds on a crowded machine."""
 
@@ -83,7 +80,7 @@ class Outcomes(CaseObserver):
         faults = context.times.faults
         self._stops: defaultdict[str, list[FaultRecord]] = defaultdict(list)
         for fault in faults:
-            if fault.kind in STOPS and fault.proven_ns is not None:
+            if fault.kind in TAKE_A_SERVER and fault.proven_ns is not None:
                 self._stops[fault.node].append(fault)
         self._waits = [
             fault

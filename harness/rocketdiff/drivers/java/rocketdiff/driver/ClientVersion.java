@@ -10,13 +10,13 @@ import org.apache.rocketmq.client.producer.DefaultMQProducer;
  *
  * <p>But for a build that nobody published, which may say anything: the runner knows its bytes and gives its label.
  */
-final class ClientVersion {
+public final class ClientVersion {
     private static final String POM = "/META-INF/maven/org.apache.rocketmq/rocketmq-client/pom.properties";
 
     private ClientVersion() {
     }
 
-    static String read() throws IOException {
+    public static String read() throws IOException {
         String build = System.getProperty("rocketdiff.build");
         if (build != null) {
             return build;

@@ -4,19 +4,19 @@ import org.apache.rocketmq.client.exception.MQBrokerException;
 import org.apache.rocketmq.client.exception.MQClientException;
 
 /** What a Throwable says about itself in a record. */
-final class Failure {
+public final class Failure {
     private static final int MAX_MESSAGE_CHARACTERS = 500;
 
     private Failure() {
     }
 
     /** Simple class name, or null for no error. */
-    static String name(Throwable error) {
+    public static String name(Throwable error) {
         return error == null ? null : error.getClass().getSimpleName();
     }
 
     /** RocketMQ's response code; null where there is none, which the client itself writes as -1. */
-    static Integer code(Throwable error) {
+    public static Integer code(Throwable error) {
         int code = -1;
         if (error instanceof MQBrokerException) {
             code = ((MQBrokerException) error).getResponseCode();
@@ -27,14 +27,14 @@ final class Failure {
     }
 
     /** The message, cut to a length that keeps a line short. */
-    static String message(Throwable error) {
+    public static String message(Throwable error) {
         String message = error == null ? null : error.getMessage();
         boolean isLong = message != null && message.length() > MAX_MESSAGE_CHARACTERS;
         return isLong ? message.substring(0, MAX_MESSAGE_CHARACTERS) : message;
     }
 
     /** The first cause of the chain. */
-    static Throwable deepest(Throwable error) {
+    public static Throwable deepest(Throwable error) {
         Throwable last = error;
         while (last.getCause() != null && last.getCause() != last) {
             last = last.getCause();

@@ -1,30 +1,30 @@
 package rocketdiff.driver;
 
 /** One JSON object being written as one line; members whose value is null are left out. */
-final class JsonLine {
+public final class JsonLine {
     private final StringBuilder out;
 
     /** Appends to a buffer that the caller owns and may reuse. */
-    JsonLine(StringBuilder out, String type) {
+    public JsonLine(StringBuilder out, String type) {
         this.out = out;
         out.append("{\"type\":");
         quoted(type);
     }
 
-    JsonLine with(String name, long value) {
+    public JsonLine with(String name, long value) {
         name(name).append(value);
         return this;
     }
 
-    JsonLine with(String name, Integer value) {
+    public JsonLine with(String name, Integer value) {
         return value == null ? this : with(name, value.longValue());
     }
 
-    JsonLine with(String name, Long value) {
+    public JsonLine with(String name, Long value) {
         return value == null ? this : with(name, value.longValue());
     }
 
-    JsonLine with(String name, String value) {
+    public JsonLine with(String name, String value) {
         if (value != null) {
             name(name);
             quoted(value);
@@ -32,7 +32,7 @@ final class JsonLine {
         return this;
     }
 
-    JsonLine with(String name, Iterable<String> values) {
+    public JsonLine with(String name, Iterable<String> values) {
         name(name).append('[');
         String separator = "";
         for (String value : values) {
@@ -45,7 +45,7 @@ final class JsonLine {
     }
 
     /** A list of [broker, queue id] pairs. */
-    JsonLine withQueues(String name, Queue[] queues) {
+    public JsonLine withQueues(String name, Queue[] queues) {
         name(name).append('[');
         for (int i = 0; i < queues.length; i++) {
             out.append(i == 0 ? "[" : ",[");
@@ -57,7 +57,7 @@ final class JsonLine {
     }
 
     /** Closes the object and the line. */
-    void end() {
+    public void end() {
         out.append("}\n");
     }
 

@@ -25,9 +25,9 @@ final class LifeRecord implements Record {
         return new LifeRecord(out);
     }
 
-    static LifeRecord done(int sends) {
+    static LifeRecord done(int operations) {
         StringBuilder out = new StringBuilder();
-        new JsonLine(out, "done").with("sends", sends).end();
+        new JsonLine(out, "done").with("sends", operations).end();
         return new LifeRecord(out);
     }
 

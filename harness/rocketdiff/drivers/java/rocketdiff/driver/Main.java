@@ -8,9 +8,11 @@ import java.io.IOException;
 import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
-import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Function;
+import rocketdiff.driver.sending.SendingRunner;
 import rocketdiff.json.JsonReader;
 
 /**
@@ -22,6 +24,9 @@ public final class Main {
     /** Unregistering from a paused broker blocks for seconds; nobody waits for it. */
     private static final long SHUTDOWN_MS = 700;
 
+    private static final Map<String, Function<RecordSink, RoleRunner>> ROLES =
+        Collections.singletonMap("producer", SendingRunner::new);
+
     private Main() {
     }
 
@@ -30,7 +35,7 @@ public final class Main {
         System.setOut(System.err);
         writer.start();
         writer.put(LifeRecord.hello(ClientVersion.read(), capabilities(), pid(), System.nanoTime()));
-        Session session = new Session(writer);
+        Session session = new Session(writer, ROLES);
         int status = 0;
         try {
             obey(new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8)), session);
@@ -87,11 +92,9 @@ public final class Main {
     }
 
     private static List<String> capabilities() {
-        List<String> capabilities = new ArrayList<>(SendCalls.kinds());
-        capabilities.addAll(SendCalls.modes());
-        capabilities.addAll(Arrays.asList("attempts", "routes", "causes"));
+        List<String> capabilities = new ArrayList<>(SendingRunner.capabilities());
         capabilities.addAll(Security.capabilities());
-        for (String setting : OptionalSettings.known()) {
+        for (String setting : SendingRunner.optionalSettings()) {
             capabilities.add("setting:" + setting);
         }
         return capabilities;

@@ -7,15 +7,15 @@ import org.apache.rocketmq.common.message.MessageQueue;
  *
  * <p>A copy, because releases up to 5.1.3 write into the MessageQueue objects of their publish list.
  */
-final class Queue implements Comparable<Queue> {
-    final String broker;
-    final int id;
+public final class Queue implements Comparable<Queue> {
+    public final String broker;
+    public final int id;
 
-    Queue(MessageQueue queue) {
+    public Queue(MessageQueue queue) {
         this(queue.getBrokerName(), queue.getQueueId());
     }
 
-    Queue(String broker, int id) {
+    public Queue(String broker, int id) {
         this.broker = broker;
         this.id = id;
     }

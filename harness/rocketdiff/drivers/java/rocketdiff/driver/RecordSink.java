@@ -1,6 +1,6 @@
 package rocketdiff.driver;
 
 /** Where records go; must return at once. */
-interface RecordSink {
+public interface RecordSink {
     void put(Record record);
 }

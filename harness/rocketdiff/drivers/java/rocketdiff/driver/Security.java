@@ -15,7 +15,7 @@ import org.apache.rocketmq.remoting.RPCHook;
 import org.apache.rocketmq.remoting.protocol.RemotingCommand;
 
 /** How the servers want to be asked: requests signed by an account's hook, TLS by the client's own system properties. */
-final class Security {
+public final class Security {
     private static final String TLS_CLASS = "org.apache.rocketmq.remoting.netty.TlsSystemConfig";
     private static final String HOOK_CLASS = "org.apache.rocketmq.acl.common.AclClientRPCHook";
     private static final String CREDENTIALS_CLASS = "org.apache.rocketmq.acl.common.SessionCredentials";
@@ -69,7 +69,7 @@ final class Security {
     }
 
     /** Signs what the other hook, which may be null, has seen; null where there is nothing for either. */
-    RPCHook hook(RPCHook other) {
+    public RPCHook hook(RPCHook other) {
         if (account == null) {
             return other;
         }

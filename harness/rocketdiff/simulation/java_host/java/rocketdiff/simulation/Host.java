@@ -9,13 +9,13 @@ import java.util.Set;
 import rocketdiff.json.JsonReader;
 import rocketdiff.simulation.client.Depth;
 import rocketdiff.simulation.client.Release;
-import rocketdiff.simulation.client.SelectionDepth;
-import rocketdiff.simulation.client.SendLoopDepth;
-import rocketdiff.simulation.loading.JarShelf;
 import rocketdiff.simulation.remoting.RemotingDepth;
+import rocketdiff.simulation.rewriting.JarShelf;
+import rocketdiff.simulation.scheduler.Failure;
 import rocketdiff.simulation.script.Interpreter;
 import rocketdiff.simulation.script.Script;
-import rocketdiff.simulation.world.Failure;
+import rocketdiff.simulation.sending.SelectionDepth;
+import rocketdiff.simulation.sending.SendLoopDepth;
 
 /** The releases that this program has been told of, loaded at first use, and the depths it can run them at. */
 final class Host {

@@ -2,8 +2,8 @@ package rocketdiff.simulation;
 
 import java.util.Map;
 import rocketdiff.json.JsonReader;
+import rocketdiff.simulation.scheduler.Failure;
 import rocketdiff.simulation.script.Script;
-import rocketdiff.simulation.world.Failure;
 
 /** The script of the latest command, read: one script is often run by forty releases in a row. */
 final class LastScript {

@@ -10,8 +10,8 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
 import rocketdiff.json.JsonReader;
-import rocketdiff.simulation.text.JsonText;
-import rocketdiff.simulation.world.Failure;
+import rocketdiff.simulation.json.JsonText;
+import rocketdiff.simulation.scheduler.Failure;
 
 /** The virtual-time host: commands as NDJSON on stdin, answers as NDJSON on stdout, everything else on stderr. */
 public final class Main {

@@ -9,7 +9,7 @@ import java.util.Map;
 public final class Protocol {
     public static final int GET_ROUTE = 105;
     /** A property of every message sent here: which send of the script it belongs to. */
-    static final String MARK = "simulated";
+    public static final String MARK = "simulated";
     private static final int SUCCESS = 0;
     private static final int TOPIC_NOT_EXIST = 17;
 

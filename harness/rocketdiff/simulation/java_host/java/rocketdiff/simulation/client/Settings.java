@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Map;
 
 /** The settings of a script, applied to a producer as far as it has a setter for them. */
-final class Settings {
+public final class Settings {
     /** Setters that are not the setting's name in camel case; a second one is tried where there is no first. */
     private static final Map<String, String[]> SPELLINGS = new HashMap<>();
 
@@ -25,7 +25,7 @@ final class Settings {
     private Settings() {
     }
 
-    static void apply(Object producer, Map<String, Object> settings) {
+    public static void apply(Object producer, Map<String, Object> settings) {
         settings.forEach((name, value) -> {
             if (name.equals("added_retry_response_codes")) {
                 addRetryCodes(producer, (List<?>) value);

@@ -4,14 +4,14 @@ import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import java.util.concurrent.CompletionException;
-import rocketdiff.simulation.client.Attempt;
-import rocketdiff.simulation.client.Attempts;
 import rocketdiff.simulation.client.Members;
 import rocketdiff.simulation.client.Protocol;
 import rocketdiff.simulation.client.Release;
-import rocketdiff.simulation.world.Failure;
-import rocketdiff.simulation.world.VirtualThread;
-import rocketdiff.simulation.world.World;
+import rocketdiff.simulation.scheduler.Failure;
+import rocketdiff.simulation.scheduler.Scheduler;
+import rocketdiff.simulation.scheduler.VirtualThread;
+import rocketdiff.simulation.sending.Attempt;
+import rocketdiff.simulation.sending.Attempts;
 
 /** Stands before the real RemotingClient, hands every call on to it, and notes what becomes of requests to send. */
 final class AttemptRecorder implements InvocationHandler {
@@ -43,21 +43,21 @@ final class AttemptRecorder implements InvocationHandler {
         if (method.getName().equals("invokeAsync")) {
             arguments[3] = Proxy.newProxyInstance(loader, invokeCallback, new Reported(attempt, arguments[3]));
         }
-        VirtualThread thread = World.current().running();
+        VirtualThread thread = Scheduler.current().running();
         Object errand = thread.errand;
         thread.errand = attempt;
         try {
             Object response = Members.call(method, real, arguments);
             if (method.getName().equals("invokeSync")) {
-                attempt.answered(protocol.code(response), World.current().nowMs());
+                attempt.answered(protocol.code(response), Scheduler.current().nowMs());
             } else if (method.getName().equals("invokeOneway")) {
-                attempt.ended("written", World.current().nowMs());
+                attempt.ended("written", Scheduler.current().nowMs());
             }
             return response;
         } catch (Failure hostEnds) {
             throw hostEnds;
         } catch (Exception e) {
-            attempt.failed(e, World.current().nowMs());
+            attempt.failed(e, Scheduler.current().nowMs());
             throw e;
         } finally {
             thread.errand = errand;
@@ -83,7 +83,7 @@ final class AttemptRecorder implements InvocationHandler {
         }
 
         private void note(String reported, Object[] arguments) {
-            long nowMs = World.current().nowMs();
+            long nowMs = Scheduler.current().nowMs();
             if (reported.equals("operationSucceed")) {
                 attempt.answered(protocol.code(arguments[0]), nowMs);
             } else if (reported.equals("operationFail")) {

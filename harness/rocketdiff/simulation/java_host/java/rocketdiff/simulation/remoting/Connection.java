@@ -5,8 +5,8 @@ import java.net.ConnectException;
 import java.net.InetSocketAddress;
 import java.nio.channels.ClosedChannelException;
 import java.util.function.Supplier;
-import rocketdiff.simulation.wire.Fault;
-import rocketdiff.simulation.world.World;
+import rocketdiff.simulation.scheduler.Scheduler;
+import rocketdiff.simulation.servers.Fault;
 
 /** One TCP connection of the client: a channel's life, driving the client's own handlers where Netty would. */
 final class Connection {
@@ -78,7 +78,7 @@ final class Connection {
         active = true;
         use();
         connected.finish(null);
-        World.current().after(0, () -> {
+        Scheduler.current().after(0, () -> {
             if (active) {
                 pipeline.active();
             }
@@ -123,7 +123,7 @@ final class Connection {
         closed.finish(null);
         if (wasActive) {
             peer.forget(this);
-            World.current().after(0, this::takeDown);
+            Scheduler.current().after(0, this::takeDown);
         } else {
             connected.finish(new ClosedChannelException());
         }
@@ -157,13 +157,13 @@ final class Connection {
     }
 
     private void use() {
-        usedMs = World.current().nowMs();
+        usedMs = Scheduler.current().nowMs();
     }
 
     private void watchIdleness() {
         long idleMs = pipeline.idleMs();
         if (idleMs > 0) {
-            World.current().at(usedMs + idleMs, () -> seeIdleness(idleMs));
+            Scheduler.current().at(usedMs + idleMs, () -> seeIdleness(idleMs));
         }
     }
 
@@ -171,7 +171,7 @@ final class Connection {
         if (!active) {
             return;
         }
-        if (World.current().nowMs() - usedMs >= idleMs) {
+        if (Scheduler.current().nowMs() - usedMs >= idleMs) {
             use();
             pipeline.idle();
         }

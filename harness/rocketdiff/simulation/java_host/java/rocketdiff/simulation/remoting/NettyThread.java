@@ -2,15 +2,15 @@ package rocketdiff.simulation.remoting;
 
 import java.util.ArrayDeque;
 import java.util.Deque;
-import rocketdiff.simulation.world.VirtualThread;
-import rocketdiff.simulation.world.World;
+import rocketdiff.simulation.scheduler.Scheduler;
+import rocketdiff.simulation.scheduler.VirtualThread;
 
 /**
  * The client's network thread, for the listeners of connects: from 5.3.0 on they write requests and choose where to retry, so
  * they need a thread, and an index, of their own. All else that the network does is an event without a thread.
  */
 final class NettyThread {
-    private final World world = World.current();
+    private final Scheduler scheduler = Scheduler.current();
     private final Deque<Runnable> jobs = new ArrayDeque<>();
     private VirtualThread thread;
     private boolean busy;
@@ -23,9 +23,9 @@ final class NettyThread {
     void execute(Runnable job) {
         jobs.add(job);
         if (thread == null) {
-            thread = world.spawn("NettyClientSelector", null, this::run);
+            thread = scheduler.spawn("NettyClientSelector", null, this::run);
         } else {
-            world.poke();
+            scheduler.poke();
         }
     }
 
@@ -36,7 +36,7 @@ final class NettyThread {
                 jobs.poll().run();
                 busy = false;
             }
-            world.await(() -> !jobs.isEmpty(), World.FOREVER);
+            scheduler.await(() -> !jobs.isEmpty(), Scheduler.FOREVER);
         }
     }
 }

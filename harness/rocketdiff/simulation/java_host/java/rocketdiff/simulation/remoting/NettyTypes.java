@@ -8,7 +8,7 @@ import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import java.util.Map;
 import rocketdiff.simulation.client.Members;
-import rocketdiff.simulation.world.Failure;
+import rocketdiff.simulation.scheduler.Failure;
 
 /** The Netty types of one release, found by name, since the release's loader has them and ours has not. */
 final class NettyTypes {

@@ -2,10 +2,10 @@ package rocketdiff.simulation.remoting;
 
 import java.util.ArrayList;
 import java.util.List;
-import rocketdiff.simulation.wire.Fault;
-import rocketdiff.simulation.wire.Reply;
-import rocketdiff.simulation.wire.ScriptedServer;
-import rocketdiff.simulation.world.World;
+import rocketdiff.simulation.scheduler.Scheduler;
+import rocketdiff.simulation.servers.Fault;
+import rocketdiff.simulation.servers.Reply;
+import rocketdiff.simulation.servers.ScriptedServer;
 
 /** A scripted server at the other end of connections. */
 final class Peer {
@@ -54,7 +54,7 @@ final class Peer {
 
     private void hang(Connection connection) {
         hanging.add(connection);
-        World.current().after(connection.timeoutMs(), () -> {
+        Scheduler.current().after(connection.timeoutMs(), () -> {
             if (hanging.remove(connection)) {
                 connection.fail("connection timed out");
             }
@@ -66,7 +66,7 @@ final class Peer {
         List<Connection> decided = hanging;
         hanging = new ArrayList<>(0);
         for (Connection connection : decided) {
-            World.current().after(0, () -> meet(connection, false));
+            Scheduler.current().after(0, () -> meet(connection, false));
         }
     }
 
@@ -93,7 +93,7 @@ final class Peer {
     /** The server ends all its connections, in the order in which they were made; that arrives as an event. */
     private void breakAll(Fault fault) {
         for (Connection connection : new ArrayList<>(connections)) {
-            World.current().after(0, () -> connection.breakOff(fault));
+            Scheduler.current().after(0, () -> connection.breakOff(fault));
         }
     }
 }

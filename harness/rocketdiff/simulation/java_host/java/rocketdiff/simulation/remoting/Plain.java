@@ -1,7 +1,7 @@
 package rocketdiff.simulation.remoting;
 
 import java.lang.reflect.Method;
-import rocketdiff.simulation.stand.Untreated;
+import rocketdiff.simulation.standins.Untreated;
 
 /** What every stand-in answers to the methods of Object; any other method is one that nobody has thought of. */
 final class Plain {

@@ -5,7 +5,7 @@ import java.lang.reflect.Method;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
-import rocketdiff.simulation.world.World;
+import rocketdiff.simulation.scheduler.Scheduler;
 
 /**
  * A ChannelPromise. Listeners of a connect are called on the network thread, as in Netty: at once if that is where we are, else
@@ -43,7 +43,7 @@ final class Promise implements InvocationHandler {
             tell(listeners.get(i));
         }
         listeners.clear();
-        World.current().poke();
+        Scheduler.current().poke();
     }
 
     @Override
@@ -71,14 +71,14 @@ final class Promise implements InvocationHandler {
     }
 
     private Object awaited(Object self, Object[] arguments) {
-        World world = World.current();
+        Scheduler scheduler = Scheduler.current();
         if (arguments == null) {
-            world.await(() -> done, World.FOREVER);
+            scheduler.await(() -> done, Scheduler.FOREVER);
             return self;
         }
         long time = (Long) arguments[0];
         long ms = arguments.length == 1 ? time : ((TimeUnit) arguments[1]).toMillis(time);
-        return world.await(() -> done, world.nowMs() + ms + world.expiredExtraMs);
+        return scheduler.await(() -> done, scheduler.nowMs() + ms + scheduler.expiredExtraMs);
     }
 
     private void add(Object listener) {

@@ -6,15 +6,15 @@ import java.util.concurrent.ExecutorService;
 import java.util.stream.Collectors;
 import rocketdiff.simulation.client.Members;
 import rocketdiff.simulation.client.Release;
-import rocketdiff.simulation.client.SendLoopClient;
-import rocketdiff.simulation.text.JsonText;
-import rocketdiff.simulation.wire.Network;
-import rocketdiff.simulation.world.World;
+import rocketdiff.simulation.json.JsonText;
+import rocketdiff.simulation.scheduler.Scheduler;
+import rocketdiff.simulation.sending.SendLoopClient;
+import rocketdiff.simulation.servers.Network;
 
 /** A producer that was started as any application starts it. */
 final class RemotingClient extends SendLoopClient {
-    RemotingClient(Release release, World world, Network network, Map<String, Object> settings) {
-        super(release, world, network, settings);
+    RemotingClient(Release release, Scheduler scheduler, Network network, Map<String, Object> settings) {
+        super(release, scheduler, network, settings);
     }
 
     @Override
@@ -61,7 +61,7 @@ final class RemotingClient extends SendLoopClient {
                 over[0] = true;
             }
         });
-        world.await(() -> over[0], World.FOREVER);
+        scheduler.await(() -> over[0], Scheduler.FOREVER);
     }
 
     @Override

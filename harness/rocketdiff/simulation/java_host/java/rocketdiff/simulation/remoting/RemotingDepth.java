@@ -5,9 +5,9 @@ import java.util.Map;
 import rocketdiff.simulation.client.Client;
 import rocketdiff.simulation.client.Depth;
 import rocketdiff.simulation.client.Release;
-import rocketdiff.simulation.wire.Network;
-import rocketdiff.simulation.world.Failure;
-import rocketdiff.simulation.world.World;
+import rocketdiff.simulation.scheduler.Failure;
+import rocketdiff.simulation.scheduler.Scheduler;
+import rocketdiff.simulation.servers.Network;
 
 /** Depth `remoting`: the whole client, started, with the real NettyRemotingClient; below it the network of the script. */
 public final class RemotingDepth implements Depth {
@@ -17,13 +17,13 @@ public final class RemotingDepth implements Depth {
 
     @Override
     public Client open(
-        Release release, World world, Network network, Map<String, Object> settings, boolean lookUpNow) {
-        world.remotingIsReal = true;
+        Release release, Scheduler scheduler, Network network, Map<String, Object> settings, boolean lookUpNow) {
+        scheduler.remotingIsReal = true;
         if (!Boolean.TRUE.equals(settings.get("start_detector_enable"))) {
-            world.briefPools.add(DETECTOR);
+            scheduler.briefPools.add(DETECTOR);
         }
         Wire.use(new Wire(types(release), network, new Replies(release, network)));
-        RemotingClient client = new RemotingClient(release, world, network, settings);
+        RemotingClient client = new RemotingClient(release, scheduler, network, settings);
         if (lookUpNow && network.route().isKnown) {
             client.lookUp();
         }

@@ -5,9 +5,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 import rocketdiff.simulation.client.Members;
 import rocketdiff.simulation.client.Protocol;
 import rocketdiff.simulation.client.Release;
-import rocketdiff.simulation.client.SelectionClient;
-import rocketdiff.simulation.wire.Network;
-import rocketdiff.simulation.wire.ScriptedServer;
+import rocketdiff.simulation.sending.SelectionClient;
+import rocketdiff.simulation.servers.Network;
+import rocketdiff.simulation.servers.ScriptedServer;
 
 /** What scripted servers write back: the responses of a release. Request ids begin at 0 with every script. */
 final class Replies {

@@ -1,10 +1,10 @@
 package rocketdiff.simulation.remoting;
 
 import java.lang.reflect.Method;
-import rocketdiff.simulation.client.Attempt;
 import rocketdiff.simulation.client.Members;
 import rocketdiff.simulation.client.Protocol;
 import rocketdiff.simulation.client.Release;
+import rocketdiff.simulation.sending.Attempt;
 
 /** What a ResponseFuture tells of an async request, where callbacks are told no more than that. */
 final class ResponseFutures {

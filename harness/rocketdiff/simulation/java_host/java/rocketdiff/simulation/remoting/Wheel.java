@@ -2,9 +2,9 @@ package rocketdiff.simulation.remoting;
 
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
-import rocketdiff.simulation.stand.StandInThread;
-import rocketdiff.simulation.stand.VirtualScheduledPool;
-import rocketdiff.simulation.world.World;
+import rocketdiff.simulation.scheduler.Scheduler;
+import rocketdiff.simulation.standins.StandInThread;
+import rocketdiff.simulation.standins.VirtualScheduledPool;
 
 /**
  * A HashedWheelTimer: what is due within a tick of 100 ms (counted from the first timeout on) happens at its end, and what is due
@@ -16,14 +16,14 @@ final class Wheel {
     private final NettyTypes types;
     private final ScheduledThreadPoolExecutor pool =
         new VirtualScheduledPool(1, task -> new StandInThread(task, "ClientHouseKeepingService"));
-    private final long begunMs = World.current().nowMs();
+    private final long begunMs = Scheduler.current().nowMs();
 
     Wheel(NettyTypes types) {
         this.types = types;
     }
 
     void schedule(Object task, long delayMs) {
-        long nowMs = World.current().nowMs() - begunMs;
+        long nowMs = Scheduler.current().nowMs() - begunMs;
         long dueMs = ((nowMs + Math.max(0, delayMs)) / TICK_MS + 1) * TICK_MS;
         pool.schedule(() -> NettyTypes.call(types.timerTask, task, (Object) null), dueMs - nowMs, TimeUnit.MILLISECONDS);
     }

@@ -4,11 +4,11 @@ import java.net.InetSocketAddress;
 import java.util.IdentityHashMap;
 import java.util.Map;
 import java.util.TreeMap;
-import rocketdiff.simulation.client.Attempt;
-import rocketdiff.simulation.wire.Network;
-import rocketdiff.simulation.wire.ScriptedServer;
-import rocketdiff.simulation.world.Failure;
-import rocketdiff.simulation.world.World;
+import rocketdiff.simulation.scheduler.Failure;
+import rocketdiff.simulation.scheduler.Scheduler;
+import rocketdiff.simulation.sending.Attempt;
+import rocketdiff.simulation.servers.Network;
+import rocketdiff.simulation.servers.ScriptedServer;
 
 /** The network of one script as the client's Netty calls reach it. */
 final class Wire {
@@ -46,9 +46,9 @@ final class Wire {
         Peer peer = peers.computeIfAbsent(network.at(address), server -> new Peer(server, replies));
         Connection connection = new Connection(this, peer, target, numbered++, types.connectTimeoutMs(bootstrap));
         types.initialise(bootstrap, connection.channel);
-        World world = World.current();
-        boolean inOrderToSend = world.running().errand instanceof Attempt;
-        world.after(0, () -> peer.meet(connection, inOrderToSend));
+        Scheduler scheduler = Scheduler.current();
+        boolean inOrderToSend = scheduler.running().errand instanceof Attempt;
+        scheduler.after(0, () -> peer.meet(connection, inOrderToSend));
         return connection.connected.proxy;
     }
 

@@ -1,7 +1,7 @@
 package rocketdiff.simulation.script;
 
-import rocketdiff.simulation.client.Send;
-import rocketdiff.simulation.client.SendAnswer;
+import rocketdiff.simulation.sending.Send;
+import rocketdiff.simulation.sending.SendAnswer;
 
 /** One async send: a line for each call of its callback, one for an exception in its caller, or one for silence. */
 final class AsyncSend implements Send.Callback {
@@ -25,7 +25,7 @@ final class AsyncSend implements Send.Callback {
     void returned(Throwable exception) {
         if (exception != null) {
             thrown = true;
-            SendAnswer.appendException(line(), send, exception, run.world.nowMs());
+            SendAnswer.appendException(line(), send, exception, run.scheduler.nowMs());
             end();
         }
     }
@@ -33,14 +33,14 @@ final class AsyncSend implements Send.Callback {
     @Override
     public void succeeded(Object sendResult) {
         callbacks++;
-        SendAnswer.appendResult(line(), send, sendResult, run.world.nowMs());
+        SendAnswer.appendResult(line(), send, sendResult, run.scheduler.nowMs());
         end();
     }
 
     @Override
     public void failed(Throwable cause) {
         callbacks++;
-        SendAnswer.appendException(line(), send, cause, run.world.nowMs());
+        SendAnswer.appendException(line(), send, cause, run.scheduler.nowMs());
         end();
     }
 
@@ -63,6 +63,6 @@ final class AsyncSend implements Send.Callback {
             run.lines.out.append(", \"callback\": ").append(callbacks);
         }
         run.lines.out.append('}');
-        run.lines.end(run.client.memory(), run.world.running());
+        run.lines.end(run.client, run.scheduler.running());
     }
 }

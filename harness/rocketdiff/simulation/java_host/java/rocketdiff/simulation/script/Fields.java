@@ -2,7 +2,7 @@ package rocketdiff.simulation.script;
 
 import java.util.List;
 import java.util.Map;
-import rocketdiff.simulation.world.Failure;
+import rocketdiff.simulation.scheduler.Failure;
 
 /** Typed access to the members of a step. */
 final class Fields {

@@ -1,20 +1,20 @@
 package rocketdiff.simulation.script;
 
-import rocketdiff.simulation.client.Memory;
-import rocketdiff.simulation.text.JsonText;
-import rocketdiff.simulation.world.VirtualThread;
-import rocketdiff.simulation.world.World;
+import rocketdiff.simulation.client.Client;
+import rocketdiff.simulation.json.JsonText;
+import rocketdiff.simulation.scheduler.Scheduler;
+import rocketdiff.simulation.scheduler.VirtualThread;
 
 /** The answers of a script, a line each, with the state beside them if it is traced. */
 final class Lines {
     final StringBuilder out;
     final boolean traced;
-    private final World world;
+    private final Scheduler scheduler;
     private final String head;
 
-    Lines(StringBuilder out, String script, boolean traced, World world) {
+    Lines(StringBuilder out, String script, boolean traced, Scheduler scheduler) {
         this.out = out;
-        this.world = world;
+        this.scheduler = scheduler;
         this.traced = traced;
         this.head = "{\"script\": " + JsonText.of(script) + ", ";
     }
@@ -27,24 +27,19 @@ final class Lines {
     }
 
     /** Ends a line; the counters of the state are those of a thread. */
-    void end(Memory memory, VirtualThread thread) {
+    void end(Client client, VirtualThread thread) {
         if (traced) {
-            out.append(", \"state\": {\"index\": ").append(memory.index(thread));
-            out.append(", \"worst_index\": ").append(memory.worstIndex(thread)).append(", \"queues\": ");
-            memory.appendQueues(out);
-            out.append(", \"faults\": ");
-            memory.appendFaults(out);
-            out.append('}');
+            client.appendState(out.append(", \"state\": "), thread);
         }
         out.append("}\n");
-        world.answered();
+        scheduler.answered();
     }
 
     /** A line that is there for its state only. */
-    void changed(Place place, String kind, Memory memory, VirtualThread thread) {
+    void changed(Place place, String kind, Client client, VirtualThread thread) {
         if (traced) {
             begin(place, kind).append("true");
-            end(memory, thread);
+            end(client, thread);
         }
     }
 }

@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
-import rocketdiff.simulation.wire.Route;
+import rocketdiff.simulation.servers.Route;
 
 /** A script, read; nothing in it changes when it is run, so it can be run again. */
 public final class Script {

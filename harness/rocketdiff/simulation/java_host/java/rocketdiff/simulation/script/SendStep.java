@@ -1,11 +1,11 @@
 package rocketdiff.simulation.script;
 
 import java.util.Locale;
-import rocketdiff.simulation.client.Send;
-import rocketdiff.simulation.client.SendAnswer;
-import rocketdiff.simulation.world.Failure;
-import rocketdiff.simulation.world.ScriptOver;
-import rocketdiff.simulation.world.VirtualThread;
+import rocketdiff.simulation.scheduler.Failure;
+import rocketdiff.simulation.scheduler.ScriptOver;
+import rocketdiff.simulation.scheduler.VirtualThread;
+import rocketdiff.simulation.sending.Send;
+import rocketdiff.simulation.sending.SendAnswer;
 
 /** Sends, once or several times, by one thread; a line each. */
 final class SendStep implements Step {
@@ -38,24 +38,24 @@ final class SendStep implements Step {
     @Override
     public void run(Run run, Place place) {
         run.senders.on(thread, () -> {
-            long beganMs = run.world.nowMs();
+            long beganMs = run.scheduler.nowMs();
             for (int i = 0; i < count; i++) {
-                run.world.sleepUntil(beganMs + i * everyMs);
+                run.scheduler.sleepUntil(beganMs + i * everyMs);
                 once(run, count == 1 ? place : place.repetition(i));
             }
         });
     }
 
     private void once(Run run, Place place) {
-        VirtualThread sender = run.world.running();
+        VirtualThread sender = run.scheduler.running();
         AsyncSend async = mode == Send.Mode.ASYNC ? new AsyncSend(run, place) : null;
-        Send send = new Send(mode, queueBroker, queueId, selector, timeoutMs, async, run.world.nowMs());
+        Send send = new Send(mode, queueBroker, queueId, selector, timeoutMs, async, run.scheduler.nowMs());
         if (async != null) {
             async.begin(send);
         }
         Throwable thrown = null;
         try {
-            run.client.send(send);
+            run.producer().send(send);
         } catch (Failure | ScriptOver hostEnds) {
             throw hostEnds;
         } catch (Throwable e) {
@@ -71,11 +71,11 @@ final class SendStep implements Step {
     private static void answer(Run run, Place place, Send send, Throwable thrown, VirtualThread sender) {
         StringBuilder out = run.lines.begin(place, "send");
         if (thrown == null) {
-            SendAnswer.appendResult(out, send, send.result, run.world.nowMs());
+            SendAnswer.appendResult(out, send, send.result, run.scheduler.nowMs());
         } else {
-            SendAnswer.appendException(out, send, thrown, run.world.nowMs());
+            SendAnswer.appendException(out, send, thrown, run.scheduler.nowMs());
         }
         out.append('}');
-        run.lines.end(run.client.memory(), sender);
+        run.lines.end(run.client, sender);
     }
 }

@@ -3,9 +3,9 @@ package rocketdiff.simulation.script;
 import java.util.ArrayDeque;
 import java.util.HashMap;
 import java.util.Map;
-import rocketdiff.simulation.world.Failure;
-import rocketdiff.simulation.world.VirtualThread;
-import rocketdiff.simulation.world.World;
+import rocketdiff.simulation.scheduler.Failure;
+import rocketdiff.simulation.scheduler.Scheduler;
+import rocketdiff.simulation.scheduler.VirtualThread;
 
 /** The sender threads of a script. Thread 0 is the one that runs the steps; the others are born at their first use. */
 final class Senders {
@@ -15,20 +15,20 @@ final class Senders {
         VirtualThread thread;
     }
 
-    private final World world;
+    private final Scheduler scheduler;
     private final Map<Integer, Sender> others = new HashMap<>();
 
-    Senders(World world) {
-        this.world = world;
+    Senders(Scheduler scheduler) {
+        this.scheduler = scheduler;
     }
 
     VirtualThread thread(int number) {
-        return number == 0 ? world.main() : sender(number).thread;
+        return number == 0 ? scheduler.main() : sender(number).thread;
     }
 
     /** Which sender a thread is; -1: none. */
     int number(VirtualThread thread) {
-        if (thread == world.main()) {
+        if (thread == scheduler.main()) {
             return 0;
         }
         for (Map.Entry<Integer, Sender> other : others.entrySet()) {
@@ -41,7 +41,7 @@ final class Senders {
 
     /** Has a thread do something in its turn and waits until it is done; the running thread just does it. */
     void on(int number, Runnable job) {
-        if (thread(number) == world.running()) {
+        if (thread(number) == scheduler.running()) {
             job.run();
         } else {
             boolean[] done = new boolean[1];
@@ -49,31 +49,31 @@ final class Senders {
                 job.run();
                 done[0] = true;
             });
-            world.await(() -> done[0], World.FOREVER);
+            scheduler.await(() -> done[0], Scheduler.FOREVER);
         }
     }
 
     /** Hands a thread other than 0 something to do and goes on. */
     void hand(int number, Runnable job) {
         sender(number).jobs.add(job);
-        world.poke();
+        scheduler.poke();
     }
 
     private Sender sender(int number) {
         return others.computeIfAbsent(number, any -> {
             Sender sender = new Sender();
-            sender.thread = world.spawn("sender-" + number, null, () -> work(sender));
+            sender.thread = scheduler.spawn("sender-" + number, null, () -> work(sender));
             return sender;
         });
     }
 
     private void work(Sender sender) {
         while (true) {
-            world.await(() -> !sender.jobs.isEmpty(), World.FOREVER);
+            scheduler.await(() -> !sender.jobs.isEmpty(), Scheduler.FOREVER);
             try {
                 sender.jobs.peek().run();
             } catch (Failure why) {
-                world.fail(why);
+                scheduler.fail(why);
             }
             sender.jobs.poll();
         }

@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import rocketdiff.simulation.world.World;
+import rocketdiff.simulation.scheduler.Scheduler;
 
 /** Things that happen side by side, at times counted from the beginning of the step; over when all are done. */
 final class Timeline implements Step {
@@ -40,24 +40,24 @@ final class Timeline implements Step {
 
     @Override
     public void run(Run run, Place place) {
-        World world = run.world;
-        long beginMs = world.nowMs();
+        Scheduler scheduler = run.scheduler;
+        long beginMs = scheduler.nowMs();
         int[] open = {environment.size()};
         for (Entry entry : environment) {
-            world.at(beginMs + entry.atMs, () -> {
+            scheduler.at(beginMs + entry.atMs, () -> {
                 happen(run, entry, place);
                 open[0]--;
             });
         }
         open[0] += byThread.size();
         // Done as an event, so that thread 0, which takes its turn right below, comes before the others.
-        world.at(beginMs, () -> handToOthers(run, beginMs, place, open));
-        world.takeTurn();
+        scheduler.at(beginMs, () -> handToOthers(run, beginMs, place, open));
+        scheduler.takeTurn();
         if (byThread.containsKey(0)) {
             perform(run, byThread.get(0), beginMs, place);
             open[0]--;
         }
-        world.await(() -> open[0] == 0, World.FOREVER);
+        scheduler.await(() -> open[0] == 0, Scheduler.FOREVER);
     }
 
     private void handToOthers(Run run, long beginMs, Place place, int[] open) {
@@ -74,7 +74,7 @@ final class Timeline implements Step {
     private static void happen(Run run, Entry entry, Place place) {
         Runnable action = () -> entry.step.run(run, place.entry(entry.number));
         if (entry.step.mayWait()) {
-            run.world.spawn("environment", null, action);
+            run.scheduler.spawn("environment", null, action);
         } else {
             action.run();
         }
@@ -82,7 +82,7 @@ final class Timeline implements Step {
 
     private static void perform(Run run, List<Entry> entries, long beginMs, Place place) {
         for (Entry entry : entries) {
-            run.world.sleepUntil(beginMs + entry.atMs);
+            run.scheduler.sleepUntil(beginMs + entry.atMs);
             entry.step.run(run, place.entry(entry.number));
         }
     }

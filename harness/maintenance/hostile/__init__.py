@@ -1,0 +1,1 @@
+"""Damaged and hostile documents: each is read or refused in one sentence."""

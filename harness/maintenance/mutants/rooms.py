@@ -1,0 +1,66 @@
+"""The rooms of the judging code that are mutated, and the tests for each room's mutants."""
+
+from dataclasses import dataclass
+
+from maintenance.mutants.mutants import WITH_ENUMERATIONS, Mutant, all_mutants, module_names
+
+ANALYSIS_TESTS = ("tests/analysis", "tests/judging/test_older_run.py")
+
+ORACLE_TESTS = (
+    "tests/oracle",
+    "tests/analysis/checks/test_async_under_a_pause.py",
+    "tests/analysis/checks/test_modes_under_a_pause.py",
+    "tests/judging/test_examples.py",
+)
+"""Asynchronous retries and the explanation of a decision need tests with whole cases."""
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """Some modules, and the folders and files of their tests; tests that start servers are left out."""
+
+    name: str
+    modules: tuple[str, ...]
+    tests: tuple[str, ...]
+
+    @property
+    def prefixes(self) -> tuple[str, ...]:
+        return tuple(f"{module.removeprefix('rocketdiff.')}{mark}" for module in self.modules for mark in ".:")
+
+    def mutants(self) -> list[Mutant]:
+        return all_mutants(self.modules, WITH_ENUMERATIONS)
+
+
+def _modules(package: str) -> tuple[str, ...]:
+    return tuple(module_names(package))
+
+
+ROOMS = (
+    Room(
+        "guards",
+        ("rocketdiff.run.case.guards", "rocketdiff.run.case.sending.guards"),
+        ("tests/run/test_guards.py", "tests/run/sending/test_guards.py"),
+    ),
+    Room(
+        "verdict",
+        (
+            *_modules("rocketdiff.verdict"),
+            *_modules("rocketdiff.ledger"),
+            "rocketdiff.statistics.significance",
+            "rocketdiff.core.answers.policy",
+        ),
+        ("tests/verdict", "tests/ledger", "tests/statistics/test_significance.py", "tests/judging/test_ledgers.py"),
+    ),
+    Room("oracle", _modules("rocketdiff.oracle"), ORACLE_TESTS),
+    Room("steps", _modules("rocketdiff.analysis.steps"), ANALYSIS_TESTS),
+    Room("checks", _modules("rocketdiff.analysis.checks"), ANALYSIS_TESTS),
+    Room("columns", _modules("rocketdiff.analysis.columns"), ANALYSIS_TESTS),
+    Room(
+        "conclusions",
+        tuple(
+            f"rocketdiff.analysis.{name}"
+            for name in ("conclusions", "case_trace", "case_pass", "facts", "fact_collector", "spark.cases")
+        ),
+        ANALYSIS_TESTS,
+    ),
+)

@@ -1,0 +1,1 @@
+"""A record of many replicas of a run with planted regressions, which its questions must find."""

@@ -1,0 +1,1 @@
+"""Which of a bank of defective clients the suites find."""

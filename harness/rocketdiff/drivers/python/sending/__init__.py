@@ -1,0 +1,1 @@
+"""What Python drivers do as producers."""

@@ -1,0 +1,61 @@
+"""The client as a producer: the planned sends, by threads of the application."""
+
+from functools import partial
+
+from rocketdiff.core.sends.plan import PlannedSend
+from rocketdiff.core.tables.roles import ClientRole
+from rocketdiff.drivers.python.sending.async_sends import AsyncSends
+from rocketdiff.drivers.python.sending.client import Client, ClientFactory
+from rocketdiff.drivers.python.sending.sender import Sender
+from rocketdiff.drivers.python.session import Roles, Speak
+from rocketdiff.protocol.commands import Prepare
+
+
+def as_producer(make_client: ClientFactory) -> Roles:
+    """Return the roles of a driver that only sends, with the client that this makes."""
+    return {ClientRole.PRODUCER: partial(SendingRunner, make_client)}
+
+
+class SendingRunner:
+    """A RoleRunner: makes the client, has it prepared, and lets each thread of the plan send its share."""
+
+    working = "sends"
+
+    def __init__(self, make_client: ClientFactory, speak: Speak) -> None:
+        self._make_client = make_client
+        self._speak = speak
+        self._plan: list[PlannedSend] = []
+        self._prepare: Prepare | None = None
+        self._client: Client | None = None
+
+    def plan(self, send: PlannedSend) -> None:
+        """Keep a send of the plan."""
+        self._plan.append(send)
+
+    def prepare(self, prepare: Prepare) -> None:
+        """Make the client and have it warm up."""
+        self._prepare = prepare
+        self._client = self._make_client(prepare.setup, self._speak)
+        self._client.prepare()
+
+    def run(self, start_ns: int) -> int:
+        """Send all; return when every send has ended, its callback included."""
+        assert self._client is not None, "run comes after prepare"
+        assert self._prepare is not None, "run comes after prepare"
+        client, prepare = self._client, self._prepare
+        under_way = AsyncSends(self._speak, prepare.setup.callback_limit_ms / 1_000, client.gave_up)
+        senders = []
+        for number in range(prepare.threads):
+            own = [send for send in self._plan if send.thread == number]
+            senders.append(Sender(number, own, start_ns, client, self._speak, under_way))
+        for sender in senders:
+            sender.start()
+        for sender in senders:
+            sender.join()
+        under_way.await_all()
+        return len(self._plan)
+
+    def shutdown(self) -> None:
+        """Shut the client down, if there is one."""
+        if self._client is not None:
+            self._client.shutdown()

@@ -1,0 +1,98 @@
+"""Rules over several fields of a workload: messages that a client can send, and what can be known about them."""
+
+from collections.abc import Iterable
+
+from rocketdiff.core.sends.knowable import Sending
+from rocketdiff.core.sends.message import RESERVED_PROPERTIES
+from rocketdiff.core.sends.plan import SendKind, SendMode
+from rocketdiff.core.tables.fault import TAKE_A_SERVER, FaultSpec
+from rocketdiff.core.tables.settings import ClientSettings
+from rocketdiff.core.tables.topology import Topology
+from rocketdiff.documents.refusal import refused
+from rocketdiff.documents.yaml_source import YamlSource
+from rocketdiff.scenario.sending.file_format import WorkloadPart
+
+_BY_GRPC = {SendKind.PLAIN, SendKind.GROUP}
+"""Calls of gRPC clients."""
+
+
+def require_workload(workload: WorkloadPart, topology: Topology, topology_name: str, source: YamlSource) -> None:
+    """Raise UsageError for fields that contradict each other or the topology."""
+    _require_consistent(workload, source)
+    require_sendable(workload, source)
+    _require_spoken(workload, topology, topology_name, source)
+
+
+def _require_consistent(workload: WorkloadPart, source: YamlSource) -> None:
+    if workload.arguments is not None and not SendKind(workload.call).has_argument:
+        raise refused(
+            source.place,
+            ("workload", "arguments"),
+            expected="arguments only with call: queue, selector or group",
+            seen=f"call: {workload.call}",
+            hint="remove arguments, or choose the call",
+        )
+    sends = workload.rate_per_s * workload.duration_s
+    if sends < workload.threads:
+        raise refused(
+            source.place,
+            ("workload",),
+            expected="at least one send a thread",
+            seen=f"{sends:g} sends for {workload.threads} threads",
+            hint="raise rate_per_s or duration_s",
+        )
+
+
+def require_sendable(workload: WorkloadPart, source: YamlSource) -> None:
+    """Raise UsageError for messages that clients or brokers refuse."""
+    is_plain = SendMode(workload.mode) is SendMode.SYNC and not any(workload.delay_levels)
+    if SendKind(workload.call) is SendKind.BATCH and not is_plain:
+        raise refused(
+            source.place,
+            ("workload", "call"),
+            expected="call: batch with mode: sync and without delay_level",
+            seen=f"mode: {workload.mode}, delay_level: {workload.delay_level}",
+            hint="clients refuse a delayed batch, and most releases have no other call for one",
+        )
+    reserved = sorted(RESERVED_PROPERTIES & workload.properties.keys())
+    if reserved:
+        raise refused(
+            source.place,
+            ("workload", "properties"),
+            expected="names that are the application's own",
+            seen=", ".join(reserved),
+            hint="keys, tags and delay_level have fields of their own; clients refuse the other names",
+        )
+
+
+def sending_of(
+    workload: WorkloadPart, settings: ClientSettings, faults: Iterable[FaultSpec], topology: Topology
+) -> Sending:
+    """Return what determines the knowable facts about a scenario's cases."""
+    return Sending(
+        SendMode(workload.mode),
+        SendKind(workload.call),
+        settings.send_latency_fault_enable,
+        is_delayed=any(workload.delay_levels),
+        loses_a_broker=any(fault.kind in TAKE_A_SERVER for fault in faults),
+        is_proxied=topology.has_proxies,
+    )
+
+
+def _require_spoken(workload: WorkloadPart, topology: Topology, topology_name: str, source: YamlSource) -> None:
+    """Raise UsageError for sends of another protocol: gRPC in a topology with a proxy, remoting in all others."""
+    is_proxied = topology.has_proxies
+    if is_proxied and (
+        SendKind(workload.call) not in _BY_GRPC or workload.mode == "oneway" or any(workload.delay_levels)
+    ):
+        raise refused(
+            source.place,
+            ("workload",),
+            expected="call: plain or group, mode: sync or async, and no delay_level, in a topology with a proxy",
+            seen=f"call: {workload.call}, mode: {workload.mode}, delay_level: {workload.delay_level}",
+            hint="clients that speak gRPC have no other calls",
+        )
+    if not is_proxied and SendKind(workload.call) is SendKind.GROUP:
+        hint = "only clients that speak gRPC have message groups; call: selector is the remoting equivalent"
+        seen = f"call: group in {topology_name}"
+        raise refused(source.place, ("workload", "call"), expected="a topology with a proxy", seen=seen, hint=hint)

@@ -1,0 +1,1 @@
+"""Random scripts of a producer, one module a depth."""

@@ -1,0 +1,66 @@
+package rocketdiff.simulation.servers;
+
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import rocketdiff.simulation.json.JsonText;
+
+/** A script's route: brokers in the order of the name server's answer; not known: the topic does not exist. */
+public final class Route {
+    /** What is said of one broker. */
+    static final class Entry {
+        final String broker;
+        long queues;
+        long permission = 6;
+        boolean master = true;
+
+        Entry(String broker) {
+            this.broker = broker;
+        }
+    }
+
+    public final boolean isKnown;
+    final List<Entry> entries = new ArrayList<>();
+
+    public Route(Map<?, ?> written) {
+        isKnown = written != null;
+        if (isKnown) {
+            written.forEach((broker, told) -> entries.add(entry((String) broker, told)));
+        }
+    }
+
+    private static Entry entry(String broker, Object told) {
+        Entry entry = new Entry(broker);
+        if (told instanceof Long) {
+            entry.queues = (Long) told;
+            return entry;
+        }
+        Map<?, ?> members = (Map<?, ?>) told;
+        entry.queues = (Long) members.get("queues");
+        if (members.containsKey("perm")) {
+            entry.permission = (Long) members.get("perm");
+        }
+        if (members.containsKey("master")) {
+            entry.master = (Boolean) members.get("master");
+        }
+        return entry;
+    }
+
+    byte[] body(Network network) {
+        StringBuilder brokers = new StringBuilder();
+        StringBuilder queues = new StringBuilder();
+        for (Entry entry : entries) {
+            String separator = brokers.length() == 0 ? "" : ",";
+            String name = JsonText.of(entry.broker);
+            brokers.append(separator).append("{\"brokerAddrs\":{\"").append(entry.master ? 0 : 1).append("\":\"")
+                .append(network.broker(entry.broker).address).append("\"},\"brokerName\":").append(name)
+                .append(",\"cluster\":\"simulation\"}");
+            queues.append(separator).append("{\"brokerName\":").append(name).append(",\"perm\":")
+                .append(entry.permission).append(",\"readQueueNums\":").append(entry.queues)
+                .append(",\"writeQueueNums\":").append(entry.queues).append('}');
+        }
+        String body = "{\"brokerDatas\":[" + brokers + "],\"filterServerTable\":{},\"queueDatas\":[" + queues + "]}";
+        return body.getBytes(StandardCharsets.UTF_8);
+    }
+}

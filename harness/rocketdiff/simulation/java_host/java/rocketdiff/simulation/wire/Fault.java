@@ -1,6 +1,0 @@
-package rocketdiff.simulation.wire;
-
-/** What a server does instead of answering. */
-public enum Fault {
-    TIMEOUT, REFUSED, RESET, FIN, SILENT
-}

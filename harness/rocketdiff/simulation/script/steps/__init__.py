@@ -1,0 +1,1 @@
+"""The steps of a script: those of every role, and a module for each role."""

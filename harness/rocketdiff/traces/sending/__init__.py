@@ -1,0 +1,1 @@
+"""The tables of a case about producers, and their rows from journals."""

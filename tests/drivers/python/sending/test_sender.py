@@ -1,0 +1,152 @@
+"""A sender thread's records of its calls."""
+
+import time
+from dataclasses import replace
+from typing import Any
+
+from rocketdiff.core.records.received import Record
+from rocketdiff.core.records.sending import NEVER_CALLED_BACK, CalledBackAgain, Send
+from rocketdiff.core.sends.plan import PlannedSend, SendKind, SendMode
+from rocketdiff.drivers.python.sending.async_sends import AsyncSends, Told
+from rocketdiff.drivers.python.sending.client import ClientResult
+from rocketdiff.drivers.python.sending.sender import Sender
+
+MS = 1_000_000
+
+
+class BrokenBrokerError(Exception):
+    """Has a code like RocketMQ's exceptions."""
+
+    code = 10002
+
+
+class NamelessError(Exception):
+    """Has -1, Java's value for no code."""
+
+    code = -1
+
+
+class Fake:
+    """A client that answers, or raises as the send's argument states."""
+
+    def prepare(self) -> None:
+        """Does nothing."""
+
+    def message(self, send: PlannedSend) -> Any:
+        return f"message {send.send}"
+
+    def route(self) -> int:
+        return 1
+
+    def send(self, send: PlannedSend, message: Any) -> ClientResult:
+        assert message == f"message {send.send}"
+        if send.argument == 1:
+            raise BrokenBrokerError("two\nlines") from TimeoutError()
+        if send.argument == 2:
+            raise NamelessError
+        return ClientResult("SEND_OK", "broker-a", 3, 17)
+
+    def send_async(self, send: PlannedSend, message: Any, told: Told) -> None:
+        if send.argument == 1:
+            raise BrokenBrokerError("refused at once")
+        for _ in range(send.argument):
+            told(self.send(replace(send, argument=0), message))
+
+    def send_oneway(self, send: PlannedSend, message: Any) -> None:
+        """Does nothing."""
+
+    def gave_up(self, send: PlannedSend, now_ns: int) -> None:
+        """Does nothing."""
+
+    def shutdown(self) -> None:
+        """Does nothing."""
+
+
+def told(*sends: PlannedSend, start_ns: int = 0) -> list[Send]:
+    """Send records of a sender for these sends."""
+    records: list[Record] = []
+    under_way = AsyncSends(records.append, 0.05, Fake().gave_up)
+    Sender(0, sends, start_ns, Fake(), records.append, under_way).run()
+    under_way.await_all()
+    return [record for record in records if isinstance(record, Send)]
+
+
+def planned(send: int, argument: int = 0, due_ns: int = 0) -> PlannedSend:
+    return PlannedSend(send, 0, due_ns, SendKind.PLAIN, argument, 0)
+
+
+def test_an_answer_is_told_with_its_place() -> None:
+    """A send record has status, queue and offset of the client's result."""
+    (record,) = told(planned(5))
+    assert (record.send, record.status, record.broker, record.queue_id, record.queue_offset) == (
+        5, "SEND_OK", "broker-a", 3, 17,
+    )  # fmt: skip
+    assert record.error is None and record.start_ns <= record.end_ns
+    assert (record.route, record.route_after) == (1, 1)
+
+
+def test_what_was_raised_is_told_with_cause_and_code() -> None:
+    """A failed send has simple class names, message and code, and no status."""
+    (record,) = told(planned(5, argument=1))
+    assert (record.error, record.cause, record.code) == ("BrokenBrokerError", "TimeoutError", 10002)
+    assert record.message == "two\nlines" and record.status is None
+
+
+def test_minus_one_is_no_code() -> None:
+    """-1, Java's value for exceptions without a code, is no code."""
+    assert told(planned(5, argument=2))[0].code is None
+
+
+def test_no_send_begins_before_it_is_due() -> None:
+    """Sends start in order, none before its due time."""
+    start_ns = time.monotonic_ns() + 20 * MS
+    first, second = told(planned(0, due_ns=0), planned(1, due_ns=15 * MS), start_ns=start_ns)
+    assert first.start_ns >= start_ns
+    assert second.start_ns >= start_ns + 15 * MS
+
+
+def asynchronous(send: int, argument: int) -> PlannedSend:
+    """An asynchronous send. argument: number of callbacks; 1 makes the call raise."""
+    return replace(planned(send, argument), mode=SendMode.ASYNC)
+
+
+def test_the_first_callback_is_the_answer_and_a_second_is_told_too() -> None:
+    """The first callback ends the send; a second has its own record."""
+    records: list[Record] = []
+    under_way = AsyncSends(records.append, 0.05, Fake().gave_up)
+    Sender(0, [asynchronous(0, 2)], 0, Fake(), records.append, under_way).run()
+    answer, again = records
+    assert isinstance(answer, Send)
+    assert isinstance(again, CalledBackAgain)
+    assert (answer.status, answer.error) == ("SEND_OK", None)
+    assert answer.returned_ns is not None
+    assert answer.start_ns <= answer.end_ns <= answer.returned_ns
+
+
+def test_a_callback_that_never_comes_is_told_after_the_limit() -> None:
+    """A missing callback ends its send after the limit with NeverCalledBack."""
+    (answer,) = told(asynchronous(0, 0))
+    assert answer.error == NEVER_CALLED_BACK
+
+
+def test_the_client_is_asked_what_was_still_open_before_the_send_is_told() -> None:
+    """An open attempt is reported before its send is given up."""
+    told_in_order: list[object] = []
+    under_way = AsyncSends(told_in_order.append, 0.05, lambda send, _now_ns: told_in_order.append(send.send))
+    Sender(0, [asynchronous(3, 0)], 0, Fake(), told_in_order.append, under_way).run()
+    under_way.await_all()
+    first, second = told_in_order
+    assert first == 3
+    assert isinstance(second, Send)
+
+
+def test_what_an_asynchronous_call_raises_is_its_answer() -> None:
+    """An exception of an asynchronous call is its result, as up to 4.2.0 without callback."""
+    (answer,) = told(asynchronous(0, 1))
+    assert (answer.error, answer.code) == ("BrokenBrokerError", 10002)
+
+
+def test_a_one_way_send_has_neither_status_nor_error() -> None:
+    """A oneway send has neither status nor error."""
+    (answer,) = told(replace(planned(0), mode=SendMode.ONEWAY))
+    assert (answer.status, answer.error, answer.broker) == (None, None, None)

@@ -1,0 +1,53 @@
+"""Which defects have an opportunity in which scripted trace, and the resulting exit code."""
+
+from dataclasses import replace
+
+import pytest
+
+from maintenance.sensitivity.stories import is_played, scenarios_of, stories_of
+from maintenance.sensitivity.trials import exit_code, has_opportunity, trials
+from rocketdiff.core.errors import ExitCode
+from tests.analysis.bank import BANK
+from tests.analysis.planting import BESIDE_A_PAUSE, CALM, ONEWAY
+
+
+@pytest.mark.parametrize(
+    ("defect", "in_calm", "beside_a_pause"),
+    [
+        ("next-queue", True, True),
+        ("half-a-timeout", False, True),
+        ("no-retry", False, True),
+        ("one-way-loses", False, False),
+    ],
+)
+def test_a_defect_has_its_opportunity_where_it_changes_anything(
+    defect: str, in_calm: bool, beside_a_pause: bool
+) -> None:
+    """Defects of failures need a pause, and one-way defects need one-way sends."""
+    assert has_opportunity(BANK[defect], CALM) is in_calm
+    assert has_opportunity(BANK[defect], BESIDE_A_PAUSE) is beside_a_pause
+
+
+def test_keys_can_be_lost_where_there_are_some() -> None:
+    """A defect of keys has no opportunity in a trace without keys."""
+    assert has_opportunity(BANK["no-keys"], CALM)
+    assert not has_opportunity(BANK["no-keys"], replace(CALM, keys=""))
+
+
+def test_a_defect_is_looked_for_until_a_case_shows_it() -> None:
+    """A defect is found in the first case that shows it; without an opportunity there is no exit code."""
+    defect = BANK["half-a-timeout"]
+    assert exit_code(defect, [CALM, BESIDE_A_PAUSE], seed=1) is ExitCode.DIVERGES
+    assert exit_code(defect, [CALM, ONEWAY], seed=1) is None
+
+
+def test_quick_finds_a_lie_about_queues() -> None:
+    """Quick finds false reports of queues, with one trial per seed."""
+    (one,) = trials("quick", {"next-queue": BANK["next-queue"]}, [1])
+    assert (one.suite, one.defect, one.seed, one.found) == ("quick", "next-queue", 1, True)
+
+
+def test_scenarios_with_other_faults_than_pauses_are_left_to_clusters() -> None:
+    """Scenarios with other faults than pauses, such as killing a broker, are not played."""
+    assert [one.name for one in scenarios_of("quick") if not is_played(one)] == ["fault-latency/kill-one-of-two"]
+    assert [one.name for one in stories_of("quick")] == [one.name for one in scenarios_of("quick") if is_played(one)]
