@@ -27,7 +27,7 @@ from rocketdiff.oracle.producer.judgement import SendJudgement
 from rocketdiff.traces.manifest import CaseEntry, CaseStatus, ClockAnchor
 from rocketdiff.verdict.judge import answers, judge
 from tests.analysis.synthetic import MANIFEST
-from tests.verdict.test_judge import COMPLETE, RUN
+from tests.verdict.builders import COMPLETE, RUN
 
 S, MS = 1_000_000_000, 1_000_000
 SUBJECTS = {Arm.BASELINE: "java:5.3.3", Arm.CANDIDATE: "python:5.3.3"}

@@ -76,7 +76,7 @@ def test_a_downgrade_has_no_first_release(tmp_path_factory: pytest.TempPathFacto
     assert told.explanation
 
 
-def test_the_rules_behind_the_send_and_its_neighbours_are_told(upgrade: Judged) -> None:
+def test_the_send_and_its_neighbours_have_their_rules(upgrade: Judged) -> None:
     """The context has the rules behind the send, and five sends before and after it."""
     _, _, results = upgrade
     told = context(upgrade)

@@ -13,7 +13,7 @@ def _otherwise(told: Told) -> None:
     told.stored[1:3] = [changed]
 
 
-def test_what_is_stored_of_a_send_stands_beside_its_rules(tmp_path: Path) -> None:
+def test_the_stored_send_stands_beside_its_rules(tmp_path: Path) -> None:
     """`explain` shows what is stored of a send in both arms, without our id."""
     run = write_run(tmp_path, [Story(sends=4)], change=_otherwise)
     lines = list(explain_send(run.path, "candidate", 1, None))
@@ -24,7 +24,7 @@ def test_what_is_stored_of_a_send_stands_beside_its_rules(tmp_path: Path) -> Non
     assert "no message of it is stored by python:5.3.3" in list(explain_send(run.path, "candidate", 2, None))
 
 
-def test_the_send_before_it_is_told(tmp_path: Path) -> None:
+def test_the_send_before_it_is_shown(tmp_path: Path) -> None:
     """`explain` shows how the previous send ended, which decides the next queue."""
     run = write_run(tmp_path, [Story(sends=4)])
     lines = list(explain_send(run.path, "candidate", 3, None))

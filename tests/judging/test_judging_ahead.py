@@ -20,7 +20,7 @@ def nothing_is_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def told(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+def calls(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Calls of Spark's processes; libraries load at once."""
     found: list[str] = []
 
@@ -36,32 +36,34 @@ def told(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return found
 
 
-def play(ahead: JudgingAhead, cases: int, told: list[str]) -> list[list[str]]:
+def play(ahead: JudgingAhead, cases: int, calls: list[str]) -> list[list[str]]:
     """Calls after each event."""
     marks = []
     for number in range(1, cases + 1):
         for event in (ArmsReady(number), ArmsStarted(number, 0.1), ReadBackStarted(number)):
             ahead.on_event(event)
-            marks.append(told.copy())
-            told.clear()
+            marks.append(calls.copy())
+            calls.clear()
     return marks
 
 
-def test_nothing_runs_beside_senders(told: list[str]) -> None:
+def test_nothing_runs_beside_senders(calls: list[str]) -> None:
     """Spark prepares itself while queues are read back, and is paused before arms send."""
     ahead = JudgingAhead(5, "local[2]")
-    first, *later = zip(*[iter(play(ahead, 5, told))] * 3, strict=True)
+    first, *later = zip(*[iter(play(ahead, 5, calls))] * 3, strict=True)
     assert first == ([], [], [])
     assert later[0] == ([], [], ["prepare local[2]"])
     assert later[1:] == [(["pause local[2]"], [], ["go on local[2]"])] * 3
 
 
-def test_a_single_case_is_followed(told: list[str]) -> None:
+def test_a_single_case_is_followed(calls: list[str]) -> None:
     """In a run of one case Spark is prepared during its read-back."""
-    assert play(JudgingAhead(1, None), 1, told) == [[], [], ["prepare None"]]
+    assert play(JudgingAhead(1, None), 1, calls) == [[], [], ["prepare None"]]
 
 
-def test_what_cannot_be_started_does_not_raise_before_judging(told: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_program_that_cannot_start_does_not_raise_before_judging(
+    calls: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A failed preparation does not raise, because the case is not over."""
 
     def refuse(*_: object, **__: object) -> None:

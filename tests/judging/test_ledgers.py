@@ -94,7 +94,7 @@ def test_an_entry_for_a_check_that_its_scenario_did_not_plan_is_taken(tmp_path: 
 
 
 @pytest.mark.parametrize("check", ["contents", "timing", "failover-time"])
-def test_an_entry_for_a_check_that_can_tell_nothing_there_is_refused(tmp_path: Path, check: str) -> None:
+def test_an_entry_for_a_check_without_an_answer_there_is_refused(tmp_path: Path, check: str) -> None:
     """A misspelled check, or a duration that the scenario does not measure, is refused."""
     with pytest.raises(UsageError, match=f"no scenario has a check round-robin/calm/{check}"):
         load(LedgerChoice((own(tmp_path, check=f"round-robin/calm/{check}"),), shipped=False))
@@ -109,7 +109,7 @@ def test_an_unplanned_check_needs_the_entrys_conditions_too(tmp_path: Path) -> N
         load(LedgerChoice((path,), shipped=False))
 
 
-def test_what_is_not_planned_is_not_counted_among_a_runs_checks(tmp_path: Path) -> None:
+def test_unplanned_checks_are_not_counted(tmp_path: Path) -> None:
     """Unplanned checks are answered only if they differ, so they do not count for rates."""
     scenarios = load_all()
     entries = read(own(tmp_path, check="round-robin/**")).entries
@@ -125,7 +125,7 @@ def test_a_refused_file_is_named_with_its_line(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("text", "said"), [(None, "No such file"), ("a: [", "YAML in"), ("", "saw nothing")])
-def test_what_is_no_ledger_is_one_message(tmp_path: Path, text: str | None, said: str) -> None:
+def test_a_file_that_is_no_ledger_is_one_message(tmp_path: Path, text: str | None, said: str) -> None:
     """A missing, an invalid and an empty file each give one message."""
     path = tmp_path / "bad.yaml"
     if text is not None:

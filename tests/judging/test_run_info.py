@@ -55,7 +55,7 @@ def test_the_line_is_where_the_field_stands() -> None:
     assert line_of("name: a\n", "checks") == 1
 
 
-def test_a_run_says_where_its_scenarios_and_traces_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_has_the_places_of_its_scenarios_and_traces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A run has the scenario file and line for alerts, and its folder for `explain`."""
     monkeypatch.chdir(tmp_path)
     run = RunDirectory.create(tmp_path / "reports", manifest_of(REQUEST, 1, plan_cases(REQUEST, 1)))
@@ -77,7 +77,7 @@ def test_a_scenario_that_is_not_here_has_no_file(tmp_path: Path, monkeypatch: py
     assert case.scenario_file == ""
 
 
-def test_a_run_says_how_it_sends_and_what_judged_it(tmp_path: Path) -> None:
+def test_a_run_has_its_send_modes_and_judging_digest(tmp_path: Path) -> None:
     """A run states its modes and judging code, which its report compares with measured rates."""
     own = replace(REQUEST, selection=Selection(patterns=("async/calm", "fault-latency/calm", "one-way/calm")))
     run = RunDirectory.create(tmp_path, manifest_of(own, 1, plan_cases(own, 1)))
@@ -108,7 +108,7 @@ def test_a_run_can_grow_case_by_case_and_be_read_by_case(tmp_path: Path) -> None
     assert [one.name for one in run.only(2).manifest.cases] == ["b/x"]
 
 
-def test_what_was_left_out_is_in_the_run_and_in_every_report_for_people(tmp_path: Path) -> None:
+def test_skipped_cases_are_in_the_run_and_in_every_report_for_people(tmp_path: Path) -> None:
     """Reports for people name scenarios that were left out, and each reason once."""
     left = (("to/a-queue", "no such call"), ("to/a-slave", "no slaves here"), ("to/another", "no such call"))
     run = RunDirectory.create(tmp_path, manifest_of(REQUEST, 1, plan_cases(REQUEST, 1), left))

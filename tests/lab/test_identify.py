@@ -65,7 +65,7 @@ def test_the_release_that_made_a_run_explains_it(paused: Identified) -> None:
     assert 0 < paused.telling <= paused.observations == 200
 
 
-def test_what_was_not_seen_is_said(calm: Identified) -> None:
+def test_unseen_behaviour_is_named(calm: Identified) -> None:
     """All releases explain a calm run; situations that did not occur are listed."""
     assert len(calm.releases) == 39
     assert calm.telling == 0
@@ -81,7 +81,7 @@ def test_sends_of_a_mode_were_seen_although_none_failed(tmp_path: Path, mode: Se
     assert words not in identify_run(run.path, None, None, None).unexercised
 
 
-def test_a_terminal_gets_five_scripts_that_would_tell_more(calm: Identified) -> None:
+def test_a_terminal_gets_five_scripts_that_would_narrow_it(calm: Identified) -> None:
     """Text names five scripts that would separate more releases; JSON has all."""
     lines = [line for line in identified_lines(calm) if line.startswith(("next script: ", "and "))]
     assert len(calm.separating) > 5
@@ -117,7 +117,7 @@ def test_a_case_is_chosen_by_number_or_name(tmp_path: Path) -> None:
         identify_run(run.path, None, None, "no/such")
 
 
-def test_nothing_that_tells_releases_apart_is_nothing_decisive(calm: Identified, paused: Identified) -> None:
+def test_without_a_distinguishing_answer_nothing_is_decisive(calm: Identified, paused: Identified) -> None:
     """A calm run exits with NOTHING_DECISIVE, a paused one with CONFORMS."""
     assert exit_code(calm) == ExitCode.NOTHING_DECISIVE
     assert next(identified_lines(calm)).startswith("behaves like every published release: no observation")
@@ -132,13 +132,13 @@ def test_releases_that_answer_so_explain_it() -> None:
     assert (found.telling, found.observations) == (1, 1)
 
 
-def test_what_would_tell_more_is_named() -> None:
+def test_scripts_that_would_narrow_it_are_named() -> None:
     """The smallest script that best separates the remaining releases is named."""
     found = identify(toy_executions(RUNNER), {"one": (select_line("one", 1),)}, (ONE,), RELEASES, KNOWN)
     assert [one.parts for one in found.separating] == [(("4.8.0",), ("4.9.0",))]
 
 
-def test_nobody_explains_what_no_release_does() -> None:
+def test_behaviour_of_no_release_is_unexplained() -> None:
     """An answer of no release rejects all."""
     found = identify(toy_executions(RUNNER), {"one": (select_line("one", 3),)}, (ONE,), RELEASES, KNOWN)
     assert found.releases == ()
@@ -162,7 +162,7 @@ def test_several_scripts_separate_step_by_step() -> None:
     assert [one.script.name for one in separators(RELEASES, KNOWN)] == ["wide"]
 
 
-def test_told_to_people() -> None:
+def test_text_for_people() -> None:
     """Text has the releases, telling observations, unobserved situations and the next script."""
     found = identify(toy_executions(RUNNER), {"one": (select_line("one", 1),)}, (ONE,), RELEASES, KNOWN)
     lines = list(identified_lines(found))
@@ -186,7 +186,7 @@ def test_a_trace_is_an_observation_too() -> None:
     assert read_observed(f"{step}\n{answer}\n", (ONE,)) == {"one": (select_line("one", 2),)}
 
 
-def test_the_order_of_keys_says_nothing() -> None:
+def test_the_order_of_keys_does_not_matter() -> None:
     """The order of keys does not matter."""
     turned = '{"select": {"queue_id": 1, "broker": "a"}, "step": 0, "script": "one"}'
     found = identify(toy_executions(RUNNER), read_observed(turned, (ONE,)), (ONE,), RELEASES, KNOWN)
@@ -213,13 +213,13 @@ def test_a_single_script_may_have_had_another_name() -> None:
         ('{"script": "other", "step": 0}\n', "other"),
     ],
 )
-def test_what_is_no_answer_is_refused(text: str, said: str) -> None:
+def test_a_file_that_is_no_answer_is_refused(text: str, said: str) -> None:
     """An invalid line is refused with its number, an unknown script with its name."""
     with pytest.raises(UsageError, match=said):
         read_observed(text, (ONE, NamedScript("two", SCRIPT)))
 
 
-def test_what_happened_is_noticed() -> None:
+def test_changes_are_noticed() -> None:
     """Situations are recognised in the script and in the answers."""
     steps = [{"do": "select", "last_broker": "a"}, {"do": "send", "mode": "oneway"}]
     settings = {"send_latency_fault_enable": True}

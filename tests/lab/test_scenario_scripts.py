@@ -121,7 +121,7 @@ def test_a_silent_slave_is_felt_at_its_master() -> None:
     ]
 
 
-def test_a_slave_that_nobody_waits_for_is_not_felt() -> None:
+def test_an_asynchronous_slave_is_not_felt() -> None:
     """A master with asynchronous replication answers normally if its slave is killed."""
     assert faults(script_of("async-copy/slave-killed")) == []
 
@@ -132,7 +132,7 @@ def test_a_dead_master_with_a_slave_stays_in_the_route_without_a_master() -> Non
     assert Entry(2_000, RouteChange((a, b))) in faults(script_of("double-write/master-killed"))
 
 
-def test_a_read_only_broker_is_told_by_the_route_and_refuses_ordered_topics() -> None:
+def test_a_read_only_broker_is_in_the_route_and_refuses_ordered_topics() -> None:
     """A read-only broker changes the route, but refuses only messages of ordered topics."""
     a, b = BrokerRoute("broker-a", 4), BrokerRoute("broker-b", 4, perm=4)
     change = Entry(1_500, RouteChange((a, b)))
@@ -180,14 +180,14 @@ def test_calls_that_name_their_queue_pass_the_timeout() -> None:
     assert all(isinstance(send, Send) and send.selector is not None and send.queue is None for send in selected)
 
 
-def test_what_only_a_cluster_can_do_is_said() -> None:
+def test_faults_of_a_cluster_only_are_named() -> None:
     """A scenario that needs two name servers has the reason why a cluster must run it."""
     one = simulated(scenario("name-server/pause-one-of-two"), 1)
     assert one.script is None
     assert one.live_only == "one of 2 name servers is paused, and a script has a single one"
 
 
-def test_what_a_script_leaves_out_is_said() -> None:
+def test_parts_that_a_script_leaves_out_are_named() -> None:
     """Omissions are listed: checks of storage and timing, batches, compression, a broker's start."""
     assert simulated(scenario("fault-latency/pause-one-of-two"), 1).checks
     assert "batch" in simulated(scenario("batch/one-message"), 1).notes[0]
@@ -196,7 +196,7 @@ def test_what_a_script_leaves_out_is_said() -> None:
 
 
 @pytest.mark.parametrize("one", ALL, ids=[one.name for one in ALL])
-def test_every_shipped_scenario_is_a_script_or_says_why_not(one: Scenario) -> None:
+def test_every_shipped_scenario_is_a_script_or_has_a_reason(one: Scenario) -> None:
     """Each shipped scenario becomes a valid script or has a reason why not."""
     result = simulated(one, 3)
     if result.script is None:

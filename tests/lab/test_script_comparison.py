@@ -80,7 +80,7 @@ def test_a_defect_is_found_with_the_rule_it_breaks() -> None:
 @pytest.mark.parametrize(
     ("text", "said"), [("cpp:2.1.0", "java:… or python:…"), ("java:5.3.30", "5.3.3"), ("python:6", "published")]
 )
-def test_what_does_not_run_in_virtual_time_is_refused(text: str, said: str) -> None:
+def test_a_scenario_without_virtual_time_is_refused(text: str, said: str) -> None:
     """Another client and an unknown release are refused."""
     with pytest.raises(UsageError, match=said):
         require_simulated(SubjectId.parse(text))

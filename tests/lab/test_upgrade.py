@@ -36,12 +36,12 @@ def test_a_difference_stands_before_and_after_in_words_with_the_release_that_bro
     assert (item.title, item.matters, item.concern) == ("What rule does", "It matters.", Concern.QUEUES)
 
 
-def test_what_changed_and_was_changed_back_is_no_difference() -> None:
+def test_a_reverted_change_is_no_difference() -> None:
     """A reverted change is no difference between the two releases."""
     assert headline(found({"4.7.1": 1})) == "No difference between 4.7.0 and 4.8.0 was found"
 
 
-def test_what_runs_showed_stands_beside_it_the_gravest_first(judged: Document) -> None:
+def test_divergences_of_runs_stand_beside_it_the_gravest_first(judged: Document) -> None:
     """Differences seen in runs are listed too, most serious first, with count and cases."""
     both = found({"5.3.3": 1}, judged, releases=("4.7.1", "5.3.3"))
     assert [item.name for item in both.items] == [
@@ -59,7 +59,7 @@ def test_a_run_of_other_releases_is_refused(judged: Document) -> None:
         found({}, judged)
 
 
-def test_markdown_and_html_say_the_same(judged: Document) -> None:
+def test_markdown_and_html_agree(judged: Document) -> None:
     """Markdown and HTML have the same content, with observed text escaped."""
     both = found({"5.3.3": 1}, judged, releases=("4.7.1", "5.3.3"))
     pages = markdown(both), html(both)

@@ -7,7 +7,7 @@ import pytest
 
 from rocketdiff.core.answers.policy import Policy
 from rocketdiff.core.answers.verdict import CheckResult, Severity, Verdict
-from rocketdiff.ledger.apply import Applied, apply_ledger
+from rocketdiff.ledger.apply import Applied, apply_ledger, examine
 from rocketdiff.ledger.model import Conditions, Entry, EntryState, ExpectedRate, Ledger, Party
 from tests.ledger.ledger_entries import BOTH, ENTRY, OLD, ONE, PAIR, RUN, divergence, entry, result
 
@@ -185,3 +185,29 @@ def test_an_absence_that_does_not_matter_much_gates_only_under_strict() -> None:
     relaxed = applied([result(ONE)], mild)
     assert (verdicts(relaxed), relaxed.outcomes[0].state) == (["CONFORMS"], EntryState.STALE)
     assert verdicts(applied([result(ONE)], mild, policy=Policy(strict=True))) == ["STALE"]
+
+
+def test_an_unexpected_entry_seen_too_often_is_exceeded() -> None:
+    """Two of two checks (95 %: 16 % to 100 %) exceed a declared tenth, though the entry is not expected."""
+    rules = entry(signatures=("rules/queue.x",), rate=ExpectedRate(0.0, 0.1))
+    found = divergence("rules/queue.x")
+    examined = examine(rules, [result(ONE, found), result(BOTH, found)], RUN, Policy(), ENTRY.added)
+    assert examined is not None
+    assert (examined.state, examined.seen, examined.missing) == (EntryState.EXCEEDED, (0, 1), ())
+
+
+@pytest.mark.parametrize(
+    ("severity", "strict", "gates"),
+    [
+        (Severity.MUST, False, True),
+        (Severity.SHOULD, False, False),
+        (Severity.SHOULD, True, True),
+        (Severity.INFO, True, False),
+    ],
+)
+def test_a_stale_entry_gates_by_its_severity(severity: Severity, strict: bool, gates: bool) -> None:
+    """A stale entry gates by its severity, like any answer."""
+    policy = Policy(strict=strict)
+    examined = examine(entry(severity=severity), [result(ONE, divergence())], RUN, policy, ENTRY.added)
+    assert examined is not None
+    assert examined.gates is gates

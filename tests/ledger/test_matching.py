@@ -6,8 +6,18 @@ from datetime import date
 import pytest
 
 from rocketdiff.core.run_info import RunInfo, SubjectInfo
-from rocketdiff.ledger.matching import Age, age_of, check_path, covers, is_expected, subjects_of
-from rocketdiff.ledger.model import Conditions, Party, Range
+from rocketdiff.ledger.matching import (
+    Age,
+    age_of,
+    check_path,
+    checks_until_stale,
+    covers,
+    frequency_of,
+    is_expected,
+    meets,
+    subjects_of,
+)
+from rocketdiff.ledger.model import Conditions, EntryState, ExpectedRate, Party, Range
 from tests.ledger.ledger_entries import BOTH, ENTRY, NEW, OLD, ONE, PAIR, RUN, entry
 
 
@@ -128,3 +138,41 @@ def test_both_troubles_are_told_and_the_earlier_one_counts() -> None:
 def test_a_proposal_has_no_age() -> None:
     """A proposal has no age, because it declares nothing."""
     assert age_of(entry(owner="", proposed=True), date(2030, 1, 1)) == (Age.CURRENT, "")
+
+
+def test_an_entry_of_both_kinds_is_expected_of_the_candidate() -> None:
+    """An entry with a signature of the candidate is expected of it; ``rules/`` alone is not."""
+    assert is_expected(entry(signatures=("rules/queue.x", "avoidance.used/first")), RUN)
+    assert not is_expected(entry(signatures=("rules/queue.x",)), RUN)
+
+
+def test_a_count_that_a_case_does_not_state_is_not_met() -> None:
+    """A condition on a fault count needs a case that states that count."""
+    faulty = entry().when.__class__(ENTRY.when.subject, faults=(("paused_brokers", Range.parse("1")),))
+    assert not meets(faulty, settings={}, fault_counts={})
+    assert meets(faulty, settings={}, fault_counts={"paused_brokers": 1})
+    assert not meets(faulty, settings={}, fault_counts={"paused_brokers": 2})
+
+
+def test_an_entry_that_is_always_there_is_stale_at_once() -> None:
+    """An entry declared always is stale after one check; at a half after six (0.025^(1/6) is 0.541)."""
+    assert checks_until_stale(ExpectedRate(1.0, 1.0)) == 1
+    assert checks_until_stale(ExpectedRate(0.5, 1.0)) == 6
+    assert checks_until_stale(ExpectedRate(0.0, 1.0)) is None
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "seen", "decisive", "state"),
+    [
+        (0.0, 0.0, 0, 5, EntryState.DECLARED),
+        (1.0, 1.0, 5, 5, EntryState.DECLARED),
+        (0.9, 1.0, 0, 5, EntryState.STALE),
+        (0.0, 0.1, 5, 5, EntryState.EXCEEDED),
+        (0.0, 1.0, 0, 0, EntryState.UNTESTED),
+    ],
+)
+def test_an_interval_that_touches_the_declared_rate_is_inside(
+    low: float, high: float, seen: int, decisive: int, state: EntryState
+) -> None:
+    """A declared rate at the interval's edge is inside: 0 of 5 is 0 % to 52 %, 5 of 5 48 % to 100 %."""
+    assert frequency_of(ExpectedRate(low, high), seen=seen, decisive=decisive).state is state

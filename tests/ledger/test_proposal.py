@@ -11,7 +11,7 @@ from rocketdiff.core.answers.verdict import CheckResult, Severity, Verdict
 from rocketdiff.core.run_info import SubjectInfo
 from rocketdiff.ledger.apply import apply_ledger
 from rocketdiff.ledger.file import ParsedFile, parse
-from rocketdiff.ledger.model import Confirmation, Ledger
+from rocketdiff.ledger.model import Confirmation, Ledger, Range
 from rocketdiff.ledger.proposal import proposed_file
 from tests.ledger.ledger_entries import BOTH, NEW, OLD, ONE, POOL, RUN, divergence, result
 
@@ -119,3 +119,25 @@ def test_a_subject_without_a_release_number_has_no_range() -> None:
     found = [replace(result(ONE, divergence(subject="toy:drops")), case=f"{ONE}/{OLD}~toy:drops")]
     (entry,) = read(proposed_file(found, toys, EVIDENCE, DAY)).entries
     assert (entry.when.subject.client, entry.when.subject.version) == ("toy", None)
+
+
+def test_a_proposal_is_of_the_release_that_was_run() -> None:
+    """A proposed entry covers only the releases of the run."""
+    (first, _) = read(proposed_file(DIVERGING, RUN, EVIDENCE, DAY)).entries
+    assert first.when.subject.version == Range.parse("==5.3.3")
+    assert first.when.against is not None
+    assert first.when.against.version == Range.parse("==4.7.1")
+
+
+def test_a_difference_of_the_baseline_is_proposed_against_any_client() -> None:
+    """A divergence of the baseline is proposed for any other client."""
+    (own,) = read(proposed_file([result(ONE, divergence(subject=OLD))], RUN, EVIDENCE, DAY)).entries
+    assert (own.when.subject.matches(OLD), own.when.against) == (True, None)
+
+
+def test_a_proposal_is_written_as_people_read_it() -> None:
+    """A proposal keeps non-ASCII letters, and quotation marks do not end its text."""
+    command = 'rocketdiff compare --label "Büro" java:4.7.1 java:5.3.3'
+    text = proposed_file(DIVERGING, RUN, replace(EVIDENCE, reproduce=command), DAY)
+    assert "Büro" in text
+    assert yaml.safe_load(text)["entries"][0]["evidence"]["reproduce"] == command

@@ -4,118 +4,76 @@ from dataclasses import replace
 
 import pytest
 
-from rocketdiff.core.records.sending import NEVER_CALLED_BACK, UNSEEN_END, Send
-from rocketdiff.core.sends.plan import SendKind, SendMode
-from rocketdiff.oracle.producer.asynchronous.ends import Troubled, async_difference
-from rocketmq_reference.dialects import dialect_of
-from rocketmq_reference.rules.producer.settings import SendSettings
-from tests.oracle.histories import attempt_of, send_of
+from rocketdiff.core.records.sending import NEVER_CALLED_BACK, Send
+from rocketdiff.core.sends.plan import SendKind
+from rocketdiff.oracle.producer.asynchronous.ends import Troubled
+from tests.oracle.async_sends import MS, TIMED_OUT, because_of, calm, faulty, signature, trace
 
-MS = 1_000_000
-TIMED_OUT = 1_700
-"""500 ms, 1 s of grace, and the time until the next scan of pending requests."""
-
-SETTINGS = SendSettings(send_msg_timeout_ms=500)
-
-
-def trace(*took_ms: int, error: str | None = None, code: int | None = None) -> Send:
-    """Return a send with consecutive attempts of these durations."""
-    attempts, at_ns = [], 0
-    for number, lasted in enumerate(took_ms):
-        failed = UNSEEN_END if number + 1 < len(took_ms) else error
-        attempts.append(attempt_of(number, "broker-b", 0, at_ns, at_ns + lasted * MS, failed))
-        at_ns += lasted * MS
-    status = "SEND_OK" if error is None else None
-    seen = tuple(attempts)
-    return send_of(
-        0,
-        0,
-        SendKind.PLAIN,
-        0,
-        0,
-        at_ns,
-        error,
-        None,
-        code,
-        status,
-        attempts=seen,
-        mode=SendMode.ASYNC,
-    )
-
-
-def because_of(cause: str | None, *took_ms: int, error: str = "MQClientException") -> Send:
-    return replace(trace(*took_ms, error=error), cause=cause)
-
-
-def signature(
-    release: str, send: Send, troubled: Troubled = lambda *_: False, *, causes_told: bool = False
-) -> str | None:
-    """Return the difference's signature; by default no broker is faulty and no causes are reported."""
-    found = async_difference(dialect_of(release), SETTINGS, send, troubled, causes_told=causes_told)
-    return None if found is None else found.signature
-
-
-def faulty(_broker: str | None, _start_ns: int, _end_ns: int) -> bool:
-    return True
-
-
-@pytest.mark.parametrize("release", ["4.0.0-incubating", "4.3.2", "4.7.1", "5.1.4", "5.3.3"])
-def test_a_message_that_is_stored_at_once_is_always_right(release: str) -> None:
-    """A send with one answered attempt is legal in every release."""
-    assert signature(release, trace(3)) is None
+EVERY = ("4.0.0-incubating", "4.3.2", "4.6.1", "4.7.1", "5.1.4", "5.3.0", "5.3.3")
+CLIENT, TOO_MUCH = "MQClientException", "RemotingTooMuchRequestException"
+WENT_ON = "attempts.went-on/retry"
+NO_TIME = f"error.other-class/expected={TOO_MUCH}/seen=none/retry"
 
 
 @pytest.mark.parametrize(
-    ("release", "is_right"), [("4.2.0", True), ("4.6.1", True), ("4.7.1", False), ("5.1.4", False), ("5.3.3", False)]
+    ("releases", "send", "troubled", "found"),
+    [
+        # a healthy broker answers at once, so a retry or a failure differs
+        (EVERY, trace(3), calm, None),
+        (EVERY, trace(10, 10), calm, WENT_ON),
+        (EVERY, trace(10, 10, 10), calm, WENT_ON),
+        (EVERY, trace(10, error=CLIENT), calm, f"error.other-class/expected=none/seen={CLIENT}/first"),
+        # a timeout is retried up to 4.6.1, from 4.7.0 on no time is left
+        (("4.2.0", "4.6.1"), trace(TIMED_OUT, 5), calm, None),
+        (("4.7.1",), trace(TIMED_OUT, 5), calm, NO_TIME),
+        (("5.1.4",), trace(TIMED_OUT, 5), calm, "attempts.stopped-early/retry"),
+        (("5.3.3",), trace(TIMED_OUT, 5), calm, WENT_ON),
+        # the exception after a timeout
+        (("5.3.3",), trace(TIMED_OUT, error=CLIENT), calm, None),
+        (("4.7.1",), trace(TIMED_OUT, error=TOO_MUCH), calm, None),
+        (
+            ("5.3.3",),
+            trace(TIMED_OUT, error=TOO_MUCH),
+            calm,
+            f"error.other-class/expected={CLIENT}/seen={TOO_MUCH}/first",
+        ),
+        # with time and retries left a client must retry, unless a broker answered with an error, whose cause does not matter
+        (("5.3.3",), trace(100, error=CLIENT), faulty, "attempts.stopped-early/first"),
+        (("5.3.3",), trace(100, error="MQBrokerException", code=13), calm, None),
+        # a failure before 500 ms may be seen at 999 ms, at 1,000 ms no time was left
+        (("4.7.1", "5.3.3"), trace(999, 5), faulty, None),
+        (("4.7.1",), trace(1_000, 5), faulty, NO_TIME),
+        (("5.3.3",), trace(1_000, 5), faulty, WENT_ON),
+        # two retries by default
+        (("5.3.3",), trace(10, 10, 10), faulty, None),
+        (("5.3.3",), trace(10, 10, 10, 10), faulty, WENT_ON),
+        # a refused first attempt is retried from 4.9.3 on
+        (("4.9.3",), trace(5, 5), faulty, None),
+        (("4.9.2",), trace(5, error=CLIENT, code=10001), faulty, None),
+        # a missing callback is reported by the check of callbacks
+        (("5.3.3",), trace(TIMED_OUT, error=NEVER_CALLED_BACK), calm, None),
+    ],
 )
-def test_a_timeout_is_retried_elsewhere_up_to_4_6_1(release: str, is_right: bool) -> None:
-    """A timeout is retried up to 4.6.1; from 4.7.0 on no time is left for a retry."""
-    assert (signature(release, trace(TIMED_OUT, 5)) is None) is is_right
+def test_ends_of_asynchronous_sends(
+    releases: tuple[str, ...], send: Send, troubled: Troubled, found: str | None
+) -> None:
+    """The number of attempts and the exception of a send differ from the rules of a release, or do not."""
+    assert [signature(release, send, troubled) for release in releases] == [found] * len(releases)
 
 
-def test_giving_up_at_the_timeout_has_its_exception() -> None:
-    """After a timeout 4.7.1 ends with RemotingTooMuchRequestException, 5.3.3 only with MQClientException."""
-    assert signature("5.3.3", trace(TIMED_OUT, error="MQClientException")) is None
-    assert signature("4.7.1", trace(TIMED_OUT, error="RemotingTooMuchRequestException")) is None
-    wrong = signature("5.3.3", trace(TIMED_OUT, error="RemotingTooMuchRequestException"))
-    assert wrong == "error.other-class/expected=MQClientException/seen=RemotingTooMuchRequestException/first"
+def test_the_cause_of_a_broker_error_is_not_judged() -> None:
+    """The cause of an MQBrokerException is not judged: the network library sets it."""
+    refused = replace(because_of("Anything", 10, error="MQBrokerException"), code=13)
+    assert signature("5.3.3", refused, causes_told=True) is None
 
 
 @pytest.mark.parametrize("release", ["4.3.2", "4.6.1"])
-def test_giving_up_at_the_timeout_must_say_why_to_4_6_1(release: str) -> None:
+def test_giving_up_at_the_timeout_needs_a_cause_to_4_6_1(release: str) -> None:
     """Up to 4.6.1 a timeout is retried; only a connection that came too late, named as cause, ends the send."""
     gave_up = trace(TIMED_OUT, error="MQClientException")
     assert signature(release, replace(gave_up, cause="RemotingTooMuchRequestException")) is None
     assert signature(release, gave_up) == "attempts.stopped-early/first"
     assert signature(release, gave_up, lambda broker, *_: broker is not None) == "attempts.stopped-early/first"
-
-
-def test_giving_up_before_the_timeout_is_wrong() -> None:
-    """A client with time and retries left must retry, unless a broker answered with an error."""
-    assert signature("5.3.3", trace(100, error="MQClientException"), faulty) == "attempts.stopped-early/first"
-    assert signature("5.3.3", trace(100, error="MQBrokerException", code=13)) is None
-
-
-@pytest.mark.parametrize("release", ["4.7.1", "5.3.3"])
-def test_a_failure_in_time_may_be_seen_half_a_second_late(release: str) -> None:
-    """A failure before 500 ms may be seen at 999 ms and be retried; at 1,000 ms no time was left."""
-    assert signature(release, trace(999, 5), faulty) is None
-    assert signature(release, trace(1_000, 5), faulty) is not None
-
-
-def test_retries_are_counted() -> None:
-    """A send has two retries by default; a third is a difference."""
-    assert signature("5.3.3", trace(10, 10, 10), faulty) is None
-    assert signature("5.3.3", trace(10, 10, 10, 10), faulty) == "attempts.went-on/retry"
-
-
-@pytest.mark.parametrize("release", ["4.0.0-incubating", "4.6.1", "4.7.1", "5.3.0", "5.3.3"])
-def test_a_healthy_broker_is_not_left(release: str) -> None:
-    """A healthy broker answers before the timeout, so a retry or a failure is a difference."""
-    assert signature(release, trace(10, 10)) == "attempts.went-on/retry"
-    assert signature(release, trace(10, 10, 10)) == "attempts.went-on/retry"
-    gave_up = trace(10, error="MQClientException")
-    assert signature(release, gave_up) == "error.other-class/expected=none/seen=MQClientException/first"
 
 
 def test_each_attempt_has_its_own_brokers_health() -> None:
@@ -126,22 +84,11 @@ def test_each_attempt_has_its_own_brokers_health() -> None:
     assert signature("5.3.3", send, lambda broker, *_: broker == "broker-b") == "attempts.went-on/retry"
 
 
-def test_a_retry_nobody_saw_needs_a_faulty_broker_somewhere() -> None:
+def test_an_invisible_retry_needs_a_faulty_broker() -> None:
     """Invisible retries are assumed only if some broker was faulty and may have refused them."""
     refused = replace(trace(10, error="MQClientException"), cause="RemotingConnectException")
     assert signature("5.3.3", refused, faulty) is None
     assert signature("5.3.3", refused, causes_told=True) is not None
-
-
-def test_a_refused_first_attempt_is_retried_from_4_9_3_on() -> None:
-    """A refused first attempt ends the send up to 4.9.2 and is retried from 4.9.3 on."""
-    assert signature("4.9.3", trace(5, 5), faulty) is None
-    assert signature("4.9.2", trace(5, error="MQClientException", code=10001), faulty) is None
-
-
-def test_a_callback_that_never_came_is_not_judged_here() -> None:
-    """A missing callback is no difference here: the check of callbacks reports it."""
-    assert signature("5.3.3", trace(TIMED_OUT, error=NEVER_CALLED_BACK)) is None
 
 
 @pytest.mark.parametrize(
@@ -165,17 +112,6 @@ def test_a_timeout_is_named_as_one() -> None:
     wrong = "error.other-cause/expected=RemotingTimeoutException/seen=RemotingSendRequestException/first"
     assert signature("5.3.3", lost, causes_told=True) == wrong
     assert signature("5.3.3", lost, faulty, causes_told=True) is None
-
-
-def test_the_cause_of_what_the_broker_said_is_nobodys_rule() -> None:
-    """The cause of an MQBrokerException is not judged: the network library sets it."""
-    refused = replace(because_of("Anything", 10, error="MQBrokerException"), code=13)
-    assert signature("5.3.3", refused, causes_told=True) is None
-
-
-def test_a_client_that_tells_no_causes_is_not_asked() -> None:
-    """A client that cannot report causes, as in some languages, needs none."""
-    assert signature("5.3.3", because_of(None, TIMED_OUT)) is None
 
 
 @pytest.mark.parametrize(

@@ -92,14 +92,14 @@ def test_to_4_2_0_the_application_s_thread_has_it() -> None:
     assert names(judged(skipped, release="4.2.0", choosers_told=False))[2] == (2, "queue.out-of-turn/first")
 
 
-def test_a_judgement_is_told_with_the_application_s_thread() -> None:
+def test_a_judgement_has_the_application_s_thread() -> None:
     """A judgement has the application's thread, a decision with eight legal queues, and one hidden state."""
     (judgement,) = judged([send(5, "a0", thread=2)])
     decision = Decision(0, queues_total=8, queues_legal=8, avoided=0)
     assert judgement == SendJudgement(5, 2, (decision,), None, 1)
 
 
-def test_sends_are_told_in_the_order_in_which_their_queues_were_chosen() -> None:
+def test_sends_are_in_the_order_of_their_choices() -> None:
     """Sends are ordered by their choice, then by number; those without a choice come first."""
     early = send(9, "a0")
     early = replace(early, start_ns=0, attempts=tuple(replace(one, start_ns=0) for one in early.attempts))
@@ -159,7 +159,7 @@ def test_how_a_send_ended_is_judged_beside_its_first_queue() -> None:
     assert names(judged([send(0, "a0", "a1")], troubled=ails_a)) == [(0, "retry.returned-to-failed-broker/retry")]
 
 
-def test_what_is_wrong_first_is_told() -> None:
+def test_the_first_difference_counts() -> None:
     """The first difference is reported: first queue, then end, then broker of a retry."""
     sends = [send(0, "a0"), send(1, "b3", "b2")]
     assert names(judged(sends))[1] == (1, "queue.out-of-turn/first")
@@ -175,7 +175,7 @@ def test_an_undecided_send_differs_in_nothing() -> None:
 
 
 @pytest.mark.parametrize("settings", [{"latency": True}, {"choosers_told": False}])
-def test_where_nobody_knows_the_first_choice_its_end_is_judged_alone(settings: dict[str, bool]) -> None:
+def test_without_a_known_first_choice_the_end_is_judged_alone(settings: dict[str, bool]) -> None:
     """With fault latency or unknown choosers only the attempts are counted; the first choice is not judged."""
     sends = [send(0, "a0"), send(1, "b3", thread=2), send(2, "b2", "a3")]
     latency, told = settings.get("latency", False), settings.get("choosers_told", True)
@@ -184,7 +184,7 @@ def test_where_nobody_knows_the_first_choice_its_end_is_judged_alone(settings: d
     assert names(judgements)[2] == (2, "attempts.went-on/retry")
 
 
-def test_a_send_that_had_to_be_tried_is_told_in_full() -> None:
+def test_a_send_that_had_to_be_tried_in_full() -> None:
     """A send without an attempt differs if it had queues and time and no broker was faulty."""
     found = RuleDifference(
         DifferenceKind.ATTEMPTS,
@@ -204,6 +204,12 @@ def test_without_time_nothing_is_tried(error: str, took_ns: int, is_right: bool)
     (judgement,) = judged([replace(WITHOUT_ATTEMPT, error=error, start_ns=9 * MS, end_ns=9 * MS + took_ns)])
     assert (judgement == SendJudgement(7, 2, (), None, 0)) is is_right
     assert (judgement.difference is None) is is_right
+
+
+@pytest.mark.parametrize("error", [CLIENT, TOO_MUCH, "IllegalStateException"])
+def test_a_client_that_knows_queues_tries_one(error: str) -> None:
+    """With queues, time and no faulty broker, an exception without an attempt is a difference."""
+    assert names(judged([replace(WITHOUT_ATTEMPT, error=error)])) == [(7, "attempts.stopped-early/first")]
 
 
 def test_a_lack_of_time_has_its_exceptions() -> None:
@@ -227,7 +233,7 @@ def test_an_address_may_be_lacking_beside_a_fault_or_a_new_route() -> None:
     ]
 
 
-def test_what_was_not_told_is_open() -> None:
+def test_a_send_without_attempt_and_callback_is_undecided() -> None:
     """A send without an attempt and without a callback is undecided."""
     (judgement,) = judged([replace(WITHOUT_ATTEMPT, error=NEVER_CALLED_BACK)])
     assert judgement == SendJudgement(7, 2, (), None, 0, "no attempt of it was witnessed")

@@ -4,7 +4,7 @@ import pytest
 
 from rocketdiff.oracle.interval import Reading, as_ms, bounds
 from rocketdiff.oracle.producer.states.hidden_state import OVER_MS
-from tests.oracle.test_hidden_state import DEMON, between, set_reachable, set_shown, state
+from tests.oracle.states import DEMON, between, set_reachable, set_shown, state
 
 
 @pytest.mark.parametrize(("now_ms", "avoided"), [(49, True), (50, False)])

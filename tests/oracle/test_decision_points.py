@@ -51,7 +51,7 @@ def test_a_call_without_attempts_decides_once() -> None:
         assert list(decision_points_of(bare, split=split)) == [point(0, 10, 60, None, None, send=bare)]
 
 
-def test_a_client_that_tells_no_list_has_version_0() -> None:
+def test_a_client_without_a_list_has_version_0() -> None:
     """A client that reports no list has version 0 before and after the call."""
     told = [(one.send.route, one.send.route_after) for one in decision_points_of(SEND, split=False)]
     assert told == [(0, 0)] * 3

@@ -5,10 +5,14 @@ from typing import Any
 
 import pytest
 
+from rocketdiff.core.records.sending import Send
+from rocketdiff.core.sends.plan import SendKind, SendMode
 from rocketdiff.core.tables.settings import ClientSettings
+from rocketdiff.oracle.producer.difference import ends_alike, result_difference
 from rocketdiff.oracle.producer.judgement import DifferenceKind, RuleDifference
 from rocketdiff.oracle.producer.replay import replay_for
-from tests.oracle.histories import history, routes
+from rocketmq_reference.rules.producer.attempt import Ending, Finish
+from tests.oracle.histories import history, routes, send_of
 from tests.oracle.judging import judged
 
 REFUSED_THRICE = "0 a1 1 refused > b0 1 refused > a0 1 refused"
@@ -19,7 +23,7 @@ FAILED_B = "0 a3 1 | 20 b0 502 timeout ! too-much"
 """With fault latency and a timeout of 500 ms, b is avoided for 10 s from 522.1–522.2 ms on."""
 
 
-def told(release: str, text: str, **settings: Any) -> RuleDifference:
+def difference_of(release: str, text: str, **settings: Any) -> RuleDifference:
     """Return the difference of the last send, the only one."""
     *before, last = judged(release, text, **settings)
     assert [one.difference or one.undecided for one in before] == [None] * len(before)
@@ -28,7 +32,7 @@ def told(release: str, text: str, **settings: Any) -> RuleDifference:
     return last.difference
 
 
-def told_of(change: dict[str, Any], text: str = "0 a0 1") -> RuleDifference | None:
+def changed_difference(change: dict[str, Any], text: str = "0 a0 1") -> RuleDifference | None:
     """Return the difference of one changed send by the rules of 5.3.3."""
     (send,) = history(text)
     (judgement,) = replay_for("5.3.3", ClientSettings(), routes("a4 b4")).judge_all([replace(send, **change)])
@@ -38,7 +42,7 @@ def told_of(change: dict[str, Any], text: str = "0 a0 1") -> RuleDifference | No
 
 def test_a_queue_that_was_not_next_in_turn() -> None:
     """A first attempt after a0 goes to a1."""
-    assert told("5.3.3", "0 a0 2 | 20 b3 2") == RuleDifference(
+    assert difference_of("5.3.3", "0 a0 2 | 20 b3 2") == RuleDifference(
         DifferenceKind.QUEUE,
         "queue.out-of-turn/first",
         0,
@@ -50,7 +54,7 @@ def test_a_queue_that_was_not_next_in_turn() -> None:
 
 def test_a_retry_at_the_broker_that_failed() -> None:
     """A retry skips the failed broker's a2 and a3 and goes to b0."""
-    assert told("5.3.3", "0 a0 1 | 20 a1 1 refused > a2 1") == RuleDifference(
+    assert difference_of("5.3.3", "0 a0 1 | 20 a1 1 refused > a2 1") == RuleDifference(
         DifferenceKind.QUEUE,
         "retry.returned-to-failed-broker/retry",
         1,
@@ -62,7 +66,7 @@ def test_a_retry_at_the_broker_that_failed() -> None:
 
 def test_an_attempt_where_the_call_should_have_ended() -> None:
     """No attempt follows after the 3 s for all attempts."""
-    assert told("4.3.0", "0 a1 3002 timeout > b0 2") == RuleDifference(
+    assert difference_of("4.3.0", "0 a1 3002 timeout > b0 2") == RuleDifference(
         DifferenceKind.ATTEMPTS,
         "attempts.went-on/retry",
         1,
@@ -78,7 +82,7 @@ def test_a_call_that_ended_where_another_attempt_was_due() -> None:
 
     Of 3,000 ms 1–3 are spent, because each clock is read to a millisecond.
     """
-    assert told("5.3.3", "0 a0 1 | 20 a1 1 refused > b0 1 refused ! client/10001") == RuleDifference(
+    assert difference_of("5.3.3", "0 a0 1 | 20 a1 1 refused > b0 1 refused ! client/10001") == RuleDifference(
         DifferenceKind.ATTEMPTS,
         "attempts.stopped-early/retry",
         2,
@@ -114,7 +118,7 @@ def test_a_call_that_ended_where_another_attempt_was_due() -> None:
 def test_another_exception_than_the_rules_throw(thrown: str, signature: str, observed: str, seen: list[object]) -> None:
     """A wrong exception class or code is a difference; −1 means no code."""
     expected: list[object] = ["MQClientException", 10001, None, "RemotingConnectException"]
-    assert told("5.3.3", f"{REFUSED_THRICE} ! {thrown}") == RuleDifference(
+    assert difference_of("5.3.3", f"{REFUSED_THRICE} ! {thrown}") == RuleDifference(
         DifferenceKind.ERROR, signature, None, GIVES_UP, observed, {"expected": expected, "observed": seen}
     )
 
@@ -125,7 +129,7 @@ def test_another_exception_than_the_rules_throw(thrown: str, signature: str, obs
 )
 def test_another_cause_than_the_rules_name(cause: str | None, seen: str, observed: str) -> None:
     """A wrong or missing cause is a difference, although class and code are right."""
-    assert told_of({"cause": cause}, f"{REFUSED_THRICE} ! client/10001") == RuleDifference(
+    assert changed_difference({"cause": cause}, f"{REFUSED_THRICE} ! client/10001") == RuleDifference(
         DifferenceKind.ERROR,
         f"error.other-cause/expected=RemotingConnectException/seen={seen}/retry",
         None,
@@ -138,37 +142,7 @@ def test_another_cause_than_the_rules_name(cause: str | None, seen: str, observe
     )
 
 
-@pytest.mark.parametrize(
-    ("history", "word", "code"),
-    [
-        (f"{REFUSED_THRICE} ! client/10001", "refused", None),
-        ("0 a0 3001 timeout ! too-much", "timeout", None),
-        ("0 a1 1 busy > b0 1 busy > a0 1 busy ! client/2", "broker-code", 2),
-    ],
-)
-def test_an_error_word_is_held_against_the_kind_of_failure(history: str, word: str, code: int | None) -> None:
-    """An error word needs neither Java's class, nor its client-side code, nor a cause."""
-    assert told_of({"error": word, "code": code, "cause": None}, history) is None
-
-
-def test_an_error_word_for_another_failure_is_a_difference() -> None:
-    """The word timeout for refused connections is a difference."""
-    found = told_of({"error": "timeout", "code": None, "cause": None}, f"{REFUSED_THRICE} ! client/10001")
-    assert found is not None
-    assert found.signature == "error.other-class/expected=refused/seen=timeout/retry"
-    assert found.observed == "the call threw timeout after 3 attempts"
-
-
-def test_a_broker_code_is_compared_whatever_the_word() -> None:
-    """A broker's code is compared even with an error word: it is not Java's own."""
-    found = told_of(
-        {"error": "broker-code", "code": 14, "cause": None}, "0 a1 1 busy > b0 1 busy > a0 1 busy ! client/2"
-    )
-    assert found is not None
-    assert found.signature == "error.other-code/expected=2/seen=14/retry"
-
-
-def test_a_client_that_tells_no_causes_is_not_asked_for_them() -> None:
+def test_a_client_without_causes_needs_none() -> None:
     """A client that cannot report causes, as in some languages, needs none."""
     for causes_told, is_found in ((True, True), (False, False)):
         replay = replay_for("5.3.3", ClientSettings(), routes("a4 b4"), causes_told=causes_told)
@@ -176,16 +150,9 @@ def test_a_client_that_tells_no_causes_is_not_asked_for_them() -> None:
         assert (replay.judge(replace(send, cause=None)).difference is not None) is is_found
 
 
-def test_a_cause_where_the_rules_have_none() -> None:
-    """The call's own timeout has no cause, so a reported one is a difference."""
-    found = told_of({"cause": "IOException"}, "0 a1 3002 timeout ! too-much")
-    assert found is not None
-    assert found.signature == "error.other-cause/expected=none/seen=IOException/first"
-
-
 def test_another_status_than_the_attempt_had() -> None:
     """A status other than the attempt's is a false report: the broker had stored the message."""
-    assert told_of({"status": "FLUSH_DISK_TIMEOUT"}) == RuleDifference(
+    assert changed_difference({"status": "FLUSH_DISK_TIMEOUT"}) == RuleDifference(
         DifferenceKind.ERROR,
         "error.other-status/expected=SEND_OK/seen=FLUSH_DISK_TIMEOUT/first",
         None,
@@ -195,37 +162,9 @@ def test_another_status_than_the_attempt_had() -> None:
     )
 
 
-def test_a_status_is_told_although_a_result_has_a_code() -> None:
-    """A result's code is not compared, because no rule gives it one; its status is."""
-    found = told_of({"status": "FLUSH_DISK_TIMEOUT", "code": 5})
-    assert found is not None
-    assert found.signature == "error.other-status/expected=SEND_OK/seen=FLUSH_DISK_TIMEOUT/first"
-
-
-def test_the_cause_of_an_exception_that_is_thrown_as_it_came_is_nobodys_rule() -> None:
-    """A send to a given queue is not wrapped, so its cause is the network library's and not judged."""
-    assert told_of({"cause": "IOException"}, "0 =q5 b1 1 refused") is None
-
-
-def test_the_second_attempt_is_a_retry() -> None:
-    """A wrong end after the second attempt has the signature of a retry."""
-    found = told("5.3.3", "0 a1 1 refused > b0 1 refused ! too-much", retries=1)
-    assert found.signature.endswith("/retry")
-
-
-def test_an_exception_where_there_was_an_answer() -> None:
-    """An exception after an answer is a difference, and a result without one."""
-    found = told_of({"error": "MQClientException", "code": 10001, "status": None, "broker": None, "queue_id": None})
-    assert found is not None
-    assert found.signature == "error.other-class/expected=none/seen=MQClientException/first"
-    found = told_of({"error": None, "status": "SEND_OK"}, "0 =q5 b1 1 refused")
-    assert found is not None
-    assert found.signature == "error.other-class/expected=RemotingConnectException/seen=none/first"
-
-
 def test_a_call_without_a_route_that_ended_otherwise() -> None:
     """A call without a route throws IllegalStateException from 4.6.0 on only."""
-    assert told("4.5.2", "0 r0 ! state") == RuleDifference(
+    assert difference_of("4.5.2", "0 r0 ! state") == RuleDifference(
         DifferenceKind.ERROR,
         "error.other-class/expected=MQClientException/seen=IllegalStateException/first",
         None,
@@ -238,12 +177,6 @@ def test_a_call_without_a_route_that_ended_otherwise() -> None:
     )
 
 
-def test_a_call_without_a_route_is_held_against_an_unknown_topic_first() -> None:
-    """From 4.6.0 on a wrong end without a route is compared with an unknown topic, not a name server out of reach."""
-    found = told("5.3.3", "0 r0 ! too-much")
-    assert found.signature == "error.other-class/expected=MQClientException/seen=RemotingTooMuchRequestException/first"
-
-
 def test_a_broker_that_was_used_while_avoided() -> None:
     """
     A send to an avoided broker is reported with the remaining time of the avoidance.
@@ -251,7 +184,7 @@ def test_a_broker_that_was_used_while_avoided() -> None:
     It ends at 10,522–10,524 by the client's clock, 9,921–9,923 ms after 600–601. The retry without time left took any
     of a's four queues.
     """
-    assert told("5.3.3", f"{FAILED_B} | 600 b2 1", on=True, timeout=500) == RuleDifference(
+    assert difference_of("5.3.3", f"{FAILED_B} | 600 b2 1", on=True, timeout=500) == RuleDifference(
         DifferenceKind.AVOIDANCE,
         "avoidance.used-avoided-broker/first",
         0,
@@ -267,22 +200,6 @@ def test_a_broker_that_was_used_while_avoided() -> None:
     )
 
 
-def test_a_broker_that_was_left_alone_after_its_avoidance() -> None:
-    """Broker b is avoided until 10,524 at the latest: at 11,000 a client must not skip b0."""
-    found = told("5.3.3", f"{FAILED_B} | 10400 a3 1 | 11000 a0 1", on=True, timeout=500)
-    assert (found.kind, found.signature) == (
-        DifferenceKind.AVOIDANCE,
-        "avoidance.stayed-away-from-available-broker/first",
-    )
-    assert (found.expected, found.detail["remaining_ms"]) == ("queue 0 of b (1 of 8 queues)", {})
-
-
-def test_a_skipped_queue_of_a_broker_that_was_never_slow_is_out_of_turn() -> None:
-    """Skipping a broker that was never slow is out of turn: nothing caused an avoidance."""
-    found = told("5.3.3", "0 b3 1 | 20 a0 1 | 40 a1 1 | 60 a2 1 | 80 a3 1 | 100 a0 1", on=True)
-    assert (found.kind, found.signature) == (DifferenceKind.QUEUE, "queue.out-of-turn/first")
-
-
 def test_a_list_that_a_release_rewrites_and_the_client_did_not() -> None:
     """4.7.1 writes a0 over b1, so b1 in its turn is a difference."""
     start = "0 a0 1 | 20 a1 1 refused > a0 1 | 40 a1 1 | 60 b0 1"
@@ -291,3 +208,151 @@ def test_a_list_that_a_release_rewrites_and_the_client_did_not() -> None:
     assert found is not None
     assert (found.kind, found.signature) == (DifferenceKind.QUEUE, "queue.mutated-list/first")
     assert (found.expected, found.detail["legal"]) == ("queue 0 of a (1 of 4 queues)", [["a", 0]])
+
+
+BUSY_THRICE = "0 a1 1 busy > b0 1 busy > a0 1 busy ! client/2"
+GAVE_UP = f"{REFUSED_THRICE} ! client/10001"
+AS_WORD: dict[str, Any] = {"code": None, "cause": None}
+
+
+@pytest.mark.parametrize(
+    ("change", "text", "signature"),
+    [
+        # an error word needs neither Java's class, nor its client-side code, nor a cause
+        ({"error": "refused", **AS_WORD}, GAVE_UP, None),
+        ({"error": "timeout", **AS_WORD}, "0 a0 3001 timeout ! too-much", None),
+        ({"error": "broker-code", "code": 2, "cause": None}, BUSY_THRICE, None),
+        ({"error": "timeout", **AS_WORD}, GAVE_UP, "error.other-class/expected=refused/seen=timeout/retry"),
+        ({"error": "broker-code", "code": 14, "cause": None}, BUSY_THRICE, "error.other-code/expected=2/seen=14/retry"),
+        # the call's own timeout has no cause, and that of an unwrapped exception is the network library's
+        (
+            {"cause": "IOException"},
+            "0 a1 3002 timeout ! too-much",
+            "error.other-cause/expected=none/seen=IOException/first",
+        ),
+        ({"cause": "IOException"}, "0 =q5 b1 1 refused", None),
+        # a result's code is not compared, its status is
+        (
+            {"status": "FLUSH_DISK_TIMEOUT", "code": 5},
+            "0 a0 1",
+            "error.other-status/expected=SEND_OK/seen=FLUSH_DISK_TIMEOUT/first",
+        ),
+        (
+            {"error": "MQClientException", "code": 10001, "status": None, "broker": None, "queue_id": None},
+            "0 a0 1",
+            "error.other-class/expected=none/seen=MQClientException/first",
+        ),
+        (
+            {"error": None, "status": "SEND_OK"},
+            "0 =q5 b1 1 refused",
+            "error.other-class/expected=RemotingConnectException/seen=none/first",
+        ),
+        # some clients report no broker
+        ({"broker": None, "queue_id": None}, "0 a0 1", None),
+        # without a route, an unknown topic is expected, not a name server out of reach
+        (
+            {},
+            "0 r0 ! too-much",
+            "error.other-class/expected=MQClientException/seen=RemotingTooMuchRequestException/first",
+        ),
+    ],
+)
+def test_signatures_of_changed_sends(change: dict[str, Any], text: str, signature: str | None) -> None:
+    """Class, code, cause and status of a call are each compared where the rules name them."""
+    found = changed_difference(change, text)
+    assert (None if found is None else found.signature) == signature
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "signature"),
+    [
+        (
+            f"{FAILED_B} | 10400 a3 1 | 11000 a0 1",
+            DifferenceKind.AVOIDANCE,
+            "avoidance.stayed-away-from-available-broker/first",
+        ),
+        ("0 b3 1 | 20 a0 1 | 40 a1 1 | 60 a2 1 | 80 a3 1 | 100 a0 1", DifferenceKind.QUEUE, "queue.out-of-turn/first"),
+    ],
+)
+def test_a_skipped_queue(text: str, kind: DifferenceKind, signature: str) -> None:
+    """Skipping b0 is staying away if b was avoided until 10,524, and out of turn if nothing caused an avoidance."""
+    found = difference_of("5.3.3", text, on=True, timeout=500)
+    assert (found.kind, found.signature) == (kind, signature)
+    assert (found.expected, found.detail["remaining_ms"]) == ("queue 0 of b (1 of 8 queues)", {})
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "attempt", "last"),
+    [("0 a0 1", "first", 0, ["a", 0]), ("0 a0 1 refused > b0 1", "retry", 1, ["b", 0])],
+)
+def test_a_result_that_names_another_queue(text: str, place: str, attempt: int, last: list[object]) -> None:
+    """A result must name the queue of the last answered attempt."""
+    for broker, queue in (("a", 3), ("b", 3), ("c", 0)):
+        assert changed_difference({"broker": broker, "queue_id": queue}, text) == RuleDifference(
+            DifferenceKind.QUEUE,
+            f"queue.result-names-other-queue/{place}",
+            attempt,
+            f"a result from queue {last[1]} of {last[0]}, where the last answered attempt went",
+            f"a result that names queue {queue} of {broker}",
+            {"attempted": last, "returned": [broker, queue]},
+        )
+
+
+def test_the_result_is_that_of_the_last_attempt_that_was_answered() -> None:
+    """The result is that of the last answered attempt, here b0, though a refused one at a0 follows."""
+    (send,) = history("0 a0 1 SLAVE_NOT_AVAILABLE > b0 1 SLAVE_NOT_AVAILABLE > a0 1 refused")
+    kept = replace(send, error=None, cause=None, code=None, status="SLAVE_NOT_AVAILABLE", broker="b", queue_id=0)
+    assert result_difference(kept) is None
+    found = result_difference(replace(kept, broker="a"))
+    assert found is not None
+    assert (found.attempt, found.detail["attempted"]) == (1, ["b", 0])
+
+
+@pytest.mark.parametrize(
+    ("text", "change"),
+    [
+        ("0 a0 1 refused", {"error": None}),
+        ("0 a0 1", {"error": "MQClientException"}),
+        ("0", {}),
+    ],
+)
+def test_a_result_that_came_from_no_attempt_names_none(text: str, change: dict[str, Any]) -> None:
+    """Without an answer, or after an exception, no queue is compared: that is another difference."""
+    (send,) = history(text)
+    assert result_difference(replace(send, broker="a", queue_id=3, **change)) is None
+
+
+def test_a_result_without_a_status() -> None:
+    """A client that reports attempts must report a status."""
+    assert changed_difference({"status": None}) == RuleDifference(
+        DifferenceKind.ERROR,
+        "error.result-incomplete",
+        None,
+        "a result with a status",
+        "the call returned a result without a status",
+        {"broker": "a", "queue": 0},
+    )
+
+
+CALL = send_of(0, 0, SendKind.PLAIN, 0, 0, 1, status="SEND_OK")
+OK, SILENT = Finish(Ending.RESULT, status="SEND_OK"), Finish(Ending.RESULT)
+
+
+@pytest.mark.parametrize(
+    ("finish", "send", "alike"),
+    [
+        (OK, CALL, True),
+        (OK, replace(CALL, status="FLUSH_DISK_TIMEOUT"), False),
+        (OK, replace(CALL, status=None), True),
+        (SILENT, CALL, True),
+        (OK, replace(CALL, error="MQClientException", status=None), False),
+        (SILENT, replace(CALL, mode=SendMode.ONEWAY, status=None), True),
+        (SILENT, replace(CALL, mode=SendMode.ONEWAY), False),
+        (Finish(Ending.GAVE_UP, error="E", code=-1), replace(CALL, error="E", status=None), True),
+        (Finish(Ending.GAVE_UP, error="E", code=2), replace(CALL, error="E", status=None), False),
+        (Finish(Ending.GAVE_UP, error="E"), replace(CALL, error="F", status=None), False),
+    ],
+)
+def test_when_two_ends_are_alike(finish: Finish, send: Send, alike: bool) -> None:
+    """A missing status is no difference, but a one-way call must have none; −1 is no code."""
+    assert ends_alike(finish, send) is alike

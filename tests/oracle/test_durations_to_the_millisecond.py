@@ -5,6 +5,8 @@ from dataclasses import replace
 import pytest
 
 from rocketdiff.core.sends.plan import SendKind, SendMode
+from rocketdiff.oracle.choices import ChoiceExplorer
+from rocketdiff.oracle.interval import Interval, as_ms
 from rocketdiff.oracle.producer.durations import (
     GAVE_UP_EARLY,
     IS_CERTAIN,
@@ -12,10 +14,15 @@ from rocketdiff.oracle.producer.durations import (
     WAITED,
     Allowance,
     Outlasted,
+    Tearing,
+    allowance_of,
     duration_difference,
     waiting_difference,
 )
-from rocketdiff.oracle.producer.judgement import RuleDifference
+from rocketdiff.oracle.producer.judgement import DifferenceKind, RuleDifference
+from rocketmq_reference.dialects import dialect_of
+from rocketmq_reference.rules.client.publish import Queue
+from rocketmq_reference.rules.producer.attempt import Try
 from tests.oracle.histories import attempt_of, send_of
 
 MS = 1_000_000
@@ -31,12 +38,12 @@ def found(took_ms: int, error: str | None, allowed: Allowance = HALF, *, counts:
 
 
 @pytest.mark.parametrize("error", [None, "MQBrokerException", TIMED_OUT, LOST])
-def test_a_second_more_than_the_most_is_let_pass(error: str | None) -> None:
+def test_an_attempt_may_take_a_second_more(error: str | None) -> None:
     """An attempt may take 1,000 ms more than its 500 ms."""
     assert found(1_500, error) is None
-    told = found(1_501, error)
-    assert told is not None
-    assert (told.signature, told.attempt) == (OUTLASTED, 1)
+    late = found(1_501, error)
+    assert late is not None
+    assert (late.signature, late.attempt) == (OUTLASTED, 1)
 
 
 def test_a_refused_attempt_has_no_bound() -> None:
@@ -53,7 +60,7 @@ def test_a_refused_attempt_has_no_bound() -> None:
         (TIMED_OUT, False, True, 7_500),
     ],
 )
-def test_it_is_certain_beyond_connecting_and_a_busy_second(
+def test_an_overrun_is_certain_beyond_connecting_and_a_busy_second(
     error: str | None, counts: bool, may_connect: bool, last_ms: int
 ) -> None:
     """
@@ -74,11 +81,11 @@ def test_it_is_certain_beyond_connecting_and_a_busy_second(
 def test_a_long_timeout_may_be_doubled_before_it_is_certain() -> None:
     """An overrun of 3 s is reported from 4,001 ms on and certain from 6,001 ms on."""
     three = Allowance(3_000, 3_000, 0)
-    told = [found(ms, None, three) for ms in (4_000, 4_001, 6_000, 6_001)]
-    assert [one and one.detail[IS_CERTAIN] for one in told] == [None, False, False, True]
+    each = [found(ms, None, three) for ms in (4_000, 4_001, 6_000, 6_001)]
+    assert [one and one.detail[IS_CERTAIN] for one in each] == [None, False, False, True]
 
 
-def test_five_milliseconds_early_are_let_pass() -> None:
+def test_a_timeout_may_come_five_milliseconds_early() -> None:
     """A timeout of at least 490 ms may come after 485, counted from the choice; other ends may come earlier."""
     assert found(485, TIMED_OUT) is None
     early = found(484, TIMED_OUT)
@@ -89,7 +96,7 @@ def test_five_milliseconds_early_are_let_pass() -> None:
     assert found(284, TIMED_OUT, Allowance(490, 500, -200 * MS)) is not None
 
 
-def test_what_is_left_of_nothing_is_nothing() -> None:
+def test_a_negative_timeout_is_zero() -> None:
     """A negative timeout is 0 ms: ending at once is not early, and a second is not long."""
     spent = Allowance(-40, -20, 0)
     assert (found(0, TIMED_OUT, spent), found(1_000, TIMED_OUT, spent)) == (None, None)
@@ -98,13 +105,13 @@ def test_what_is_left_of_nothing_is_nothing() -> None:
     assert late.detail["timeout_ms"] == [0, 0]
 
 
-def test_both_are_told_in_full() -> None:
+def test_an_overrun_in_full() -> None:
     """An overrun is reported with expected, observed and figures."""
-    told = found(1_501, None)
-    assert told is not None
-    assert told.expected == "attempt 2 keeps its timeout of 490–500 ms"
-    assert told.observed == "attempt 2 ended after 1,501 ms with SEND_OK"
-    assert told.detail == {
+    late = found(1_501, None)
+    assert late is not None
+    assert late.expected == "attempt 2 keeps its timeout of 490–500 ms"
+    assert late.observed == "attempt 2 ended after 1,501 ms with SEND_OK"
+    assert late.detail == {
         "timeout_ms": [490, 500], "took_ms": 1_501, "error": None, IS_CERTAIN: True, "may_connect": False,
     }  # fmt: skip
 
@@ -126,6 +133,77 @@ def test_a_one_way_call_may_take_a_second_from_its_request_on() -> None:
 @pytest.mark.parametrize(
     "other", [{"mode": SendMode.SYNC}, {"mode": SendMode.ASYNC}, {"error": LOST}, {"attempts": ()}]
 )
-def test_only_one_way_calls_that_wrote_their_request_are_asked(other: dict[str, object]) -> None:
+def test_only_one_way_calls_that_wrote_their_request_are_judged(other: dict[str, object]) -> None:
     """Only one-way calls that wrote their request are judged; others wait rightly or failed."""
     assert waiting_difference(replace(ONE_WAY, end_ns=9_000 * MS, **other)) is None  # type: ignore[arg-type]  # fields by name
+
+
+@pytest.mark.parametrize(
+    ("release", "pending_fail", "timeouts_close"),
+    [
+        ("4.0.0-incubating", False, False),
+        ("4.2.0", False, False),
+        ("4.3.0", True, False),
+        ("4.9.0", True, False),
+        ("4.9.1", True, True),
+        ("5.1.3", True, True),
+        ("5.1.4", True, True),
+        ("5.5.0", True, True),
+    ],
+)
+def test_effects_of_closing_a_connection(release: str, pending_fail: bool, timeouts_close: bool) -> None:
+    """
+    Closing a connection fails its pending requests from 4.3.0 on; a timeout closes it from 4.9.1 on.
+
+    From 5.1.4 on it does so only if time was left.
+    """
+    assert Tearing.of(dialect_of(release).client.remoting) == Tearing(pending_fail, timeouts_close)
+
+
+def test_an_allowance_spans_all_hidden_states() -> None:
+    """An allowance spans the timeouts of all hidden states and counts from the choice."""
+
+    def asked(lo: int, hi: int) -> Try:
+        return Try(Queue("a", 0), as_ms(Interval(lo, hi, ChoiceExplorer())))
+
+    allowed = allowance_of(asked(500, 510), 77)
+    assert allowed == Allowance(500, 510, 77)
+    allowed.widen(asked(490, 505))
+    assert allowed == Allowance(490, 510, 77)
+    allowed.widen(asked(505, 520))
+    assert allowed == Allowance(490, 520, 77)
+    assert allowance_of(Try(Queue("a", 0), 3_000), 5) == Allowance(3_000, 3_000, 5)
+
+
+def test_an_early_timeout_in_full() -> None:
+    """A timeout after 300 of 490–500 ms is reported in full."""
+    attempt = attempt_of(0, "a", 0, 0, 300 * MS, "RemotingTimeoutException")
+    assert duration_difference(attempt, Allowance(490, 500, 0), connecting_counts=True) == RuleDifference(
+        DifferenceKind.ATTEMPTS,
+        "attempts.gave-up-before-timeout",
+        0,
+        "attempt 1 keeps its timeout of 490–500 ms",
+        "attempt 1 ended after 300 ms with RemotingTimeoutException",
+        {"timeout_ms": [490, 500], "took_ms": 300, "error": "RemotingTimeoutException"},
+    )
+
+
+def test_a_late_answer_without_a_status() -> None:
+    """A late answer without a status is called an answer."""
+    found = duration_difference(attempt_of(0, "a", 0, 0, 2_000 * MS), Allowance(500, 500, 0), connecting_counts=True)
+    assert found is not None
+    assert (found.kind, found.observed) == (DifferenceKind.ATTEMPTS, "attempt 1 ended after 2,000 ms with an answer")
+
+
+def test_a_one_way_call_waits_from_its_last_request_on() -> None:
+    """A one-way call waits from its last request on: from the second, at 900 ms, 1,100 ms."""
+    second = attempt_of(1, "b", 0, 900 * MS, 910 * MS, None, None, "SEND_OK")
+    called = replace(ONE_WAY, end_ns=2_000 * MS, attempts=(*ONE_WAY.attempts, second))
+    assert waiting_difference(called) == RuleDifference(
+        DifferenceKind.ATTEMPTS,
+        "attempts.waited-for-an-answer",
+        1,
+        "a one-way call that is over when its request is written",
+        "the call returned 1,100 ms after it began its request",
+        {"waited_ms": 1_100, "status": "SEND_OK"},
+    )

@@ -10,13 +10,13 @@ from tests.oracle.histories import history, routes
 ON = ClientSettings(send_latency_fault_enable=True, send_msg_timeout_ms=500)
 
 
-def told(release: str, text: str, send: int, *, settings: ClientSettings = ON, lists: str = "a2 b2") -> list[str]:
+def lines_of(release: str, text: str, send: int, *, settings: ClientSettings = ON, lists: str = "a2 b2") -> list[str]:
     return explain(release, settings, routes(lists), history(text), send=send)
 
 
 def test_a_failed_attempt_and_its_retry() -> None:
     """A retry is explained with index, queue, time spent, observation and note of each attempt."""
-    assert told("5.3.3", "0 a0 1 | 20 a1 1 refused > b1 2", 1) == [
+    assert lines_of("5.3.3", "0 a0 1 | 20 a1 1 refused > b1 2", 1) == [
         "send 1 of thread 0 (plain), 3.3 ms, by the rules of release 5.3.3",
         "  index after position 0 (of 0–3)",
         "  took queue 1 of a: the first that is acceptable and whose broker is available",
@@ -34,22 +34,9 @@ def test_a_failed_attempt_and_its_retry() -> None:
     ]
 
 
-def test_skipped_queues_of_an_avoided_broker() -> None:
-    """Skipped queues are explained with the remaining time of the avoidance."""
-    lines = told("5.3.3", "0 a0 1 | 20 b0 1 refused > a1 2 | 100 a0 1", 2)
-    assert "  skipped queues 0, 1 of b: the broker is avoided for another 9,920–9,922 ms" in lines
-
-
-def test_a_retry_of_4_7_1_is_explained() -> None:
-    """B9: a retry of 4.7.1 prefers the failed broker, falls back, and rewrites the list."""
-    lines = told("4.7.1", "0 a0 1 | 20 a1 1 refused > a0 1", 1)
-    assert "  skipped queues 0, 1 of b: in this release a retry prefers the failed broker" in lines
-    assert "  took queue 0 of a: no queue is acceptable; the best known broker, written into the shared list" in lines
-
-
-def test_a_difference_is_explained_by_what_the_rules_would_have_done() -> None:
+def test_a_difference_is_explained_by_the_choice_of_the_rules() -> None:
     """A difference is explained by the rules' choice and the observation."""
-    lines = told("5.3.3", "0 a0 1 | 20 b1 1", 1)
+    lines = lines_of("5.3.3", "0 a0 1 | 20 b1 1", 1)
     assert lines[-4:] == [
         "  1 hidden state left",
         "  DIFFERS queue.out-of-turn/first",
@@ -61,16 +48,16 @@ def test_a_difference_is_explained_by_what_the_rules_would_have_done() -> None:
 
 def test_without_fault_latency() -> None:
     """Without fault latency the lines have index, queue and time spent."""
-    assert told("5.3.3", "0 a0 1 | 20 a1 1", 1, settings=ClientSettings())[1:4] == [
+    assert lines_of("5.3.3", "0 a0 1 | 20 a1 1", 1, settings=ClientSettings())[1:4] == [
         "  index after position 0 (of 0–3)",
         "  took queue 1 of a: next in turn",
         "  spent so far: 0–1 ms, of 3,000 ms",
     ]
 
 
-def test_an_explicit_queue_has_no_rule_to_tell_of() -> None:
+def test_an_explicit_queue_is_explained_without_rules() -> None:
     """A send to an explicit queue is explained by observations only."""
-    assert told("5.3.3", "0 =q1 a1 1", 0)[1:3] == [
+    assert lines_of("5.3.3", "0 =q1 a1 1", 0)[1:3] == [
         "  seen: attempt 1 on queue 1 of a, 1.0 ms, SEND_OK",
         "  seen: the call returned SEND_OK after 1 attempt",
     ]
@@ -85,9 +72,9 @@ def test_a_send_of_one_thread_among_several() -> None:
     assert not any("of a" in line for line in lines)
 
 
-def test_a_send_that_is_undecided_says_why() -> None:
+def test_an_undecided_send_has_a_reason() -> None:
     """An undecided send has observations and a reason: its list is not in the trace."""
-    assert told("5.3.3", "0 r7 a0 1", 0) == [
+    assert lines_of("5.3.3", "0 r7 a0 1", 0) == [
         "send 0 of thread 0 (plain), 1.2 ms, by the rules of release 5.3.3",
         "  seen: attempt 1 on queue 0 of a, 1.0 ms, SEND_OK",
         "  seen: the call returned SEND_OK after 1 attempt",
@@ -99,4 +86,4 @@ def test_a_send_that_is_undecided_says_why() -> None:
 def test_an_unknown_send_is_the_users_mistake() -> None:
     """An unknown send is a UsageError with the number of sends."""
     with pytest.raises(UsageError, match="2 sends"):
-        told("5.3.3", "0 a0 1 | 20 a1 1", 7)
+        lines_of("5.3.3", "0 a0 1 | 20 a1 1", 7)

@@ -150,7 +150,7 @@ def test_other_rules_are_noticed(subject: str, rules: str, on: bool, expected: s
         ("5.0.0", "4.9.7", True),
     ],
 )
-def test_rules_that_cannot_be_told_apart_are_not(one: str, other: str, on: bool) -> None:
+def test_rules_that_behave_alike_do_not_differ(one: str, other: str, on: bool) -> None:
     """Without a timed out call, an overflow or a cap, these releases behave alike."""
     calm = tuple(trouble for trouble in PAUSES if trouble.kind in ("refused", "busy"))
     state = replace(steady(one, on=on), troubles=calm)

@@ -4,40 +4,14 @@ from collections.abc import Callable
 
 import pytest
 
-from rocketdiff.oracle.choices import ChoiceExplorer, ChoiceTape
-from rocketdiff.oracle.interval import Interval, as_ms, bounds, was_read
+from rocketdiff.oracle.interval import bounds, was_read
 from rocketdiff.oracle.producer.states.hidden_state import HiddenState
 from rocketdiff.oracle.producer.states.uncertain import UncertainPublishInfo
 from rocketmq_reference.dialects import dialect_of
 from rocketmq_reference.rules.client.publish import Queue
 from rocketmq_reference.rules.producer.attempt import Ending, Finish
-from rocketmq_reference.rules.producer.send_loop import SendLoop
-from rocketmq_reference.rules.producer.settings import SendSettings
 from rocketmq_reference.rules.queue_choice.events import IndexRead
-
-DEMON = ChoiceExplorer()
-TAPE = ChoiceTape(DEMON, 4)
-
-
-def between(lo: int, hi: int, *, shown: bool = False) -> int:
-    return as_ms(Interval(lo, hi, DEMON, was_read=shown))
-
-
-def state(release: str = "4.9.7", *, latency_on: bool = True) -> HiddenState:
-    """Thread 0 holds list 1 of a and b at index 3, in a pending call; a is avoided until 50–60."""
-    made = HiddenState(dialect_of(release), DEMON, latency_on=latency_on)
-    made.infos[1] = UncertainPublishInfo([("a", 0), ("b", 0)], {"a": 1, "b": 1, "c": 1}, DEMON)
-    thread_state = made.thread_state(0)
-    thread_state.version, thread_state.index.value, thread_state.worst_index.value = 1, 3, 5
-    thread_state.loop = SendLoop(made.dialect, SendSettings(), made.selector(0, thread_state, TAPE))
-    thread_state.loop.began_ms, thread_state.loop.attempt_began_ms, thread_state.loop.pick = (
-        between(1, 2),
-        between(3, 4),
-        1,
-    )
-    made.faults.update("a", between(10, 12), 1_000, True, 0)
-    made.faults.items["a"].start_ms = between(50, 60)
-    return made
+from tests.oracle.states import DEMON, TAPE, between, set_reachable, set_shown, state
 
 
 def set_finish(one: HiddenState) -> None:
@@ -87,14 +61,6 @@ OF_A_THREAD = (
 )  # fmt: skip
 
 
-def set_reachable(one: HiddenState) -> None:
-    one.faults.items["a"].reachable = False
-
-
-def set_shown(one: HiddenState) -> None:
-    one.faults.items["a"].start_ms = between(50, 60, shown=True)
-
-
 def set_list(one: HiddenState) -> None:
     one.infos[1].queues[0] = Queue("c", 0)
 
@@ -120,7 +86,7 @@ def test_states_that_may_behave_differently_have_different_keys(change: Callable
 
 
 @pytest.mark.parametrize("change", SHARED)
-def test_without_fault_latency_what_threads_share_never_matters(change: Callable[[HiddenState], None]) -> None:
+def test_without_fault_latency_shared_parts_never_matter(change: Callable[[HiddenState], None]) -> None:
     """Without fault latency shared parts are not in the key, because nothing writes them."""
     other = state(latency_on=False)
     change(other)
@@ -135,7 +101,7 @@ def test_without_fault_latency_what_threads_share_never_matters(change: Callable
         ("5.3.3", False, ((1, 2), (3, 4))),
     ],
 )
-def test_uncertain_times_are_told_beside_it(release: str, latency_on: bool, times: tuple[tuple[int, int], ...]) -> None:
+def test_a_key_lists_uncertain_times(release: str, latency_on: bool, times: tuple[tuple[int, int], ...]) -> None:
     """The key lists times of pending calls, then of the fault table, with latencies only if it is ever sorted."""
     assert state(release, latency_on=latency_on).key()[1] == times
 
@@ -150,7 +116,7 @@ def test_brokers_of_a_table_are_listed_alike_however_they_came_in() -> None:
         assert one.key() == other.key()
 
 
-def test_times_are_set_in_that_order_and_stay_what_the_clock_has_shown() -> None:
+def test_times_are_replaced_in_order_and_stay_shown() -> None:
     """Times are replaced in that order and stay marked as shown; a call is copied first, because states share it."""
     made = state()
     set_shown(made)

@@ -13,7 +13,7 @@ from rocketdiff.oracle.producer.replay import Replay, replay_for
 from rocketdiff.oracle.producer.states import transition
 from rocketmq_reference.dialects import dialect_of
 from tests.oracle.histories import MS, attempt_of, history, routes, send_of
-from tests.oracle.judging import judged, signatures
+from tests.oracle.judging import judged
 
 EITHER = Decision(0, queues_total=8, queues_legal=8, avoided=0)
 ONLY_A = Decision(0, queues_total=8, queues_legal=1, avoided=0)
@@ -25,13 +25,6 @@ def test_sends_that_the_rules_explain() -> None:
         SendJudgement(0, 0, (EITHER,), None, 1),
         SendJudgement(1, 0, (ONLY_A,), None, 1),
     ]
-
-
-def test_a_retry_is_a_decision_of_its_own() -> None:
-    """A retry is a decision with one legal queue, b0."""
-    (_, judgement) = judged("5.3.3", "0 a0 1 | 20 a1 1 refused > b0 1")
-    retry = Decision(1, queues_total=8, queues_legal=1, avoided=0)
-    assert judgement == SendJudgement(1, 0, (ONLY_A, retry), None, 1)
 
 
 def test_a_choice_that_differed_was_decisive_too() -> None:
@@ -52,7 +45,7 @@ def test_while_the_list_changes_its_older_version_is_counted() -> None:
     assert judgement.decisions == (Decision(0, queues_total=8, queues_legal=6, avoided=0),)
 
 
-def test_while_the_list_changes_a_difference_is_told_of_its_older_version() -> None:
+def test_while_the_list_changes_a_difference_is_of_its_older_version() -> None:
     """While the list changes, a difference states the older list's eight queues."""
     (_, judgement) = judged("5.3.3", "0 a0 1 | 20 r1-2 b3 1", "a4 b4", "a2 c2")
     assert judgement.difference is not None
@@ -67,7 +60,7 @@ def test_avoided_brokers_are_counted_with_fault_latency_on(latency: bool, avoide
     assert [one.avoided for one in judgements[2].decisions] == [avoided]
 
 
-def test_the_first_difference_of_a_send_is_told() -> None:
+def test_the_first_difference_of_a_send_counts() -> None:
     """Of two wrong attempts the first is reported."""
     (_, judgement) = judged("5.3.3", "0 a0 1 | 20 b1 1 refused > b3 1")
     assert judgement.difference is not None
@@ -75,21 +68,8 @@ def test_the_first_difference_of_a_send_is_told() -> None:
     assert judgement.further == ()
 
 
-@pytest.mark.parametrize(("next_queue", "found"), [("a1", []), ("a2", ["queue.out-of-turn/first"])])
-def test_after_another_end_than_the_rules_have_the_index_is_known(next_queue: str, found: list[str]) -> None:
-    """After a call with a wrong exception the index is still known: a1 follows."""
-    text = f"0 a1 1 refused > b0 1 refused > a0 1 refused ! too-much | 40 {next_queue} 1"
-    assert signatures("5.3.3", text)[1:] == found
-
-
-def test_after_a_call_that_stopped_early_the_index_is_open() -> None:
-    """After a call that stopped early any queue is legal: it may have chosen one unseen."""
-    for queue in ("a0", "b2"):
-        assert signatures("5.3.3", f"0 a1 1 refused ! client/10001 | 40 {queue} 1") == ["attempts.stopped-early/retry"]
-
-
 @pytest.mark.parametrize("text", ["0 r7 a0 1", "0 a0 1"])
-def test_what_is_undecided_has_no_states_and_no_decisions(text: str) -> None:
+def test_an_undecided_send_has_no_states_and_no_decisions(text: str) -> None:
     """An undecided send has no decisions and no states: its list, or what its witness saw, is unknown."""
     (send,) = history(text)
     unseen = send if send.route == 7 else replace(send, route_after=UNSEEN_ROUTE)
@@ -98,7 +78,7 @@ def test_what_is_undecided_has_no_states_and_no_decisions(text: str) -> None:
     assert judgement == SendJudgement(0, 0, (), None, 0, judgement.undecided)
 
 
-def test_what_is_undecided_differs_in_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_undecided_send_has_no_difference(monkeypatch: pytest.MonkeyPatch) -> None:
     """With an outcome dropped, an undecided send has no difference, not even for a result that names another queue."""
     monkeypatch.setattr(transition, "WAYS_FOLLOWED", 7)
     for lies in (False, True):
@@ -118,7 +98,7 @@ def test_without_a_witness_a_result_may_still_contradict_itself() -> None:
     assert (judgement.difference.signature, judgement.states) == ("queue.result-names-other-queue/first", 0)
 
 
-def test_subjects_show_their_attempts_if_not_said_otherwise() -> None:
+def test_subjects_show_their_attempts_by_default() -> None:
     """By default a subject shows its attempts, so a send without any stopped early."""
     replay = Replay(dialect_of("5.3.3"), ClientSettings(), routes("a4"))
     assert replay.witnessed

@@ -88,9 +88,7 @@ def test_an_avoidance_that_is_over_is_calm() -> None:
 
 @pytest.mark.parametrize("settled", [FAILED, SLOW])
 @pytest.mark.parametrize(("from_ns", "expected"), [(20, [1]), (21, [0])])
-def test_what_may_earn_an_avoidance_meanwhile_comes_into_question_first(
-    settled: Attempt, from_ns: int, expected: list[int]
-) -> None:
+def test_a_thread_that_may_note_an_avoidance_goes_first(settled: Attempt, from_ns: int, expected: list[int]) -> None:
     """A thread that may note a failure or slow answer before another's choice ends goes first."""
     assert enabled(lane(choice(10, 20)), lane(choice(10, 20), note(from_ns, 700 * MS, settled))) == expected
 
@@ -106,7 +104,7 @@ def test_a_quick_answer_does_not() -> None:
     assert enabled(lane(choice(10, 20), note(15, 20)), lane(choice(10, 20))) == [0]
 
 
-def test_what_a_thread_has_behind_it_does_not_count() -> None:
+def test_a_failure_already_noted_does_not_count() -> None:
     """A failure already noted does not require another order."""
     assert enabled(lane(choice(10, 20)), lane(note(10, 20), choice(10, 20)), progress=(0, 1)) == [0]
 
@@ -148,7 +146,7 @@ def test_progress_is_one_moment_of_one_thread() -> None:
     assert [_onward((3, 5, 7), one) for one in range(3)] == [(4, 5, 7), (3, 6, 7), (3, 5, 8)]
 
 
-def test_what_is_certainly_past_is_before_every_moment_to_come() -> None:
+def test_the_certain_past_ends_at_the_earliest_pending_point() -> None:
     """The certain past ends, in whole ms, at the earliest pending point; without any it is 0."""
     lanes = [lane(note(7 * MS, 9 * MS)), lane(note(5 * MS - 1, 6 * MS), note(8 * MS, 9 * MS))]
     assert [_certainly_past_ms(lanes, progress) for progress in ((0, 0), (0, 1), (1, 1), (1, 2))] == [4, 7, 8, 0]

@@ -68,7 +68,7 @@ def test_a_retry_at_the_broker_that_failed() -> None:
     assert name(tried("a0", "a0")) == RETURNED
 
 
-def test_every_retry_is_asked_and_the_first_that_is_wrong_is_told() -> None:
+def test_the_first_wrong_retry_differs() -> None:
     """Of all retries the first wrong one is reported."""
     for queues in (("a0", "b0", "b1"), ("a0", "b0", "b1", "b0")):
         found = difference(tried(*queues))
@@ -106,7 +106,7 @@ def test_it_is_asked_from_the_failed_attempt_to_the_retry() -> None:
     assert asked == [("b", 10, 20)]
 
 
-def test_what_is_seen_after_the_callback_is_no_retry() -> None:
+def test_an_attempt_after_the_callback_is_no_retry() -> None:
     """An attempt at or after the callback is no retry; the first attempt always counts."""
     for end_ns, found in ((21, RETURNED), (20, None), (19, None)):
         assert name(replace(tried("a0", "a1"), end_ns=end_ns)) == found
@@ -131,7 +131,7 @@ def test_a_retry_stays_in_the_queue_that_the_application_named(kind: SendKind) -
     assert name(tried("a0", "a0", "b0", kind=kind), troubled=lambda *_: True) == LEFT
 
 
-def test_with_fault_latency_on_nobody_knows() -> None:
+def test_retries_are_not_judged_with_fault_latency() -> None:
     """With fault latency on nothing is judged: callbacks write the table that decides."""
     assert difference(tried("a0", "a1"), latency=True) is None
     assert difference(tried("a0", "a1", kind=SendKind.QUEUE), latency=True) is None

@@ -19,7 +19,7 @@ from rocketdiff.oracle.producer.sentences import (
 from rocketmq_reference.rules.client.publish import Queue
 from rocketmq_reference.rules.producer.attempt import Ending, Finish, Try
 from tests.oracle.histories import attempt_of, send_of
-from tests.oracle.test_belief import state
+from tests.oracle.states import avoiding_state
 
 QUEUES = [Queue(broker, queue) for broker in ("b", "a") for queue in range(4)]
 
@@ -36,6 +36,8 @@ def test_a_duration_has_one_figure_or_two() -> None:
     assert (duration_text(1_500, 1_500), duration_text(1_500, 2_500)) == ("1,500 ms", "1,500–2,500 ms")
     assert (ms_text(-3), ms_text(7)) == ("0 ms", "7 ms")
     assert ms_text(Interval(-2, 5, ChoiceExplorer())) == "0–5 ms"
+    assert repr(Interval(1_500, 1_500, ChoiceExplorer())) == "1,500"
+    assert repr(Interval(1_500, 2_500, ChoiceExplorer())) == "1,500–2,500"
 
 
 def test_reasons_are_who_is_avoided_and_who_has_just_failed() -> None:
@@ -47,13 +49,13 @@ def test_reasons_are_who_is_avoided_and_who_has_just_failed() -> None:
     assert reasons_text("b", {"b": (7, 7), "a": (9, 9)}) == both
 
 
-def test_what_is_left_of_an_avoidance_is_the_least_and_the_most() -> None:
+def test_the_rest_of_an_avoidance_spans_all_states() -> None:
     """
     The remaining time of an avoidance spans all states.
 
     Until 150–160 in one and 155–170 in another, it is 49–70 ms at 100–101 and none at 170.
     """
-    states = [state((150, 160)), state((155, 170))]
+    states = [avoiding_state((150, 160)), avoiding_state((155, 170))]
     assert remaining_ms(states, (100, 101)) == {"a": (49, 70)}
     assert remaining_ms(states[::-1], (100, 101)) == {"a": (49, 70)}
     assert remaining_ms(states, (160, 169)) == {"a": (0, 10)}
@@ -88,7 +90,7 @@ def test_how_a_call_ends_by_the_rules(finish: Finish, said: str) -> None:
     assert finish_text(finish) == said
 
 
-def test_another_attempt_is_told_with_its_time() -> None:
+def test_another_attempt_has_its_time() -> None:
     """The sentence for a due attempt has broker, queue and remaining time."""
     assert try_text(Try(Queue("b", 3), 2_400)) == "another attempt, on queue 3 of b, with 2,400 ms to wait"
 
@@ -98,7 +100,7 @@ def ended(attempts: int, error: str | None = None, code: int | None = None, stat
     return send_of(0, 0, SendKind.PLAIN, 0, 0, 1, error, None, code, status, attempts=each)
 
 
-def test_how_a_call_was_seen_to_end() -> None:
+def test_sentences_of_observed_ends() -> None:
     """The sentence for an observed end has the number of attempts."""
     assert end_text(ended(1, status="SEND_OK")) == "the call returned SEND_OK after 1 attempt"
     assert end_text(ended(0)) == "the call returned a result after 0 attempts"

@@ -39,13 +39,13 @@ SEEN = [
 ]
 
 
-def told(*story: Event, attempts: Sequence[Attempt] = (), queues: int = 8) -> list[str]:
+def lines_of(*story: Event, attempts: Sequence[Attempt] = (), queues: int = 8) -> list[str]:
     """Return the lines of events beside these attempts."""
     send = send_of(0, 0, SendKind.PLAIN, 0, 0, 9 * MS, attempts=tuple(attempts))
     return list(story_lines(story, send, queues))
 
 
-def test_attempts_are_told_as_they_were_seen() -> None:
+def test_lines_of_attempts() -> None:
     """An attempt's line has its duration, and its code or status."""
     send = send_of(0, 0, SendKind.PLAIN, 0, 0, 9 * MS, attempts=ATTEMPTS)
     assert list(attempt_lines(send, 0, 4)) == SEEN
@@ -56,33 +56,35 @@ def test_an_attempt_follows_the_look_at_its_budget() -> None:
     """Each check of the budget is followed by one attempt; other attempts come last."""
     spent = BudgetChecked(7, 3_000)
     line = "spent so far: 7 ms, of 3,000 ms"
-    assert told(spent, spent, attempts=ATTEMPTS) == [line, SEEN[0], line, *SEEN[1:]]
-    assert told(attempts=ATTEMPTS[:1]) == SEEN[:1]
+    assert lines_of(spent, spent, attempts=ATTEMPTS) == [line, SEEN[0], line, *SEEN[1:]]
+    assert lines_of(attempts=ATTEMPTS[:1]) == SEEN[:1]
 
 
-def test_only_the_first_tick_of_a_selection_is_told() -> None:
+def test_only_the_first_tick_of_a_selection_has_a_line() -> None:
     """Only the first tick of a selection is shown, where it began."""
     spent = BudgetChecked(0, None)
     story = (IndexRead(17), IndexRead(18), spent, IndexRead(19))
-    assert told(*story, queues=8) == [
+    assert lines_of(*story, queues=8) == [
         "index after position 1 (of 0–7)",
         "spent so far: 0 ms, each attempt has its own timeout",
         "index after position 3 (of 0–7)",
     ]
 
 
-def test_an_index_that_nobody_knows_may_be_followed_by_any_queue() -> None:
+def test_an_unknown_index_may_be_followed_by_any_queue() -> None:
     """With an unknown index, or no list, the next queue may be any."""
     unknown = ["index not known: the next queue may be any"]
-    assert (told(IndexRead(None)), told(IndexRead(3), queues=0), told(IndexRead(None), queues=0)) == (unknown,) * 3
+    assert (lines_of(IndexRead(None)), lines_of(IndexRead(3), queues=0), lines_of(IndexRead(None), queues=0)) == (
+        unknown,
+    ) * 3
 
 
-def test_queues_that_were_passed_over_for_one_reason_are_told_together() -> None:
+def test_queues_skipped_for_one_reason_share_a_line() -> None:
     """Skipped queues share a line per broker and reason, with ticks in between or not."""
     last = [Skipped(queue, Skip.LAST_BROKER, None) for queue in (A0, A1, B0)]
     avoided = Skipped(B1, Skip.AVOIDED, 70)
     story = (IndexRead(1), last[0], IndexRead(2), last[1], IndexRead(3), last[2], avoided, Chosen(A0, Tier.ANY))
-    assert told(*story) == [
+    assert lines_of(*story) == [
         "index after position 1 (of 0–7)",
         "skipped queues 0, 1 of a: the previous attempt failed there",
         "skipped queue 0 of b: the previous attempt failed there",
@@ -104,7 +106,7 @@ def test_queues_that_were_passed_over_for_one_reason_are_told_together() -> None
 def test_why_a_queue_was_passed_over(reason: Skip, remaining_ms: int | None, why: str) -> None:
     """A skipped queue's line has the reason, and the remaining time of an avoidance only."""
     story = (Skipped(A1, reason, remaining_ms), Chosen(B0, Tier.ROTATION))
-    assert told(*story)[0] == f"skipped queue 1 of a: {why}"
+    assert lines_of(*story)[0] == f"skipped queue 1 of a: {why}"
 
 
 @pytest.mark.parametrize(
@@ -120,8 +122,8 @@ def test_why_a_queue_was_passed_over(reason: Skip, remaining_ms: int | None, why
 )
 def test_why_a_queue_was_taken(tier: Tier, why: str) -> None:
     """A chosen queue's line has the reason, and whether the list was rewritten."""
-    assert told(Chosen(B1, tier)) == [f"took queue 1 of b: {why}"]
-    assert told(Chosen(B1, tier, mutated=True)) == [f"took queue 1 of b: {why}, written into the shared list"]
+    assert lines_of(Chosen(B1, tier)) == [f"took queue 1 of b: {why}"]
+    assert lines_of(Chosen(B1, tier, mutated=True)) == [f"took queue 1 of b: {why}, written into the shared list"]
 
 
 @pytest.mark.parametrize(
@@ -138,4 +140,4 @@ def test_why_a_queue_was_taken(tier: Tier, why: str) -> None:
 )  # fmt: skip
 def test_everything_else_has_a_line(event: Event, line: str) -> None:
     """Every other event has its own line."""
-    assert told(event) == [line]
+    assert lines_of(event) == [line]

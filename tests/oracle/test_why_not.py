@@ -64,43 +64,49 @@ def legal(queue: Queue, hidden: HiddenState) -> tuple[HiddenState, Step]:
     return hidden, Try(queue, 3_000)
 
 
-def test_a_broker_that_every_state_avoids() -> None:
-    """An avoidance is the reason only if all states have it."""
-    assert name(B0, legal(A0, state(avoided="b")), legal(A1, state(avoided="b"))) == f"{USED_AVOIDED}/first"
-    assert name(B0, legal(A0, state(avoided="b")), legal(A1, state())) == f"{OUT_OF_TURN}/first"
-
-
-def test_another_queue_of_a_broker_that_is_legal_although_avoided() -> None:
-    """On a legal broker only the queue is wrong, though avoided or failed before."""
-    assert name(A1, legal(A0, state(avoided="abc"))) == f"{OUT_OF_TURN}/first"
-    assert name(A1, legal(A0, state()), last_broker="a") == f"{OUT_OF_TURN}/retry"
-
-
-def test_the_broker_that_failed_the_attempt_before() -> None:
-    """A retry returned to the failed broker, unless avoidance is the better reason."""
-    assert name(B0, legal(A0, state()), last_broker="b") == f"{RETURNED}/retry"
-    assert name(B0, legal(A0, state(avoided="b")), last_broker="b") == f"{USED_AVOIDED}/retry"
-    assert name(B0, legal(A0, state()), last_broker="c") == f"{OUT_OF_TURN}/retry"
-
-
 @pytest.mark.parametrize(
-    ("seen", "rewritten", "expected"),
+    ("seen", "last_broker", "expected", "outcomes"),
     [
-        (B1, {3: A0}, REWRITTEN),  # a0 is legal where b1 was, and b1 is seen
-        (B0, {3: A0}, OUT_OF_TURN),  # another place than b0's
-        (B1, {3: A1}, OUT_OF_TURN),  # b1's place names another queue than the legal one
-        (A1, {3: A1}, REWRITTEN),  # the same broker: any rewriting moves its turns
-        (A1, {}, OUT_OF_TURN),
+        # an avoidance is the reason only if all states have it
+        (B0, "", USED_AVOIDED, [legal(A0, state(avoided="b")), legal(A1, state(avoided="b"))]),
+        (B0, "", OUT_OF_TURN, [legal(A0, state(avoided="b")), legal(A1, state())]),
+        # on a legal broker only the queue is wrong, though avoided or failed before
+        (A1, "", OUT_OF_TURN, [legal(A0, state(avoided="abc"))]),
+        (A1, "a", OUT_OF_TURN, [legal(A0, state())]),
+        # a retry returned to the failed broker, unless avoidance is the better reason
+        (B0, "b", RETURNED, [legal(A0, state())]),
+        (B0, "b", USED_AVOIDED, [legal(A0, state(avoided="b"))]),
+        (B0, "c", OUT_OF_TURN, [legal(A0, state())]),
+        # a rewritten list: a0 is legal where b1 was, and b1 is seen, in one state at least; or any element of the same broker
+        (B1, "", REWRITTEN, [legal(A0, state(rewritten={3: A0}))]),
+        (B1, "", REWRITTEN, [legal(A0, state()), legal(A0, state(rewritten={3: A0}))]),
+        (B0, "", OUT_OF_TURN, [legal(A0, state(rewritten={3: A0}))]),
+        (B1, "", OUT_OF_TURN, [legal(A0, state(rewritten={3: A1}))]),
+        (A1, "", REWRITTEN, [legal(A0, state(rewritten={3: A1}))]),
+        (A1, "", OUT_OF_TURN, [legal(A0, state())]),
+        # a0 is legal, but past an avoided or slow a (50 ms are the lowest threshold of any release) comes b0; one state is enough
+        (B0, "", STAYED_AWAY, [legal(A0, state(avoided="a"))]),
+        (B0, "", STAYED_AWAY, [legal(A0, state(slow="a"))]),
+        (B0, "", STAYED_AWAY, [legal(A0, state()), legal(A0, state(slow="a"))]),
+        (B0, "", STAYED_AWAY, [legal(A0, state(slow="a")), legal(A0, state())]),
+        (B0, "", OUT_OF_TURN, [legal(A0, state(fine="a"))]),
+        (B0, "", OUT_OF_TURN, [legal(A0, state())]),
+        (B1, "", OUT_OF_TURN, [legal(A0, state(avoided="a"))]),
+        (C0, "", OUT_OF_TURN, [legal(A0, state(avoided="a"))]),
+        (A1, "", OUT_OF_TURN, [legal(A0, state(avoided="a"))]),
+        # past c0, the end of the list, comes a0; past a and b, both legal, comes c0; past all brokers nothing
+        (A0, "", STAYED_AWAY, [legal(C0, state(slow="c"))]),
+        (B0, "", OUT_OF_TURN, [legal(C0, state(slow="c"))]),
+        (C0, "", STAYED_AWAY, [legal(A0, state(slow="a")), legal(B0, state(slow="a"))]),
+        (Queue("d", 0), "", OUT_OF_TURN, [legal(queue, state(slow="abc")) for queue in (A0, B0, C0)]),
     ],
 )
-def test_a_list_that_was_rewritten(seen: Queue, rewritten: dict[int, Queue], expected: str) -> None:
-    """A rewritten list is the reason if legal a0 replaced the observed queue, or any element if that is on a0's broker."""
-    assert name(seen, legal(A0, state(rewritten=rewritten))) == f"{expected}/first"
-
-
-def test_one_state_with_a_rewritten_list_is_enough() -> None:
-    """One state with a rewritten list is enough: it may be the true one."""
-    assert name(B1, legal(A0, state()), legal(A0, state(rewritten={3: A0}))) == f"{REWRITTEN}/first"
+def test_reasons_of_wrong_queues(
+    seen: Queue, last_broker: str, expected: str, outcomes: list[tuple[HiddenState, Step]]
+) -> None:
+    """A wrong queue has the reason that its hidden states give."""
+    place = "retry" if last_broker else "first"
+    assert name(seen, *outcomes, last_broker=last_broker) == f"{expected}/{place}"
 
 
 def test_a_list_of_another_length_is_another_list() -> None:
@@ -108,47 +114,6 @@ def test_a_list_of_another_length_is_another_list() -> None:
     hidden = state()
     hidden.infos[2] = UncertainPublishInfo([("d", 0)], {}, hidden.faults.explorer)
     assert name(A1, legal(A0, hidden)) == f"{OUT_OF_TURN}/first"
-
-
-@pytest.mark.parametrize(
-    ("seen", "hidden", "expected"),
-    [
-        (B0, {"avoided": "a"}, STAYED_AWAY),  # a0 is legal all the same; past a comes b0
-        (B0, {"slow": "a"}, STAYED_AWAY),  # 50 ms are the lowest threshold of any release
-        (B0, {"fine": "a"}, OUT_OF_TURN),
-        (B0, {}, OUT_OF_TURN),
-        (B1, {"avoided": "a"}, OUT_OF_TURN),  # b0 would have been next
-        (C0, {"avoided": "a"}, OUT_OF_TURN),
-        (A1, {"avoided": "a"}, OUT_OF_TURN),  # not away from a
-    ],
-)
-def test_a_broker_that_the_client_stayed_away_from(seen: Queue, hidden: dict[str, str], expected: str) -> None:
-    """If a was avoided or slow, a client at the next other broker's b0 stayed away from it."""
-    assert name(seen, legal(A0, state(**hidden))) == f"{expected}/first"  # type: ignore[arg-type]  # names of brokers
-
-
-def test_past_the_end_of_the_list_it_goes_on_at_its_beginning() -> None:
-    """Past c0, the end of the list, comes a0."""
-    assert name(A0, legal(C0, state(slow="c"))) == f"{STAYED_AWAY}/first"
-    assert name(B0, legal(C0, state(slow="c"))) == f"{OUT_OF_TURN}/first"
-
-
-def test_past_all_legal_brokers() -> None:
-    """Past a and b, both legal, comes c0."""
-    states = [legal(A0, state(slow="a")), legal(B0, state(slow="a"))]
-    assert name(C0, *states) == f"{STAYED_AWAY}/first"
-
-
-def test_past_all_brokers_there_is_nothing_to_stay_away_for() -> None:
-    """If all brokers are legal, an unlisted queue is out of turn."""
-    states = [legal(queue, state(slow="abc")) for queue in (A0, B0, C0)]
-    assert name(Queue("d", 0), *states) == f"{OUT_OF_TURN}/first"
-
-
-def test_one_state_in_which_it_stayed_away_is_enough() -> None:
-    """One state in which the client stayed away is enough, in any order."""
-    states = [legal(A0, state()), legal(A0, state(slow="a"))]
-    assert [name(B0, *order) for order in (states, states[::-1])] == [f"{STAYED_AWAY}/first"] * 2
 
 
 def test_the_list_that_has_the_legal_queue_is_walked() -> None:

@@ -1,4 +1,4 @@
-"""CI starts an engine, passes to the tests whether one runs, and ends only what it started."""
+"""CI starts a container engine if it can, and ends only what it started."""
 
 import os
 import shutil
@@ -39,22 +39,18 @@ def call(clone: Path, *command: str) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(command, cwd=clone, env=environment, capture_output=True, text=True, check=False, timeout=600)
 
 
-def test_with_an_engine_the_tests_are_told_to_expect_it(clone: Path) -> None:
-    """With an engine CI makes the tests expect it, so that none is skipped."""
+@pytest.mark.parametrize(
+    ("base_image", "expected", "error"), [("exit 0", "1", ""), ("exit 1", "unset", "no containers: no base image")]
+)
+def test_the_tests_expect_an_engine_where_one_runs(clone: Path, base_image: str, expected: str, error: str) -> None:
+    """With an engine CI makes the tests expect it, so that none is skipped; without one it continues and states so."""
+    program(clone / "docker" / "base.sh", base_image)
     done = call(clone, ".ci/run")
-    assert done.stdout.splitlines() == ["setup unset", "test 1"], done.stderr
+    assert (done.returncode, done.stdout.splitlines()) == (0, ["setup unset", f"test {expected}"]), done.stderr
+    assert error in done.stderr
 
 
-def test_without_an_engine_the_tests_run_and_expect_none(clone: Path) -> None:
-    """Without an engine CI goes on and says so."""
-    program(clone / "docker" / "base.sh", "exit 1")
-    done = call(clone, ".ci/run")
-    assert done.returncode == 0
-    assert done.stdout.splitlines() == ["setup unset", "test unset"]
-    assert "no containers: no base image" in done.stderr
-
-
-def test_an_engine_that_does_not_come_up_leaves_no_log_behind(clone: Path) -> None:
+def test_a_failed_engine_leaves_no_log_file(clone: Path) -> None:
     """An engine that does not start leaves no log file; its end is printed."""
     program(clone / "bin" / "docker", "exit 1")
     program(clone / "bin" / "dockerd", "echo it is broken; exit 1")
@@ -64,7 +60,7 @@ def test_an_engine_that_does_not_come_up_leaves_no_log_behind(clone: Path) -> No
     assert list((clone / "tmp").iterdir()) == []
 
 
-def test_an_engine_that_is_on_its_way_out_is_waited_for(clone: Path) -> None:
+def test_ci_waits_for_a_stopping_engine(clone: Path) -> None:
     """CI waits for a stopping engine to end, because a second one would not start beside it."""
     program(clone / "bin" / "docker", f"test -e {clone / 'up'}")
     refusal = "failed to start daemon: pid file found, ensure docker is not running"
@@ -79,7 +75,7 @@ def test_an_engine_that_is_on_its_way_out_is_waited_for(clone: Path) -> None:
         os.kill(int((clone / "pid").read_text()), signal.SIGKILL)
 
 
-def test_an_engine_that_was_started_has_ended_when_the_tests_have(clone: Path) -> None:
+def test_a_started_engine_ends_with_ci(clone: Path) -> None:
     """A started engine has ended when CI ends, so that the next run does not meet it."""
     program(clone / "bin" / "docker", f"test -e {clone / 'up'}")
     program(
@@ -91,7 +87,7 @@ def test_an_engine_that_was_started_has_ended_when_the_tests_have(clone: Path) -
     assert (clone / "ended").exists()
 
 
-def test_a_process_that_only_has_the_engines_number_is_left_alone(clone: Path) -> None:
+def test_another_process_with_the_engines_pid_is_not_stopped(clone: Path) -> None:
     """CI does not stop a process that only has the ended engine's process id."""
     with subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"]) as other:
         try:

@@ -31,12 +31,12 @@ def silent() -> Mapping[str, list[str]]:
     return found
 
 
-def test_every_test_says_in_a_sentence_what_it_shows(silent: Mapping[str, list[str]]) -> None:
+def test_every_test_has_a_sentence(silent: Mapping[str, list[str]]) -> None:
     """Every test has a docstring, which explains a failure to its reader."""
     assert silent["sentence"] == []
 
 
-def test_a_test_that_asserts_by_not_raising_says_so(silent: Mapping[str, list[str]]) -> None:
+def test_a_test_that_asserts_by_not_raising_has_a_comment(silent: Mapping[str, list[str]]) -> None:
     """A test without an assertion must say so by its name; a lost assertion would look the same."""
     names = {one: one.rpartition("::")[2] for one in silent["assertion"]}
     assert [one for one, name in names.items() if not ("accepted" in name or "raise" in name)] == []

@@ -20,7 +20,7 @@ import pytest
 
 @pytest.mark.cluster
 @pytest.mark.container
-@pytest.mark.parametrize("turn", range(3))
+@pytest.mark.parametrize("turn", range(2))
 def test_in_containers(turn):
     pytest.skip("no engine")
 
@@ -32,49 +32,49 @@ def test_known():
     assert False
 """
 
+PASSING = """
+@pytest.mark.container
+def test_passes():
+    pass
+"""
+
 REPEATING = """
 def test_repeats(record_property):
     record_property("repeated because the machine was busy", "whole/dead-broker: 300 ms late")
 """
 
+OTHER = "1 skipped (too old): test_it.py::test_other untested"
 
-def ending(pytester: pytest.Pytester, text: str, *arguments: str) -> list[str]:
+
+@pytest.mark.parametrize(
+    ("text", "arguments", "lines"),
+    [
+        (SKIPPING, [], [OTHER, "2 skipped (no engine): the backend containers untested"]),
+        (
+            SKIPPING + PASSING,
+            [],
+            [*(f"1 skipped (no engine): test_it.py::test_in_containers[{turn}] untested" for turn in range(2)), OTHER],
+        ),
+        (
+            SKIPPING + REPEATING,
+            ["-n", "2"],
+            [
+                OTHER,
+                "2 skipped (no engine): the backend containers untested",
+                "run again, the machine was too busy: test_it.py::test_repeats: whole/dead-broker: 300 ms late",
+            ],
+        ),
+        ("def test(): pass", [], ["nothing was skipped"]),
+    ],
+    ids=["skips", "area with a passed test", "workers and a repeated run", "nothing"],
+)
+def test_skips_and_repeats_end_the_output(
+    pytester: pytest.Pytester, text: str, arguments: list[str], lines: list[str]
+) -> None:
+    """The end lists skips with count, reason and untested area (or test, if others of the area passed), and repeated runs."""
     pytester.makeini(SETTINGS)
     pytester.makeconftest("pytest_plugins = ['tests.untested']")
-    pytester.makepyfile(text)
-    lines = pytester.runpytest_inprocess(*arguments).stdout.lines
-    begin = next(number for number, line in enumerate(lines) if "skipped, and untested for that" in line)
-    return [line for line in lines[begin + 1 : -1] if line]
-
-
-@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["one process", "workers"])
-def test_what_a_skip_leaves_untested_is_told(pytester: pytest.Pytester, workers: tuple[str, ...]) -> None:
-    """A skip is reported with count, reason and untested area; an expected failure is no skip."""
-    assert ending(pytester, SKIPPING, *workers) == [
-        "1 skipped (too old): test_what_a_skip_leaves_untested_is_told.py::test_other untested",
-        "3 skipped (no engine): the backend containers untested",
-    ]
-
-
-def test_an_area_of_which_others_passed_is_not_called_untested(pytester: pytest.Pytester) -> None:
-    """If other tests of an area passed, a skipped test is named instead of the area."""
-    passing = "\n@pytest.mark.container\ndef test_passes():\n    pass\n"
-    folder = "test_an_area_of_which_others_passed_is_not_called_untested.py"
-    assert ending(pytester, SKIPPING + passing) == [
-        *[f"1 skipped (no engine): {folder}::test_in_containers[{turn}] untested" for turn in range(3)],
-        f"1 skipped (too old): {folder}::test_other untested",
-    ]
-
-
-def test_that_nothing_was_skipped_is_told(pytester: pytest.Pytester) -> None:
-    """The end states that nothing was skipped, because silence could be a lost ending."""
-    assert ending(pytester, "def test(): pass") == ["nothing was skipped"]
-
-
-def test_a_run_that_was_made_again_is_told(pytester: pytest.Pytester) -> None:
-    """A repeated run is reported with its test and what was late."""
-    test = "test_a_run_that_was_made_again_is_told.py::test_repeats"
-    assert ending(pytester, REPEATING, "-n", "1") == [
-        "nothing was skipped",
-        f"run again, the machine was too busy: {test}: whole/dead-broker: 300 ms late",
-    ]
+    pytester.makepyfile(test_it=text)
+    printed = pytester.runpytest_inprocess(*arguments).stdout.lines
+    begin = next(number for number, line in enumerate(printed) if "skipped, and untested for that" in line)
+    assert [line for line in printed[begin + 1 : -1] if line] == lines

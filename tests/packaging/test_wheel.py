@@ -112,7 +112,7 @@ def test_scenarios_are_listed_from_the_wheel(installed: Installed) -> None:
 
 
 @pytest.mark.slow
-def test_what_judges_has_the_same_digest_in_the_wheel(installed: Installed) -> None:
+def test_judging_code_has_the_same_digest_in_the_wheel(installed: Installed) -> None:
     """The judging digest is equal in the wheel; otherwise every report would state that the program has changed."""
     program = "from rocketdiff.judging.gate_rates import judging_digest\nprint(judging_digest())"
     ran = installed.run("-c", program)

@@ -53,7 +53,7 @@ def test_every_file_it_reads_is_one_that_a_run_writes() -> None:
     assert all(f"`{name}`" in told for name in (*read, sarif.FILE_NAME, badge.FILE_NAME, junit.FILE_NAME))
 
 
-def test_what_must_happen_after_a_failed_run_always_happens() -> None:
+def test_steps_after_a_failed_run_always_happen() -> None:
     """Steps after `rocketdiff run` always run, because a divergence exits with 1 and needs its report."""
     steps = WORKFLOW["jobs"]["compare"]["steps"]
     (ran,) = (number for number, step in enumerate(steps) if "rocketdiff run" in step.get("run", ""))
@@ -127,7 +127,7 @@ def test_a_campaign_that_differs_goes_on_to_what_is_new_and_one_without_answers_
 
 
 @pytest.mark.parametrize("code", [0, 1, 5])
-def test_the_night_ends_as_the_record_answers_and_says_why(tmp_path: Path, code: int) -> None:
+def test_the_night_ends_as_the_record_answers(tmp_path: Path, code: int) -> None:
     """The nightly job exits as `record regressions` does."""
     script = nightly("record regressions").replace("rocketdiff record judge", "true")
     assert carried_out(script, tmp_path, code) == code

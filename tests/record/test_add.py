@@ -56,7 +56,7 @@ def test_other_content_under_the_same_name_is_refused_in_one_sentence(place: Rec
     assert "other content than the record has under the name run-1" in str(error)
 
 
-def test_damaged_and_half_copied_runs_go_to_quarantine_and_stop_nobody(place: RecordPlace, new_run: NewRun) -> None:
+def test_damaged_and_half_copied_runs_go_to_quarantine(place: RecordPlace, new_run: NewRun) -> None:
     """Truncated, incomplete and foreign runs are quarantined; a good run is added."""
     cut, half, foreign, good = (new_run(name) for name in ("cut", "half", "foreign", "good"))
     table = cut / "sends" / "01-candidate.parquet"
@@ -90,7 +90,7 @@ def test_a_folder_without_runs_is_refused(tmp_path: Path) -> None:
         folders_of([tmp_path])
 
 
-def test_where_there_is_no_record_it_is_said(place: RecordPlace) -> None:
+def test_a_missing_record_is_reported(place: RecordPlace) -> None:
     """Commands refuse a missing record; only `add` creates one."""
     with pytest.raises(UsageError, match="expected a record; saw none at"):
         status(place)

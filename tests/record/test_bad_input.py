@@ -77,7 +77,7 @@ def test_a_clock_that_goes_back_changes_no_order(
     assert check(place, Here()) == []
 
 
-def test_a_half_copied_record_is_told_file_by_file(recorded: Callable[..., RecordPlace], new_run: NewRun) -> None:
+def test_a_half_copied_record_is_reported_file_by_file(recorded: Callable[..., RecordPlace], new_run: NewRun) -> None:
     """`check` names the missing and truncated files of a half-copied record."""
     place = recorded(new_run("run-1"))
     (sends,), (runs,) = look(place).paths(Kept.SENDS), look(place).paths(Kept.RUNS)

@@ -48,7 +48,7 @@ def test_a_compacted_record_is_judged_and_added_to_as_before(place: RecordPlace,
     assert len(add(place, [new_run("run-2", folder="again")], Here()).known) == 1
 
 
-def test_what_was_replaced_is_removed_when_nobody_can_read_it_any_more(place: RecordPlace, new_run: NewRun) -> None:
+def test_replaced_files_are_removed_once_no_reader_has_them(place: RecordPlace, new_run: NewRun) -> None:
     """With nothing kept, only current files are left on disk."""
     for number in range(2):
         add(place, [new_run(f"run-{number}")], Here())
@@ -73,7 +73,7 @@ def test_a_compaction_that_ends_between_two_tables_is_taken_up_again(
     assert all_rows(place) == before
 
 
-def test_what_a_killed_command_left_is_seen_by_check_and_removed(
+def test_files_of_a_killed_command_are_found_by_check_and_removed(
     place: RecordPlace, new_run: NewRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Rows of a killed `add` are counted as left behind, not read, and removed by compaction."""

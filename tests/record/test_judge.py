@@ -41,13 +41,13 @@ def answers(place: RecordPlace) -> list[tuple[object, ...]]:
             row["verdict"],
             row["severity"],
             row["reason"],
-            _told(row["divergences"]),
+            rows_of(row["divergences"]),
         )
         for row in rows
     )
 
 
-def _told(divergences: list[dict[str, object]]) -> tuple[tuple[object, ...], ...]:
+def rows_of(divergences: list[dict[str, object]]) -> tuple[tuple[object, ...], ...]:
     return tuple((one["signature"], one["subject"], one["count"], one["declared_by"]) for one in divergences)
 
 
@@ -75,7 +75,7 @@ def test_answers_are_those_of_analyze(recorded: Callable[..., RecordPlace], new_
     assert dict(status(place).verdicts)["diverges"] == 1
 
 
-def test_what_is_judged_is_not_judged_again(recorded: Callable[..., RecordPlace], new_run: NewRun) -> None:
+def test_a_judged_run_is_not_judged_again(recorded: Callable[..., RecordPlace], new_run: NewRun) -> None:
     """Judged runs are not judged again."""
     place = recorded(new_run("run-1"))
     assert judge(place, Here(), say=print) == (0, 0)
@@ -100,7 +100,7 @@ def test_a_changed_check_alone_is_judged_again_and_the_old_judgement_stays(
     assert answers(place) == before
 
 
-def test_a_case_that_cannot_be_read_back_is_told_and_stops_nobody(place: RecordPlace, new_run: NewRun) -> None:
+def test_an_unreadable_case_is_reported_and_stops_no_other(place: RecordPlace, new_run: NewRun) -> None:
     """A run that cannot be read back has an error as its verdict, and other runs are judged."""
     add(place, [new_run("damaged")], Here())
     add(place, [new_run("good")], Here())

@@ -51,7 +51,7 @@ def test_a_beginning_is_the_clients_and_its_end_the_wires() -> None:
     assert found.against == ()
 
 
-def test_an_attempt_that_a_dead_broker_refused_is_told_though_the_wire_saw_nothing() -> None:
+def test_a_refused_attempt_is_kept_though_the_wire_saw_nothing() -> None:
     """An attempt that a dead broker refused ends at the next start; a relay alone leaves it undecided."""
     dead = {"a": [BlindSpot(0, END_OF_TIME_NS)]}
     found = joined([began(0, "a", 10), began(1, "b", 12)], [seen("b", 13, 14)], refusals=dead, losses=dead)
@@ -101,7 +101,7 @@ def test_an_invented_beginning_and_a_hidden_one_are_disagreements() -> None:
 
 
 @pytest.mark.parametrize(("error", "ended"), [(None, None), ("refused", REFUSED)])
-def test_a_one_way_call_that_returned_was_not_told_of_a_lost_request(error: str | None, ended: str | None) -> None:
+def test_a_returned_one_way_call_does_not_know_of_a_lost_request(error: str | None, ended: str | None) -> None:
     """A one-way call that returned did not notice its lost request; one that failed did."""
     one_way = replace(began(0, "a", 10), oneway=True)
     dead = {"a": [BlindSpot(0, END_OF_TIME_NS)]}

@@ -65,7 +65,7 @@ def test_only_the_first_name_server_is_asked(client: Client) -> None:
     assert asked == {"name-server-1"}
 
 
-def test_its_log_lies_where_it_was_told(client: Client) -> None:
+def test_its_log_is_in_the_given_place(client: Client) -> None:
     """The log is in the subject's folder; the library's default is a folder at the file system's root."""
     client.on("a", replies=[])
     assert [file.name.rpartition("_")[2] for file in (client.folder / "subject").glob("*.log.0")] == [

@@ -28,7 +28,7 @@ def attempt(broker: str, queue: int = 0, error: str | None = None, at: int = 0) 
         [attempt("a", 1, TIMEOUT), attempt("b"), replace(attempt("b", 1, TIMEOUT), end_ns=11 * MS)],
     ],
 )
-def test_what_never_left_may_be_told_beside_what_was_seen(told: list[Attempt]) -> None:
+def test_an_unsent_attempt_may_be_reported_beside_seen_ones(told: list[Attempt]) -> None:
     """
     A reported attempt without a request may have lost its connection or had no time left.
 
@@ -81,7 +81,7 @@ SILENT = [attempt("a", error=UNSEEN_END), attempt("a", error=TIMEOUT), replace(a
 
 
 @pytest.mark.parametrize("told", SILENT)
-def test_what_went_into_a_lost_connection_is_told_alone(told: Attempt) -> None:
+def test_a_request_on_a_lost_connection_is_only_reported(told: Attempt) -> None:
     """A request may be missing within 250 ms of a lost connection to its broker, unless the client closed it."""
     told = replace(told, start_ns=1_000 * MS, end_ns=1_001 * MS + told.end_ns)
     for closed_ms, agree in ((750, True), (1_250, True), (749, False), (1_251, False)):
@@ -108,7 +108,7 @@ def test_a_retry_whose_time_was_up_is_not_written() -> None:
         assert (disagreements(told, [attempt("a", error=LOST, at=1)], {}, 300 * MS) == []) is agree, began_ms
 
 
-def test_an_end_that_is_not_told_of_may_be_any() -> None:
+def test_an_unreported_end_may_be_any() -> None:
     """An unseen end matches any end on the wire, but only at the same queue."""
     told = attempt("a", 1, UNSEEN_END)
     assert disagreements([told], [attempt("a", 1, at=1)], {}, 300 * MS) == []
@@ -118,7 +118,7 @@ def test_an_end_that_is_not_told_of_may_be_any() -> None:
 RESERVED = replace(attempt("b", at=1), status="FLUSH_DISK_TIMEOUT", end_ns=1 * MS)
 
 
-def test_another_status_than_the_wire_saw_is_told_as_the_wire_saw_it() -> None:
+def test_a_status_is_taken_from_the_wire() -> None:
     """A status that differs from the wire's is returned with the wire's, among other attempts."""
     told = [attempt("a", 1, TIMEOUT), attempt("b", 3, LOST), attempt("b")]
     assert other_statuses(told, [attempt("a", 1, TIMEOUT, at=1), RESERVED]) == [
@@ -150,7 +150,7 @@ RETRIED = [attempt("a", 1, TIMEOUT, at=1), attempt("b", 2, at=301 * MS)]
 """Its requests on the wire."""
 
 
-def test_a_request_that_nothing_told_can_be_is_the_clients() -> None:
+def test_a_request_without_any_report_is_the_clients() -> None:
     """Unreported requests are returned, numbered after the reported attempts; of two to one queue the later."""
     for told, hidden in (
         ([RETRIED[0]], [replace(RETRIED[1], attempt=1)]),
@@ -172,7 +172,7 @@ def test_a_request_that_nothing_told_can_be_is_the_clients() -> None:
         pytest.param([attempt("a", 1), attempt("b", 2, TIMEOUT, at=900 * MS)], id="other-times-and-ends"),
     ],
 )
-def test_what_may_be_a_request_told_otherwise_is_left_to_the_guard(told: list[Attempt]) -> None:
+def test_a_possibly_reported_request_is_left_to_the_guard(told: list[Attempt]) -> None:
     """If a request may be reported wrongly none is returned: either witness may be wrong."""
     assert not_told(told, RETRIED, [CALL]) == []
 

@@ -93,7 +93,7 @@ def test_a_client_that_had_not_heard_of_the_answer_is_believed(seed: int) -> Non
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_what_the_clients_do_differently_stays_a_difference(seed: int) -> None:
+def test_a_difference_of_the_clients_stays_one(seed: int) -> None:
     """A second attempt exceeds the one budget for all attempts (from 4.3.0 on), except at its very edge."""
     trace = patient(seed, late_ms=12)
     told = read_off(trace, on_the_wire(trace, seed))

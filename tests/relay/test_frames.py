@@ -34,7 +34,7 @@ def test_after_what_is_no_frame_everything_is_given_out() -> None:
 
 
 @pytest.mark.parametrize("serialization", list(Serialization))
-def test_a_send_says_where_it_goes_and_whose_it_is(serialization: Serialization) -> None:
+def test_a_send_has_its_queue_and_id(serialization: Serialization) -> None:
     """A send has topic, queue and ids in both header forms, with one letter a field and with whole names."""
     for command in (
         send_message(REQUEST, serialization=serialization),
@@ -45,21 +45,21 @@ def test_a_send_says_where_it_goes_and_whose_it_is(serialization: Serialization)
         )
 
 
-def test_a_batch_of_one_says_the_id_of_its_message() -> None:
+def test_a_batch_of_one_has_the_id_of_its_message() -> None:
     """A batch of one has the ids of its message, because the request's properties are empty."""
     body = encode_batch([BatchEntry(b"body", PROPERTIES)])
     info = info_of(encode(send_message(SendRequest("T", 1, body, "G", 1, is_batch=True))))
     assert (info.code, info.queue_id, info.identity, info.unique_key) == (320, 1, "run/T/7", "0A")
 
 
-def test_an_answer_says_its_code_and_offset() -> None:
+def test_an_answer_has_its_code_and_offset() -> None:
     """An answer has its code, queue and offset."""
     command = send_message(REQUEST)
     answer = respond_to(command, 10, ext_fields={"queueId": "3", "queueOffset": "41"})
     assert info_of(encode(answer)) == FrameInfo(command.opaque, 10, response=True, queue_id=3, queue_offset=41)
 
 
-def test_a_route_says_how_many_queues_can_be_written() -> None:
+def test_a_route_has_its_writable_queues() -> None:
     """A route has the write queues of each broker; one without a master or write permission has none."""
     queues = [
         {"brokerName": name, "readQueueNums": 4, "writeQueueNums": count, "perm": perm}
@@ -74,7 +74,7 @@ def test_a_route_says_how_many_queues_can_be_written() -> None:
     assert info.queues == (("a", 3), ("b", 2))
 
 
-def test_what_cannot_be_read_is_said() -> None:
+def test_unreadable_frames_are_reported() -> None:
     """An unreadable frame gets a note, not an error."""
     assert info_of(b"\x00\x00\x00\x05\x09\x00\x00\x01x").note == "unreadable: expected header encoding 0 or 1, saw 9"
 

@@ -102,7 +102,7 @@ def test_other_calls_are_none_of_our_business() -> None:
     assert wire.calls == []
 
 
-def test_answers_become_what_a_hook_would_have_told() -> None:
+def test_answers_become_the_records_of_a_hook() -> None:
     """A success, a proxy's code and a bare gRPC status become the ends that a hook would report."""
     wire = Wire()
     wire.ask(1, 0, 10)

@@ -23,7 +23,7 @@ from tests.subjects.processes import only_child
 NS_PER_MS = 1_000_000
 
 
-def test_what_the_client_did_and_what_the_wire_saw_are_one_story(relayed: Relayed) -> None:
+def test_reports_of_the_client_and_the_wire_are_merged(relayed: Relayed) -> None:
     """Wire and client have the same sends, brokers and queues in order; each exchange lies within its attempt."""
     with relayed.producer() as producer:
         for number in range(16):
@@ -52,7 +52,7 @@ def test_every_broker_is_reached_through_the_relay_and_nowhere_else(relayed: Rel
     assert not [record for record in records if isinstance(record, Passed) and record.note]
 
 
-def test_an_address_that_is_not_relayed_is_told(relayed: Relayed) -> None:
+def test_an_address_that_is_not_relayed_is_reported(relayed: Relayed) -> None:
     """A route address that bypasses the relay is recorded."""
     route = relayed.cluster.name_server.routes["T"]
     route["brokerDatas"][0]["brokerAddrs"]["1"] = "127.0.0.1:9"
@@ -145,7 +145,7 @@ def test_old_clients_find_the_port_below(relayed: Relayed) -> None:
     assert made == [("broker-a", True)]
 
 
-def test_what_is_no_frame_passes_untouched(tmp_path: Path) -> None:
+def test_bytes_that_are_no_frame_pass_unchanged(tmp_path: Path) -> None:
     """Bytes that are no frame pass unchanged, with a note."""
     with socket.create_server(("127.0.0.1", 0)) as server, relay_to(server, tmp_path) as relay:
         server.settimeout(10)
@@ -170,7 +170,7 @@ def test_a_server_that_does_not_read_stops_its_client(tmp_path: Path) -> None:
     assert 1_000_000 < sent < 50_000_000
 
 
-def test_a_relay_that_died_is_told(relayed: Relayed) -> None:
+def test_a_dead_relay_is_reported(relayed: Relayed) -> None:
     """Closing a dead relay raises an error, because its records are incomplete."""
     os.kill(only_child(relayed.relay.pid), signal.SIGKILL)
     with pytest.raises(EnvironmentMissing, match="the recording relay to answer"):

@@ -173,7 +173,7 @@ def test_blind_spots_last_while_a_port_is_shut() -> None:
     assert blind_spots_of(records) == [BlindSpot(15, 15), BlindSpot(20, 40), BlindSpot(60, END_OF_TIME_NS)]
 
 
-def test_a_send_has_the_route_that_stood_or_says_that_nobody_saw_all() -> None:
+def test_a_send_has_its_route_or_an_unseen_one() -> None:
     """A send has the current route, the first also before it; −1 beside a blind spot, 0 without routes."""
     told = sends((0, 1, 12), (1, 30, 45), (2, 46, 50), (3, 50, 70)).values()
     routes = [RouteSeen(1, 10, (("a", 0),)), RouteSeen(2, 48, (("a", 0), ("a", 1)))]
@@ -216,7 +216,7 @@ def test_a_delayed_answer_comes_when_it_was_let_go() -> None:
     assert (attempt.end_ns, attempt.error) == (90, "RemotingTimeoutException")
 
 
-def test_nobody_waits_for_the_answer_of_a_one_way_request() -> None:
+def test_a_one_way_request_awaits_no_answer() -> None:
     """A one-way attempt ends with its request."""
     oneway = replace(request(10, 0), oneway=True)
     (attempt,) = attempts_of(exchanges_of([oneway]), "T", sends((0, 5, 11)), {0: 2}, TIMEOUT_MS)

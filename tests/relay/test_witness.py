@@ -26,7 +26,7 @@ TIMEOUT_MS = 300
 
 
 @pytest.mark.parametrize("name", ["java:4.3.0", "java:5.3.3", "python:5.3.3"])
-def test_both_witnesses_tell_the_same_attempts(name: str, stage: Staging) -> None:
+def test_both_witnesses_have_the_same_attempts(name: str, stage: Staging) -> None:
     """
     Both witnesses have the same attempts and timeouts, for every kind of send, in calm and through a pause.
 

@@ -33,7 +33,7 @@ def test_every_verdict_has_its_words_and_colour(document: Document, verdict: str
     assert told["isError"] is (verdict == "error")
 
 
-def test_what_is_only_declared_is_a_paler_green(document: Document) -> None:
+def test_only_declared_divergences_are_a_paler_green(document: Document) -> None:
     """A run with declared divergences has a paler green and their number."""
     known = msgspec.structs.replace(document, verdict=RunVerdict.CONFORMS, counts=replace(COUNTS, declared=4))
     told = badge.render(known)

@@ -54,18 +54,18 @@ def on_two_masters(document: Document) -> Document:
     return msgspec.structs.replace(document, run=replace(document.run, cases=cases))
 
 
-def told(document: Document, calibration: Calibration | None) -> tuple[str, ...]:
+def lines_of(document: Document, calibration: Calibration | None) -> tuple[str, ...]:
     return trust_lines(msgspec.structs.replace(document, calibration=calibration))
 
 
-def test_without_a_calibration_that_is_said(document: Document) -> None:
+def test_without_a_calibration_the_report_states_it(document: Document) -> None:
     """Without a calibration the report states that the error rate is unknown."""
-    assert told(document, None) == (UNKNOWN,)
+    assert lines_of(document, None) == (UNKNOWN,)
 
 
-def test_a_quiet_calibration_is_told_with_its_bound_and_its_circumstances(document: Document) -> None:
+def test_a_quiet_calibration_has_its_bound_and_circumstances(document: Document) -> None:
     """False alarms are stated with bound and circumstances, out of decided control cases."""
-    alarms, parts, circumstances = told(on_two_masters(document), calibration_for(document))
+    alarms, parts, circumstances = lines_of(on_two_masters(document), calibration_for(document))
     assert alarms == (
         "False alarms of this gate: 0 in 300 control cases (at most 1.0% at 95%); 10 more without an answer;"
         " with pooled statistics 0 in 30 gate runs (at most 9.5% at 95%)"
@@ -82,16 +82,16 @@ def test_alarms_are_named(document: Document) -> None:
     """The signatures of false alarms are listed."""
     alarm = Alarm(117, "control/a/java:5.3.3~java:5.3.3", "loss", "DIVERGES", ("loss.x",), "this", "that")
     noisy = replace(QUIET, alarms_per_case=Rate.of(1, 300), alarms=(alarm,))
-    assert "False alarms seen: loss.x" in told(document, calibration_for(document, noisy))
+    assert "False alarms seen: loss.x" in lines_of(document, calibration_for(document, noisy))
 
 
-def test_what_was_found_again_is_told(document: Document) -> None:
+def test_repeated_divergences_are_reported(document: Document) -> None:
     """Known divergences always found again are counted, the others named with their rates."""
     found = (
         Found("K1", "java:4.7.1", "java:5.3.3", "a/queue-choice", Rate.of(5, 5), 0),
         Found("K2", "java:4.7.1", "java:5.3.3", "b/queue-choice", Rate.of(3, 5), 1),
     )
-    lines = told(document, replace(calibration_for(document), sensitivity=found))
+    lines = lines_of(document, replace(calibration_for(document), sensitivity=found))
     assert (
         "Known divergences found again every time: 1 of 2 entries (each in 5 repeats or more, which bound its rate by 48%"
         " from below); K2 in 3 of 5 (15% to 95%)"
@@ -118,7 +118,7 @@ def test_other_circumstances_are_caveats(document: Document) -> None:
     assert caveats(calibration_for(document), on_two_masters(document).run) == ()
 
 
-def test_what_no_control_case_did_is_a_caveat(document: Document) -> None:
+def test_a_situation_without_a_control_case_is_a_caveat(document: Document) -> None:
     """A check, fault or topology without any control case is a caveat."""
     measured = on_two_masters(document).run
     first, *others = measured.cases
@@ -137,7 +137,7 @@ def sent(document: Document, mode: str) -> RunInfo:
     return replace(run, cases=(replace(first, workload=first.workload | {"mode": mode}), *others))
 
 
-def test_what_few_control_cases_did_is_a_caveat(document: Document) -> None:
+def test_few_control_cases_are_a_caveat(document: Document) -> None:
     """A send mode with 19 control cases is a caveat, with 20 none; without any it has its own."""
     few = replace(QUIET, modes=(ModeRate("async", Rate.of(0, 19)), ModeRate("sync", Rate.of(0, 20))))
     measured = calibration_for(document, few)
@@ -186,7 +186,7 @@ def test_a_judging_program_that_changed_since_is_a_caveat(document: Document) ->
     assert caveats(replace(measured, judging_sources=("bbbbbbbbbbbb",)), replace(run, judging_source="")) == ()
 
 
-def test_what_is_said_to_be_measured_is_what_control_cases_do() -> None:
+def test_measured_checks_are_those_of_control_cases() -> None:
     """Topologies and faults that count as measured occur in the control scenarios."""
     scenarios = [control_case(seed, number).case.scenario for seed in range(3) for number in range(1, CASES_A_RUN + 1)]
     assert {scenario.topology for scenario in scenarios} == MEASURED_TOPOLOGIES

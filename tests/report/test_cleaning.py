@@ -62,7 +62,7 @@ def acts(text: str) -> list[str]:
 
 
 @pytest.mark.parametrize("poison", HOSTILE, ids=["escape", "command", "control", "bidi", "markup", "long"])
-def test_no_rendering_acts_on_what_was_said(document: Document, tmp_path: Path, poison: str) -> None:
+def test_no_rendering_acts_on_text_of_clients(document: Document, tmp_path: Path, poison: str) -> None:
     """JSON, page, Markdown, JUnit, SARIF, badge and terminal neutralise hostile text."""
     clean = cleaned(poisoned(document, poison))
     files = dict(write_reports(clean, tmp_path))
@@ -87,7 +87,7 @@ def test_an_older_report_is_cleaned_when_it_is_read(document: Document) -> None:
     assert b"broker-\\\\x1b[2J" in encode(decode(stored, where="report.json"))
 
 
-def test_a_lost_arm_is_told_in_one_plain_line() -> None:
+def test_a_lost_arm_is_one_plain_line() -> None:
     """A lost arm's message is one plain line, which no CI log takes for a command."""
     shown = io.StringIO()
     listener = TerminalListener(Console(file=shown, width=80, force_terminal=False))

@@ -45,7 +45,7 @@ def test_the_example_is_the_shortest_to_follow_then_the_earliest() -> None:
     assert cluster.decisions[0] == LaneAttempt("baseline", 0, 1, 0, "a", 0, 0.0, 1.5, "ok", "none")
 
 
-def test_what_gates_comes_first_then_the_most_frequent() -> None:
+def test_gating_divergences_come_first_then_the_most_frequent() -> None:
     """The order is new, warning, declared, void, and by count within each."""
     rows = [
         result("a", "void", verdict=Verdict.INVALID, count=99),

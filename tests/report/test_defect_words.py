@@ -16,7 +16,7 @@ TRIALS = [DefectTrial("quick", name, 1, name != "lingers") for name in ("loses",
 FOUND = DefectsFound("1.0.0", "0.1.0", "abc", 100, {"lies": 60, "acts": 40}, 1, (SuiteFound.of("quick", 6, 5, TRIALS),))
 
 
-def test_what_was_found_is_one_sentence() -> None:
+def test_a_divergence_is_one_sentence() -> None:
     """One sentence has the bank's size, the seeds, the opportunities and the names of missed defects."""
     (said,) = defect_lines(FOUND)
     assert said == (
@@ -25,7 +25,7 @@ def test_what_was_found_is_one_sentence() -> None:
     )
 
 
-def test_nothing_measured_is_nothing_said(document: Document) -> None:
+def test_without_figures_the_section_is_empty(document: Document) -> None:
     """Without figures there is no sentence; with figures it is the last line."""
     without = trust_lines(msgspec.structs.replace(document, defects=None))
     assert defect_lines(None) == ()
@@ -45,7 +45,7 @@ def test_the_documentation_shows_the_figures_that_ship() -> None:
     assert table(shipped) in readme.read_text(encoding="utf-8")
 
 
-def test_figures_that_cannot_be_read_are_told_in_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unreadable_figures_are_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Unreadable figures raise an error that names `make sensitivity`."""
     file = tmp_path / "sensitivity.json"
     file.write_text("{}", encoding="utf-8")

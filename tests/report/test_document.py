@@ -57,7 +57,7 @@ def test_fields_of_a_newer_minor_version_are_ignored(document: Document) -> None
         (b"\xff\xfe", "malformed"),
     ],
 )
-def test_what_is_no_report_of_ours_is_refused_in_one_sentence(content: bytes, said: str) -> None:
+def test_a_foreign_report_is_refused_in_one_sentence(content: bytes, said: str) -> None:
     """An unreadable report is refused in one sentence that names it, with exit code 4."""
     with pytest.raises(TraceError) as refused:
         decode(content, where="report.json")
@@ -74,7 +74,7 @@ def test_a_wrong_value_is_named_with_its_place(document: Document) -> None:
         decode(json.dumps(raw).encode(), where="report.json")
 
 
-def test_a_folder_without_a_report_is_told_apart_from_a_broken_one(tmp_path: Path) -> None:
+def test_a_folder_without_a_report_differs_from_a_broken_one(tmp_path: Path) -> None:
     """A folder without a report gets the hint to run ``rocketdiff analyze``."""
     with pytest.raises(TraceError, match=r"No such file.*rocketdiff analyze"):
         load(tmp_path)

@@ -54,7 +54,7 @@ def test_a_detail_is_understood() -> None:
 
 
 @pytest.mark.parametrize("detail", [DETAIL, {}, {"p": 0.5, "sends": 3}])
-def test_what_was_understood_is_published_as_it_was(detail: dict[str, object]) -> None:
+def test_a_document_read_and_written_is_unchanged(detail: dict[str, object]) -> None:
     """Publishing restores the stored form of any detail."""
     published = document(detail)
     read = understand(msgspec.json.decode(msgspec.json.encode(published)))
@@ -66,7 +66,7 @@ def test_what_was_understood_is_published_as_it_was(detail: dict[str, object]) -
     assert publish(read) == published
 
 
-def test_an_older_document_that_says_less_is_understood(document: Document) -> None:
+def test_an_older_document_with_fewer_fields_is_understood(document: Document) -> None:
     """An older document without calls and copies is accepted; both are then unknown."""
     raw = msgspec.json.decode(encode(document))
     for one in raw["clusters"]:
@@ -78,7 +78,7 @@ def test_an_older_document_that_says_less_is_understood(document: Document) -> N
 @pytest.mark.parametrize(
     "detail", [5, {"decisions": 5}, {"decisions": [{}]}, DETAIL | {"stored": {"baseline": [["a"]]}}]
 )
-def test_a_detail_that_nobody_writes_is_refused(document: Document, detail: object) -> None:
+def test_an_unknown_detail_is_refused(document: Document, detail: object) -> None:
     """A malformed detail is refused like any damaged document."""
     raw = msgspec.json.decode(encode(document))
     raw["clusters"][0]["example"]["detail"] = detail

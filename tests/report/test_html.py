@@ -23,7 +23,7 @@ def test_nothing_in_the_page_points_outside(page_text: str) -> None:
     assert not re.search(r'(?:src|href)="(?!#|data:,)', page_text)
 
 
-def test_the_page_is_small_and_says_the_same_after_a_round_trip(document: Document, page_text: str) -> None:
+def test_the_page_is_small_and_the_same_after_a_round_trip(document: Document, page_text: str) -> None:
     """The page is under a fifth of its limit and is made from the document alone."""
     assert len(page_text.encode()) < html_kit.LIMIT_BYTES / 5
     assert html.render(decode(encode(document), where="x")) == page_text
@@ -97,7 +97,7 @@ def test_cases_with_divergences_are_drawn_first_and_unfolded(document: Document,
     assert set(unfolded) <= divergent
 
 
-def test_what_gates_and_has_no_answer_is_listed_with_its_reason(page_text: str) -> None:
+def test_gating_checks_without_an_answer_are_listed_with_their_reason(page_text: str) -> None:
     """A gating check without an answer is listed with its reason; measured ones are not."""
     section = page_text.partition('id="unanswered"')[2].partition("</section>")[0]
     assert section.count("<tr>") == 2

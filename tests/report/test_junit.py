@@ -67,7 +67,7 @@ def test_characters_that_xml_cannot_hold_are_left_out() -> None:
     assert error.text == "abcd <&>\t\u2603 \U0001f680"
 
 
-def test_an_inconclusive_check_says_so_as_a_property() -> None:
+def test_an_inconclusive_check_is_a_property() -> None:
     """A skipped inconclusive check has a property that says so, with its reason."""
     lenient = Policy(inconclusive=Inconclusive.WARN)
     root = ET.fromstring(render("r", 1, [result("INCONCLUSIVE", reason="too few episodes")], lenient))

@@ -40,7 +40,7 @@ def tops_of(svg: str, colour: str) -> list[float]:
     return [float(y) for group in groups for y in re.findall(r' y="([\d.]+)"', group)]
 
 
-def test_every_attempt_is_a_bar_that_says_what_it_was() -> None:
+def test_every_attempt_is_a_bar_with_a_title() -> None:
     """Every attempt is a bar titled with send, attempt (from 1), broker, queue and outcome."""
     svg = draw_lanes(lanes(bar(0, 1), bar(500, 1_000, "unknown")), SUBJECTS)
     assert titles_of(svg, BASELINE) == ["send 1, attempt 1: broker-a, queue 0: stored after 1 ms"]
@@ -89,7 +89,7 @@ def test_marks_close_together_stand_above_each_other() -> None:
     assert heights[1] - heights[0] == 15
 
 
-def test_the_picture_says_in_words_what_it_shows() -> None:
+def test_the_picture_has_a_description_in_words() -> None:
     """The chart has a text alternative; an unhealed fault lasts to the end."""
     faults = (FaultWindow(1, "pause", "broker-b", 3_000, 5_000), FaultWindow(2, "kill", "broker-a", 4_000, None))
     svg = draw_lanes(lanes(bar(0, 9_000, "unknown"), faults=faults), SUBJECTS)

@@ -78,7 +78,7 @@ def terminal(document: Document) -> str:
     return out.getvalue()
 
 
-def test_a_run_with_declared_divergences_only_conforms_and_says_so(known: Document) -> None:
+def test_a_run_with_declared_divergences_only_conforms(known: Document) -> None:
     """A run with only declared divergences exits with 0 and says so."""
     assert known.exit_code is ExitCode.CONFORMS
     assert known.machine_line.startswith("VERDICT conforms new=0 declared=8 stale=0 inconclusive=")

@@ -25,13 +25,13 @@ def test_a_run_that_broke_off_names_the_report_of_what_was_complete(capsys: pyte
     assert capsys.readouterr().out == "VERDICT error run=r\n"
 
 
-def test_a_dry_run_is_printed_as_it_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_dry_run_is_printed_line_by_line(capsys: pytest.CaptureFixture[str]) -> None:
     """A dry run is printed line by line."""
     OutputListener().on_event(DryRunDescribed(("dry run", "case 1")))
     assert capsys.readouterr().out == "dry run\ncase 1\n"
 
 
-def test_whoever_interrupts_a_run_is_told_how_to_judge_what_there_is(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_interrupted_run_names_the_command_that_judges_it(capsys: pytest.CaptureFixture[str]) -> None:
     """After an interrupt standard error has the command that judges the completed part."""
     OutputListener().on_event(RunInterrupted(Path("reports/my run")))
     told = capsys.readouterr()

@@ -28,7 +28,7 @@ def test_a_step_without_attempts_has_no_bar() -> None:
     assert [steps_of(svg, colour) for colour in (BASELINE, CANDIDATE, UNKNOWN)] == [1, 2, 2]
 
 
-def test_what_is_drawn_in_full_is_outlined_with_its_number() -> None:
+def test_a_bar_drawn_in_full_is_outlined_with_its_number() -> None:
     """The part drawn in full is outlined: 500 to 750 of 1,000 ms are 210 of 840 pixels."""
     inside = tuple(
         LaneAttempt("candidate", 0, n, 0, "broker-b", 0, at_ms, at_ms, "ok", "none")
@@ -39,7 +39,7 @@ def test_what_is_drawn_in_full_is_outlined_with_its_number() -> None:
     assert ">1</text>" in svg
 
 
-def test_it_says_in_words_what_it_shows() -> None:
+def test_it_has_a_description_in_words() -> None:
     """The text alternative has the fault and each arm's attempts by broker."""
     svg = draw_overview(overview(), (), SUBJECTS)
     assert "broker-b paused from 0.2 s to 0.5 s." in svg

@@ -99,7 +99,7 @@ def test_a_control_run_is_compared_with_itself(document: Document) -> None:
     assert said == "java:5.3.3 behaves differently from itself"
 
 
-def test_a_baseline_that_died_says_nothing_of_the_candidate(document: Document) -> None:
+def test_a_dead_baseline_is_no_fault_of_the_candidate(document: Document) -> None:
     """If only the baseline broke the protocol, the headline does not blame the candidate."""
     died = tuple(
         replace(cluster, subject=document.run.baseline.subject, signature="protocol.died")

@@ -49,7 +49,7 @@ def test_a_run_compared_with_itself_has_nothing_new(document: Document) -> None:
     assert difference.exit_code is ExitCode.CONFORMS
 
 
-def test_what_the_earlier_run_was_asked_and_did_not_show_is_new(document: Document, calm: Document) -> None:
+def test_a_divergence_that_the_earlier_run_did_not_show_is_new(document: Document, calm: Document) -> None:
     """A divergence in a check that the earlier run answered without it is new and fails."""
     difference = difference_of(calm, with_results(document, (lossy(document),)))
     assert [(row.change, row.key.arm, row.key.question) for row in difference.rows] == [
@@ -58,7 +58,7 @@ def test_what_the_earlier_run_was_asked_and_did_not_show_is_new(document: Docume
     assert difference.exit_code is ExitCode.DIVERGES
 
 
-def test_what_the_later_run_was_asked_and_does_not_show_is_gone(document: Document, calm: Document) -> None:
+def test_a_divergence_that_the_later_run_does_not_show_is_gone(document: Document, calm: Document) -> None:
     """A divergence that the later run no longer shows is gone and fails nothing."""
     difference = difference_of(with_results(document, (lossy(document),)), calm)
     assert [row.change for row in difference.rows] == [Change.GONE]
@@ -75,7 +75,7 @@ def test_a_question_that_lost_its_answer_is_neither_gone_nor_passed(document: Do
     assert difference.exit_code is ExitCode.INCONCLUSIVE
 
 
-def test_what_was_never_asked_before_is_not_new(document: Document) -> None:
+def test_a_check_that_was_not_in_the_earlier_run_is_not_new(document: Document) -> None:
     """A divergence in a check new to the later run may have existed before and is not new."""
     assert changes_of(with_results(document, ()), with_results(document, (lossy(document),))) == [Change.NOT_COMPARED]
 
@@ -87,9 +87,7 @@ def test_other_versions_of_the_clients_are_compared(document: Document, calm: Do
     assert changes_of(calm, with_results(later, (lossy(later),))) == [Change.NEW]
 
 
-def test_what_the_ledger_declares_or_does_not_gate_is_told_and_fails_nothing(
-    document: Document, calm: Document
-) -> None:
+def test_a_declared_or_ungated_divergence_fails_nothing(document: Document, calm: Document) -> None:
     """A divergence that is declared or does not gate is listed but fails nothing."""
     declared = with_results(document, (lossy(document, verdict=Verdict.DECLARED),))
     minor = with_results(document, (lossy(document, severity=Severity.INFO),))
@@ -120,7 +118,7 @@ def test_a_client_against_itself_keeps_its_arms_apart(document: Document) -> Non
     assert sorted(row.key.arm for row in difference_of(after, after).rows) == ["baseline", "candidate"]
 
 
-def test_the_command_tells_and_ends_with_the_code(
+def test_the_command_prints_and_ends_with_the_code(
     document: Document, calm: Document, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The diff command takes run directories or documents and exits with the differences' code."""

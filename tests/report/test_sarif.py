@@ -62,7 +62,7 @@ def declared(document: Document) -> Document:
     return msgspec.structs.replace(document, results=known, ledger=(outcome(EntryState.DECLARED, seen=4),))
 
 
-def test_what_the_schema_requires_is_there(document: Document) -> None:
+def test_fields_that_the_schema_requires_are_there(document: Document) -> None:
     """What sarif-schema-2.1.0 requires is present; coded here, as tests have no network."""
     log = json.loads(sarif.render(declared(document)))
     assert log["version"] == "2.1.0"
@@ -143,7 +143,7 @@ def test_the_location_is_the_line_of_the_scenario_that_asks(document: Document) 
     assert place["logicalLocations"][0]["fullyQualifiedName"].startswith("fault-latency/")
 
 
-def test_what_the_ledger_declares_is_suppressed_with_its_reason(document: Document) -> None:
+def test_a_declared_divergence_is_suppressed_with_its_reason(document: Document) -> None:
     """A declared divergence is unchanged and suppressed with a reason; others are new."""
     by_rule = {result["ruleId"].partition("/")[0]: result for result in run_of(declared(document))["results"]}
     known, news = by_rule["queue-choice"], by_rule["avoidance"]
@@ -162,7 +162,7 @@ def test_a_declared_divergence_that_is_gone_is_absent(document: Document) -> Non
     assert place == {"artifactLocation": {"uri": "java.yaml"}, "region": {"startLine": 12}}
 
 
-def test_what_a_broken_set_up_showed_is_no_alert_but_a_notification(document: Document) -> None:
+def test_a_divergence_under_a_broken_set_up_is_a_notification(document: Document) -> None:
     """An invalid case gives notifications instead of results."""
     broken = tuple(
         replace(result, verdict=Verdict.INVALID, reason="the pause was not proven") for result in document.results

@@ -48,7 +48,7 @@ def test_text_of_clients_is_never_taken_for_markup(document: Document) -> None:
     assert "[red]queue[/red] [/]" in printed(msgspec.structs.replace(document, clusters=(cluster,)))
 
 
-def test_a_broken_guard_is_said_beside_the_verdict(document: Document) -> None:
+def test_a_broken_guard_stands_beside_the_verdict(document: Document) -> None:
     """A broken guard is printed beside the verdict, with what was observed and expected."""
     guard = Guard("arms started together", False, "at most 50 ms apart", "412 ms")
     broken = msgspec.structs.replace(document, run=replace(document.run, guards=(guard,)), verdict=RunVerdict.INVALID)
@@ -97,7 +97,7 @@ def test_however_many_checks_a_case_keeps_its_name_and_every_answer(document: Do
     assert not [line for line in told if len(line.strip()) == 1]
 
 
-def test_an_example_is_told_with_who_knew_of_it(document: Document) -> None:
+def test_an_example_names_its_witness(document: Document) -> None:
     """An example has the reason and reference of a known entry, and the first release that explains it."""
     first = document.clusters[0]
     entry = KnownEntry("K16", "avoided for 10 s instead of 600 s", "apache/rocketmq#6567")
@@ -118,7 +118,7 @@ def test_a_run_without_an_answer_names_the_reason_that_most_share(document: Docu
     ("held", "said"),
     [(True, "Controls: the baseline beside itself, 1 guard, no alarm"), (False, "raised an alarm, so their cases")],
 )
-def test_controls_are_told(document: Document, held: bool, said: str) -> None:
+def test_controls_are_reported(document: Document, held: bool, said: str) -> None:
     """The summary states whether the control guards held or raised an alarm."""
     guard = Guard("control", held, "no alarm", "none")
     text = printed(msgspec.structs.replace(document, run=replace(document.run, guards=(guard,))))

@@ -41,13 +41,13 @@ def test_every_situation_has_its_own_bound(document: Document) -> None:
 
 
 @pytest.mark.parametrize("verdict", [verdict for verdict in RunVerdict if verdict is not RunVerdict.CONFORMS])
-def test_no_other_verdict_says_it(document: Document, verdict: RunVerdict) -> None:
+def test_no_other_verdict_has_it(document: Document, verdict: RunVerdict) -> None:
     """Other verdicts have no such sentence, because no absence was shown."""
     assert concluded(document, verdict) == ()
 
 
 @pytest.mark.parametrize("weight", [Weight.NEW, Weight.WARNING, Weight.VOID])
-def test_it_is_never_said_beside_a_divergence(document: Document, weight: Weight) -> None:
+def test_it_is_never_shown_beside_a_divergence(document: Document, weight: Weight) -> None:
     """Beside a divergence the sentence is omitted, even if the divergence does not gate."""
     assert concluded(document, RunVerdict.CONFORMS, weight) == ()
 

@@ -49,7 +49,7 @@ def test_a_verdict_is_good_bad_or_skipped(monkeypatch: pytest.MonkeyPatch, code:
     assert ended(*PAIR) == code
 
 
-def test_what_is_missing_on_the_machine_skips_the_revision(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_tool_skips_the_revision(monkeypatch: pytest.MonkeyPatch) -> None:
     """A client that cannot be built or fetched skips the revision."""
 
     def absent(*_: object) -> int:

@@ -20,7 +20,7 @@ _AS_ASKED = {"KEYS": "a-key", "TAGS": "a-tag", "colour": "grün"}
     ],
     ids=["all", "none of some", "encoded twice"],
 )
-def test_what_a_message_lacks_is_said_with_what_it_has_instead(stored: dict[str, str], said: str) -> None:
+def test_a_message_without_a_property_is_reported_with_its_others(stored: dict[str, str], said: str) -> None:
     """Missing or changed properties are reported with the stored value."""
     trial = cast(Any, SimpleNamespace(stored=[SimpleNamespace(properties=json.dumps(stored))]))
     told = [finding.tried for finding in subject_check._carried(trial)]

@@ -66,7 +66,7 @@ def stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Stage:
     return make
 
 
-def test_what_is_planned_is_written_down_first(stage: Stage) -> None:
+def test_the_plan_is_written_first(stage: Stage) -> None:
     """The manifest is written first, with the caller's suffix and suite name."""
     session, _ = stage()
     manifest = session.directory.manifest

@@ -72,7 +72,7 @@ def test_a_scenario_asked_for_by_name_is_refused_with_the_reason(backend: str, s
     assert "cluster.yaml" in str(raised.value)
 
 
-def test_of_a_suite_the_rest_is_run_and_the_reasons_are_told(backend: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_rest_of_a_suite_is_run_and_skips_have_reasons(backend: str, capsys: pytest.CaptureFixture[str]) -> None:
     """Other scenarios of a pattern that the cluster cannot run are left out and named."""
     names = {case.scenario.name for case in plan_cases(request(backend, "fault-latency/pause-*"), 1)}
     assert "fault-latency/pause-one-of-two" in names
@@ -89,7 +89,7 @@ def test_when_nothing_can_be_run_the_reasons_are_the_message(backend: str) -> No
         plan_cases(request(backend, "fault-latency/pause-one-of-th*"), 1)
 
 
-def test_a_dry_run_tells_topics_and_commands_with_their_times_and_touches_nothing(
+def test_a_dry_run_has_topics_and_timed_commands_and_touches_nothing(
     backend: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A dry run prints topics and timed commands without connection, process or file."""
@@ -120,7 +120,7 @@ def test_a_dry_run_tells_topics_and_commands_with_their_times_and_touches_nothin
     assert "a pause of it is witnessed by its probe alone" in told
 
 
-def test_a_dry_run_of_a_cluster_of_ours_tells_the_same(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_dry_run_of_a_cluster_of_ours_has_the_same_lines(capsys: pytest.CaptureFixture[str]) -> None:
     """A dry run on own clusters prints faults without commands."""
     assert guarded(["run", "--scenario", "fault-latency/pause-one-of-two", "--dry-run"]) == ExitCode.CONFORMS
     told = capsys.readouterr().out
@@ -138,7 +138,7 @@ def test_a_dry_run_ends_with_how_much_it_is_and_on_what_terms(capsys: pytest.Cap
     assert terms == "suite all on processes, relays before both clients; ledgers: none; inconclusive: fail, strict"
 
 
-def test_a_dry_run_tells_the_controls_after_their_cases(backend: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_dry_run_has_controls_after_their_cases(backend: str, capsys: pytest.CaptureFixture[str]) -> None:
     """A dry run with --control prints each control, with its own topics and pauses, after its case."""
     wanted = ["run", "--cluster", backend, "--scenario", "fault-latency/pause-one-of-two", "--dry-run"]
     assert guarded(wanted) == ExitCode.CONFORMS

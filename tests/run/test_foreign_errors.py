@@ -14,7 +14,7 @@ from rocketdiff.run.subject_check.check import check_subject, foreign_errors, un
 from rocketdiff.subjects.registry import resolved
 
 
-def told(*errors: str) -> list[str]:
+def warnings_of(*errors: str) -> list[str]:
     transcript = Transcript()
     for number, error in enumerate(errors):
         transcript.keep(Attempt(number, 0, 0, "broker-a", 0, 1, 2, error))
@@ -26,7 +26,7 @@ def told(*errors: str) -> list[str]:
 
 def test_names_of_the_clients_own_are_named_once_with_the_words_to_report() -> None:
     """A client's own error names are reported once with the allowed words, because each is a permanent difference."""
-    (sentence,) = told("errors.errorString", "AcmeTimeout", "AcmeTimeout")
+    (sentence,) = warnings_of("errors.errorString", "AcmeTimeout", "AcmeTimeout")
     assert sentence.startswith("errors AcmeTimeout, errors.errorString: RocketMQ has no such class")
     assert "timeout, refused, connection-lost" in sentence
 
@@ -34,7 +34,8 @@ def test_names_of_the_clients_own_are_named_once_with_the_words_to_report() -> N
 def test_words_and_classes_of_rocketmq_are_right() -> None:
     """RocketMQ classes, the allowed words, UnseenEnd and NeverCalledBack give no finding."""
     assert (
-        told("timeout", "other", "RemotingTimeoutException", "MQClientException", "UnseenEnd", "NeverCalledBack") == []
+        warnings_of("timeout", "other", "RemotingTimeoutException", "MQClientException", "UnseenEnd", "NeverCalledBack")
+        == []
     )
 
 
@@ -52,7 +53,7 @@ def test_after_a_stall_in_the_first_call_nothing_else_is_waited_for(
     assert findings[1].tried.startswith("no further checks")
 
 
-def test_a_mode_whose_attempts_are_not_told_is_named() -> None:
+def test_a_mode_without_reported_attempts_is_named() -> None:
     """A mode without attempts is reported for a client that claims attempts."""
     transcript = Transcript()
     for record in (Hello(1, "acme", "1.0", ("plain", "oneway", "attempts"), 1, 1), Send(0, 0, 1, 2), Send(1, 0, 3, 4)):

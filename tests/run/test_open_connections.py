@@ -72,7 +72,7 @@ def endpoints(listener: socket.socket) -> dict[Endpoint, str]:
         ("pass", {}),
     ],
 )
-def test_what_is_left_open_is_counted(listener: socket.socket, work: str, held: dict[str, int]) -> None:
+def test_open_connections_are_counted(listener: socket.socket, work: str, held: dict[str, int]) -> None:
     """Open connections are counted: one, one per send, one per thread, none."""
     with client(listener) as (pid, do), ConnectionWatch({CANDIDATE: (pid, endpoints(listener))}) as watch:
         do(work)
@@ -94,7 +94,7 @@ def test_a_connection_made_anew_is_another_one(listener: socket.socket) -> None:
     assert sum(one.opened.get("broker-a", 0) for one in samples[1:]) == 1
 
 
-def test_what_the_server_closed_and_the_client_keeps_is_held(listener: socket.socket) -> None:
+def test_a_connection_closed_by_the_server_only_is_held(listener: socket.socket) -> None:
     """A connection in CLOSE_WAIT is held, because its client leaks it."""
     with client(listener) as (pid, do):
         do("dial()")

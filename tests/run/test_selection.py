@@ -91,7 +91,7 @@ def test_choosing_imports_no_client_of_an_engine() -> None:
     assert done.stdout.strip() == "[]"
 
 
-def test_a_call_that_one_of_the_two_does_not_have_is_said_in_the_words_of_a_run() -> None:
+def test_a_call_that_one_client_lacks_is_named_as_in_a_run() -> None:
     """Single scenarios, as the pytest plugin selects them, lack the same calls as a whole run."""
     everything = {one.name: one for one in chosen("processes").scenarios}
     pair = published(JAVA), published(SubjectId("cpp", "2.1.0"))
@@ -128,7 +128,7 @@ def test_clients_that_speak_grpc_run_where_there_is_a_proxy_and_nowhere_else() -
         choose(Selection(patterns=("round-robin/calm",)), subjects, backend_named("processes"))
 
 
-def test_a_backend_without_a_proxy_says_so() -> None:
+def test_a_backend_without_a_proxy_is_refused() -> None:
     """Containers leave out all gRPC scenarios: their images have no proxy."""
     choice = choose(Selection(patterns=("grpc/*",)), (published(GRPC_JAVA),) * 2, backend_named("containers"))
     assert not choice.scenarios

@@ -57,7 +57,7 @@ def test_a_process_that_is_gone_is_not_stopped() -> None:
     assert not is_stopped(gone.pid)
 
 
-def test_the_watch_tells_which_arm_was_stopped(parent: "subprocess.Popen[str]") -> None:
+def test_the_watch_knows_which_arm_was_stopped(parent: "subprocess.Popen[str]") -> None:
     """Stopped time is measured per arm."""
     child = child_of(parent)
     with StallWatch({BASELINE: child, CANDIDATE: parent.pid}) as watch:

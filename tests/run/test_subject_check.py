@@ -232,15 +232,13 @@ ONE_CALL = (
         (("--without", "routes"), "hello claims attempts and no routes"),
     ],
 )
-def test_a_lie_is_told_in_a_sentence(one_master: Cluster, tmp_path: Path, flags: tuple[str, ...], told: str) -> None:
+def test_a_false_report_is_one_sentence(one_master: Cluster, tmp_path: Path, flags: tuple[str, ...], told: str) -> None:
     """Each false claim or wrong behaviour is a problem with this text."""
     problems = [finding.problem for finding in checked(one_master, tmp_path, *ONE_CALL, *flags)]
     assert any(told in problem for problem in problems), problems
 
 
-def test_what_breaks_twice_in_the_same_way_is_told_twice_and_no_more(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_repeated_breach_is_reported_twice_and_no_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A repeated failure ends the check: a missing class would repeat it for each of seven calls."""
 
     def _dies(*_: object) -> NoReturn:

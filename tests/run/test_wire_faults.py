@@ -160,7 +160,7 @@ def test_a_refused_connection_is_no_reset(wire: Wire) -> None:
             faults[FaultKind.WIRE_RESET].inject(wire.cluster, spec_of(FaultKind.WIRE_RESET, Frames.REQUESTS))
 
 
-def test_a_fault_that_does_not_end_is_told(wire: Wire) -> None:
+def test_a_fault_that_does_not_end_is_reported(wire: Wire) -> None:
     """A reset that continues after its end is an error."""
     faults = with_relays([cast("Relay", Stuck(wire.relays[0]))])
     fault = faults[FaultKind.WIRE_RESET]

@@ -6,8 +6,8 @@ import pytest
 
 from rocketdiff.subjects.sending.talk import SendingTalk
 from tests.subjects.conftest import HELLO, Start, answer, attempt, done, plan_of, setup_of
+from tests.subjects.driving import OPENING, broken, go
 from tests.subjects.processes import gone
-from tests.subjects.test_subject_process import OPENING, broken, go
 
 
 def test_a_daemon_does_not_outlive_a_good_subject(start: Start, tmp_path: Path) -> None:

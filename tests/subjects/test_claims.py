@@ -13,7 +13,7 @@ from rocketdiff.drivers.python.sending.reference import capabilities_of
 from rocketdiff.subjects.claims import unknown_claims
 from rocketdiff.subjects.conversation import Conversation
 from rocketdiff.subjects.sending.claims import unclaimed, why_not_claimed
-from tests.subjects.test_conversation import START, attempt, called_back, hello, sent, talk_of, violation
+from tests.subjects.conversing import START, attempt, called_back, hello, sent, talk_of, violation
 
 PLAIN, BATCH = SendKind.PLAIN, SendKind.BATCH
 SYNC, ASYNC, ONEWAY = SendMode.SYNC, SendMode.ASYNC, SendMode.ONEWAY
@@ -70,18 +70,18 @@ def test_an_answer_of_another_mode_breaks_the_subject(mode: SendMode, answer: Se
     assert violation(running(mode, "plain", mode.value), answer) == signature
 
 
-def test_a_one_way_call_that_says_it_threw_is_accepted() -> None:
+def test_a_one_way_call_that_threw_is_accepted() -> None:
     """A oneway call may report an exception, which is no result."""
     running(ONEWAY, "plain", "oneway").take(oneway(error="MQClientException"), START + 2)
 
 
 @pytest.mark.parametrize("told", [attempt(0), RouteSeen(1, START, ())], ids=["attempts", "routes"])
-def test_what_was_not_claimed_is_not_told(told: Record) -> None:
+def test_unclaimed_records_are_refused(told: Record) -> None:
     """Unclaimed attempts and routes break the subject, because the relay reports them."""
     assert violation(running(SYNC, "plain"), told) == "protocol.not-claimed"
 
 
-def test_whoever_claims_attempts_tells_some() -> None:
+def test_a_claim_of_attempts_needs_attempts() -> None:
     """A send with a status needs an attempt if attempts are claimed."""
     assert violation(running(SYNC, "plain", "attempts"), sent(0), Done(1)) == "protocol.unkept-claim"
     silent = running(SYNC, "plain")

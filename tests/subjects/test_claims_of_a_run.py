@@ -61,7 +61,7 @@ def run(tmp_path: Path) -> RunDirectory:
     return directory
 
 
-def test_it_is_invalid_and_says_what_was_not_claimed(run: RunDirectory) -> None:
+def test_it_is_invalid_and_names_the_missing_claim(run: RunDirectory) -> None:
     """Every check of an unclaimed case is invalid with the reason; the exit code is 2."""
     judgement = judge_runs([run.path], policy=Policy(), master=WITHOUT_SPARK).judgement
     assert judgement.exit_code is ExitCode.INCONCLUSIVE
@@ -78,7 +78,7 @@ def test_nothing_of_the_plan_was_sent(run: RunDirectory) -> None:
     assert not run.case(1).started
 
 
-def test_a_program_that_says_another_version_at_its_next_start_ends_the_run(tmp_path: Path) -> None:
+def test_another_version_at_the_next_start_ends_the_run(tmp_path: Path) -> None:
     """A program with another version at its next start ends the run: results would have a wrong name."""
     driver, mark = tmp_path / "driver", f"liar-{time.monotonic_ns()}"
     line = (

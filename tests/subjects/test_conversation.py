@@ -1,77 +1,29 @@
 """The order of the line protocol: one scripted trace per test."""
 
 from dataclasses import replace
-from typing import Any
 
 import pytest
 
 from rocketdiff.core.errors import SubjectBroken
 from rocketdiff.core.records.received import Record
-from rocketdiff.core.records.sending import Attempt, CalledBackAgain, RouteSeen, Send
-from rocketdiff.core.records.session import Done, Hello, Ready, SubjectFailed
+from rocketdiff.core.records.sending import CalledBackAgain, RouteSeen
+from rocketdiff.core.records.session import Done, Ready, SubjectFailed
 from rocketdiff.core.sends.plan import Plan, PlannedSend, SendKind, SendMode
 from rocketdiff.core.subject import SubjectId
-from rocketdiff.core.tables.settings import ClientSettings
-from rocketdiff.protocol.commands import SubjectSetup
 from rocketdiff.subjects.conversation import Conversation, Stage
-from rocketdiff.subjects.sending.limits import SendBounds
-from rocketdiff.subjects.sending.talk import SendingTalk
-
-START = 1_000_000_000
-LIMIT = 5_000_000_000
-MS = 1_000_000
-NOW = START + 60 * MS
-
-
-def hello(**changes: Any) -> Hello:
-    claims = ("plain", "async", "oneway", "attempts", "routes")
-    told: dict[str, Any] = {"protocol": 1, "client": "toy", "version": "x", "pid": 1, "clock_ns": 0}
-    told["capabilities"] = claims
-    return Hello(**{**told, **changes})
-
-
-def attempt(send: int, number: int = 0, thread: int = 0, at: int = START, took: int = 1) -> Attempt:
-    return Attempt(send, thread, number, "broker-a", 0, at, at + took, status="SEND_OK")
-
-
-def sent(send: int, thread: int = 0, at: int = START, took: int = 1, route: int = 0) -> Send:
-    return Send(send, thread, at, at + took, status="SEND_OK", route=route, route_after=route)
-
-
-def called_back(send: int, at: int = START, took: int = 1) -> Send:
-    return replace(sent(send, at=at, took=took), returned_ns=at)
-
-
-def plan_of(*sends: tuple[int, int]) -> Plan:
-    """(thread, due in ms) of each send."""
-    planned = (PlannedSend(send, thread, due * MS, SendKind.PLAIN, 0, 1) for send, (thread, due) in enumerate(sends))
-    return Plan(1, 2, tuple(planned))
-
-
-def talk_of(plan: Plan, bounds: SendBounds | None = None) -> SendingTalk:
-    """The sends of a plan, each with five seconds."""
-    setup = SubjectSetup(("127.0.0.1:9876",), "topic", "warm", "group", "run", ClientSettings())
-    return SendingTalk(plan, setup, bounds=bounds, limit_ns=LIMIT)
-
-
-def running(*sends: tuple[int, int]) -> Conversation:
-    """A conversation just after go."""
-    conversation = Conversation(SubjectId("toy", "x"))
-    conversation.take(hello(), 0)
-    conversation.prepare(talk_of(plan_of(*sends)))
-    conversation.take(Ready(1), 0)
-    conversation.go(START)
-    return conversation
-
-
-def violation(conversation: Conversation, *records: Record) -> str:
-    """Signature of the last record's violation; earlier records must be valid."""
-    *right, wrong = records
-    for record in right:
-        conversation.take(record, NOW)
-    with pytest.raises(SubjectBroken) as raised:
-        conversation.take(wrong, NOW)
-    return raised.value.signature
+from tests.subjects.conversing import (
+    LIMIT,
+    MS,
+    NOW,
+    START,
+    attempt,
+    called_back,
+    hello,
+    running,
+    sent,
+    talk_of,
+    violation,
+)
 
 
 def test_a_right_conversation_ends_in_done() -> None:
@@ -188,7 +140,7 @@ def test_time_does_not_run_backwards() -> None:
     assert violation(running((0, 0)), attempt(0, took=-1)) == "protocol.impossible-times"
 
 
-def test_a_subject_may_say_that_it_failed() -> None:
+def test_a_subject_may_report_its_failure() -> None:
     """A subject's own failure message is kept."""
     conversation = Conversation(SubjectId("toy", "x"))
     with pytest.raises(SubjectBroken, match="warm-up: no route") as raised:
@@ -298,7 +250,7 @@ def test_the_oldest_open_asynchronous_send_is_the_one_waited_for() -> None:
     assert overdue.signature == "protocol.stalled"
 
 
-def test_a_transcript_says_which_sends_failed_how() -> None:
+def test_a_transcript_has_failed_sends_and_their_errors() -> None:
     """A transcript's repr, for failed assertions, counts sends and names the failed ones."""
     conversation = running((0, 0), (0, 10))
     assert repr(conversation.transcript) == "<0 sends, 0 failed>"

@@ -16,7 +16,7 @@ from rocketdiff.subjects.subject_process import SubjectProcess
 NAME = SubjectId("cpp", "2.1.0")
 
 
-def test_it_says_what_it_is_and_how_little_it_can_do(tmp_path: Path) -> None:
+def test_its_hello_has_its_name_and_few_capabilities(tmp_path: Path) -> None:
     """The hello has the loaded library's release; there are no hooks, no routes and two modes."""
     with SubjectProcess(program_of(NAME), CANDIDATE, tmp_path / "subject", on_line=lambda _: None) as subject:
         hello = subject.await_hello()

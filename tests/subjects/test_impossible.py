@@ -8,7 +8,7 @@ from rocketdiff.core.sends.plan import Plan, PlannedSend, SendKind, SendMode
 from rocketdiff.core.tables.settings import ClientSettings
 from rocketdiff.subjects.conversation import Conversation
 from rocketdiff.subjects.sending.limits import SendBounds, output_bounds_of, send_bounds_of
-from tests.subjects.test_conversation import (
+from tests.subjects.conversing import (
     MS,
     NOW,
     START,
@@ -58,7 +58,7 @@ def asynchronous() -> Conversation:
         "ahead",
     ],
 )
-def test_no_record_tells_of_another_time(record: Record) -> None:
+def test_no_record_is_of_another_time(record: Record) -> None:
     """Record times are neither in the future nor before go, because both processes read one clock."""
     assert violation(running((0, 0)), record) == "protocol.impossible-times"
 

@@ -52,7 +52,7 @@ def test_json_is_read_and_written() -> None:
     assert json.loads(told[-1]) == {"type": "echo", "text": 'a"b\\c\né🚀', "number": -(2**63)}
 
 
-def test_what_is_no_json_is_refused() -> None:
+def test_a_line_that_is_no_json_is_refused() -> None:
     """Invalid JSON is refused."""
     texts = ["", "{", '{"a"}', '{"a":1,}', "[1 2]", "nul", "1 2", '"a', '"\\x"', "--1", "{'a':1}"]
     told = dict(zip(texts, echo(*texts), strict=False))
@@ -84,7 +84,7 @@ def test_the_end_of_stdin_ends_the_driver(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("release", client_releases())
-def test_every_release_says_hello(release: str, tmp_path: Path) -> None:
+def test_every_release_sends_hello(release: str, tmp_path: Path) -> None:
     """One compiled driver starts with every release's jars and reports the release."""
     status, lines = conversation(release, tmp_path, b"")
     hello = decode_record(lines[0]).record

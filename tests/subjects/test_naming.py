@@ -68,7 +68,7 @@ def test_an_equals_sign_of_a_flag_makes_no_label(tmp_path: Path) -> None:
         ("mine:0.1", "a client the harness knows; saw mine:0.1; try: "),
     ],
 )
-def test_a_program_named_without_exec_is_told_how(typed: str, told: str) -> None:
+def test_a_program_without_exec_gets_a_hint(typed: str, told: str) -> None:
     """A program without exec: is refused with the exec: syntax."""
     with pytest.raises(UsageError) as raised:
         resolved(typed)
@@ -86,7 +86,7 @@ def test_a_program_named_without_exec_is_told_how(typed: str, told: str) -> None
         ("./driver", "a program: exec:./driver"),
     ],
 )
-def test_a_path_in_another_form_is_told_its_own(
+def test_a_path_in_another_form_names_the_right_one(
     typed: str, told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A path without its slash, @, client or exec: is refused with the right syntax."""
@@ -143,7 +143,7 @@ def test_coordinates_are_asked_of_the_local_repository_first(maven: Path, monkey
     assert " -o " in maven.read_text()
 
 
-def test_coordinates_that_do_not_exist_are_refused_with_what_maven_says(
+def test_unknown_coordinates_are_refused_with_the_message_of_maven(
     maven: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Unknown coordinates are tried offline, then online with a notice, and refused with Maven's message."""

@@ -48,7 +48,7 @@ def own(*flags: str) -> str:
     return f"exec:{shlex.join([sys.executable, str(PROGRAM), *flags])}"
 
 
-def test_its_hello_says_who_it_is_and_what_it_can_be_asked() -> None:
+def test_its_hello_has_its_name_and_capabilities() -> None:
     """Hello gives a program's name and calls; the spec is kept."""
     spec = own("--name", "acme:1.0+9", "--without", "batch", "--without", "async")
     subject = resolved(spec)
@@ -62,7 +62,7 @@ def test_its_hello_says_who_it_is_and_what_it_can_be_asked() -> None:
     ]
 
 
-def test_its_hello_says_how_long_its_attempts_last() -> None:
+def test_its_hello_has_its_attempt_timeout() -> None:
     """Hello may state a client's own attempt timeout."""
     assert [resolved(own(*flags)).attempt_timeout_ms for flags in (("--attempt-timeout", "3000"), ())] == [3_000, None]
 
@@ -176,7 +176,7 @@ def test_a_program_that_leaves_a_daemon_behind_leaves_none(tmp_path: Path) -> No
     await_that(lambda: not processes_with(mark), "the daemon to be gone")
 
 
-def test_a_program_that_says_nothing_is_given_up_and_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_silent_program_is_given_up_and_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     """A silent program is ended at hello's deadline with all processes."""
     monkeypatch.setattr("rocketdiff.subjects.own.own_program.Deadlines", lambda: Deadlines(hello_s=0.5))
     mark = f"quiet:{time.monotonic_ns()}"
@@ -185,7 +185,7 @@ def test_a_program_that_says_nothing_is_given_up_and_ended(monkeypatch: pytest.M
     await_that(lambda: not processes_with(mark), "the silent program to be gone")
 
 
-def test_a_line_that_is_not_ended_is_told_from_silence(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_an_unended_line_is_not_silence(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """An unfinished line is distinguished from silence, because a language may buffer its output."""
     monkeypatch.setattr("rocketdiff.subjects.own.own_program.Deadlines", lambda: Deadlines(hello_s=5.0))
     (tmp_path / "driver").write_text("#!/bin/sh\nprintf '{}'\nexec sleep 60\n")

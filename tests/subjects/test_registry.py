@@ -84,7 +84,7 @@ def test_a_selector_is_not_offered_for_so_many_queues_that_no_key_names_each() -
     assert offers(cpp, SendDemand(SendKind.PLAIN, queue_counts=(11, 22)))
 
 
-def test_each_kind_says_where_it_runs_and_whose_rules_it_follows() -> None:
+def test_each_kind_has_its_place_and_rules() -> None:
     """Only java and python have a lab host and rules; nobody has written other clients' rules."""
     hosts = {name: kind.lab_host for name, kind in KINDS.items()}
     assert hosts == {
@@ -118,7 +118,7 @@ def test_each_kind_says_where_it_runs_and_whose_rules_it_follows() -> None:
     }
 
 
-def test_nothing_is_ruled_out_of_a_client_that_nobody_knows() -> None:
+def test_an_unknown_client_has_no_limits() -> None:
     """An unknown client may have any call, as its hello states."""
     stranger = SubjectId("perl", "1.0.0")
     assert offers(stranger, SendDemand(SendKind.BATCH))

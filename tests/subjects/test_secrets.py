@@ -13,7 +13,7 @@ SECRET = 's3cret"of\\a-test'  # noqa: S105 - of a test
 """Has characters that JSON escapes."""
 
 
-def test_what_a_client_prints_of_its_setup_has_no_secret(start: Start) -> None:
+def test_a_printed_setup_has_no_secret(start: Start) -> None:
     """A secret that a client prints is removed from journal, error and stderr log."""
     lines: list[bytes] = []
     process = start(["say", HELLO], ["echo"], lines=lines)

@@ -45,7 +45,7 @@ def test_a_build_that_fails_is_exit_code_69(tmp_path: Path) -> None:
         build_all([described(tmp_path, "exit 3")])
 
 
-def test_what_a_build_leaves_behind_is_ended(tmp_path: Path) -> None:
+def test_processes_left_by_a_build_are_ended(tmp_path: Path) -> None:
     """Processes that a build leaves, such as compiler servers, are ended."""
     mark = f"left-{time.monotonic_ns()}"
     (tmp_path / mark).write_text("#!/bin/sh\nsleep 600\n")

@@ -1,91 +1,26 @@
-"""
-The format of a subject file, tested with fixtures/subject-format.
-
-invalid: schema and parser refuse; valid-fail: only the parser does; valid-pass: both accept. A refused file's first line has text
-of the message.
-"""
+"""What a subject file describes; its format is tested in tests/documents/test_file_formats.py."""
 
 import json
 import shlex
 import sys
 from pathlib import Path
 
-import jsonschema
 import pytest
-import yaml
-from _pytest.mark import ParameterSet
 
 from rocketdiff.analysis.case_trace import CaseTrace
 from rocketdiff.analysis.steps.rulebook import rulebook_for
 from rocketdiff.core.demand import SendDemand
-from rocketdiff.core.errors import ExitCode, UsageError
+from rocketdiff.core.errors import UsageError
 from rocketdiff.core.resources import import_path
 from rocketdiff.core.sends.plan import SendKind, SendMode
 from rocketdiff.run.execute import plan_cases, require_possible
 from rocketdiff.run.manifest import manifest_of
 from rocketdiff.run.request import request_of
-from rocketdiff.subjects.own.subject_file import read, schema
+from rocketdiff.subjects.own.subject_file import read
 from rocketdiff.subjects.registry import resolved
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
-SCHEMA = FIXTURES / "schema" / "subject-1.json"
-VALIDATOR = jsonschema.Draft202012Validator(json.loads(SCHEMA.read_text()))
-EXAMPLE = FIXTURES / "examples" / "subject.yaml"
 PROGRAM = Path(__file__).with_name("own.py")
-
-
-def files(folder: str) -> list[ParameterSet]:
-    """Files of a folder, which must not be empty."""
-    found = sorted((FIXTURES / "subject-format" / folder).glob("*.yaml"))
-    assert found, f"no self-tests in {folder}"
-    return [pytest.param(path, id=path.stem) for path in found]
-
-
-def accepted_by_schema(path: Path) -> bool:
-    return VALIDATOR.is_valid(yaml.safe_load(path.read_text()))
-
-
-def assert_refused(path: Path) -> None:
-    """One usage error names the file and contains its first line's text."""
-    why = path.read_text().splitlines()[0].removeprefix("# refused: ")
-    with pytest.raises(UsageError) as raised:
-        read(path)
-    message = str(raised.value)
-    assert raised.value.exit_code is ExitCode.USAGE
-    assert path.name in message
-    assert why in message
-    assert "\n" not in message
-
-
-@pytest.mark.parametrize("path", files("invalid"))
-def test_schema_and_parser_refuse(path: Path) -> None:
-    """Schema and parser refuse each invalid file with a clear message."""
-    assert not accepted_by_schema(path)
-    assert_refused(path)
-
-
-@pytest.mark.parametrize("path", files("valid-fail"))
-def test_parser_alone_refuses(path: Path) -> None:
-    """The parser refuses accepted files with no subject or several."""
-    assert accepted_by_schema(path)
-    assert_refused(path)
-
-
-@pytest.mark.parametrize("path", [*files("valid-pass"), pytest.param(EXAMPLE, id="example")])
-def test_both_accept(path: Path) -> None:
-    """Schema and parser accept each valid file and the shipped example."""
-    assert accepted_by_schema(path)
-    described = read(path)
-    assert bool(described.command) is not bool(described.build)
-
-
-def test_published_schema_is_up_to_date() -> None:
-    """
-    The published schema is up to date.
-
-    ``python -m rocketdiff.subjects.own.subject_file > fixtures/schema/subject-1.json`` renews it.
-    """
-    assert SCHEMA.read_bytes() == schema()
 
 
 def test_builds_are_written_as_on_the_command_line() -> None:

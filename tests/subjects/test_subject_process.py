@@ -1,39 +1,21 @@
 """A subject as a child process: every way in which it can fail."""
 
 import signal
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from rocketdiff.core.arm import BASELINE, CANDIDATE
-from rocketdiff.core.errors import EnvironmentMissing, SubjectBroken
+from rocketdiff.core.errors import EnvironmentMissing
 from rocketdiff.core.subject import SubjectId
 from rocketdiff.subjects.conversation import Stage
 from rocketdiff.subjects.program import Launch
 from rocketdiff.subjects.sending.talk import SendingTalk
 from rocketdiff.subjects.subject_process import SubjectProcess
 from tests.live import await_that
-from tests.subjects.conftest import HELLO, READY, Scripted, Start, answer, attempt, done, plan_of, setup_of
+from tests.subjects.conftest import HELLO, Scripted, Start, answer, attempt, done, plan_of, setup_of
+from tests.subjects.driving import OPENING, broken, go
 from tests.subjects.processes import gone, only_child
-
-OPENING = (["say", HELLO], ["await", "setup"], ["say", READY], ["await", "go"])
-
-
-def go(subject: SubjectProcess, *threads: int, ahead_ns: int = 0) -> None:
-    """Conversation up to go."""
-    subject.await_hello()
-    subject.prepare(SendingTalk(plan_of(*threads), setup_of(send_msg_timeout_ms=1, retry_times_when_send_failed=0)))
-    subject.await_ready()
-    subject.go(time.monotonic_ns() + ahead_ns)
-
-
-def broken(wait: Callable[[], object]) -> SubjectBroken:
-    """The error of this wait."""
-    with pytest.raises(SubjectBroken) as raised:
-        wait()
-    return raised.value
 
 
 def test_a_good_subject_is_heard_to_the_end(start: Start) -> None:
@@ -73,7 +55,7 @@ def test_an_unknown_record_is_refused(start: Start) -> None:
     assert broken(lambda: subject.await_ready(60)).signature == "protocol.unknown-record"
 
 
-def test_an_exit_is_told_with_its_status_and_last_words(start: Start) -> None:
+def test_an_exit_has_its_status_and_last_lines(start: Start) -> None:
     """An exit is reported with status and last stderr line."""
     subject = start(["say", HELLO], ["complain", "cannot find my shoes\n"], ["exit", 3])
     fault = broken(lambda: subject.await_ready(60))
@@ -81,7 +63,7 @@ def test_an_exit_is_told_with_its_status_and_last_words(start: Start) -> None:
     assert "status 3" in str(fault) and "cannot find my shoes" in str(fault)
 
 
-def test_a_death_by_signal_is_told_by_its_name(start: Start) -> None:
+def test_a_death_by_signal_has_its_name(start: Start) -> None:
     """A death by signal is reported with its name and the answered sends."""
     subject = start(*OPENING, ["say", answer(0)], ["die", signal.SIGSEGV])
     go(subject, 0, 0)
@@ -198,7 +180,7 @@ def test_close_ends_a_subject_that_does_not_listen(start: Start) -> None:
     assert gone(parent) and gone(left_behind)
 
 
-def test_a_subject_told_to_stop_is_not_broken(start: Start) -> None:
+def test_a_stopped_subject_is_not_broken(start: Start) -> None:
     """A subject that ends after stop is not broken."""
     subject = start(["say", HELLO])
     subject.await_hello()

@@ -19,7 +19,7 @@ from rocketdiff.traces.journal import read_arm_journal
 from rocketdiff.traces.manifest import CaseStatus
 from rocketdiff.traces.reader import require_whole
 from rocketdiff.traces.run_directory import RunDirectory
-from tests.subjects.test_conversation import talk_of
+from tests.subjects.conversing import talk_of
 
 ORIGIN_NS = 1_000_000_000_000
 NewRun = Callable[..., RunDirectory]

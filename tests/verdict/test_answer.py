@@ -1,53 +1,32 @@
 """The answer of a check from one evidence."""
 
-from math import inf
+from math import inf, nan
 
 import pytest
 
-from rocketdiff.core.answers.evidence import Ending, EpisodePair, Evidence, Margin, PairedSample, Standing
-from rocketdiff.core.answers.verdict import NO_SEND, CheckResult, Divergence, Example, Measure, Severity, Verdict
-from rocketdiff.verdict.answer import answer
-from rocketdiff.verdict.decide_samples import decide_samples
+from rocketdiff.core.answers.evidence import Ending, EpisodePair, Evidence, PairedSample, Standing
+from rocketdiff.core.answers.verdict import NO_SEND, Measure, Severity, Verdict
+from tests.verdict.builders import (
+    NEW,
+    OLD,
+    answered,
+    counted,
+    differing,
+    divergence,
+    drawn,
+    evidence,
+    paired,
+    ratios,
+    sample,
+    sample_of,
+)
 
-OLD, NEW = "java:4.7.1", "java:5.3.3"
+MUST, SHOULD, INFO = Severity.MUST, Severity.SHOULD, Severity.INFO
+SCATTERED = ratios(0.8, 1.5, 0.9, 1.2, 0.7, 1.3)
+"""Mean ×1.03, which decides nothing at a margin of ×1.2."""
 
-
-def divergence(signature: str = "retry/stays", subject: str = NEW) -> Divergence:
-    return Divergence(signature, subject, 3, Example(7, 0, 1, "paused", "broker-a", "broker-b"))
-
-
-def evidence(
-    standing: Standing,
-    *found: Divergence,
-    samples: tuple[PairedSample, ...] = (),
-    measures: tuple[Measure, ...] = (),
-    severity: Severity = Severity.MUST,
-) -> Evidence:
-    return Evidence(
-        runs=("r",),
-        case="c",
-        check="failover-time",
-        standing=standing,
-        reason="as measured",
-        severity=severity,
-        divergences=found,
-        samples=samples,
-        measures=measures,
-    )
-
-
-def sample(ratio: float, n: int = 12, ended: Ending = Ending.FAILOVER, minimum: int = 6) -> PairedSample:
-    """Candidate over baseline is ``ratio`` with a spread of about 2 %."""
-    pairs = tuple(
-        EpisodePair("r", "c", number, 5e8, 5e8 * ratio * (1 + 0.02 * (number % 3 - 1)), Ending.FAILOVER, ended)
-        for number in range(n)
-    )
-    return PairedSample("failover", Margin(1.2, "a fifth of a timeout"), pairs, minimum, "no interval below")
-
-
-def answered(item: Evidence) -> CheckResult:
-    (samples,) = decide_samples([item])
-    return answer(item, samples, baseline=OLD, candidate=NEW)
+FAR = ratios(0.9, 2.0, 1.0, 1.7, 1.8, 0.95)
+"""Mean ×1.32, which does not decide either, but lies beyond the margin."""
 
 
 @pytest.mark.parametrize(
@@ -65,89 +44,92 @@ def test_without_differences_the_standing_is_the_answer(standing: Standing, verd
     assert (result.verdict, result.reason) == (verdict, "as measured")
 
 
-@pytest.mark.parametrize("standing", [Standing.DECISIVE, Standing.INDECISIVE, Standing.NOT_APPLICABLE])
-def test_a_difference_is_certain_whatever_the_standing(standing: Standing) -> None:
-    """An exact divergence diverges, whatever the standing."""
-    assert answered(evidence(standing, divergence())).verdict is Verdict.DIVERGES
+@pytest.mark.parametrize("severity", [SHOULD, INFO])
+def test_a_divergence_under_a_broken_set_up_keeps_the_severity_of_its_check(severity: Severity) -> None:
+    """A divergence under a broken set-up is INVALID with its check's severity."""
+    result = answered(evidence(Standing.INVALID, divergence(), severity=severity))
+    assert (result.verdict, result.severity) == (Verdict.INVALID, severity)
 
 
-def test_differences_under_a_broken_set_up_are_listed_and_do_not_count() -> None:
-    """INVALID wins over DIVERGES, and the divergences are listed."""
-    result = answered(evidence(Standing.INVALID, divergence()))
-    assert (result.verdict, len(result.divergences)) == (Verdict.INVALID, 1)
+@pytest.mark.parametrize(
+    ("samples", "severity", "verdict", "gates_as"),
+    [
+        ((sample(1.0),), MUST, Verdict.EQUIVALENT, MUST),
+        ((sample(2.0),), MUST, Verdict.DIVERGES, MUST),
+        ((sample(3.0),), SHOULD, Verdict.DIVERGES, SHOULD),
+        ((sample(3.0),), INFO, Verdict.INCONCLUSIVE, INFO),
+        ((sample(1.0, n=3),), MUST, Verdict.INCONCLUSIVE, SHOULD),
+        ((sample(1.0), sample(3.0)), MUST, Verdict.DIVERGES, MUST),
+        ((SCATTERED,), SHOULD, Verdict.INCONCLUSIVE, SHOULD),
+        ((SCATTERED,), INFO, Verdict.INCONCLUSIVE, INFO),
+        ((SCATTERED, SCATTERED), MUST, Verdict.INCONCLUSIVE, SHOULD),
+        ((SCATTERED, FAR), MUST, Verdict.INCONCLUSIVE, MUST),
+    ],
+)
+def test_verdict_and_severity_of_statistical_checks(
+    samples: tuple[PairedSample, ...], severity: Severity, verdict: Verdict, gates_as: Severity
+) -> None:
+    """
+    The worst sample determines the verdict, and a statistical difference keeps the check's severity.
+
+    An INFO sample, one case's share of the pool, never diverges. An open MUST check becomes SHOULD unless an estimate lies
+    beyond the margin.
+    """
+    result = answered(evidence(samples=samples, severity=severity))
+    assert (result.verdict, result.severity) == (verdict, gates_as)
+    assert len(result.divergences) == (verdict is Verdict.DIVERGES)
 
 
-def test_rules_that_do_not_explain_the_baseline_are_said_so() -> None:
-    """A ``rules/`` divergence of the baseline makes the reason suspect the dialect."""
-    result = answered(evidence(Standing.DECISIVE, divergence("rules/queue.impossible", OLD)))
-    assert "do not explain the baseline java:4.7.1 itself" in result.reason
-    assert "do not explain" not in answered(evidence(Standing.DECISIVE, divergence("rules/x", NEW))).reason
-
-
-def test_equal_durations_are_equivalent_with_their_interval() -> None:
-    """A ratio of 1 with a small spread is EQUIVALENT, with its interval."""
-    result = answered(evidence(Standing.DECISIVE, samples=(sample(1.0),)))
-    assert result.verdict is Verdict.EQUIVALENT
-    (measure,) = result.measures
-    assert (measure.unit, measure.n, measure.confidence) == ("ratio", 12, 0.9)
-    assert measure.value == pytest.approx(1.0, abs=0.01)
-
-
-def test_durations_three_times_as_long_diverge_by_statistics() -> None:
-    """A ratio of 3 diverges; the example is the farthest episode, not a send."""
-    result = answered(evidence(Standing.DECISIVE, samples=(sample(3.0),)))
-    (found,) = result.divergences
-    assert result.verdict is Verdict.DIVERGES
-    assert (found.signature, found.subject, found.count) == ("failover-time.failover-differs", NEW, 12)
-    assert found.example.send == NO_SEND
-    farthest = found.example.figures["farthest_episode"]
-    assert isinstance(farthest, dict)
-    assert farthest["episode"] == 2
-
-
-def test_too_few_pairs_are_inconclusive_and_say_how_many_are_needed() -> None:
-    """Five pairs of at least six are inconclusive, and the reason has both numbers."""
-    result = answered(evidence(Standing.DECISIVE, samples=(sample(3.0, n=5),)))
-    assert result.verdict is Verdict.INCONCLUSIVE
-    assert "5 of at least 6 complete pairs of spells (no interval below)" in result.reason
-
-
-def test_a_ratio_at_the_margin_is_inconclusive_and_says_that_no_number_would_decide() -> None:
-    """A ratio at the margin is inconclusive, and no number of episodes would decide."""
-    result = answered(evidence(Standing.DECISIVE, samples=(sample(1.2),)))
-    assert result.verdict is Verdict.INCONCLUSIVE
-    assert "so near the margin that no number of spells would decide" in result.reason
-
-
-def test_a_client_that_waits_where_the_other_fails_over_diverges_by_cause() -> None:
-    """Twelve episodes in which one arm failed over diverge: p = 2 · 2^-12 is below 0.01 / 2."""
-    result = answered(evidence(Standing.DECISIVE, samples=(sample(1.0, ended=Ending.RESUMED),)))
-    (found,) = result.divergences
-    assert (found.signature, found.count) == ("failover-time.failover-cause-differs", 12)
-    assert "only java:4.7.1 failed over in 12 spells, only java:5.3.3 in 0" in found.example.observed
-
-
-def test_seven_discordant_episodes_are_not_enough_for_a_gate() -> None:
-    """Seven such episodes do not: p = 2 · 2^-7 = 0.016 is above the budget of 0.01."""
-    result = answered(evidence(Standing.DECISIVE, samples=(sample(1.0, n=7, ended=Ending.RESUMED),)))
-    assert result.verdict is Verdict.INCONCLUSIVE
-
-
-def test_an_info_sample_never_diverges() -> None:
-    """An INFO sample, one case's share of the pool, never diverges."""
-    result = answered(evidence(Standing.DECISIVE, samples=(sample(3.0),), severity=Severity.INFO))
-    assert (result.verdict, result.divergences) == (Verdict.INCONCLUSIVE, ())
-
-
-def test_samples_of_indecisive_evidence_are_not_asked() -> None:
+def test_samples_of_indecisive_evidence_are_not_evaluated() -> None:
     """Samples of indecisive evidence are not evaluated."""
     assert answered(evidence(Standing.INDECISIVE, samples=(sample(3.0),))).verdict is Verdict.INCONCLUSIVE
 
 
-def test_measures_without_a_bound_are_left_out() -> None:
-    """Measures with an infinite bound are omitted, because JSON has no infinity."""
-    bounded, unbounded = Measure("a", 1.0, "ms", 3), Measure("b", 1.0, "ms", 1, 0.0, inf, 0.9)
-    assert answered(evidence(Standing.DECISIVE, measures=(bounded, unbounded))).measures == (bounded,)
+@pytest.mark.parametrize(
+    ("standing", "reason"),
+    [(Standing.DECISIVE, "as measured"), (Standing.INDECISIVE, "as measured"), (Standing.NOT_APPLICABLE, "")],
+)
+def test_the_reason_of_a_check_stays_beside_a_divergence(standing: Standing, reason: str) -> None:
+    """The check's reason is kept beside a divergence, except for not being applicable."""
+    assert answered(evidence(standing, divergence())).reason == reason
+
+
+@pytest.mark.parametrize(
+    ("signature", "subject", "is_suspected"),
+    [("rules/queue.x", OLD, True), ("rules/queue.x", NEW, False), ("queue.x", OLD, False), ("queue.x", NEW, False)],
+)
+def test_the_dialect_is_suspected_for_the_baseline_against_its_rules_only(
+    signature: str, subject: str, is_suspected: bool
+) -> None:
+    """Only a ``rules/`` divergence of the baseline makes the reason suspect the dialect."""
+    found = divergence(signature, subject), divergence("retry/stays", NEW)
+    reason = answered(evidence(Standing.DECISIVE, *found)).reason
+    assert (f"do not explain the baseline {OLD} itself" in reason) is is_suspected
+
+
+def test_every_sample_is_a_measure_with_its_interval() -> None:
+    """Each sample has a measure: ratio, pairs, and the 90 % interval."""
+    measures = answered(evidence(samples=(sample(1.0), sample(3.0)))).measures
+    assert [(one.unit, one.n, one.confidence) for one in measures] == [("ratio", 12, 0.9)] * 2
+    assert [one.value for one in measures] == [pytest.approx(1.0, abs=0.01), pytest.approx(3.0, abs=0.03)]
+
+
+@pytest.mark.parametrize(
+    ("value", "low", "high", "is_kept"),
+    [
+        (1.0, 0.5, 2.0, True),
+        (1.0, None, None, True),
+        (0.0, 0.0, 0.0, True),
+        (inf, 0.5, 2.0, False),
+        (nan, 0.5, 2.0, False),
+        (1.0, -inf, 2.0, False),
+        (1.0, 0.5, inf, False),
+    ],
+)
+def test_measures_have_finite_figures_only(value: float, low: float | None, high: float | None, is_kept: bool) -> None:
+    """Measures with infinity or NaN are omitted, because JSON has neither."""
+    measure = Measure("wait", value, "ms", 3, low, high, 0.9)
+    assert answered(evidence(measures=(measure,))).measures == ((measure,) if is_kept else ())
 
 
 def test_the_legal_share_is_a_measure_of_its_own() -> None:
@@ -156,9 +138,45 @@ def test_the_legal_share_is_a_measure_of_its_own() -> None:
     assert answered(item).measures == (Measure("legal-share", 0.25, "share", 40),)
 
 
-def test_a_statistical_question_without_power_is_worth_should() -> None:
-    """A statistical check without enough pairs is SHOULD; a difference is MUST."""
-    few = answered(evidence(Standing.DECISIVE, samples=(sample(1.0, n=3),)))
-    assert (few.verdict, few.severity) == (Verdict.INCONCLUSIVE, Severity.SHOULD)
-    slow = answered(evidence(Standing.DECISIVE, samples=(sample(2.0),)))
-    assert (slow.verdict, slow.severity) == (Verdict.DIVERGES, Severity.MUST)
+def test_a_difference_of_durations_in_full() -> None:
+    """
+    Twelve episodes around ×3 have ratio, interval and margin; the farthest that both arms met has 2 % more.
+    """
+    lone = EpisodePair("r", "c", 98, 5e8, None), EpisodePair("r", "c", 99, None, 5e8)
+    (found,) = answered(evidence(samples=(sample_of(*lone, *sample(3.0).pairs),))).divergences
+    assert (found.signature, found.subject, found.count) == ("failover-time.failover-differs", NEW, 12)
+    assert (found.example.send, found.example.phase) == (NO_SEND, "episodes")
+    assert found.example.expected == "failover within ×1.2 of the baseline's (a fifth of a timeout)"
+    assert found.example.observed == "×3 of the baseline's over 12 spells (90% interval ×2.97 to ×3.03)"
+    assert found.example.figures["farthest_episode"] == {
+        "case": "c",
+        "episode": 2,
+        "baseline_ns": 5e8,
+        "candidate_ns": pytest.approx(5e8 * 3.0 * 1.02),
+        "baseline_ended": "failover",
+        "candidate_ended": "failover",
+    }
+
+
+def test_a_difference_of_causes_counts_both_directions() -> None:
+    """Causes are counted in both directions: 17 episodes to one are 18."""
+    only_baseline = [EpisodePair("r", "c", n, 5e8, 5e8, Ending.FAILOVER, Ending.RESUMED) for n in range(17)]
+    only_candidate = EpisodePair("r", "c", 17, 5e8, 5e8, Ending.RESUMED, Ending.FAILOVER)
+    (found,) = answered(evidence(samples=(sample_of(*only_baseline, only_candidate),))).divergences
+    assert (found.signature, found.count) == ("failover-time.failover-cause-differs", 18)
+    assert found.example.observed == f"only {OLD} failed over in 17 spells, only {NEW} in 1"
+    assert found.example.figures["p_mcnemar"] == pytest.approx(2 * (1 + 18) / 2**18)
+    one = found.example.figures["one_episode"]
+    assert isinstance(one, dict)
+    assert (one["episode"], one["baseline_ended"], one["candidate_ended"]) == (0, "failover", "resumed")
+
+
+def test_examples_of_statistics_have_no_thread_and_no_send() -> None:
+    """Statistical examples have no send or thread; the phase names the kind, the figures the p-value."""
+    (duration,) = answered(evidence(samples=(sample(3.0),))).divergences
+    (cause,) = answered(evidence(samples=(sample(1.0, ended=Ending.RESUMED),))).divergences
+    (both,) = differing(counted(paired(0, 20), drawn(20)))
+    examples = [one.example for one in (duration, cause, *both.divergences)]
+    assert [(one.send, one.thread, one.attempt) for one in examples] == [(-1, 0, None)] * 4
+    assert [one.phase for one in examples] == ["episodes", "episodes", "counts", "counts"]
+    assert [next(iter(one.figures)) for one in examples] == ["p_difference", "p_mcnemar", "p", "p"]

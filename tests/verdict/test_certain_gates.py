@@ -8,7 +8,7 @@ from rocketdiff.core.answers.policy import Inconclusive, Policy
 from rocketdiff.core.answers.verdict import Divergence, Example, Severity, Verdict
 from rocketdiff.core.errors import ExitCode
 from rocketdiff.verdict.judge import judge
-from tests.verdict.test_judge import RUN
+from tests.verdict.builders import RUN
 
 FOUND = Divergence("queue.out-of-turn/first", "python:5.3.3", 2, Example(7, 0, 0, "paused", "queue 1", "queue 2"))
 BY_RULES = Divergence("rules/queue.out-of-turn/first", "java:5.3.3", 1, Example(9, 0, 0, "calm", "queue 1", "queue 2"))

@@ -1,10 +1,12 @@
 """Verdict and exit code of a run from its answers."""
 
+from dataclasses import astuple
+
 import pytest
 
 from rocketdiff.core.answers.policy import Inconclusive, Policy
 from rocketdiff.core.answers.verdict import CheckResult, Severity, Verdict
-from rocketdiff.verdict.judge import EXIT_CODE, RunVerdict, conclude
+from rocketdiff.verdict.judge import EXIT_CODE, Counts, RunVerdict, conclude
 
 FAIL, WARN, PASS = (Policy(inconclusive) for inconclusive in Inconclusive)
 STRICT = Policy(strict=True)
@@ -43,52 +45,46 @@ def test_word_and_exit_code_of_gating_answers(verdicts: list[str], word: str, co
     assert concluded([result(verdict) for verdict in verdicts]) == (word, code)
 
 
-@pytest.mark.parametrize("policy", [WARN, PASS])
-def test_an_inconclusive_check_does_not_fail_a_pull_request(policy: Policy) -> None:
-    """Under warn and pass, an inconclusive check beside a decisive one exits with 0."""
-    assert concluded([result("CONFORMS"), result("INCONCLUSIVE")], policy) == ("conforms", 0)
+@pytest.mark.parametrize(
+    ("answers", "policies", "word", "code"),
+    [
+        (["CONFORMS", "INCONCLUSIVE"], [WARN, PASS], "conforms", 0),
+        (["INCONCLUSIVE"], [WARN, PASS], "nothing-decisive", 5),
+        (["CONFORMS", "INVALID"], [FAIL, WARN, PASS, STRICT], "invalid", 2),
+        (["CONFORMS", "INCONCLUSIVE should", "INCONCLUSIVE info"], [FAIL], "conforms", 0),
+        (["CONFORMS", "DIVERGES should"], [FAIL], "conforms", 0),
+        (["CONFORMS", "DIVERGES should"], [STRICT], "diverges", 1),
+        (["CONFORMS", "DIVERGES info"], [STRICT], "conforms", 0),
+        (["CONFORMS", "ERROR info"], [FAIL], "error", 70),
+    ],
+)
+def test_word_and_exit_code_by_policy_and_severity(
+    answers: list[str], policies: list[Policy], word: str, code: int
+) -> None:
+    """
+    Under warn and pass inconclusive checks do not fail a run, but are never a pass alone; INVALID fails under every policy.
+
+    ``--strict`` lets SHOULD checks gate, but not INFO; an ERROR fails whatever its check's severity.
+    """
+    results = [
+        result(verdict, Severity(severity or "must"))
+        for verdict, _, severity in (one.partition(" ") for one in answers)
+    ]
+    for policy in policies:
+        assert concluded(results, policy) == (word, code)
 
 
-@pytest.mark.parametrize("policy", [WARN, PASS])
-def test_inconclusive_checks_alone_are_never_a_pass(policy: Policy) -> None:
-    """Under warn and pass, inconclusive checks alone exit with 5, because nothing decisive ran."""
-    assert concluded([result("INCONCLUSIVE")], policy) == ("nothing-decisive", 5)
-
-
-@pytest.mark.parametrize("policy", [FAIL, WARN, PASS, STRICT])
-def test_an_invalid_check_is_never_excused(policy: Policy) -> None:
-    """An INVALID check exits with 2 under every policy."""
-    assert concluded([result("CONFORMS"), result("INVALID")], policy) == ("invalid", 2)
-
-
-def test_a_should_check_without_enough_episodes_leaves_a_run_conforming() -> None:
-    """Inconclusive SHOULD and INFO checks leave a run conforming."""
-    answers = [result("CONFORMS"), result("INCONCLUSIVE", Severity.SHOULD), result("INCONCLUSIVE", Severity.INFO)]
-    assert concluded(answers) == ("conforms", 0)
-
-
-def test_strict_lets_should_checks_gate_and_info_ones_never() -> None:
-    """``--strict`` lets SHOULD checks gate, but not INFO."""
-    should, info = result("DIVERGES", Severity.SHOULD), result("DIVERGES", Severity.INFO)
-    assert concluded([result("CONFORMS"), should]) == ("conforms", 0)
-    assert concluded([result("CONFORMS"), should], STRICT) == ("diverges", 1)
-    assert concluded([result("CONFORMS"), info], STRICT) == ("conforms", 0)
-
-
-def test_an_error_of_ours_fails_whatever_its_check_is_worth() -> None:
-    """An ERROR exits with 70 even in an INFO check."""
-    assert concluded([result("CONFORMS"), result("ERROR", Severity.INFO)]) == ("error", 70)
-
-
-@pytest.mark.parametrize("check", ["validity", "protocol"])
-def test_a_valid_run_that_asked_nothing_is_not_a_pass(check: str) -> None:
-    """Passed validity and protocol checks alone are nothing decisive."""
-    assert concluded([result("CONFORMS", check=check)]) == ("nothing-decisive", 5)
-
-
-def test_a_divergence_of_the_protocol_gates() -> None:
-    """A protocol divergence gates."""
-    assert concluded([result("DIVERGES", check="protocol")]) == ("diverges", 1)
+@pytest.mark.parametrize(
+    ("verdict", "check", "word", "code"),
+    [
+        ("CONFORMS", "validity", "nothing-decisive", 5),
+        ("CONFORMS", "protocol", "nothing-decisive", 5),
+        ("DIVERGES", "protocol", "diverges", 1),
+    ],
+)
+def test_checks_of_the_run_itself(verdict: str, check: str, word: str, code: int) -> None:
+    """Passed validity and protocol checks alone are nothing decisive; a protocol divergence gates."""
+    assert concluded([result(verdict, check=check)]) == (word, code)
 
 
 def test_counts_are_of_gating_checks_and_checks_is_of_all() -> None:
@@ -105,3 +101,30 @@ def test_counts_are_of_gating_checks_and_checks_is_of_all() -> None:
 def test_every_word_has_an_exit_code() -> None:
     """Every verdict of a run has an exit code."""
     assert set(EXIT_CODE) == set(RunVerdict)
+
+
+@pytest.mark.parametrize(
+    ("verdict", "severity", "gating", "answered", "ungated"),
+    [
+        ("ERROR", Severity.INFO, 1, 0, 0),
+        ("DIVERGES", Severity.INFO, 0, 0, 0),
+        ("INVALID", Severity.SHOULD, 1, 0, 1),
+        ("INCONCLUSIVE", Severity.SHOULD, 1, 0, 1),
+        ("NOT_APPLICABLE", Severity.SHOULD, 1, 0, 0),
+        ("EQUIVALENT", Severity.SHOULD, 1, 1, 0),
+        ("INVALID", Severity.MUST, 1, 0, 0),
+    ],
+)
+def test_gating_answered_and_ungated_checks_are_counted(
+    verdict: str, severity: Severity, gating: int, answered: int, ungated: int
+) -> None:
+    """An ERROR always gates; INFO answers are not counted."""
+    _, counts = conclude([result(verdict, severity)], Policy())
+    assert (counts.gating, counts.answered, counts.ungated) == (gating, answered, ungated)
+
+
+def test_without_a_plan_no_check_is_unanswered() -> None:
+    """Without a plan no check is planned or unanswered."""
+    _, counts = conclude([result("CONFORMS")], Policy())
+    assert (counts.checks, counts.planned, counts.unanswered) == (1, 0, 0)
+    assert astuple(Counts()) == (0,) * 10

@@ -4,36 +4,14 @@ from dataclasses import replace
 
 import pytest
 
-from rocketdiff.core.answers.evidence import Evidence, Standing
-from rocketdiff.core.answers.verdict import Divergence, Example, Verdict
+from rocketdiff.core.answers.evidence import PairedCounts, Standing
+from rocketdiff.core.answers.policy import Policy
+from rocketdiff.core.answers.verdict import Divergence, Example, Severity, Verdict
 from rocketdiff.core.errors import ExitCode
-from rocketdiff.core.run_info import CaseInfo, Machine, RunInfo, SubjectInfo
 from rocketdiff.ledger.model import Conditions, Ledger, Party
 from rocketdiff.verdict.judge import Counts, RunVerdict, judge, machine_line
 from tests.ledger.ledger_entries import entry
-
-RUN = RunInfo(
-    run="r1",
-    seed=7,
-    suite="quick",
-    baseline=SubjectInfo("java:5.3.3", "java", "5.3.3"),
-    candidate=SubjectInfo("python:5.3.3", "python", "0.1.0"),
-    server_release="5.3.3",
-    backend="processes",
-    started_at="2026-11-21T12:00:00+00:00",
-    took_s=1.0,
-    machine=Machine("Linux", "", 2, 0, "3.11.7", "17"),
-    cases=(CaseInfo(1, "a", ("loss", "attempts")), CaseInfo(2, "b", ("loss",))),
-    reproduce="rocketdiff run",
-    rocketdiff="0.1.0",
-)
-
-
-def evidence(case: str, check: str, *found: Divergence) -> Evidence:
-    return Evidence(("r1",), case, check, Standing.DECISIVE, divergences=found)
-
-
-COMPLETE = [evidence("a", "loss"), evidence("a", "attempts"), evidence("b", "loss")]
+from tests.verdict.builders import COMPLETE, RUN, decided
 
 
 def test_a_complete_run_without_differences_conforms() -> None:
@@ -47,7 +25,7 @@ def test_a_complete_run_without_differences_conforms() -> None:
 def test_a_new_divergence_is_exit_1() -> None:
     """A check with 31 divergences counts as one new divergence, with exit 1."""
     found = Divergence("x/y", "python:5.3.3", 31, Example(1, 0, 0, "calm", "a", "b"))
-    judgement = judge([evidence("a", "loss", found), *COMPLETE[1:]], RUN)
+    judgement = judge([decided("a", "loss", found), *COMPLETE[1:]], RUN)
     assert (judgement.exit_code, judgement.counts.new) == (ExitCode.DIVERGES, 1)
 
 
@@ -60,7 +38,7 @@ def test_a_planned_check_without_an_answer_makes_the_run_invalid() -> None:
     assert (missing.case, missing.check, missing.verdict) == ("b", "loss", Verdict.INVALID)
 
 
-def test_a_run_without_any_evidence_is_invalid_rather_than_empty() -> None:
+def test_a_run_without_evidence_is_invalid() -> None:
     """A run without evidence, killed before its first case, is INVALID."""
     judgement = judge([], RUN)
     assert (judgement.verdict, judgement.counts.checks) == (RunVerdict.INVALID, 0)
@@ -76,15 +54,10 @@ def test_a_case_run_twice_must_be_answered_twice() -> None:
 def test_pooled_checks_are_part_of_the_plan() -> None:
     """Pooled checks are part of the plan, and unplanned answers are accepted."""
     planned = replace(RUN, pooled_checks=(("pooled/pause", "timing"),))
-    pooled = evidence("pooled/pause", "timing")
+    pooled = decided("pooled/pause", "timing")
     assert judge(COMPLETE, planned).verdict is RunVerdict.INVALID
     assert judge([*COMPLETE, pooled], planned).verdict is RunVerdict.CONFORMS
     assert judge([*COMPLETE, pooled], RUN).verdict is RunVerdict.CONFORMS
-
-
-def test_judging_is_a_function_of_the_evidence_alone() -> None:
-    """The same evidence gives the same judgement."""
-    assert judge(COMPLETE, RUN) == judge(COMPLETE, RUN)
 
 
 @pytest.mark.parametrize(("seed", "run", "end"), [(None, "", "seed=- run=-"), (3, "my run", "seed=3 run=my_run")])
@@ -94,11 +67,11 @@ def test_the_machine_line_has_no_blank_in_its_values(seed: int | None, run: str,
     assert line == f"VERDICT error new=0 declared=0 stale=0 inconclusive=0 answered=0/0 checks=0 {end}"
 
 
-def test_the_ledger_stands_between_the_answers_and_the_verdict() -> None:
+def test_a_declared_divergence_conforms() -> None:
     """With a ledger a declared divergence exits with 0, and the line counts it."""
     found = Divergence("x/y", "python:5.3.3", 31, Example(1, 0, 0, "calm", "a", "b"))
     known = entry(when=Conditions(Party("python")), check="a/loss", signatures=("x/y",))
-    judgement = judge([evidence("a", "loss", found), *COMPLETE[1:]], RUN, ledger=Ledger((known,)))
+    judgement = judge([decided("a", "loss", found), *COMPLETE[1:]], RUN, ledger=Ledger((known,)))
     assert judgement.machine_line.startswith(
         "VERDICT conforms new=0 declared=1 stale=0 inconclusive=0 answered=3/3 checks=3 "
     )
@@ -116,7 +89,23 @@ def test_a_stale_entry_alone_is_exit_3_and_a_missing_check_dominates_it() -> Non
 def test_the_ledger_does_not_excuse_an_invalid_set_up() -> None:
     """A ledger entry does not excuse an INVALID check."""
     found = Divergence("x/y", "python:5.3.3", 1, Example(1, 0, 0, "calm", "a", "b"))
-    broken = replace(evidence("a", "loss", found), standing=Standing.INVALID)
+    broken = replace(decided("a", "loss", found), standing=Standing.INVALID)
     known = Ledger((entry(when=Conditions(Party("python")), check="**", signatures=("x/y",)),))
     judgement = judge([broken, *COMPLETE[1:]], RUN, ledger=known)
     assert (judgement.verdict, judgement.exit_code) == (RunVerdict.INVALID, ExitCode.INCONCLUSIVE)
+
+
+def test_counts_that_differ_fail_a_run() -> None:
+    """Counts of twenty to none fail a run in a check without other divergences."""
+    differing = replace(COMPLETE[0], counts=(PairedCounts("failed/calm", "half seconds", 0, 20),))
+    assert judge([differing, *COMPLETE[1:]], RUN).exit_code is ExitCode.DIVERGES
+    assert judge(COMPLETE, RUN).exit_code is ExitCode.CONFORMS
+
+
+def test_a_judgement_follows_its_policy() -> None:
+    """Under a strict policy an inconclusive SHOULD check fails the run."""
+    open_one = replace(COMPLETE[0], standing=Standing.INDECISIVE, severity=Severity.SHOULD)
+    strict = judge([open_one, *COMPLETE[1:]], RUN, Policy(strict=True))
+    relaxed = judge([open_one, *COMPLETE[1:]], RUN)
+    assert (strict.policy.strict, int(strict.exit_code)) == (True, 2)
+    assert (relaxed.policy, int(relaxed.exit_code)) == (Policy(), 0)

@@ -15,7 +15,7 @@ from rocketdiff.traces.run_directory import RunDirectory
 from rocketdiff.verdict.judge import judge
 from tests.analysis.judged_to_the_end import Ended
 from tests.analysis.synthetic import Pause, Story, Told
-from tests.verdict.test_judge import COMPLETE, RUN
+from tests.verdict.builders import COMPLETE, RUN
 
 NewRun = Callable[..., RunDirectory]
 EvidenceOf = Callable[[RunDirectory], dict[tuple[str, str], Evidence]]

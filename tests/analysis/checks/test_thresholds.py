@@ -22,7 +22,7 @@ from rocketdiff.verdict.judge import answers, judge
 from tests.analysis.judged_to_the_end import Ended
 from tests.analysis.planting import PLAIN, TO_QUEUE, Found, change_copies, signatures
 from tests.analysis.synthetic import Pause, Story, Told, _entry
-from tests.verdict.test_judge import COMPLETE, RUN
+from tests.verdict.builders import COMPLETE, RUN
 
 NewRun = Callable[..., RunDirectory]
 EvidenceOf = Callable[[RunDirectory], dict[tuple[str, str], Evidence]]

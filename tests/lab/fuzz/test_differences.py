@@ -1,7 +1,5 @@
 """A host with a known defect differs in the releases that have it."""
 
-from dataclasses import replace
-
 import pytest
 
 from rocketdiff.lab.fuzz.differences import SharedDialect, behaviours, differences, reference_lines
@@ -10,19 +8,11 @@ from rocketdiff.simulation.generators import generate
 from rocketdiff.simulation.script import Depth, parse_script
 from rocketmq_reference.dialects import dialect_of
 from rocketmq_reference.rules.dialect import Dialect
-from rocketmq_reference.rules.queue_choice import selection
+from tests.lab.fuzz.old_walk import with_the_old_walk
 from tests.lab.fuzz.toy_host import ToyHost
 
 SCRIPTS = [(f"s{seed}", parse_script(generate("selection", seed), f"s{seed}")) for seed in range(3)]
 GROUPS = [SharedDialect(dialect_of("4.9.8"), ("4.9.8",)), SharedDialect(dialect_of("5.3.3"), ("5.3.3", "5.5.0"))]
-
-
-def with_the_old_walk(dialect: Dialect) -> Dialect:
-    """A defect from 5.3.3 on: selection without fault latency works as up to 4.7.1."""
-    walk = selection.walk_past_last_broker
-    rules = dialect.producer
-    changed = replace(dialect, producer=replace(rules, select_plain=walk, select_queue=walk))
-    return changed if rules.loop.per_request_cap else dialect
 
 
 def test_equal_answers_are_no_difference() -> None:

@@ -38,7 +38,7 @@ TURNS = 4
 """Each dialect runs one script in four; `make mutants` runs all."""
 
 
-def told(wrong: Sequence[tuple[str, str]], as_release: str | None = None) -> str:
+def first_difference_of(wrong: Sequence[tuple[str, str]], as_release: str | None = None) -> str:
     """Return the names and the first differing line; a digest has none, so the classes run again."""
     name, release = wrong[0]
     script = next(golden for golden in load_golden_digests() if golden.name == name).script()
@@ -64,7 +64,7 @@ def test_the_reference_answers_as_the_classes_did(depth: Depth) -> None:
         for group in groups if golden.name in ONCE_APART else groups[number % TURNS :: TURNS]:
             digest = digest_of(run_reference(group.dialect, golden.name, script, trace=True))
             wrong += [(golden.name, release) for release in group.releases if golden.answers[release] != digest]
-    assert not wrong, told(wrong)
+    assert not wrong, first_difference_of(wrong)
 
 
 def test_the_classes_answer_as_they_did(java_host: JavaHost) -> None:
@@ -106,20 +106,20 @@ def test_drift_names_releases_and_causes() -> None:
     assert list(drift([_one()], [])) == ["fuzz-selection-1: golden digests without a script"]
 
 
-def test_what_the_digests_were_made_with_is_still_there() -> None:
+def test_generators_of_the_digests_still_exist() -> None:
     """Jars and host sources of the digests are current; else run: python -m rocketdiff.lab.fuzz.golden_digests."""
     assert list(stale()) == []
 
 
-def test_stale_digests_are_told(tmp_path: Path) -> None:
+def test_stale_digests_are_reported(tmp_path: Path) -> None:
     """A changed host and a changed jar are reported separately."""
     file = tmp_path / "digests.json"
     file.write_text(text_of([_one()], class_paths() | {"5.3.3": "another"}, "another host"), encoding="utf-8")
     assert list(stale(file)) == ["the sources of the Java host changed since", "other jars, or none, of 5.3.3"]
 
 
-def test_a_wrong_digest_is_told_with_the_first_difference() -> None:
+def test_a_wrong_digest_is_reported_with_the_first_difference() -> None:
     """A wrong digest is reported with the first differing line."""
-    said = told([(load_golden_digests()[0].name, "4.9.8")], as_release="5.3.3")
+    said = first_difference_of([(load_golden_digests()[0].name, "4.9.8")], as_release="5.3.3")
     assert re.search(r"line \d+: reference '.*', Java '.*'\nmore: ", said), said
     assert CHECK in said

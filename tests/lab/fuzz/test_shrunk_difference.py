@@ -8,7 +8,7 @@ from rocketdiff.lab.fuzz.lockstep import name_of, script_of
 from rocketdiff.lab.fuzz.shrunk_difference import GONE, kind_of, shrunk_difference
 from rocketdiff.simulation.script import Depth, parse_script
 from rocketmq_reference.dialects import dialect_of
-from tests.lab.fuzz.test_differences import with_the_old_walk
+from tests.lab.fuzz.old_walk import with_the_old_walk
 from tests.lab.fuzz.toy_host import ToyHost
 
 HOST = ToyHost(with_the_old_walk)
@@ -28,7 +28,7 @@ def test_a_difference_becomes_a_small_script(tmp_path: Path) -> None:
     assert evidence.as_data()["found"]["release"] == "5.3.3"
 
 
-def test_a_host_that_fails_is_told_too() -> None:
+def test_a_failing_host_is_reported() -> None:
     """A failing host is reported without a line analysis."""
     broken = ToyHost(broken=("5.3.3",))
     scripts = [(NAME, parse_script(script_of(NAME), NAME))]
@@ -37,7 +37,7 @@ def test_a_host_that_fails_is_told_too() -> None:
     assert any("a host that works" in word for word in evidence.words)
 
 
-def test_a_difference_that_is_gone_is_said_to_be_so() -> None:
+def test_a_gone_difference_is_reported() -> None:
     """A difference that does not recur is reported as gone."""
     scripts = [(NAME, parse_script(script_of(NAME), NAME))]
     (found,) = differences(HOST, scripts, [SharedDialect(dialect_of("5.3.3"), ("5.3.3",))])

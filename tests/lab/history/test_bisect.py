@@ -29,7 +29,7 @@ def test_one_end_alone_leads_to_the_oldest_or_newest() -> None:
     assert edges_between(None, None) == every_edge()
 
 
-def test_told_to_people_and_programs() -> None:
+def test_text_for_people_and_data_for_programs() -> None:
     """Text and data have the same changes."""
     edges = edges_between("5.1.3", "5.1.4")
     turns = bisect(toy_executions(RUNNER), ONE, edges)

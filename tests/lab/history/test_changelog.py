@@ -25,14 +25,14 @@ def test_a_change_is_put_into_words() -> None:
     assert change.difference.values == ("queue 0 of a", "queue 1 of a")
 
 
-def test_what_follows_is_not_told_twice() -> None:
+def test_consequences_are_not_reported_twice() -> None:
     """A change that follows from another one is listed under it."""
     (change,) = found_by(by_table({"rule": {"4.8.0": 1}, "effect": {"4.8.0": 1}}))[1].changes
     assert change.behaviour == "rule"
     assert change.also == ("effect",)
 
 
-def test_an_effect_without_its_cause_is_told() -> None:
+def test_an_effect_without_its_cause_is_reported() -> None:
     """An effect without its cause is reported."""
     (change,) = found_by(by_table({"effect": {"4.8.0": 1}}))[1].changes
     assert (change.behaviour, change.also) == ("effect", ())
@@ -50,7 +50,7 @@ def test_an_answer_without_words_is_shown_as_it_is() -> None:
     assert "    answer: differs at step 0" in told
 
 
-def test_what_only_random_scripts_show_is_made_small() -> None:
+def test_a_difference_of_random_scripts_only_is_shrunk() -> None:
     """A difference that only a random script shows is shrunk to a selection after a failure."""
 
     def queue_of(release: str, _name: str, script: Script) -> int:

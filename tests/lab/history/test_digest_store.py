@@ -5,7 +5,7 @@ from pathlib import Path
 from rocketdiff.lab.history.digest_store import DigestStore
 
 
-def test_what_was_written_is_read_again(tmp_path: Path) -> None:
+def test_written_answers_are_read_again(tmp_path: Path) -> None:
     """Another store on the same file reads all digests and omits unknown keys."""
     file = tmp_path / "deep" / "digests.sqlite"
     digests = {f"key {number}": f"digest {number}" for number in range(1_200)}

@@ -47,7 +47,7 @@ def test_a_damaged_store_costs_time_only(tmp_path: Path) -> None:
     assert runner.jobs == [("4.7.1", "one")]
 
 
-def test_progress_is_told() -> None:
+def test_progress_is_reported() -> None:
     """Progress is reported at least at the end."""
     told: list[tuple[int, int]] = []
     runner = ToyRunner(lambda *_: 0)

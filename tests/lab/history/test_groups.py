@@ -80,7 +80,7 @@ def test_pages_hold_groups_rule_and_changes() -> None:
     assert data["edges"][0]["from"] == "4.7.1"
 
 
-def test_long_stretches_are_told_by_their_ends() -> None:
+def test_long_stretches_are_shown_by_their_ends() -> None:
     """A range of more than three releases is written by its ends."""
     assert groups_page.span(("1", "2", "3")) == "1, 2, 3"
     assert groups_page.span(("1", "2", "3", "4")) == "1 … 4"

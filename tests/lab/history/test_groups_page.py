@@ -52,7 +52,7 @@ def report() -> GroupsReport:
     return groups_report(GOLDEN, corpus, list(Depth), client_releases())
 
 
-def test_the_committed_page_is_what_golden_data_say(report: GroupsReport) -> None:
+def test_the_committed_page_is_that_of_the_golden_data(report: GroupsReport) -> None:
     """The committed page is up to date; else run: rocketdiff groups --markdown fixtures/simulation/groups.md."""
     rows = rule_rows(GOLDEN, load_standard(), load_golden(), client_releases())
     assert resource("fixtures/simulation/groups.md").read_text("utf-8") == markdown(report, rows)

@@ -22,7 +22,7 @@ def spoil(told: Told) -> None:
     told.stored = [one for one in told.stored if one.send != 3]
 
 
-def test_the_page_is_told_what_changed_between_runs_and_between_releases(
+def test_the_page_has_changes_between_runs_and_releases(
     spark: SparkSession, new_run: Callable[..., Path], recorded: Callable[..., RecordPlace]
 ) -> None:
     """The page shows a loss as new between two releases, with 0 of 1 and 1 of 1 runs."""

@@ -37,7 +37,7 @@ def test_files_that_the_driver_cannot_see_are_not_committed(place: RecordPlace) 
     assert not Path(place.url, "runs").exists()
 
 
-def test_a_traceback_of_a_task_is_told_by_its_last_line() -> None:
+def test_a_traceback_of_a_task_is_shown_by_its_last_line() -> None:
     """A failed task is reported by the last line of its traceback."""
     text = 'Job aborted:\nTraceback (most recent call last):\n  File "x.py", line 3\nFileNotFoundError: [Errno 2] /shared/runs\n\n\tat org.apache.spark'
     assert _last_line(text) == "FileNotFoundError: [Errno 2] /shared/runs"

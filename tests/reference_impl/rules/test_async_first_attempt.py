@@ -4,14 +4,12 @@ import pytest
 
 from rocketmq_reference.rules.client.publish import Queue
 from rocketmq_reference.rules.producer.async_send import AsyncSend, Form
-from rocketmq_reference.rules.producer.async_steps import CallBack, Invoke, Throw
-from rocketmq_reference.rules.producer.attempt import Ending, Finish
+from rocketmq_reference.rules.producer.async_steps import CallBack, Invoke
 from tests.reference_impl.rules.sending_async import (
     CALL_TIMEOUT,
     LOST,
     dispatched,
     gave_up,
-    rethrown,
     started,
 )
 from tests.reference_impl.rules.toys import Toy
@@ -40,16 +38,6 @@ def test_the_route_lookup_costs_time() -> None:
         assert isinstance(step, Invoke) and step.timeout_ms == left
 
 
-def test_a_broker_without_an_address() -> None:
-    """A broker without an address is MQClientException, never retried, with a code if the client selected it."""
-    for form, finish in (
-        (Form.SELECTED, gave_up(0, "MQClientException", 10003)),
-        (Form.SELECTOR, rethrown(0, "MQClientException")),
-    ):
-        send, invoke = started(Toy("5.3.3"), form)
-        assert send.addressed(invoke, 0, known=False) == CallBack(finish)
-
-
 def test_looking_for_an_address_costs_time() -> None:
     """From 4.3.0 the address lookup counts against the timeout; if it exceeds it, the broker is avoided."""
     send, invoke = started(Toy("4.2.0"))
@@ -68,11 +56,3 @@ def test_only_first_attempts_use_the_vip_channel() -> None:
         retry = send.ended(invoke, toy.thread(), 5, LOST)
         assert invoke.vip and isinstance(retry, Invoke) and not retry.vip
     assert not started(Toy("4.5.0", vip_channel_enabled=False))[1].vip
-
-
-def test_what_prevents_a_first_attempt_is_thrown_to_4_2_0() -> None:
-    """A missing route is thrown to 4.2.0 and calls back later."""
-    finish = Finish(Ending.NO_ROUTE, error="MQClientException", code=10005)
-    for release, told in (("4.2.0", Throw(finish)), ("4.3.0", CallBack(finish))):
-        toy = Toy(release)
-        assert AsyncSend(toy.dialect, toy.settings, toy.faults).refused(finish) == told

@@ -57,13 +57,15 @@ def test_errors_after_which_another_attempt_is_made(error: str, family: ErrorFam
     After the last attempt the wrapping exception has the code of the last cause (10001 to 10003, or none).
     """
     assert family_of(error) is family
-    told: list[Event] = []
-    toy = Toy("5.3.3", observer=told.append, draws=[0], send_latency_fault_enable=True, retry_times_when_send_failed=1)
+    events: list[Event] = []
+    toy = Toy(
+        "5.3.3", observer=events.append, draws=[0], send_latency_fault_enable=True, retry_times_when_send_failed=1
+    )
     failed = AttemptResult.failed(error)
     end = Finish(Ending.GAVE_UP, 1, error="MQClientException", code=code, cause=error)
     assert toy.send((5, failed), (9, failed))[-1] == end
     isolated = family is ErrorFamily.REMOTING
-    charged = [event for event in told if isinstance(event, Charged)]
+    charged = [event for event in events if isinstance(event, Charged)]
     assert charged[0] == Charged("a", 5, 10_000 if isolated else 0, isolated, reachable=True)
     assert len(charged) == 2
 
@@ -83,10 +85,10 @@ def test_errors_that_end_the_send(error: str, family: ErrorFamily, charged: list
     The unknown exception is not charged.
     """
     assert family_of(error) is family
-    told: list[Event] = []
-    toy = Toy("5.3.3", observer=told.append, send_latency_fault_enable=True)
+    events: list[Event] = []
+    toy = Toy("5.3.3", observer=events.append, send_latency_fault_enable=True)
     assert toy.send((5, AttemptResult.failed(error)))[-1] == Finish(Ending.RETHROWN, 0, error=error)
-    assert [event for event in told if isinstance(event, Charged)] == charged
+    assert [event for event in events if isinstance(event, Charged)] == charged
 
 
 def test_a_send_to_a_given_queue_has_its_first_attempt_for_a_result() -> None:
@@ -118,7 +120,7 @@ def test_penalties_are_those_of_the_strategy(
     assert (table.slower_than_ms, table.avoid_for_ms) == (latency_max, not_available_duration)
 
 
-def test_a_table_without_thresholds_avoids_nobody() -> None:
+def test_a_table_without_thresholds_avoids_no_broker() -> None:
     """An empty penalty table gives no avoidance."""
     assert PenaltyTable((), ()).avoidance_ms(600_000) == 0
 
@@ -158,7 +160,7 @@ def test_twelve_topics_are_polled_as_a_hash_set_lists_them() -> None:
     assert routes.any_topic() == "a"
 
 
-def test_the_masters_of_twelve_brokers_are_told_as_a_concurrent_hash_map_lists_them() -> None:
+def test_twelve_masters_are_in_the_order_of_a_concurrent_hash_map() -> None:
     """Masters have the order of a ConcurrentHashMap (brokerAddrTable), which doubles at twelve."""
     routes = KnownRoutes("TBW102", key_ignored=True)
     routes.take("T", TopicRoute((), {broker: {0: f"{broker}:1"} for broker in TWELVE}), can_select=False)

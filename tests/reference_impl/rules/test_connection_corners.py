@@ -27,7 +27,7 @@ def test_a_new_request_has_had_no_time() -> None:
     assert Request(0, Kind.SYNC, 3_000, 0, connection, connection).left_ms == 0
 
 
-def test_whoever_only_wants_a_connection_is_told_at_once() -> None:
+def test_a_request_that_only_connects_ends_at_once() -> None:
     """A request that only connects ends in its caller's thread, whether it connects or not, and takes no number."""
     for fails in (False, True):
         made = client("5.1.4")
@@ -63,7 +63,7 @@ def test_an_address_leads_nowhere_once_its_connection_is_forgotten() -> None:
     assert not table.is_known(connection)
 
 
-def test_giving_up_what_going_away_replaced_spares_its_successor() -> None:
+def test_closing_a_replaced_connection_spares_its_successor() -> None:
     """In 5.3.2 closing a connection that GO_AWAY replaced spares the successor, which has its slot."""
     made = client("5.3.2")
     request = written(made, Kind.SYNC)
@@ -93,7 +93,7 @@ def test_going_away_from_a_connection_that_was_replaced_and_given_up(release: st
         assert steps == (Ended(late, error, Place.HERE),)
 
 
-def test_the_end_of_what_is_closed_already_is_nothing() -> None:
+def test_the_end_of_a_closed_connection_has_no_effect() -> None:
     """A peer's close has no effect on a connection that is closed or never opened."""
     made = client("5.3.3")
     request = written(made, Kind.SYNC)
@@ -138,7 +138,7 @@ def test_who_waits_no_more() -> None:
 
 
 @pytest.mark.parametrize(("release", "kind"), [("4.3.0", Kind.SYNC), ("4.3.0", Kind.ASYNC), ("5.2.0", Kind.ASYNC)])
-def test_who_lost_its_patience_is_told_nothing_more(release: str, kind: Kind) -> None:
+def test_a_request_ends_once_after_a_connect_timeout(release: str, kind: Kind) -> None:
     """A request ended by a connect timeout does not end again, even if its connection opens and an answer arrives."""
     made = client(release)
     request, _ = made.invoke(kind, "a", 5_000, 0)
@@ -148,7 +148,7 @@ def test_who_lost_its_patience_is_told_nothing_more(release: str, kind: Kind) ->
     assert made.answered(request.number) == ()
 
 
-def test_an_answer_handed_up_after_going_away_is_told_once() -> None:
+def test_an_answer_handed_up_after_going_away_ends_once() -> None:
     """In 5.2.0 the GO_AWAY answer is returned once if the reconnect is too slow, even if it succeeds later."""
     made = client("5.2.0")
     request = written(made, Kind.ASYNC)
@@ -182,7 +182,7 @@ def test_a_timeout_takes_off_whatever_has_its_number() -> None:
     assert made.answered(retry.number) == () and made.scan(1_000) == ()
 
 
-def test_a_command_is_no_retry_unless_that_is_said() -> None:
+def test_a_command_is_no_retry_by_default() -> None:
     """Only a command marked as a retry takes the next request's number."""
     made = PendingRequests(dialect_of("4.6.1").client.remoting)
     assert [made.number(), made.number(is_retry=True), made.number()] == [0, 2, 2]

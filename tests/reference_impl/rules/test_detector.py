@@ -9,14 +9,6 @@ def brokers(toy: Toy, now: int) -> list[str]:
     return list(iter(lambda: made.next(now) or "", ""))
 
 
-def test_every_known_broker_is_probed_in_the_order_of_the_table() -> None:
-    """A round probes every known broker, also reachable ones, in hash order."""
-    toy = Toy("5.2.0")
-    toy.note("b", 5)
-    toy.note("a", 5, reachable=False)
-    assert brokers(toy, 3_000) == ["a", "b"]
-
-
 def test_a_probed_broker_is_left_alone_for_two_seconds() -> None:
     """A probed broker is not probed again for 2 s."""
     toy = Toy("5.2.0")

@@ -4,23 +4,11 @@ import pytest
 
 from rocketmq_reference.dialects import dialect_of
 from rocketmq_reference.rules.client.publish import Queue
-from rocketmq_reference.rules.producer.attempt import AttemptResult, Ending, Finish, Try
-from rocketmq_reference.rules.producer.direct_send import direct_send_ended, no_route, send_by_selector, send_to_queue
+from rocketmq_reference.rules.producer.attempt import Ending, Finish, Try
+from rocketmq_reference.rules.producer.direct_send import no_route, send_by_selector, send_to_queue
 
 QUEUE = Queue("a", 1)
 TOO_MUCH = Finish(Ending.CALL_TIMEOUT, error="RemotingTooMuchRequestException")
-
-
-@pytest.mark.parametrize("release", ["4.0.0-incubating", "4.7.1", "5.3.3"])
-def test_an_explicit_queue_gets_the_whole_timeout(release: str) -> None:
-    """A given queue gets the whole timeout, whatever checking the message took."""
-    assert send_to_queue(dialect_of(release), QUEUE, 2_000, 5) == Try(QUEUE, 2_000)
-
-
-def test_a_selector_leaves_the_rest_of_the_timeout() -> None:
-    """From 4.3.0 a selector's queue gets the rest of the timeout."""
-    assert send_by_selector(dialect_of("4.2.0"), QUEUE, 2_000, 5) == Try(QUEUE, 2_000)
-    assert send_by_selector(dialect_of("4.3.0"), QUEUE, 2_000, 5) == Try(QUEUE, 1_995)
 
 
 def test_a_selector_without_a_timeout_of_its_own() -> None:
@@ -42,13 +30,6 @@ def test_overspending_before_the_attempt() -> None:
 def test_a_selector_without_an_answer() -> None:
     """A selector that returned null or threw is MQClientException."""
     assert send_by_selector(dialect_of("5.3.3"), None, 2_000, 0) == Finish(Ending.GAVE_UP, error="MQClientException")
-
-
-def test_the_only_attempt_decides() -> None:
-    """A given queue has one attempt, without retry or wrapping."""
-    assert direct_send_ended(AttemptResult.ok("FLUSH_DISK_TIMEOUT")).status == "FLUSH_DISK_TIMEOUT"
-    ended = direct_send_ended(AttemptResult.failed("RemotingTimeoutException"))
-    assert ended == Finish(Ending.RETHROWN, 0, error="RemotingTimeoutException")
 
 
 @pytest.mark.parametrize(

@@ -5,21 +5,12 @@ import pytest
 from rocketmq_reference.rules.client.connection_steps import (
     Connect,
     Ended,
-    GoOn,
     Kind,
     Place,
-    Redirect,
     Write,
 )
 from rocketmq_reference.rules.client.connections import GO_AWAY
-from tests.reference_impl.rules.connecting import EXPIRED, LOST, REFUSED, client, ends, kinds, redirected, written
-
-
-def test_going_away_is_an_answer_to_5_1_4() -> None:
-    """To 5.1.4 GO_AWAY is an answer like any other."""
-    made = client("5.1.4")
-    request = written(made, Kind.SYNC)
-    assert made.answered(request.number, GO_AWAY) == (Ended(request, None, Place.WAKE),)
+from tests.reference_impl.rules.connecting import EXPIRED, REFUSED, client, ends, kinds, redirected, written
 
 
 @pytest.mark.parametrize("release", ["5.2.0", "5.3.0", "5.3.1", "5.3.2"])
@@ -33,15 +24,6 @@ def test_from_5_2_0_going_away_writes_the_request_again(release: str) -> None:
     assert made.open_to("a") == 2
     assert ends(made.answered(request.number)) == [(request.number, None, Place.CALLBACKS)]
     assert made.peer_closed(request.made_on, reset=False) == () and made.open_to("a") == 1
-
-
-@pytest.mark.parametrize(("release", "error"), [("5.2.0", None), ("5.3.1", None), ("5.3.2", LOST)])
-def test_going_away_twice(release: str, error: str | None) -> None:
-    """A request's second GO_AWAY is returned as its answer; from 5.3.2 the request is lost."""
-    made = client(release)
-    request = written(made, Kind.ASYNC)
-    redirected(made, request, 0)
-    assert made.answered(request.number, GO_AWAY) == (Ended(request, error, Place.CALLBACKS),)
 
 
 @pytest.mark.parametrize(("release", "again"), [("5.2.0", False), ("5.3.0", False), ("5.3.1", True), ("5.3.2", True)])
@@ -69,45 +51,6 @@ def test_going_away_to_nowhere(release: str, error: str | None) -> None:
     made.redirect(request, 5)
     made.connect_failed(request.connection)
     assert made.go_on(request, 5) == (Ended(request, error, Place.HERE),)
-
-
-def test_a_failed_synchronous_request_closes_the_old_connection() -> None:
-    """From 5.3.2 two GO_AWAY answers to a synchronous request close the old connection and fail its requests, not the new one."""
-    made = client("5.3.2")
-    other = written(made, Kind.ASYNC)
-    request = written(made, Kind.SYNC)
-    redirected(made, request, 0)
-    assert ends(made.answered(request.number, GO_AWAY)) == [(request.number, LOST, Place.CALLBACKS)]
-    assert ends(made.woken(request, failed=True)) == [(other.number, LOST, Place.CALLBACKS)]
-    assert made.open_to("a") == 1
-
-
-@pytest.mark.parametrize(("release", "again"), [("5.3.3", False), ("5.4.0", True)])
-def test_going_away_from_a_connection_that_was_given_up(release: str, again: bool) -> None:
-    """From 5.4.0 a closed connection keeps its slot, so GO_AWAY reconnects it beside its successor."""
-    made = client(release)
-    one, other = written(made, Kind.SYNC), written(made, Kind.ASYNC)
-    assert made.answered(other.number, GO_AWAY) == (Redirect(other),)
-    made.wait_expired(one)
-    newer = written(made, Kind.SYNC, 3_000)
-    steps = made.redirect(other, 3_000)
-    assert kinds(steps) == ([Connect] if again else [Ended])
-    if again:
-        assert made.connected(other.connection) == (GoOn(other, waking=False),)
-        assert made.go_on(other, 3_000) == (Write(other, 0),)
-        assert other.connection is not newer.connection and made.open_to("a") == 2
-
-
-@pytest.mark.parametrize(("release", "handed_on"), [("5.3.1", False), ("5.3.2", True)])
-def test_who_comes_second_finds_the_new_connection_made(release: str, handed_on: bool) -> None:
-    """A second redirected request is written on the new connection at once, from 5.3.2 in a separate step."""
-    made = client(release)
-    one, other = written(made, Kind.ASYNC), written(made, Kind.ASYNC, 100)
-    redirected(made, one, 200)
-    assert made.answered(other.number, GO_AWAY) == (Redirect(other),)
-    expected = GoOn(other, waking=False) if handed_on else Write(other, 2_800)
-    assert made.redirect(other, 300) == (expected,)
-    assert other.connection is one.connection
 
 
 @pytest.mark.parametrize(("now", "left"), [(2_900, 300), (3_200, 0)])

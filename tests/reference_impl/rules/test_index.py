@@ -47,20 +47,6 @@ def test_the_most_negative_start_is_clamped_by_the_oldest_only() -> None:
     assert ThreadIndex(index.ABSOLUTE).next(ScriptedTape(INT_MIN)) == INT_MAX
 
 
-def test_only_the_first_use_draws() -> None:
-    """Only the first use draws a number."""
-    counter = ThreadIndex(index.MASKED)
-    tape = ScriptedTape(10)
-    assert [counter.next(tape) for _ in range(3)] == [11, 12, 13]
-
-
-def test_a_reset_starts_anew() -> None:
-    """After a reset the next number is the drawn one plus one."""
-    counter = ThreadIndex(index.RESETTABLE, 100)
-    counter.reset(ScriptedTape(7))
-    assert counter.next(ScriptedTape()) == 8
-
-
 def test_a_copy_counts_by_itself() -> None:
     """A copy shares no state with the original counter."""
     counter = ThreadIndex(index.MASKED, 1)

@@ -40,15 +40,6 @@ def test_the_topic_that_stands_in_for_new_ones(release: str, key: str | None, st
     assert (made.stand_in, made.polled_topics()) == (stand_in, polled)
 
 
-def test_topics_are_polled_in_the_order_of_their_hashes() -> None:
-    """Topics that were sent to or have a route are polled in hash order."""
-    made = known(c=route(x=1))
-    assert [made.want(topic) for topic in ("b", "a", "b", "c")] == [True, True, False, False]
-    assert made.polled_topics() == ["a", "b", "c"]
-    assert made.any_topic() == "a"
-    assert known().any_topic() is None
-
-
 def test_a_route_is_taken_if_it_differs_or_there_is_nothing_to_select_from() -> None:
     """A route is stored if it differs or there is no queue to select from."""
     made = known(T=route(a=1))
@@ -70,7 +61,7 @@ def test_addresses_outlive_a_route_until_they_are_dropped() -> None:
     assert list(made.addresses) == ["b"]
 
 
-def test_masters_are_told_in_the_order_of_the_table_and_slaves_left_out() -> None:
+def test_masters_are_in_the_order_of_the_table() -> None:
     """Masters are listed in hash order of broker names, without slaves."""
     made = known(T=route(b=1, a=1))
     made.addresses["c"] = {1: "c:2"}

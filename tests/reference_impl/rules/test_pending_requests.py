@@ -39,7 +39,7 @@ def test_the_order_is_that_of_a_java_map_of_512_bins() -> None:
     assert made.take_all(connection) == []
 
 
-def test_what_is_a_second_late_is_taken() -> None:
+def test_requests_expire_a_second_late() -> None:
     """Requests on every connection expire one second after their timeout."""
     made = pending("4.7.0")
     made.put(request(0, Connection("a"), 1))

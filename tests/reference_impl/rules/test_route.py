@@ -5,10 +5,8 @@ import pytest
 from rocketmq_reference.rules.client.route import (
     BrokerQueues,
     TopicRoute,
-    publish_info,
     publish_list,
     route_changed,
-    route_of_new_topic,
     write_queue_numbers,
 )
 
@@ -18,16 +16,6 @@ MASTERS = {broker: {0: f"{broker}:1"} for broker in ("a", "b", "b-2", "b-10")}
 
 def route(*queues: BrokerQueues, order_conf: str | None = None) -> TopicRoute:
     return TopicRoute(queues, MASTERS, order_conf)
-
-
-def test_queues_are_grouped_by_broker_in_the_order_of_names() -> None:
-    """Queues are grouped by broker; names sort as strings, so b-10 is before b-2."""
-    made = route(
-        BrokerQueues("b-2", 1, 1, READ_WRITE),
-        BrokerQueues("b-10", 1, 2, READ_WRITE),
-        BrokerQueues("a", 1, 1, READ_WRITE),
-    )
-    assert publish_list(made) == [("a", 0), ("b-10", 0), ("b-10", 1), ("b-2", 0)]
 
 
 def test_only_writable_brokers_with_a_master() -> None:
@@ -59,12 +47,6 @@ def test_write_queues_of_every_broker_of_the_route() -> None:
     assert write_queue_numbers(made, writable_only=True) == {"b": 2}
 
 
-def test_a_publish_list_knows_both() -> None:
-    """A publish list has queues and write queue numbers; an unknown broker has −1."""
-    info = publish_info(route(BrokerQueues("a", 2, 2, READ_WRITE)), writable_only=False)
-    assert (info.queues, info.write_queues_of("a"), info.write_queues_of("z")) == ([("a", 0), ("a", 1)], 2, -1)
-
-
 def test_a_route_changes_by_its_content_not_by_its_order() -> None:
     """A route in another order is unchanged, because a new list would restart the counters."""
     one, other = BrokerQueues("a", 2, 2, READ_WRITE), BrokerQueues("b", 2, 2, READ_WRITE)
@@ -72,9 +54,3 @@ def test_a_route_changes_by_its_content_not_by_its_order() -> None:
     assert route_changed(route(one, other), route(one))
     assert route_changed(None, route(one))
     assert route_changed(TopicRoute((one,), {"a": {0: "x"}}), TopicRoute((one,), {"a": {0: "y"}}))
-
-
-def test_a_new_topic_borrows_the_default_route() -> None:
-    """A new topic uses the default route with the smaller of the two queue numbers."""
-    made = route_of_new_topic(route(BrokerQueues("a", 8, 8, READ_WRITE), BrokerQueues("b", 2, 8, READ_WRITE)), 4)
-    assert [(data.read_queues, data.write_queues) for data in made.queues] == [(4, 4), (2, 2)]

@@ -13,7 +13,7 @@ def test_draws_lie_in_their_ranges() -> None:
     assert all(0 <= tape.below(7) < 7 for _ in range(100))
 
 
-def test_a_shuffle_keeps_what_it_reorders() -> None:
+def test_a_shuffle_keeps_the_items() -> None:
     """A shuffle reorders the list in place and keeps its items."""
     items = list(range(20))
     RandomTape(1).shuffle(items)

@@ -85,14 +85,14 @@ class Toy:
     def send(self, *attempts: tuple[int, AttemptResult], began: int = 0) -> list[str | Finish]:
         """Run attempts (end in ms, result); return the queues tried, then the end of the call if it was reached."""
         loop = self.loop()
-        told: list[str | Finish] = []
+        seen: list[str | Finish] = []
         step = loop.begin(began, began)
         for ends_at, result in attempts:
             assert isinstance(step, Try), f"no attempt left for {result}"
-            told.append(named(step.queue))
+            seen.append(named(step.queue))
             step = loop.attempt_ended(ends_at, result)
-        told.append(named(step.queue) if isinstance(step, Try) else step)
-        return told
+        seen.append(named(step.queue) if isinstance(step, Try) else step)
+        return seen
 
 
 OK = AttemptResult.ok()

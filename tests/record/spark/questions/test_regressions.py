@@ -38,8 +38,8 @@ def seen(spark: SparkSession, runs: Sequence[tuple[str, str, str]], over: str = 
         for day, (run, candidate, _) in enumerate(runs)
     ]
     answers = [(run, f"s/t/java:5.3.3~{candidate}", "loss", *_answer(marks)) for run, candidate, marks in runs]
-    told = spark.createDataFrame(answers, ANSWERS)
-    return sightings(lines(spark.createDataFrame(rows, RUNS), over), asked(told), found(told))
+    changes_of = spark.createDataFrame(answers, ANSWERS)
+    return sightings(lines(spark.createDataFrame(rows, RUNS), over), asked(changes_of), found(changes_of))
 
 
 def _answer(marks: str) -> tuple[str, list[tuple[str, str, int, str]]]:
@@ -52,7 +52,9 @@ def days(marks: Sequence[str]) -> list[tuple[str, str, str]]:
     return [(f"r{number:02}", "python:5.3.3", mark) for number, mark in enumerate(marks)]
 
 
-def told(spark: SparkSession, runs: Sequence[tuple[str, str, str]], over: str = "time") -> dict[str, tuple[Any, ...]]:
+def changes_of(
+    spark: SparkSession, runs: Sequence[tuple[str, str, str]], over: str = "time"
+) -> dict[str, tuple[Any, ...]]:
     """By signature: state, first run after the change, run before it, times seen and asked before and after."""
     names = ("state", "run", "before_run", "seen_before", "asked_before", "seen_after", "asked_after")
     rows = regressions(seen(spark, runs, over)).toArrow().to_pylist()
@@ -66,7 +68,7 @@ def test_states_over_time(spark: SparkSession) -> None:
     g is gone: after four of four, chance excludes four misses. r came once, with the second run.
     """
     marks = ["gu", "gur", "gu", "gu", "un", "un?", "un", "un", "un"]
-    assert told(spark, days(marks)) == {
+    assert changes_of(spark, days(marks)) == {
         "n": ("new", "r04", "r03", 0, 4, 4, 4),
         "g": ("gone", "r04", "r03", 4, 4, 0, 4),
         "u": ("unchanged", "r00", None, 0, 0, 8, 8),
@@ -76,11 +78,11 @@ def test_states_over_time(spark: SparkSession) -> None:
 
 def test_the_first_time_that_a_question_arises_is_new(spark: SparkSession) -> None:
     """A run in which the question did not arise is a run without the signature: new after three of them, gone after four."""
-    assert told(spark, days(["0", "0", "0", "e"])) == {"e": ("new", "r03", "r02", 0, 3, 1, 1)}
-    assert told(spark, days(["e", "e", "0", "0", "0", "0"])) == {"e": ("gone", "r02", "r01", 2, 2, 0, 4)}
+    assert changes_of(spark, days(["0", "0", "0", "e"])) == {"e": ("new", "r03", "r02", 0, 3, 1, 1)}
+    assert changes_of(spark, days(["e", "e", "0", "0", "0", "0"])) == {"e": ("gone", "r02", "r01", 2, 2, 0, 4)}
 
 
-def test_a_rate_that_changes_is_told_where_it_changed(spark: SparkSession) -> None:
+def test_a_changing_rate_has_its_place_of_change(spark: SparkSession) -> None:
     """
     A rise from 2 in 20 to 20 in 20 runs is a change of rate.
 
@@ -89,7 +91,7 @@ def test_a_rate_that_changes_is_told_where_it_changed(spark: SparkSession) -> No
     marks = ["ah" if day in (0, 10) else "h" * (day % 2 == 0) or "-" for day in range(20)] + [
         "ah" if day % 2 == 0 else "a" for day in range(20)
     ]
-    found_ = told(spark, days(marks))
+    found_ = changes_of(spark, days(marks))
     assert found_["a"] == ("changed-in-rate", "r20", "r19", 2, 20, 20, 20)
     assert found_["h"][0] == "unchanged"
 
@@ -134,7 +136,7 @@ def test_weeks_of_a_signature(spark: SparkSession) -> None:
     assert (round(rows[0]["low"], 3), round(rows[0]["high"], 3)) == (0.082, 0.641)
 
 
-def test_what_new_rules_say_otherwise(spark: SparkSession) -> None:
+def test_changes_by_new_rules(spark: SparkSession) -> None:
     """Old and new rules are compared only for cases that both have judged."""
     columns = "run string, case bigint, owner string, signature string, count bigint"
     before = spark.createDataFrame(

@@ -27,7 +27,7 @@ from rocketmq_reference.api import listener as heard
 from rocketmq_reference.api.message import Message, SendResult
 from rocketmq_reference.api.producer import Producer
 from rocketmq_reference.api.settings import ProducerSettings
-from rocketmq_reference.dialects import RELEASES, dialect_of
+from rocketmq_reference.dialects import dialect_of
 from rocketmq_reference.host.access import Access, tls_context
 from rocketmq_reference.remoting.errors import MQClientException
 from rocketmq_reference.remoting.properties import DELAY
@@ -36,8 +36,6 @@ from rocketmq_reference.rules.client.publish import Pick, Queue
 from rocketmq_reference.rules.dialect import Dialect
 from rocketmq_reference.rules.queue_choice.selection import Selector, draw_past_last_broker
 from rocketmq_reference.rules.tape import RandomTape, Tape
-
-__all__ = ["RELEASES", "ReferenceClient", "capabilities_of"]
 
 _WARM_ROUNDS = 2
 """The first round opens the connection to every broker, the second uses it."""

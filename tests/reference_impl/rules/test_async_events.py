@@ -13,12 +13,12 @@ from tests.reference_impl.rules.toys import OK, TIMEOUT, Toy
 
 def observed(toy: Toy, form: Form = Form.SELECTED) -> tuple[AsyncSend, Invoke, list[Event]]:
     """Return a send before its hand-over; events of selections are not recorded."""
-    told: list[Event] = []
-    send = AsyncSend(toy.dialect, toy.settings, toy.faults, form, told.append)
+    events: list[Event] = []
+    send = AsyncSend(toy.dialect, toy.settings, toy.faults, form, events.append)
     send.accepted(0, 0)
     step = send.begin(toy.selector, 0) if form is Form.SELECTED else send.begin_at(Queue("a", 3), 0)
     assert isinstance(step, Invoke)
-    return send, step, told
+    return send, step, events
 
 
 def avoiding(release: str) -> Toy:
@@ -27,12 +27,12 @@ def avoiding(release: str) -> Toy:
 
 def test_an_answer_is_charged_when_the_callback_is_back() -> None:
     """An answer is charged when the callback has returned: 1,007 ms cost 2 s without isolation."""
-    send, invoke, told = observed(avoiding("5.3.3"))
+    send, invoke, events = observed(avoiding("5.3.3"))
     send.returned(invoke, 0)
     step = send.ended(invoke, None, 7, OK)
-    assert isinstance(step, CallBack) and told == []
+    assert isinstance(step, CallBack) and events == []
     send.called_back(step, 1_007)
-    assert told == [Charged("a", 1_007, 2_000, isolated=False, reachable=True)]
+    assert events == [Charged("a", 1_007, 2_000, isolated=False, reachable=True)]
 
 
 @pytest.mark.parametrize("error", ["RemotingTimeoutException", "RemotingSendRequestException", "MQBrokerException"])
@@ -40,27 +40,27 @@ def test_an_answer_is_charged_when_the_callback_is_back() -> None:
 def test_an_attempt_that_failed_isolates_its_broker(release: str, avoid_ms: int, error: str) -> None:
     """Every failed attempt isolates its broker, which stays reachable."""
     for form in Form:
-        send, invoke, told = observed(avoiding(release), form)
+        send, invoke, events = observed(avoiding(release), form)
         send.ended(invoke, None, 40, AttemptResult.failed(error))
-        assert told == [Charged("a", 40, avoid_ms, isolated=True, reachable=True)]
+        assert events == [Charged("a", 40, avoid_ms, isolated=True, reachable=True)]
 
 
 def test_a_request_that_could_not_be_handed_over_is_charged_to_its_own_broker() -> None:
     """From 4.9.3 a failed hand-over isolates its own broker, from 5.1.4 as unreachable."""
     for release, avoid_ms, reachable in (("4.9.3", 600_000, True), ("5.1.4", 10_000, False)):
-        send, invoke, told = observed(avoiding(release))
+        send, invoke, events = observed(avoiding(release))
         send.threw(invoke, None, 4, "RemotingConnectException")
-        assert told == [Charged("a", 4, avoid_ms, isolated=True, reachable=reachable)]
+        assert events == [Charged("a", 4, avoid_ms, isolated=True, reachable=reachable)]
 
 
 def test_to_4_9_2_a_retry_is_charged_to_the_broker_before_it_with_three_seconds() -> None:
     """To 4.9.2 a failed retry charges the previous broker with 3 s instead of 5 ms, and not its own."""
     toy = avoiding("4.9.2")
-    send, invoke, told = observed(toy)
+    send, invoke, events = observed(toy)
     retry = send.ended(invoke, toy.thread(), 10, LOST)
     assert isinstance(retry, Invoke) and retry.broker == "b"
     send.threw(retry, toy.thread(4), 15, "RemotingConnectException")
-    assert told == [
+    assert events == [
         Charged("a", 10, 600_000, isolated=True, reachable=True),
         Charged("a", 3_000, 600_000, isolated=True, reachable=True),
     ]
@@ -72,22 +72,22 @@ def test_to_4_9_2_a_retry_is_charged_to_the_broker_before_it_with_three_seconds(
 def test_to_4_9_2_only_a_remoting_error_of_a_retry_is_retried(error: str) -> None:
     """To 4.9.2 any other error of a retry ends the send unchanged, without a charge (A1–A5 of producer-behaviour 3.8)."""
     toy = avoiding("4.9.2")
-    send, invoke, told = observed(toy)
+    send, invoke, events = observed(toy)
     retry = send.ended(invoke, toy.thread(), 10, LOST)
     assert isinstance(retry, Invoke)
-    told.clear()
+    events.clear()
     assert send.threw(retry, toy.thread(), 20, error) == CallBack(rethrown(1, error))
-    assert told == []
+    assert events == []
 
 
 def test_without_fault_latency_nothing_is_charged() -> None:
     """With fault latency off nothing is charged."""
     toy = Toy("5.3.3")
-    send, invoke, told = observed(toy)
+    send, invoke, events = observed(toy)
     send.ended(invoke, toy.thread(), 40, TIMEOUT)
     send.threw(invoke, toy.thread(), 40, "RemotingConnectException")
     send.called_back(CallBack(Finish(Ending.RESULT, 0), broker="a"), 40)
-    assert told == []
+    assert events == []
 
 
 def test_a_fresh_send_has_done_nothing() -> None:
@@ -97,7 +97,7 @@ def test_a_fresh_send_has_done_nothing() -> None:
     assert (send.attempts, send.failures, send.info, send.form, send.observer) == (0, 0, None, Form.SELECTED, None)
 
 
-def test_a_send_whose_form_nobody_said_is_retried_elsewhere() -> None:
+def test_a_send_is_retried_elsewhere_by_default() -> None:
     """By default a retry goes to another broker."""
     toy = Toy("5.3.3")
     send = AsyncSend(toy.dialect, toy.settings, toy.faults)
@@ -142,7 +142,7 @@ def test_a_send_that_waited_for_nothing_began_at_the_zero_of_its_clock() -> None
     assert isinstance(step, Invoke) and step.timeout_ms == 2_500
 
 
-def test_a_callback_that_credits_nobody() -> None:
+def test_a_callback_without_a_credit() -> None:
     """By default a callback credits no broker."""
     callback = CallBack(CALL_TIMEOUT)
     assert (callback.broker, callback.since_ms, callback.dispatching) == (None, 0, False)

@@ -18,6 +18,7 @@ from rocketmq_reference.rules.queue_choice.events import (
     Event,
     Forgotten,
     IndexRead,
+    IndexReset,
     Skip,
     Skipped,
     Swallowed,
@@ -33,11 +34,11 @@ AS_IT_STANDS = IndexRule("as-it-stands", lambda tape: tape.int32(), lambda value
 """Returns every number, also −1, which no release's counter does; the rules guard against negative ones."""
 
 
-def told_by(toy: Toy, select: SelectRule, last: str | None = None, now: int = 0) -> list[Event]:
-    told: list[Event] = []
-    toy.selector.observer = told.append
+def events_of(toy: Toy, select: SelectRule, last: str | None = None, now: int = 0) -> list[Event]:
+    events: list[Event] = []
+    toy.selector.observer = events.append
     select(toy.selector, last, False, now)
-    return told
+    return events
 
 
 def all_avoided(release: str, queues: str, brokers: Iterable[str]) -> Toy:
@@ -49,22 +50,22 @@ def all_avoided(release: str, queues: str, brokers: Iterable[str]) -> Toy:
 
 
 @pytest.mark.parametrize("release", ["4.7.1", "4.8.0", "5.3.3"])
-def test_a_first_attempt_is_told_as_rotation(release: str) -> None:
+def test_a_first_attempt_is_a_rotation(release: str) -> None:
     """A first attempt examines only the next queue (section 3.3 of the behaviours)."""
     toy = Toy(release, "a1 b1")
-    assert told_by(toy, toy.dialect.producer.select_plain) == [IndexRead(-1), Chosen(A, Tier.ROTATION)]
+    assert events_of(toy, toy.dialect.producer.select_plain) == [IndexRead(-1), Chosen(A, Tier.ROTATION)]
 
 
-def test_a_retry_without_avoidance_is_told_queue_by_queue() -> None:
+def test_a_retry_without_avoidance_reports_each_queue() -> None:
     """A retry reports every skipped queue: P1 reads the counter once, P2 for each queue."""
     passed = [Skipped(A, Skip.LAST_BROKER, None), Skipped(A1, Skip.LAST_BROKER, None)]
     old, new = Toy("4.7.1", "a2 b1"), Toy("4.8.0", "a2 b1")
-    assert told_by(old, old.dialect.producer.select_plain, "a") == [
+    assert events_of(old, old.dialect.producer.select_plain, "a") == [
         IndexRead(-1),
         *passed,
         Chosen(B, Tier.OTHER_BROKER),
     ]
-    assert told_by(new, new.dialect.producer.select_plain, "a") == [
+    assert events_of(new, new.dialect.producer.select_plain, "a") == [
         IndexRead(-1),
         passed[0],
         IndexRead(0),
@@ -74,17 +75,17 @@ def test_a_retry_without_avoidance_is_told_queue_by_queue() -> None:
     ]
 
 
-def test_a_retry_that_finds_no_other_broker_is_told_as_any() -> None:
+def test_a_retry_that_finds_no_other_broker_takes_any() -> None:
     """Without another broker a retry takes any queue with one more tick, P1 after one, P2 after one per queue."""
     passed = [Skipped(A, Skip.LAST_BROKER, None), Skipped(A1, Skip.LAST_BROKER, None)]
     old, new = Toy("4.7.1", "a2"), Toy("4.8.0", "a2")
-    assert told_by(old, old.dialect.producer.select_plain, "a") == [
+    assert events_of(old, old.dialect.producer.select_plain, "a") == [
         IndexRead(-1),
         *passed,
         IndexRead(0),
         Chosen(A1, Tier.ANY),
     ]
-    assert told_by(new, new.dialect.producer.select_plain, "a") == [
+    assert events_of(new, new.dialect.producer.select_plain, "a") == [
         IndexRead(-1),
         passed[0],
         IndexRead(0),
@@ -95,10 +96,10 @@ def test_a_retry_that_finds_no_other_broker_is_told_as_any() -> None:
 
 
 @pytest.mark.parametrize("release", ["4.7.1", "4.8.0", "4.9.8", "5.1.0", "5.1.3"])
-def test_a_walk_tells_whom_it_avoids_and_for_how_long_still(release: str) -> None:
+def test_a_walk_reports_the_rest_of_an_avoidance(release: str) -> None:
     """F1–F5 report the rest of an avoidance: a's ten minutes began a second ago."""
     toy = all_avoided(release, "a1 b1", "a")
-    assert told_by(toy, toy.dialect.producer.select_queue, now=1_000) == [
+    assert events_of(toy, toy.dialect.producer.select_queue, now=1_000) == [
         IndexRead(-1),
         Skipped(A, Skip.AVOIDED, 599_000),
         Chosen(B, Tier.AVAILABLE),
@@ -109,7 +110,7 @@ def test_to_4_7_1_a_retry_leaves_the_failed_broker_only_if_it_is_avoided() -> No
     """F1: a retry skips a, which is not the failed broker, and avoided b, which is then the best known."""
     toy = all_avoided("4.7.1", "a1 b1", "b")
     toy.tape.numbers = [5]
-    assert told_by(toy, toy.dialect.producer.select_queue, "b") == [
+    assert events_of(toy, toy.dialect.producer.select_queue, "b") == [
         IndexRead(-1),
         Skipped(A, Skip.NOT_LAST_BROKER, None),
         Skipped(B, Skip.AVOIDED, 600_000),
@@ -121,7 +122,7 @@ def test_to_4_7_1_a_retry_leaves_the_failed_broker_only_if_it_is_avoided() -> No
 def test_from_5_1_1_a_walk_leaves_the_failed_broker_whatever_is_known_of_it() -> None:
     """F5: a retry skips the failed broker although it is available."""
     toy = Toy("5.1.3", "a1 b1")
-    assert told_by(toy, toy.dialect.producer.select_queue, "a") == [
+    assert events_of(toy, toy.dialect.producer.select_queue, "a") == [
         IndexRead(-1),
         Skipped(A, Skip.LAST_BROKER, None),
         Chosen(B, Tier.AVAILABLE),
@@ -129,11 +130,11 @@ def test_from_5_1_1_a_walk_leaves_the_failed_broker_whatever_is_known_of_it() ->
 
 
 @pytest.mark.parametrize(("release", "mutated"), [("4.8.0", True), ("4.9.7", True), ("4.9.8", False), ("5.1.0", True)])
-def test_the_best_known_broker_is_told_with_what_became_of_the_list(release: str, mutated: bool) -> None:
+def test_the_best_known_broker_and_the_list(release: str, mutated: bool) -> None:
     """Upstream #7779: only 4.9.8 selects the best known broker without rewriting the list."""
     toy = all_avoided(release, "a1 b1", "ab")
     toy.worst.value = 1
-    assert told_by(toy, toy.dialect.producer.select_queue) == [
+    assert events_of(toy, toy.dialect.producer.select_queue) == [
         IndexRead(-1),
         Skipped(A, Skip.AVOIDED, 600_000),
         Skipped(B, Skip.AVOIDED, 600_000),
@@ -143,29 +144,29 @@ def test_the_best_known_broker_is_told_with_what_became_of_the_list(release: str
     assert toy.listed == ("a0 a0" if mutated else "a0 b0")
 
 
-def test_a_best_broker_without_write_queues_is_told_as_forgotten_and_any_queue_follows() -> None:
+def test_a_best_broker_without_write_queues_is_forgotten_and_any_queue_follows() -> None:
     """The removal of a best broker without a route is reported, and any queue follows."""
     toy = all_avoided("4.9.7", "a1 b1", "cab")
     toy.worst.value = 1
-    assert told_by(toy, toy.dialect.producer.select_queue)[3:] == [Forgotten("c"), IndexRead(0), Chosen(B, Tier.ANY)]
+    assert events_of(toy, toy.dialect.producer.select_queue)[3:] == [Forgotten("c"), IndexRead(0), Chosen(B, Tier.ANY)]
 
 
-def test_a_swallowed_exception_is_told_and_any_queue_follows() -> None:
+def test_a_swallowed_exception_is_reported_and_any_queue_follows() -> None:
     """The swallowed NullPointerException of missing route data is reported, and any queue follows."""
     toy = all_avoided("4.9.7", "a1 b1", "ab")
     toy.info.write_queues = None
-    assert told_by(toy, toy.dialect.producer.select_queue)[3:] == [
+    assert events_of(toy, toy.dialect.producer.select_queue)[3:] == [
         Swallowed("NullPointerException"),
         IndexRead(0),
         Chosen(B, Tier.ANY),
     ]
 
 
-def test_three_tiers_without_an_answer_are_told_as_any() -> None:
+def test_three_tiers_without_an_answer_take_any() -> None:
     """F6 with one broker, which just failed, takes a tick per tier and reports any queue."""
     toy = Toy("5.3.3", "a1")
     failed = Skipped(A, Skip.LAST_BROKER, None)
-    assert told_by(toy, toy.dialect.producer.select_queue, "a") == [
+    assert events_of(toy, toy.dialect.producer.select_queue, "a") == [
         IndexRead(-1),
         failed,
         IndexRead(0),
@@ -193,7 +194,7 @@ def test_minus_one_is_no_position_of_an_unguarded_walk() -> None:
     """F4: −1 % 4 is −1 in Java, no valid position; plain rotation follows from 0."""
     toy = Toy("5.1.0", "a4")
     toy.selector.index = ThreadIndex(AS_IT_STANDS, -1)
-    assert told_by(toy, avoidance.walk_available_unclamped) == [
+    assert events_of(toy, avoidance.walk_available_unclamped) == [
         IndexRead(-1),
         Swallowed("IndexOutOfBoundsException"),
         IndexRead(0),
@@ -205,8 +206,8 @@ def test_an_unguarded_walk_ends_at_position_minus_one_too() -> None:
     """With two queues the unguarded walk from MIN skips position 0 and fails at (MIN + 1) % 2, which is −1."""
     toy = all_avoided("5.1.0", "a1 b1", "a")
     toy.selector.index = ThreadIndex(ABSOLUTE, INT_MAX)
-    told = told_by(toy, avoidance.walk_available_unclamped)
-    assert told[1:3] == [Skipped(A, Skip.AVOIDED, 600_000), Swallowed("IndexOutOfBoundsException")]
+    events = events_of(toy, avoidance.walk_available_unclamped)
+    assert events[1:3] == [Skipped(A, Skip.AVOIDED, 600_000), Swallowed("IndexOutOfBoundsException")]
 
 
 def test_a_send_that_has_not_begun_stands_at_zero() -> None:
@@ -216,7 +217,7 @@ def test_a_send_that_has_not_begun_stands_at_zero() -> None:
     assert (loop.pick, loop.last, loop.result_kept) == (None, None, None)
 
 
-def test_a_failure_before_any_queue_was_picked_is_charged_to_nobody() -> None:
+def test_a_failure_before_any_queue_was_picked_charges_no_broker() -> None:
     """A failure without a picked queue charges no broker; another attempt may follow."""
     toy = Toy("5.3.3", send_latency_fault_enable=True)
     assert toy.loop().settle(5, REFUSED) is None
@@ -242,19 +243,19 @@ GONE = AttemptResult.failed("MQClientException")
         ("5.3.3", True, TIMEOUT, Charged("a", 7, 10_000, isolated=True, reachable=False)),
     ],
 )
-def test_what_a_failure_is_charged(release: str, detector: bool, result: AttemptResult, charged: Charged) -> None:
+def test_charges_of_failures(release: str, detector: bool, result: AttemptResult, charged: Charged) -> None:
     """
     A failure after 7 ms is charged as in section 3.6 of the behaviours.
 
     To 5.1.3 there is no reachable flag. Then a broker's error clears it, a remoting error only with the detector, and an
     interruption or client error does not count against the broker.
     """
-    told: list[Event] = []
-    toy = Toy(release, observer=told.append, send_latency_fault_enable=True, start_detector_enable=detector)
+    events: list[Event] = []
+    toy = Toy(release, observer=events.append, send_latency_fault_enable=True, start_detector_enable=detector)
     loop = toy.loop()
     loop.begin(0, 0)
     loop.settle(7, result)
-    assert [event for event in told if isinstance(event, Charged)] == [charged]
+    assert [event for event in events if isinstance(event, Charged)] == [charged]
 
 
 @pytest.mark.parametrize(
@@ -276,11 +277,77 @@ def test_only_a_retry_restarts_the_counter_and_only_from_5_1_4(release: str, res
 
 def test_an_uncertain_time_left_that_is_at_most_the_cap_is_handed_out_whole() -> None:
     """With 95 to 100 of 3,000 ms left, a cap of 100 leaves no outcome open, because the comparison is strict."""
-    told: list[Event] = []
+    events: list[Event] = []
     explorer = ChoiceExplorer()
-    toy = Toy("5.3.3", observer=told.append, send_msg_max_timeout_per_request_ms=100)
+    toy = Toy("5.3.3", observer=events.append, send_msg_max_timeout_per_request_ms=100)
     spent = Interval(2_900, 2_905, explorer)
     step = toy.loop().begin(0, as_ms(spent))
     assert isinstance(step, Try) and repr(step.timeout_ms) == "95–100"
     assert not explorer.advance(), "something was asked"
-    assert [type(event) for event in told] == [IndexRead, Chosen, BudgetChecked]
+    assert [type(event) for event in events] == [IndexRead, Chosen, BudgetChecked]
+
+
+def test_three_tiers_report_each_examined_queue() -> None:
+    """Each examined queue is reported: the last attempt failed on a, b and c are avoided for 9 s more, and b is unreachable."""
+    events: list[Event] = []
+    toy = Toy("5.3.3", "a1 b1 c1", observer=events.append, draws=[5])
+    toy.note("b", 5, failed=True, reachable=False)
+    toy.note("c", 5, failed=True)
+    assert toy.avoiding("a", now=1_000, reset=True) == "c0"
+    looks = [event for event in events if not isinstance(event, IndexRead)]
+    assert looks == [
+        IndexReset(5),
+        Skipped(A, Skip.LAST_BROKER, None),
+        Skipped(B, Skip.AVOIDED, 9_000),
+        Skipped(Queue("c", 0), Skip.AVOIDED, 9_000),
+        Skipped(A, Skip.LAST_BROKER, None),
+        Skipped(B, Skip.UNREACHABLE, 9_000),
+        Chosen(Queue("c", 0), Tier.REACHABLE),
+    ]
+
+
+def test_a_counter_of_the_best_brokers_gone_negative_swallows_the_same() -> None:
+    """In 4.9.3 the best-broker counter after MAX is MIN; MIN % 3 (half of six) is negative, and the exception is swallowed."""
+    events: list[Event] = []
+    toy = Toy("4.9.3", "a1 b1 c1 d1 e1 f1", observer=events.append)
+    for broker in "abcdef":
+        toy.note(broker, 5, failed=True)
+    toy.worst.value = INT_MAX
+    assert toy.avoiding() == "b0"
+    assert [event for event in events if isinstance(event, Swallowed)] == [Swallowed("IndexOutOfBoundsException")]
+
+
+def test_a_list_without_queues_swallows_one_division_and_throws_the_next() -> None:
+    """In 4.9.7 an empty list makes two divisions fail: the fallback's is swallowed, that of plain rotation is thrown."""
+    events: list[Event] = []
+    toy = Toy("4.9.7", "a1", observer=events.append)
+    toy.note("a", 5, failed=True)
+    toy.info.queues.clear()
+    with pytest.raises(ZeroDivisionError):
+        toy.avoiding()
+    assert Swallowed("ArithmeticException") in events
+
+
+def test_a_send_reports_charges_and_spent_time() -> None:
+    """A send reports charges and spent time: a refused attempt costs broker a 10 s, and a timeout uses up the 3 s."""
+    events: list[Event] = []
+    Toy("5.3.3", "a1 b1", observer=events.append, draws=[5, 5], send_latency_fault_enable=True).send(
+        (7, REFUSED), (3_007, TIMEOUT)
+    )
+    assert [event for event in events if isinstance(event, Charged | BudgetChecked)] == [
+        BudgetChecked(0, 3_000),
+        Charged("a", 7, 10_000, isolated=True, reachable=True),
+        BudgetChecked(7, 3_000),
+        Charged("b", 3_000, 10_000, isolated=True, reachable=True),
+        BudgetChecked(3_007, 3_000),
+    ]
+
+
+def test_to_4_2_0_a_send_has_no_budget() -> None:
+    """To 4.2.0 a send reports no budget, because each attempt has its own timeout."""
+    events: list[Event] = []
+    Toy("4.2.0", "a1 b1", observer=events.append).send((3_000, TIMEOUT))
+    assert [event for event in events if isinstance(event, BudgetChecked)] == [
+        BudgetChecked(0, None),
+        BudgetChecked(3_000, None),
+    ]

@@ -4,11 +4,13 @@ from itertools import permutations, product
 
 import pytest
 
-from rocketdiff.oracle.choices import ChoiceExplorer
+from rocketdiff.oracle.choices import ChoiceExplorer, ChoiceTape
 from rocketdiff.oracle.interval import Interval, as_ms
 from rocketdiff.oracle.producer.states.uncertain import UncertainFaultTable, UncertainPublishInfo, write_queues_in
 from rocketmq_reference.rules.client.publish import Queue
-from rocketmq_reference.rules.queue_choice.fault_table import OVERWRITING, OVERWRITING_SHUFFLED, FaultItem
+from rocketmq_reference.rules.queue_choice import index
+from rocketmq_reference.rules.queue_choice.fault_table import OVERWRITING, OVERWRITING_SHUFFLED, FaultItem, FaultRules
+from rocketmq_reference.rules.queue_choice.index import ThreadIndex
 
 FAR = 10**9
 INTERVALS = [(lo, hi) for lo in range(1, 4) for hi in range(lo, 4)]
@@ -44,7 +46,7 @@ def by_sorting(latencies: dict[str, tuple[int, int]], rank: int, *, shuffled: bo
 
 
 @pytest.mark.parametrize("shuffled", [False, True])
-def test_whoever_may_have_a_rank_is_found(shuffled: bool) -> None:
+def test_every_broker_that_may_have_a_rank_is_found(shuffled: bool) -> None:
     """
     All brokers that may have a rank are found, for three with all intervals of 1–3 ms.
 
@@ -94,7 +96,7 @@ def test_a_broker_of_another_list_is_in_the_route_still_or_not() -> None:
     assert answers(info, explorer, "b", "c", "b") == [[-1, -1, -1], [-1, 3, -1], [2, -1, 2], [2, 3, 2]]
 
 
-def test_what_was_answered_is_known_to_copies() -> None:
+def test_a_copy_keeps_the_answers_of_its_list() -> None:
     """A copy keeps the list's answers; the list does not get the copy's."""
     explorer = ChoiceExplorer()
     info = UncertainPublishInfo([("a", 0)], {"b": 2}, explorer)
@@ -104,3 +106,25 @@ def test_what_was_answered_is_known_to_copies() -> None:
     copied.answered["b"] = -1
     copied.queues[0] = Queue("b", 1)
     assert (info.answered, info.queues) == ({"b": 2}, [Queue("a", 0)])
+
+
+def best(latencies: dict[str, tuple[int, int]], *, rules: FaultRules = OVERWRITING, worst: int = 0) -> set[str | None]:
+    """Return all possible picks; all brokers are avoided until the same instant."""
+    explorer = ChoiceExplorer()
+    table = UncertainFaultTable(rules, explorer)
+    for broker, bounds in latencies.items():
+        table.update(broker, as_ms(Interval(*bounds, explorer)), FAR, True, 0)
+    found: set[str | None] = set()
+    explorer.restart()
+    while True:
+        found.add(table.copy().pick_one_at_least(ThreadIndex(index.MASKED, worst - 1), ChoiceTape(explorer), 0))
+        if not explorer.advance():
+            return found
+
+
+def test_equal_latencies_go_by_hash_order_or_by_the_shuffle() -> None:
+    """Equal latencies follow the hash order, or a shuffle in any order; of four the second best may be b or c."""
+    assert best({"b": (3, 3), "a": (3, 3)}) == {"a"}
+    assert best({"b": (3, 3), "a": (3, 3)}, rules=OVERWRITING_SHUFFLED) == {"a", "b"}
+    four = {"a": (1, 2), "b": (3, 5), "c": (4, 6), "d": (8, 9)}
+    assert (best(four, worst=0), best(four, worst=1)) == ({"a"}, {"b", "c"})

@@ -1,0 +1,305 @@
+"""
+Histories and their differences, derived by hand: first without fault latency, then with it.
+
+A row is a release, a history, and the signatures of all differences in order ("undecided" for an undecided send).
+"""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from rocketdiff.core.errors import UsageError
+from rocketdiff.core.records.sending import UNSEEN_ROUTE
+from rocketdiff.core.tables.settings import ClientSettings
+from rocketdiff.oracle.producer.replay import replay_for
+from tests.oracle.histories import history, routes
+from tests.oracle.judging import judged, legal, signatures
+
+OUT_OF_TURN, MUTATED = "queue.out-of-turn/first", "queue.mutated-list/first"
+WENT_ON, STOPPED = "attempts.went-on/retry", "attempts.stopped-early/retry"
+USED, STAYED_AWAY = "avoidance.used-avoided-broker/first", "avoidance.stayed-away-from-available-broker/first"
+OTHER_CLASS = "error.other-class/expected=RemotingConnectException/seen=MQClientException/first"
+
+REFUSED_TWICE = "0 a1 1 refused > b0 1 refused"
+REFUSED_THRICE = f"{REFUSED_TWICE} > a0 1 refused"
+ONE_LIST, TWO_LISTS = ("a4",), ("a4 b4", "a2 c2")
+
+Row = tuple[str, str, str | tuple[str, ...], dict[str, Any]]
+
+
+def row(release: str, text: str, *found: str, lists: tuple[str, ...] = (), **settings: Any) -> Row:
+    return release, text, found, {"lists": lists, **settings}
+
+
+PLAIN: dict[str, list[Row]] = {
+    "a queue out of turn differs once: afterwards the index is the observed one": [
+        row("5.3.3", "0 b2 2 | 20 b3 2 | 40 a0 2"),
+        row("5.3.3", "0 a0 2 | 20 a1 2 | 40 b0 2 | 60 b1 2", OUT_OF_TURN),
+    ],
+    "A4: a retry from a1 past a2 and a3 to b0 takes one tick in P1, three in P2": [
+        row(release, f"0 a0 2 | 20 a1 1 refused > b0 1 | 40 {queue} 1", *found)
+        for release, right in (("4.7.1", "a3"), ("4.8.0", "b1"), ("5.3.3", "b1"))
+        for queue, found in (("a3", [OUT_OF_TURN][right == "a3" :]), ("b1", [OUT_OF_TURN][right == "b1" :]))
+    ],
+    "A3: a retry returns to the failed broker only if there is no other; P2 skips all four queues, P1 one more": [
+        row("5.3.3", "0 a1 1 refused > a2 1", "retry.returned-to-failed-broker/retry"),
+        row("5.3.3", "0 a1 1 refused > a2 1 | 20 a3 1", lists=ONE_LIST),
+        row("4.7.1", "0 a1 1 refused > a3 1 | 20 a0 1", lists=ONE_LIST),
+    ],
+    "from 4.3.0 no attempt follows a timeout, in 4.2.0 one does": [
+        row("4.3.0", "0 a1 3002 timeout ! too-much"),
+        row("4.3.0", "0 a1 3002 timeout > b0 2", WENT_ON),
+        row("4.2.0", "0 a1 3002 timeout ! too-much", STOPPED),
+        row("4.2.0", "0 a1 3002 timeout > b0 2"),
+    ],
+    "in the last ms of its time, read as 3,000 or 3,001, a call may end or go on; 3 ms later it may not": [
+        row("5.3.3", "0 a3 3000 timeout ! too-much"),
+        row("5.3.3", "0 a3 3000 timeout > b0 0.1 timeout ! too-much"),
+        row("5.3.3", "0 a3 3000 timeout > b0 1 timeout > a0 1 timeout ! client/10002"),
+        row("5.3.3", "0 a3 3000 timeout > b0 3 timeout > a0 1 timeout ! client/10002", WENT_ON),
+    ],
+    "a retry is selected before the time is checked, so a call that timed out has moved the index to b1": [
+        row("5.3.3", "0 a0 1 | 20 a1 3002 timeout ! too-much | 4000 b1 1"),
+        row("5.3.3", "0 a0 1 | 20 a1 3002 timeout ! too-much | 4000 a2 1", OUT_OF_TURN),
+    ],
+    "after three refused attempts the call throws MQClientException with 10001; Java's −1 is no code": [
+        row("5.3.3", f"{REFUSED_THRICE} ! client/10001"),
+        row("5.3.3", "0 a1 1 lost > b0 1 lost > a0 1 lost ! client/-1"),
+    ],
+    "a busy broker is retried from 5.3.0 on": [
+        row("5.3.0", "0 a1 1 busy > b0 1"),
+        row("5.2.0", "0 a1 1 busy > b0 1", WENT_ON),
+        row("5.2.0", "0 a1 1 busy"),
+        row("5.3.0", "0 a1 1 busy", STOPPED),
+    ],
+    "C2: as many retries as set": [
+        row("5.3.3", f"{REFUSED_TWICE} ! client/10001", retries=1),
+        row("5.3.3", f"{REFUSED_TWICE} ! client/10001", STOPPED),
+        row("5.3.3", f"{REFUSED_THRICE} ! client/10001", WENT_ON, retries=1),
+    ],
+    "a status other than SEND_OK is returned, or retried if set so": [
+        row("5.3.3", "0 a1 1 SLAVE_NOT_AVAILABLE"),
+        row("5.3.3", "0 a1 1 SLAVE_NOT_AVAILABLE", STOPPED, not_store_ok=True),
+        row("5.3.3", "0 a1 1 SLAVE_NOT_AVAILABLE > b0 1", not_store_ok=True),
+    ],
+    "an explicit queue (5 is b1 in publish order) does not move the rotation, and a selector's is modulo their number": [
+        row("5.3.3", "0 a0 1 | 20 =q5 b1 1 | 40 =q13 b1 1 | 60 a1 1"),
+        row("5.3.3", "0 =q5 b2 1", OUT_OF_TURN),
+        row("5.3.3", "0 =s10 a2 1 | 20 =s7 b3 1"),
+    ],
+    "a send to an explicit queue has no retry and no wrapped exception (section 3.7)": [
+        row("5.3.3", "0 =q5 b1 1 refused"),
+        row("5.3.3", "0 =q5 b1 1 refused ! client/10001", OTHER_CLASS),
+        row("5.3.3", "0 =q5 b1 1 refused > b1 1", WENT_ON),
+    ],
+    "if the route changes during a call, a1 of the old list and all of the new one are legal": [
+        row("5.3.3", "0 a0 1 | 20 r1-2 a1 1", lists=TWO_LISTS),
+        row("5.3.3", "0 a0 1 | 20 r1-2 c0 1", lists=TWO_LISTS),
+        row("5.3.3", "0 a0 1 | 20 r1-2 b3 1", OUT_OF_TURN, lists=TWO_LISTS),
+    ],
+    "an attempt at a broker without an address is invisible: code 10003 shows it, and nothing else excuses a skipped one": [
+        row("5.3.3", "0 ! client/10003"),
+        row("5.3.3", "0 a3 1 refused ! client/10003", retries=1),
+        row("5.3.3", "0 a2 1 | 20 a3 1 | 40 c0 1", OUT_OF_TURN, lists=("a4 b1 c1",)),
+        row("5.3.3", "0 =q5 ! client"),
+        row("5.3.3", "0 =q5 ! broker/2", "attempts.stopped-early/first"),
+    ],
+    "after an undecided send the index is open, unless the application named the queue": [
+        row("5.3.3", "0 a0 1 | 20 r0 a1 1 | 40 a2 1 | 60 a3 1", "undecided"),
+        row("5.3.3", "0 a0 1 | 20 r0 a1 1 | 40 a2 1 | 60 b0 1", "undecided", OUT_OF_TURN),
+        row("5.3.3", "0 a0 1 | 20 r0 =q5 b1 1 | 40 a2 1", "undecided", OUT_OF_TURN),
+    ],
+    "after a wrong exception the index is known, after a call that stopped early it is open": [
+        row("5.3.3", f"{REFUSED_THRICE} ! client/10002 | 40 a1 1", "error.other-code/expected=10001/seen=10002/retry"),
+        *(row("5.3.3", f"0 a1 1 refused ! client/10001 | 40 {queue} 1", STOPPED) for queue in ("a0", "b2")),
+    ],
+    "a call without a route ends by an unknown topic or, from 4.6.0 on, by an unreachable name server": [
+        row("4.5.2", "0 r0 ! client/10005"),
+        row("5.3.3", "0 r0 ! client/10005"),
+        row("5.3.3", "0 r0 ! state"),
+    ],
+    "a poll may have emptied the list as the call began; without one there were queues to try": [
+        row("5.3.3", "0 r1-2 ! client/10005", lists=("a4 b4", "")),
+        row("5.3.3", "0 ! client/10005", "attempts.stopped-early/first"),
+        row("4.5.2", "0 r1-2 ! state", "attempts.stopped-early/first", lists=("a4 b4", "")),
+        row("5.3.3", "0", "attempts.stopped-early/first"),
+    ],
+    "a send with attempts but an unknown list is undecided": [row("5.3.3", "0 r7 a0 1", "undecided")],
+}
+
+FAILED_B = "0 a3 1 | 20 b0 502 timeout ! too-much"
+"""b is avoided from 522.1–522.2 ms on: 10 s in 5.3.3, 10 min up to 5.1.3. In 5.3.3 the call has drawn a new index."""
+
+SHORT: dict[str, Any] = {"timeout": 500}
+REWRITTEN = "0 a0 1 | 20 a1 1 refused > a0 1 | 40 a1 1 | 60 b0 1"
+"""
+In 4.7.1, list a0 a1 b0 b1: a1 fails at tick 1. The retry starts at tick 2, writes queue 4 % 2 = 0 of a over the element of tick 3
+(b1), succeeds and ends the avoidance of a. The next sends are tick 5, a1; tick 6, b0; and tick 7, a0 over b1.
+"""
+
+AVOIDING: dict[str, list[Row]] = {
+    "an avoidance ends 10 s after 522.1–522.2 ms; around its end both are legal, and later b0 may not be skipped": [
+        row("5.3.3", f"{FAILED_B} | 10400 a3 1 | 10518 b0 1", USED, **SHORT),
+        row("5.3.3", f"{FAILED_B} | 10400 a3 1 | 10522.2 b0 1", **SHORT),
+        row("5.3.3", f"{FAILED_B} | 10400 a3 1 | 10522.1 b0 1", **SHORT),
+        row("5.3.3", f"{FAILED_B} | 10400 a3 1 | 10522.1 a0 1", **SHORT),
+        row("5.3.3", f"{FAILED_B} | 10400 a3 1 | 11000 a0 1", STAYED_AWAY, **SHORT),
+    ],
+    "in 4.9.8 the index is at b0 and the retry without time takes b1; the sends from b2, b3 and a0 on all take a0": [
+        row("4.9.8", f"{FAILED_B} | 600 a0 1 | 620 a0 1 | 640 a0 1 | 660 a1 1", **SHORT),
+        row("5.3.3", f"{FAILED_B} | 600 a0 1 | 620 a0 1 | 640 a0 1 | 660 a1 1", OUT_OF_TURN, **SHORT),
+    ],
+    "every send to an avoided broker differs": [
+        row("5.3.3", f"{FAILED_B} | 600 b1 1 | 620 b2 1 | 640 b3 1", USED, USED, USED, **SHORT),
+    ],
+    "a latency of 549 to 551 ms may cause an avoidance of 2 s, 540 ms does not and 560 ms does": [
+        *(
+            row("5.3.3", f"0 a3 1 | 20 b0 {latency} | 600 {queue} 1")
+            for latency in (549.7, 550.3)
+            for queue in ("b1", "a0")
+        ),
+        row("5.3.3", "0 a3 1 | 20 b0 540 | 700 b1 1"),
+        row("5.3.3", "0 a3 1 | 20 b0 540 | 700 a0 1", STAYED_AWAY),
+        row("5.3.3", "0 a3 1 | 20 b0 560 | 700 b1 1", USED),
+        row("5.3.3", "0 a3 1 | 20 b0 560 | 700 a0 1"),
+    ],
+    "K02: a retry of 4.7.1 falls back to broker a, the only known one; 4.8.0 does not": [
+        row("4.7.1", "0 a0 1 | 20 a1 1 refused > a0 1", lists=("a2 b2",)),
+        row("4.8.0", "0 a0 1 | 20 a1 1 refused > a0 1", "avoidance.used-avoided-broker/retry", lists=("a2 b2",)),
+    ],
+    "in 4.7.1 later sends use the rewritten list": [
+        row("4.7.1", f"{REWRITTEN} | 80 a0 1", lists=("a2 b2",)),
+        row("4.7.1", f"{REWRITTEN} | 80 a1 1", MUTATED, lists=("a2 b2",)),
+        row("4.7.1", f"{REWRITTEN} | 80 b1 1", MUTATED, lists=("a2 b2",)),
+    ],
+    "a wrong choice is noted with its own latency, even 100 s into the run": [
+        row("5.3.3", "0 a0 1 | 100000 b0 1 | 100020 b1 1", OUT_OF_TURN),
+        row("5.3.3", "0 a0 1 | 100000 b0 700 | 100720 b1 1", OUT_OF_TURN, USED),
+    ],
+    "a send to a given queue has two decision points among threads and does not move their rotation": [
+        row("5.3.3", "t0 0 =q5 b1 1 | t1 0 a0 1 | t0 20 =q1 a1 1 refused | t1 20 a1 1"),
+        row("5.3.3", "t0 0 =q5 b1 1 | t1 0 a0 1 | t0 20 =q1 a1 1 refused ! client/10001 | t1 20 a1 1", OTHER_CLASS),
+    ],
+    "the only broker is used although it is avoided": [
+        row(release, "0 a0 700 | 800 a0 1 | 820 a0 1", lists=("a1",)) for release in ("4.9.8", "5.3.3")
+    ],
+    "K14: only 5.1.4 avoids a broker for ever after an error, unreachable without a detector": [
+        row(release, f"0 a0 1 | 20 a1 1 error > b1 1 | 40 b2 1 | 60 b3 1 | 20000 {queue} 1", *found)
+        for release, queue, found in (
+            ("5.1.4", "b0", []),
+            ("5.1.4", "a0", [USED]),
+            ("5.2.0", "a0", []),
+            ("5.2.0", "b0", [STAYED_AWAY]),
+        )
+    ],
+    "an undecided send may have failed at any broker, so no avoidance is certain afterwards": [
+        row(
+            "5.3.3",
+            "0 a3 1 | 20 r0 b0 1 refused > a1 1 | 40 a2 1 | 60 a3 1 | 80 a0 1 | 100 a1 1",
+            "undecided",
+            "undecided",
+        ),
+    ],
+}
+
+
+BOTH_BEGIN = "t0 0 a3 1 | t1 0.05 a0 1 | t0 20 b0 1 refused > a1 1 | t1 40 a1 1 | t1 60 a2 1 | t1 80 a3 1"
+"""Thread 1 has sent to a0; b failed in thread 0 at 21.1 ms."""
+
+SAME_INSTANT = "t0 0 a3 1 | t1 0 a1 1 | t1 20 a2 1 | t1 40 a3 1"
+FAILS_AT_82 = f"{SAME_INSTANT} | t0 81 b0 1 refused > a0 1"
+ANSWERS_AT_681 = f"{SAME_INSTANT} | t0 81 b0 600"
+
+THREADS: dict[str, list[Row]] = {
+    "after b failed in thread 0, thread 1 must avoid it": [
+        row("5.3.3", f"{BOTH_BEGIN} | t1 100 a0 1"),
+        row("5.3.3", f"{BOTH_BEGIN} | t1 100 b0 1", USED),
+    ],
+    "a choice at 82.05–82.15 ms may come before or after another thread's failure at 82.1–82.2 ms": [
+        row("5.3.3", f"{FAILS_AT_82} | t1 82.05 b0 1"),
+        row("5.3.3", f"{FAILS_AT_82} | t1 82.05 a0 1"),
+        row("5.3.3", f"{FAILS_AT_82} | t1 82.25 b0 1", USED),
+        row("5.3.3", f"{FAILS_AT_82} | t1 81.5 a0 0.1", OUT_OF_TURN),
+    ],
+    "a choice may come before or after another thread's slow answer, at 681.1–681.2 ms": [
+        row("5.3.3", f"{ANSWERS_AT_681} | t1 681.05 b0 1"),
+        row("5.3.3", f"{ANSWERS_AT_681} | t1 681.05 a0 1"),
+        row("5.3.3", f"{ANSWERS_AT_681} | t1 680 a0 1", OUT_OF_TURN),
+        row("5.3.3", f"{ANSWERS_AT_681} | t1 681.25 b0 1", USED),
+    ],
+    "within 50 ms all orders of two threads are tried, and one is legal": [
+        row("5.3.3", "t0 0 a0 1 | t1 0 a0 1 | t0 2 a1 1 refused > b0 1 | t1 2 a1 1 refused > b2 1"),
+    ],
+}
+
+
+def rows(table: dict[str, list[Row]]) -> list[Any]:
+    return [pytest.param(*one, id=f"{shown}-{n}") for shown, each in table.items() for n, one in enumerate(each)]
+
+
+@pytest.mark.parametrize(("release", "text", "found", "given"), rows(PLAIN))
+def test_differences_without_fault_latency(
+    release: str, text: str, found: tuple[str, ...], given: dict[str, Any]
+) -> None:
+    """A history without fault latency has the differences of its row."""
+    settings = dict(given)
+    assert signatures(release, text, *settings.pop("lists"), **settings) == list(found)
+
+
+@pytest.mark.parametrize(("release", "text", "found", "given"), rows(AVOIDING | THREADS))
+def test_differences_with_fault_latency(release: str, text: str, found: tuple[str, ...], given: dict[str, Any]) -> None:
+    """A history with fault latency has the differences of its row."""
+    settings = dict(given)
+    assert signatures(release, text, *settings.pop("lists"), on=True, **settings) == list(found)
+
+
+@pytest.mark.parametrize(
+    ("text", "lists", "on", "queues"),
+    [
+        ("0 b2 2 | 20 b3 2 | 40 a0 2", (), False, [[8], [1], [1]]),
+        ("0 a0 1 | 20 r2 c1 1 | 40 r2 a0 1", TWO_LISTS, False, [[8], [4], [1]]),
+        ("t0 0 a0 1 | t1 0.5 b2 1 | t0 20 a1 1 | t1 20.5 b3 1", (), False, [[8], [8], [1], [1]]),
+        ("0 a0 1 | 20 a1 1 refused > b3 1 | 40 b0 1", (), True, [[8], [1, 4], [1]]),
+        (f"{FAILED_B} | 600 a2 1 | 620 a3 1 | 640 a0 1", (), True, [[8], [1], [4], [1], [1]]),
+    ],
+)
+def test_legal_queues(text: str, lists: tuple[str, ...], on: bool, queues: list[list[int]]) -> None:
+    """The index starts at random for each list and thread; with fault latency a retry of 5.1.4 or later draws a new one."""
+    judgements = judged("5.3.3", text, *lists, on=on, timeout=500)
+    assert legal(judgements) == queues
+    assert [one.difference for one in judgements] == [None] * len(judgements)
+
+
+@pytest.mark.parametrize("seen", ["b3 1", ""])
+def test_a_send_whose_witness_cannot_have_seen_all_is_undecided(seen: str) -> None:
+    """A send whose witness cannot have seen all is undecided; the next may take any queue."""
+    sends = history(f"0 a0 2 | 20 {seen} | 40 b2 1 | 60 b3 1 | 80 a1 1")
+    sends[1] = replace(sends[1], route=UNSEEN_ROUTE, route_after=UNSEEN_ROUTE)
+    judgements = list(replay_for("5.3.3", ClientSettings(), routes("a4 b4")).judge_all(sends))
+    assert [one.undecided is not None for one in judgements] == [False, True, False, False, False]
+    assert [one.difference is not None for one in judgements] == [False, False, False, False, True]
+
+
+def test_without_a_witness_attempts_and_status_are_not_required() -> None:
+    """A client that does not show its attempts needs neither an attempt nor a status."""
+    bare = replace(history("0 a0 1")[0], status=None, broker=None, queue_id=None)
+    for send in (history("0")[0], bare):
+        (judgement,) = replay_for("5.3.3", ClientSettings(), routes("a4"), witnessed=False).judge_all([send])
+        assert judgement.difference is None
+
+
+def test_an_unknown_release_is_a_usage_error() -> None:
+    """An unknown release is a UsageError that lists the known ones."""
+    with pytest.raises(UsageError, match=r"5\.5\.0"):
+        replay_for("6.0.0", ClientSettings(), routes("a4"))
+
+
+@pytest.mark.parametrize(("now_ms", "position", "stands"), [(10_522, 3, False), (10_523, 3, True), (10_523, 2, False)])
+def test_calls_take_queues_in_turn_once_nothing_is_avoided(now_ms: int, position: int, stands: bool) -> None:
+    """Calls follow the rotation after a3 once b's 10 s are certainly over; before, they skip b."""
+    settings = ClientSettings(send_latency_fault_enable=True, send_msg_timeout_ms=500)
+    replay = replay_for("5.3.3", settings, routes("a4 b4"))
+    assert [one.difference for one in replay.judge_all(history(f"{FAILED_B} | 600 a2 1 | 620 a3 1"))] == [None] * 4
+    assert replay.stands_at(0, 1, position, now_ms) is stands
+    assert replay.stands_at(0, 1, None, now_ms), "the application says the queue"
