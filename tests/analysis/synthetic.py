@@ -30,10 +30,10 @@ from rocketmq_reference.dialects import dialect_of
 from rocketmq_reference.rules.client.publish import PublishInfo
 from rocketmq_reference.rules.producer.attempt import AttemptResult, Finish, Try
 from rocketmq_reference.rules.producer.send_loop import SendLoop
+from rocketmq_reference.rules.producer.settings import SendSettings
 from rocketmq_reference.rules.queue_choice.fault_table import FaultTable
 from rocketmq_reference.rules.queue_choice.index import ThreadIndex
 from rocketmq_reference.rules.queue_choice.selection import Selector
-from rocketmq_reference.rules.settings import SendSettings
 from rocketmq_reference.rules.tape import RandomTape
 
 MS = 1_000_000
@@ -170,8 +170,8 @@ def play(story: Story, release: str, seed: int, brokers: Brokers | None = None) 
     )
     for thread in range(story.threads):
         tape = RandomTape(seed * 100 + thread)
-        index, worst = ThreadIndex(dialect.index), ThreadIndex(dialect.index)
-        selector = Selector(PublishInfo.of(story.queues), index, FaultTable(dialect.fault_table), worst, tape)
+        index, worst = ThreadIndex(dialect.producer.index), ThreadIndex(dialect.producer.index)
+        selector = Selector(PublishInfo.of(story.queues), index, FaultTable(dialect.producer.fault_table), worst, tape)
         now_ns = ORIGIN_NS
         for planned in story.plan().sends:
             if planned.thread == thread:

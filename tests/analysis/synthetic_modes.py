@@ -11,18 +11,18 @@ from rocketdiff.core.sends.message import DELAY, ID_PROPERTY, KEYS, body_digest,
 from rocketdiff.core.sends.plan import Plan, PlannedSend, SendKind, SendMode
 from rocketdiff.core.tables.settings import ClientSettings
 from rocketmq_reference.dialects import dialect_of
-from rocketmq_reference.rules.async_rules import AsyncThread
 from rocketmq_reference.rules.client.publish import PublishInfo, Queue
 from rocketmq_reference.rules.dialect import Dialect
+from rocketmq_reference.rules.producer.async_rules import AsyncThread
 from rocketmq_reference.rules.producer.async_send import AsyncSend, Form
 from rocketmq_reference.rules.producer.async_steps import AsyncStep, CallBack, Invoke
 from rocketmq_reference.rules.producer.attempt import AttemptResult, Finish, Try
 from rocketmq_reference.rules.producer.direct_send import direct_send_ended, send_to_queue
 from rocketmq_reference.rules.producer.one_way import OneWaySend
+from rocketmq_reference.rules.producer.settings import SendSettings
 from rocketmq_reference.rules.queue_choice.fault_table import FaultTable
 from rocketmq_reference.rules.queue_choice.index import ThreadIndex
 from rocketmq_reference.rules.queue_choice.selection import Selector
-from rocketmq_reference.rules.settings import SendSettings
 from rocketmq_reference.rules.tape import RandomTape
 from tests.analysis.synthetic import MS, ORIGIN_NS, ArmRecords, Brokers, Pause, Stored, Story, play
 
@@ -85,7 +85,7 @@ class _Player:
             send_msg_timeout_ms=story.settings.send_msg_timeout_ms,
         )
         self.brokers, self.records = Brokers(story), ArmRecords()
-        self.faults = FaultTable(dialect.fault_table)
+        self.faults = FaultTable(dialect.producer.fault_table)
         self.tape = RandomTape(seed)
         self.first, self.again = self._selector(), self._selector()
 
@@ -101,7 +101,7 @@ class _Player:
         return self.records
 
     def _selector(self) -> Selector:
-        rules = self.dialect.index
+        rules = self.dialect.producer.index
         return Selector(
             PublishInfo.of(self.story.queues), ThreadIndex(rules), self.faults, ThreadIndex(rules), self.tape
         )
@@ -146,7 +146,7 @@ class _Player:
     def _chooser(self, step: Invoke) -> int | None:
         if step.attempt:
             return 1
-        return None if self.dialect.asynchronous.runs_on is AsyncThread.CALLER else 0
+        return None if self.dialect.producer.asynchronous.runs_on is AsyncThread.CALLER else 0
 
     def _oneway(self, planned: PlannedSend, start_ns: int) -> int:
         loop = OneWaySend(self.dialect, self.settings, self.first)

@@ -3,11 +3,11 @@
 import time
 
 from rocketdiff.cluster.interface import Node
-from rocketmq_reference.connections.channels import Channels
+from rocketmq_reference.host.channels import Channels
 from rocketmq_reference.remoting import answers, sending
 from rocketmq_reference.remoting.codes import ResponseCode
 from rocketmq_reference.remoting.frames import Command
-from tests.reference_impl.connections.requesting import await_unanswered
+from tests.reference_impl.host.requesting import await_unanswered
 
 _TIMEOUT_MS = 10_000
 _TRIES = 10

@@ -9,7 +9,7 @@ from rocketdiff.cluster.interface import Cluster, NodeState
 from rocketdiff.cluster.operations import admin
 from rocketdiff.cluster.start import start_cluster
 from rocketdiff.core.tables.fault import FaultKind, FaultRecord, FaultSpec
-from rocketmq_reference.connections.channels import Channels
+from rocketmq_reference.host.channels import Channels
 from rocketmq_reference.remoting.codes import ResponseCode
 from rocketmq_reference.remoting.errors import MQBrokerException
 from tests.live import READY_S, await_that

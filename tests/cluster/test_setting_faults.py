@@ -8,7 +8,7 @@ from rocketdiff.cluster.faults.catalogue import FAULTS
 from rocketdiff.cluster.faults.record import UnprovenFault
 from rocketdiff.cluster.operations import admin
 from rocketdiff.core.tables.fault import FaultKind, FaultRecord, FaultSpec
-from rocketmq_reference.connections.channels import Channels
+from rocketmq_reference.host.channels import Channels
 from rocketmq_reference.remoting.answers import SendStatus
 from rocketmq_reference.remoting.codes import ResponseCode
 from rocketmq_reference.remoting.errors import MQBrokerException

@@ -13,8 +13,8 @@ from rocketdiff.cluster.launched.certificates import Certificates, certificates
 from rocketdiff.core.errors import ClusterError
 from rocketdiff.core.files import private_file
 from rocketdiff.core.security import Security, Tls
-from rocketmq_reference.connections.access import tls_context
-from rocketmq_reference.connections.channels import question_of
+from rocketmq_reference.host.access import tls_context
+from rocketmq_reference.host.channels import question_of
 from rocketmq_reference.remoting.errors import (
     RemotingConnectException,
     RemotingSendRequestException,
@@ -22,7 +22,7 @@ from rocketmq_reference.remoting.errors import (
 )
 from rocketmq_reference.remoting.frames import Command
 from tests.live import await_that
-from tests.reference_impl.connections.requesting import LONG_MS, SHORT_MS, Client, Echo
+from tests.reference_impl.host.requesting import LONG_MS, SHORT_MS, Client, Echo
 
 PAST = ("-10d", 1)
 """Expired: valid for a day ten days ago."""

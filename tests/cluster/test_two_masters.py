@@ -16,7 +16,7 @@ from rocketdiff.cluster.operations.stored import StoredRow, read_stored
 from rocketdiff.core.errors import ClusterError, UsageError
 from rocketdiff.core.sends.message import padded
 from rocketdiff.core.tables.fault import FaultKind, FaultRecord, FaultSpec
-from rocketmq_reference.connections.channels import Channels
+from rocketmq_reference.host.channels import Channels
 from tests.cluster.processes import listening_hosts
 from tests.cluster.sending import send, send_unanswered
 from tests.live import repeated

@@ -16,7 +16,7 @@ from rocketdiff.cluster.containers.backend import Containers
 from rocketdiff.cluster.operations import admin
 from rocketdiff.core.errors import EnvironmentMissing, UsageError
 from rocketdiff.process.liveness import started_ticks
-from rocketmq_reference.connections.channels import Channels
+from rocketmq_reference.host.channels import Channels
 from tests.cluster.fakes import FakeCluster
 from tests.cluster.processes import await_gone
 

@@ -7,8 +7,8 @@ import pytest
 
 from rocketdiff.core.tables.settings import CLIENT_SETTINGS, ClientSettings, Unit
 from rocketdiff.simulation.script.vocabulary import ScriptSettings
-from rocketmq_reference.application.settings import ProducerSettings
-from rocketmq_reference.rules.settings import SendSettings
+from rocketmq_reference.api.settings import ProducerSettings
+from rocketmq_reference.rules.producer.settings import SendSettings
 
 ROOT = Path(__file__).parents[2]
 DRIVER = ROOT / "harness" / "rocketdiff" / "drivers" / "java" / "rocketdiff" / "driver" / "sending"

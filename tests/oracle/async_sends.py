@@ -6,7 +6,7 @@ from rocketdiff.core.records.sending import UNSEEN_END, Send
 from rocketdiff.core.sends.plan import SendKind, SendMode
 from rocketdiff.oracle.producer.asynchronous.ends import Troubled, async_difference
 from rocketmq_reference.dialects import dialect_of
-from rocketmq_reference.rules.settings import SendSettings
+from rocketmq_reference.rules.producer.settings import SendSettings
 from tests.oracle.histories import attempt_of, send_of
 
 MS = 1_000_000

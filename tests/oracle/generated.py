@@ -19,10 +19,10 @@ from rocketmq_reference.dialects import dialect_of
 from rocketmq_reference.rules.client.publish import PublishInfo, Queue
 from rocketmq_reference.rules.producer.attempt import AttemptResult, Finish, Try
 from rocketmq_reference.rules.producer.send_loop import SendLoop
+from rocketmq_reference.rules.producer.settings import SendSettings
 from rocketmq_reference.rules.queue_choice.fault_table import FaultRules, FaultTable
 from rocketmq_reference.rules.queue_choice.index import ThreadIndex
 from rocketmq_reference.rules.queue_choice.selection import Selector
-from rocketmq_reference.rules.settings import SendSettings
 from rocketmq_reference.rules.tape import RandomTape
 from tests.oracle.histories import attempt_of, send_of
 
@@ -113,7 +113,7 @@ class _Run:
         self.phase_ns = self.draw.randrange(MS)
         self.dialect = dialect_of(state.release)
         self.info = PublishInfo.of(state.queues)
-        self.faults = _ReadTable(self.dialect.fault_table, self._read)
+        self.faults = _ReadTable(self.dialect.producer.fault_table, self._read)
         self.now_ns = START_NS
         self.is_interrupted = False
         self.seen: list[Send] = []
@@ -150,7 +150,7 @@ class _Run:
 
     def thread(self, number: int) -> Iterator[int]:
         """Yield the time of each step that steps of other threads may precede."""
-        index, worst = ThreadIndex(self.dialect.index), ThreadIndex(self.dialect.index)
+        index, worst = ThreadIndex(self.dialect.producer.index), ThreadIndex(self.dialect.producer.index)
         selector = Selector(self.info, index, self.faults, worst, self.tape)
         now_ns = START_NS + self.draw.randrange(MS)
         while self.begun < self.state.sends:

@@ -6,7 +6,7 @@ from rocketdiff.oracle.producer.states.hidden_state import HiddenState
 from rocketdiff.oracle.producer.states.uncertain import UncertainPublishInfo
 from rocketmq_reference.dialects import dialect_of
 from rocketmq_reference.rules.producer.send_loop import SendLoop
-from rocketmq_reference.rules.settings import SendSettings
+from rocketmq_reference.rules.producer.settings import SendSettings
 
 DEMON = ChoiceExplorer()
 

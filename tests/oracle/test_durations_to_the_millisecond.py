@@ -159,7 +159,7 @@ def test_effects_of_closing_a_connection(release: str, pending_fail: bool, timeo
 
     From 5.1.4 on it does so only if time was left.
     """
-    assert Tearing.of(dialect_of(release).remoting) == Tearing(pending_fail, timeouts_close)
+    assert Tearing.of(dialect_of(release).client.remoting) == Tearing(pending_fail, timeouts_close)
 
 
 def test_an_allowance_spans_all_hidden_states() -> None:

@@ -9,8 +9,8 @@ from rocketdiff.oracle.producer.states.hidden_state import HiddenState
 from rocketdiff.oracle.producer.states.uncertain import UncertainPublishInfo
 from rocketmq_reference.dialects import dialect_of
 from rocketmq_reference.rules.client.publish import Queue
-from rocketmq_reference.rules.events import IndexRead
 from rocketmq_reference.rules.producer.attempt import Ending, Finish
+from rocketmq_reference.rules.queue_choice.events import IndexRead
 from tests.oracle.states import DEMON, TAPE, between, set_reachable, set_shown, state
 
 

@@ -8,7 +8,7 @@ from rocketdiff.core.records.sending import Attempt
 from rocketdiff.core.sends.plan import SendKind
 from rocketdiff.oracle.producer.explain import attempt_lines, story_lines
 from rocketmq_reference.rules.client.publish import Queue
-from rocketmq_reference.rules.events import (
+from rocketmq_reference.rules.queue_choice.events import (
     BudgetChecked,
     Charged,
     Chosen,

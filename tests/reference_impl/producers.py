@@ -5,11 +5,11 @@ import time
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from rocketmq_reference.application.listener import AttemptEnded, AttemptStarted, RouteChanged
-from rocketmq_reference.application.message import SendResult
-from rocketmq_reference.application.settings import ProducerSettings
+from rocketmq_reference.api.listener import AttemptEnded, AttemptStarted, RouteChanged
+from rocketmq_reference.api.message import SendResult
+from rocketmq_reference.api.producer import Producer
+from rocketmq_reference.api.settings import ProducerSettings
 from rocketmq_reference.dialects import dialect_of
-from rocketmq_reference.producer.producer import Producer
 from tests.live import PLENTY_MS
 from tests.reference_impl.fake_broker import FakeCluster
 

@@ -18,7 +18,7 @@ from rocketdiff.relay.remoting.record import Passed, read_wire
 from rocketmq_reference.remoting.errors import RemotingException, RemotingTimeoutException
 from rocketmq_reference.remoting.frames import Command
 from tests.live import await_that
-from tests.reference_impl.connections.requesting import HANGS_UP, LONG_MS, Echo
+from tests.reference_impl.host.requesting import HANGS_UP, LONG_MS, Echo
 
 SHORT_MS = 300
 """For a request without an answer, including the handshake with the relay."""

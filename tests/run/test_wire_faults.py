@@ -23,8 +23,8 @@ from rocketdiff.relay.remoting.record import Passed, read_wire
 from rocketdiff.run.case.wire_faults import needs_relays, with_relays
 from rocketmq_reference.remoting.frames import Command
 from tests.live import repeated
-from tests.reference_impl.connections.requesting import await_unanswered
 from tests.reference_impl.fake_broker import FakeCluster
+from tests.reference_impl.host.requesting import await_unanswered
 from tests.relay.relayed import await_that, start_relay
 from tests.relay.servers import Servers
 from tests.subjects.processes import only_child

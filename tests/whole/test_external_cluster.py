@@ -23,7 +23,7 @@ from rocketdiff.core.tables.topology import NodeKind
 from rocketdiff.traces.reader import read_table
 from rocketdiff.traces.run_directory import RunDirectory
 from rocketdiff.traces.schema import TableName
-from rocketmq_reference.connections.channels import Channels
+from rocketmq_reference.host.channels import Channels
 from rocketmq_reference.remoting.codes import RequestCode
 from rocketmq_reference.remoting.frames import Command
 from tests.live import READY_S, await_that

@@ -144,16 +144,18 @@ def _decisions_per_s(release: str) -> Decisions:
     info = PublishInfo.of([(broker, queue) for broker in ("a", "b") for queue in range(4)])
 
     def rate(select: SelectRule, avoided: Sequence[str]) -> float:
-        faults = FaultTable(dialect.fault_table)
+        faults = FaultTable(dialect.producer.fault_table)
         for broker in avoided:
             faults.update(broker, 5, 600_000, True, 0)
-        selector = Selector(info, ThreadIndex(dialect.index, 11), faults, ThreadIndex(dialect.index, 1), RandomTape(1))
+        selector = Selector(
+            info, ThreadIndex(dialect.producer.index, 11), faults, ThreadIndex(dialect.producer.index, 1), RandomTape(1)
+        )
         began = time.monotonic()
         for _ in range(DECISIONS):
             select(selector, None, False, 100)
         return DECISIONS / (time.monotonic() - began)
 
-    return Decisions(rate(dialect.select_plain, ()), rate(dialect.select_queue, ("a",)))
+    return Decisions(rate(dialect.producer.select_plain, ()), rate(dialect.producer.select_queue, ("a",)))
 
 
 def _timed(work: Callable[[], Iterable[Result]]) -> tuple[float, list[Result]]:

@@ -24,7 +24,7 @@ from rocketdiff.traces.manifest import ClockAnchor
 from rocketdiff.traces.run_directory import RunDirectory
 from rocketdiff.verdict.judge import RunJudgement, judge
 from rocketmq_reference.dialects import dialect_of
-from rocketmq_reference.rules.async_rules import AsyncThread
+from rocketmq_reference.rules.producer.async_rules import AsyncThread
 from tests.analysis.synthetic import MANIFEST, MS, ORIGIN_NS, ArmRecords
 
 RELEASES = ("4.0.0-incubating", "4.2.0", "4.3.2", "4.6.1", "4.7.1", "4.9.8", "5.1.1", "5.1.4", "5.3.3", "5.5.0")
@@ -80,7 +80,7 @@ def run_of(trial: Trial, answers: Sequence[Sequence[str]], root: Path) -> RunDir
 
 
 def _calls_itself(release: str) -> bool:
-    return dialect_of(release).asynchronous.runs_on is AsyncThread.CALLER
+    return dialect_of(release).producer.asynchronous.runs_on is AsyncThread.CALLER
 
 
 def judged(run: RunDirectory) -> RunJudgement:

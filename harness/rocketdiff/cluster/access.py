@@ -6,9 +6,9 @@ from functools import lru_cache
 
 from rocketdiff.core.errors import ClusterError
 from rocketdiff.core.security import OPEN, Security
-from rocketmq_reference.connections import access
-from rocketmq_reference.connections.access import Access, tls_context
-from rocketmq_reference.connections.channels import Channels
+from rocketmq_reference.host import access
+from rocketmq_reference.host.access import Access, tls_context
+from rocketmq_reference.host.channels import Channels
 from rocketmq_reference.remoting.codes import ResponseCode
 from rocketmq_reference.remoting.errors import MQBrokerException, MQClientException, RemotingSendRequestException
 from rocketmq_reference.remoting.signing import Credentials

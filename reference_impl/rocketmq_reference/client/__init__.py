@@ -1,1 +1,1 @@
-"""The client as coroutines without clock, socket or thread; `live` and the simulation both run them."""
+"""The client as coroutines without clock, socket or thread; `host` and the simulation both run them."""

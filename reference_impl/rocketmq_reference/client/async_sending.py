@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Generic
 
-from rocketmq_reference.client.codec import FAILURES, A, AsyncEnd, Failure, M, Q, R, attempt_result
+from rocketmq_reference.client.codec import FAILURES, Answer, AsyncEnd, Failure, Msg, Request, Result, attempt_result
 from rocketmq_reference.client.effects import Body, Running, Worker
 from rocketmq_reference.client.memory import Published, Thread
 from rocketmq_reference.client.sending import Choose, Sender
@@ -14,8 +14,8 @@ from rocketmq_reference.remoting.errors import (
     MQClientException,
     RemotingTooMuchRequestException,
 )
-from rocketmq_reference.rules.async_rules import AsyncThread
 from rocketmq_reference.rules.client.publish import Queue
+from rocketmq_reference.rules.producer.async_rules import AsyncThread
 from rocketmq_reference.rules.producer.async_send import AsyncSend, Form
 from rocketmq_reference.rules.producer.async_steps import AsyncStep, CallBack, Invoke, Throw
 from rocketmq_reference.rules.producer.attempt import Ending, Finish
@@ -24,7 +24,7 @@ from rocketmq_reference.rules.queue_choice.selection import Selector
 
 
 @dataclass(slots=True)
-class AsyncTask(Generic[M, R]):
+class AsyncTask(Generic[Msg, Result]):
     """
     One asynchronous send; tell: the application's callback, called with a result or failure and the current thread.
 
@@ -33,28 +33,29 @@ class AsyncTask(Generic[M, R]):
     published: the list that the queue was selected from.
     """
 
-    message: M
-    tell: Callable[[R | Failure, Thread], None]
+    message: Msg
+    tell: Callable[[Result | Failure, Thread], None]
     timeout_ms: int | None = None
     queue: Queue | None = None
     choose: Choose | None = None
     check: Callable[[], None] | None = None
-    outcomes: dict[int, R | Failure] = field(default_factory=dict)
+    outcomes: dict[int, Result | Failure] = field(default_factory=dict)
     question: Any = None
     published: Published | None = None
 
 
-class AsyncSender(Generic[M, Q, A, R]):
+class AsyncSender(Generic[Msg, Request, Answer, Result]):
     """Asynchronous sends of one client; workers: its pools by the rules' names."""
 
-    def __init__(self, sender: Sender[M, Q, A, R], workers: dict[AsyncThread, Worker]) -> None:
+    def __init__(self, sender: Sender[Msg, Request, Answer, Result], workers: dict[AsyncThread, Worker]) -> None:
         self._sender = sender
         self._memory = sender.memory
         self._host = sender.host
+        self._lists = sender.lists
         self._routes = sender.routes
         self._workers = workers
 
-    def send(self, task: AsyncTask[M, R], thread: Thread) -> Body:
+    def send(self, task: AsyncTask[Msg, Result], thread: Thread) -> Body:
         """
         Start a send in the application's thread; threads of the client do the rest after this returns.
 
@@ -65,7 +66,7 @@ class AsyncSender(Generic[M, Q, A, R]):
             form = Form.GIVEN_QUEUE
         dialect = self._memory.dialect
         # From 5.1.4 this call is a selection in the caller's thread followed by a send to the given queue.
-        chooses_first = form is Form.SELECTOR and task.timeout_ms is None and dialect.selector_restarts_time
+        chooses_first = form is Form.SELECTOR and task.timeout_ms is None and dialect.producer.selector_restarts_time
         if chooses_first:
             form = Form.GIVEN_QUEUE
         settings = self._sender.settings(task.timeout_ms)
@@ -75,13 +76,13 @@ class AsyncSender(Generic[M, Q, A, R]):
             if task.queue is None:
                 return
         called_ms = self._host.now_ms
-        if dialect.asynchronous.runs_on is AsyncThread.CALLER:
+        if dialect.producer.asynchronous.runs_on is AsyncThread.CALLER:
             yield from self._run(task, rules, called_ms, thread)
         else:
-            worker = self._workers[dialect.asynchronous.runs_on]
+            worker = self._workers[dialect.producer.asynchronous.runs_on]
             worker.submit(lambda own: self._run(task, rules, called_ms, own))
 
-    def _choose_first(self, task: AsyncTask[M, R], rules: AsyncSend, thread: Thread) -> Running[Queue | None]:
+    def _choose_first(self, task: AsyncTask[Msg, Result], rules: AsyncSend, thread: Thread) -> Running[Queue | None]:
         """Look up the route and choose in the caller's thread: a selector without a timeout, from 5.1.4."""
         began_ms = self._host.now_ms
         try:
@@ -96,14 +97,14 @@ class AsyncSender(Generic[M, Q, A, R]):
         yield from self._follow(task, rules, rules.refused(tried), thread)
         return None
 
-    def _chosen(self, task: AsyncTask[M, R]) -> Running[Queue]:
+    def _chosen(self, task: AsyncTask[Msg, Result]) -> Running[Queue]:
         assert task.choose is not None
         if task.check is not None:
             task.check()
-        published = yield from self._routes.published(task.message.topic, by_selector=True)
+        published = yield from self._lists.published(task.message.topic, by_selector=True)
         return (yield from self._host.outside(partial(task.choose, published)))
 
-    def _run(self, task: AsyncTask[M, R], rules: AsyncSend, called_ms: int, thread: Thread) -> Body:
+    def _run(self, task: AsyncTask[Msg, Result], rules: AsyncSend, called_ms: int, thread: Thread) -> Body:
         try:
             if task.check is not None:
                 task.check()
@@ -115,22 +116,22 @@ class AsyncSender(Generic[M, Q, A, R]):
             return
         yield from self._follow(task, rules, step, thread)
 
-    def _first(self, task: AsyncTask[M, R], rules: AsyncSend, thread: Thread) -> Running[AsyncStep]:
+    def _first(self, task: AsyncTask[Msg, Result], rules: AsyncSend, thread: Thread) -> Running[AsyncStep]:
         if task.queue is not None:
             return rules.begin_at(task.queue, self._host.now_ms)
         by_selector = task.choose is not None
-        task.published = yield from self._routes.published(task.message.topic, by_selector=by_selector)
+        task.published = yield from self._lists.published(task.message.topic, by_selector=by_selector)
         if task.choose is not None:
             queue = yield from self._host.outside(partial(task.choose, task.published))
             return rules.begin_at(queue, self._host.now_ms)
         return rules.begin(self._memory.selector(thread, task.published), self._host.now_ms)
 
-    def _refused(self, task: AsyncTask[M, R], rules: AsyncSend, error: Failure, thread: Thread) -> Body:
+    def _refused(self, task: AsyncTask[Msg, Result], rules: AsyncSend, error: Failure, thread: Thread) -> Body:
         task.outcomes[0] = error
         finish = Finish(Ending.RETHROWN, 0, error=type(error).__name__)
         return self._follow(task, rules, rules.refused(finish), thread)
 
-    def _follow(self, task: AsyncTask[M, R], rules: AsyncSend, step: AsyncStep | None, thread: Thread) -> Body:
+    def _follow(self, task: AsyncTask[Msg, Result], rules: AsyncSend, step: AsyncStep | None, thread: Thread) -> Body:
         while step is not None:
             match step:
                 case Invoke():
@@ -145,7 +146,7 @@ class AsyncSender(Generic[M, Q, A, R]):
                     raise error
 
     def _invoke(
-        self, task: AsyncTask[M, R], rules: AsyncSend, invoke: Invoke, thread: Thread
+        self, task: AsyncTask[Msg, Result], rules: AsyncSend, invoke: Invoke, thread: Thread
     ) -> Running[AsyncStep | None]:
         """Hand the request to remoting; the first attempt looks up its broker's address, a retry uses only a known one."""
         if invoke.attempt == 0:
@@ -178,9 +179,9 @@ class AsyncSender(Generic[M, Q, A, R]):
         rules.returned(invoke, self._host.now_ms)
         return None
 
-    def _addressed(self, task: AsyncTask[M, R], rules: AsyncSend, invoke: Invoke) -> Running[AsyncStep]:
+    def _addressed(self, task: AsyncTask[Msg, Result], rules: AsyncSend, invoke: Invoke) -> Running[AsyncStep]:
         try:
-            yield from self._routes.address_of(task.message.topic, invoke.broker)
+            yield from self._lists.address_of(task.message.topic, invoke.broker)
         except FAILURES as error:
             task.outcomes[0] = error
             if not isinstance(error, MQClientException):
@@ -197,7 +198,7 @@ class AsyncSender(Generic[M, Q, A, R]):
 
     def _ended(
         self,
-        task: AsyncTask[M, R],
+        task: AsyncTask[Msg, Result],
         rules: AsyncSend,
         invoke: Invoke,
         attempt: Any,
@@ -206,7 +207,7 @@ class AsyncSender(Generic[M, Q, A, R]):
         thread: Thread,
     ) -> Body:
         now_ms = self._host.now_ms
-        outcome: R | Failure
+        outcome: Result | Failure
         if end.error is not None:
             outcome = end.error
         else:
@@ -220,11 +221,11 @@ class AsyncSender(Generic[M, Q, A, R]):
         step = rules.ended(invoke, selector, now_ms, result, direct=end.direct, written_ms=end.written_ms)
         yield from self._follow(task, rules, step, thread)
 
-    def _selector(self, task: AsyncTask[M, R], thread: Thread) -> Selector | None:
+    def _selector(self, task: AsyncTask[Msg, Result], thread: Thread) -> Selector | None:
         return None if task.published is None else self._memory.selector(thread, task.published)
 
 
-def _told(finish: Finish, task: AsyncTask[M, R]) -> R | Failure:
+def _told(finish: Finish, task: AsyncTask[Msg, Result]) -> Result | Failure:
     if finish.ending is Ending.CALL_TIMEOUT:
         return RemotingTooMuchRequestException("DEFAULT ASYNC send call timeout")
     assert finish.attempt is not None

@@ -1,24 +1,23 @@
-"""Background tasks of the client: route polls, heartbeats, scans and probes, each on its thread as in Java."""
+"""Background tasks of the client: route polls, heartbeats, scans, each on its thread as in Java."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from rocketmq_reference.client.codec import Codec
-from rocketmq_reference.client.effects import Body, Host, Job, Running, Signal, Wait, Worker
-from rocketmq_reference.client.memory import Memory, Thread
+from rocketmq_reference.client.codec import ClientCodec
+from rocketmq_reference.client.effects import Body, Host, Job, Signal, Wait, Worker
+from rocketmq_reference.client.memory import ClientMemory, Thread
 from rocketmq_reference.client.remoting import Remoting
 from rocketmq_reference.client.routes import Routes
 from rocketmq_reference.remoting.errors import RemotingException
 from rocketmq_reference.rules.client.background import (
-    DETECT_TIMEOUT_MS,
-    DETECTION_PERIOD_MS,
-    FIRST_DETECTION_MS,
     FIRST_HEARTBEAT_MS,
     FIRST_ROUTE_POLL_MS,
 )
 from rocketmq_reference.rules.client.remoting_rules import ScanTimes
-from rocketmq_reference.rules.producer.detector import DetectorRound
+
+SCHEDULED = "scheduled"
+"""The thread of a client's own tasks."""
 
 CONSUMER_ROUNDS_MS = ((10_000, 2**31 - 1), (60_000, 60_000))
 """
@@ -40,18 +39,27 @@ class Rounds:
     first_heartbeat_ms: int = FIRST_HEARTBEAT_MS
 
 
+@dataclass(frozen=True, slots=True)
+class Task:
+    """Work that is repeated at a fixed rate; first_ms: from the client's start. thread: name of the client's thread that does it."""
+
+    first_ms: int
+    period_ms: int
+    job: Job
+    thread: str = SCHEDULED
+
+
 class Background:
-    """The client's timers; vip_address: maps an address to the port two below."""
+    """The client's timers; tasks: the client's own, to which roles add theirs before the start."""
 
     def __init__(
         self,
-        memory: Memory,
+        memory: ClientMemory,
         host: Host,
         routes: Routes,
         remoting: Remoting[Any, Any],
-        codec: Codec[Any, Any, Any, Any],
+        codec: ClientCodec[Any, Any],
         rounds: Rounds,
-        vip_address: Callable[[str], str],
     ) -> None:
         self._memory = memory
         self._host = host
@@ -59,26 +67,25 @@ class Background:
         self._remoting = remoting
         self._codec = codec
         self._rounds = rounds
-        self._vip_address = vip_address
         self._beating = False
-        self._scheduled: Worker | None = None
+        self._workers: dict[str, Worker] = {}
+        self.tasks = [
+            Task(rounds.first_poll_ms, rounds.poll_ms, lambda _own: routes.poll()),
+            Task(rounds.first_heartbeat_ms, rounds.heartbeat_ms, lambda _own: self.clean_and_beat()),
+            *(Task(first_ms, period_ms, _nothing) for first_ms, period_ms in CONSUMER_ROUNDS_MS),
+        ]
 
     def start(self) -> None:
         """Start all timers (MQClientInstance.start, NettyRemotingClient.start)."""
-        dialect, rounds, now_ms = self._memory.dialect, self._rounds, self._host.now_ms
-        scheduled = self._thread()
-        self._keep_house(dialect.remoting.scan, self._remoting.scan)
-        if dialect.remoting.name_server_scan.times is not None:
+        rules, now_ms = self._memory.dialect.client.remoting, self._host.now_ms
+        self._thread(SCHEDULED)
+        self._keep_house(rules.scan, self._remoting.scan)
+        if rules.name_server_scan.times is not None:
             scanning = self._host.worker("name-servers")
-            self._keep_house(dialect.remoting.name_server_scan.times, lambda: scanning.submit(self._reach_name_server))
-        scheduled.schedule(now_ms + rounds.first_poll_ms, lambda _own: self._routes.poll(), rounds.poll_ms)
-        scheduled.schedule(now_ms + rounds.first_heartbeat_ms, lambda _own: self.clean_and_beat(), rounds.heartbeat_ms)
-        for first_ms, period_ms in CONSUMER_ROUNDS_MS:
-            scheduled.schedule(now_ms + first_ms, _nothing, period_ms)
-        if dialect.detects(self._memory.settings):
-            detector = self._host.worker("detector")
-            detector.schedule(now_ms + FIRST_DETECTION_MS, lambda _own: self.detect(), DETECTION_PERIOD_MS)
-        if dialect.remoting.heartbeat_on_connect:
+            self._keep_house(rules.name_server_scan.times, lambda: scanning.submit(self._reach_name_server))
+        for task in self.tasks:
+            self._thread(task.thread).schedule(now_ms + task.first_ms, task.job, task.period_ms)
+        if rules.heartbeat_on_connect:
             events = self._host.worker("connections")
             self._remoting.on_active = lambda address: events.submit(lambda _own: self._greet(address))
             # The thread gets the ends of connections too: it only wakes up, which may make it greet another one
@@ -106,25 +113,17 @@ class Background:
         finally:
             self._beating = False
 
-    def detect(self) -> Body:
-        """Run one round of the broker detector (from 5.1.4)."""
-        detection = DetectorRound(self._memory.faults)
-        while (broker := detection.next(self._host.now_ms)) is not None:
-            address = self._routes.known.master(broker)
-            if address is None:
-                detection.no_address()
-            elif (yield from self._probe(address)):
-                detection.answered()
-
     def say_goodbye(self) -> Body:
-        """Unregister the producer from every known broker and ignore failures (unregisterClient)."""
-        for address in self._routes.known.members():
-            yield from self._tell(address, self._codec.unregister())
+        """Unregister the client's groups from every known broker and ignore failures (unregisterClient)."""
+        for group in self._memory.producer_groups:
+            for address in self._routes.known.members():
+                yield from self._tell(address, self._codec.unregister(group))
 
-    def _thread(self) -> Worker:
-        if self._scheduled is None:
-            self._scheduled = self._host.worker("scheduled")
-        return self._scheduled
+    def _thread(self, name: str) -> Worker:
+        worker = self._workers.get(name)
+        if worker is None:
+            worker = self._workers[name] = self._host.worker(name)
+        return worker
 
     def _now(self, job: Job) -> Body:
         done = Signal()
@@ -135,7 +134,7 @@ class Background:
                 yield from body
             self._host.give(done)
 
-        self._thread().schedule(self._host.now_ms, noted)
+        self._thread(SCHEDULED).schedule(self._host.now_ms, noted)
         yield Wait(done)
 
     def _keep_house(self, times: ScanTimes | None, task: Callable[[], None]) -> None:
@@ -163,26 +162,13 @@ class Background:
                 self._beating = False
 
     def _heartbeat(self, address: str) -> Body:
-        return self._tell(address, self._codec.heartbeat())
+        return self._tell(address, self._codec.heartbeat(self._memory.producer_groups))
 
     def _tell(self, address: str, question: Any) -> Body:
         try:
             yield from self._remoting.invoke(address, self._rounds.timeout_ms, question)
         except RemotingException:
             return
-
-    def _probe(self, address: str) -> Running[bool]:
-        """Probe a broker with the client's first known topic; without one send nothing and return False."""
-        topic = self._routes.known.any_topic()
-        if topic is None:
-            return False
-        if self._memory.dialect.uses_vip_channel(self._memory.settings):
-            address = self._vip_address(address)
-        try:
-            answer = yield from self._remoting.invoke(address, DETECT_TIMEOUT_MS, self._codec.probe(topic))
-        except RemotingException:
-            return False
-        return self._codec.is_reachable(answer)
 
 
 def _nothing(_own: Thread) -> None:

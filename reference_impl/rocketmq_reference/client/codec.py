@@ -1,6 +1,6 @@
 """Interfaces for making requests, reading answers and carrying both; the host's side implements them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
@@ -29,33 +29,51 @@ class Sent(Protocol):
     def status(self) -> str: ...
 
 
-M = TypeVar("M", bound=Sendable)
-Q = TypeVar("Q")
-A = TypeVar("A")
-R = TypeVar("R", bound=Sent)
-"""Type variables: message, question (request without a number), answer, result."""
+Msg = TypeVar("Msg", bound=Sendable)
+Request = TypeVar("Request")
+Answer = TypeVar("Answer")
+Result = TypeVar("Result", bound=Sent)
+"""Type variables: message; request as the codec makes it, without a number; answer; result."""
 
-M_contra = TypeVar("M_contra", bound=Sendable, contravariant=True)
-Q_co = TypeVar("Q_co", covariant=True)
-Q_contra = TypeVar("Q_contra", contravariant=True)
-A_co = TypeVar("A_co", covariant=True)
-A_contra = TypeVar("A_contra", contravariant=True)
-R_co = TypeVar("R_co", bound=Sent, covariant=True)
-R_contra = TypeVar("R_contra", bound=Sent, contravariant=True)
+Msg_contra = TypeVar("Msg_contra", bound=Sendable, contravariant=True)
+Request_co = TypeVar("Request_co", covariant=True)
+Request_contra = TypeVar("Request_contra", contravariant=True)
+Answer_co = TypeVar("Answer_co", covariant=True)
+Answer_contra = TypeVar("Answer_contra", contravariant=True)
+Result_co = TypeVar("Result_co", bound=Sent, covariant=True)
+Result_contra = TypeVar("Result_contra", bound=Sent, contravariant=True)
 
 
-class Codec(Protocol[M_contra, Q_co, A_contra, R_co]):
-    """Makes requests and reads answers."""
+class ClientCodec(Protocol[Request_co, Answer_contra]):
+    """Makes the requests of every client and reads their answers."""
 
-    def takes_time(self, message: M_contra) -> bool:
+    def route(self, topic: str) -> Request_co:
+        """Make a request for a topic's route."""
+        ...
+
+    def read_route(self, topic: str, answer: Answer_contra) -> TopicRoute:
+        """Return the route in a name server's answer. Raises MQClientException with the answer's code if it has none."""
+        ...
+
+    def heartbeat(self, producer_groups: Sequence[str]) -> Request_co:
+        """Make a heartbeat of a client with these groups."""
+        ...
+
+    def unregister(self, producer_group: str) -> Request_co: ...
+
+
+class SendCodec(Protocol[Msg_contra, Request_co, Answer_contra, Result_co]):
+    """Makes the requests of a producer and reads their answers."""
+
+    def takes_time(self, message: Msg_contra) -> bool:
         """True if encoding takes so long that other threads of the client should run meanwhile."""
         ...
 
-    def send(self, message: M_contra, broker: str, queue_id: int, *, one_way: bool) -> Q_co:
+    def send(self, message: Msg_contra, broker: str, queue_id: int, *, one_way: bool) -> Request_co:
         """Make the request that sends a message to a queue."""
         ...
 
-    def result(self, message: M_contra, broker: str, answer: A_contra, address: str) -> R_co:
+    def result(self, message: Msg_contra, broker: str, answer: Answer_contra, address: str) -> Result_co:
         """
         Return the send result in a broker's answer.
 
@@ -63,23 +81,11 @@ class Codec(Protocol[M_contra, Q_co, A_contra, R_co]):
         """
         ...
 
-    def route(self, topic: str) -> Q_co:
-        """Make a request for a topic's route."""
-        ...
-
-    def read_route(self, topic: str, answer: A_contra) -> TopicRoute:
-        """Return the route in a name server's answer. Raises MQClientException with the answer's code if it has none."""
-        ...
-
-    def heartbeat(self) -> Q_co: ...
-
-    def unregister(self) -> Q_co: ...
-
-    def probe(self, topic: str) -> Q_co:
+    def probe(self, topic: str) -> Request_co:
         """Make a probe of a broker: a request for the maximum offset of the topic's first queue."""
         ...
 
-    def is_reachable(self, answer: A_contra) -> bool:
+    def is_reachable(self, answer: Answer_contra) -> bool:
         """True if the answer to a probe is valid."""
         ...
 
@@ -102,19 +108,27 @@ OnEnd = Callable[[AsyncEnd, Thread], Body]
 """Called at the end of an asynchronous request, with the thread in which it ends."""
 
 
-class Transport(Protocol[Q_contra, A_co]):
+class Transport(Protocol[Request_contra, Answer_co]):
     """Carries requests; times in milliseconds. All methods raise RemotingException for a request that fails."""
 
-    def invoke(self, address: str, timeout_ms: int, question: Q_contra, /) -> Running[A_co]:
+    def invoke(self, address: str, timeout_ms: int, question: Request_contra, /) -> Running[Answer_co]:
         """Send a request and wait for the answer."""
         ...
 
-    def invoke_one_way(self, address: str, timeout_ms: int, question: Q_contra, /) -> Body:
+    def invoke_one_way(self, address: str, timeout_ms: int, question: Request_contra, /) -> Body:
         """Send a request without an answer."""
         ...
 
     def invoke_async(
-        self, address: str, timeout_ms: int, question: Q_contra, on_end: OnEnd, thread: Thread, /, *, is_retry: bool
+        self,
+        address: str,
+        timeout_ms: int,
+        question: Request_contra,
+        on_end: OnEnd,
+        thread: Thread,
+        /,
+        *,
+        is_retry: bool,
     ) -> Body:
         """Send a request; on_end gets its end unless this raises."""
         ...
@@ -126,18 +140,18 @@ class Transport(Protocol[Q_contra, A_co]):
     def is_open(self, address: str, /) -> bool: ...
 
 
-class Attempts(Protocol[M_contra, A_contra, R_contra]):
+class Attempts(Protocol[Msg_contra, Answer_contra, Result_contra]):
     """Observer of the attempts of sends."""
 
     def begun(
-        self, message: M_contra, number: int, broker: str, queue_id: int, address: str | None, *, vip: bool
+        self, message: Msg_contra, number: int, broker: str, queue_id: int, address: str | None, *, vip: bool
     ) -> Any:
         """Record the begin of an attempt at an address (None: a name server's); the return value identifies it below."""
         ...
 
     def requested(self, attempt: Any, timeout_ms: int) -> None: ...
 
-    def ended(self, attempt: Any, outcome: R_contra | Failure | None, answer: A_contra | None) -> None:
+    def ended(self, attempt: Any, outcome: Result_contra | Failure | None, answer: Answer_contra | None) -> None:
         """Record its end: a result or failure, None for a one-way request; answer: the broker's answer, if any."""
         ...
 

@@ -1,36 +1,38 @@
 """
-State of one client and its threads between sends: settings, fault table, publish lists, counters.
+State of one client between requests: what its roles share, and what each producer has for itself.
 
 Only storage; the rules make all decisions about it.
 """
 
 from collections.abc import Callable
+from typing import Protocol
 from weakref import WeakKeyDictionary
 
+from rocketmq_reference.rules.client.known_routes import KnownRoutes
 from rocketmq_reference.rules.client.publish import PublishInfo
+from rocketmq_reference.rules.client.route import TopicRoute
 from rocketmq_reference.rules.dialect import Dialect
-from rocketmq_reference.rules.events import Observer
+from rocketmq_reference.rules.producer.settings import SendSettings
+from rocketmq_reference.rules.queue_choice.events import Observer
 from rocketmq_reference.rules.queue_choice.fault_table import FaultTable
 from rocketmq_reference.rules.queue_choice.index import ThreadIndex
 from rocketmq_reference.rules.queue_choice.selection import Selector
-from rocketmq_reference.rules.settings import SendSettings
 from rocketmq_reference.rules.tape import Tape
 
 
 class Thread:
     """
-    State of one thread: its tape, and its counter for picking the best known broker (worst_index).
+    State of one thread: its tape.
 
     name: of the pool, for a thread of the client. start_index: raw value of its first counter, None to draw it.
     """
 
-    __slots__ = ("__weakref__", "name", "start_index", "tape", "worst_index")
+    __slots__ = ("__weakref__", "name", "start_index", "tape")
 
     def __init__(self, name: str, start_index: int | None = None) -> None:
         self.name = name
         self.start_index = start_index
         self.tape: Tape | None = None
-        self.worst_index: ThreadIndex | None = None
 
 
 class Published:
@@ -49,10 +51,44 @@ class Published:
         self.selectors: WeakKeyDictionary[Thread, Selector] = WeakKeyDictionary()
 
 
-class Memory:
-    """The memory of one client; tapes: makes the source of a thread's random numbers."""
+class Role(Protocol):
+    """A producer or consumer, as the client that it belongs to sees it (MQProducerInner, MQConsumerInner)."""
 
-    __slots__ = ("_published", "_tapes", "dialect", "faults", "observer", "settings")
+    def needs_route(self, topic: str) -> bool:
+        """True if it has no usable list of the topic's queues, so that it takes even an unchanged route."""
+        ...
+
+    def take_route(self, topic: str, route: TopicRoute) -> None:
+        """Use the queues of a route."""
+        ...
+
+
+class ClientMemory:
+    """
+    What the roles of one client share: known routes and addresses (MQClientInstance).
+
+    A client may own several groups. roles: get every changed route, in the order in which they were added. producer_groups: named
+    by heartbeats.
+    """
+
+    __slots__ = ("dialect", "known", "producer_groups", "roles")
+
+    def __init__(self, dialect: Dialect, known: KnownRoutes) -> None:
+        self.dialect = dialect
+        self.known = known
+        self.roles: list[Role] = []
+        self.producer_groups: list[str] = []
+
+
+class ProducerMemory:
+    """
+    The memory of one producer: fault table, publish lists, counters.
+
+    tapes: makes the source of a thread's random numbers. A thread's counters belong to the producer: a thread that sends with two
+    of them has two.
+    """
+
+    __slots__ = ("_published", "_tapes", "_worst", "dialect", "faults", "observer", "settings")
 
     def __init__(
         self, dialect: Dialect, settings: SendSettings, tapes: Callable[[], Tape], observer: Observer | None = None
@@ -60,9 +96,10 @@ class Memory:
         self.dialect = dialect
         self.settings = settings
         self.observer = observer
-        self.faults = FaultTable(dialect.fault_table)
+        self.faults = FaultTable(dialect.producer.fault_table)
         self._tapes = tapes
         self._published: dict[str, Published] = {}
+        self._worst: WeakKeyDictionary[Thread, ThreadIndex] = WeakKeyDictionary()
 
     def published(self, topic: str) -> Published:
         """Return the topic's current publish list, empty if there never was a route."""
@@ -87,7 +124,7 @@ class Memory:
         selector = published.selectors.get(thread)
         if selector is None:
             # The given start is used once: later lists have counters with a random start.
-            index = ThreadIndex(self.dialect.index, thread.start_index)
+            index = ThreadIndex(self.dialect.producer.index, thread.start_index)
             thread.start_index = None
             tape = thread.tape
             if tape is None:
@@ -99,13 +136,13 @@ class Memory:
 
     def worst_index(self, thread: Thread) -> ThreadIndex:
         """Return a thread's counter for picking the best known broker; it outlives publish lists."""
-        worst = thread.worst_index
+        worst = self._worst.get(thread)
         if worst is None:
-            worst = thread.worst_index = ThreadIndex(self.dialect.index)
+            worst = self._worst[thread] = ThreadIndex(self.dialect.producer.index)
         return worst
 
     def note(self, broker: str, latency_ms: int, now_ms: int, *, isolated: bool, reachable: bool) -> None:
         """Record an attempt in the fault table (MQFaultStrategy.updateFaultItem)."""
         if self.settings.send_latency_fault_enable:
-            avoid_ms = self.dialect.avoidance_ms(latency_ms, isolated)
+            avoid_ms = self.dialect.producer.avoidance_ms(latency_ms, isolated)
             self.faults.update(broker, latency_ms, avoid_ms, reachable, now_ms)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, Generic, Protocol
 
-from rocketmq_reference.client.codec import A, AsyncEnd, OnEnd, Q
+from rocketmq_reference.client.codec import Answer, AsyncEnd, OnEnd, Request
 from rocketmq_reference.client.effects import Body, Host, Running, Signal, Wait
 from rocketmq_reference.client.memory import Thread
 from rocketmq_reference.remoting.errors import (
@@ -56,6 +56,10 @@ class Call:
     answer: Any = None
 
 
+Handler = Callable[[Any, Thread], Running[Any]]
+"""Serves a request of a server in a thread of the client, and returns the answer; None: the server gets none."""
+
+
 class Network(Protocol):
     """Sockets, or their simulation; reports what happens there to Remoting as events."""
 
@@ -67,6 +71,10 @@ class Network(Protocol):
         """Write a request on its connection under its number. Leads to answered(), closed() or nothing."""
         ...
 
+    def respond(self, connection: Connection, asked: Any, answer: Any) -> None:
+        """Answer a server's request on its connection; without effect if that is closed or the request is one-way."""
+        ...
+
     def close(self, connection: Connection) -> None: ...
 
     def look(self, address: str) -> None:
@@ -74,7 +82,7 @@ class Network(Protocol):
         ...
 
 
-class Remoting(Generic[Q, A]):
+class Remoting(Generic[Request, Answer]):
     """
     The Transport of one client, for requests of every purpose.
 
@@ -89,8 +97,9 @@ class Remoting(Generic[Q, A]):
         self.workers = {CALLBACKS: host.worker(CALLBACKS), NETTY: host.worker(NETTY)}
         self.on_active: Callable[[str], None] | None = None
         self.on_end: Callable[[], None] | None = None
+        self._handlers: dict[int, Handler] = {}
 
-    def invoke(self, address: str, timeout_ms: int, question: Q) -> Running[A]:
+    def invoke(self, address: str, timeout_ms: int, question: Request) -> Running[Answer]:
         request, asked = self._begin(Kind.SYNC, address, timeout_ms, question)
         call: Call = request.call
         if isinstance(asked[0], steps.Write):
@@ -108,16 +117,16 @@ class Remoting(Generic[Q, A]):
             if asked:
                 yield from self._follow(asked, _CALLER)
         _raise_what_was_told(call)
-        answer: A = call.answer
+        answer: Answer = call.answer
         return answer
 
-    def invoke_one_way(self, address: str, timeout_ms: int, question: Q) -> Body:
+    def invoke_one_way(self, address: str, timeout_ms: int, question: Request) -> Body:
         request, asked = self._begin(Kind.ONE_WAY, address, timeout_ms, question)
         yield from self._follow(asked, _CALLER)
         _raise_what_was_told(request.call)
 
     def invoke_async(
-        self, address: str, timeout_ms: int, question: Q, on_end: OnEnd, thread: Thread, *, is_retry: bool
+        self, address: str, timeout_ms: int, question: Request, on_end: OnEnd, thread: Thread, *, is_retry: bool
     ) -> Body:
         request, asked = self._begin(Kind.ASYNC, address, timeout_ms, question, on_end, is_retry=is_retry)
         yield from self._follow(asked, thread)
@@ -132,6 +141,27 @@ class Remoting(Generic[Q, A]):
         self._network.look(address)
         connection = self.connections.current(address)
         return connection is not None and connection.state is State.OPEN
+
+    def serve(self, code: int, handler: Handler) -> None:
+        """
+        Serve the requests of servers with this code from now on (registerProcessor); before the first connection.
+
+        The handler runs in a thread of the callback pool, as Java's processors. What it raises is logged, and no answer goes out.
+        """
+        self._handlers[code] = handler
+
+    @property
+    def serves(self) -> bool:
+        """True if requests of servers may arrive at any time that this client answers."""
+        return bool(self._handlers)
+
+    def requested(self, connection: Connection, code: int, asked: Any) -> bool:
+        """Hand a server's request to its handler; False if this client serves none of this code."""
+        handler = self._handlers.get(code)
+        if handler is None:
+            return False
+        self.workers[CALLBACKS].submit(lambda own: self._serve(handler, connection, asked, own))
+        return True
 
     def scan(self) -> None:
         self._happen(self.connections.scan(self._host.now_ms))
@@ -149,7 +179,7 @@ class Remoting(Generic[Q, A]):
             # An event of its own, after the requests that waited for the connection.
             self._host.soon(lambda: self._active(connection))
 
-    def answered(self, number: int, code: int, answer: A) -> None:
+    def answered(self, number: int, code: int, answer: Answer) -> None:
         # Looked up first, because the rules remove the request. The answer goes to whichever request has the number,
         # even if (to 4.6.1) it asked something else.
         addressee = self.connections.addressee(number)
@@ -171,6 +201,11 @@ class Remoting(Generic[Q, A]):
     def idle(self, connection: Connection) -> None:
         self._happen(self.connections.idle(connection))
 
+    def _serve(self, handler: Handler, connection: Connection, asked: Any, thread: Thread) -> Body:
+        answer = yield from handler(asked, thread)
+        if answer is not None:
+            self._network.respond(connection, asked, answer)
+
     def _take_down(self, connection: Connection) -> None:
         # The handlers outlive the close by one event: a second close in between still meets them.
         self._host.soon(lambda: self.connections.taken_down(connection))
@@ -184,7 +219,7 @@ class Remoting(Generic[Q, A]):
         kind: Kind,
         address: str,
         timeout_ms: int,
-        question: Q | None,
+        question: Request | None,
         on_end: OnEnd | None = None,
         *,
         is_retry: bool = False,

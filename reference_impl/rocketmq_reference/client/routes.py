@@ -1,11 +1,10 @@
 """Routes of a client's topics, and the name servers they are fetched from (MQClientInstance, every release)."""
 
-from collections.abc import Callable
 from typing import Any, Protocol
 
-from rocketmq_reference.client.codec import Codec, Transport
+from rocketmq_reference.client.codec import ClientCodec, Transport
 from rocketmq_reference.client.effects import Body, Host, Lock, Running
-from rocketmq_reference.client.memory import Memory, Published
+from rocketmq_reference.client.memory import ClientMemory
 from rocketmq_reference.remoting.errors import (
     IllegalStateException,
     MQClientException,
@@ -13,18 +12,13 @@ from rocketmq_reference.remoting.errors import (
     RemotingException,
 )
 from rocketmq_reference.rules.client.background import LOCK_TIMEOUT_MS
-from rocketmq_reference.rules.client.publish import PublishInfo
 from rocketmq_reference.rules.client.remoting_rules import RemotingRules
-from rocketmq_reference.rules.client.route import TopicRoute, publish_info, route_of_new_topic
-from rocketmq_reference.rules.known_routes import KnownRoutes
-from rocketmq_reference.rules.producer.direct_send import no_route
+from rocketmq_reference.rules.client.route import TopicRoute, route_of_new_topic
 
 
 class RouteSettings(Protocol):
-    """Settings of routes; times in milliseconds. create_topic_key None: the release's own."""
+    """Settings of routes; times in milliseconds."""
 
-    @property
-    def create_topic_key(self) -> str | None: ...
     @property
     def default_topic_queue_nums(self) -> int: ...
     @property
@@ -80,60 +74,28 @@ class NameServers:
 
 class Routes:
     """
-    Routes of every topic ever sent to.
+    Routes of one client; a changed one goes to every role of the client.
 
-    A changed route makes a new publish list; an unchanged or unavailable one keeps the old list indefinitely. on_change gets a
-    list before it is used.
+    An unchanged or unavailable route changes nothing: roles keep what they have indefinitely.
     """
 
     def __init__(
         self,
-        memory: Memory,
+        memory: ClientMemory,
         host: Host,
         transport: Transport[Any, Any],
-        codec: Codec[Any, Any, Any, Any],
+        codec: ClientCodec[Any, Any],
         name_servers: NameServers,
         settings: RouteSettings,
-        on_change: Callable[[str, int, PublishInfo], None] | None = None,
     ) -> None:
         self._memory = memory
         self._host = host
         self._transport = transport
         self._codec = codec
         self._settings = settings
-        self._on_change = on_change
         self._lock = Lock(host)
         self.name_servers = name_servers
-        self.known = KnownRoutes(memory.dialect, settings.create_topic_key)
-
-    def published(self, topic: str, *, by_selector: bool) -> Running[Published]:
-        """
-        Return the publish list of a topic, looked up if necessary.
-
-        Raises MQClientException if there is none, and from 4.6.0 IllegalStateException if no name server answers.
-        """
-        published = self._memory.published(topic)
-        if not published.info.queues:
-            published = yield from self._find(topic)
-        if published.info.queues:
-            return published
-        end = no_route(self._memory.dialect, name_servers_set=True, name_server_reached=True, by_selector=by_selector)
-        raise MQClientException(f"No route info of this topic: {topic}", -1 if end.code is None else end.code)
-
-    def address_of(self, topic: str, broker: str) -> Running[str]:
-        """
-        Return the address of a broker's master; if it is unknown, look up the topic's route first.
-
-        Raises MQClientException if it stays unknown.
-        """
-        address = self.known.master(broker)
-        if address is None:
-            if not self._memory.published(topic).info.queues:
-                yield from self._find(topic)
-            address = self.known.master(broker)
-            if address is None:
-                raise MQClientException(f"The broker[{broker}] not exist")
-        return address
+        self.known = memory.known
 
     def refresh(self, topic: str, asked: str | None = None) -> Body:
         """
@@ -153,7 +115,7 @@ class Routes:
         except MQClientException:
             return
         except RemotingException as error:
-            if self._memory.dialect.remoting.name_server_failure_is_illegal_state:
+            if self._memory.dialect.client.remoting.name_server_failure_is_illegal_state:
                 raise IllegalStateException(f"{type(error).__name__}: {error}") from error
         finally:
             self._lock.release()
@@ -177,20 +139,6 @@ class Routes:
             self.known.drop_offline()
             self._lock.release()
 
-    def _find(self, topic: str) -> Running[Published]:
-        """
-        Look up a publish list (tryToFindTopicPublishInfo).
-
-        A topic that the name server does not know gets the route of the default topic, so that the first send creates it.
-        """
-        # Only a topic's first lookup sets the empty list; a later one must not discard what another thread has fetched.
-        if self.known.want(topic):
-            self._memory.publish_nothing(topic)
-        yield from self.refresh(topic)
-        if not self._memory.published(topic).version:
-            yield from self.refresh(topic, self.known.stand_in)
-        return self._memory.published(topic)
-
     def _ask(self, topic: str) -> Running[TopicRoute]:
         server = yield from self.name_servers.chosen()
         question = self._codec.route(topic)
@@ -198,11 +146,7 @@ class Routes:
         return self._codec.read_route(topic, answer)
 
     def _take(self, topic: str, route: TopicRoute) -> None:
-        # A topic without a usable list takes even an unchanged route.
-        last = self._memory.published(topic)
-        if not self.known.take(topic, route, can_select=bool(last.info.queues)):
-            return
-        info = publish_info(route, writable_only=self._memory.dialect.write_queues_need_permission)
-        if self._on_change is not None:
-            self._on_change(topic, last.version + 1, info)
-        self._memory.publish(topic, info)
+        roles = self._memory.roles
+        if self.known.take(topic, route, can_select=not any(role.needs_route(topic) for role in roles)):
+            for role in roles:
+                role.take_route(topic, route)

@@ -5,17 +5,28 @@ from dataclasses import replace
 from functools import partial
 from typing import Generic
 
-from rocketmq_reference.client.codec import FAILURES, A, Attempts, Codec, Failure, M, Q, R, Transport, attempt_result
+from rocketmq_reference.client.codec import (
+    FAILURES,
+    Answer,
+    Attempts,
+    Failure,
+    Msg,
+    Request,
+    Result,
+    SendCodec,
+    Transport,
+    attempt_result,
+)
 from rocketmq_reference.client.effects import Host, Running
-from rocketmq_reference.client.memory import Memory, Published, Thread
-from rocketmq_reference.client.routes import Routes
+from rocketmq_reference.client.memory import ProducerMemory, Published, Thread
+from rocketmq_reference.client.publishing import PublishLists
 from rocketmq_reference.remoting.errors import MQClientException, RemotingTooMuchRequestException
 from rocketmq_reference.rules.client.publish import Queue
 from rocketmq_reference.rules.producer.attempt import AttemptResult, Ending, Step, Try
 from rocketmq_reference.rules.producer.direct_send import direct_send_ended, send_by_selector, send_to_queue
 from rocketmq_reference.rules.producer.one_way import OneWaySend, one_way_to_queue
 from rocketmq_reference.rules.producer.send_loop import SendLoop
-from rocketmq_reference.rules.settings import SendSettings
+from rocketmq_reference.rules.producer.settings import SendSettings
 
 Choose = Callable[[Published], Queue]
 """A function of the application that selects a queue. Raises MQClientException if it selects none."""
@@ -23,7 +34,7 @@ Choose = Callable[[Published], Queue]
 Ended = Callable[[int, AttemptResult], Step]
 
 
-class Sender(Generic[M, Q, A, R]):
+class Sender(Generic[Msg, Request, Answer, Result]):
     """
     Synchronous and one-way sends of one client, from any thread; vip_address: maps an address to the port two below.
 
@@ -32,37 +43,38 @@ class Sender(Generic[M, Q, A, R]):
 
     def __init__(
         self,
-        memory: Memory,
+        memory: ProducerMemory,
         host: Host,
-        routes: Routes,
-        transport: Transport[Q, A],
-        codec: Codec[M, Q, A, R],
-        attempts: Attempts[M, A, R],
+        lists: PublishLists,
+        transport: Transport[Request, Answer],
+        codec: SendCodec[Msg, Request, Answer, Result],
+        attempts: Attempts[Msg, Answer, Result],
         vip_address: Callable[[str], str],
     ) -> None:
         self.memory = memory
         self.host = host
-        self.routes = routes
+        self.lists = lists
+        self.routes = lists.routes
         self.transport = transport
         self.codec = codec
         self.attempts = attempts
         self.vip_address = vip_address
-        self._vip = memory.dialect.uses_vip_channel(memory.settings)
+        self._vip = memory.dialect.client.uses_vip_channel(memory.settings.vip_channel_enabled)
 
     def send(
-        self, message: M, thread: Thread, timeout_ms: int | None = None, *, one_way: bool = False
-    ) -> Running[R | None]:
+        self, message: Msg, thread: Thread, timeout_ms: int | None = None, *, one_way: bool = False
+    ) -> Running[Result | None]:
         """Send to a queue that the client selects, with retries (sendDefaultImpl)."""
         began_ms = self.host.now_ms
-        published = yield from self.routes.published(message.topic, by_selector=False)
+        published = yield from self.lists.published(message.topic, by_selector=False)
         kind = OneWaySend if one_way else SendLoop
         loop = kind(self.memory.dialect, self.settings(timeout_ms), self.memory.selector(thread, published))
         step = loop.begin(began_ms, self.host.now_ms)
         return (yield from self._carry_out(message, step, loop.attempt_ended, began_ms, one_way=one_way))
 
     def send_to_queue(
-        self, message: M, queue: Queue, timeout_ms: int | None = None, *, one_way: bool = False
-    ) -> Running[R | None]:
+        self, message: Msg, queue: Queue, timeout_ms: int | None = None, *, one_way: bool = False
+    ) -> Running[Result | None]:
         """Send to a given queue: one attempt, without an entry in the fault table."""
         timeout = self.settings(timeout_ms).send_msg_timeout_ms
         step: Step = (
@@ -71,11 +83,11 @@ class Sender(Generic[M, Q, A, R]):
         return (yield from self._carry_out(message, step, _direct, self.host.now_ms, one_way=one_way))
 
     def send_by_selector(
-        self, message: M, choose: Choose, timeout_ms: int | None = None, *, one_way: bool = False
-    ) -> Running[R | None]:
+        self, message: Msg, choose: Choose, timeout_ms: int | None = None, *, one_way: bool = False
+    ) -> Running[Result | None]:
         """Send like send_to_queue to the queue that the application's function selects (sendSelectImpl)."""
         began_ms = self.host.now_ms
-        published = yield from self.routes.published(message.topic, by_selector=True)
+        published = yield from self.lists.published(message.topic, by_selector=True)
         queue = yield from self.host.outside(partial(choose, published))
         timeout = self.settings(timeout_ms).send_msg_timeout_ms
         spent_ms = self.host.now_ms - began_ms
@@ -87,8 +99,10 @@ class Sender(Generic[M, Q, A, R]):
         settings = self.memory.settings
         return settings if timeout_ms is None else replace(settings, send_msg_timeout_ms=timeout_ms)
 
-    def _carry_out(self, message: M, step: Step, ended: Ended, began_ms: int, *, one_way: bool) -> Running[R | None]:
-        outcomes: list[R | Failure | None] = []
+    def _carry_out(
+        self, message: Msg, step: Step, ended: Ended, began_ms: int, *, one_way: bool
+    ) -> Running[Result | None]:
+        outcomes: list[Result | Failure | None] = []
         brokers: list[str] = []
         while isinstance(step, Try):
             outcome = yield from self._attempt(message, len(outcomes), step, one_way=one_way)
@@ -107,7 +121,7 @@ class Sender(Generic[M, Q, A, R]):
         text = f"Send [{len(outcomes)}] times, still failed, cost [{cost_ms}]ms, Topic: {message.topic}, BrokersSent: {brokers}"
         raise MQClientException(text, -1 if step.code is None else step.code) from outcome
 
-    def _attempt(self, message: M, number: int, step: Try, *, one_way: bool) -> Running[R | Failure | None]:
+    def _attempt(self, message: Msg, number: int, step: Try, *, one_way: bool) -> Running[Result | Failure | None]:
         """Make one attempt, from the lookup of the broker's address to the answer (sendKernelImpl)."""
         # The lookup of the address and the encoding count against the attempt's timeout (from 4.3.0).
         began_ms = self.host.now_ms
@@ -115,7 +129,7 @@ class Sender(Generic[M, Q, A, R]):
         address = self.routes.known.master(broker)
         if address is None:
             try:
-                address = yield from self.routes.address_of(message.topic, broker)
+                address = yield from self.lists.address_of(message.topic, broker)
             except FAILURES as error:
                 # No attempt for observers: Java's SendMessageHook does not see it either.
                 return error
@@ -127,8 +141,8 @@ class Sender(Generic[M, Q, A, R]):
             question = self.codec.send(message, broker, queue_id, one_way=one_way)
         vip = self._vip
         attempt = self.attempts.begun(message, number, broker, queue_id, address, vip=vip)
-        outcome: R | Failure | None
-        answer: A | None = None
+        outcome: Result | Failure | None
+        answer: Answer | None = None
         try:
             left_ms = self._left_ms(step.timeout_ms, began_ms)
             self.attempts.requested(attempt, left_ms)
@@ -145,7 +159,7 @@ class Sender(Generic[M, Q, A, R]):
         return outcome
 
     def _left_ms(self, timeout_ms: int, began_ms: int) -> int:
-        left_ms = self.memory.dialect.loop.left_ms(timeout_ms, self.host.now_ms - began_ms)
+        left_ms = self.memory.dialect.producer.loop.left_ms(timeout_ms, self.host.now_ms - began_ms)
         if left_ms is None:
             raise RemotingTooMuchRequestException("sendKernelImpl call timeout")
         return left_ms

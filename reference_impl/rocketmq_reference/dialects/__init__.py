@@ -1,6 +1,18 @@
-"""Dialects of the Java producer: one value per behaviour range, each defined by its parent and the differences."""
+"""Dialects of the Java client: one value per behaviour range, composed of parts that are defined by parent and differences."""
 
-from rocketmq_reference.dialects.catalogue import DIALECTS, RELEASES, dialect_of, releases_of
-from rocketmq_reference.dialects.flatten import difference, flatten
+from rocketmq_reference.dialects.catalogue import DIALECTS, RELEASES, compose, dialect_of, releases_of
+from rocketmq_reference.dialects.flatten import Rule, difference, differing, exchanged, flatten, rules_of
 
-__all__ = ["DIALECTS", "RELEASES", "dialect_of", "difference", "flatten", "releases_of"]
+__all__ = [
+    "DIALECTS",
+    "RELEASES",
+    "Rule",
+    "compose",
+    "dialect_of",
+    "difference",
+    "differing",
+    "exchanged",
+    "flatten",
+    "releases_of",
+    "rules_of",
+]

@@ -1,37 +1,69 @@
-"""A dialect as a flat table of fields, and the difference of two dialects, for reading."""
+"""A dialect as a flat table of fields, and the difference of two dialects."""
 
-from dataclasses import fields, is_dataclass
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass, replace
+from typing import Any, NamedTuple
 
 from rocketmq_reference.rules.dialect import Dialect
 
-_NOT_BEHAVIOUR = {"name", "releases", "parent"}
+_PARTS = tuple(field.name for field in fields(Dialect) if field.name not in {"name", "releases", "parent"})
+
+
+class Rule(NamedTuple):
+    """A behavioural field; path: attribute names from the dialect to it, the part first."""
+
+    path: tuple[str, ...]
+    value: object
+
+    @property
+    def name(self) -> str:
+        """The dotted name without the part: names are unique among the parts."""
+        return ".".join(self.path[1:])
+
+    @property
+    def text(self) -> str:
+        if isinstance(self.value, frozenset):
+            return " ".join(str(item) for item in sorted(self.value))
+        if isinstance(self.value, tuple):
+            return " ".join(str(item) for item in self.value)
+        return str(getattr(self.value, "__name__", self.value))
+
+
+def rules_of(dialect: Dialect) -> tuple[Rule, ...]:
+    """Return every behavioural field."""
+    return tuple(rule for part in _PARTS for rule in _rules((part,), getattr(dialect, part)))
 
 
 def flatten(dialect: Dialect) -> dict[str, str]:
     """Return every behavioural field as text, by its dotted name."""
-    return {
-        name: text
-        for part in fields(dialect)
-        if part.name not in _NOT_BEHAVIOUR
-        for name, text in _flat(part.name, getattr(dialect, part.name))
-    }
+    return {rule.name: rule.text for rule in rules_of(dialect)}
 
 
 def difference(one: Dialect, other: Dialect) -> dict[str, tuple[str, str]]:
     """Return the fields in which two dialects differ: dotted name → (value in the first, value in the second)."""
-    left, right = flatten(one), flatten(other)
-    return {name: (left[name], right[name]) for name in left if left[name] != right[name]}
+    return {left.name: (left.text, right.text) for left, right in differing(one, other)}
 
 
-def _flat(name: str, value: object) -> list[tuple[str, str]]:
-    if is_dataclass(value):
-        return [pair for part in fields(value) for pair in _flat(f"{name}.{part.name}", getattr(value, part.name))]
-    return [(name, _text(value))]
+def differing(one: Dialect, other: Dialect) -> tuple[tuple[Rule, Rule], ...]:
+    """Return the fields in which two dialects differ, as in the first and as in the second."""
+    pairs = zip(rules_of(one), rules_of(other), strict=True)
+    return tuple((left, right) for left, right in pairs if left.value != right.value)
 
 
-def _text(value: object) -> str:
-    if isinstance(value, frozenset):
-        return " ".join(str(item) for item in sorted(value))
-    if isinstance(value, tuple):
-        return " ".join(str(item) for item in value)
-    return str(getattr(value, "__name__", value))
+def exchanged(dialect: Dialect, rule: Rule) -> Dialect:
+    """Return the dialect with one field as in the rule."""
+    changed: Dialect = _with(dialect, rule.path, rule.value)
+    return changed
+
+
+def _rules(path: tuple[str, ...], value: object) -> Iterator[Rule]:
+    if not is_dataclass(value):
+        yield Rule(path, value)
+        return
+    for field in fields(value):
+        yield from _rules((*path, field.name), getattr(value, field.name))
+
+
+def _with(value: Any, path: tuple[str, ...], new: object) -> Any:
+    name, *rest = path
+    return replace(value, **{name: _with(getattr(value, name), tuple(rest), new) if rest else new})

@@ -1,18 +1,13 @@
 """
-Type of a dialect: all differences between releases of the Java producer, as one value.
+Type of a dialect: all differences between releases of the Java client, as one value with a part for each role.
 
-The values, one per behaviour range, are in rocketmq_reference.dialects.
+The values, one per behaviour range, are composed in rocketmq_reference.dialects.
 """
 
 from dataclasses import dataclass
 
-from rocketmq_reference.rules.async_rules import AsyncRules
-from rocketmq_reference.rules.client.remoting_rules import RemotingRules
-from rocketmq_reference.rules.queue_choice.fault_table import FaultRules
-from rocketmq_reference.rules.queue_choice.index import IndexRule
-from rocketmq_reference.rules.queue_choice.penalties import PenaltyTable
-from rocketmq_reference.rules.queue_choice.selection import SelectRule
-from rocketmq_reference.rules.settings import SendSettings
+from rocketmq_reference.rules.client.client_rules import ClientRules
+from rocketmq_reference.rules.producer.producer_rules import ProducerRules
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,72 +19,15 @@ class Releases:
 
 
 @dataclass(frozen=True, slots=True)
-class LoopRules:
-    """
-    The synchronous send loop (DefaultMQProducerImpl.sendDefaultImpl), generations Y1–Y7.
-
-    shared_budget: all attempts share the timeout (Y2 on); otherwise each has the whole timeout. retry_codes: response codes
-    of a broker that are retried. codes_can_be_added: an application may add to them (Y3 on). client_error_isolates: an
-    MQClientException counts as a failure of the broker (to Y3). broker_error_is_unreachable: an MQBrokerException marks the
-    broker unreachable, and so does a RemotingException with the detector on (Y4 on). per_request_cap: a timeout limit for
-    every attempt but the last can be set (Y7).
-    """
-
-    shared_budget: bool
-    retry_codes: frozenset[int]
-    codes_can_be_added: bool
-    client_error_isolates: bool
-    broker_error_is_unreachable: bool
-    per_request_cap: bool
-
-    def left_ms(self, timeout_ms: int, spent_ms: int) -> int | None:
-        """Return the rest of a timeout, None if it is overspent; the whole timeout if there is no shared budget."""
-        if not self.shared_budget:
-            return timeout_ms
-        return None if timeout_ms < spent_ms else timeout_ms - spent_ms
-
-
-@dataclass(frozen=True, slots=True)
 class Dialect:
     """
-    One behaviour range of the Java producer.
+    One behaviour range of the Java client: the releases in which no part of it changes.
 
-    parent: name of the dialect it was derived from, None for the oldest. failure_counts_as_ms: latency assumed for a failed
-    attempt when its penalty is looked up. write_queues_need_permission: the fallback knows only writable brokers (4.9.8).
-    default_topic: the default create-topic key, whose route a new topic gets. create_topic_key_ignored: that route is always
-    TBW102's, and the create-topic key has no placeholder entry among the topics whose routes are polled (from 5.1.1).
-    selector_restarts_time: a send by selector without a timeout gives its attempt the whole timeout (from 5.1.4).
-    detector_can_be_switched_on: setStartDetectorEnable of the producer has an effect (from 5.2.0; 5.1.4 has the detector, but
-    only a system property starts it, #7813).
+    parent: name of the dialect it was derived from, None for the oldest. Each part has its own ranges and parents.
     """
 
     name: str
     releases: Releases
     parent: str | None
-    index: IndexRule
-    select_plain: SelectRule
-    select_queue: SelectRule
-    fault_table: FaultRules
-    penalties: PenaltyTable
-    failure_counts_as_ms: int
-    write_queues_need_permission: bool
-    default_topic: str
-    create_topic_key_ignored: bool
-    selector_restarts_time: bool
-    detector_can_be_switched_on: bool
-    loop: LoopRules
-    asynchronous: AsyncRules
-    remoting: RemotingRules
-
-    def avoidance_ms(self, latency_ms: int, isolated: bool) -> int:
-        """Return how long a broker is avoided after an attempt of this latency; isolated: the attempt failed."""
-        return self.penalties.avoidance_ms(self.failure_counts_as_ms if isolated else latency_ms)
-
-    def detects(self, settings: SendSettings) -> bool:
-        """True if the broker detector runs with these settings."""
-        return self.detector_can_be_switched_on and settings.start_detector_enable
-
-    def uses_vip_channel(self, settings: SendSettings) -> bool:
-        """True if attempts go to the port two below the advertised one; retries of asynchronous sends never do."""
-        chosen = settings.vip_channel_enabled
-        return self.remoting.vip_channel if chosen is None else chosen
+    producer: ProducerRules
+    client: ClientRules

@@ -104,7 +104,7 @@ def is_torn(
     rows: pa.Table | None, *faults: FaultRecord, release: str = "5.3.3", since_ns: int = 10 * S, thread: int = 0
 ) -> bool:
     """True if a request to broker-b that ends 50 ms after 10 s may have been torn."""
-    torn = TornConnections(rows, faults, Tearing.of(dialect_of(release).remoting))
+    torn = TornConnections(rows, faults, Tearing.of(dialect_of(release).client.remoting))
     return torn.may_have_torn(thread, "broker-b", since_ns, 10 * S + 50 * MS)
 
 
@@ -147,7 +147,7 @@ def test_a_send_whose_early_end_is_forgiven_still_answers_for_the_rest(
     judgement = SendJudgement(0, thread, (), EARLY, 1, further=further)
     sends = [SendView(Arm.CANDIDATE, thread, 0, None, (attempt,), judgement=judgement)]
     rows = attempts(("broker-b", 9 * S, None), ("broker-b", 10 * S + 20 * MS, TIMED_OUT))
-    (one,) = forgiven(sends, TornConnections(rows, (), Tearing.of(dialect_of("5.3.3").remoting)), NONE)
+    (one,) = forgiven(sends, TornConnections(rows, (), Tearing.of(dialect_of("5.3.3").client.remoting)), NONE)
     assert one.judgement is not None
     assert one.judgement.difference == left
 
@@ -172,6 +172,6 @@ def test_a_one_way_call_may_wait_for_a_connection(
     context = FaultContext(Phase.PAUSED, faults[-1] if is_hit else None)
     judgement = SendJudgement(0, 0, (), replace(EARLY, signature=WAITED_FOR_AN_ANSWER.name), 1)
     judged = SendView(Arm.CANDIDATE, 0, 0, None, (attempt,), Phase.PAUSED, contexts=(context,), judgement=judgement)
-    (one,) = forgiven([judged], TornConnections(None, faults, Tearing.of(dialect_of(release).remoting)), NONE)
+    (one,) = forgiven([judged], TornConnections(None, faults, Tearing.of(dialect_of(release).client.remoting)), NONE)
     assert one.judgement is not None
     assert (one.judgement.difference is not None) is is_found

@@ -1,9 +1,14 @@
 """Each release has exactly one dialect."""
 
+from typing import Any
+
 import pytest
 
 from rocketdiff.releases.catalogue import client_releases
-from rocketmq_reference.dialects import DIALECTS, RELEASES, dialect_of, releases_of
+from rocketmq_reference.dialects import DIALECTS, RELEASES, dialect_of, releases_of, rules_of
+from rocketmq_reference.dialects.client import CLIENT
+from rocketmq_reference.dialects.generation import Generation
+from rocketmq_reference.dialects.producer import PRODUCER
 
 
 def test_every_release_belongs_to_exactly_one_dialect() -> None:
@@ -30,6 +35,22 @@ def test_names_are_unique_and_parents_come_first() -> None:
 def test_the_5_line_leaves_the_4_line_before_its_end() -> None:
     """5.0.0 descends from 4.9.4, because it has no fixes of 4.9.5 to 4.9.8."""
     assert dialect_of("5.0.0").parent == "java-4.9.4"
+
+
+@pytest.mark.parametrize("part", [CLIENT, PRODUCER], ids=["client", "producer"])
+def test_each_part_has_its_own_ranges_and_parents(part: tuple[Generation[Any], ...]) -> None:
+    """The ranges of a part have neither overlap nor gap; each generation but the first differs from an earlier parent."""
+    assert tuple(release for generation in part for release in releases_of(generation)) == RELEASES
+    assert part[0].parent is None
+    for number, generation in enumerate(part[1:], 1):
+        assert generation.parent in part[:number]
+        assert generation.parent.rules != generation.rules
+
+
+def test_parts_share_no_name_of_a_field() -> None:
+    """The flat view leaves the parts out, so each name is in one part only."""
+    names = [rule.name for rule in rules_of(DIALECTS[0])]
+    assert len(names) == len(set(names))
 
 
 @pytest.mark.parametrize("release", ["3.6.2", "5.3.4", "", "java:5.3.3"])

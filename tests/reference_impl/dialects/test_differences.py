@@ -88,17 +88,17 @@ def thrown(dialect: Dialect) -> object:
 
 def waited_for_thread(dialect: Dialect) -> object:
     made = toy(dialect)
-    return dialect.asynchronous.runs_on, AsyncSend(dialect, made.settings, made.faults).accepted(0, 3_000)
+    return dialect.producer.asynchronous.runs_on, AsyncSend(dialect, made.settings, made.faults).accepted(0, 3_000)
 
 
 def connecting(dialect: Dialect) -> object:
-    request, _ = (made := Connections(dialect.remoting)).invoke(Kind.ASYNC, "a", 3_000, 0)
+    request, _ = (made := Connections(dialect.client.remoting)).invoke(Kind.ASYNC, "a", 3_000, 0)
     return [step.waking for step in made.connected(request.connection) if isinstance(step, GoOn)]
 
 
 def answered(dialect: Dialect, code: int) -> object:
     """Ends of two synchronous requests with this answer, the second a second after the first."""
-    made = Connections(dialect.remoting)
+    made = Connections(dialect.client.remoting)
     told: list[str] = []
     for now in (0, 1_000):
         request, steps = made.invoke(Kind.SYNC, "a", 3_000, now)
@@ -118,30 +118,37 @@ def answered(dialect: Dialect, code: int) -> object:
 
 
 def numbers(dialect: Dialect) -> object:
-    made = Connections(dialect.remoting)
+    made = Connections(dialect.client.remoting)
     kinds = ((Kind.ASYNC, False), (Kind.ASYNC, True), (Kind.SYNC, False))
     return [made.invoke(kind, "a", 0, 0, is_retry=is_retry)[0].number for kind, is_retry in kinds]
 
 
 def connecting_for_long(dialect: Dialect) -> object:
-    request, _ = (made := Connections(dialect.remoting)).invoke(Kind.ASYNC, "a", 100, 0)
+    request, _ = (made := Connections(dialect.client.remoting)).invoke(Kind.ASYNC, "a", 100, 0)
     made.connected(request.connection)
     return [type(step) for step in made.go_on(request, 200)]
+
+
+def open_one(made: Connections) -> None:
+    """Make a request on an open connection, which is a new one if the known one is closed."""
+    request, steps = made.invoke(Kind.SYNC, "a", 3_000, 0)
+    if isinstance(steps[0], Connect):
+        made.connected(request.connection)
 
 
 def given_up_twice(dialect: Dialect) -> object:
     """Open connections after two requests closed a shared one, for a failed and a successful connect."""
     open_ones = []
     for accepted in (False, True):
-        made = Connections(dialect.remoting)
+        made = Connections(dialect.client.remoting)
         one, other = (made.invoke(Kind.SYNC, "a", 3_000, 0)[0] for _ in range(2))
         (made.connected if accepted else made.connect_failed)(one.connection)
         made.go_on(one, 0)
         made.wait_expired(one)
-        made.connected(made.invoke(Kind.SYNC, "a", 3_000, 0)[0].connection)
+        open_one(made)
         made.go_on(other, 0)
         made.woken(other, failed=True)
-        made.connected(made.invoke(Kind.SYNC, "a", 3_000, 0)[0].connection)
+        open_one(made)
         open_ones.append(made.open_to("a"))
     return open_ones
 
@@ -157,15 +164,19 @@ PROBES: dict[str, Callable[[Dialect], object]] = {
     "fault_table.unreachable_is_unavailable": remembered,
     "fault_table.shuffles": remembered,
     "penalties.slower_than_ms": lambda dialect: [
-        dialect.avoidance_ms(latency, False) for latency in (1_000, 1_900, 4_000)
+        dialect.producer.avoidance_ms(latency, False) for latency in (1_000, 1_900, 4_000)
     ],
-    "penalties.avoid_for_ms": lambda dialect: [dialect.avoidance_ms(latency, False) for latency in (600, 15_000)],
-    "failure_counts_as_ms": lambda dialect: dialect.avoidance_ms(5, True),
-    "write_queues_need_permission": lambda dialect: dialect.write_queues_need_permission,
-    "default_topic": lambda dialect: dialect.default_topic,
-    "create_topic_key_ignored": lambda dialect: dialect.create_topic_key_ignored,
+    "penalties.avoid_for_ms": lambda dialect: [
+        dialect.producer.avoidance_ms(latency, False) for latency in (600, 15_000)
+    ],
+    "failure_counts_as_ms": lambda dialect: dialect.producer.avoidance_ms(5, True),
+    "write_queues_need_permission": lambda dialect: dialect.producer.write_queues_need_permission,
+    "default_topic": lambda dialect: dialect.producer.default_topic,
+    "create_topic_key_ignored": lambda dialect: dialect.producer.create_topic_key_ignored,
     "selector_restarts_time": lambda dialect: send_by_selector(dialect, Queue("a", 0), 3_000, 5, timeout_given=False),
-    "detector_can_be_switched_on": lambda dialect: dialect.detects(toy(dialect, start_detector_enable=True).settings),
+    "detector_can_be_switched_on": lambda dialect: dialect.producer.detects(
+        toy(dialect, start_detector_enable=True).settings
+    ),
     "asynchronous.runs_on": waited_for_thread,
     "asynchronous.retries_given_queue": lambda dialect: asynchronous(
         dialect, TIMEOUT, form=Form.GIVEN_QUEUE, now=4_000
@@ -184,23 +195,23 @@ PROBES: dict[str, Callable[[Dialect], object]] = {
         dialect, AttemptResult.failed("MQBrokerException", 13)
     ),
     "loop.per_request_cap": lambda dialect: toy(dialect, send_msg_max_timeout_per_request_ms=100).loop().begin(0, 0),
-    "remoting.budgeted": lambda dialect: dialect.remoting.time_left_ms(100, 200),
-    "remoting.writes_without_time_left": lambda dialect: dialect.remoting.time_left_ms(100, 100),
+    "remoting.budgeted": lambda dialect: dialect.client.remoting.time_left_ms(100, 200),
+    "remoting.writes_without_time_left": lambda dialect: dialect.client.remoting.time_left_ms(100, 100),
     "remoting.close_on_timeout": lambda dialect: [
-        dialect.remoting.closes_connection(3_000, left) for left in (3_000, 50)
+        dialect.client.remoting.closes_connection(3_000, left) for left in (3_000, 50)
     ],
-    "remoting.fails_fast_on_close": lambda dialect: dialect.remoting.fails_fast_on_close,
-    "remoting.fin_fails_pending": lambda dialect: dialect.remoting.fin_fails_pending,
+    "remoting.fails_fast_on_close": lambda dialect: dialect.client.remoting.fails_fast_on_close,
+    "remoting.fin_fails_pending": lambda dialect: dialect.client.remoting.fin_fails_pending,
     "remoting.name_server_failure_is_illegal_state": lambda dialect: (
-        dialect.remoting.name_server_failure_is_illegal_state
+        dialect.client.remoting.name_server_failure_is_illegal_state
     ),
-    "remoting.tries_every_name_server": lambda dialect: dialect.remoting.tries_every_name_server,
-    "remoting.vip_channel": lambda dialect: dialect.remoting.vip_channel,
-    "remoting.heartbeat_on_connect": lambda dialect: dialect.remoting.heartbeat_on_connect,
-    "remoting.names_compression": lambda dialect: dialect.remoting.names_compression,
-    "remoting.name_server_scan": lambda dialect: dialect.remoting.name_server_scan.times,
-    "remoting.scan.first_ms": lambda dialect: dialect.remoting.scan,
-    "remoting.scan.period_ms": lambda dialect: dialect.remoting.scan,
+    "remoting.tries_every_name_server": lambda dialect: dialect.client.remoting.tries_every_name_server,
+    "remoting.vip_channel": lambda dialect: dialect.client.remoting.vip_channel,
+    "remoting.heartbeat_on_connect": lambda dialect: dialect.client.remoting.heartbeat_on_connect,
+    "remoting.names_compression": lambda dialect: dialect.client.remoting.names_compression,
+    "remoting.name_server_scan": lambda dialect: dialect.client.remoting.name_server_scan.times,
+    "remoting.scan.first_ms": lambda dialect: dialect.client.remoting.scan,
+    "remoting.scan.period_ms": lambda dialect: dialect.client.remoting.scan,
     "remoting.futures": lambda dialect: [answered(dialect, 0), asynchronous(dialect, TIMEOUT, now=4_000)],
     "remoting.connects_in_background": connecting,
     "remoting.retry_takes_next_number": numbers,

@@ -20,7 +20,7 @@ LOST, EXPIRED, REFUSED = "RemotingSendRequestException", "RemotingTimeoutExcepti
 
 
 def client(release: str) -> Connections:
-    return Connections(dialect_of(release).remoting)
+    return Connections(dialect_of(release).client.remoting)
 
 
 def written(made: Connections, kind: Kind, now: int = 0, timeout: int = 3_000, address: str = "a") -> Request:

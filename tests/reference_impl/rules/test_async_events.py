@@ -3,10 +3,10 @@
 import pytest
 
 from rocketmq_reference.rules.client.publish import Queue
-from rocketmq_reference.rules.events import Charged, Event
 from rocketmq_reference.rules.producer.async_send import AsyncSend, Form
 from rocketmq_reference.rules.producer.async_steps import CallBack, Invoke
 from rocketmq_reference.rules.producer.attempt import AttemptResult, Ending, Finish
+from rocketmq_reference.rules.queue_choice.events import Charged, Event
 from tests.reference_impl.rules.sending_async import CALL_TIMEOUT, LOST, dispatched, rethrown, started
 from tests.reference_impl.rules.toys import OK, TIMEOUT, Toy
 

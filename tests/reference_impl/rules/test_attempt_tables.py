@@ -4,16 +4,16 @@ from dataclasses import asdict
 
 import pytest
 
+from rocketmq_reference.rules.client.known_routes import KnownRoutes
 from rocketmq_reference.rules.client.route import BrokerQueues, TopicRoute, publish_list, write_queue_numbers
-from rocketmq_reference.rules.events import Charged, Event
 from rocketmq_reference.rules.java import hash_order
-from rocketmq_reference.rules.known_routes import KnownRoutes
 from rocketmq_reference.rules.producer import attempt
 from rocketmq_reference.rules.producer.attempt import AttemptResult, Ending, ErrorFamily, Finish, family_of
 from rocketmq_reference.rules.producer.direct_send import direct_send_ended
 from rocketmq_reference.rules.producer.one_way import OneWaySend
+from rocketmq_reference.rules.producer.settings import SendSettings
+from rocketmq_reference.rules.queue_choice.events import Charged, Event
 from rocketmq_reference.rules.queue_choice.penalties import MINUTES, SECONDS, PenaltyTable
-from rocketmq_reference.rules.settings import SendSettings
 from tests.reference_impl.rules.toys import Toy
 
 PERM_INHERIT, PERM_WRITE, PERM_READ, PERM_PRIORITY = 1, 2, 4, 8
@@ -153,7 +153,7 @@ def test_defaults_of_settings() -> None:
 
 def test_twelve_topics_are_polled_as_a_hash_set_lists_them() -> None:
     """Topics are polled in HashSet order; any_topic uses the order of a ConcurrentHashMap, which doubles at twelve."""
-    routes = KnownRoutes(Toy("5.3.3").dialect)
+    routes = KnownRoutes("TBW102", key_ignored=True)
     for topic in TWELVE:
         routes.want(topic)
     assert routes.polled_topics() == TWELVE == hash_order(TWELVE, buckets=16, concurrent=False)
@@ -162,13 +162,13 @@ def test_twelve_topics_are_polled_as_a_hash_set_lists_them() -> None:
 
 def test_twelve_masters_are_in_the_order_of_a_concurrent_hash_map() -> None:
     """Masters have the order of a ConcurrentHashMap (brokerAddrTable), which doubles at twelve."""
-    routes = KnownRoutes(Toy("5.3.3").dialect)
+    routes = KnownRoutes("TBW102", key_ignored=True)
     routes.take("T", TopicRoute((), {broker: {0: f"{broker}:1"} for broker in TWELVE}), can_select=False)
     assert list(routes.masters()) == [f"{broker}:1" for broker in (*TWELVE[1:], "p")]
 
 
 def test_whether_a_route_was_taken_is_a_plain_yes_or_no() -> None:
     """A new route returns True, the same route again False."""
-    routes = KnownRoutes(Toy("5.3.3").dialect)
+    routes = KnownRoutes("TBW102", key_ignored=True)
     route = TopicRoute((), {"a": {0: "a:1"}})
     assert [routes.take("T", route, can_select=True) for _ in range(2)] == [True, False]

@@ -2,8 +2,8 @@
 
 import pytest
 
-from rocketmq_reference.rules.events import Event, Swallowed
 from rocketmq_reference.rules.java import INT_MAX
+from rocketmq_reference.rules.queue_choice.events import Event, Swallowed
 from tests.reference_impl.rules.toys import Toy
 
 

@@ -46,4 +46,4 @@ def test_when_a_client_makes_sure_of_its_name_servers(releases: tuple[str, str],
     From 5.1.1 a wheel timer runs it a tick of 100 ms later. Before 5.0.0 it does not exist; from 5.3.0 MQClientInstance
     disables it (setScanAvailableNameSrv).
     """
-    assert [dialect_of(release).remoting.name_server_scan.times for release in releases] == [times, times]
+    assert [dialect_of(release).client.remoting.name_server_scan.times for release in releases] == [times, times]

@@ -184,13 +184,13 @@ def test_a_timeout_takes_off_whatever_has_its_number() -> None:
 
 def test_a_command_is_no_retry_by_default() -> None:
     """Only a command marked as a retry takes the next request's number."""
-    made = PendingRequests(dialect_of("4.6.1").remoting)
+    made = PendingRequests(dialect_of("4.6.1").client.remoting)
     assert [made.number(), made.number(is_retry=True), made.number()] == [0, 2, 2]
 
 
 def test_the_high_half_of_a_number_counts_in_its_bin() -> None:
     """ConcurrentHashMap.spread: 196 608 is 3 << 16 and is in bin 3, after 514 in bin 2 and before 516 in bin 4."""
-    made, connection = PendingRequests(dialect_of("4.7.0").remoting), Connection("a")
+    made, connection = PendingRequests(dialect_of("4.7.0").client.remoting), Connection("a")
     for number in (513, 514, 516, 196_608):
         made.put(Request(number, Kind.ASYNC, 3_000, 0, connection, connection))
     assert [one.number for one in made.take_all(connection)] == [513, 514, 196_608, 516]

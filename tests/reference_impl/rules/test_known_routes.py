@@ -3,8 +3,8 @@
 import pytest
 
 from rocketmq_reference.dialects import dialect_of
+from rocketmq_reference.rules.client.known_routes import KnownRoutes
 from rocketmq_reference.rules.client.route import BrokerQueues, TopicRoute
-from rocketmq_reference.rules.known_routes import KnownRoutes
 
 
 def route(**brokers: int) -> TopicRoute:
@@ -13,8 +13,13 @@ def route(**brokers: int) -> TopicRoute:
     return TopicRoute(queues, {name: {0: f"{name}:1", 1: f"{name}:2"} for name in brokers})
 
 
+def routes_of(release: str, key: str | None = None) -> KnownRoutes:
+    dialect = dialect_of(release)
+    return KnownRoutes(dialect.producer.default_topic, key, key_ignored=dialect.producer.create_topic_key_ignored)
+
+
 def known(release: str = "5.3.3", **topics: TopicRoute) -> KnownRoutes:
-    made = KnownRoutes(dialect_of(release))
+    made = routes_of(release)
     for topic, told in topics.items():
         assert made.take(topic, told, can_select=False)
     return made
@@ -31,7 +36,7 @@ def known(release: str = "5.3.3", **topics: TopicRoute) -> KnownRoutes:
 )
 def test_the_topic_that_stands_in_for_new_ones(release: str, key: str | None, stand_in: str, polled: list[str]) -> None:
     """To 5.1.0 the default topic is the create-topic key, polled from the start; then always TBW102, not polled."""
-    made = KnownRoutes(dialect_of(release), key)
+    made = routes_of(release, key)
     assert (made.stand_in, made.polled_topics()) == (stand_in, polled)
 
 

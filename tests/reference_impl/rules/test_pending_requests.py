@@ -6,7 +6,7 @@ from rocketmq_reference.rules.client.pending_requests import PendingRequests
 
 
 def pending(release: str) -> PendingRequests:
-    return PendingRequests(dialect_of(release).remoting)
+    return PendingRequests(dialect_of(release).client.remoting)
 
 
 def request(number: int, connection: Connection, left_ms: int = 3_000) -> Request:

@@ -8,7 +8,10 @@ import pytest
 from rocketdiff.oracle.choices import ChoiceExplorer
 from rocketdiff.oracle.interval import Interval, as_ms
 from rocketmq_reference.rules.client.publish import Pick, Queue
-from rocketmq_reference.rules.events import (
+from rocketmq_reference.rules.java import INT_MAX
+from rocketmq_reference.rules.producer.attempt import AttemptResult, Try
+from rocketmq_reference.rules.queue_choice import avoidance, selection
+from rocketmq_reference.rules.queue_choice.events import (
     BudgetChecked,
     Charged,
     Chosen,
@@ -21,9 +24,6 @@ from rocketmq_reference.rules.events import (
     Swallowed,
     Tier,
 )
-from rocketmq_reference.rules.java import INT_MAX
-from rocketmq_reference.rules.producer.attempt import AttemptResult, Try
-from rocketmq_reference.rules.queue_choice import avoidance, selection
 from rocketmq_reference.rules.queue_choice.index import ABSOLUTE, IndexRule, ThreadIndex
 from rocketmq_reference.rules.queue_choice.selection import Selector, SelectRule
 from tests.reference_impl.rules.toys import REFUSED, TIMEOUT, Toy
@@ -53,15 +53,19 @@ def all_avoided(release: str, queues: str, brokers: Iterable[str]) -> Toy:
 def test_a_first_attempt_is_a_rotation(release: str) -> None:
     """A first attempt examines only the next queue (section 3.3 of the behaviours)."""
     toy = Toy(release, "a1 b1")
-    assert events_of(toy, toy.dialect.select_plain) == [IndexRead(-1), Chosen(A, Tier.ROTATION)]
+    assert events_of(toy, toy.dialect.producer.select_plain) == [IndexRead(-1), Chosen(A, Tier.ROTATION)]
 
 
 def test_a_retry_without_avoidance_reports_each_queue() -> None:
     """A retry reports every skipped queue: P1 reads the counter once, P2 for each queue."""
     passed = [Skipped(A, Skip.LAST_BROKER, None), Skipped(A1, Skip.LAST_BROKER, None)]
     old, new = Toy("4.7.1", "a2 b1"), Toy("4.8.0", "a2 b1")
-    assert events_of(old, old.dialect.select_plain, "a") == [IndexRead(-1), *passed, Chosen(B, Tier.OTHER_BROKER)]
-    assert events_of(new, new.dialect.select_plain, "a") == [
+    assert events_of(old, old.dialect.producer.select_plain, "a") == [
+        IndexRead(-1),
+        *passed,
+        Chosen(B, Tier.OTHER_BROKER),
+    ]
+    assert events_of(new, new.dialect.producer.select_plain, "a") == [
         IndexRead(-1),
         passed[0],
         IndexRead(0),
@@ -75,8 +79,13 @@ def test_a_retry_that_finds_no_other_broker_takes_any() -> None:
     """Without another broker a retry takes any queue with one more tick, P1 after one, P2 after one per queue."""
     passed = [Skipped(A, Skip.LAST_BROKER, None), Skipped(A1, Skip.LAST_BROKER, None)]
     old, new = Toy("4.7.1", "a2"), Toy("4.8.0", "a2")
-    assert events_of(old, old.dialect.select_plain, "a") == [IndexRead(-1), *passed, IndexRead(0), Chosen(A1, Tier.ANY)]
-    assert events_of(new, new.dialect.select_plain, "a") == [
+    assert events_of(old, old.dialect.producer.select_plain, "a") == [
+        IndexRead(-1),
+        *passed,
+        IndexRead(0),
+        Chosen(A1, Tier.ANY),
+    ]
+    assert events_of(new, new.dialect.producer.select_plain, "a") == [
         IndexRead(-1),
         passed[0],
         IndexRead(0),
@@ -90,7 +99,7 @@ def test_a_retry_that_finds_no_other_broker_takes_any() -> None:
 def test_a_walk_reports_the_rest_of_an_avoidance(release: str) -> None:
     """F1–F5 report the rest of an avoidance: a's ten minutes began a second ago."""
     toy = all_avoided(release, "a1 b1", "a")
-    assert events_of(toy, toy.dialect.select_queue, now=1_000) == [
+    assert events_of(toy, toy.dialect.producer.select_queue, now=1_000) == [
         IndexRead(-1),
         Skipped(A, Skip.AVOIDED, 599_000),
         Chosen(B, Tier.AVAILABLE),
@@ -101,7 +110,7 @@ def test_to_4_7_1_a_retry_leaves_the_failed_broker_only_if_it_is_avoided() -> No
     """F1: a retry skips a, which is not the failed broker, and avoided b, which is then the best known."""
     toy = all_avoided("4.7.1", "a1 b1", "b")
     toy.tape.numbers = [5]
-    assert events_of(toy, toy.dialect.select_queue, "b") == [
+    assert events_of(toy, toy.dialect.producer.select_queue, "b") == [
         IndexRead(-1),
         Skipped(A, Skip.NOT_LAST_BROKER, None),
         Skipped(B, Skip.AVOIDED, 600_000),
@@ -113,7 +122,7 @@ def test_to_4_7_1_a_retry_leaves_the_failed_broker_only_if_it_is_avoided() -> No
 def test_from_5_1_1_a_walk_leaves_the_failed_broker_whatever_is_known_of_it() -> None:
     """F5: a retry skips the failed broker although it is available."""
     toy = Toy("5.1.3", "a1 b1")
-    assert events_of(toy, toy.dialect.select_queue, "a") == [
+    assert events_of(toy, toy.dialect.producer.select_queue, "a") == [
         IndexRead(-1),
         Skipped(A, Skip.LAST_BROKER, None),
         Chosen(B, Tier.AVAILABLE),
@@ -125,7 +134,7 @@ def test_the_best_known_broker_and_the_list(release: str, mutated: bool) -> None
     """Upstream #7779: only 4.9.8 selects the best known broker without rewriting the list."""
     toy = all_avoided(release, "a1 b1", "ab")
     toy.worst.value = 1
-    assert events_of(toy, toy.dialect.select_queue) == [
+    assert events_of(toy, toy.dialect.producer.select_queue) == [
         IndexRead(-1),
         Skipped(A, Skip.AVOIDED, 600_000),
         Skipped(B, Skip.AVOIDED, 600_000),
@@ -139,14 +148,14 @@ def test_a_best_broker_without_write_queues_is_forgotten_and_any_queue_follows()
     """The removal of a best broker without a route is reported, and any queue follows."""
     toy = all_avoided("4.9.7", "a1 b1", "cab")
     toy.worst.value = 1
-    assert events_of(toy, toy.dialect.select_queue)[3:] == [Forgotten("c"), IndexRead(0), Chosen(B, Tier.ANY)]
+    assert events_of(toy, toy.dialect.producer.select_queue)[3:] == [Forgotten("c"), IndexRead(0), Chosen(B, Tier.ANY)]
 
 
 def test_a_swallowed_exception_is_reported_and_any_queue_follows() -> None:
     """The swallowed NullPointerException of missing route data is reported, and any queue follows."""
     toy = all_avoided("4.9.7", "a1 b1", "ab")
     toy.info.write_queues = None
-    assert events_of(toy, toy.dialect.select_queue)[3:] == [
+    assert events_of(toy, toy.dialect.producer.select_queue)[3:] == [
         Swallowed("NullPointerException"),
         IndexRead(0),
         Chosen(B, Tier.ANY),
@@ -157,7 +166,7 @@ def test_three_tiers_without_an_answer_take_any() -> None:
     """F6 with one broker, which just failed, takes a tick per tier and reports any queue."""
     toy = Toy("5.3.3", "a1")
     failed = Skipped(A, Skip.LAST_BROKER, None)
-    assert events_of(toy, toy.dialect.select_queue, "a") == [
+    assert events_of(toy, toy.dialect.producer.select_queue, "a") == [
         IndexRead(-1),
         failed,
         IndexRead(0),
@@ -261,7 +270,7 @@ def test_only_a_retry_restarts_the_counter_and_only_from_5_1_4(release: str, res
         asked.append(reset_index)
         return 0
 
-    toy.dialect = replace(toy.dialect, select_queue=noted)
+    toy.dialect = replace(toy.dialect, producer=replace(toy.dialect.producer, select_queue=noted))
     toy.send((1, REFUSED), (2, REFUSED))
     assert asked == [False, restarts, restarts]
 

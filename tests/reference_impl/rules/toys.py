@@ -5,13 +5,13 @@ from typing import Any, TypeVar
 
 from rocketmq_reference.dialects import dialect_of
 from rocketmq_reference.rules.client.publish import PublishInfo, Queue, picked_queue
-from rocketmq_reference.rules.events import Observer
 from rocketmq_reference.rules.producer.attempt import AttemptResult, Finish, Try
 from rocketmq_reference.rules.producer.send_loop import SendLoop
+from rocketmq_reference.rules.producer.settings import SendSettings
+from rocketmq_reference.rules.queue_choice.events import Observer
 from rocketmq_reference.rules.queue_choice.fault_table import FaultTable
 from rocketmq_reference.rules.queue_choice.index import ThreadIndex
 from rocketmq_reference.rules.queue_choice.selection import Selector
-from rocketmq_reference.rules.settings import SendSettings
 
 Item = TypeVar("Item")
 
@@ -57,27 +57,27 @@ class Toy:
         self.dialect = dialect_of(release)
         self.settings = SendSettings(**settings)
         self.info = PublishInfo.of(queues_of(queues))
-        self.index = ThreadIndex(self.dialect.index, index)
-        self.worst = ThreadIndex(self.dialect.index, -1)
-        self.faults = FaultTable(self.dialect.fault_table)
+        self.index = ThreadIndex(self.dialect.producer.index, index)
+        self.worst = ThreadIndex(self.dialect.producer.index, -1)
+        self.faults = FaultTable(self.dialect.producer.fault_table)
         self.tape = ScriptedTape(*draws)
         self.selector = Selector(self.info, self.index, self.faults, self.worst, self.tape, observer)
 
     def thread(self, index: int = -1) -> Selector:
-        return Selector(self.info, ThreadIndex(self.dialect.index, index), self.faults, self.worst, self.tape)
+        return Selector(self.info, ThreadIndex(self.dialect.producer.index, index), self.faults, self.worst, self.tape)
 
     @property
     def listed(self) -> str:
         return " ".join(map(named, self.info.queues))
 
     def plain(self, last: str | None = None) -> str:
-        return named(picked_queue(self.info, self.dialect.select_plain(self.selector, last, False, 0)))
+        return named(picked_queue(self.info, self.dialect.producer.select_plain(self.selector, last, False, 0)))
 
     def avoiding(self, last: str | None = None, *, now: int = 0, reset: bool = False) -> str:
-        return named(picked_queue(self.info, self.dialect.select_queue(self.selector, last, reset, now)))
+        return named(picked_queue(self.info, self.dialect.producer.select_queue(self.selector, last, reset, now)))
 
     def note(self, broker: str, latency: int, *, failed: bool = False, reachable: bool = True, now: int = 0) -> None:
-        self.faults.update(broker, latency, self.dialect.avoidance_ms(latency, failed), reachable, now)
+        self.faults.update(broker, latency, self.dialect.producer.avoidance_ms(latency, failed), reachable, now)
 
     def loop(self) -> SendLoop:
         return SendLoop(self.dialect, self.settings, self.selector)

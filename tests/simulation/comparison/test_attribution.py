@@ -105,7 +105,7 @@ def test_of_one_dialect_rules_within_groups_of_fields_are_quoted_too() -> None:
 
 def test_a_difference_never_goes_without_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     """A difference without a single responsible rule is "not known"."""
-    monkeypatch.setattr("rocketdiff.simulation.comparison.attribution._exchanges", lambda *_: iter(()))
+    monkeypatch.setattr("rocketdiff.simulation.comparison.attribution.differing", lambda *_: ())
     update = {"do": "update", "broker": "a", "latency_ms": 5, "isolation": False}
     told = rules("4.9.8", "5.1.4", update, settings=AVOIDING)
     assert told == ("not known: none of the 0 rules in which they differ accounts for it alone",)

@@ -78,7 +78,7 @@ class ArmRules:
 
     def torn_connections(self) -> TornConnections:
         attempts = self.trace.tables.get((TableName.ATTEMPTS, self.arm))
-        return TornConnections(attempts, self.trace.faults, Tearing.of(self.fresh().dialect.remoting))
+        return TornConnections(attempts, self.trace.faults, Tearing.of(self.fresh().dialect.client.remoting))
 
     def excuses(self) -> Excuses:
         attempts = {arm: self.trace.tables.get((TableName.ATTEMPTS, arm)) for arm in Arm}
@@ -156,7 +156,7 @@ def rulebook_for(trace: CaseTrace) -> Rulebook:
     except UsageError as error:
         return Rulebook({}, str(error))
     habits = AsyncHabits.of(dialect, settings.retry_times_when_send_async_failed)
-    closing, late_close = Tearing.of(dialect.remoting).timeouts_close, dialect.remoting.late_close
+    closing, late_close = Tearing.of(dialect.client.remoting).timeouts_close, dialect.client.remoting.late_close
     return Rulebook(rules, habits=habits, timeouts_close=closing, may_leave_open=late_close.may_leave_open)
 
 

@@ -37,7 +37,7 @@ from rocketdiff.cluster.security_file import security_in
 from rocketdiff.core.errors import ClusterError, UsageError
 from rocketdiff.process.child import python_environment
 from rocketdiff.process.liveness import started_ticks
-from rocketmq_reference.connections.channels import Channels
+from rocketmq_reference.host.channels import Channels
 from rocketmq_reference.remoting.errors import RemotingException
 
 _TRIES = 3

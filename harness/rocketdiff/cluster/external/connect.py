@@ -21,7 +21,7 @@ from rocketdiff.cluster.operations import admin
 from rocketdiff.cluster.operations.conditions import await_condition
 from rocketdiff.core.errors import ClusterError, EnvironmentMissing
 from rocketdiff.core.tables.topology import Topology
-from rocketmq_reference.connections.channels import Channels
+from rocketmq_reference.host.channels import Channels
 
 # The guardian of a killed run needs at most this long; a living run takes longer and is reported.
 _OTHERS_END_WITHIN_S = 15.0

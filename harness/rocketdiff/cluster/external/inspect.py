@@ -12,7 +12,7 @@ from rocketdiff.cluster.faults.proof import SILENCE_MS
 from rocketdiff.cluster.operations import admin
 from rocketdiff.core.errors import ClusterError, EnvironmentMissing
 from rocketdiff.core.security import Security
-from rocketmq_reference.connections.channels import Channels
+from rocketmq_reference.host.channels import Channels
 from rocketmq_reference.remoting.errors import MQBrokerException
 
 _TRIES = 60

@@ -16,7 +16,7 @@ from rocketdiff.cluster.operations.replicas import missing_copy
 from rocketdiff.core.errors import FaultNotProven
 from rocketdiff.core.security import Security
 from rocketdiff.core.tables.topology import NodeKind, master_of
-from rocketmq_reference.connections.channels import Channels
+from rocketmq_reference.host.channels import Channels
 from rocketmq_reference.remoting.errors import RemotingConnectException, RemotingException, RemotingTimeoutException
 
 # A running server answers a probe within 1 to 5 ms. Twenty times that counts as no answer and fits into most pauses.

@@ -15,7 +15,7 @@ from rocketdiff.cluster.interface import Cluster, Node, node_named
 from rocketdiff.cluster.operations import admin
 from rocketdiff.core.errors import FaultNotProven
 from rocketdiff.core.tables.fault import FaultRecord, FaultSpec
-from rocketmq_reference.connections.channels import Channels
+from rocketmq_reference.host.channels import Channels
 from rocketmq_reference.remoting.codes import ResponseCode
 
 ORDERED_PROBE_TOPIC = "rocketdiff-probe-ordered"

@@ -23,7 +23,7 @@ from rocketdiff.cluster.interface import Cluster, Node, Span, node_named
 from rocketdiff.cluster.operations import admin
 from rocketdiff.core.errors import ClusterError, FaultNotProven
 from rocketdiff.core.tables.fault import FaultKind, FaultRecord, FaultSpec
-from rocketmq_reference.connections.channels import Channels
+from rocketmq_reference.host.channels import Channels
 from rocketmq_reference.remoting.answers import SendStatus
 from rocketmq_reference.remoting.codes import ResponseCode
 from rocketmq_reference.remoting.errors import MQBrokerException

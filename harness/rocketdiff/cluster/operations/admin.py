@@ -11,7 +11,7 @@ from rocketdiff.cluster.access import channels_to
 from rocketdiff.cluster.server_settings import properties_text
 from rocketdiff.core.security import OPEN, Security
 from rocketdiff.core.tables.topology import MASTER_ID
-from rocketmq_reference.connections.channels import Channels
+from rocketmq_reference.host.channels import Channels
 from rocketmq_reference.remoting import answers, requests, sending
 from rocketmq_reference.remoting.codes import RequestCode, ResponseCode
 from rocketmq_reference.remoting.errors import MQBrokerException, MQClientException, RemotingException

@@ -14,7 +14,7 @@ from rocketdiff.cluster.access import channels_to
 from rocketdiff.cluster.interface import Cluster, Node, security_of
 from rocketdiff.cluster.operations import admin
 from rocketdiff.core.errors import ClusterError
-from rocketmq_reference.connections.channels import Channels
+from rocketmq_reference.host.channels import Channels
 from rocketmq_reference.remoting.errors import MQBrokerException
 
 # The other conditions miss only a send in a decoder or worker thread, for a few ms. Half a second is a hundred times that,

@@ -17,7 +17,7 @@ from rocketdiff.cluster.operations import admin, replicas
 from rocketdiff.cluster.operations.conditions import POLL_INTERVAL_S, await_condition
 from rocketdiff.cluster.operations.proxies import missing_in_proxy
 from rocketdiff.core.tables.topology import master_of
-from rocketmq_reference.connections.channels import Channels
+from rocketmq_reference.host.channels import Channels
 from rocketmq_reference.remoting.requests import DEFAULT_TOPIC
 
 # 5 to 8 s are normal on two cores; a first start from a cold disk on a busy machine takes several times that.

@@ -10,7 +10,7 @@ import time
 from rocketdiff.cluster.interface import Node
 from rocketdiff.cluster.operations import admin
 from rocketdiff.core.tables.topology import broker_id_of, master_of
-from rocketmq_reference.connections.channels import Channels
+from rocketmq_reference.host.channels import Channels
 
 # Replication takes a millisecond; a slave that has lost its master reconnects within 5 s (HAClient). This is longer than a
 # registration and shorter than the timeouts of all callers, which retry.

@@ -9,7 +9,7 @@ from rocketdiff.cluster.operations import admin
 from rocketdiff.cluster.operations.stored import BodyBytes, StoredRow, read_stored, row_of, send_number
 from rocketdiff.core.errors import ClusterError
 from rocketdiff.core.sends.message import AWAITED_S, DELAY_S, ID_PROPERTY, delay_s
-from rocketmq_reference.connections.channels import Channels
+from rocketmq_reference.host.channels import Channels
 from rocketmq_reference.remoting.errors import MQBrokerException, RemotingCommandException
 
 SCHEDULE_TOPIC = "SCHEDULE_TOPIC_XXXX"

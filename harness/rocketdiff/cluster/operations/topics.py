@@ -10,7 +10,7 @@ from rocketdiff.cluster.interface import Node
 from rocketdiff.cluster.operations import admin
 from rocketdiff.cluster.operations.conditions import await_condition
 from rocketdiff.core.errors import ClusterError, UsageError
-from rocketmq_reference.connections.channels import Channels
+from rocketmq_reference.host.channels import Channels
 
 # Registration takes a few ms; a broker that did not reach its name server retries after 10 to 30 s.
 _ROUTE_TIMEOUT_S = 40.0

@@ -17,7 +17,7 @@ from rocketdiff.oracle.producer.replay import replay_for
 from rocketdiff.oracle.producer.sentences import duration_text, end_text, ms_text, queue_text
 from rocketdiff.oracle.producer.states.transition import Routes
 from rocketmq_reference.rules.client.publish import Queue
-from rocketmq_reference.rules.events import (
+from rocketmq_reference.rules.queue_choice.events import (
     BudgetChecked,
     Charged,
     Chosen,

@@ -21,9 +21,9 @@ from rocketdiff.oracle.producer.states.hidden_state import HiddenState
 from rocketdiff.oracle.producer.states.known_calls import KnownCall
 from rocketdiff.oracle.producer.states.transition import Transitions
 from rocketmq_reference.rules.client.publish import Queue
-from rocketmq_reference.rules.events import Event
 from rocketmq_reference.rules.producer.attempt import Finish, Step, Try
 from rocketmq_reference.rules.producer.direct_send import no_route
+from rocketmq_reference.rules.queue_choice.events import Event
 
 
 class Observation:
@@ -182,7 +182,7 @@ class Observation:
 
     def _unkept_timeouts(self, belief: Belief) -> Iterator[RuleDifference]:
         """Attempts that did not keep their timeouts; none if hidden states, and so perhaps other timeouts, were dropped."""
-        counts = self.transitions.dialect.remoting.budgeted
+        counts = self.transitions.dialect.client.remoting.budgeted
         found = (
             duration_difference(self.send.attempts[number], allowed, connecting_counts=counts)
             for number, allowed in sorted(self._allowed.items())

@@ -21,9 +21,9 @@ from rocketdiff.oracle.producer.states.hidden_state import HiddenState
 from rocketdiff.oracle.producer.states.known_calls import MOST_KNOWN, KnownCall, Shape, shape_of
 from rocketdiff.oracle.producer.states.transition import Routes, Transitions
 from rocketmq_reference.dialects import dialect_of
-from rocketmq_reference.rules.async_rules import AsyncThread
 from rocketmq_reference.rules.dialect import Dialect
-from rocketmq_reference.rules.settings import SendSettings
+from rocketmq_reference.rules.producer.async_rules import AsyncThread
+from rocketmq_reference.rules.producer.settings import SendSettings
 
 
 class Replay:
@@ -55,7 +55,7 @@ class Replay:
     @property
     def calls_itself(self) -> bool:
         """True if asynchronous sends choose their queue in the application's thread (up to 4.2.0)."""
-        return self.dialect.asynchronous.runs_on is AsyncThread.CALLER
+        return self.dialect.producer.asynchronous.runs_on is AsyncThread.CALLER
 
     def judge(self, send: Send) -> SendJudgement:
         return self.judge_observation(Observation(self.transitions, send))

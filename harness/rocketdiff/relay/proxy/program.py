@@ -19,7 +19,7 @@ from rocketdiff.relay.proxy.connection import Encryption, RelayState
 from rocketdiff.relay.proxy.listener import Upstream, listeners_for
 from rocketdiff.relay.proxy.switches import Switch
 from rocketdiff.relay.remoting.record import FLUSH_S, WireJournal
-from rocketmq_reference.connections.access import tls_context
+from rocketmq_reference.host.access import tls_context
 
 
 class RelayTls(msgspec.Struct, frozen=True):

@@ -9,11 +9,13 @@ named. Between Java classes and their reference, the rules that decide the line 
 wrong.
 """
 
-import re
+import ast
+import inspect
+import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, fields, is_dataclass, replace
-from functools import reduce
-from typing import Any
+from dataclasses import dataclass
+from functools import cache, reduce
+from itertools import pairwise
 
 from rocketdiff.simulation.comparison.answers import answer_line
 from rocketdiff.simulation.comparison.difference import AnswerDifference, places_of_difference
@@ -21,23 +23,11 @@ from rocketdiff.simulation.comparison.line_parts import Compared
 from rocketdiff.simulation.comparison.story import story
 from rocketdiff.simulation.script.model import NamedScript
 from rocketdiff.simulation.virtual import run_reference
-from rocketmq_reference.dialects import dialect_of, flatten
+from rocketmq_reference.dialects import Rule, dialect_of, differing, exchanged, rules_of
 from rocketmq_reference.rules.dialect import Dialect
 
 View = Callable[[list[str]], list[str]]
 """The compared part of a trace: all of it, or what an application can see."""
-
-_NOT_BEHAVIOUR = {"name", "releases", "parent"}
-
-
-@dataclass(frozen=True, slots=True)
-class _Exchange:
-    path: tuple[str, ...]
-    left: object
-    right: object
-
-    def describe(self, left: str, right: str) -> str:
-        return f"{'.'.join(self.path)}: {_text(self.left)} in {left}, {_text(self.right)} in {right}"
 
 
 def rules_behind(
@@ -50,14 +40,14 @@ def rules_behind(
     question = _Question(script, difference, view, _lines(this, script, view), _lines(that, script, view))
     if (question.line(question.ours), question.line(question.theirs)) != difference.lines:
         return ("not known: the reference does not answer like both",)
-    exchanges = list(_exchanges(this, that, ()))
-    causes = [x for x in exchanges if question.is_settled_by(_with(this, x.path, x.right))]
+    pairs = differing(this, that)
+    causes = [pair for pair in pairs if question.is_settled_by(exchanged(this, pair[1]))]
     if causes:
-        return tuple(cause.describe(left, right) for cause in causes)
-    parts = [x for x in exchanges if not question.is_settled_by(_with(that, x.path, x.left))]
+        return tuple(_described(cause, left, right) for cause in causes)
+    parts = [pair for pair in pairs if not question.is_settled_by(exchanged(that, pair[0]))]
     if not parts:
-        return (f"not known: none of the {len(exchanges)} rules in which they differ accounts for it alone",)
-    return tuple(f"together with others, {part.describe(left, right)}" for part in parts)
+        return (f"not known: none of the {len(pairs)} rules in which they differ accounts for it alone",)
+    return tuple(f"together with others, {_described(part, left, right)}" for part in parts)
 
 
 def which_departs(
@@ -116,27 +106,9 @@ def _lines(dialect: Dialect, script: NamedScript, view: View) -> list[str]:
         return []
 
 
-def _exchanges(one: Any, other: Any, path: tuple[str, ...]) -> Iterator[_Exchange]:
-    for field in fields(one):
-        here = (*path, field.name)
-        left, right = getattr(one, field.name), getattr(other, field.name)
-        if left == right or here[0] in _NOT_BEHAVIOUR:
-            continue
-        if is_dataclass(left) and type(left) is type(right):
-            yield from _exchanges(left, right, here)
-        else:
-            yield _Exchange(here, left, right)
-
-
-def _with(value: Any, path: tuple[str, ...], new: object) -> Any:
-    name, *rest = path
-    return replace(value, **{name: _with(getattr(value, name), tuple(rest), new) if rest else new})
-
-
-def _text(value: object) -> str:
-    if isinstance(value, frozenset | tuple):
-        return " ".join(str(item) for item in (sorted(value) if isinstance(value, frozenset) else value))
-    return str(getattr(value, "__name__", value))
+def _described(rules: tuple[Rule, Rule], left: str, right: str) -> str:
+    here, there = rules
+    return f"{here.name}: {here.text} in {left}, {there.text} in {right}"
 
 
 _DECIDES: dict[Compared, tuple[str, ...]] = {
@@ -156,23 +128,35 @@ def _as_written(release: str, compared: Compared) -> Iterator[str]:
     """The deciding fields, with the docstrings that describe them."""
     dialect = dialect_of(release)
     beginnings = _DECIDES.get(compared, ("loop.", "asynchronous.", "remoting."))
-    chosen = {name: text for name, text in flatten(dialect).items() if name.startswith(beginnings)}
-    yield f"{release}: " + ", ".join(f"{name} {text}" for name, text in chosen.items())
-    for name in chosen:
-        if words := _quoted(dialect, name):
-            yield f"{name}: {words}"
+    chosen = [rule for rule in rules_of(dialect) if rule.name.startswith(beginnings)]
+    yield f"{release}: " + ", ".join(f"{rule.name} {rule.text}" for rule in chosen)
+    for rule in chosen:
+        if words := _quoted(dialect, rule):
+            yield f"{rule.name}: {words}"
 
 
-def _quoted(dialect: Dialect, name: str) -> str:
-    """The description of a field: the docstring of its rule, else its sentence in the group's docstring, else empty."""
-    *groups, field = name.split(".")
-    group = reduce(getattr, groups, dialect)
-    rule = getattr(group, field)
-    own = _first_paragraph(rule) if callable(rule) else ""
+def _quoted(dialect: Dialect, rule: Rule) -> str:
+    """The description of a field: the docstring of its rule, else the field's own, else empty."""
+    part, *groups, field = rule.path
+    own = _first_paragraph(rule.value) if callable(rule.value) else ""
     if own or not groups:
         return own
-    match = re.search(rf"(?:^|\. ){field}: (.+?\.)(?= \w+: |$)", " ".join((group.__doc__ or "").split()))
-    return match[1] if match else ""
+    group = type(reduce(getattr, (part, *groups), dialect))
+    words = _field_docstrings(group.__module__, group.__name__).get(field, "")
+    return words[:1].lower() + words[1:]
+
+
+@cache
+def _field_docstrings(module: str, group: str) -> dict[str, str]:
+    """The string below each field of a class, as one line; Python keeps it in the source alone."""
+    (defined,) = ast.parse(inspect.getsource(getattr(sys.modules[module], group))).body
+    assert isinstance(defined, ast.ClassDef)
+    found = {}
+    for field, below in pairwise(defined.body):
+        match field, below:
+            case ast.AnnAssign(target=ast.Name(name)), ast.Expr(ast.Constant(str() as words)):
+                found[name] = " ".join(words.split())
+    return found
 
 
 def _first_paragraph(rule: Callable[..., object]) -> str:

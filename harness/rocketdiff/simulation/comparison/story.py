@@ -9,7 +9,7 @@ from rocketdiff.simulation.comparison.answers import AnswerLine, answer_line
 from rocketdiff.simulation.script.model import NamedScript
 from rocketdiff.simulation.virtual import run_reference
 from rocketmq_reference.dialects import dialect_of
-from rocketmq_reference.rules.events import Event
+from rocketmq_reference.rules.queue_choice.events import Event
 
 _MOST_LINES = 40
 """Limit of printed lines: a selection may pass a hundred queues."""

@@ -12,20 +12,23 @@ from rocketdiff.simulation.virtual.worker import VirtualHost
 from rocketmq_reference.client.async_sending import AsyncSender
 from rocketmq_reference.client.background import Background, Rounds
 from rocketmq_reference.client.codec import Transport
-from rocketmq_reference.client.memory import Memory
+from rocketmq_reference.client.detection import Detection
+from rocketmq_reference.client.memory import ClientMemory, ProducerMemory
+from rocketmq_reference.client.publishing import PublishLists, known_routes
 from rocketmq_reference.client.remoting import CALLBACKS, Remoting
 from rocketmq_reference.client.routes import NameServers, Routes
 from rocketmq_reference.client.sending import Sender
-from rocketmq_reference.rules.async_rules import AsyncThread
 from rocketmq_reference.rules.client.background import API_TIMEOUT_MS
-from rocketmq_reference.rules.settings import SendSettings
+from rocketmq_reference.rules.producer.async_rules import AsyncThread
+from rocketmq_reference.rules.producer.settings import SendSettings
+
+_GROUP = "group"  # no answer depends on it
 
 
 @dataclass(frozen=True, slots=True)
 class RouteDefaults:
     """Settings that a script cannot change."""
 
-    create_topic_key: str | None = None
     default_topic_queue_nums: int = 4
     mq_client_api_timeout_ms: int = API_TIMEOUT_MS
 
@@ -55,22 +58,25 @@ class VirtualProducer:
     async_sender: AsyncSender[Any, Any, Any, Any] | None = None
 
 
-def producer_without_network(memory: Memory, host: VirtualHost, servers: Servers) -> VirtualProducer:
+def producer_without_network(memory: ProducerMemory, host: VirtualHost, servers: Servers) -> VirtualProducer:
     """Assemble the producer of depths "selection" and "send-loop"."""
-    sender = _sender(memory, host, LoopTransport(host, servers))
+    sender = _sender(_shared(memory), memory, host, LoopTransport(host, servers))
     return VirtualProducer(VirtualClient(sender.routes), sender)
 
 
 def producer_with_network(
-    memory: Memory, host: VirtualHost, servers: Servers, settings: ScriptSettings
+    memory: ProducerMemory, host: VirtualHost, servers: Servers, settings: ScriptSettings
 ) -> VirtualProducer:
     """Assemble the producer of depth "remoting" and start its timers."""
     network = VirtualNetwork(host, servers)
-    remoting: Remoting[Any, Any] = Remoting(host, memory.dialect.remoting, network)
+    remoting: Remoting[Any, Any] = Remoting(host, memory.dialect.client.remoting, network)
     network.client = remoting
-    sender = _sender(memory, host, remoting)
+    shared = _shared(memory)
+    sender = _sender(shared, memory, host, remoting)
     rounds = Rounds(settings.poll_name_server_interval_ms, settings.heartbeat_broker_interval_ms, API_TIMEOUT_MS)
-    background = Background(memory, host, sender.routes, remoting, sender.codec, rounds, vip_address)
+    detection = Detection(memory, host, sender.routes.known, remoting, sender.codec, vip_address)
+    background = Background(shared, host, sender.routes, remoting, ScriptCodec(), rounds)
+    background.tasks.extend(detection.tasks())
     workers = {AsyncThread.CALLBACKS: remoting.workers[CALLBACKS], AsyncThread.OWN: host.worker(AsyncThread.OWN)}
     async_sender = AsyncSender(sender, workers)
     background.start()
@@ -86,8 +92,17 @@ def send_settings(settings: ScriptSettings) -> SendSettings:
     return SendSettings(**given)
 
 
-def _sender(memory: Memory, host: VirtualHost, transport: Transport[Any, Any]) -> Sender[Any, Any, Any, Any]:
-    name_servers = NameServers((NAME_SERVER,), host, transport, memory.dialect.remoting, 0)
+def _shared(memory: ProducerMemory) -> ClientMemory:
+    client = ClientMemory(memory.dialect, known_routes(memory.dialect))
+    client.producer_groups.append(_GROUP)
+    return client
+
+
+def _sender(
+    client: ClientMemory, memory: ProducerMemory, host: VirtualHost, transport: Transport[Any, Any]
+) -> Sender[Any, Any, Any, Any]:
+    name_servers = NameServers((NAME_SERVER,), host, transport, memory.dialect.client.remoting, 0)
     codec = ScriptCodec()
-    routes = Routes(memory, host, transport, codec, name_servers, RouteDefaults())
-    return Sender(memory, host, routes, transport, codec, AttemptRecorder(host), vip_address)
+    lists = PublishLists(memory, Routes(client, host, transport, codec, name_servers, RouteDefaults()))
+    client.roles.append(lists)
+    return Sender(memory, host, lists, transport, codec, AttemptRecorder(host), vip_address)

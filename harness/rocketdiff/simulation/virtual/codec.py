@@ -1,5 +1,6 @@
 """Requests to scripted servers and their responses, reduced to what a script can distinguish; nothing is encoded."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rocketdiff.simulation.virtual.send_record import WRITTEN, End, SendRecord, VirtualAttempt
@@ -85,7 +86,7 @@ def broker_at(address: str) -> str:
 
 
 class ScriptCodec:
-    """The client's codec for scripts."""
+    """The codecs of client and producer for scripts."""
 
     __slots__ = ()
 
@@ -111,10 +112,10 @@ class ScriptCodec:
             raise MQClientException("no route", answer.code)
         return answer.route
 
-    def heartbeat(self) -> Question:
+    def heartbeat(self, _producer_groups: Sequence[str]) -> Question:
         return None
 
-    def unregister(self) -> Question:
+    def unregister(self, _producer_group: str) -> Question:
         return None
 
     def probe(self, _topic: str) -> Question:

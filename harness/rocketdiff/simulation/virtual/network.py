@@ -62,6 +62,10 @@ class VirtualNetwork:
         outcome = _Outcome(self, request, connection, call.question)
         self._server(connection.address).arrive(outcome, is_send=is_send(call.question))
 
+    def respond(self, connection: Connection, asked: object, answer: object) -> None:
+        """Not implemented: scripted servers ask nothing."""
+        raise NotImplementedError
+
     def close_all(self, broker: str, *, reset: bool) -> None:
         for connection in [connection for connection in self._open if broker_at(connection.address) == broker]:
             self._kernel.after(0, self._ending(connection, reset=reset))

@@ -19,7 +19,7 @@ from rocketdiff.simulation.virtual.timeline import run_timeline
 from rocketmq_reference.client.effects import Body, Signal, Wait
 from rocketmq_reference.remoting.errors import IllegalStateException
 from rocketmq_reference.rules.dialect import Dialect
-from rocketmq_reference.rules.events import Event, Observer
+from rocketmq_reference.rules.queue_choice.events import Event, Observer
 
 LineObserver = Callable[[int, Event], None]
 """Called with the number of the next answer line and the event that a rule reports."""

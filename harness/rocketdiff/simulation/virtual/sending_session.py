@@ -23,10 +23,10 @@ from rocketdiff.simulation.virtual.worker import VirtualWorker
 from rocketmq_reference.client.async_sending import AsyncTask
 from rocketmq_reference.client.codec import FAILURES, Failure
 from rocketmq_reference.client.effects import Body, Running, Signal, Wait
-from rocketmq_reference.client.memory import Memory, Published, Thread
+from rocketmq_reference.client.memory import ProducerMemory, Published, Thread
 from rocketmq_reference.rules.client.publish import Queue, picked_queue
 from rocketmq_reference.rules.dialect import Dialect
-from rocketmq_reference.rules.events import Observer
+from rocketmq_reference.rules.queue_choice.events import Observer
 from rocketmq_reference.rules.queue_choice.selection import Selector
 
 DRAIN_MS = 120_000
@@ -49,7 +49,7 @@ class SendingSession:
         self.session = session
         self._kernel = session.kernel
         tape = ScriptedTape(script.seed)
-        self._memory = Memory(dialect, send_settings(script.settings), lambda: tape, observer)
+        self._memory = ProducerMemory(dialect, send_settings(script.settings), lambda: tape, observer)
         self._start_index = script.start_index
         self._threads: dict[int, Thread] = {}
         self._asynchronous: list[_Open] = []
@@ -59,7 +59,9 @@ class SendingSession:
         else:
             self._producer = producer_without_network(self._memory, session.kernel, session.servers)
         settings = self._memory.settings
-        self._rule = dialect.select_queue if settings.send_latency_fault_enable else dialect.select_plain
+        self._rule = (
+            dialect.producer.select_queue if settings.send_latency_fault_enable else dialect.producer.select_plain
+        )
 
     @property
     def client(self) -> VirtualClient:

@@ -1,13 +1,14 @@
 """
 Differences between releases in connections, timeouts and name servers (NettyRemotingClient, MQClientInstance).
 
-Decisions only; the sockets are in rocketmq_reference.connections.
+Decisions only; the sockets are in rocketmq_reference.host.
 """
 
 from dataclasses import dataclass
 from enum import StrEnum
 
 from rocketmq_reference.rules.client.background import EXPIRY_GRACE_MS
+from rocketmq_reference.rules.client.connection_steps import Kind
 
 
 class CloseOnTimeout(StrEnum):
@@ -101,46 +102,64 @@ _NAME_SERVER_SCANS = {NameServerScan.AT_ONCE: ScanTimes(0, 3_000), NameServerSca
 
 @dataclass(frozen=True, slots=True)
 class RemotingRules:
-    """
-    Connection and name server behaviour of a release.
-
-    budgeted: connecting and hooks count against the timeout of a request (from 4.3.0). writes_without_time_left: a request
-    with exactly no time left is still written (to 5.1.3). fails_fast_on_close: a close by the client fails all requests
-    pending on the connection at once, with RemotingSendRequestException (from 4.3.0). fin_fails_pending: a clean close by the
-    broker also fails them at once (from 5.1.3). name_server_failure_is_illegal_state: an unreachable name server surfaces as
-    IllegalStateException from send (from 4.6.0) instead of MQClientException 10005. tries_every_name_server: one call
-    goes through the list of name servers until one can be reached (to 5.2.0). vip_channel: requests to brokers go to
-    the port two below the advertised one (default to 4.5.0). heartbeat_on_connect: a new connection to a broker gets a
-    heartbeat at once (from 5.2.0). names_compression: the system flag of a compressed body names the compression (from 4.9.4).
-    scan: when expired requests are ended. name_server_scan: when the client connects to name servers in advance
-    (5.0.0 to 5.2.0). futures: requests are completable futures (from 5.2.0), so answers of synchronous requests pass through
-    the callback executor, every failure of these is RemotingSendRequestException, and the failure of an asynchronous
-    request is the cause of the exception that its callback gets. connects_in_background: asynchronous and one-way requests
-    do not wait for their connection, and throw nothing (from 5.3.0). late_async_fails_twice: an asynchronous request whose
-    connect took all its time fails, and is still sent, which fails again (5.3.0 to 5.3.3). go_away: effect of GO_AWAY.
-    retry_takes_next_number: a repeated asynchronous request gets the same number as the next new request (to 4.6.1); the
-    later of the two replaces the earlier one among the pending requests, which then never ends. late_close: effect of
-    closing a replaced connection on the one in its place.
-    """
+    """Connection and name server behaviour of a release."""
 
     budgeted: bool
+    """Connecting and hooks count against the timeout of a request (from 4.3.0)."""
     writes_without_time_left: bool
+    """A request with exactly no time left is still written (to 5.1.3)."""
     close_on_timeout: CloseOnTimeout
+    """Whether a request that timed out closes its connection (from 4.9.1)."""
     fails_fast_on_close: bool
+    """
+    A close by the client fails all requests pending on the connection at once, with RemotingSendRequestException
+    (from 4.3.0).
+    """
     fin_fails_pending: bool
+    """A clean close by the broker also fails them at once (from 5.1.3)."""
     name_server_failure_is_illegal_state: bool
+    """
+    An unreachable name server surfaces as IllegalStateException from send (from 4.6.0) instead of MQClientException
+    10005.
+    """
     tries_every_name_server: bool
+    """One call goes through the list of name servers until one can be reached (to 5.2.0)."""
     vip_channel: bool
+    """Requests to brokers go to the port two below the advertised one (default to 4.5.0)."""
     heartbeat_on_connect: bool
+    """A new connection to a broker gets a heartbeat at once (from 5.2.0)."""
     names_compression: bool
+    """The system flag of a compressed body names the compression (from 4.9.4)."""
     scan: ScanTimes
+    """When expired requests are ended."""
     name_server_scan: NameServerScan
+    """When the client connects to name servers in advance (5.0.0 to 5.2.0)."""
     futures: bool
+    """
+    Requests are completable futures (from 5.2.0), so answers of synchronous requests pass through the callback
+    executor, every failure of these is RemotingSendRequestException, and the failure of an asynchronous request is
+    the cause of the exception that its callback gets.
+    """
     connects_in_background: bool
+    """Asynchronous and one-way requests do not wait for their connection, and throw nothing (from 5.3.0)."""
     late_async_fails_twice: bool
+    """
+    An asynchronous request whose connect took all its time fails, and is still sent, which fails again (5.3.0 to
+    5.3.3).
+    """
     go_away: GoAway
+    """Effect of GO_AWAY."""
     retry_takes_next_number: bool
+    """
+    A repeated asynchronous request gets the same number as the next new request (to 4.6.1); the later of the two
+    replaces the earlier one among the pending requests, which then never ends.
+    """
     late_close: LateClose
+    """Effect of closing a replaced connection on the one in its place."""
+
+    def leaves_to_event_loop(self, kind: Kind) -> bool:
+        """True if a request of this kind does not block its caller while it connects; the event loop writes it, or fails it."""
+        return self.connects_in_background and kind is not Kind.SYNC
 
     def time_left_ms(self, timeout_ms: int, spent_ms: int) -> int | None:
         """

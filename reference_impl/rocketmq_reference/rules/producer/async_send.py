@@ -10,10 +10,8 @@ from copy import copy
 from dataclasses import replace
 from enum import StrEnum
 
-from rocketmq_reference.rules.async_rules import AsyncThread
 from rocketmq_reference.rules.client.publish import PublishInfo, Queue, picked_queue
-from rocketmq_reference.rules.dialect import Dialect
-from rocketmq_reference.rules.events import Charged, Observer
+from rocketmq_reference.rules.producer.async_rules import AsyncThread
 from rocketmq_reference.rules.producer.async_steps import AsyncStep, CallBack, Invoke, Throw
 from rocketmq_reference.rules.producer.attempt import (
     AttemptResult,
@@ -27,9 +25,11 @@ from rocketmq_reference.rules.producer.attempt import (
 )
 from rocketmq_reference.rules.producer.direct_send import send_by_selector
 from rocketmq_reference.rules.producer.one_way import OneWaySend
+from rocketmq_reference.rules.producer.producer_rules import ProducerDialect
+from rocketmq_reference.rules.producer.settings import SendSettings
+from rocketmq_reference.rules.queue_choice.events import Charged, Observer
 from rocketmq_reference.rules.queue_choice.fault_table import FaultTable
 from rocketmq_reference.rules.queue_choice.selection import Selector
-from rocketmq_reference.rules.settings import SendSettings
 
 _TOO_MUCH = "RemotingTooMuchRequestException"
 _RESENDING_COUNTS_AS_MS = 3_000
@@ -48,7 +48,7 @@ class AsyncSend:
 
     def __init__(
         self,
-        dialect: Dialect,
+        dialect: ProducerDialect,
         settings: SendSettings,
         faults: FaultTable,
         form: Form = Form.SELECTED,
@@ -80,7 +80,7 @@ class AsyncSend:
         called_ms: when the application called.
         """
         self._began_ms = now_ms
-        if self.dialect.asynchronous.runs_on is AsyncThread.CALLER:
+        if self.dialect.producer.asynchronous.runs_on is AsyncThread.CALLER:
             return None
         # From 4.3.0 the send is a job of a pool, and its wait for a thread counts against the timeout.
         self._time_ms -= now_ms - called_ms
@@ -89,7 +89,7 @@ class AsyncSend:
     def refused(self, finish: Finish) -> AsyncStep:
         """End the send before its first request, for example without a route or a selected queue."""
         # The caller's thread throws; a pool thread has only the callback to report to.
-        return Throw(finish) if self.dialect.asynchronous.runs_on is AsyncThread.CALLER else CallBack(finish)
+        return Throw(finish) if self.dialect.producer.asynchronous.runs_on is AsyncThread.CALLER else CallBack(finish)
 
     def begin(self, selector: Selector, now_ms: int) -> AsyncStep:
         self.info = selector.info
@@ -108,7 +108,7 @@ class AsyncSend:
         """Continue the first attempt after the lookup of its broker's address; the time it took counts (from 4.3.0)."""
         if not known:
             return self._thrown_by_kernel(now_ms, "MQClientException")
-        left_ms = self.dialect.loop.left_ms(invoke.timeout_ms, now_ms - invoke.began_ms)
+        left_ms = self.dialect.producer.loop.left_ms(invoke.timeout_ms, now_ms - invoke.began_ms)
         if left_ms is None:
             return self._thrown_by_kernel(now_ms, _TOO_MUCH)
         return replace(invoke, timeout_ms=left_ms, began_ms=now_ms)
@@ -128,9 +128,9 @@ class AsyncSend:
         broker and retried.
         """
         finish = Finish(Ending.RETHROWN, invoke.attempt, error=error)
-        if self.dialect.asynchronous.thrown_is_retried:
+        if self.dialect.producer.asynchronous.thrown_is_retried:
             spent_ms = now_ms - invoke.began_ms
-            reachable = not self.dialect.loop.broker_error_is_unreachable
+            reachable = not self.dialect.producer.loop.broker_error_is_unreachable
             self._charge(invoke.broker, spent_ms, now_ms, isolated=True, reachable=reachable)
             left_ms = invoke.timeout_ms - spent_ms
             return self._failed(invoke, selector, now_ms, finish, left_ms, dispatching=invoke.dispatching)
@@ -158,14 +158,18 @@ class AsyncSend:
         broker's error is never retried, whatever its code. Neither is NullPointerException: the answer was another request's
         and has no header.
         """
-        since_ms = invoke.began_ms if written_ms is None or self.dialect.remoting.futures else written_ms
+        since_ms = invoke.began_ms if written_ms is None or self.dialect.client.remoting.futures else written_ms
         if result.error is None:
             return CallBack(
                 Finish(Ending.RESULT, invoke.attempt, result.status), broker=invoke.broker, since_ms=since_ms
             )
         self._charge(invoke.broker, now_ms - since_ms, now_ms, isolated=True)
         # Before 4.7.0 a retry has a timeout of 0, not the rest of the time; a scan then ends it after the grace of 1 s.
-        left_ms = invoke.timeout_ms - (now_ms - invoke.began_ms) if self.dialect.asynchronous.retry_has_time_left else 0
+        left_ms = (
+            invoke.timeout_ms - (now_ms - invoke.began_ms)
+            if self.dialect.producer.asynchronous.retry_has_time_left
+            else 0
+        )
         if family_of(result.error) in (ErrorFamily.BROKER, ErrorFamily.FOREIGN):
             finish = Finish(Ending.RETHROWN, invoke.attempt, error=result.error, code=result.code)
             return self._failed(invoke, selector, now_ms, finish, left_ms, is_retried=False)
@@ -186,7 +190,7 @@ class AsyncSend:
         if isinstance(step, Finish):
             return self.refused(step)
         self.attempts = 1
-        vip = self.dialect.uses_vip_channel(self.settings)
+        vip = self.dialect.client.uses_vip_channel(self.settings.vip_channel_enabled)
         queue, timeout_ms = step.queue, step.timeout_ms
         return Invoke(0, queue.broker, queue.queue_id, timeout_ms, now_ms, dispatching=True, vip=vip)
 
@@ -211,7 +215,7 @@ class AsyncSend:
         dispatching: bool = False,
     ) -> AsyncStep | None:
         """Retry if allowed, otherwise call the application back (onExceptionImpl)."""
-        rules = self.dialect.asynchronous
+        rules = self.dialect.producer.asynchronous
         self.failures += 1
         in_time = left_ms > 0 or not rules.needs_time_to_retry
         if not (is_retried and in_time and self.failures <= self.settings.retry_times_when_send_async_failed):
@@ -231,20 +235,20 @@ class AsyncSend:
         if self.form is not Form.SELECTED or selector is None:
             return failed
         on = self.settings.send_latency_fault_enable
-        select = self.dialect.select_queue if on else self.dialect.select_plain
+        select = self.dialect.producer.select_queue if on else self.dialect.producer.select_plain
         return picked_queue(selector.info, select(selector, failed, False, now_ms)).broker
 
     def _cause(self, error: str, *, direct: bool) -> str | None:
         """Return the cause of a failure's MQClientException, None if it has none."""
         # Before 5.2.0 there are no futures, and the exception has no cause. To 5.3.1 the future's wrapper is the cause.
-        if not self.dialect.remoting.futures:
+        if not self.dialect.client.remoting.futures:
             return None
-        return error if direct or self.dialect.asynchronous.unwraps_failures else "CompletionException"
+        return error if direct or self.dialect.producer.asynchronous.unwraps_failures else "CompletionException"
 
     def _charge(self, broker: str, latency_ms: int, now_ms: int, *, isolated: bool, reachable: bool = True) -> None:
         if not self.settings.send_latency_fault_enable:
             return
-        avoid_ms = self.dialect.avoidance_ms(latency_ms, isolated)
+        avoid_ms = self.dialect.producer.avoidance_ms(latency_ms, isolated)
         self.faults.update(broker, latency_ms, avoid_ms, reachable, now_ms)
         if self.observer is not None:
             self.observer(Charged(broker, latency_ms, avoid_ms, isolated, reachable))

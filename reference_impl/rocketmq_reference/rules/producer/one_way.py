@@ -9,11 +9,11 @@ selector direct_send.send_by_selector; neither makes an entry in the fault table
 from dataclasses import replace
 
 from rocketmq_reference.rules.client.publish import Queue
-from rocketmq_reference.rules.dialect import Dialect
 from rocketmq_reference.rules.producer.attempt import Try
+from rocketmq_reference.rules.producer.producer_rules import ProducerDialect
 from rocketmq_reference.rules.producer.send_loop import SendLoop
+from rocketmq_reference.rules.producer.settings import SendSettings
 from rocketmq_reference.rules.queue_choice.selection import Selector
-from rocketmq_reference.rules.settings import SendSettings
 
 
 class OneWaySend(SendLoop):
@@ -25,7 +25,7 @@ class OneWaySend(SendLoop):
 
     __slots__ = ()
 
-    def __init__(self, dialect: Dialect, settings: SendSettings, selector: Selector) -> None:
+    def __init__(self, dialect: ProducerDialect, settings: SendSettings, selector: Selector) -> None:
         once = replace(settings, retry_times_when_send_failed=0, retry_another_broker_when_not_store_ok=False)
         super().__init__(dialect, once, selector)
 

@@ -9,8 +9,6 @@ separately, because other threads of the producer can run between them.
 from typing import Self
 
 from rocketmq_reference.rules.client.publish import Pick, picked_queue
-from rocketmq_reference.rules.dialect import Dialect
-from rocketmq_reference.rules.events import BudgetChecked, Charged
 from rocketmq_reference.rules.producer.attempt import (
     SEND_OK,
     AttemptResult,
@@ -23,8 +21,10 @@ from rocketmq_reference.rules.producer.attempt import (
     family_of,
     gave_up,
 )
+from rocketmq_reference.rules.producer.producer_rules import ProducerDialect
+from rocketmq_reference.rules.producer.settings import SendSettings
+from rocketmq_reference.rules.queue_choice.events import BudgetChecked, Charged
 from rocketmq_reference.rules.queue_choice.selection import Selector
-from rocketmq_reference.rules.settings import SendSettings
 
 
 class SendLoop:
@@ -42,7 +42,7 @@ class SendLoop:
         "settings",
     )
 
-    def __init__(self, dialect: Dialect, settings: SendSettings, selector: Selector) -> None:
+    def __init__(self, dialect: ProducerDialect, settings: SendSettings, selector: Selector) -> None:
         self.dialect = dialect
         self.settings = settings
         self.selector = selector
@@ -108,8 +108,12 @@ class SendLoop:
         selector = self.selector
         # Read through the list again: up to 5.1.3 another thread may have rewritten the element during the attempt.
         last_broker = None if self.pick is None else picked_queue(selector.info, self.pick).broker
-        select = self.dialect.select_queue if settings.send_latency_fault_enable else self.dialect.select_plain
-        self.pick = select(selector, last_broker, self.attempts > 0 and self.dialect.index.resets, now_ms)
+        select = (
+            self.dialect.producer.select_queue
+            if settings.send_latency_fault_enable
+            else self.dialect.producer.select_plain
+        )
+        self.pick = select(selector, last_broker, self.attempts > 0 and self.dialect.producer.index.resets, now_ms)
         self.attempt_began_ms = now_ms
         timeout_ms = self._time_for_attempt(now_ms - self.began_ms)
         if timeout_ms is None:
@@ -129,7 +133,7 @@ class SendLoop:
 
     def _time_for_attempt(self, spent_ms: int) -> int | None:
         """Return the timeout of the next attempt, 0 if the shared budget is exactly spent, None if it is overspent."""
-        settings, loop = self.settings, self.dialect.loop
+        settings, loop = self.settings, self.dialect.producer.loop
         timeout_ms = settings.send_msg_timeout_ms
         if self.selector.observer is not None:
             self.selector.observer(BudgetChecked(spent_ms, timeout_ms if loop.shared_budget else None))
@@ -145,18 +149,18 @@ class SendLoop:
         return left_ms
 
     def _is_retried(self, code: int | None) -> bool:
-        if code in self.dialect.loop.retry_codes:
+        if code in self.dialect.producer.loop.retry_codes:
             return True
-        return self.dialect.loop.codes_can_be_added and code in self.settings.added_retry_response_codes
+        return self.dialect.producer.loop.codes_can_be_added and code in self.settings.added_retry_response_codes
 
     def _charge_failure(self, now_ms: int, latency_ms: int, family: ErrorFamily) -> None:
-        loop = self.dialect.loop
+        loop = self.dialect.producer.loop
         if family is ErrorFamily.INTERRUPTED:
             self._charge(now_ms, latency_ms, isolated=False, reachable=True)
         elif family is ErrorFamily.CLIENT:
             self._charge(now_ms, latency_ms, isolated=loop.client_error_isolates, reachable=True)
         else:
-            for_detector = family is not ErrorFamily.REMOTING or self.dialect.detects(self.settings)
+            for_detector = family is not ErrorFamily.REMOTING or self.dialect.producer.detects(self.settings)
             unreachable = loop.broker_error_is_unreachable and for_detector
             self._charge(now_ms, latency_ms, isolated=True, reachable=not unreachable)
 
@@ -165,7 +169,7 @@ class SendLoop:
         if not self.settings.send_latency_fault_enable or self.pick is None:
             return
         broker = picked_queue(selector.info, self.pick).broker
-        avoid_ms = self.dialect.avoidance_ms(latency_ms, isolated)
+        avoid_ms = self.dialect.producer.avoidance_ms(latency_ms, isolated)
         selector.faults.update(broker, latency_ms, avoid_ms, reachable, now_ms)
         if selector.observer is not None:
             selector.observer(Charged(broker, latency_ms, avoid_ms, isolated, reachable))

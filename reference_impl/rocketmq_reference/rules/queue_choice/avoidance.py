@@ -9,8 +9,17 @@ milliseconds, or intervals (see fault_table).
 from collections.abc import Callable
 
 from rocketmq_reference.rules.client.publish import Pick, Queue
-from rocketmq_reference.rules.events import Chosen, Forgotten, IndexRead, IndexReset, Skip, Skipped, Swallowed, Tier
 from rocketmq_reference.rules.java import INT_MAX, remainder, wrap32
+from rocketmq_reference.rules.queue_choice.events import (
+    Chosen,
+    Forgotten,
+    IndexRead,
+    IndexReset,
+    Skip,
+    Skipped,
+    Swallowed,
+    Tier,
+)
 from rocketmq_reference.rules.queue_choice.selection import Selector, position_of, rotate
 
 _Refusal = Callable[[Selector, str, str | None, int], Skip | None]

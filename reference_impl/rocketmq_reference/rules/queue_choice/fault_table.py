@@ -17,17 +17,16 @@ from rocketmq_reference.rules.tape import Tape
 
 @dataclass(frozen=True, slots=True)
 class FaultRules:
-    """
-    Differences between the generations L1–L4.
-
-    extends_only: an update never shortens an avoidance (L3 on); otherwise each update overwrites it.
-    unreachable_is_unavailable: an unreachable broker is unavailable (L3 only, upstream #7812).
-    shuffles: equal items are picked at random (L1); otherwise in the order of Java's hash table. From L3 on there is no pick.
-    """
+    """Differences between the generations L1–L4."""
 
     extends_only: bool
+    """An update never shortens an avoidance (L3 on); otherwise each update overwrites it."""
     unreachable_is_unavailable: bool
+    """An unreachable broker is unavailable (L3 only, upstream #7812)."""
     shuffles: bool
+    """
+    Equal items are picked at random (L1); otherwise in the order of Java's hash table. From L3 on there is no pick.
+    """
 
 
 OVERWRITING_SHUFFLED = FaultRules(extends_only=False, unreachable_is_unavailable=False, shuffles=True)

@@ -15,17 +15,15 @@ from rocketmq_reference.rules.tape import Tape
 
 @dataclass(frozen=True, slots=True)
 class IndexRule:
-    """
-    One generation of the counter.
-
-    start: raw value at first use. step: raw value → (next raw value, number returned). resets: a retry with fault
-    latency on draws a new raw value.
-    """
+    """One generation of the counter."""
 
     name: str
     start: Callable[[Tape], int]
+    """Raw value at first use."""
     step: Callable[[int], tuple[int, int]]
+    """Raw value → (next raw value, number returned)."""
     resets: bool = False
+    """A retry with fault latency on draws a new raw value."""
 
 
 class ThreadIndex:

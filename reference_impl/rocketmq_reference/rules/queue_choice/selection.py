@@ -8,8 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from rocketmq_reference.rules.client.publish import Pick, PublishInfo, Queue
-from rocketmq_reference.rules.events import Chosen, IndexRead, Observer, Skip, Skipped, Tier
 from rocketmq_reference.rules.java import INT_MAX, abs32, remainder, wrap32
+from rocketmq_reference.rules.queue_choice.events import Chosen, IndexRead, Observer, Skip, Skipped, Tier
 from rocketmq_reference.rules.queue_choice.fault_table import FaultTable
 from rocketmq_reference.rules.queue_choice.index import ThreadIndex
 from rocketmq_reference.rules.tape import Tape

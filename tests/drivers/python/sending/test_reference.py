@@ -9,7 +9,7 @@ from rocketdiff.core.tables.settings import ClientSettings
 from rocketdiff.drivers.python.sending.identity import body_of, message_id
 from rocketdiff.drivers.python.sending.reference import ReferenceClient, capabilities_of, settings_of
 from rocketdiff.protocol.commands import SubjectSetup
-from rocketmq_reference.application import listener as heard
+from rocketmq_reference.api import listener as heard
 
 SETUP = SubjectSetup(
     ("127.0.0.1:1",),

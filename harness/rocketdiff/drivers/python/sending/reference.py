@@ -23,12 +23,12 @@ from rocketdiff.drivers.python.sending.identity import body_of, message_id
 from rocketdiff.drivers.python.sending.sender import code_of
 from rocketdiff.drivers.python.session import Speak
 from rocketdiff.protocol.commands import SubjectSetup
-from rocketmq_reference.application import listener as heard
-from rocketmq_reference.application.message import Message, SendResult
-from rocketmq_reference.application.settings import ProducerSettings
-from rocketmq_reference.connections.access import Access, tls_context
+from rocketmq_reference.api import listener as heard
+from rocketmq_reference.api.message import Message, SendResult
+from rocketmq_reference.api.producer import Producer
+from rocketmq_reference.api.settings import ProducerSettings
 from rocketmq_reference.dialects import dialect_of
-from rocketmq_reference.producer.producer import Producer
+from rocketmq_reference.host.access import Access, tls_context
 from rocketmq_reference.remoting.errors import MQClientException
 from rocketmq_reference.remoting.properties import DELAY
 from rocketmq_reference.remoting.signing import Credentials
@@ -64,7 +64,8 @@ def without_failover(release: str) -> Dialect:
         here = [place for place, queue in enumerate(selector.info.queues) if queue.broker == last_broker]
         return here[0] if here else draw_past_last_broker(selector, None, reset_index, now_ms)
 
-    return replace(dialect_of(release), select_plain=insisting)
+    dialect = dialect_of(release)
+    return replace(dialect, producer=replace(dialect.producer, select_plain=insisting))
 
 
 def access_of(setup: SubjectSetup) -> Access:

@@ -17,16 +17,16 @@ from rocketdiff.core.tables.signatures import OTHER_CAUSE, OTHER_CLASS, OTHER_ST
 from rocketdiff.oracle.producer.difference import causes_alike, ends_alike, error_alike, expected_error
 from rocketdiff.oracle.producer.judgement import DifferenceKind, RuleDifference
 from rocketdiff.oracle.producer.sentences import end_text, finish_text
-from rocketmq_reference.rules.async_rules import AsyncThread
 from rocketmq_reference.rules.client.publish import PublishInfo, Queue
 from rocketmq_reference.rules.dialect import Dialect
+from rocketmq_reference.rules.producer.async_rules import AsyncThread
 from rocketmq_reference.rules.producer.async_send import AsyncSend, Form
 from rocketmq_reference.rules.producer.async_steps import AsyncStep, CallBack, Invoke, Throw
 from rocketmq_reference.rules.producer.attempt import AttemptResult, Ending, Finish
+from rocketmq_reference.rules.producer.settings import SendSettings
 from rocketmq_reference.rules.queue_choice.fault_table import FaultTable
 from rocketmq_reference.rules.queue_choice.index import ThreadIndex
 from rocketmq_reference.rules.queue_choice.selection import Selector
-from rocketmq_reference.rules.settings import SendSettings
 from rocketmq_reference.rules.tape import RandomTape
 
 _GRACE_MS = 1_000
@@ -152,7 +152,7 @@ class _Explorer:
         self._is_any_troubled = troubled(None, send.start_ns, send.end_ns)
         self._waited_ms = max((attempts[0].start_ns - send.start_ns) // 1_000_000, 0)
         self._selecting = self._selector()
-        self._retries_at_once = dialect.asynchronous.runs_on is AsyncThread.OWN
+        self._retries_at_once = dialect.producer.asynchronous.runs_on is AsyncThread.OWN
 
     def ends(self) -> Iterator[_End]:
         """All ends, with duplicates. Breadth-first with merged states: a hundred retries have too many paths to enumerate."""
@@ -220,9 +220,9 @@ class _Explorer:
 
     def _selector(self) -> Selector:
         """A selector over one queue: the choice of the queue is judged elsewhere."""
-        first, rules = self._attempts[0], self._dialect.index
+        first, rules = self._attempts[0], self._dialect.producer.index
         info = PublishInfo.of([(first.broker, first.queue_id)])
-        faults = FaultTable(self._dialect.fault_table)
+        faults = FaultTable(self._dialect.producer.fault_table)
         return Selector(info, ThreadIndex(rules), faults, ThreadIndex(rules), RandomTape(0))
 
     def _causes(self, invoke: Invoke, took_ms: int, is_troubled: bool) -> list[_Cause]:
@@ -249,14 +249,14 @@ class _Explorer:
 
     def _unconnected(self, invoke: Invoke, took_ms: int, is_troubled: bool) -> list[_Cause]:
         """Causes of failure before the request is written: no connection, or one that came too late."""
-        background = self._dialect.remoting.connects_in_background
+        background = self._dialect.client.remoting.connects_in_background
         causes = [_Cause(_CONNECT, thrown=not background, direct=background)] if is_troubled else []
-        if self._dialect.remoting.async_time_left_ms(invoke.timeout_ms, took_ms + _ROUNDING_MS) is None:
+        if self._dialect.client.remoting.async_time_left_ms(invoke.timeout_ms, took_ms + _ROUNDING_MS) is None:
             causes.append(_Cause(_TOO_MUCH, thrown=not background, direct=background))
         return causes
 
     def _has_no_time(self, invoke: Invoke) -> bool:
-        return self._dialect.remoting.async_time_left_ms(invoke.timeout_ms, 0) is None
+        return self._dialect.client.remoting.async_time_left_ms(invoke.timeout_ms, 0) is None
 
     def _unseen(self, invoke: Invoke) -> tuple[_Cause, ...]:
         """Causes of an invisible attempt: a first one is visible once its queue is chosen, a retry perhaps only when written."""
@@ -274,7 +274,12 @@ def _failed(rules: AsyncSend, invoke: Invoke, now_ms: int, cause: _Cause) -> Asy
 def _other_status(dialect: Dialect, send: Send, attempts: Sequence[Attempt]) -> RuleDifference | None:
     """A result with a status of none of the send's answers. Allowed in releases that may swap the answers of two requests."""
     answered = [attempt.status for attempt in attempts if attempt.status is not None]
-    if not answered or send.status is None or send.status in answered or dialect.remoting.retry_takes_next_number:
+    if (
+        not answered
+        or send.status is None
+        or send.status in answered
+        or dialect.client.remoting.retry_takes_next_number
+    ):
         return None
     return RuleDifference(
         DifferenceKind.ERROR,

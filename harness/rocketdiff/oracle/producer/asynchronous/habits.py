@@ -29,7 +29,7 @@ class AsyncHabits:
         A late attempt ends twice, and each end counts as a failure, so only every second failure can be another late
         attempt. Up to 5.3.1 a retry needs no time left.
         """
-        rules, remoting = dialect.asynchronous, dialect.remoting
+        rules, remoting = dialect.producer.asynchronous, dialect.client.remoting
         again = 0
         if remoting.late_async_fails_twice:
             again = 1 if rules.needs_time_to_retry else 1 + retries // 2

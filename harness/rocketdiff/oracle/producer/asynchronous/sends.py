@@ -21,7 +21,7 @@ from rocketdiff.oracle.producer.judgement import DifferenceKind, RuleDifference,
 from rocketdiff.oracle.producer.observation import Observation
 from rocketdiff.oracle.producer.replay import Replay
 from rocketdiff.oracle.producer.sentences import end_text
-from rocketmq_reference.rules.async_rules import AsyncThread
+from rocketmq_reference.rules.producer.async_rules import AsyncThread
 
 _POOL = 1_000_000
 """Offset of the client's thread numbers, above every application thread's number."""
@@ -130,4 +130,4 @@ def _may_have_chosen_again(replay: Replay, send: Send) -> bool:
     if first.error is None:
         return False
     at_once = first.end_ns - first.start_ns < replay.settings.send_msg_timeout_ms * NS_PER_MS
-    return at_once or replay.dialect.asynchronous.runs_on is AsyncThread.CALLBACKS
+    return at_once or replay.dialect.producer.asynchronous.runs_on is AsyncThread.CALLBACKS

@@ -11,9 +11,9 @@ from rocketdiff.oracle.choices import ChoiceExplorer
 from rocketdiff.oracle.interval import Interval, bounds, was_read
 from rocketdiff.oracle.producer.states.uncertain import UncertainFaultTable, UncertainPublishInfo
 from rocketmq_reference.rules.dialect import Dialect
-from rocketmq_reference.rules.events import Event
 from rocketmq_reference.rules.producer.attempt import Finish
 from rocketmq_reference.rules.producer.send_loop import SendLoop
+from rocketmq_reference.rules.queue_choice.events import Event
 from rocketmq_reference.rules.queue_choice.fault_table import FaultItem
 from rocketmq_reference.rules.queue_choice.index import ThreadIndex
 from rocketmq_reference.rules.queue_choice.selection import Selector
@@ -55,7 +55,7 @@ class HiddenState:
     def __init__(self, dialect: Dialect, explorer: ChoiceExplorer, *, latency_on: bool) -> None:
         self.dialect = dialect
         self.latency_on = latency_on
-        self.faults = UncertainFaultTable(dialect.fault_table, explorer)
+        self.faults = UncertainFaultTable(dialect.producer.fault_table, explorer)
         self.infos: dict[int, UncertainPublishInfo] = {}
         self.thread_states: dict[int, ThreadState] = {}
         self.story: list[Event] | None = None
@@ -69,7 +69,7 @@ class HiddenState:
         thread_state = self.thread_states.get(thread)
         if thread_state is None:
             thread_state = self.thread_states[thread] = ThreadState(
-                ThreadIndex(self.dialect.index), ThreadIndex(self.dialect.index)
+                ThreadIndex(self.dialect.producer.index), ThreadIndex(self.dialect.producer.index)
             )
         return thread_state
 
@@ -132,12 +132,12 @@ class HiddenState:
         item = self.faults.items.get(broker)
         if item is None:
             return False
-        unreachable = self.dialect.fault_table.unreachable_is_unavailable and not item.reachable
+        unreachable = self.dialect.producer.fault_table.unreachable_is_unavailable and not item.reachable
         return unreachable or bounds(item.start_ms)[0] > now_ms
 
     def is_calm(self, now_ms: int) -> bool:
         """True if no broker can be avoided from a time on without a new note in the fault table."""
-        rules = self.dialect.fault_table
+        rules = self.dialect.producer.fault_table
         return all(
             (was_read(item.start_ms) or bounds(item.start_ms)[1] <= now_ms)
             and (item.reachable or not rules.unreachable_is_unavailable)
@@ -151,7 +151,7 @@ class HiddenState:
         Only where avoidances are only ever extended: there the start of an ended one has no effect. now_ms: a time
         certainly past.
         """
-        if self.dialect.fault_table.extends_only:
+        if self.dialect.producer.fault_table.extends_only:
             for item in self.faults.items.values():
                 if 0 < bounds(item.start_ms)[1] <= now_ms:
                     item.start_ms = OVER_MS
@@ -204,13 +204,13 @@ class HiddenState:
                 slots += [(loop, "began_ms"), (loop, "attempt_began_ms")]
         if self.latency_on:
             # A table that only extends avoidances is never sorted, so its latencies are never read.
-            names = ("start_ms",) if self.dialect.fault_table.extends_only else ("start_ms", "latency_ms")
+            names = ("start_ms",) if self.dialect.producer.fault_table.extends_only else ("start_ms", "latency_ms")
             slots += [(item, name) for item in self._items() for name in names]
         return slots
 
     def _items(self) -> list[FaultItem]:
         """Fault items in canonical order: equal for two tables that behave alike."""
-        rules = self.dialect.fault_table
+        rules = self.dialect.producer.fault_table
         if rules.extends_only or rules.shuffles:
             return sorted(self.faults.items.values(), key=lambda item: item.broker)
         return self.faults.in_java_order()

@@ -23,8 +23,8 @@ from rocketmq_reference.rules.producer.attempt import BROKER_NOT_EXIST, AttemptR
 from rocketmq_reference.rules.producer.direct_send import direct_send_ended, send_by_selector, send_to_queue
 from rocketmq_reference.rules.producer.one_way import OneWaySend
 from rocketmq_reference.rules.producer.send_loop import SendLoop
+from rocketmq_reference.rules.producer.settings import SendSettings
 from rocketmq_reference.rules.queue_choice.index import ThreadIndex
-from rocketmq_reference.rules.settings import SendSettings
 
 Routes = Mapping[int, tuple[tuple[str, int], ...]]
 
@@ -62,7 +62,7 @@ class Transitions:
         self.left_out = False
         self.explorer = ChoiceExplorer()
         self.tape = ChoiceTape(self.explorer)
-        self._worst_modulus = 1 if dialect.fault_table.extends_only else _worst_modulus(routes)
+        self._worst_modulus = 1 if dialect.producer.fault_table.extends_only else _worst_modulus(routes)
         self._every_queue = write_queues_in({queue for queues in routes.values() for queue in queues})
         self._moduli = {version: self._modulus(queues) for version, queues in routes.items()}
 
@@ -214,7 +214,7 @@ class Transitions:
             if version not in state.infos:
                 state.infos[version] = UncertainPublishInfo(self.routes[version], self._every_queue, self.explorer)
             thread_state.version = version
-            thread_state.index = ThreadIndex(self.dialect.index)
+            thread_state.index = ThreadIndex(self.dialect.producer.index)
             state.forget_unused_lists()
         self.tape.modulus = lcm(self._moduli[version], self._worst_modulus)
         return thread_state
@@ -266,7 +266,7 @@ class Transitions:
     def _modulus(self, queues: tuple[tuple[str, int], ...]) -> int:
         """Indexes equal modulo this select alike: the lcm of the list length and of each fallback broker's write queues."""
         # Releases whose tables only extend avoidances have no fallback, which alone counts write queues.
-        fallback = () if self.dialect.fault_table.extends_only else tuple(self._every_queue.values())
+        fallback = () if self.dialect.producer.fault_table.extends_only else tuple(self._every_queue.values())
         return lcm(len(queues) or 1, *fallback)
 
 

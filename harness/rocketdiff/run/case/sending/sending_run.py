@@ -203,4 +203,4 @@ class SendingRun:
 def _may_confuse_answers(case: Case) -> bool:
     """True if an asynchronous send of one of the releases may get another send's response (up to 4.6.1)."""
     releases = (case.id.baseline.rules, case.id.candidate.rules)
-    return any(release and dialect_of(release).remoting.retry_takes_next_number for release in releases)
+    return any(release and dialect_of(release).client.remoting.retry_takes_next_number for release in releases)

@@ -1,0 +1,1 @@
+"""What an application calls and sees: the producer, its messages, results, settings and events."""

@@ -1,0 +1,31 @@
+"""Settings of a producer, under the client's names in snake case and with its defaults."""
+
+from dataclasses import dataclass
+
+from rocketmq_reference.remoting.frames import Serialization
+from rocketmq_reference.rules.producer.settings import SendSettings
+
+
+@dataclass(frozen=True, slots=True)
+class ProducerSettings(SendSettings):
+    """
+    Defaults of DefaultMQProducer and ClientConfig in every release, times in milliseconds, sizes in bytes.
+
+    create_topic_key: None for the release's own. A body of compress_msg_body_over_howmuch bytes or more is compressed. The
+    first route poll and heartbeat come 10 ms and 1 s after the start, then at their intervals. serialization: encoding of
+    request headers (``rocketmq.serialize.type``). unregister_on_shutdown: unregister from every broker as Java does; a paused
+    broker then delays the shutdown by mq_client_api_timeout_ms.
+    """
+
+    compress_msg_body_over_howmuch: int = 4_096
+    compress_level: int = 5
+    max_message_size: int = 4 * 1024 * 1024
+    default_topic_queue_nums: int = 4
+    create_topic_key: str | None = None
+    poll_name_server_interval_ms: int = 30_000
+    heartbeat_broker_interval_ms: int = 30_000
+    first_poll_ms: int = 10
+    first_heartbeat_ms: int = 1_000
+    mq_client_api_timeout_ms: int = 3_000
+    serialization: Serialization = Serialization.JSON
+    unregister_on_shutdown: bool = True

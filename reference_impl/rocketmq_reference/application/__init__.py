@@ -1,1 +1,0 @@
-"""Values exchanged between an application and its client: messages, results, settings, events."""

@@ -1,1 +1,0 @@
-"""One live client, assembled from its parts, and its requests as frames."""

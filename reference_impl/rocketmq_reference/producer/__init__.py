@@ -1,1 +1,0 @@
-"""The producer as an application sees it."""
