@@ -6,15 +6,15 @@ from typing import Any
 
 from rocketdiff.analysis.case_trace import CaseTrace
 from rocketdiff.analysis.checks.case_facts import CaseFacts
-from rocketdiff.analysis.checks.context import CaseContext, CaseObserver
 from rocketdiff.analysis.conclusions import case_facts
-from rocketdiff.analysis.fact_collector import FactCollector
 from rocketdiff.analysis.facts import CaseFact
-from rocketdiff.analysis.send_view import Copy, SendView
-from rocketdiff.analysis.steps.aligned import AlignedSend
-from rocketdiff.analysis.steps.attempts_in_context import FaultTimes, attempts_in_context
-from rocketdiff.analysis.steps.reconciled import fate_of
-from rocketdiff.analysis.steps.rulebook import Rulebook
+from rocketdiff.analysis.sending.checks.context import CaseContext, CaseObserver
+from rocketdiff.analysis.sending.send_facts import SendFacts
+from rocketdiff.analysis.sending.send_view import Copy, SendView
+from rocketdiff.analysis.sending.steps.aligned import AlignedSend
+from rocketdiff.analysis.sending.steps.attempts_in_context import FaultTimes, attempts_in_context
+from rocketdiff.analysis.sending.steps.reconciled import fate_of
+from rocketdiff.analysis.sending.steps.rulebook import Rulebook
 from rocketdiff.analysis.summaries import summarise
 from rocketdiff.core.answers.evidence import Evidence
 from rocketdiff.core.answers.verdict import CheckResult
@@ -118,7 +118,7 @@ def context_of(
     trace = CaseTrace("r1", SUBJECTS, entry, {})
     vars(trace)["faults"] = tuple(faults)
     rulebook = Rulebook({}, habits=habits, may_leave_open=may_leave_open)
-    return CaseContext(trace, rulebook, FactCollector("r1", 1, 0))
+    return CaseContext(trace, rulebook, SendFacts("r1", 1, 0))
 
 
 def facts_of(

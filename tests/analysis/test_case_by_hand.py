@@ -5,9 +5,10 @@ from dataclasses import replace
 import pyarrow as pa
 import pytest
 
-from rocketdiff.analysis.case_pass import all_stored, judge_case
 from rocketdiff.analysis.case_trace import CaseTrace, TableKey
 from rocketdiff.analysis.facts import DifferenceFact
+from rocketdiff.analysis.sending.case_pass import all_stored, judge_case
+from rocketdiff.analysis.sending.sends import sends_of
 from rocketdiff.core.answers.verdict import StoredAt
 from rocketdiff.core.sends.outcome import Outcome, Reason
 from rocketdiff.core.sends.plan import SendKind, SendMode
@@ -25,7 +26,7 @@ def test_sends_are_streamed_with_their_attempts(batch_rows: int) -> None:
     case = trace(sends=[{"send": 0}, {"send": 1}, {"send": 3, "thread": 1}], attempts=attempts)
     streamed = [
         (send.arm, send.thread, send.send, send.row is not None, len(send.attempts))
-        for send in case.sends(CANDIDATE, batch_rows)
+        for send in sends_of(case, CANDIDATE, batch_rows)
     ]
     assert streamed == [
         (CANDIDATE, 0, 0, True, 1),
@@ -33,8 +34,8 @@ def test_sends_are_streamed_with_their_attempts(batch_rows: int) -> None:
         (CANDIDATE, 0, 2, False, 1),
         (CANDIDATE, 1, 3, True, 0),
     ]
-    assert all(send.row is None or send.row.attempts == send.attempts for send in case.sends(CANDIDATE))
-    assert list(trace().sends(CANDIDATE)) == []
+    assert all(send.row is None or send.row.attempts == send.attempts for send in sends_of(case, CANDIDATE))
+    assert list(sends_of(trace(), CANDIDATE)) == []
 
 
 def test_words_become_members_of_their_enumerations() -> None:
@@ -48,13 +49,13 @@ def test_words_become_members_of_their_enumerations() -> None:
         "code": 2,
         "chooser": 5,
     }
-    (one,) = trace(sends=[row], attempts=[attempt]).sends(BASELINE)
+    (one,) = sends_of(trace(sends=[row], attempts=[attempt]), BASELINE)
     assert one.row is not None
     assert (one.row.outcome, one.row.reason, one.row.kind) == (Outcome.FAILED, Reason.TIMEOUT, SendKind.SELECTOR)
     assert (one.row.mode, one.row.error, one.row.body_bytes, one.row.status) == (SendMode.SYNC, SLOW, 64, None)
     (only,) = one.attempts
     assert (only.outcome, only.reason, only.code, only.chooser) == (Outcome.FAILED, Reason.BROKER, 2, 5)
-    (one,) = trace(sends=[row | {"mode": "async"}]).sends(BASELINE)
+    (one,) = sends_of(trace(sends=[row | {"mode": "async"}]), BASELINE)
     assert one.row is not None and one.row.mode is SendMode.ASYNC
 
 

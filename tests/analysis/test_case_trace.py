@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from rocketdiff.analysis.case_trace import read_case
+from rocketdiff.analysis.sending.sends import sends_of
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.errors import TraceError
 from rocketdiff.core.tables.fault import FaultKind
@@ -19,8 +20,8 @@ NewRun = Callable[..., RunDirectory]
 def test_batches_do_not_show_in_the_stream(new_run: NewRun, batch_rows: int) -> None:
     """The stream does not depend on the batch size."""
     trace = read_case(new_run([Story(threads=2)]), 1)
-    whole = list(trace.sends(Arm.BASELINE, 1_000_000))
-    assert list(trace.sends(Arm.BASELINE, batch_rows)) == whole
+    whole = list(sends_of(trace, Arm.BASELINE, 1_000_000))
+    assert list(sends_of(trace, Arm.BASELINE, batch_rows)) == whole
     assert [send.order for send in whole] == [(n % 2, n) for n in sorted(range(200), key=lambda n: (n % 2, n))]
 
 
@@ -31,7 +32,7 @@ def test_a_send_that_never_returned_keeps_its_attempts(new_run: NewRun) -> None:
         reported.sends = [send for send in reported.sends if send.send != 3]
 
     trace = read_case(new_run(change=die), 1)
-    unfinished = [send for send in trace.sends(Arm.CANDIDATE) if send.row is None]
+    unfinished = [send for send in sends_of(trace, Arm.CANDIDATE) if send.row is None]
     assert [(send.send, len(send.attempts)) for send in unfinished] == [(3, 1)]
 
 

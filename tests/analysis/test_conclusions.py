@@ -8,11 +8,11 @@ import pytest
 
 from rocketdiff.analysis.checks.case_facts import CaseFacts
 from rocketdiff.analysis.conclusions import all_evidence, case_facts, trace_counts
-from rocketdiff.analysis.fact_collector import FactCollector
 from rocketdiff.analysis.facts import CaseFact, DifferenceFact, EpisodeValue, Tally, Trouble, batches, difference_of
-from rocketdiff.analysis.send_view import Copy
+from rocketdiff.analysis.sending.send_facts import SendFacts
+from rocketdiff.analysis.sending.send_view import Copy
+from rocketdiff.analysis.sending.steps.aligned import AlignedSend
 from rocketdiff.analysis.spark.cases import dealt, dealt_cases, facts_of, judging
-from rocketdiff.analysis.steps.aligned import AlignedSend
 from rocketdiff.analysis.summaries import summarise
 from rocketdiff.core.answers.evidence import Evidence, SpellCount, Standing, TraceCounts
 from rocketdiff.core.answers.plots import LaneAttempt
@@ -157,7 +157,7 @@ def test_how_much_was_read_is_added_up() -> None:
 
 def test_a_notebook_adds_up_and_keeps_the_order() -> None:
     """The collector yields facts in order, then each tally once."""
-    collector = FactCollector("r1", 7, 0)
+    collector = SendFacts("r1", 7, 0)
     collector.count("a", "b", "c", "d")
     collector.note(FOUND)
     collector.count("a", "b", "c", "d", n=4, total=1.5)
@@ -184,7 +184,7 @@ def test_a_difference_shows_both_arms() -> None:
     gone = replace(made(Arm.BASELINE, 4, slow[0], copies=None), row=None)
     call = CallEnd("unknown", "timeout", "RemotingTimeoutException", "c", 6, None, "broker-b", 0, None, 2.0)
     for other, bars in ((gone, (bar("baseline", 0, -5.0),)), (None, ())):
-        collector = FactCollector("r1", 7, 5 * MS)
+        collector = SendFacts("r1", 7, 5 * MS)
         collector.differ(BODY_DAMAGED, AlignedSend(0, 4, other, side), side, expected="a", observed="b", attempt=1)
         (found,) = collector.differences()
         assert (found.arm, found.attempt, found.at_ns, found.weight) == ("candidate", 1, 0, len(bars) + 2)

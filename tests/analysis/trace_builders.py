@@ -5,9 +5,9 @@ from typing import Any
 
 import pyarrow as pa
 
-from rocketdiff.analysis.case_pass import judge_case
 from rocketdiff.analysis.case_trace import CaseTrace, TableKey
 from rocketdiff.analysis.facts import Tally
+from rocketdiff.analysis.sending.case_pass import judge_case
 from rocketdiff.core.arm import Arm
 from rocketdiff.traces.manifest import CaseEntry
 from rocketdiff.traces.schema import TableName

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from rocketdiff.analysis.checks.registry import CODES, POOLED
+from rocketdiff.analysis.registry import CODES, POOLED
 from rocketdiff.core.sends.knowable import Sending, unanswerable
 from rocketdiff.core.sends.plan import SendKind, SendMode
 from rocketdiff.core.tables.checks import ASKED, CHECKS, IMPLICIT, REPORT_ORDER, CheckKind

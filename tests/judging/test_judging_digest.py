@@ -92,7 +92,7 @@ def test_every_module_that_judging_imports_is_judging_code() -> None:
         ("rocketdiff.oracle.choices", True),
         ("rocketdiff.verdict.counts", True),
         ("rocketdiff.analysis.spark.tables", True),
-        ("rocketmq_reference.dialects.line_5", True),
+        ("rocketmq_reference.dialects.producer", True),
         ("rocketdiff.report.clusters", False),
         ("rocketdiff.releases.jdk", False),
     ],

@@ -10,7 +10,7 @@ from collections import Counter
 
 import pytest
 
-from rocketdiff.analysis.steps.causes import CROWDED_CODES
+from rocketdiff.analysis.sending.steps.causes import CROWDED_CODES
 from rocketdiff.cluster.operations.drain import await_drained
 from rocketdiff.cluster.operations.stored import read_stored
 from rocketdiff.core.records.sending import Attempt

@@ -16,7 +16,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from rocketdiff.analysis.steps.causes import CROWDED_CODES
+from rocketdiff.analysis.sending.steps.causes import CROWDED_CODES
 from rocketdiff.cluster.interface import Cluster
 from rocketdiff.cluster.operations.drain import await_drained
 from rocketdiff.cluster.operations.stored import read_stored

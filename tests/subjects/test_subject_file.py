@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from rocketdiff.analysis.case_trace import CaseTrace
-from rocketdiff.analysis.steps.rulebook import rulebook_for
+from rocketdiff.analysis.sending.steps.rulebook import rulebook_for
 from rocketdiff.core.demand import SendDemand
 from rocketdiff.core.errors import UsageError
 from rocketdiff.core.resources import import_path

@@ -24,11 +24,11 @@ import pyarrow.parquet as pq
 from rich.console import Console
 from rich.table import Table
 
-from rocketdiff.analysis.case_pass import judge_case
 from rocketdiff.analysis.case_trace import read_case
-from rocketdiff.analysis.columns.case_columns import case_columns
 from rocketdiff.analysis.memory import KEEPS_MEMORY
-from rocketdiff.analysis.steps.rulebook import rulebook_for
+from rocketdiff.analysis.sending.case_pass import judge_case
+from rocketdiff.analysis.sending.columns.case_columns import case_columns
+from rocketdiff.analysis.sending.steps.rulebook import rulebook_for
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.run_info import Machine
 from rocketdiff.core.tables.fault import FaultKind

@@ -8,7 +8,7 @@ ANALYSIS_TESTS = ("tests/analysis", "tests/judging/test_older_run.py")
 
 ORACLE_TESTS = (
     "tests/oracle",
-    "tests/analysis/checks/test_whole_runs.py",
+    "tests/analysis/sending/checks/test_whole_runs.py",
     "tests/judging/test_examples.py",
 )
 """Asynchronous retries and the explanation of a decision need tests with whole cases."""
@@ -51,14 +51,29 @@ ROOMS = (
         ("tests/verdict", "tests/ledger", "tests/statistics/test_significance.py", "tests/judging/test_ledgers.py"),
     ),
     Room("oracle", _modules("rocketdiff.oracle"), ORACLE_TESTS),
-    Room("steps", _modules("rocketdiff.analysis.steps"), ANALYSIS_TESTS),
-    Room("checks", _modules("rocketdiff.analysis.checks"), ANALYSIS_TESTS),
-    Room("columns", _modules("rocketdiff.analysis.columns"), ANALYSIS_TESTS),
+    Room(
+        "steps", ("rocketdiff.analysis.fault_windows", *_modules("rocketdiff.analysis.sending.steps")), ANALYSIS_TESTS
+    ),
+    Room(
+        "checks",
+        (*_modules("rocketdiff.analysis.checks"), *_modules("rocketdiff.analysis.sending.checks")),
+        ANALYSIS_TESTS,
+    ),
+    Room("columns", _modules("rocketdiff.analysis.sending.columns"), ANALYSIS_TESTS),
     Room(
         "conclusions",
         tuple(
             f"rocketdiff.analysis.{name}"
-            for name in ("conclusions", "case_trace", "case_pass", "facts", "fact_collector", "spark.cases")
+            for name in (
+                "conclusions",
+                "case_trace",
+                "facts",
+                "fact_collector",
+                "sending.case_pass",
+                "sending.send_facts",
+                "sending.sends",
+                "spark.cases",
+            )
         ),
         ANALYSIS_TESTS,
     ),

@@ -108,7 +108,7 @@ def _changed(folder: Path) -> str:
     """Copy this program, change one check's file, and return the import path."""
     for name in ("harness", "reference_impl", "fixtures"):
         shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
-    with (folder / "harness/rocketdiff/analysis/checks/storage" / f"{CHECK}.py").open("a") as source:
+    with (folder / "harness/rocketdiff/analysis/sending/checks/storage" / f"{CHECK}.py").open("a") as source:
         source.write("\n# changed\n")
     return f"{folder / 'harness'}:{folder / 'reference_impl'}"
 

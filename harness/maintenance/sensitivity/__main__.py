@@ -20,8 +20,8 @@ from rocketdiff import __version__
 from rocketdiff.judging.judging_code import judging_digest
 from rocketdiff.report.words.gate_rates import table
 from rocketdiff.verdict.defects_found import SCHEMA_VERSION, DefectsFound, DefectTrial, SuiteFound
-from tests.analysis.bank import BANK
-from tests.analysis.bank_spoils import Defect
+from tests.analysis.sending.bank import BANK
+from tests.analysis.sending.bank_spoils import Defect
 
 AT_LEAST = {"quick": 0.80, "full": 0.95}
 """Share of a suite's trials; quick takes a minute, full half an hour."""

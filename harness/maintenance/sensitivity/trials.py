@@ -11,8 +11,8 @@ from rocketdiff.analysis.run_analysis import analyze
 from rocketdiff.core.errors import ExitCode
 from rocketdiff.core.spark_master import WITHOUT_SPARK
 from rocketdiff.verdict.defects_found import DefectTrial
-from tests.analysis.bank_spoils import SEED, Defect
 from tests.analysis.judged_to_the_end import judged_to_the_end
+from tests.analysis.sending.bank_spoils import SEED, Defect
 from tests.analysis.synthetic import ArmRecords, write_run
 from tests.analysis.synthetic_modes import ModeStory
 

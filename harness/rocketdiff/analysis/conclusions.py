@@ -2,20 +2,21 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import TypeVar
 
 from rocketdiff.analysis.checks.case_facts import UNKNOWABLE, CaseFacts, TallyKey
-from rocketdiff.analysis.checks.registry import CODES, POOLED
 from rocketdiff.analysis.facts import CaseFact, EpisodeValue, Tally
-from rocketdiff.analysis.outages import outage_counts
+from rocketdiff.analysis.registry import CODES, POOLED, ROLE_ANALYSES
 from rocketdiff.analysis.summaries import CaseKey, DifferenceCluster, Summaries
 from rocketdiff.core.answers.evidence import Evidence, Standing, TraceCounts
+from rocketdiff.core.answers.plots import Plots
 from rocketdiff.core.answers.verdict import Divergence, Example, Severity
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.errors import TraceError
 from rocketdiff.core.tables.checks import IMPLICIT
 from rocketdiff.core.tables.fault import FaultRecord
+from rocketdiff.core.tables.roles import ClientRole
 from rocketdiff.traces.manifest import RunManifest
 
 Kind = TypeVar("Kind", EpisodeValue, FaultRecord)
@@ -76,8 +77,24 @@ def trace_counts(manifests: Sequence[RunManifest], cases: Iterable[CaseFacts]) -
         stored=sum(facts.n("stored") for facts in cases),
         foreign=sum(facts.n("foreign") for facts in cases),
         faults=sum(len(facts.faults) for facts in cases),
-        spells=outage_counts(cases),
+        spells=tuple(spell for role, own in by_role(cases).items() for spell in ROLE_ANALYSES[role].spells(own)),
     )
+
+
+def plots_of(cases: Sequence[CaseFacts], lanes: Sequence[CaseFact]) -> Plots:
+    """Return the tables of the pictures of each role, one after another."""
+    parts = [ROLE_ANALYSES[role].plots(own, lanes) for role, own in by_role(cases).items()]
+    return Plots(
+        **{each.name: tuple(row for part in parts for row in getattr(part, each.name)) for each in fields(Plots)}
+    )
+
+
+def by_role(cases: Iterable[CaseFacts]) -> dict[ClientRole, tuple[CaseFacts, ...]]:
+    """Return the cases of each role, in their order; a role without cases is left out."""
+    found: defaultdict[ClientRole, list[CaseFacts]] = defaultdict(list)
+    for facts in cases:
+        found[facts.entry.role].append(facts)
+    return {role: tuple(own) for role, own in found.items()}
 
 
 def _answers(facts: CaseFacts) -> Iterable[Evidence]:

@@ -5,11 +5,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rocketdiff.analysis.case_pass import judge_case
 from rocketdiff.analysis.case_trace import BATCH_ROWS, read_case
-from rocketdiff.analysis.conclusions import all_evidence, case_facts, trace_counts
+from rocketdiff.analysis.conclusions import all_evidence, case_facts, plots_of, trace_counts
 from rocketdiff.analysis.facts import CaseFact
-from rocketdiff.analysis.plots import plots_of
+from rocketdiff.analysis.registry import judge_case
 from rocketdiff.analysis.summaries import Summaries, summarise
 from rocketdiff.core.answers.evidence import Analysis
 from rocketdiff.core.errors import UsageError

@@ -3,8 +3,9 @@
 from collections.abc import Iterator, Sequence
 
 from rocketdiff.analysis.case_trace import CaseTrace, read_case
-from rocketdiff.analysis.fact_collector import lane_attempt
-from rocketdiff.analysis.steps.rulebook import ArmRules, is_asynchronous
+from rocketdiff.analysis.sending.send_facts import lane_attempt
+from rocketdiff.analysis.sending.sends import sends_of
+from rocketdiff.analysis.sending.steps.rulebook import ArmRules, is_asynchronous
 from rocketdiff.core.answers.plots import LaneAttempt
 from rocketdiff.core.answers.policy import Policy
 from rocketdiff.core.answers.verdict import CheckResult
@@ -107,7 +108,7 @@ def _explanation(trace: CaseTrace, arm: Arm, run: RunDirectory, cluster: Diverge
 def _around(trace: CaseTrace, cluster: DivergenceCluster) -> Iterator[LaneAttempt]:
     origin_ns = trace.entry.origin_ns or 0
     for arm in Arm:
-        for send in trace.sends(arm):
+        for send in sends_of(trace, arm):
             if send.thread == cluster.example.thread and abs(send.send - cluster.example.send) <= NEIGHBOURS:
                 yield from (lane_attempt(send, attempt, origin_ns) for attempt in send.attempts)
 
@@ -120,7 +121,7 @@ def _boundary(trace: CaseTrace, arm: Arm, run: RunDirectory, cluster: Divergence
     if arm is not Arm.CANDIDATE or baseline.rules is None or candidate.rules is None or is_asynchronous(trace):
         return "", ""
     between = _between(baseline.rules, candidate.rules)
-    sends = tuple(view.row for view in trace.sends(arm) if view.row is not None)
+    sends = tuple(view.row for view in sends_of(trace, arm) if view.row is not None)
     wanted = (cluster.example.thread, cluster.example.send)
     upto = next((send for send in sends if (send.thread, send.send) == wanted), None)
     if len(between) < 2 or upto is None:

@@ -4,9 +4,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from rocketdiff.analysis.case_trace import CaseTrace, read_case
-from rocketdiff.analysis.send_view import Copy, SendView
-from rocketdiff.analysis.steps.reconciled import StoredCopies
-from rocketdiff.analysis.steps.rulebook import tells_causes
+from rocketdiff.analysis.sending.send_view import Copy, SendView
+from rocketdiff.analysis.sending.sends import sends_of
+from rocketdiff.analysis.sending.steps.reconciled import StoredCopies
+from rocketdiff.analysis.sending.steps.rulebook import tells_causes
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.errors import UsageError
 from rocketdiff.core.sends.message import ID_PROPERTY, sys_flag_text
@@ -45,7 +46,7 @@ def explain_send(run_dir: Path, subject: str, send: int, case: str | None) -> It
 def explain_traced(trace: CaseTrace, run: RunDirectory, arm: Arm, send: int) -> Iterator[str]:
     """Like ``explain_send``, for a case already read."""
     baseline = SubjectId.parse(run.subject(Arm.BASELINE))
-    sends = [view for view in trace.sends(arm) if view.row is not None]
+    sends = [view for view in sends_of(trace, arm) if view.row is not None]
     wanted = next((view for view in sends if view.send == send), None)
     if wanted is None:
         numbers = f"0 … {sends[-1].send}" if sends else "none"
@@ -95,7 +96,7 @@ def _case_number(run: RunDirectory, case: str | None) -> int:
 
 def _other_arm(trace: CaseTrace, run: RunDirectory, arm: Arm, send: int) -> Iterator[str]:
     other = next(side for side in Arm if side is not arm)
-    same = next((view for view in trace.sends(other) if view.send == send), None)
+    same = next((view for view in sends_of(trace, other) if view.send == send), None)
     yield f"the other arm, {run.subject(other)}:"
     if same is None:
         yield "  did not reach this send"
@@ -105,7 +106,7 @@ def _other_arm(trace: CaseTrace, run: RunDirectory, arm: Arm, send: int) -> Iter
 
 def _before(trace: CaseTrace, arm: Arm, send: int) -> Iterator[str]:
     """The thread's previous send: its end determines the next queue in rotation."""
-    views = list(trace.sends(arm))
+    views = list(sends_of(trace, arm))
     thread = next(view.thread for view in views if view.send == send)
     earlier = [view for view in views if view.thread == thread and view.send < send]
     if earlier:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from rocketdiff.core.resources import FOLDER_OF, locate
 
-ROOTS = ("rocketdiff.analysis.case_pass", "rocketdiff.analysis.run_analysis", "rocketdiff.verdict.judge")
+ROOTS = ("rocketdiff.analysis.run_analysis", "rocketdiff.verdict.judge")
 """Modules that decide: the facts of a case, the evidence of a run, and its verdicts."""
 
 SKIPPED = frozenset({"rocketdiff.analysis.spark.session"})

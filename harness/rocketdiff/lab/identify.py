@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from rocketdiff.analysis.case_trace import CaseTrace, read_case
-from rocketdiff.analysis.steps.rulebook import ArmRules, is_asynchronous
+from rocketdiff.analysis.sending.sends import sends_of
+from rocketdiff.analysis.sending.steps.rulebook import ArmRules, is_asynchronous
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.errors import ExitCode, UsageError
 from rocketdiff.core.files import read_text
@@ -287,7 +288,7 @@ def _trials(run: RunDirectory, arm: Arm, case: str | None) -> Iterator[Trial]:
         raise UsageError("--case with a case of the run", seen=case or "none", hint=known)
     for number in chosen:
         trace = read_case(run, number)
-        yield Trial(trace, arm, tuple(view.row for view in trace.sends(arm) if view.row is not None))
+        yield Trial(trace, arm, tuple(view.row for view in sends_of(trace, arm) if view.row is not None))
 
 
 def _arm(run: RunDirectory, subject: str | None, arm: str | None) -> Arm:

@@ -8,8 +8,8 @@ import msgspec
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from rocketdiff.analysis.case_pass import judge_case
 from rocketdiff.analysis.case_trace import CaseTrace, TableKey
+from rocketdiff.analysis.registry import judge_case
 from rocketdiff.core.errors import TraceError
 from rocketdiff.record.facts import silver
 from rocketdiff.record.rules import BASE

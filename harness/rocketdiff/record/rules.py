@@ -1,24 +1,26 @@
 """
 Digests of the judging code, one per check: a change of one check outdates only that check's judgements.
 
-A check's digest covers ``BASE`` (shared judging code: steps, oracle, reference …) and the modules of ``analysis/checks`` that
-write its facts, with their imports.
+A check's digest covers ``BASE`` (shared judging code: steps, oracle, reference …) and the modules of checks that write
+its facts, with their imports.
 """
 
 import hashlib
+import re
 from functools import cache
 from typing import Any
 
-from rocketdiff.analysis import case_pass
+from rocketdiff.analysis import registry
 from rocketdiff.analysis.checks.check_code import CheckCode
-from rocketdiff.analysis.checks.registry import CODES
+from rocketdiff.analysis.registry import CODES
 from rocketdiff.core.tables.checks import CHECKS
 from rocketdiff.judging.judging_code import DIGITS, digest_of, imported_by, judging_digest
 
 BASE = "base"
 """Owner of facts that belong to no single check: counts of sends, bars, faults."""
 
-_CHECKS = "rocketdiff.analysis.checks."
+_CHECKS = re.compile(r"rocketdiff\.analysis\.(\w+\.)?checks\.")
+"""Modules of checks, common ones and those of a role."""
 
 
 def owner_of(name: str) -> str:
@@ -31,12 +33,12 @@ def owner_of(name: str) -> str:
 def rules_now() -> dict[str, str]:
     """Return the digest of each check and of ``BASE``, for the code at the first call in this process."""
     modules = frozenset(module for code in CODES.values() for module in code.modules)
-    base = digest_of(sorted(imported_by([case_pass.__name__], skipping=modules)))
+    base = digest_of(sorted(imported_by([registry.__name__], skipping=modules)))
     return {BASE: base} | {name: digest_of(sorted(_own_modules(code)), base) for name, code in sorted(CODES.items())}
 
 
 def _own_modules(code: CheckCode[Any, Any]) -> set[str]:
-    return {name for name in imported_by(code.modules) if name.startswith(_CHECKS)}
+    return {name for name in imported_by(code.modules) if _CHECKS.match(name)}
 
 
 def scope_now(*more: str) -> str:

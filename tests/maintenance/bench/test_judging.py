@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 
 from maintenance.bench.judging import NEAR_FAULTS, made_run
-from rocketdiff.analysis.case_pass import judge_case
 from rocketdiff.analysis.case_trace import read_case
-from rocketdiff.analysis.columns.case_columns import case_columns
 from rocketdiff.analysis.facts import DifferenceFact
-from rocketdiff.analysis.steps.rulebook import rulebook_for
+from rocketdiff.analysis.sending.case_pass import judge_case
+from rocketdiff.analysis.sending.columns.case_columns import case_columns
+from rocketdiff.analysis.sending.steps.rulebook import rulebook_for
 from rocketdiff.traces.run_directory import RunDirectory
 
 

@@ -26,7 +26,7 @@ def test_whatever_judges_is_in_a_room() -> None:
         "rocketdiff.ledger",
         "rocketdiff.oracle",
         "rocketdiff.analysis.checks",
-        "rocketdiff.analysis.steps",
+        "rocketdiff.analysis.sending.steps",
     )
     wanted = {
         "rocketdiff.run.case.guards",

@@ -24,9 +24,9 @@ def mutants() -> list[Mutant]:
 
 
 def test_every_module_of_the_rules_has_mutants(mutants: list[Mutant]) -> None:
-    """Mutant names are unique, and every module of the rules has mutants."""
+    """Mutant names are unique, and every module of the rules has mutants, but the one that is a type without code."""
     assert len({mutant.name for mutant in mutants}) == len(mutants)
-    assert {mutant.module for mutant in mutants} == set(module_names())
+    assert {mutant.module for mutant in mutants} == set(module_names()) - {"rocketmq_reference.rules.dialect"}
 
 
 def test_a_mutant_is_one_change(mutants: list[Mutant]) -> None:

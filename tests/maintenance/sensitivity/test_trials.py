@@ -7,7 +7,7 @@ import pytest
 from maintenance.sensitivity.stories import is_played, scenarios_of, stories_of
 from maintenance.sensitivity.trials import exit_code, has_opportunity, trials
 from rocketdiff.core.errors import ExitCode
-from tests.analysis.bank import BANK
+from tests.analysis.sending.bank import BANK
 from tests.analysis.stories import BESIDE_A_PAUSE, CALM, ONEWAY
 
 

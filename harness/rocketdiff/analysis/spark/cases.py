@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from rocketdiff.analysis.case_pass import judge_case
 from rocketdiff.analysis.case_trace import read_case
 from rocketdiff.analysis.facts import CaseFact, Trouble, batches
+from rocketdiff.analysis.registry import judge_case
 from rocketdiff.core.errors import TraceError
 from rocketdiff.traces.manifest import CaseStatus
 from rocketdiff.traces.run_directory import RunDirectory

@@ -18,7 +18,7 @@ from rocketmq_reference.rules.producer.attempt import Try
 
 BUSY_MS = 1_000
 """
-Lateness always tolerated; more only if the other arm was late as well (``analysis.steps.excuses``).
+Lateness always tolerated; more only if the other arm was late as well (``analysis.sending.steps.excuses``).
 
 Garbage collection, class loading at a first call and a crowded CPU cost a few hundred ms, whatever the timeout. A
 machine that wakes a thread more than a second late makes the case invalid (guard ``awake-machine``).
@@ -34,8 +34,8 @@ IS_CERTAIN = "certain"
 """Key in the detail of a difference OUTLASTED_TIMEOUT: neither machine load nor a new connection excuses it."""
 
 # What may excuse the differences found here in one send: GAVE_UP_BEFORE_TIMEOUT, the client's other requests
-# (``analysis.steps.torn_connections``); OUTLASTED_TIMEOUT, the other attempts of both arms (``analysis.steps.excuses``);
-# WAITED_FOR_AN_ANSWER, the faults of the case (``analysis.steps.replayed``).
+# (``analysis.sending.steps.torn_connections``); OUTLASTED_TIMEOUT, the other attempts of both arms (``analysis.steps.excuses``);
+# WAITED_FOR_AN_ANSWER, the faults of the case (``analysis.sending.steps.replayed``).
 
 
 @dataclass(frozen=True, slots=True)

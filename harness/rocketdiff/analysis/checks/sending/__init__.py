@@ -1,1 +1,0 @@
-"""Checks of how messages are sent: queues, attempts, ends, times, connections."""

@@ -1,0 +1,1 @@
+"""Judges a case about producers: its steps, checks, columns and pictures."""

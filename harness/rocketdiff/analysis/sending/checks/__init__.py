@@ -1,0 +1,1 @@
+"""The checks of sends; each file asks one question."""

@@ -1,0 +1,156 @@
+"""Counts the tallies of calm sends from the columns, as the observers would count them: what each check declares, and pictures."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import log
+
+import numpy as np
+
+from rocketdiff.analysis.fault_windows import FaultPeriods
+from rocketdiff.analysis.sending.checks.by_rules.replay_checks import JUDGED, RULES
+from rocketdiff.analysis.sending.checks.calm_counts import CalmCount, Floats, Ints, Mask
+from rocketdiff.analysis.sending.checks.context import CaseContext
+from rocketdiff.analysis.sending.columns.calm_tallies import OrderedCollector, added_up, counted
+from rocketdiff.analysis.sending.columns.case_columns import ArmPart, CaseColumns, at, wall_ms
+from rocketdiff.analysis.sending.columns.fault_columns import phase_codes
+from rocketdiff.analysis.sending.pictures.tallies import BIN_NS, BUCKET_RATIO, STORED, bucket_of
+from rocketdiff.analysis.sending.send_view import PHASES
+from rocketdiff.core.arm import Arm
+from rocketdiff.core.sends.outcome import Outcome
+from rocketdiff.traces.manifest import ClockAnchor
+
+
+@dataclass(frozen=True)
+class CalmColumns:
+    """
+    The calm sends of one arm as checks count them (``CalmSends``); no slots, because of the cached properties.
+
+    at: numbers of the planned sends, sorted; views: of this arm.
+    """
+
+    arm: Arm
+    part: ArmPart
+    clock: ClockAnchor | None
+    at: Ints
+    views: Ints
+    phases: Ints
+    in_period: Mask
+    either_in_period: Mask
+
+    @cached_property
+    def queues(self) -> Ints:
+        return self.part.turns.total[self.views]
+
+    @property
+    def stored_ms(self) -> Ints:
+        return self.part.stored.store_ms[self.views]
+
+    @property
+    def ended_ms(self) -> Floats:
+        ended_ns = self.part.columns.end_ns[self.views]
+        return np.full(ended_ns.size, np.inf) if self.clock is None else wall_ms(self.clock, ended_ns)
+
+    @property
+    def follows(self) -> Mask:
+        lanes = self.part.lanes
+        return np.zeros(self.views.size, dtype=np.bool_) if lanes is None else lanes.follows[self.views]
+
+    @property
+    def shows_content(self) -> Mask:
+        return self.part.contents.told[self.views]
+
+
+def add_calm_sends(
+    case: CaseColumns,
+    context: CaseContext,
+    collector: OrderedCollector,
+    counts: Sequence[CalmCount],
+    *,
+    with_pictures: bool,
+) -> None:
+    """Add the tallies of all sends that did not become objects. counts: of the wanted checks."""
+    for sends in _calm_sends(case, context):
+        for count in counts:
+            _add(count, sends, collector)
+        if with_pictures:
+            _count_pictures(sends, case.brokers.words, collector)
+
+
+def _calm_sends(case: CaseColumns, context: CaseContext) -> Iterator[CalmColumns]:
+    calm = np.flatnonzero(~case.slow)
+    periods = FaultPeriods.of(context.times.faults, context.entry.settings)
+    views = {arm: at(case.views[arm], calm) for arm in Arm}
+    own = {
+        arm: periods.hold_many(part.columns.start_ns[views[arm]], part.columns.end_ns[views[arm]])
+        for arm, part in case.arms.items()
+    }
+    either = np.logical_or.reduce(list(own.values()))
+    for arm, part in case.arms.items():
+        phases = phase_codes(context.times.faults, part.columns.tried_ns[views[arm]])
+        yield CalmColumns(arm, part, context.entry.clock, calm, views[arm], phases, own[arm], either)
+
+
+def _add(count: CalmCount, sends: CalmColumns, collector: OrderedCollector) -> None:
+    codes, phases = count.phased(sends)
+    here = slice(None) if count.where is None else np.flatnonzero(count.where(sends))
+    codes, at_send = codes[here], sends.at[here]
+    times = None if count.times is None else count.times(sends)[here]
+    shares = None if count.share is None else count.share(sends)[here]
+    for code, n in counted(codes):
+        tally = (count.check, str(sends.arm), str(phases[code]), count.key)
+        chosen = codes == code
+        total = None
+        if shares is not None:
+            total = added_up(
+                np.zeros(n, dtype=np.int64), at_send[chosen], shares[chosen], [(0, *collector.shares(tally))]
+            )[0]
+        collector.add(tally, n if times is None else int(times[chosen].sum()), total)
+
+
+def _count_pictures(sends: CalmColumns, brokers: list[str], collector: OrderedCollector) -> None:
+    """Add what ``Pictures`` would count; each decision had one legal queue."""
+    columns, arm, width, n_sends = sends.part.columns, str(sends.arm), len(brokers), int(sends.at.size)
+    if n_sends:
+        collector.add((RULES, arm, "", JUDGED), n_sends)
+    broker = columns.broker[sends.views]
+    buckets = buckets_of(columns.end_ns[sends.views] - columns.start_ns[sends.views])
+    for phase, n in counted(sends.phases):
+        collector.add(("sends", arm, str(PHASES[phase]), str(Outcome.OK)), n)
+    for code, n in counted(buckets * len(PHASES) + sends.phases):
+        bucket, phase = divmod(code, len(PHASES))
+        collector.add(("elapsed", arm, str(PHASES[phase]), str(bucket)), n)
+    for code, n in counted(sends.phases * width + broker):
+        phase, word = divmod(code, width)
+        collector.add(("attempt", arm, str(PHASES[phase]), brokers[word]), n)
+    steps = _steps_of(columns.tried_ns[sends.views], collector)
+    for code, n in counted(steps * width + broker):
+        step, word = divmod(code, width)
+        collector.add(("over-time", arm, STORED, f"{step} {brokers[word]}"), n)
+    _add_ambiguity(sends, collector)
+
+
+def _add_ambiguity(sends: CalmColumns, collector: OrderedCollector) -> None:
+    tally = ("ambiguity", str(sends.arm), "")
+    steps = _steps_of(sends.part.columns.start_ns[sends.views], collector)
+    others = [(int(key), *collector.shares((*tally, key))) for key in collector.keys_of(*tally)]
+    sums = added_up(steps, sends.at, 1 / sends.queues, others)
+    for step, n in counted(steps):
+        collector.add((*tally, str(step)), n, sums[step])
+
+
+def _steps_of(instants: Ints, collector: OrderedCollector) -> Ints:
+    return np.asarray(np.maximum(0, instants - collector.origin_ns) // BIN_NS, dtype=np.int64)
+
+
+_NEAR = 1e-6
+"""Distance to a bucket edge within which Python's logarithm is used, because numpy's may differ: about 10⁷ times its error."""
+
+
+def buckets_of(durations_ns: Ints) -> Ints:
+    """Return exactly ``bucket_of`` each duration."""
+    exact = np.log(np.maximum(1, durations_ns)) / log(BUCKET_RATIO)
+    buckets = np.floor(exact).astype(np.int64)
+    near = np.flatnonzero(np.abs(exact - np.rint(exact)) < _NEAR)
+    buckets[near] = [bucket_of(int(durations_ns[each])) for each in near]
+    return buckets

@@ -1,0 +1,180 @@
+"""
+Judges the views that become objects: by the replay, or with the certain result where a view keeps its turn.
+
+The replay skips stretches of calm by counting their calls. If it does not know the hidden state at the beginning of a stretch,
+the views of the stretch are replayed one by one until it does.
+"""
+
+from collections.abc import Iterator
+from functools import cached_property
+
+import numpy as np
+import pyarrow as pa
+
+from rocketdiff.analysis.case_trace import CaseTrace, TableKey
+from rocketdiff.analysis.sending.columns.arm_columns import ArmColumns, Ints
+from rocketdiff.analysis.sending.columns.turns import Turns
+from rocketdiff.analysis.sending.send_view import SendView
+from rocketdiff.analysis.sending.sends import sends_of
+from rocketdiff.analysis.sending.steps.attempts_in_context import FaultTimes, attempts_in_context
+from rocketdiff.analysis.sending.steps.excuses import Excuses
+from rocketdiff.analysis.sending.steps.replayed import forgiven
+from rocketdiff.analysis.sending.steps.rulebook import ArmRules
+from rocketdiff.analysis.sending.steps.torn_connections import TornConnections
+from rocketdiff.core.units import NS_PER_MS
+from rocketdiff.oracle.producer.judgement import Decision, SendJudgement
+from rocketdiff.traces.schema import TableName
+
+STRETCHES_APART_NS = 5_000_000
+"""
+Every millisecond clock distinguishes calls this far apart, so the fault table from before a stretch does not narrow what is
+replayed after it.
+"""
+
+
+FEW, MANY = 4, 512
+"""Initial and maximum batch of calm views to replay: usually one view is enough; while a broker is avoided, all are needed."""
+
+
+class JudgedViews:
+    """Views of one arm as objects with their judgements. Call it stretch by stretch, in order."""
+
+    def __init__(
+        self, trace: CaseTrace, rules: ArmRules, columns: ArmColumns, turns: Turns, times: FaultTimes, *, rotates: bool
+    ) -> None:
+        self.replayed = 0
+        self._trace = trace
+        self._rules = rules
+        self._columns = columns
+        self._turns = turns
+        self._times = times
+        self._rotates = rotates
+        self._thread: int | None = None
+        self._replay = rules.fresh()
+        self._near: dict[int, SendView] = {}
+        self._ahead: dict[int, SendView] = {}
+        self._many = FEW
+        self._is_latency_on = trace.entry.settings.send_latency_fault_enable
+        self._at = -1
+        tables = ((name, trace.tables.get((name, rules.arm))) for name in (TableName.SENDS, TableName.ATTEMPTS))
+        self._tables = {name: table.unify_dictionaries() for name, table in tables if table is not None}
+
+    def judged(self, views: Ints) -> dict[int, SendView]:
+        """
+        Judge these views and those that must be replayed with them, by number.
+
+        No view that misses its turn may be left out.
+        """
+        found: dict[int, SendView] = {}
+        self._near = self._last_before(views)
+        for view, send in zip(views.tolist(), self.of(views), strict=True):
+            if view not in found:
+                found.update(self._judged(view, send))
+        return self._excused(found)
+
+    def as_expected(self, views: Ints) -> dict[int, SendView]:
+        made = zip(views.tolist(), self.of(views), strict=True)
+        return {view: send.judged(self._expected(view, send)) for view, send in made}
+
+    def of(self, views: Ints) -> Iterator[SendView]:
+        columns, arm = self._columns, self._rules.arm
+        rows = columns.send_row[views]
+        counts, firsts = columns.attempts[views], columns.first_attempt[views]
+        within = np.arange(int(counts.sum())) - np.repeat(np.cumsum(counts) - counts, counts)
+        chosen = {TableName.SENDS: rows[rows >= 0], TableName.ATTEMPTS: np.repeat(firsts, counts) + within}
+        tables: dict[TableKey, pa.Table] = {
+            (name, arm): table.take(pa.array(chosen[name])) for name, table in self._tables.items()
+        }
+        part = CaseTrace(self._trace.run, self._trace.subjects, self._trace.entry, tables)
+        return attempts_in_context(sends_of(part, arm), self._times)
+
+    def _judged(self, view: int, send: SendView) -> Iterator[tuple[int, SendView]]:
+        if self._turns.keeps[view]:
+            yield view, send.judged(self._expected(view, send))
+            return
+        yield view, self._replayed(view, send)
+        if not self._is_lost_after(view):
+            self._many = FEW
+        while self._is_lost_after(view):
+            view += 1
+            yield view, self._replayed(view, self._next(view))
+
+    def _next(self, view: int) -> SendView:
+        if view not in self._ahead:
+            views = np.arange(view, min(view + self._many, self._columns.keys.size))
+            self._ahead = dict(zip(views.tolist(), self.of(views), strict=True))
+            self._many = min(self._many * 2, MANY)
+        return self._ahead[view]
+
+    def _replayed(self, view: int, send: SendView) -> SendView:
+        self.replayed += 1
+        if send.thread != self._thread:
+            self._thread, self._replay, self._at = send.thread, self._rules.fresh(), view - 1
+        if self._rotates:
+            self._catch_up(send.thread, view)
+        self._at = view
+        return send if send.row is None else send.judged(self._replay.judge(send.row))
+
+    def _catch_up(self, thread: int, view: int) -> None:
+        """Skip the calm calls before a view. With fault latency, replay the last one at each broker: the fault table keeps it."""
+        if view - self._at <= 1:
+            return
+        for last in self._shown(view) if self._is_latency_on else ():
+            self._replay.pass_over(thread, last - self._at - 1)
+            row = self._near[last].row if last in self._near else next(self.of(np.array([last]))).row
+            assert row is not None, "it keeps its turn"
+            self._replay.judge(row)
+            self._at = last
+        self._replay.pass_over(thread, view - self._at - 1)
+
+    def _shown(self, view: int) -> list[int]:
+        """Calm views that the fault table remembers; all if they are few or follow each other quickly."""
+        first, columns = self._at + 1, self._columns
+        last = _last_of_each(columns.broker, view - int(self._turns.total[view - 1]), view)
+        if last[0] <= first or columns.start_ns[last[0]] - columns.end_ns[self._at] < STRETCHES_APART_NS:
+            return list(range(first, view))
+        return last
+
+    def _last_before(self, views: Ints) -> dict[int, SendView]:
+        """Views that ``_catch_up`` will replay before these; making them together is cheaper."""
+        if not (self._is_latency_on and self._rotates):
+            return {}
+        keeps, total = self._turns.keeps, self._turns.total
+        ends = [view for view in views.tolist() if not keeps[view] and view and keeps[view - 1]]
+        near = {
+            last for view in ends for last in _last_of_each(self._columns.broker, view - int(total[view - 1]), view)
+        }
+        chosen = np.array(sorted(last for last in near if keeps[last]), dtype=np.int64)
+        return dict(zip(chosen.tolist(), self.of(chosen), strict=True))
+
+    def _is_lost_after(self, view: int) -> bool:
+        """True if the next view keeps its turn, but the replay does not know the required state."""
+        if view + 1 >= self._turns.keeps.size or not self._turns.keeps[view + 1]:
+            return False
+        position = int(self._turns.position[view]) if self._rotates else None
+        assert self._thread is not None
+        now_ms = int(self._columns.start_ns[view + 1]) // NS_PER_MS
+        return not self._replay.stands_at(self._thread, int(self._columns.route[view]), position, now_ms)
+
+    def _expected(self, view: int, send: SendView) -> SendJudgement:
+        decisions = (Decision(0, int(self._turns.total[view]), 1, 0),)
+        return SendJudgement(send.send, send.thread, decisions, None, len(self._replay.belief.states))
+
+    def _excused(self, found: dict[int, SendView]) -> dict[int, SendView]:
+        if all(send.judgement is None or send.judgement.difference is None for send in found.values()):
+            return found
+        return dict(zip(found, forgiven(found.values(), self._torn, self._excuses), strict=True))
+
+    @cached_property
+    def _torn(self) -> TornConnections:
+        return self._rules.torn_connections()
+
+    @cached_property
+    def _excuses(self) -> Excuses:
+        return self._rules.excuses()
+
+
+def _last_of_each(brokers: Ints, first: int, end: int) -> list[int]:
+    first = max(first, 0)
+    last = {broker: first + at for at, broker in enumerate(brokers[first:end].tolist())}
+    return sorted(last.values())

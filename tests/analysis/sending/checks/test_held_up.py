@@ -1,0 +1,100 @@
+"""Calls that do not wait for an answer: how long, how many and how surely they are held up."""
+
+from typing import Any
+
+import pytest
+
+from rocketdiff.analysis.checks.case_facts import CaseFacts
+from rocketdiff.analysis.sending.checks.by_rules import attempts
+from rocketdiff.analysis.sending.checks.durations.held_up import HeldUp, tail
+from rocketdiff.core.arm import Arm
+from rocketdiff.core.errors import ExitCode
+from rocketdiff.core.sends.plan import SendMode
+from tests.analysis.builders import MS, S, ended, facts_of, made, pair, signatures, tried
+
+ONEWAY, ASYNC, SYNC = SendMode.ONEWAY, SendMode.ASYNC, SendMode.SYNC
+
+
+def call(arm: Arm, send: int, took_ns: int, mode: SendMode = ONEWAY, **row: Any) -> Any:
+    """A call that kept its thread for this time; an asynchronous send ends after 10 s."""
+    start_ns = (send + 1) * S
+    if mode is ASYNC:
+        row = {"returned_ns": start_ns + took_ns, "end_ns": start_ns + 10 * S} | row
+    return made(arm, send, tried(start_ns, start_ns + took_ns), **{"mode": mode} | row)
+
+
+def calls(held: int, of: int, by_ns: int = 300 * MS, quicker: int = 0, mode: SendMode = ONEWAY) -> CaseFacts:
+    """Calls of 1 ms; some take ``by_ns`` longer, the candidate's or (``quicker``) the baseline's."""
+    sends = []
+    for n in range(of):
+        usual_ns = MS + (by_ns if n >= of - quicker else 0)
+        sends.append(pair(call(Arm.BASELINE, n, usual_ns, mode), call(Arm.CANDIDATE, n, MS + by_ns * (n < held), mode)))
+    return facts_of(sends, HeldUp)
+
+
+@pytest.mark.parametrize("mode", [ONEWAY, ASYNC])
+@pytest.mark.parametrize(
+    ("held", "of", "by_ns", "quicker", "is_found"),
+    [
+        (20, 20, 100 * MS + 1, 0, True),
+        (20, 20, 100 * MS, 0, False),
+        (20, 200, 300 * MS, 0, True),
+        (20, 201, 300 * MS, 0, False),
+        (19, 100, 300 * MS, 0, False),
+        (20, 100, 300 * MS, 1, False),
+        (25, 100, 300 * MS, 1, True),
+        (20, 100, 100 * MS + 1, 1, False),
+        (0, 0, 0, 0, False),
+        (0, 30, 300 * MS, 30, False),
+    ],
+)
+def test_when_calls_are_held_up(held: int, of: int, by_ns: int, quicker: int, is_found: bool, mode: SendMode) -> None:
+    """
+    Calls diverge if over 100 ms longer, at least one in ten, and less likely than one in a million (2^-20, not 2^-19).
+
+    20 against one are 22 in 2^21; 25 against one are 27 in 2^26, which is 4 in ten million.
+    """
+    found = calls(held, of, by_ns, quicker, mode)
+    assert signatures(found) == ([f"attempts.call-held-up/{mode} 1"] if is_found else [])
+
+
+def test_example_is_the_longest_call() -> None:
+    """The example shows the longest call, with 500 ms."""
+    sends = [
+        pair(call(Arm.BASELINE, n, 2 * MS), call(Arm.CANDIDATE, n, (500 if n == 7 else 300) * MS)) for n in range(30)
+    ]
+    found = facts_of(sends, HeldUp)
+    ((one,),) = found.divergences.values()
+    assert (one.example.send, one.subject) == (7, "python:5.3.3")
+    assert one.example.observed == "30 of 30 calls took over 100 ms longer, this one 500 ms"
+    assert one.example.expected == "calls that return as soon as baseline's, this one after 2 ms"
+    assert ended(attempts.evaluate(found))[1] is ExitCode.DIVERGES
+
+
+@pytest.mark.parametrize(
+    "others",
+    [
+        {"mode": SYNC},
+        {"mode": ASYNC, "returned_ns": None},
+        {"mode": ONEWAY, "error": "RemotingConnectException"},
+    ],
+)
+@pytest.mark.parametrize("arm", Arm)
+def test_calls_that_wait_or_threw_are_not_compared(others: dict[str, Any], arm: Arm) -> None:
+    """Calls that wait for an answer, or threw in either arm, are not compared."""
+    sends = []
+    for n in range(30):
+        sides = {one: call(one, n, 400 * MS * (one is Arm.CANDIDATE), **(others if one is arm else {})) for one in Arm}
+        sends.append(pair(sides[Arm.BASELINE], sides[Arm.CANDIDATE]))
+    assert signatures(facts_of(sends, HeldUp)) == []
+
+
+def test_calls_of_one_arm_alone_are_not_compared() -> None:
+    """Calls of one arm alone are not compared."""
+    alone = [pair(None, call(Arm.CANDIDATE, n, 400 * MS)) for n in range(30)]
+    assert signatures(facts_of(alone, HeldUp)) == []
+
+
+def test_a_sign_test_is_exact() -> None:
+    """The sign test is exact: three heads of three have probability 1/8, no toss has 1."""
+    assert (tail(3, 3), tail(2, 3), tail(0, 0)) == (0.125, 0.5, 1.0)

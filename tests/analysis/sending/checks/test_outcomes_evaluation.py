@@ -1,0 +1,189 @@
+"""Evidence of ``outcomes`` from manually built counts, from both sides of each limit."""
+
+import pytest
+
+from rocketdiff.analysis.sending.checks.results import outcomes_evaluation
+from rocketdiff.core.arm import Arm
+from tests.analysis.sending.checks.builders import DIVERGES, OPEN, PASSES, VOID, Ended, Tallies, end_of, sound_case
+
+
+def sends(calm: int = 100, **befell: tuple[int, int]) -> Tallies:
+    """Sends of both arms in calm, and what happened to each arm's."""
+    tallies: Tallies = {}
+    for place, arm in enumerate(Arm):
+        tallies["outcomes", arm, "calm", "sends"] = (calm, 0.0)
+        for what, times in befell.items():
+            tallies["outcomes", arm, "calm", what.replace("_", "-")] = (times[place], 0.0)
+    return tallies
+
+
+@pytest.mark.parametrize("what", ["failed", "stored_twice", "stored_with_a_reserve", "failed_at_first"])
+@pytest.mark.parametrize(
+    ("befell", "timeout_ms", "end"),
+    [
+        ((0, 25), 300, PASSES),
+        ((0, 26), 300, DIVERGES),
+        ((26, 0), 300, DIVERGES),
+        ((1, 99), 300, PASSES),
+        ((0, 26), 299, PASSES),
+    ],
+)
+def test_more_than_a_quarter_of_one_arms_calm_sends_diverges(
+    what: str, befell: tuple[int, int], timeout_ms: int, end: Ended
+) -> None:
+    """
+    Over 25 of 100 sends affected in one arm only diverge.
+
+    Below a timeout of 300 ms the machine decides that, so it is not compared.
+    """
+    assert end_of(outcomes_evaluation.evaluate(sound_case(sends(100, **{what: befell}), timeout_ms))) == end
+
+
+@pytest.mark.parametrize(
+    ("held_up", "moments", "end"),
+    [
+        ((0, 9), (0, 11), PASSES),
+        ((0, 10), (0, 10), PASSES),
+        ((0, 10), (0, 11), DIVERGES),
+        ((9, 10), (0, 11), DIVERGES),
+        ((10, 11), (0, 0), PASSES),
+        ((11, 11), (0, 0), PASSES),
+        ((10, 9), (0, 0), OPEN),
+        ((9, 8), (0, 0), PASSES),
+        ((12, 11), (0, 11), OPEN),
+        ((9, 12), (30, 2), PASSES),
+        ((11, 11), (12, 11), PASSES),
+        ((0, 25), (0, 0), PASSES),
+        ((0, 26), (0, 0), DIVERGES),
+        ((26, 0), (0, 0), OPEN),
+    ],
+)
+def test_sends_that_are_held_up_in_calm(held_up: tuple[int, int], moments: tuple[int, int], end: Ended) -> None:
+    """
+    A tenth of the candidate's sends held up in eleven moments diverges, and over a quarter in any number.
+
+    If more of the baseline's are held up, at least a tenth, the check is inconclusive.
+    """
+    tallies = sends(100, held_up=held_up)
+    for arm, n in zip(Arm, moments, strict=True):
+        tallies["outcomes.more", arm, "calm", "held-up"] = (n, 0.0)
+    assert end_of(outcomes_evaluation.evaluate(sound_case(tallies))) == end
+
+
+def situation(name: str, met_by: tuple[int, int], ended_so: tuple[int, int]) -> Tallies:
+    """How often each arm met it, and how often it ended badly."""
+    tallies = sends()
+    for place, arm in enumerate(Arm):
+        tallies["outcomes.met", arm, "faults", name] = (met_by[place], 0.0)
+        tallies["outcomes.ended", arm, "faults", name] = (ended_so[place], 0.0)
+    return tallies
+
+
+@pytest.mark.parametrize("name", ["failed/after-a-failed-attempt/pause", "reserved/while-a-broker-waits/kill-slave"])
+@pytest.mark.parametrize(
+    ("met_by", "ended_so", "end"),
+    [
+        ((40, 40), (40, 20), PASSES),
+        ((40, 40), (40, 19), DIVERGES),
+        ((40, 40), (20, 40), PASSES),
+        ((40, 40), (0, 20), PASSES),
+        ((40, 40), (0, 21), DIVERGES),
+        ((40, 40), (39, 5), PASSES),
+        ((40, 0), (40, 0), PASSES),
+        ((0, 40), (0, 40), PASSES),
+    ],
+)
+def test_shares_that_are_compared_are_more_than_half_apart(
+    name: str, met_by: tuple[int, int], ended_so: tuple[int, int], end: Ended
+) -> None:
+    """Shares of both arms diverge if one is all or none and they are over half apart; less is scatter."""
+    assert end_of(outcomes_evaluation.evaluate(sound_case(situation(name, met_by, ended_so)))) == end
+
+
+@pytest.mark.parametrize(
+    ("calm", "crowded", "timeout_ms", "end"),
+    [
+        (100, 2, 300, PASSES),
+        (100, 3, 300, VOID),
+        (400, 4, 300, PASSES),
+        (400, 5, 300, VOID),
+        (100, 90, 299, PASSES),
+    ],
+)
+def test_a_calm_in_which_the_machine_fails_the_baseline_is_none(
+    calm: int, crowded: int, timeout_ms: int, end: Ended
+) -> None:
+    """
+    The case is invalid if the machine failed over two and over 1 % of the baseline's sends in calm, from a timeout of 300 ms on.
+    """
+    tallies = sends(calm) | {
+        ("outcomes.crowded", Arm.BASELINE, "calm", "failed"): (crowded, 0.0),
+        ("outcomes.crowded", Arm.BASELINE, "calm", "not failed"): (calm - crowded, 0.0),
+        ("outcomes.crowded", Arm.CANDIDATE, "calm", "failed"): (calm, 0.0),
+    }
+    evidence = outcomes_evaluation.evaluate(sound_case(tallies, timeout_ms))
+    assert end_of(evidence) == end
+    if end is VOID:
+        assert evidence.reason == f"no calm baseline: the machine failed {crowded} of {calm} sends of java:5.3.3"
+    assert len(outcomes_evaluation.pooled([sound_case(with_more(tallies, 11), timeout_ms)] * 2)) == (
+        end is PASSES and timeout_ms >= 300
+    )
+
+
+def with_more(tallies: Tallies, units: int, what: str = "failed", phase: str = "calm") -> Tallies:
+    """Moments or fault periods of the candidate alone."""
+    return tallies | {("outcomes.more", Arm.CANDIDATE, phase, what): (units, 0.0)}
+
+
+@pytest.mark.parametrize("phase", ["calm", "faults"])
+@pytest.mark.parametrize(("each", "end"), [((5, 5), None), ((5, 6), DIVERGES)])
+def test_ten_units_over_all_cases_decide_nothing_and_eleven_do(
+    each: tuple[int, int], end: Ended | None, phase: str
+) -> None:
+    """Over two cases ten units to none (p = 0.002) decide nothing, eleven (half of that) do."""
+    pool = [sound_case(with_more(sends(), n, phase=phase)) for n in each]
+    evidence = outcomes_evaluation.pooled(pool)
+    assert [end_of(item) for item in evidence] == ([] if end is None else [end])
+    if evidence:
+        assert (evidence[0].case, evidence[0].check) == ("pooled/sends/java:5.3.3~python:5.3.3", "outcomes")
+        assert evidence[0].decisions == 11
+
+
+def test_one_case_is_no_pool() -> None:
+    """One case is not pooled: its own evidence has the same counts."""
+    one = sound_case(with_more(sends(), 11))
+    assert outcomes_evaluation.pooled([one]) == ()
+    assert end_of(outcomes_evaluation.evaluate(one)) == DIVERGES
+
+
+def test_first_failures_near_a_fault_are_not_compared() -> None:
+    """Near a fault the rotation counter decides how many sends fail at first, so only calm counts."""
+    assert (
+        end_of(outcomes_evaluation.evaluate(sound_case(with_more(sends(), 40, "failed-at-first", "faults")))) == PASSES
+    )
+    assert end_of(outcomes_evaluation.evaluate(sound_case(with_more(sends(), 40, "failed-at-first")))) == DIVERGES
+
+
+def test_no_send_of_both_arms_is_no_answer() -> None:
+    """Without a send that returned in both arms the check is inconclusive."""
+    evidence = outcomes_evaluation.evaluate(sound_case({}))
+    assert (end_of(evidence), evidence.reason) == (OPEN, "no send returned in both arms")
+
+
+def test_failures_of_both_arms_are_measures() -> None:
+    """Three and one failed sends of 100 are measures; what never happened is not."""
+    tallies = sends(failed=(3, 1)) | {("sends", arm, "calm", "ok"): (100, 0.0) for arm in Arm}
+    measures = outcomes_evaluation.evaluate(sound_case(tallies)).measures
+    assert [(measure.name, measure.value, measure.n) for measure in measures] == [
+        ("sends-failed baseline", 3, 100),
+        ("sends-failed candidate", 1, 100),
+    ]
+
+
+def test_decisions_are_the_candidates_sends_and_shares_are_of_the_larger_number() -> None:
+    """Decisions are the candidate's sends; shares are of the larger number, so 20 of 100 is under a quarter."""
+    for few, many in ((Arm.BASELINE, Arm.CANDIDATE), (Arm.CANDIDATE, Arm.BASELINE)):
+        tallies = sends(failed=(0, 20)) | {("outcomes", few, "calm", "sends"): (50, 0.0)}
+        evidence = outcomes_evaluation.evaluate(sound_case(tallies))
+        assert evidence.decisions == (100 if many is Arm.CANDIDATE else 50)
+        assert evidence.counts == ()
