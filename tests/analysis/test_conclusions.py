@@ -17,6 +17,7 @@ from rocketdiff.analysis.summaries import summarise
 from rocketdiff.core.answers.evidence import Evidence, SpellCount, Standing, TraceCounts
 from rocketdiff.core.answers.plots import LaneAttempt
 from rocketdiff.core.answers.verdict import CallEnd, Severity, SideExample, StoredAt
+from rocketdiff.core.answers.where import Place, at
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.errors import ExitCode, TraceError
 from rocketdiff.core.tables.signatures import BODY_DAMAGED
@@ -131,7 +132,7 @@ def test_a_difference_becomes_a_divergence_with_its_example() -> None:
     ((one,),) = case(FOUND).divergences.values()
     assert (one.signature, one.subject, one.count) == ("order.x", "python:5.3.3", 1)
     shown = one.example
-    assert (shown.send, shown.thread, shown.attempt, shown.phase) == (2, 1, 3, "calm")
+    assert (shown.where, shown.phase) == (at(Place.SEND, 2, 1, 3), "calm")
     assert (shown.expected, shown.observed, shown.figures) == ("this", "that", {"a": [1]})
     ((one,),) = case(replace(FOUND, arm="baseline")).divergences.values()
     assert one.subject == "java:5.3.3"

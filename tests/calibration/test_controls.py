@@ -9,12 +9,13 @@ import pytest
 
 from rocketdiff.calibration.controls import CalibrationRequest, calibration_of, journal_of, run_controls
 from rocketdiff.core.answers.verdict import CheckResult, Divergence, Example, Verdict
+from rocketdiff.core.answers.where import Place, at
 from rocketdiff.core.errors import HarnessError
 from rocketdiff.traces.run_directory import RunDirectory
 from rocketdiff.verdict.calibration import Rate
 
 QUIET = (CheckResult("c", "queue-choice", Verdict.CONFORMS), CheckResult("c", "validity", Verdict.CONFORMS))
-EXAMPLE = Example(7, 0, None, "calm", "the next in turn", "another")
+EXAMPLE = Example(at(Place.SEND, 7, 0, None), "calm", "the next in turn", "another")
 ALARM = (
     CheckResult("c", "queue-choice", Verdict.DIVERGES, divergences=(Divergence("queue.x", "java:5.3.3", 1, EXAMPLE),)),
 )

@@ -8,6 +8,7 @@ import pytest
 from rocketdiff.calibration.controls import CalibrationRequest, calibration_of, journal_of
 from rocketdiff.calibration.sensitivity import KnownCase, known_cases, looked_for, pair_of_entry, run_known
 from rocketdiff.core.answers.verdict import CheckResult, Divergence, Example, Verdict
+from rocketdiff.core.answers.where import Place, at
 from rocketdiff.core.errors import UsageError
 from rocketdiff.core.run_info import Machine, RunInfo, SubjectInfo
 from rocketdiff.judging.ledgers import LedgerChoice, load
@@ -31,7 +32,7 @@ def seen(*results: CheckResult) -> list[bool | None]:
 
 
 def diverging(signature: str, subject: str = "java:5.3.3") -> CheckResult:
-    divergence = Divergence(signature, subject, 1, Example(1, 0, None, "after", "x", "y"))
+    divergence = Divergence(signature, subject, 1, Example(at(Place.SEND, 1, 0, None), "after", "x", "y"))
     return CheckResult("c", "queue-choice", Verdict.DIVERGES, divergences=(divergence,))
 
 

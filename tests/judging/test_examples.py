@@ -83,5 +83,5 @@ def test_the_send_and_its_neighbours_have_their_rules(upgrade: Judged) -> None:
     example = next(one for row in results for one in row.divergences if one.signature == AVOIDANCE).example
     assert told.explanation[0] == f"{NAME}/java:4.7.1~java:5.3.3, java:5.3.3"
     assert any(f"DIFFERS {AVOIDANCE}" in line for line in told.explanation)
-    assert {bar.send for bar in told.around} == set(range(example.send - 5, example.send + 6))
+    assert {bar.send for bar in told.around} == set(range(example.where.number - 5, example.where.number + 6))
     assert {bar.arm for bar in told.around} == {"baseline", "candidate"}

@@ -5,6 +5,7 @@ from datetime import date
 from typing import Any
 
 from rocketdiff.core.answers.verdict import CheckResult, Divergence, Example, Severity, Verdict
+from rocketdiff.core.answers.where import Place, at
 from rocketdiff.core.run_info import CaseInfo, Machine, RunInfo, SubjectInfo
 from rocketdiff.ledger.model import Conditions, Confirmation, Entry, Party, Range
 
@@ -64,7 +65,7 @@ def entry(**changes: Any) -> Entry:  # fields of Entry by name
 
 
 def divergence(signature: str = "avoidance.used/first", subject: str = NEW) -> Divergence:
-    return Divergence(signature, subject, 3, Example(7, 0, 0, "after", "broker-a", "broker-b"))
+    return Divergence(signature, subject, 3, Example(at(Place.SEND, 7, 0, 0), "after", "broker-a", "broker-b"))
 
 
 def result(

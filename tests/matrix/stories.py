@@ -7,6 +7,7 @@ from rocketdiff.core.answers.evidence import TraceCounts
 from rocketdiff.core.answers.plots import Plots
 from rocketdiff.core.answers.policy import Policy
 from rocketdiff.core.answers.verdict import CheckResult, Divergence, Example, Severity, Verdict
+from rocketdiff.core.answers.where import Place, at
 from rocketdiff.core.run_info import CaseInfo, Machine, RunInfo, SubjectInfo
 from rocketdiff.report.document import Document, build
 from rocketdiff.verdict.judge import EXIT_CODE, RunJudgement, conclude
@@ -17,7 +18,9 @@ COVERS = {CALM: ("A1",), PAUSE: ("C3", "C4")}
 
 
 def divergence(signature: str, subject: str, *, declared_by: str = "", send: int = 7) -> Divergence:
-    example = Example(send, 0, 0, "paused", "queue 1 of broker-a", "attempt 1 went to queue 2 of broker-a")
+    example = Example(
+        at(Place.SEND, send, 0, 0), "paused", "queue 1 of broker-a", "attempt 1 went to queue 2 of broker-a"
+    )
     return Divergence(signature, subject, 3, example, declared_by)
 
 

@@ -28,6 +28,7 @@ from rocketdiff.core.answers.plots import (
     SwimLanes,
 )
 from rocketdiff.core.answers.verdict import CallEnd, Divergence, Example, Measure, Severity, SideExample, StoredAt
+from rocketdiff.core.answers.where import Place, at
 from rocketdiff.core.run_info import CaseInfo, Guard, Machine, RunInfo, SubjectInfo
 from rocketdiff.report.document import Document, build
 from rocketdiff.report.formats import html
@@ -125,9 +126,7 @@ STAYS = Divergence(
     subject=NEW,
     count=4,
     example=Example(
-        send=152,
-        thread=0,
-        attempt=1,
+        where=at(Place.SEND, 152, 0, 1),
         phase="paused",
         expected="after the timeout on broker-b the retry stays on broker-b (java:4.7.1)",
         observed="the retry went to broker-a",
@@ -141,9 +140,7 @@ AVOIDS = Divergence(
     subject=NEW,
     count=31,
     example=Example(
-        send=420,
-        thread=0,
-        attempt=0,
+        where=at(Place.SEND, 420, 0, 0),
         phase="after",
         expected="broker-b is avoided for 600 s after its failed attempt",
         observed="broker-b was chosen again 10.02 s after its failed attempt",

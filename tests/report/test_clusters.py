@@ -3,6 +3,7 @@
 from rocketdiff.core.answers.plots import LaneAttempt
 from rocketdiff.core.answers.policy import Policy
 from rocketdiff.core.answers.verdict import CheckResult, Divergence, Example, Severity, SideExample, Verdict
+from rocketdiff.core.answers.where import Place, at
 from rocketdiff.report.clusters import Weight, clusters_of, fingerprint
 from rocketdiff.report.document import Document
 
@@ -15,7 +16,7 @@ def decided(attempts: int) -> tuple[SideExample, ...]:
 def result(
     case: str, signature: str, *, count: int = 1, send: int = 1, attempts: int = 0, **more: object
 ) -> CheckResult:
-    example = Example(send, 0, 0, "calm", "a", "b", sides=decided(attempts) if attempts else ())
+    example = Example(at(Place.SEND, send, 0, 0), "calm", "a", "b", sides=decided(attempts) if attempts else ())
     found = Divergence(signature, str(more.pop("subject", "java:1")), count, example)
     verdict = more.pop("verdict", Verdict.DIVERGES)
     return CheckResult(case, "loss", verdict, divergences=(found,), **more)  # type: ignore[arg-type]  # keywords above
@@ -41,7 +42,7 @@ def test_the_example_is_the_shortest_to_follow_then_the_earliest() -> None:
         result("d", "s", send=5, attempts=2),
     ]
     (cluster,) = clusters_of(rows, Policy())
-    assert (cluster.example_case, cluster.example.send, len(cluster.decisions)) == ("d", 5, 2)
+    assert (cluster.example_case, cluster.example.where.number, len(cluster.decisions)) == ("d", 5, 2)
     assert cluster.decisions[0] == LaneAttempt("baseline", 0, 1, 0, "a", 0, 0.0, 1.5, "ok", "none")
 
 

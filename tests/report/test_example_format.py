@@ -29,12 +29,12 @@ DETAIL = {
 
 
 def document(detail: object) -> dict[str, Any]:
-    shown = {"example": {"send": 7, "detail": detail}}
+    shown = {"example": {"send": 7, "thread": 0, "attempt": None, "detail": detail}}
     run = {arm: {"client": "java"} for arm in ("baseline", "candidate")}
     return {
         "run": run,
         "results": [{"divergences": [dict(shown)]}],
-        "clusters": [{"example": {"send": 7, "detail": detail}}],
+        "clusters": [{"example": {"send": 7, "thread": 0, "attempt": None, "detail": detail}}],
     }
 
 

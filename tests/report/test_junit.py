@@ -10,6 +10,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from rocketdiff.core.answers.policy import Inconclusive, Policy
 from rocketdiff.core.answers.verdict import CheckResult, Divergence, Example, Severity, Verdict
+from rocketdiff.core.answers.where import Place, at
 from rocketdiff.core.events import AnalysisStarted, CheckJudged
 from rocketdiff.report.document import Document
 from rocketdiff.report.formats.junit import JUnitListener, outcome_of, render, write
@@ -91,7 +92,9 @@ def test_the_file_is_whole_after_every_check(tmp_path: Path) -> None:
 
 def test_a_failure_reads_well(snapshot: SnapshotAssertion) -> None:
     """Snapshot of the whole file for one divergence."""
-    found = Divergence("retry/stays", "java:2", 1_204, Example(7, 1, 1, "paused", "broker-b", "broker-a <again>"))
+    found = Divergence(
+        "retry/stays", "java:2", 1_204, Example(at(Place.SEND, 7, 1, 1), "paused", "broker-b", "broker-a <again>")
+    )
     row = CheckResult("fault/pause/java:1~java:2", "queue-choice", Verdict.DIVERGES, divergences=(found,))
     assert render("r1", 42, [row], Policy()).decode() == snapshot
 

@@ -10,6 +10,7 @@ import msgspec
 import pytest
 
 from rocketdiff.core.answers.verdict import Divergence, Example, Severity, Verdict
+from rocketdiff.core.answers.where import Place, at
 from rocketdiff.ledger.apply import EntryOutcome
 from rocketdiff.ledger.model import EntryState
 from rocketdiff.report.clusters import ExampleContext, KnownEntry
@@ -180,7 +181,7 @@ def test_a_crowd_is_cut_where_the_platforms_cut_it(document: Document, monkeypat
     monkeypatch.setattr(sarif, "RESULTS_MOST", 50)
     first = declared(document).results
     row = next(result for result in document.results if result.check == "avoidance" and result.divergences)
-    example = Example(1, 0, 0, "calm", "e" * 5_000, "o")
+    example = Example(at(Place.SEND, 1, 0, 0), "calm", "e" * 5_000, "o")
     crowd = replace(row, divergences=tuple(Divergence(f"kind/{n}", "java:5.3.3", n + 1, example) for n in range(80)))
     run = run_of(msgspec.structs.replace(document, results=(*first, crowd)))
     assert len(run["results"]) == 50

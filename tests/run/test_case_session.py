@@ -8,6 +8,7 @@ import pytest
 
 from rocketdiff.cluster.interface import Cluster
 from rocketdiff.core.answers.verdict import CheckResult, Divergence, Example, Verdict
+from rocketdiff.core.answers.where import Place, at
 from rocketdiff.core.errors import ClusterError
 from rocketdiff.core.subject import SubjectId
 from rocketdiff.run.case_session import CaseSession
@@ -25,7 +26,7 @@ REQUEST = asked(
     seed=7,
 )
 (CASE,) = plan_cases(REQUEST, 7)
-LOST = Divergence("loss.x", "python:5.3.3", 1, Example(7, 0, None, "calm", "it is stored", "it is not"))
+LOST = Divergence("loss.x", "python:5.3.3", 1, Example(at(Place.SEND, 7, 0, None), "calm", "it is stored", "it is not"))
 
 
 class Given:

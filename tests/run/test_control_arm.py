@@ -6,13 +6,14 @@ import pytest
 
 from rocketdiff.calibration.plan import control_case
 from rocketdiff.core.answers.verdict import CheckResult, Divergence, Example, Severity, Verdict
+from rocketdiff.core.answers.where import Place, at
 from rocketdiff.core.subject import SubjectId
 from rocketdiff.run.control_arm import control_cases, guard_of
 from rocketdiff.run.manifest import entry_of
 from rocketdiff.scenario import expand
 
 CASE = expand(control_case(1, 1).case.scenario, SubjectId("java", "5.3.3"), SubjectId("python", "5.3.3"), seed=9)
-LOST = Divergence("loss.x", "java:5.3.3", 1, Example(7, 0, None, "calm", "it is stored", "it is not"))
+LOST = Divergence("loss.x", "java:5.3.3", 1, Example(at(Place.SEND, 7, 0, None), "calm", "it is stored", "it is not"))
 QUIET = CheckResult("c", "loss", Verdict.CONFORMS)
 
 

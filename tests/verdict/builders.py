@@ -12,6 +12,7 @@ from rocketdiff.core.answers.evidence import (
     Standing,
 )
 from rocketdiff.core.answers.verdict import CheckResult, Divergence, Example, Measure, Severity
+from rocketdiff.core.answers.where import Place, at
 from rocketdiff.core.run_info import CaseInfo, Machine, RunInfo, SubjectInfo
 from rocketdiff.verdict.answer import answer
 from rocketdiff.verdict.counts import with_counts_told
@@ -46,7 +47,7 @@ COMPLETE = [decided("a", "loss"), decided("a", "attempts"), decided("b", "loss")
 
 
 def divergence(signature: str = "retry/stays", subject: str = NEW) -> Divergence:
-    return Divergence(signature, subject, 3, Example(7, 0, 1, "paused", "broker-a", "broker-b"))
+    return Divergence(signature, subject, 3, Example(at(Place.SEND, 7, 0, 1), "paused", "broker-a", "broker-b"))
 
 
 def evidence(

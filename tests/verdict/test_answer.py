@@ -5,7 +5,8 @@ from math import inf, nan
 import pytest
 
 from rocketdiff.core.answers.evidence import Ending, EpisodePair, Evidence, PairedSample, Standing
-from rocketdiff.core.answers.verdict import NO_SEND, Measure, Severity, Verdict
+from rocketdiff.core.answers.verdict import Measure, Severity, Verdict
+from rocketdiff.core.answers.where import NOWHERE
 from tests.verdict.builders import (
     NEW,
     OLD,
@@ -145,7 +146,7 @@ def test_a_difference_of_durations_in_full() -> None:
     lone = EpisodePair("r", "c", 98, 5e8, None), EpisodePair("r", "c", 99, None, 5e8)
     (found,) = answered(evidence(samples=(sample_of(*lone, *sample(3.0).pairs),))).divergences
     assert (found.signature, found.subject, found.count) == ("failover-time.failover-differs", NEW, 12)
-    assert (found.example.send, found.example.phase) == (NO_SEND, "episodes")
+    assert (found.example.where, found.example.phase) == (NOWHERE, "episodes")
     assert found.example.expected == "failover within ×1.2 of the baseline's (a fifth of a timeout)"
     assert found.example.observed == "×3 of the baseline's over 12 spells (90% interval ×2.97 to ×3.03)"
     assert found.example.figures["farthest_episode"] == {
@@ -177,6 +178,6 @@ def test_examples_of_statistics_have_no_thread_and_no_send() -> None:
     (cause,) = answered(evidence(samples=(sample(1.0, ended=Ending.RESUMED),))).divergences
     (both,) = differing(counted(paired(0, 20), drawn(20)))
     examples = [one.example for one in (duration, cause, *both.divergences)]
-    assert [(one.send, one.thread, one.attempt) for one in examples] == [(-1, 0, None)] * 4
+    assert [example.where for example in examples] == [NOWHERE] * 4
     assert [one.phase for one in examples] == ["episodes", "episodes", "counts", "counts"]
     assert [next(iter(one.figures)) for one in examples] == ["p_difference", "p_mcnemar", "p", "p"]

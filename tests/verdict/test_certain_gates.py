@@ -6,12 +6,17 @@ from hypothesis import strategies as st
 from rocketdiff.core.answers.evidence import EpisodePair, Evidence, Margin, PairedSample, Standing
 from rocketdiff.core.answers.policy import Inconclusive, Policy
 from rocketdiff.core.answers.verdict import Divergence, Example, Severity, Verdict
+from rocketdiff.core.answers.where import Place, at
 from rocketdiff.core.errors import ExitCode
 from rocketdiff.verdict.judge import judge
 from tests.verdict.builders import RUN
 
-FOUND = Divergence("queue.out-of-turn/first", "python:5.3.3", 2, Example(7, 0, 0, "paused", "queue 1", "queue 2"))
-BY_RULES = Divergence("rules/queue.out-of-turn/first", "java:5.3.3", 1, Example(9, 0, 0, "calm", "queue 1", "queue 2"))
+FOUND = Divergence(
+    "queue.out-of-turn/first", "python:5.3.3", 2, Example(at(Place.SEND, 7, 0, 0), "paused", "queue 1", "queue 2")
+)
+BY_RULES = Divergence(
+    "rules/queue.out-of-turn/first", "java:5.3.3", 1, Example(at(Place.SEND, 9, 0, 0), "calm", "queue 1", "queue 2")
+)
 
 
 @st.composite

@@ -63,7 +63,7 @@ def test_a_difference_of_shares_in_full(met: tuple[int, int], ended: tuple[int, 
     (item,) = differing(counted(shares(met, ended)))
     (found,) = item.divergences
     assert found.signature == f"outcomes.{word}-often/failed/after-a-failed-attempt/kill"
-    assert (found.subject, found.count, found.example.send, found.example.phase) == (NEW, 110, -1, "counts")
+    assert (found.subject, found.count, found.example.where.number, found.example.phase) == (NEW, 110, -1, "counts")
     assert found.example.expected == "where it failed first, both clients' sends failed as often"
     p = p_of(shares(met, ended))
     observed = f"{ended[1]} of {met[1]} of {NEW}, {ended[0]} of {met[0]} of {OLD} failed (p = {p:.2g})"

@@ -7,6 +7,7 @@ import pytest
 from rocketdiff.core.answers.evidence import PairedCounts, Standing
 from rocketdiff.core.answers.policy import Policy
 from rocketdiff.core.answers.verdict import Divergence, Example, Severity, Verdict
+from rocketdiff.core.answers.where import Place, at
 from rocketdiff.core.errors import ExitCode
 from rocketdiff.ledger.model import Conditions, Ledger, Party
 from rocketdiff.verdict.judge import Counts, RunVerdict, judge, machine_line
@@ -24,7 +25,7 @@ def test_a_complete_run_without_differences_conforms() -> None:
 
 def test_a_new_divergence_is_exit_1() -> None:
     """A check with 31 divergences counts as one new divergence, with exit 1."""
-    found = Divergence("x/y", "python:5.3.3", 31, Example(1, 0, 0, "calm", "a", "b"))
+    found = Divergence("x/y", "python:5.3.3", 31, Example(at(Place.SEND, 1, 0, 0), "calm", "a", "b"))
     judgement = judge([decided("a", "loss", found), *COMPLETE[1:]], RUN)
     assert (judgement.exit_code, judgement.counts.new) == (ExitCode.DIVERGES, 1)
 
@@ -69,7 +70,7 @@ def test_the_machine_line_has_no_blank_in_its_values(seed: int | None, run: str,
 
 def test_a_declared_divergence_conforms() -> None:
     """With a ledger a declared divergence exits with 0, and the line counts it."""
-    found = Divergence("x/y", "python:5.3.3", 31, Example(1, 0, 0, "calm", "a", "b"))
+    found = Divergence("x/y", "python:5.3.3", 31, Example(at(Place.SEND, 1, 0, 0), "calm", "a", "b"))
     known = entry(when=Conditions(Party("python")), check="a/loss", signatures=("x/y",))
     judgement = judge([decided("a", "loss", found), *COMPLETE[1:]], RUN, ledger=Ledger((known,)))
     assert judgement.machine_line.startswith(
@@ -88,7 +89,7 @@ def test_a_stale_entry_alone_is_exit_3_and_a_missing_check_dominates_it() -> Non
 
 def test_the_ledger_does_not_excuse_an_invalid_set_up() -> None:
     """A ledger entry does not excuse an INVALID check."""
-    found = Divergence("x/y", "python:5.3.3", 1, Example(1, 0, 0, "calm", "a", "b"))
+    found = Divergence("x/y", "python:5.3.3", 1, Example(at(Place.SEND, 1, 0, 0), "calm", "a", "b"))
     broken = replace(decided("a", "loss", found), standing=Standing.INVALID)
     known = Ledger((entry(when=Conditions(Party("python")), check="**", signatures=("x/y",)),))
     judgement = judge([broken, *COMPLETE[1:]], RUN, ledger=known)

@@ -90,7 +90,7 @@ def judged(run: RunDirectory) -> RunJudgement:
 def alarm_of(trial: Trial, judgement: RunJudgement) -> str | None:
     """The divergences of a release from itself as text; None without any."""
     found = [
-        f"  {result.check} {one.signature} × {one.count}, send {one.example.send}: {one.example.expected} | {one.example.observed}"
+        f"  {result.check} {one.signature} × {one.count}, {one.example.where.operation}: {one.example.expected} | {one.example.observed}"
         for result in judgement.results
         for one in result.divergences
     ]

@@ -12,6 +12,7 @@ from rocketdiff.analysis.summaries import CaseKey, DifferenceCluster, Summaries
 from rocketdiff.core.answers.evidence import Evidence, Standing, TraceCounts
 from rocketdiff.core.answers.plots import Plots
 from rocketdiff.core.answers.verdict import Divergence, Example, Severity
+from rocketdiff.core.answers.where import Place, at
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.errors import TraceError
 from rocketdiff.core.tables.checks import IMPLICIT
@@ -42,7 +43,9 @@ def case_facts(manifests: Sequence[RunManifest], summaries: Summaries) -> tuple[
             subjects=manifest.subjects,
             entry=entry,
             divergences={
-                check: tuple(_divergence(cluster, manifest.subjects) for cluster in found)
+                check: tuple(
+                    _divergence(cluster, manifest.subjects, ROLE_ANALYSES[entry.role].place) for cluster in found
+                )
                 for check, found in divergences[manifest.run, entry.number].items()
             },
             tallies=tallies[manifest.run, entry.number],
@@ -137,21 +140,19 @@ def _by_case(rows: Iterable[CaseFact], kind: type[Kind]) -> defaultdict[CaseKey,
     return found
 
 
-def _divergence(cluster: DifferenceCluster, subjects: dict[Arm, str]) -> Divergence:
+def _divergence(cluster: DifferenceCluster, subjects: dict[Arm, str], place: Place) -> Divergence:
     return Divergence(
         signature=cluster.example.signature,
         subject=subjects[Arm(cluster.example.arm)],
         count=cluster.count,
-        example=_example(cluster),
+        example=_example(cluster, place),
     )
 
 
-def _example(cluster: DifferenceCluster) -> Example:
+def _example(cluster: DifferenceCluster, place: Place) -> Example:
     difference = cluster.example
     return Example(
-        send=difference.send,
-        thread=difference.thread,
-        attempt=difference.attempt,
+        where=at(place, difference.send, difference.thread, difference.attempt),
         phase=difference.phase,
         expected=difference.expected,
         observed=difference.observed,

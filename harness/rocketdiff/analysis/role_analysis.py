@@ -10,6 +10,7 @@ from rocketdiff.analysis.checks.check_code import CheckCode
 from rocketdiff.analysis.facts import CaseFact
 from rocketdiff.core.answers.evidence import SpellCount
 from rocketdiff.core.answers.plots import Plots
+from rocketdiff.core.answers.where import Place
 
 
 class CasePass(Protocol):
@@ -31,10 +32,11 @@ class RoleAnalysis:
     """
     The analysis of cases about clients of one role.
 
-    codes: its checks, in the order of evidence. spells: counts the occasions for a rare divergence, by situation. plots: the
+    place: kind of place of its examples. codes: its checks, in the order of evidence. spells: counts the occasions for a rare divergence, by situation. plots: the
     tables of its pictures, from its cases and the bars of their swim lanes.
     """
 
+    place: Place
     judge_case: CasePass
     codes: tuple[CheckCode[Any, Any], ...]
     spells: Callable[[Sequence[CaseFacts]], tuple[SpellCount, ...]]

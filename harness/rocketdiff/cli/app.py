@@ -147,13 +147,13 @@ def diff(
 def explain(
     run_dir: Annotated[Path, typer.Argument(metavar="RUN")],
     subject: Annotated[str, typer.Argument(help="Subject of the run, or baseline / candidate.")],
-    send: Annotated[int, typer.Argument(help="Number of the send.")],
+    where: Annotated[str, typer.Argument(metavar="SEND", help="Number of the send.")],
     case: Annotated[str | None, typer.Option(help="Case name or number, when the run has several.")] = None,
 ) -> None:
     """Print the rule chain behind one send, and what the other arm did."""
-    from rocketdiff.judging.explain import explain_send
+    from rocketdiff.judging.explain import explain as explained
 
-    for line in explain_send(run_dir, subject, send, case):
+    for line in explained(run_dir, subject, where, case):
         typer.echo(printable(line))
 
 

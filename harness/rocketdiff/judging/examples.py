@@ -14,7 +14,7 @@ from rocketdiff.core.errors import HarnessError
 from rocketdiff.core.records.sending import Send
 from rocketdiff.core.run_info import RunInfo
 from rocketdiff.core.subject import SubjectId
-from rocketdiff.judging.explain import explain_traced
+from rocketdiff.judging.explain_send import explain_traced
 from rocketdiff.judging.ledgers import LedgerChoice
 from rocketdiff.judging.ledgers import load as load_ledgers
 from rocketdiff.ledger.apply import apply_ledger
@@ -86,7 +86,7 @@ def _context(
 
 def _place(cluster: DivergenceCluster, runs: Sequence[RunDirectory]) -> tuple[CaseTrace, Arm, RunDirectory] | None:
     """The example's case and arm; None for a statistic, or an example too late in its case."""
-    if not 0 <= cluster.example.send < SENDS_MOST:
+    if not 0 <= cluster.example.where.number < SENDS_MOST:
         return None
     named = cluster.example.run
     for run in sorted(runs, key=lambda each: each.run != named):
@@ -99,17 +99,17 @@ def _place(cluster: DivergenceCluster, runs: Sequence[RunDirectory]) -> tuple[Ca
 
 def _explanation(trace: CaseTrace, arm: Arm, run: RunDirectory, cluster: DivergenceCluster) -> tuple[str, ...]:
     try:
-        return tuple(explain_traced(trace, run, arm, cluster.example.send))
+        return tuple(explain_traced(trace, run, arm, cluster.example.where.number))
     except HarnessError:
         # The baseline's release has no rules, or the send never returned: the report shows the observation only.
         return ()
 
 
 def _around(trace: CaseTrace, cluster: DivergenceCluster) -> Iterator[LaneAttempt]:
-    origin_ns = trace.entry.origin_ns or 0
+    origin_ns, where = trace.entry.origin_ns or 0, cluster.example.where
     for arm in Arm:
         for send in sends_of(trace, arm):
-            if send.thread == cluster.example.thread and abs(send.send - cluster.example.send) <= NEIGHBOURS:
+            if send.thread == where.thread and abs(send.send - where.number) <= NEIGHBOURS:
                 yield from (lane_attempt(send, attempt, origin_ns) for attempt in send.attempts)
 
 
@@ -122,7 +122,7 @@ def _boundary(trace: CaseTrace, arm: Arm, run: RunDirectory, cluster: Divergence
         return "", ""
     between = _between(baseline.rules, candidate.rules)
     sends = tuple(view.row for view in sends_of(trace, arm) if view.row is not None)
-    wanted = (cluster.example.thread, cluster.example.send)
+    wanted = (cluster.example.where.thread, cluster.example.where.number)
     upto = next((send for send in sends if (send.thread, send.send) == wanted), None)
     if len(between) < 2 or upto is None:
         return "", ""

@@ -1,78 +1,31 @@
-"""`rocketdiff explain`: the rules applied to one send of a stored run, and the other arm's same send."""
+"""`rocketdiff explain`: why one thing happened in a stored run, by the role of its case."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from rocketdiff.analysis.case_trace import CaseTrace, read_case
-from rocketdiff.analysis.sending.send_view import Copy, SendView
-from rocketdiff.analysis.sending.sends import sends_of
-from rocketdiff.analysis.sending.steps.reconciled import StoredCopies
-from rocketdiff.analysis.sending.steps.rulebook import tells_causes
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.errors import UsageError
-from rocketdiff.core.sends.message import ID_PROPERTY, sys_flag_text
-from rocketdiff.core.sends.plan import SendMode
-from rocketdiff.core.subject import STANDARD, SubjectId
-from rocketdiff.core.text.quoted import printable
-from rocketdiff.core.units import NS_PER_MS
-from rocketdiff.oracle.producer.explain import explain
-from rocketdiff.traces.reader import sealed_files
+from rocketdiff.core.subject import STANDARD
+from rocketdiff.core.tables.roles import ClientRole
+from rocketdiff.judging.explain_send import explain_send
 from rocketdiff.traces.run_directory import RunDirectory
-from rocketdiff.traces.schema import TableName
 
-PROPERTY_LENGTH = 80
-"""Characters printed of a property."""
+EXPLAINERS: Mapping[ClientRole, Callable[[CaseTrace, RunDirectory, Arm, str], Iterator[str]]] = {
+    ClientRole.PRODUCER: explain_send
+}
 
 
-def explain_send(run_dir: Path, subject: str, send: int, case: str | None) -> Iterator[str]:
+def explain(run_dir: Path, subject: str, where: str, case: str | None) -> Iterator[str]:
     """
     Yield lines for a terminal.
 
-    subject: as in the run, or ``baseline`` / ``candidate``. case: its number, name or scenario; optional if the run has
-    one case. The baseline's rules explain both arms, as they were judged. Raises UsageError for an unknown subject,
-    case or send.
+    subject: as in the run, or ``baseline`` / ``candidate``. where: ``Where.explain_argument``. case: its number, name or
+    scenario; optional if the run has one case. Raises UsageError for an unknown subject, case or place.
     """
     run = RunDirectory.open(run_dir)
-    arm = _arm(run, subject)
-    number = _case_number(run, case)
-    sealed_files(run, TableName.SENDS)  # raises for a missing table, which would otherwise read as no sends
-    trace = read_case(run, number)
-    yield from explain_traced(trace, run, arm, send)
-    yield from _before(trace, arm, send)
-    for side in (arm, *(other for other in Arm if other is not arm)):
-        yield from _stored(trace, run, side, send)
-
-
-def explain_traced(trace: CaseTrace, run: RunDirectory, arm: Arm, send: int) -> Iterator[str]:
-    """Like ``explain_send``, for a case already read."""
-    baseline = SubjectId.parse(run.subject(Arm.BASELINE))
-    sends = [view for view in sends_of(trace, arm) if view.row is not None]
-    wanted = next((view for view in sends if view.send == send), None)
-    if wanted is None:
-        numbers = f"0 … {sends[-1].send}" if sends else "none"
-        raise UsageError(
-            f"a send that {run.subject(arm)} answered in {trace.entry.name}", seen=f"{send}", hint=f"it has {numbers}"
-        )
-    yield f"{trace.entry.name}, {run.subject(arm)}"
-    if wanted.row is not None and wanted.row.mode is SendMode.ASYNC:
-        # A client thread chooses its first queue between other sends' choices; further threads decide the rest.
-        yield "an asynchronous send: its rules are not listed; observed:"
-        yield from _what_it_did(wanted)
-        yield from _other_arm(trace, run, arm, send)
-        return
-    settings, routes = trace.entry.settings, trace.routes(arm)
-    returned = (view.row for view in sends if view.row is not None)
-    causes_told = tells_causes(trace, arm)
-    yield from explain(
-        trace.rules_given or baseline.release,
-        settings,
-        routes,
-        returned,
-        send=send,
-        thread=wanted.thread,
-        causes_told=causes_told,
-    )
-    yield from _other_arm(trace, run, arm, send)
+    arm, number = _arm(run, subject), _case_number(run, case)
+    yield from EXPLAINERS[run.entry(number).role](read_case(run, number), run, arm, where)
 
 
 def _arm(run: RunDirectory, subject: str) -> Arm:
@@ -92,55 +45,3 @@ def _case_number(run: RunDirectory, case: str | None) -> int:
         known = ", ".join(f"{entry.number}: {entry.scenario}" for entry in entries)
         raise UsageError("--case with one case of the run", seen=case or "none given", hint=known)
     return matching[0]
-
-
-def _other_arm(trace: CaseTrace, run: RunDirectory, arm: Arm, send: int) -> Iterator[str]:
-    other = next(side for side in Arm if side is not arm)
-    same = next((view for view in sends_of(trace, other) if view.send == send), None)
-    yield f"the other arm, {run.subject(other)}:"
-    if same is None:
-        yield "  did not reach this send"
-        return
-    yield from _what_it_did(same)
-
-
-def _before(trace: CaseTrace, arm: Arm, send: int) -> Iterator[str]:
-    """The thread's previous send: its end determines the next queue in rotation."""
-    views = list(sends_of(trace, arm))
-    thread = next(view.thread for view in views if view.send == send)
-    earlier = [view for view in views if view.thread == thread and view.send < send]
-    if earlier:
-        yield f"before it in thread {thread}, send {earlier[-1].send}:"
-        yield from _what_it_did(earlier[-1])
-
-
-def _stored(trace: CaseTrace, run: RunDirectory, arm: Arm, send: int) -> Iterator[str]:
-    """The copies that the brokers store; no line if their queues were not read."""
-    table = trace.stored(arm)
-    if table is None:
-        return
-    copies = StoredCopies(table).of(send)
-    yield f"stored of it by {run.subject(arm)}:" if copies else f"no message of it is stored by {run.subject(arm)}"
-    for copy in copies:
-        yield f"  queue {copy.queue_id} of {copy.broker}, offset {copy.queue_offset:,}{_carried_text(copy)}"
-
-
-def _carried_text(copy: Copy) -> str:
-    """Its properties except rocketdiff's id, and its system flag; empty for traces without them."""
-    own = (
-        f"{name}={printable(value, PROPERTY_LENGTH)}" for name, value in copy.carried().items() if name != ID_PROPERTY
-    )
-    flag = () if copy.sys_flag is None else (f"system flag {sys_flag_text(copy.sys_flag)}",)
-    return "".join(f", {word}" for word in (*own, *flag))
-
-
-def _what_it_did(send: SendView) -> Iterator[str]:
-    for attempt in send.attempts:
-        took_ms = (attempt.end_ns - attempt.start_ns) / NS_PER_MS
-        ended = attempt.error or attempt.status or "no status"
-        yield f"  attempt {attempt.attempt + 1} to queue {attempt.queue_id} of {attempt.broker}: {ended} after {took_ms:,.1f} ms"
-    if send.row is None:
-        yield "  never returned"
-    else:
-        took_ms = (send.row.end_ns - send.row.start_ns) / NS_PER_MS
-        yield f"  returned {send.row.error or send.row.status} after {took_ms:,.1f} ms"

@@ -11,7 +11,8 @@ from rich.console import Console
 from rocketdiff import __version__
 from rocketdiff.core.answers.evidence import Evidence, Standing, TraceCounts
 from rocketdiff.core.answers.plots import Plots
-from rocketdiff.core.answers.verdict import NO_SEND, Divergence, Example, Measure
+from rocketdiff.core.answers.verdict import Divergence, Example, Measure
+from rocketdiff.core.answers.where import NOWHERE
 from rocketdiff.core.case import CaseId
 from rocketdiff.core.errors import EnvironmentMissing
 from rocketdiff.core.run_info import CaseInfo, RunInfo, SubjectInfo
@@ -107,9 +108,7 @@ def _divergence(difference: AnswerDifference, subjects: tuple[SubjectId, Subject
     left, right = (json.dumps(value, ensure_ascii=False) for value in difference.values)
     kind = difference.compared.name.lower().replace("_", "-")
     example = Example(
-        send=NO_SEND,
-        thread=0,
-        attempt=None,
+        where=NOWHERE,
         phase=difference.place,
         expected=f"{difference.compared} {left}, as in {subjects[0]}",
         observed=f"{difference.compared} {right}",

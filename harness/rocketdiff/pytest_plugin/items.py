@@ -150,5 +150,5 @@ def _lines(result: CheckResult, policy: Policy) -> Iterator[str]:
         yield f"    {divergence.signature}, {divergence.subject}, {divergence.count:,} ×{known}"
         yield f"      expected: {divergence.example.expected}"
         yield f"      observed: {divergence.example.observed}"
-        if divergence.example.send >= 0:
-            yield f"      example:  send {divergence.example.send}, phase {phase_word(divergence.example.phase)}"
+        if divergence.example.where.is_known:
+            yield f"      example:  {divergence.example.where.operation}, phase {phase_word(divergence.example.phase)}"

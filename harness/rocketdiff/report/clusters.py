@@ -116,10 +116,11 @@ def _first_in_their_case(results: Sequence[CheckResult]) -> set[tuple[str, str, 
     first: dict[tuple[str, str], tuple[int, tuple[str, str, str]]] = {}
     for result in results:
         for shown in result.divergences:
-            if shown.example.send < 0:
+            if not shown.example.where.is_known:
                 continue
             where, found = (result.case, shown.subject), (result.check, shown.signature, shown.subject)
-            first[where] = min(first.get(where, (shown.example.send, found)), (shown.example.send, found))
+            number = shown.example.where.number
+            first[where] = min(first.get(where, (number, found)), (number, found))
     return {found for _, found in first.values()}
 
 
@@ -134,7 +135,9 @@ def weight_of(result: CheckResult, divergence: Divergence, policy: Policy) -> We
 
 def _cluster(weight: Weight, members: Sequence[tuple[CheckResult, Divergence]]) -> DivergenceCluster:
     candidates = [(result, shown, _decisions(shown.example)) for result, shown in members]
-    result, shown, decisions = min(candidates, key=lambda c: (not c[2], len(c[2]), c[1].example.send, c[0].case))
+    result, shown, decisions = min(
+        candidates, key=lambda c: (not c[2], len(c[2]), c[1].example.where.number, c[0].case)
+    )
     return DivergenceCluster(
         fingerprint=fingerprint(result.check, shown.signature, shown.subject),
         check=result.check,

@@ -1,5 +1,7 @@
 """
-The published form of an example, which is older than its type: run, sides and figures are one object, ``detail``.
+The published form of an example, which is older than its type.
+
+Its place is ``send``, ``thread`` and ``attempt``; run, sides and figures are one object, ``detail``:
 
 ``{"run": …, "decisions": [attempts of both arms], "sends": {arm: call}, "stored": {arm: [[broker, queue, offset], …]}}`` and
 the figures; for a statistic only the figures.
@@ -12,6 +14,7 @@ import msgspec
 
 from rocketdiff.core.answers.plots import LaneAttempt
 from rocketdiff.core.answers.verdict import CallEnd, SideExample, StoredAt
+from rocketdiff.core.answers.where import NO_NUMBER, Place
 
 _DESCRIPTION = (
     "One concrete place where a signature was seen.\n\nexpected and observed are sentences for people; detail is for machines"
@@ -51,14 +54,16 @@ def publish(document: dict[str, Any]) -> dict[str, Any]:
         if not document["run"][arm]["label"]:
             del document["run"][arm]["label"]
     for example in _examples(document):
-        run, sides, figures = (example.pop(name) for name in ("run", "sides", "figures"))
+        run, sides, figures, where = (example.pop(name) for name in ("run", "sides", "figures", "where"))
         of_send = {
             "run": run,
             "decisions": [attempt for side in sides for attempt in side["attempts"]],
             "sends": {side["arm"]: side["call"] for side in sides},
             "stored": {side["arm"]: _places(side["stored"]) for side in sides},
         }
-        example["detail"] = (of_send if sides else {}) | figures
+        rest = {**example, "detail": (of_send if sides else {}) | figures}
+        example.clear()
+        example.update(_published_place(where) | rest)
     return document
 
 
@@ -69,8 +74,10 @@ def understand(document: object) -> object:
     Raises msgspec.ValidationError for a malformed detail of a send.
     """
     for example in _examples(document):
-        for name in ("run", "sides", "figures"):
+        for name in ("run", "sides", "figures", "where"):
             example.pop(name, None)  # a newer version may have a field of this name
+        if "send" in example:
+            example["where"] = _understood_place(example)
         detail = example.pop("detail", {})
         if isinstance(detail, dict) and "decisions" in detail:
             of_send = msgspec.convert(detail, _Detail)
@@ -83,12 +90,35 @@ def understand(document: object) -> object:
 def publish_schema(definitions: dict[str, Any]) -> None:
     """Convert the JSON Schema of the types to that of the published form."""
     example = definitions["Example"]
-    for name in ("figures", "run", "sides"):
+    place = definitions.pop("Where")["properties"]
+    for name in ("figures", "run", "sides", "where"):
         del example["properties"][name]
-    example["properties"]["detail"] = _DETAIL_SCHEMA
+    numbers = {
+        "send": {"type": "integer"},
+        "thread": {"type": "integer"},
+        "attempt": _without_default(place["attempt"]),
+    }
+    example["properties"] = numbers | example["properties"] | {"detail": _DETAIL_SCHEMA}
+    example["required"] = [*numbers, *(name for name in example["required"] if name != "where")]
     example["description"] = _DESCRIPTION
-    for name in ("SideExample", "CallEnd", "StoredAt"):
+    for name in ("SideExample", "CallEnd", "StoredAt", "Place"):
         del definitions[name]
+
+
+def _published_place(where: dict[str, Any]) -> dict[str, Any]:
+    """``send``, ``thread`` and ``attempt``; a place other than a send is named too."""
+    numbers = {"send": where["number"], "thread": where["thread"], "attempt": where["attempt"]}
+    return numbers if where["place"] in (Place.SEND, Place.NOWHERE) else numbers | {"place": where["place"]}
+
+
+def _understood_place(example: dict[str, Any]) -> dict[str, Any]:
+    number, thread, attempt = example.pop("send"), example.pop("thread", 0), example.pop("attempt", None)
+    place = Place.NOWHERE if number == NO_NUMBER else example.pop("place", Place.SEND)
+    return {"place": place, "number": number, "thread": thread, "attempt": attempt}
+
+
+def _without_default(schema: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in schema.items() if name != "default"}
 
 
 def _places(stored: list[dict[str, Any]] | None) -> list[list[Any]] | None:

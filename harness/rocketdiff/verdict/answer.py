@@ -6,7 +6,6 @@ from operator import itemgetter
 
 from rocketdiff.core.answers.evidence import EpisodePair, Evidence, Standing
 from rocketdiff.core.answers.verdict import (
-    NO_SEND,
     CheckResult,
     Divergence,
     Example,
@@ -15,6 +14,7 @@ from rocketdiff.core.answers.verdict import (
     Verdict,
     dominant,
 )
+from rocketdiff.core.answers.where import NOWHERE
 from rocketdiff.verdict.decide_samples import SampleAnswer
 
 _WITHOUT_ANSWER = {
@@ -106,9 +106,7 @@ def _duration_differs(check: str, item: SampleAnswer, candidate: str) -> Diverge
         subject=candidate,
         count=ratio.n,
         example=Example(
-            send=NO_SEND,
-            thread=0,
-            attempt=None,
+            where=NOWHERE,
             phase="episodes",
             expected=f"{item.sample.name} within ×{margin.ratio:g} of the baseline's ({margin.reason})",
             observed=(
@@ -128,9 +126,7 @@ def _cause_differs(check: str, item: SampleAnswer, baseline: str, candidate: str
         subject=candidate,
         count=baseline_only + candidate_only,
         example=Example(
-            send=NO_SEND,
-            thread=0,
-            attempt=None,
+            where=NOWHERE,
             phase="episodes",
             expected="both clients fail over in the same spells, or both wait for the broker",
             observed=f"only {baseline} failed over in {baseline_only} spells, only {candidate} in {candidate_only}",

@@ -12,7 +12,8 @@ import numpy as np
 import scipy
 
 from rocketdiff.core.answers.evidence import ComparedShares, Concentration, Evidence, PairedCounts, Standing
-from rocketdiff.core.answers.verdict import NO_SEND, Divergence, Example, Severity
+from rocketdiff.core.answers.verdict import Divergence, Example, Severity
+from rocketdiff.core.answers.where import NOWHERE
 from rocketdiff.statistics.significance import exact_mcnemar, holm
 
 ALPHA_COUNTS = 0.001
@@ -111,7 +112,7 @@ def _divergence(check: str, count: Counts, baseline: str, candidate: str) -> Div
             f" {count.end} (p = {p_value:.2g})"
         )
     name = f"{check}.{'more' if is_more else 'less'}-often/{count.name}"
-    example = Example(NO_SEND, 0, None, "counts", expected, observed, {"p": p_value})
+    example = Example(NOWHERE, "counts", expected, observed, {"p": p_value})
     return Divergence(name, candidate, total, example)
 
 
@@ -120,5 +121,5 @@ def _concentrated(count: Concentration, p_value: float, candidate: str) -> Diver
         f"choices drawn at random: of {count.candidate_total} about {count.chance * count.candidate_total:.3g} there"
     )
     observed = f"{count.candidate_most} of {count.candidate_total} of {candidate} at {count.where} (p = {p_value:.2g})"
-    example = Example(NO_SEND, 0, None, "counts", expected, observed, {"p": p_value})
+    example = Example(NOWHERE, "counts", expected, observed, {"p": p_value})
     return Divergence(count.signature, candidate, count.candidate_most, example)

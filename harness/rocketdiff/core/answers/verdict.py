@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from rocketdiff.core.answers.plots import LaneAttempt
+from rocketdiff.core.answers.where import Where
 
 
 class Verdict(StrEnum):
@@ -73,23 +74,18 @@ class SideExample:
     stored: tuple[StoredAt, ...] | None = None
 
 
-NO_SEND = -1
-"""``send`` of an example without a single send."""
-
-
 @dataclass(frozen=True, slots=True)
 class Example:
     """
     One concrete occurrence of a signature.
 
+    where: its place in the case.
     expected, observed: sentences for people.
     figures: further facts for machines (queues, states, times in ns); any JSON values.
-    sides: each arm at the send, baseline first; empty for a statistic.
+    sides: each arm there, baseline first; empty for a statistic.
     """
 
-    send: int
-    thread: int
-    attempt: int | None
+    where: Where
     phase: str
     expected: str
     observed: str

@@ -187,7 +187,7 @@ def _body_of(result: CheckResult) -> str:
             f"{item.signature} ({item.subject}, {item.count:,} ×)",
             f"  expected: {item.example.expected}",
             f"  observed: {item.example.observed}",
-            f"  example:  send {item.example.send}, thread {item.example.thread}, phase {phase_word(item.example.phase)}",
+            f"  example:  {item.example.where.place} {item.example.where.number}, thread {item.example.where.thread}, phase {phase_word(item.example.phase)}",
         ]
     return "\n".join(lines)
 

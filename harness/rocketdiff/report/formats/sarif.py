@@ -145,7 +145,8 @@ def _result(
 
 def _message(divergence: Divergence, case: str) -> str:
     example = divergence.example
-    where = f" (send {example.send}, phase {phase_word(example.phase)})" if example.send >= 0 else ""
+    seen = example.where.operation
+    where = f" ({seen}, phase {phase_word(example.phase)})" if seen else ""
     return (
         f"{divergence.subject}: {divergence.signature}, {divergence.count} × in {case}.\n"
         f"Expected: {_short(example.expected)}\nObserved: {_short(example.observed)}{where}"

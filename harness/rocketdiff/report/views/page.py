@@ -210,7 +210,7 @@ def _around(cluster: DivergenceCluster, document: Document) -> tuple[NeighbourVi
         NeighbourView(
             send,
             tuple(tuple(a for a in attempts if (a.send, a.arm) == (send, arm)) for arm in subjects_of(document)),
-            own=send == cluster.example.send,
+            own=send == cluster.example.where.number,
         )
         for send in sorted({attempt.send for attempt in attempts})
     )

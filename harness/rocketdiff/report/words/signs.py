@@ -181,10 +181,8 @@ def check_id(result: CheckResult) -> str:
 def where_in(cluster: DivergenceCluster, run: RunInfo) -> str:
     """Return where a cluster's example was seen."""
     parts = [short_case(cluster.example_case, run)]
-    if cluster.example.send >= 0:
-        parts.append(f"send {cluster.example.send}")
-        if cluster.example.attempt is not None:
-            parts.append(f"attempt {cluster.example.attempt + 1}")
+    if cluster.example.where.is_known:
+        parts.append(cluster.example.where.text)
     if cluster.example.phase:
         counts = next((case.fault_counts for case in run.cases if case.case == cluster.example_case), None)
         parts.append(f"phase {phase_word(cluster.example.phase, counts)}")
@@ -193,13 +191,13 @@ def where_in(cluster: DivergenceCluster, run: RunInfo) -> str:
 
 def explain_command(cluster: DivergenceCluster, run: RunInfo) -> str:
     """Return the command that prints the rule chain of a cluster's example; empty for a statistic, or without a command."""
-    if cluster.example.send < 0 or not run.explain:
+    if not cluster.example.where.is_known or not run.explain:
         return ""
     folder = next((case.folder for case in run.cases if case.case == cluster.example_case), "")
     values = {
         "{folder}": folder,
         "{subject}": cluster.subject,
-        "{send}": str(cluster.example.send),
+        "{send}": cluster.example.where.explain_argument,
         "{case}": cluster.example_case,
     }
     command = run.explain

@@ -11,6 +11,7 @@ from rocketdiff.analysis.sending.checks.results.outcomes import Outcomes
 from rocketdiff.analysis.sending.send_view import Copy, SendView
 from rocketdiff.core.answers.evidence import Evidence, Standing
 from rocketdiff.core.answers.verdict import Divergence, Example, Severity, Verdict
+from rocketdiff.core.answers.where import Place, at
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.errors import ExitCode
 from rocketdiff.core.sends.message import body_digest, padded, properties_text
@@ -27,7 +28,7 @@ DECISIVE, INDECISIVE = Standing.DECISIVE, Standing.INDECISIVE
 NOT_APPLICABLE, INVALID = Standing.NOT_APPLICABLE, Standing.INVALID
 SLOW = "RemotingTimeoutException"
 NO_CLOCK = replace(ENTRY, clock=None)
-FOUND = (Divergence("x", SUBJECTS[CANDIDATE], 1, Example(0, 0, None, "calm", "a", "b")),)
+FOUND = (Divergence("x", SUBJECTS[CANDIDATE], 1, Example(at(Place.SEND, 0, 0, None), "calm", "a", "b")),)
 
 Tallies = dict[TallyKey, tuple[int, float]]
 Ended = tuple[Verdict, Severity, ExitCode]

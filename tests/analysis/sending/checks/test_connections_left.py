@@ -194,7 +194,7 @@ def test_example_names_servers_and_figures() -> None:
     (one,) = outcomes_evaluation.evaluate(case(looks({"broker-b": 5, "broker-a": 3}))).divergences
     assert one.example.expected.endswith("and at most 1 to broker-a besides, 1 to broker-b besides")
     assert one.example.observed == "2 more to broker-a, 3 in all, 4 more to broker-b, 5 in all"
-    assert (one.example.phase, one.example.send, one.subject) == ("rest", -1, "python:5.3.3")
+    assert (one.example.phase, one.example.where.number, one.subject) == ("rest", -1, "python:5.3.3")
 
 
 def anew(*at_s: float, number: int = 1, unseen: bool = False) -> tuple[ConnectionSample, ...]:

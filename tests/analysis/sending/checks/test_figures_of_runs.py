@@ -138,7 +138,7 @@ def test_a_defect_of_every_tenth_send_is_counted_so_often(
     played = STORIES[story]
     evidence: dict[str, Evidence] = found(played, lambda records: BANK[defect].spoil(records, played))
     (one,) = [each for each in evidence[check].divergences if each.signature == signature]
-    assert (one.count, one.subject, one.example.send) == (count, "python:5.3.3", 9)
+    assert (one.count, one.subject, one.example.where.number) == (count, "python:5.3.3", 9)
 
 
 def test_stray_messages_are_counted(

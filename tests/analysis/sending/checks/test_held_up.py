@@ -65,7 +65,7 @@ def test_example_is_the_longest_call() -> None:
     ]
     found = facts_of(sends, HeldUp)
     ((one,),) = found.divergences.values()
-    assert (one.example.send, one.subject) == (7, "python:5.3.3")
+    assert (one.example.where.number, one.subject) == (7, "python:5.3.3")
     assert one.example.observed == "30 of 30 calls took over 100 ms longer, this one 500 ms"
     assert one.example.expected == "calls that return as soon as baseline's, this one after 2 ms"
     assert ended(attempts.evaluate(found))[1] is ExitCode.DIVERGES

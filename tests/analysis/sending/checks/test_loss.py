@@ -195,7 +195,7 @@ def test_strays_are_counted_with_the_first_ones_place() -> None:
     found = facts_of([], Strays, entry=replace(ENTRY, clock=ClockAnchor(S, 70_000)))
     ((one,),) = found.divergences.values()
     assert (one.signature, one.count, one.subject) == ("loss.stray-message", 2, "python:5.3.3")
-    assert (one.example.send, one.example.phase) == (-1, "calm")
+    assert (one.example.where.number, one.example.phase) == (-1, "calm")
     assert one.example.observed == "a message with another id, or none, at broker-a queue 1 offset 2"
     (first,) = facts_of([], Strays, entry=NO_CLOCK).divergences.values()
     assert first[0].count == 2

@@ -277,7 +277,7 @@ def test_every_attempt_is_examined_and_a_send_reported_once() -> None:
     ]
     found = facts_of_outcomes(pair(None, made(CANDIDATE, 0, *attempts)), faults=[PAUSE])
     ((one,),) = found.divergences.values()
-    assert (one.count, one.example.attempt) == (1, 1)
+    assert (one.count, one.example.where.attempt) == (1, 1)
     assert one.example.observed == "attempt 1 ended with SEND_OK after 1 ms"
     assert "broker-b, which was paused from before" in one.example.expected
     killed = facts_of_outcomes(pair(None, made(CANDIDATE, 0, *attempts)), faults=[replace(PAUSE, kind=FaultKind.KILL)])
@@ -405,6 +405,6 @@ def test_example_names_attempt_broker_and_end() -> None:
     """The example names the attempt, its broker and its end, or that there was none."""
     attempts = tried(0, MS, SLOW), tried(MS, 2 * MS, LOST, attempt=1, broker="broker-a")
     ((one,),) = facts_of_outcomes(pair(None, made(CANDIDATE, 0, *attempts))).divergences.values()
-    assert (one.example.attempt, one.example.observed) == (1, f"attempt 1 at broker-a, and {LOST}")
+    assert (one.example.where.attempt, one.example.observed) == (1, f"attempt 1 at broker-a, and {LOST}")
     ((one,),) = facts_of_outcomes(pair(None, made(CANDIDATE, 0, error="MQClientException"))).divergences.values()
-    assert (one.example.attempt, one.example.observed) == (None, "no attempt, and MQClientException")
+    assert (one.example.where.attempt, one.example.observed) == (None, "no attempt, and MQClientException")

@@ -71,7 +71,7 @@ def test_each_kind_of_difference_belongs_to_one_check(
     if kind is mine:
         ((one,),) = found.divergences.values()
         assert check in found.divergences
-        assert (one.example.attempt, one.example.phase) == (1, Phase.AFTER)
+        assert (one.example.where.attempt, one.example.phase) == (1, Phase.AFTER)
         assert (one.example.expected, one.example.observed) == ("this", "that")
         assert one.example.figures["rules"] == {"why": 1}
     assert signatures(facts_alone(make, send(None, *late, arm=arm))) == []

@@ -540,7 +540,7 @@ def test_an_example_shows_the_attempts_of_both_arms(new_run: NewRun, evidence_of
     """The example of a queue out of turn has both arms' attempts side by side."""
     evidence = evidence_of(new_run([CALM], change=out_of_turn))["calm", "queue-choice"]
     (example,) = (divergence.example for divergence in evidence.divergences)
-    assert (example.send, example.phase) == (20, "calm")
+    assert (example.where.number, example.phase) == (20, "calm")
     assert [(side.arm, attempt.send) for side in example.sides for attempt in side.attempts] == [
         ("baseline", 20),
         ("candidate", 20),

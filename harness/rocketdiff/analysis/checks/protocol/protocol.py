@@ -13,7 +13,8 @@ from typing import Any
 from rocketdiff.analysis.checks.case_facts import CaseFacts
 from rocketdiff.analysis.checks.check_code import CheckCode
 from rocketdiff.core.answers.evidence import Evidence, Standing
-from rocketdiff.core.answers.verdict import NO_SEND, Divergence, Example, Measure
+from rocketdiff.core.answers.verdict import Divergence, Example, Measure
+from rocketdiff.core.answers.where import NOWHERE
 from rocketdiff.core.arm import Arm
 from rocketdiff.traces.manifest import ArmSummary, CaseStatus
 
@@ -129,7 +130,7 @@ def _troubles(subject: str, summary: ArmSummary) -> Iterator[Divergence]:
 
 
 def _divergence(signature: str, subject: str, count: int, expected: str, observed: str) -> Divergence:
-    example = Example(NO_SEND, 0, None, "protocol", expected, observed)
+    example = Example(NOWHERE, "protocol", expected, observed)
     return Divergence(signature, subject, count, example)
 
 

@@ -76,7 +76,8 @@ def _marks(facts: CaseFacts, bars: Sequence[LaneBar]) -> Iterator[LaneMark]:
     arms = {subject: str(arm) for arm, subject in reversed(list(facts.subjects.items()))}
     for found in facts.divergences.values():
         for shown in found:
-            mark = LaneMark(arms.get(shown.subject, ""), shown.example.thread, shown.example.send, shown.signature)
+            where = shown.example.where
+            mark = LaneMark(arms.get(shown.subject, ""), where.thread, where.number, shown.signature)
             if (mark.arm, mark.thread, mark.send) in seen:
                 yield mark
 

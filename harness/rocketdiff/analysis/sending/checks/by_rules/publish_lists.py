@@ -15,7 +15,7 @@ from rocketdiff.analysis.facts import DifferenceFact
 from rocketdiff.analysis.sending.checks.context import CaseObserver
 from rocketdiff.analysis.sending.send_facts import SendFacts
 from rocketdiff.analysis.sending.steps.aligned import AlignedSend
-from rocketdiff.core.answers.verdict import NO_SEND
+from rocketdiff.core.answers.where import NO_NUMBER
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.tables.signatures import OTHER_PUBLISH_LIST
 
@@ -58,7 +58,7 @@ def _difference(arm: Arm, expected: PublishList, observed: PublishList, *, at_ns
         signature=OTHER_PUBLISH_LIST.text(of_rules=arm is Arm.BASELINE),
         arm=str(arm),
         thread=0,
-        send=NO_SEND,
+        send=NO_NUMBER,
         attempt=None,
         phase="start",
         at_ns=at_ns,

@@ -16,7 +16,8 @@ from rocketdiff.analysis.sending.checks.context import CaseContext, CaseObserver
 from rocketdiff.analysis.sending.checks.results.outcomes import CALM, FAILED, NAME, RETRIED
 from rocketdiff.analysis.sending.steps.aligned import AlignedSend
 from rocketdiff.core.answers.evidence import PairedCounts
-from rocketdiff.core.answers.verdict import NO_SEND, Divergence, Example, Measure
+from rocketdiff.core.answers.verdict import Divergence, Example, Measure
+from rocketdiff.core.answers.where import NOWHERE
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.tables.fault import KILLS, FaultKind
 from rocketdiff.core.tables.signatures import (
@@ -190,7 +191,7 @@ def _made_anew(facts: CaseFacts) -> Iterator[Divergence]:
 
 
 def _divergence(facts: CaseFacts, signature: str, count: int, phase: str, expected: str, observed: str) -> Divergence:
-    example = Example(NO_SEND, 0, None, phase, expected, observed)
+    example = Example(NOWHERE, phase, expected, observed)
     return Divergence(signature, facts.subjects[Arm.CANDIDATE], count, example)
 
 

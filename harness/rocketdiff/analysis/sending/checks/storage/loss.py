@@ -23,7 +23,7 @@ from rocketdiff.analysis.sending.send_view import Fate, Phase, SendView
 from rocketdiff.analysis.sending.steps.aligned import AlignedSend
 from rocketdiff.analysis.sending.steps.reconciled import Stray
 from rocketdiff.core.answers.evidence import Evidence, Standing
-from rocketdiff.core.answers.verdict import NO_SEND
+from rocketdiff.core.answers.where import NO_NUMBER
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.sends.plan import SendMode
 from rocketdiff.core.tables.fault import FaultKind
@@ -145,7 +145,7 @@ def note_strays(arm: Arm, strays: Iterable[Stray], context: CaseContext) -> None
                 signature=STRAY_MESSAGE.name,
                 arm=str(arm),
                 thread=0,
-                send=NO_SEND,
+                send=NO_NUMBER,
                 attempt=None,
                 phase=str(Phase.CALM),
                 at_ns=context.collector.origin_ns if clock is None else clock.monotonic_ns + since_ms * NS_PER_MS,
