@@ -15,7 +15,7 @@ from rocketdiff.core.answers.verdict import Divergence, Example, Severity
 from rocketdiff.core.answers.where import Place, at
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.errors import TraceError
-from rocketdiff.core.tables.checks import IMPLICIT
+from rocketdiff.core.tables.checks import implicit_for
 from rocketdiff.core.tables.fault import FaultRecord
 from rocketdiff.core.tables.roles import ClientRole
 from rocketdiff.traces.manifest import RunManifest
@@ -104,9 +104,9 @@ def _answers(facts: CaseFacts) -> Iterable[Evidence]:
     """
     Yield evidence of each planned check, and of each unplanned check that found a difference.
 
-    The facts already exclude everything unknowable (``core.tables.knowable``).
+    The facts already exclude everything unknowable (``core.sends.knowable``).
     """
-    planned = dict.fromkeys((*facts.entry.checks, *IMPLICIT))
+    planned = dict.fromkeys((*facts.entry.checks, *implicit_for(facts.entry.role)))
     for check in planned:
         if check not in CODES:
             raise TraceError(

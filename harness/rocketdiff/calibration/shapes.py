@@ -213,7 +213,7 @@ def _one_way(random: Random) -> str:
 
 
 def _asynchronous_avoided(random: Random) -> str:
-    """Without `queue-choice`: the queues cannot be known (``core.tables.knowable``), so a difference there is a false alarm."""
+    """Without `queue-choice`: the queues cannot be known (``core.sends.knowable``), so a difference there is a false alarm."""
     return _scenario(
         random,
         "Asynchronous sends whose callbacks write the fault table end alike in both clients beside a paused broker.",

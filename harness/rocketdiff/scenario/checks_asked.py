@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from rocketdiff.core.answers.evidence import pool_name
-from rocketdiff.core.tables.checks import ASKED, IMPLICIT, OF_QUEUES, STATISTICAL
+from rocketdiff.core.tables.checks import ASKED, OF_QUEUES, STATISTICAL, implicit_for
 from rocketdiff.core.tables.topology import topology_named
 from rocketdiff.scenario import Scenario
 
@@ -18,7 +18,7 @@ def checks_planned(scenario: Scenario) -> tuple[str, ...]:
     Behind a proxy this includes the queue checks, reported as NOT_APPLICABLE.
     """
     of_queues = OF_QUEUES if topology_named(scenario.topology).has_proxies else ()
-    return (*scenario.checks, *of_queues, *IMPLICIT)
+    return (*scenario.checks, *of_queues, *implicit_for(scenario.role))
 
 
 def pooled_planned(

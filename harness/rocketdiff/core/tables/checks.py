@@ -2,11 +2,13 @@
 The checks: every question that can be asked about a case.
 
 The scenario format, run plans, ledger names, reports, SARIF and the simulation's list of unanswered checks are
-generated from this table. ``analysis.checks.registry`` has the code of each check.
+generated from this table. ``analysis.registry`` has the code of each check.
 """
 
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
+
+from rocketdiff.core.tables.roles import ClientRole
 
 
 class Aspect(StrEnum):
@@ -18,7 +20,7 @@ class Aspect(StrEnum):
 
 
 class Need(StrEnum):
-    """Precondition for a question to arise in a case; ``core.tables.knowable`` has condition and words."""
+    """Precondition for a question to arise in a case; ``core.sends.knowable`` has condition and words."""
 
     FAULT_LATENCY = "the producer avoids slow brokers"
     LOST_BROKER = "a broker is paused or killed"
@@ -38,7 +40,7 @@ class CheckKind(StrEnum):
 
 
 class Concern(IntEnum):
-    """Cost of a difference to the owner of a producer, most serious first."""
+    """Cost of a difference to the owner of a client, most serious first."""
 
     MESSAGES = 0
     EXCEPTIONS = 1
@@ -59,7 +61,8 @@ class Check:
         everything is known.
     reads_attempts: void if the wire contradicts what the client reports about its attempts.
     cluster_only: why the simulation cannot answer it; empty if it can.
-    is_implicit: applies to every case; never written in a scenario.
+    is_implicit: applies to every case of its role; never written in a scenario.
+    role: of the clients that it asks about; None for every role.
     is_about_the_run: shows whether the run can be judged.
     """
 
@@ -73,6 +76,7 @@ class Check:
     cluster_only: str = ""
     is_implicit: bool = False
     is_about_the_run: bool = False
+    role: ClientRole | None = ClientRole.PRODUCER
 
 
 _NOTHING_STORED = "nothing is stored"
@@ -177,6 +181,7 @@ CHECKS = {
             Concern.MESSAGES,
             is_implicit=True,
             is_about_the_run=True,
+            role=None,
         ),
         Check(
             VALIDITY,
@@ -184,6 +189,7 @@ CHECKS = {
             Concern.QUEUES,
             is_implicit=True,
             is_about_the_run=True,
+            role=None,
         ),
     )
 }
@@ -192,7 +198,13 @@ ASKED = tuple(name for name, check in CHECKS.items() if not check.is_implicit)
 """Checks that a scenario may list."""
 
 IMPLICIT = tuple(name for name, check in CHECKS.items() if check.is_implicit)
-"""Checks that apply to every case."""
+"""Checks that apply to every case of their role."""
+
+
+def implicit_for(role: ClientRole) -> tuple[str, ...]:
+    """Return the checks that apply to every case of a role."""
+    return tuple(name for name in IMPLICIT if CHECKS[name].role in (None, role))
+
 
 STATISTICAL = tuple(name for name, check in CHECKS.items() if check.kind is CheckKind.STATISTICAL)
 """Checks that pool durations over cases and accept a tolerance."""

@@ -3,7 +3,7 @@ Judges the asynchronous sends of one arm.
 
 Judged exactly: the queue of every first attempt, along the counter of the client thread that chose it (from 4.3.0 a
 pool thread, recorded in the trace), and the end of the send, given its attempts' durations (``asynchronous.ends``). Of a retry
-the broker is judged (``retry_brokers``), the queue is not. ``core.tables.knowable`` lists what is unknowable.
+the broker is judged (``retry_brokers``), the queue is not. ``core.sends.knowable`` lists what is unknowable.
 """
 
 from collections.abc import Iterable, Iterator
