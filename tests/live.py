@@ -41,7 +41,7 @@ Outcome = TypeVar("Outcome")
 _repeated: list[str] = []
 
 
-def tell_repeat(what: str) -> None:
+def report_repeat(what: str) -> None:
     """State at the end of the output that the running test repeated a run."""
     _repeated.append(what)
 
@@ -57,7 +57,7 @@ def repeated(run: Callable[[int], Outcome], left_open: Callable[[Outcome], str],
         what = left_open(outcome)
         if not what:
             return outcome
-        tell_repeat(what)
+        report_repeat(what)
     return run(tries)
 
 
@@ -70,7 +70,7 @@ def await_that(condition: Callable[[], bool], what: str = "what was awaited", *,
 
 
 @pytest.fixture(autouse=True)
-def _told_repeats(record_property: Callable[[str, object], None]) -> Iterator[None]:
+def _record_repeats(record_property: Callable[[str, object], None]) -> Iterator[None]:
     _repeated.clear()
     yield
     for what in _repeated:

@@ -40,8 +40,8 @@ class Ending:
         if report.passed and report.when == "call":
             self.tested.update(areas_of(report))
         if report.when == "teardown":
-            told = (value for name, value in report.user_properties if name == REPEATED)
-            self.repeated += [f"{name_of(report)}: {value}" for value in told]
+            reported = (value for name, value in report.user_properties if name == REPEATED)
+            self.repeated += [f"{name_of(report)}: {value}" for value in reported]
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> Generator[None]:

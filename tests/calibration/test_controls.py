@@ -52,10 +52,10 @@ def request(folder: Path, cases: int) -> CalibrationRequest:
 
 
 def run(folder: Path, cases: int) -> list[str]:
-    said: list[str] = []
+    output: list[str] = []
     asked = request(folder, cases)
-    run_controls(asked, journal_of(asked), said.append)
-    return said
+    run_controls(asked, journal_of(asked), output.append)
+    return output
 
 
 def test_a_calibration_that_was_stopped_goes_on_where_it_was(tmp_path: Path, stage: Stage) -> None:
@@ -81,13 +81,13 @@ def test_a_calibration_that_was_stopped_goes_on_where_it_was(tmp_path: Path, sta
 def test_an_alarm_is_counted_listed_and_keeps_its_run(tmp_path: Path, stage: Stage) -> None:
     """An alarm is counted and listed, and its traces stay."""
     stage(lambda number: ALARM if number == 3 else QUIET)
-    said = run(tmp_path, 10)
+    output = run(tmp_path, 10)
     controls = calibration_of(journal_of(request(tmp_path, 10))).controls
     assert (controls.alarms_per_case, controls.alarms_per_run) == (Rate.of(1, 10), Rate.of(1, 1))
     (alarm,) = controls.alarms
     assert (alarm.number, alarm.signatures, alarm.observed) == (4, ("queue.x",), "another")
     assert list((tmp_path / "runs" / "0001").glob("*/run.json"))
-    assert any("ALARM queue-choice queue.x" in line for line in said)
+    assert any("ALARM queue-choice queue.x" in line for line in output)
 
 
 def test_cases_are_counted_by_how_they_sent_broken_off_or_not(tmp_path: Path, stage: Stage) -> None:

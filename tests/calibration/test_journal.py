@@ -28,7 +28,7 @@ def begun(folder: Path, *numbers: int) -> CalibrationJournal:
     return journal
 
 
-def test_what_was_counted_is_there_again(tmp_path: Path) -> None:
+def test_another_process_continues_a_journal(tmp_path: Path) -> None:
     """Another process continues a journal with all its cases."""
     begun(tmp_path, 1, 2)
     again = begun(tmp_path, 3)
@@ -98,14 +98,14 @@ def test_the_digest_of_the_program_is_of_its_sources(tmp_path: Path, monkeypatch
         assert source_digest() != before
 
 
-def test_the_file_says_which_program_judged(tmp_path: Path) -> None:
+def test_file_names_each_judging_program(tmp_path: Path) -> None:
     """The file names each judging program once; older lines have an unknown one."""
     journal = begun(tmp_path, 1, 2)
     journal.add(replace(line_now(4.0, Path("runs/0001"), case=replace(QUIET, number=3)), judging_source=""))
     assert calibration_of(journal).judging_sources == (judging_digest(), "")
 
 
-def test_a_program_that_changed_under_way_is_told(tmp_path: Path) -> None:
+def test_both_digests_of_a_changed_program_are_listed(tmp_path: Path) -> None:
     """If the program changes during a calibration, both source digests are listed."""
     journal = begun(tmp_path, 1)
     journal.add(replace(line_now(4.0, Path("runs/0001"), case=replace(QUIET, number=2)), source="0123456789ab"))

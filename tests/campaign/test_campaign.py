@@ -56,31 +56,31 @@ def fuzzed(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return seeds
 
 
-def make(folder: Path, text: str = TWO, *, said: list[str] | None = None, at_most: int | None = None) -> ExitCode:
+def make(folder: Path, text: str = TWO, *, printed: list[str] | None = None, at_most: int | None = None) -> ExitCode:
     folder.mkdir(exist_ok=True)
     campaign = read(write(folder / "c.yaml", text))
-    say = (said if said is not None else list[str]()).append
-    return command.make(campaign, folder / "out", str(folder / "record"), say=say, at_most=at_most)
+    print_line = (printed if printed is not None else list[str]()).append
+    return command.make(campaign, folder / "out", str(folder / "record"), print_line=print_line, at_most=at_most)
 
 
 def recorded(folder: Path) -> int:
     return status(RecordPlace.named(str(folder / "record"))).runs if (folder / "record").exists() else 0
 
 
-def test_every_run_goes_into_the_record_once_and_the_end_says_what_to_ask(runs: Imitation, tmp_path: Path) -> None:
+def test_each_run_is_recorded_once_and_the_end_names_next_commands(runs: Imitation, tmp_path: Path) -> None:
     """Each run is recorded once, and the last lines name the next commands."""
-    said: list[str] = []
-    assert make(tmp_path, said=said) is ExitCode.DIVERGES
+    output: list[str] = []
+    assert make(tmp_path, printed=output) is ExitCode.DIVERGES
     assert recorded(tmp_path) == 2
-    assert said[0] == "run 1 of 2: java:4.7.1, round-robin/calm, seed 1; about 14 s left"
-    assert said[-3].startswith(
+    assert output[0] == "run 1 of 2: java:4.7.1, round-robin/calm, seed 1; about 14 s left"
+    assert output[-3].startswith(
         f"what is new: rocketdiff record judge --record {tmp_path / 'record'} && rocketdiff record regressions"
     )
-    assert said[-3].endswith("--since 20261123-000000 --fail-on new")
-    assert said[-2].endswith(f" --only {tmp_path / 'out'}")
-    assert said[-1].startswith("CAMPAIGN planned=2 made=2 conform=0 diverge=2 ")
+    assert output[-3].endswith("--since 20261123-000000 --fail-on new")
+    assert output[-2].endswith(f" --only {tmp_path / 'out'}")
+    assert output[-1].startswith("CAMPAIGN planned=2 made=2 conform=0 diverge=2 ")
     again: list[str] = []
-    assert make(tmp_path, said=again) is ExitCode.DIVERGES
+    assert make(tmp_path, printed=again) is ExitCode.DIVERGES
     assert len(runs.made) == recorded(tmp_path) == 2
     assert not [line for line in again if "added to the record" in line]
 
@@ -88,29 +88,29 @@ def test_every_run_goes_into_the_record_once_and_the_end_says_what_to_ask(runs: 
 def test_settings_are_runs_of_their_own(runs: Imitation, tmp_path: Path) -> None:
     """An added setting costs only its own runs."""
     make(tmp_path)
-    said: list[str] = []
-    make(tmp_path, f"{TWO}settings: [{{}}, {{wire: true}}]\n", said=said)
-    assert said[0].startswith("2 of 4 runs are taken over")
-    assert said[1].startswith("run 3 of 4: java:4.7.1, round-robin/calm, seed 1, servers 5.3.3, wire; ")
+    output: list[str] = []
+    make(tmp_path, f"{TWO}settings: [{{}}, {{wire: true}}]\n", printed=output)
+    assert output[0].startswith("2 of 4 runs are taken over")
+    assert output[1].startswith("run 3 of 4: java:4.7.1, round-robin/calm, seed 1, servers 5.3.3, wire; ")
     assert len(runs.made) == recorded(tmp_path) == 4
 
 
-def test_a_missing_run_is_told_and_open(runs: Imitation, tmp_path: Path) -> None:
+def test_a_missing_run_is_reported_and_open(runs: Imitation, tmp_path: Path) -> None:
     """A failed run and one not made yet are reported as missing."""
     runs.fails["java:4.7.1"] = HarnessError("brokers", seen="dead ones"), True
-    said: list[str] = []
-    assert make(tmp_path, said=said, at_most=1) is ExitCode.NOTHING_DECISIVE
-    assert "java:4.7.1, round-robin/calm, seed 1: missing: the run failed: expected brokers; saw dead ones" in said
-    assert "java:4.9.8, round-robin/calm, seed 1: missing: not run yet" in said
+    output: list[str] = []
+    assert make(tmp_path, printed=output, at_most=1) is ExitCode.NOTHING_DECISIVE
+    assert "java:4.7.1, round-robin/calm, seed 1: missing: the run failed: expected brokers; saw dead ones" in output
+    assert "java:4.9.8, round-robin/calm, seed 1: missing: not run yet" in output
 
 
 def test_a_seed_is_simulated_once_and_what_differs_decides(runs: Imitation, fuzzed: list[int], tmp_path: Path) -> None:
     """A seed is simulated once, unless its file is damaged; differences are counted."""
     text = f"{TWO}seeds: [12, 13]\nsimulation: {{releases: [4.7.1, 5.3.3], sends: 10}}\n"
-    said: list[str] = []
-    make(tmp_path, text, said=said, at_most=1)
-    assert said[:2] == ["simulation, seed 12: 2 releases", "simulation, seed 13: 2 releases"]
-    assert " simulated=2 differ=1 " in said[-1]
+    output: list[str] = []
+    make(tmp_path, text, printed=output, at_most=1)
+    assert output[:2] == ["simulation, seed 12: 2 releases", "simulation, seed 13: 2 releases"]
+    assert " simulated=2 differ=1 " in output[-1]
     make(tmp_path, text, at_most=1)
     assert fuzzed == [12, 13]
     (tmp_path / "out" / "simulation" / "seed-12.json").write_text("{")

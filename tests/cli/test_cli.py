@@ -14,7 +14,7 @@ BAD_SCENARIO = "format: 1\nname: bad/settings\nestablishes: nothing\nsettings: {
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (["run", "--subject", "java"], "client:release"),
         (["run", "--subject", "java:9.9.9"], "java:9.9.9"),
@@ -33,13 +33,17 @@ BAD_SCENARIO = "format: 1\nname: bad/settings\nestablishes: nothing\nsettings: {
     ],
 )
 def test_bad_arguments_are_named_with_exit_code_4(
-    arguments: list[str], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    arguments: list[str],
+    message: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     """Wrong arguments give exit code 4 and are repeated in the message."""
     monkeypatch.chdir(tmp_path)
     assert guarded(arguments) == ExitCode.USAGE
     output = capsys.readouterr()
-    assert said in output.err
+    assert message in output.err
     assert "Traceback" not in output.err
     assert not list(tmp_path.glob("reports/*"))
 
@@ -50,9 +54,9 @@ def test_a_bad_scenario_is_named_with_file_line_and_field(tmp_path: Path, capsys
     folder.mkdir()
     (folder / "settings.yaml").write_text(BAD_SCENARIO)
     assert guarded(["run", "--scenarios", str(tmp_path), "--out", str(tmp_path / "out")]) == ExitCode.USAGE
-    said = capsys.readouterr().err
-    assert "settings.yaml" in said
-    assert "send_latency_fault_enabled" in said
+    printed = capsys.readouterr().err
+    assert "settings.yaml" in printed
+    assert "send_latency_fault_enabled" in printed
 
 
 def test_our_own_fault_has_its_own_exit_code(
@@ -65,9 +69,9 @@ def test_our_own_fault_has_its_own_exit_code(
 
     monkeypatch.setattr("rocketdiff.cli.commands.listing.print_findings", broken)
     assert guarded(["doctor"]) == ExitCode.INTERNAL
-    said = capsys.readouterr().err
-    assert "internal error: ZeroDivisionError: on purpose" in said
-    traceback = Path(said.split("please report it with ")[1].strip())
+    printed = capsys.readouterr().err
+    assert "internal error: ZeroDivisionError: on purpose" in printed
+    traceback = Path(printed.split("please report it with ")[1].strip())
     assert "ZeroDivisionError" in traceback.read_text()
     traceback.unlink()
 

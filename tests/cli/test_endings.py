@@ -63,8 +63,8 @@ def test_several_in_a_row_let_the_stopping_finish(number: signal.Signals) -> Non
     for _ in range(3):
         process.send_signal(number)
         time.sleep(0.05)
-    said, errors = process.communicate(timeout=300)
-    assert (process.returncode, said) == (130, "stopped\n")
+    output, errors = process.communicate(timeout=300)
+    assert (process.returncode, output) == (130, "stopped\n")
     assert errors == "interrupted; everything that was started has been stopped\n"
 
 
@@ -101,12 +101,12 @@ def busy(**_):
     begin, end = program.index("def busy"), program.index("rocketdiff.cli.commands.listing.print_findings")
     (tmp_path / "dropping.py").write_text(program[:begin] + swallowing + program[end:])
     process = started("-m", "dropping", cwd=tmp_path)  # run as a file or with -c, Python would forget the exec
-    said, errors = process.communicate(timeout=300)
-    assert (process.returncode, said) == (130, "begun\nswallowed\n")
+    output, errors = process.communicate(timeout=300)
+    assert (process.returncode, output) == (130, "begun\nswallowed\n")
     assert errors == "interrupted; everything that was started has been stopped\n"
 
 
-def test_what_an_interrupted_import_raises_is_no_fault() -> None:
+def test_an_interrupted_import_is_no_internal_error() -> None:
     """An ImportError that a C library makes of an interruption is not reported as an internal error."""
     failing = """
     os.kill(os.getpid(), signal.SIGINT)
@@ -133,9 +133,9 @@ def test_the_exception_on_its_way_is_not_raised_twice(monkeypatch: pytest.Monkey
             asked(signal.SIGINT, None)
         with pytest.raises(KeyboardInterrupt):
             asked(signal.SIGINT, None)
-        with pytest.raises(ValueError, match="while it was stopped") as told:
+        with pytest.raises(ValueError, match="while it was stopped") as reported:
             _stopping(asked)
-        assert isinstance(told.value.__context__, KeyboardInterrupt)
+        assert isinstance(reported.value.__context__, KeyboardInterrupt)
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
@@ -174,5 +174,5 @@ def test_after_some_time_another_one_is_heeded(monkeypatch: pytest.MonkeyPatch) 
 
 def test_a_command_that_ends_with_ctrl_c_hears_it_in_the_background_of_a_script_too() -> None:
     """A command that ends by Ctrl-C handles SIGINT also in a script's background job, which ignores it otherwise."""
-    told, _ = started("-c", IN_THE_BACKGROUND).communicate(timeout=300)
-    assert told == "heard\n"
+    reported, _ = started("-c", IN_THE_BACKGROUND).communicate(timeout=300)
+    assert reported == "heard\n"

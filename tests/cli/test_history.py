@@ -13,7 +13,7 @@ SCRIPTS = resource("fixtures/simulation/scripts")
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (["bisect"], "--scenario"),
         (["bisect", "--script", "no-such.json"], "no-such.json"),
@@ -35,12 +35,12 @@ SCRIPTS = resource("fixtures/simulation/scripts")
     ],
 )
 def test_bad_arguments_are_named_with_exit_code_4(
-    arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]
+    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Wrong arguments give exit code 4 and are repeated in the message."""
     assert guarded(arguments) == ExitCode.USAGE
     output = capsys.readouterr()
-    assert said in output.err
+    assert message in output.err
     assert "Traceback" not in output.err
 
 
@@ -48,12 +48,12 @@ def test_bisect_with_the_reference(capsys: pytest.CaptureFixture[str]) -> None:
     """With the reference, `bisect` finds that 4.8.0 changed the retry walk."""
     script = str(SCRIPTS / "retry-walk.json")
     assert guarded(["bisect", "--script", script, "--subject-kind", "python", "--json"]) == ExitCode.CONFORMS
-    told = json.loads(capsys.readouterr().out)
-    assert [(edge["from"], edge["to"]) for edge in told["edges"]] == [("4.7.1", "4.8.0")]
-    assert told["steps"] == 38
+    reported = json.loads(capsys.readouterr().out)
+    assert [(edge["from"], edge["to"]) for edge in reported["edges"]] == [("4.7.1", "4.8.0")]
+    assert reported["steps"] == 38
 
 
-def test_bisect_says_what_changed(capsys: pytest.CaptureFixture[str]) -> None:
+def test_bisect_prints_each_change(capsys: pytest.CaptureFixture[str]) -> None:
     """`bisect` prints each change with the line before and after."""
     arguments = ["--script", str(SCRIPTS / "retry-walk.json"), "--subject-kind", "python", "--from", "4.7.0"]
     assert guarded(["bisect", *arguments, "--to", "4.9.0"]) == ExitCode.CONFORMS
@@ -66,12 +66,12 @@ def test_bisect_says_what_changed(capsys: pytest.CaptureFixture[str]) -> None:
 def test_changelog_executes_the_classes(capsys: pytest.CaptureFixture[str]) -> None:
     """`changelog` finds that 5.2.0 no longer avoids unreachable brokers, and that 5.3.0 chooses as 5.2.0."""
     assert guarded(["changelog", "5.1.4", "5.3.0", "--depth", "selection", "--fresh", "--json"]) == ExitCode.CONFORMS
-    told = json.loads(capsys.readouterr().out)
-    (edge,) = told["edges"]
+    reported = json.loads(capsys.readouterr().out)
+    (edge,) = reported["edges"]
     assert (edge["from"], edge["to"]) == ("5.1.4", "5.2.0")
     assert [change["behaviour"] for change in edge["changes"]] == ["unreachable-broker"]
     assert "gets messages all the same" in edge["changes"][0]["sentence"]
-    assert told["unchanged"] == [{"from": "5.2.0", "to": "5.3.0", "side": False}]
+    assert reported["unchanged"] == [{"from": "5.2.0", "to": "5.3.0", "side": False}]
 
 
 @pytest.mark.slow
@@ -90,7 +90,7 @@ def test_identify_answers_that_simulate_printed(tmp_path: Path, capsys: pytest.C
 
 @pytest.mark.parametrize("option", ["--markdown", "--html"])
 @pytest.mark.parametrize("name", [".", "no-such/page"])
-def test_a_page_that_cannot_be_written_is_said_first(
+def test_a_page_that_cannot_be_written_is_refused_first(
     option: str, name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A page that cannot be written is refused before minutes of execution."""

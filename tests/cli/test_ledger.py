@@ -39,29 +39,31 @@ def test_the_shipped_ledgers_pass_lint(capsys: pytest.CaptureFixture[str]) -> No
     found = json.loads(capsys.readouterr().out)
     assert all(finding["level"] == "warning" for finding in found)
     rare = [finding["said"] for finding in found if "no single run can find it stale" in finding["said"]]
-    assert any(said.startswith("budget-is-per-attempt-with-ten-retries: ") for said in rare), "its rate begins at 0.01"
+    assert any(output.startswith("budget-is-per-attempt-with-ten-retries: ") for output in rare), (
+        "its rate begins at 0.01"
+    )
 
 
 def test_lint_names_every_file_with_what_is_wrong(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """`lint` checks every file, also after an unreadable one, and exits with 4."""
     broken, lost = own(tmp_path, "broken.yaml", id="a b"), own(tmp_path, "lost.yaml", check="no/where")
     assert guarded(["ledger", "lint", str(broken), str(lost)]) == ExitCode.USAGE
-    said = capsys.readouterr().out.splitlines()
-    assert said[0].startswith("error: broken.yaml: expected an id of letters")
-    assert said[1] == "error: lost.yaml line 3: own: no scenario has a check no/where"
-    assert said[-1] == "2 ledgers, 2 errors, 0 warnings"
+    output = capsys.readouterr().out.splitlines()
+    assert output[0].startswith("error: broken.yaml: expected an id of letters")
+    assert output[1] == "error: lost.yaml line 3: own: no scenario has a check no/where"
+    assert output[-1] == "2 ledgers, 2 errors, 0 warnings"
 
 
-def test_lint_tells_every_wrong_entry_of_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_lint_reports_every_wrong_entry_of_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """`lint` reports every wrong entry of a file."""
     one, two = own(tmp_path, "one.yaml", id="a b"), own(tmp_path, "two.yaml", check="calm/validity")
     entry = two.read_text().partition("entries:\n")[2]
     one.write_text(one.read_text() + entry)
     assert guarded(["ledger", "lint", str(one)]) == ExitCode.USAGE
-    said = capsys.readouterr().out.splitlines()
-    assert said[0].startswith("error: one.yaml: expected an id of letters, digits, dots and hyphens at entries[0].id")
-    assert said[1].startswith("error: one.yaml: expected a check about the clients at entries[1].check")
-    assert said[-1] == "1 ledger, 2 errors, 0 warnings"
+    output = capsys.readouterr().out.splitlines()
+    assert output[0].startswith("error: one.yaml: expected an id of letters, digits, dots and hyphens at entries[0].id")
+    assert output[1].startswith("error: one.yaml: expected a check about the clients at entries[1].check")
+    assert output[-1] == "1 ledger, 2 errors, 0 warnings"
 
 
 def test_propose_writes_a_new_file_that_lint_accepts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -102,8 +104,8 @@ def test_prune_removes_what_is_gone_everywhere(tmp_path: Path, capsys: pytest.Ca
     assert guarded(["ledger", "prune", str(gone), "--from", str(run)]) == ExitCode.CONFORMS
     assert gone.read_text() == 'schemaVersion: "1.0"\nentries: []\n'
     assert guarded(["ledger", "prune", str(gone), "--from", str(run)]) == ExitCode.CONFORMS
-    told = capsys.readouterr().out.splitlines()
-    assert told == [f"{gone}: would remove own", f"{gone}: removed own", f"{gone}: nothing is stale"]
+    reported = capsys.readouterr().out.splitlines()
+    assert reported == [f"{gone}: would remove own", f"{gone}: removed own", f"{gone}: nothing is stale"]
 
 
 def test_prune_keeps_what_still_occurs_somewhere(tmp_path: Path) -> None:
@@ -130,7 +132,7 @@ def test_a_bad_ledger_is_refused_before_anything_is_started(
 @pytest.mark.parametrize(
     ("options", "shipped", "count"), [([], True, None), (["--no-ledger"], True, 0), ([], False, 0)]
 )
-def test_analyze_holds_runs_against_the_shipped_ledgers_unless_told_otherwise(
+def test_analyze_applies_the_shipped_ledgers_unless_refused(
     options: list[str], *, shipped: bool, count: int | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """`analyze` applies the shipped ledgers, unless `--no-ledger` was given now or to the run."""

@@ -47,7 +47,7 @@ def test_a_command_without_a_reader_ends_with_its_own_code(stream: str, argument
     assert code_without_reader([stream], sys.executable, "-m", "rocketdiff", *arguments) == code
 
 
-def test_a_verdict_that_nobody_reads_is_still_the_exit_code(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_verdict_without_a_reader_is_still_the_exit_code(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A verdict without a reader is still the exit code, as in `rocketdiff analyze RUN 2>&1 | head`."""
     arguments = ["analyze", str(OLDER_RUN), "--out", str(tmp_path), "--master", "none"]
     code = guarded(arguments)

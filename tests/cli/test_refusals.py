@@ -212,9 +212,9 @@ def test_it_is_refused_in_one_sentence(
         assert output.out.startswith("error: ")
         return
     assert output.out == "" or output.out.startswith("VERDICT error ")  # a stored run that cannot be judged
-    said = [row for row in output.err.splitlines() if row.strip()]
-    assert len(said) == 1, output.err
-    assert said[0].startswith("rocketdiff: ")
-    assert "Traceback" not in said[0]
-    assert len(said[0]) < 1_500
-    assert said[0].isprintable()
+    printed = [row for row in output.err.splitlines() if row.strip()]
+    assert len(printed) == 1, output.err
+    assert printed[0].startswith("rocketdiff: ")
+    assert "Traceback" not in printed[0]
+    assert len(printed[0]) < 1_500
+    assert printed[0].isprintable()

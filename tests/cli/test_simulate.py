@@ -90,7 +90,7 @@ def test_a_script_comes_from_standard_input(
     assert '"script": "stdin"' in capsys.readouterr().out
 
 
-def test_files_of_one_name_are_told_apart(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_files_of_one_name_are_distinguished_by_path(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Scripts of one name are distinguished by as much of their paths as necessary."""
     files = [written(tmp_path / folder / "S.json", SCRIPT) for folder in ("x", "y")]
     assert simulate("--subject", OLD, "--script", files[0], "--script", files[1]) == ExitCode.CONFORMS
@@ -119,7 +119,7 @@ def test_another_depth_can_be_asked_for(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (["--subject", "python"], "client:release"),
         (["--subject", "cpp:2.1.0"], "java:… or python:…"),
@@ -140,12 +140,12 @@ def test_another_depth_can_be_asked_for(tmp_path: Path) -> None:
     ],
 )
 def test_bad_input_is_one_message_with_exit_code_4(
-    arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]
+    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Wrong input gives exit code 4 and one message."""
     assert simulate(*arguments) == ExitCode.USAGE
     output = capsys.readouterr()
-    assert said in output.err
+    assert message in output.err
     assert not output.out
 
 

@@ -28,7 +28,7 @@ def test_a_backend_of_ours_is_named_as_it_was_written(written: str) -> None:
 @pytest.mark.parametrize(
     "written", ["", "clouds", "processes:", "processes:x", "containers:x", "external", "external:"]
 )
-def test_what_there_is_not_is_refused(written: str) -> None:
+def test_an_unknown_choice_is_refused(written: str) -> None:
     """An unknown backend is refused before downloads."""
     with pytest.raises(UsageError):
         backend_named(written)

@@ -100,7 +100,7 @@ def test_a_folder_with_an_earlier_clusters_files_is_refused(cluster_folder: Path
         ("processes", "one-master", "0.0.0"),
     ],
 )
-def test_what_there_is_not_is_refused(cluster_folder: Path, backend: str, topology: str, release: str) -> None:
+def test_an_unknown_choice_is_refused(cluster_folder: Path, backend: str, topology: str, release: str) -> None:
     """An unknown backend, topology or release is a usage error."""
     with pytest.raises(UsageError):
         start_cluster(backend, topology, release, folder=cluster_folder)

@@ -13,7 +13,7 @@ def test_it_asks_until_nothing_is_missing() -> None:
     assert next(answers, "exhausted") == "exhausted"
 
 
-def test_a_condition_that_does_not_come_says_what_was_missing_last() -> None:
+def test_a_timeout_states_the_missing_condition() -> None:
     """A timeout states what was missing, the evidence and the hint."""
     with pytest.raises(ClusterError) as raised:
         await_condition("the thing", lambda: "two are missing", 0.0, evidence=lambda: "last log line", hint="wait")

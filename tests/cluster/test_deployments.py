@@ -63,13 +63,13 @@ def test_master_and_slave_are_known_under_one_name(pair: Cluster) -> None:
     await_stored(master.address)
 
 
-def test_nobody_may_write_to_a_slave(pair: Cluster) -> None:
+def test_a_slave_refuses_sends(pair: Cluster) -> None:
     """A slave refuses sends."""
     refusals = (ResponseCode.SYSTEM_BUSY, ResponseCode.SERVICE_NOT_AVAILABLE, ResponseCode.SYSTEM_ERROR)
     assert answered(pair.slaves[0].address) in refusals
 
 
-def test_a_silent_slave_is_told_to_the_producer(pair: Cluster) -> None:
+def test_a_paused_slave_gives_flush_slave_timeout(pair: Cluster) -> None:
     """During a slave's pause sends return FLUSH_SLAVE_TIMEOUT, and SEND_OK after it."""
     record = inject(pair, FaultKind.PAUSE_SLAVE, SLAVE)
     assert pair.state(SLAVE) is NodeState.PAUSED
@@ -78,7 +78,7 @@ def test_a_silent_slave_is_told_to_the_producer(pair: Cluster) -> None:
     await_stored(pair.brokers[0].address)
 
 
-def test_a_dead_slave_is_told_to_the_producer_and_catches_up(pair: Cluster) -> None:
+def test_a_killed_slave_gives_flush_slave_timeout_and_catches_up(pair: Cluster) -> None:
     """A killed slave gives FLUSH_SLAVE_TIMEOUT, because 5.x has no SLAVE_NOT_AVAILABLE; it catches up after its restart."""
     record = inject(pair, FaultKind.KILL_SLAVE, SLAVE)
     assert answered(pair.brokers[0].address) == "FLUSH_SLAVE_TIMEOUT"
@@ -86,7 +86,7 @@ def test_a_dead_slave_is_told_to_the_producer_and_catches_up(pair: Cluster) -> N
     await_stored(pair.brokers[0].address)
 
 
-def test_a_dead_master_leaves_a_route_that_nobody_can_write_to(pair: Cluster) -> None:
+def test_a_dead_master_leaves_a_route_without_writable_queues(pair: Cluster) -> None:
     """After its master's kill a slave stays registered and the route has no writable queue."""
     pair.kill("broker-a")
     with Channels() as channels:

@@ -48,7 +48,7 @@ def test_half_a_second_of_quiet(looks: Looks) -> None:
     assert len(slept) == 5
 
 
-def test_what_was_quiet_before_is_only_looked_at_once_more(looks: Looks) -> None:
+def test_drained_queues_with_the_same_ends_need_one_check(looks: Looks) -> None:
     """Queues drained before with the same ends need one check."""
     slept = looks(SEVEN)
     await_drained(FakeCluster(), ["T"], before=Drained(SEVEN, 1))
@@ -70,7 +70,7 @@ def test_whatever_moves_at_the_look_begins_the_wait_anew(looks: Looks, moving: d
     assert len(slept) == 6
 
 
-def test_what_never_rests_is_told(looks: Looks) -> None:
+def test_queues_that_never_become_quiet_are_an_error(looks: Looks) -> None:
     """Queues that never become quiet are an error."""
     looks(SEVEN, busy=("unread bytes",) * 100)
     with pytest.raises(ClusterError, match="unread bytes"):

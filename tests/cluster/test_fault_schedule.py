@@ -91,11 +91,13 @@ def test_two_brokers_are_paused_at_once(cluster: FakeCluster) -> None:
     assert not outcome.problems
 
 
-def test_every_fault_is_told_when_it_begins_and_when_it_is_over(cluster: FakeCluster) -> None:
+def test_every_fault_is_reported_at_its_start_and_end(cluster: FakeCluster) -> None:
     """Each fault is reported at its start and at its end."""
-    told: list[FaultRecord] = []
-    run_schedule(cluster, [pause(1, "broker-a", 0.0, 0.0)], time.monotonic_ns(), told.append, threading.Event(), FAULTS)
-    begun, over = told
+    reported: list[FaultRecord] = []
+    run_schedule(
+        cluster, [pause(1, "broker-a", 0.0, 0.0)], time.monotonic_ns(), reported.append, threading.Event(), FAULTS
+    )
+    begun, over = reported
     assert (begun.node, begun.heal_ns) == ("broker-a", None)
     assert over.heal_proven_ns is not None
 
@@ -103,18 +105,18 @@ def test_every_fault_is_told_when_it_begins_and_when_it_is_over(cluster: FakeClu
 def test_a_kill_without_end_lasts_until_stop_and_its_record_has_no_healing(cluster: FakeCluster) -> None:
     """A kill without end lasts until stop and has no healing; the broker is restarted for the next case."""
     stop = threading.Event()
-    told: list[FaultRecord] = []
+    reported: list[FaultRecord] = []
 
     def listen(record: FaultRecord) -> None:
-        told.append(record)
+        reported.append(record)
         assert cluster.state("broker-a") is NodeState.GONE
         stop.set()
 
     spec = FaultSpec(1, FaultKind.KILL, "broker-a", 0.0, None)
     outcome = run_schedule(cluster, [spec], time.monotonic_ns(), listen, stop, FAULTS)
     assert cluster.done == ["kill broker-a", "restart broker-a"]
-    assert len(told) == 1
-    assert outcome.records == (told[0],)
+    assert len(reported) == 1
+    assert outcome.records == (reported[0],)
     assert outcome.records[0].heal_ns is None
 
 
@@ -149,7 +151,7 @@ def test_an_action_without_effect_is_data_too(cluster: FakeCluster) -> None:
     assert [problem.seen for problem in outcome.problems] == ["it ended by itself"]
 
 
-def test_what_a_fault_left_behind_is_healed_in_the_end(cluster: FakeCluster) -> None:
+def test_a_node_left_paused_by_its_fault_is_resumed_at_the_end(cluster: FakeCluster) -> None:
     """The end resumes a node that its fault's healing did not resume."""
     lazy = {FaultKind.PAUSE: fault(lambda cluster, name: cluster.pause(name), lambda _cluster, _name: Span(1, 1))}
     run(cluster, pause(1, "broker-a", 0.0, 0.0), faults=lazy)

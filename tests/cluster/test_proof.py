@@ -37,12 +37,12 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     return made
 
 
-def answers(monkeypatch: pytest.MonkeyPatch, told: Iterator[str | None], clock: Clock) -> None:
+def answers(monkeypatch: pytest.MonkeyPatch, replies: Iterator[str | None], clock: Clock) -> None:
     """Results of successive checks of the slave; fails after 1,000 checks without a pause."""
 
     def look(*_: object) -> str | None:
         assert clock.slept_s or next(looks) < 1_000, "it looks without a pause"
-        return next(told)
+        return next(replies)
 
     looks = iter(range(1_001))
     monkeypatch.setattr(proof, "missing_copy", look)
@@ -56,7 +56,7 @@ def test_looks_for_a_copy_have_pauses_between_them(monkeypatch: pytest.MonkeyPat
     assert min(clock.slept_s) > 0
 
 
-def test_a_copy_that_never_comes_is_told_with_what_is_missing(monkeypatch: pytest.MonkeyPatch, clock: Clock) -> None:
+def test_a_missing_copy_is_an_error_that_names_it(monkeypatch: pytest.MonkeyPatch, clock: Clock) -> None:
     """A copy that never arrives is an error after fewer than 1,000 checks."""
     answers(monkeypatch, iter(lambda: "it ends at 3", None), clock)
     with pytest.raises(FaultNotProven, match="broker-a-slave-1 to hold what broker-a stores; saw it ends at 3"):

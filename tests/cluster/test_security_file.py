@@ -45,7 +45,7 @@ def test_an_account_is_read_with_its_secret(folder: Path) -> None:
     assert SECRET not in repr(asked)
 
 
-def test_what_a_run_makes_is_told_from_what_is_given(tmp_path: Path) -> None:
+def test_made_requests_an_account_and_certificates(tmp_path: Path) -> None:
     """``made`` requests an account and certificates created for this run."""
     asked = read(written(tmp_path, "account: made\ntls: made\n"))
     assert (asked.makes_account, asked.makes_tls, asked.demands) == (True, True, ("acl", "tls"))
@@ -59,7 +59,7 @@ def test_certificates_can_be_made_for_clients_too(tmp_path: Path) -> None:
     assert asked.title == "mutual TLS"
 
 
-def test_what_is_written_for_the_clients_of_a_cluster_is_read_again(tmp_path: Path) -> None:
+def test_a_written_security_file_can_be_read_again(tmp_path: Path) -> None:
     """A written security file can be read again; its secret has mode 600."""
     made = certificates()
     texts = {"ca.pem": made.authority, "client.pem": made.client_certificate, "client.key": made.client_key}
@@ -89,7 +89,7 @@ def test_what_is_written_for_the_clients_of_a_cluster_is_read_again(tmp_path: Pa
         ("tls: {any_certificate: true, certificate: secret, key: shown}\n", "chmod 600 shown"),
     ],
 )
-def test_what_cannot_be_used_is_refused_without_its_secret(folder: Path, text: str, why: str) -> None:
+def test_an_unusable_security_file_is_refused_without_its_secret(folder: Path, text: str, why: str) -> None:
     """An unusable file is one usage error without its secret."""
     with pytest.raises(UsageError) as raised:
         read(written(folder, text))
@@ -121,7 +121,7 @@ def test_an_existing_cluster_has_its_own_account(folder: Path) -> None:
         backend_named(f"external:{FIXTURES / 'examples' / 'cluster.yaml'}", security=path)
 
 
-def test_a_report_says_what_the_servers_asked_for(tmp_path: Path) -> None:
+def test_a_report_states_the_servers_security(tmp_path: Path) -> None:
     """The report states the servers' security; the repeat command names the file."""
     backend = backend_named("processes", security=written(tmp_path, "tls: made\n"))
     assert (backend.title, backend.demands) == ("processes, with TLS", ("tls",))

@@ -70,7 +70,7 @@ def test_servers_ask_for_the_certificates_that_were_made_for_clients(tmp_path: P
     assert list(tmp_path.iterdir()) == []
 
 
-def test_servers_that_ask_nobody_for_a_certificate_have_none_for_clients(tmp_path: Path) -> None:
+def test_made_tls_creates_no_client_certificate(tmp_path: Path) -> None:
     """With ``tls: made`` no client certificate is created."""
     security = server_security(SecurityAsked("security.yaml", OPEN, makes_tls=True), "5.3.3", tmp_path)
     assert not any("client.key" in text + name for name, text in security.files(PurePath("/home")).items())

@@ -31,7 +31,7 @@ def test_a_broker_knows_every_name_server() -> None:
     assert settings["namesrvAddr"] == "127.0.0.1:20000;127.0.0.1:20001"
 
 
-def test_what_clients_can_feel_is_left_at_its_default() -> None:
+def test_settings_that_clients_notice_keep_their_defaults() -> None:
     """Settings that clients can notice keep RocketMQ's defaults."""
     settings = parsed(broker_settings(ONE, "broker-a", 21_000, ["127.0.0.1:20000"], Path("/s")))
     felt = {"autoCreateTopicEnable", "brokerFastFailureEnable", "flushDiskType", "waitTimeMillsInSendQueue"}

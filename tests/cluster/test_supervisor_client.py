@@ -116,7 +116,7 @@ def test_a_server_is_stopped_as_a_whole_and_goes_on(supervisor: SupervisorClient
     server.release()
 
 
-def test_how_a_server_ended_is_told(supervisor: SupervisorClient, tmp_path: Path) -> None:
+def test_a_servers_end_is_its_exit_status_or_signal(supervisor: SupervisorClient, tmp_path: Path) -> None:
     """A server's end is its exit status or its negative signal number."""
     server = supervisor.start("a", [sys.executable, "-c", "raise SystemExit(7)"], tmp_path, {}, tmp_path / "log")
     assert supervisor.await_exit(server.pid, PATIENCE_S) == 7
@@ -137,7 +137,7 @@ def test_stopping_a_server_that_has_ended_is_an_error(supervisor: SupervisorClie
     server.release()
 
 
-def test_a_signal_to_a_server_that_is_gone_reaches_nobody(supervisor: SupervisorClient, tmp_path: Path) -> None:
+def test_a_signal_to_an_ended_server_reaches_no_process(supervisor: SupervisorClient, tmp_path: Path) -> None:
     """A signal to an ended server raises nothing, keeps its exit status and reaches no later process."""
     server = supervisor.start("a", [sys.executable, "-c", ""], tmp_path, {}, tmp_path / "log")
     ended = supervisor.await_exit(server.pid, PATIENCE_S)
@@ -152,7 +152,7 @@ def test_a_program_that_is_not_there_is_one_clear_message(supervisor: Supervisor
         supervisor.start("a", ["/no/such/java"], tmp_path, {}, tmp_path / "log")
 
 
-def test_what_a_server_says_is_kept(supervisor: SupervisorClient, tmp_path: Path) -> None:
+def test_a_servers_output_is_in_one_log(supervisor: SupervisorClient, tmp_path: Path) -> None:
     """A server's stdout and stderr are in one log."""
     program = "import sys; print('out', flush=True); print('err', file=sys.stderr)"
     server = supervisor.start("a", [sys.executable, "-c", program], tmp_path, {}, tmp_path / "log")

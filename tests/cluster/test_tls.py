@@ -106,7 +106,7 @@ def test_a_certificate_of_an_unknown_authority_is_refused(server: Echo, made: Ce
         assert channels.invoke(server.address, Command(0), LONG_MS).code == 0
 
 
-def test_what_is_wrong_with_a_certificate_is_told(security: Security, tmp_path: Path) -> None:
+def test_an_expired_or_unknown_certificate_is_reported(security: Security, tmp_path: Path) -> None:
     """An expired certificate or unknown authority is reported; with any_certificate both pass."""
     past = certificates(*PAST)
     expired = Echo(context_of(past, tmp_path))
@@ -123,7 +123,7 @@ def test_what_is_wrong_with_a_certificate_is_told(security: Security, tmp_path: 
         expired.close()
 
 
-def test_a_server_that_hangs_up_on_a_handshake_is_told(security: Security) -> None:
+def test_a_server_that_closes_during_the_handshake_is_reported(security: Security) -> None:
     """A server that closes during the handshake, as without TLS, is reported."""
     with socket.create_server(("127.0.0.1", 0)) as plain:
 

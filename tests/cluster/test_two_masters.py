@@ -107,7 +107,7 @@ def test_a_killed_broker_is_gone_and_comes_back_with_its_data(two_masters: Clust
     assert len(times_of(record)) == 6
 
 
-def test_what_a_paused_broker_had_not_read_is_stored_before_drained_says_so(two_masters: Cluster) -> None:
+def test_unread_bytes_of_a_paused_broker_are_stored_before_drained(two_masters: Cluster) -> None:
     """Bytes that a paused broker had not read, even of closed connections, are stored before await_drained returns."""
     two_masters.create_topic("late", 4)
     paused = broker(two_masters, "b")

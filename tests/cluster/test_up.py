@@ -65,7 +65,7 @@ def write_state(home: Path, **changes: object) -> None:
     (home / "up.json").write_text(json.dumps({**fields, **changes}))
 
 
-def test_it_says_where_it_is_while_it_is_up(home: Path, fake: FakeCluster) -> None:
+def test_the_state_has_the_address_while_the_cluster_is_up(home: Path, fake: FakeCluster) -> None:
     """The state has the address while the cluster is up; its stop removes all files."""
     seen: list[up.UpState | None] = []
     stop = threading.Event()

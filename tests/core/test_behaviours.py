@@ -25,17 +25,17 @@ def test_the_rows_are_those_of_the_document() -> None:
     assert set(BEHAVIOURS) == rows_of_the_document()
 
 
-def test_a_row_that_scenarios_cover_is_told_by_checks_of_one_of_them() -> None:
+def test_a_row_that_scenarios_cover_has_a_check_in_one_of_them() -> None:
     """A row that scenarios cover has a check in one of them, and is not called unmeasured."""
     covering = {row: [one for one in load_all() if row in one.covers] for row in BEHAVIOURS}
     for row, scenarios in covering.items():
         behaviour = BEHAVIOURS[row]
-        told = [one.name for one in scenarios if {*behaviour.checks} & {*one.checks, *IMPLICIT}]
-        assert bool(told) == bool(scenarios), row
+        reported = [one.name for one in scenarios if {*behaviour.checks} & {*one.checks, *IMPLICIT}]
+        assert bool(reported) == bool(scenarios), row
         assert bool(behaviour.unmeasured) == (not scenarios), row
 
 
-def test_each_row_names_checks_or_says_why_not() -> None:
+def test_each_row_names_checks_or_a_reason() -> None:
     """A row names checks or a reason why it has none."""
     for behaviour in BEHAVIOURS.values():
         assert bool(behaviour.checks) != bool(behaviour.unmeasured)
@@ -43,7 +43,7 @@ def test_each_row_names_checks_or_says_why_not() -> None:
 
 
 @pytest.mark.parametrize(
-    ("row", "signature", "is_told"),
+    ("row", "signature", "is_match"),
     [
         ("A1", "queue.out-of-turn/first", True),
         ("A1", "queue.out-of-turn/retry", False),
@@ -55,6 +55,6 @@ def test_each_row_names_checks_or_says_why_not() -> None:
         ("C3", "attempts.gave-up-before-timeout", True),
     ],
 )
-def test_a_difference_is_told_by_its_own_row(row: str, signature: str, *, is_told: bool) -> None:
+def test_a_difference_matches_its_own_row(row: str, signature: str, *, is_match: bool) -> None:
     """A difference is reported by its own row: first attempts and retries are different behaviours."""
-    assert BEHAVIOURS[row].is_told_by(signature) is is_told
+    assert BEHAVIOURS[row].matches(signature) is is_match

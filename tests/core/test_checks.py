@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[2]
 GUIDE = (ROOT / "reports" / "README.md").read_text().partition("| Check | Asks")[2].partition("\n\n")[0]
 
 
-def test_what_makes_all_else_void_leads_a_report() -> None:
+def test_validity_leads_a_report() -> None:
     """
     A report begins with ``validity``, which can void all else, then the checks of every case, then the others in table order.
     """
@@ -36,7 +36,7 @@ def test_pooled_durations_come_before_pooled_counts() -> None:
 
 
 @pytest.mark.parametrize("check", CHECKS)
-def test_an_alert_says_what_the_check_is_about(check: str) -> None:
+def test_an_alert_has_the_sentence_of_its_check(check: str) -> None:
     """An alert's rule has the check's sentence of the table."""
     (rule,) = rules_of([{"ruleId": f"{check}/any.thing", "level": "error"}], {})
     assert rule["fullDescription"]["text"] == CHECKS[check].sentence

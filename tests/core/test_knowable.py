@@ -26,7 +26,7 @@ def test_callbacks_hide_the_fault_table() -> None:
     assert unknown(Aspect.END, ASYNC) == ""
 
 
-def test_on_the_wire_nobody_sees_which_thread_chose() -> None:
+def test_the_wire_does_not_show_the_choosing_thread() -> None:
     """The wire does not show which of the client's threads chose a queue, and each has its own counter."""
     unseen = replace(ASYNC, fault_latency=False, is_chooser_unseen=True)
     assert "which of the client's threads" in unknown(Aspect.FIRST_QUEUE, unseen)
@@ -38,7 +38,7 @@ def test_a_queue_the_application_named_is_known() -> None:
     assert not any(unknown(aspect, named) for aspect in Aspect)
 
 
-def test_checks_that_nobody_can_answer() -> None:
+def test_only_queue_choice_cannot_be_answered_of_async_with_fault_latency() -> None:
     """Of an async case with fault latency only ``queue-choice`` cannot be answered."""
     assert list(unknowable(ASYNC)) == ["queue-choice"]
     assert unknowable(SYNC) == {}
@@ -58,7 +58,7 @@ def test_checks_that_nobody_can_answer() -> None:
         ("delay", replace(SYNC, is_delayed=False), "no delay_level"),
     ],
 )
-def test_what_stands_against_a_check(check: str, sending: Sending, obstacle: str) -> None:
+def test_the_obstacle_to_a_check_is_named(check: str, sending: Sending, obstacle: str) -> None:
     """The obstacle to a check is named in the words of the file."""
     assert obstacle in unanswerable(check, sending)
 

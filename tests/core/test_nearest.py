@@ -13,6 +13,6 @@ def test_the_nearest_three_and_the_newest() -> None:
     assert len(hint.split(" or ")) <= 3
 
 
-def test_what_looks_like_nothing_gets_the_newest() -> None:
+def test_text_unlike_any_release_gets_the_newest() -> None:
     """Text unlike any release gets only the newest."""
     assert nearest_releases("abc", KNOWN) == "the newest is 5.5.0"

@@ -29,7 +29,7 @@ from rocketdiff.core.text.plain_text import TEXT_CHARACTERS, UNPRINTABLE, plain,
         ("Ünïcode, 中文, 🙂\tand\nlines", "Ünïcode, 中文, 🙂\tand\nlines"),
     ],
 )
-def test_what_acts_is_written_out(text: str, shown: str) -> None:
+def test_active_text_is_escaped(text: str, shown: str) -> None:
     """Text that acts on a terminal or in CI is escaped."""
     assert plain(text) == shown
 
@@ -39,7 +39,7 @@ def test_a_line_has_no_line_end() -> None:
     assert plain_line("a\n::error::b\tc") == "a\\n::error::b\\tc"
 
 
-def test_long_text_is_cut_and_says_so() -> None:
+def test_long_text_is_cut_with_a_mark() -> None:
     """Long text is cut: 20,000 characters would make reports of megabytes."""
     shown = plain("x" * 20_000)
     assert len(shown) == TEXT_CHARACTERS

@@ -38,7 +38,7 @@ def test_failed_send_is_certain_only_when_every_attempt_was(
         (REFUSED, True, FAILED),
     ],
 )
-def test_what_an_attempt_says_of_its_message(error: str | None, oneway: bool, known: Outcome) -> None:
+def test_the_outcome_of_a_one_way_attempt_depends_on_its_write(error: str | None, oneway: bool, known: Outcome) -> None:
     """A written one-way request says nothing; one never written failed."""
     assert Attempt(0, 0, 0, "broker-a", 0, 1, 2, error, oneway=oneway).outcome is known
 
@@ -53,7 +53,7 @@ def test_what_an_attempt_says_of_its_message(error: str | None, oneway: bool, kn
         (SendMode.SYNC, TIMEOUT, (REFUSED, REFUSED), FAILED),
     ],
 )
-def test_what_a_send_says_of_its_message(
+def test_the_outcome_of_a_failed_send_is_that_of_its_attempts(
     mode: SendMode, error: str | None, attempts: tuple[str, ...], known: Outcome
 ) -> None:
     """A failed send has the outcome of its attempts; otherwise the mode decides."""

@@ -14,7 +14,7 @@ DRIVER = "harness/rocketdiff/drivers/java"
 DIALECTS = "reference_impl/rocketmq_reference/dialects"
 
 
-def test_a_checkout_has_them_where_the_path_says(tmp_path: Path) -> None:
+def test_a_checkout_has_resources_at_their_paths(tmp_path: Path) -> None:
     """In a checkout fixtures lie beside the packages' folders, sources inside."""
     for folder in (DRIVER, DIALECTS, "fixtures/schema"):
         (tmp_path / folder).mkdir(parents=True)

@@ -35,7 +35,7 @@ def test_the_reference_has_the_same_settings_and_defaults() -> None:
     assert {name: reference.get(name) for name in DEFAULTS} == DEFAULTS
 
 
-def test_what_rules_depend_on_a_script_can_set() -> None:
+def test_a_script_can_set_every_setting_of_the_rules() -> None:
     """A script can set whatever rules depend on, with the same defaults."""
     script = {each.name: each.default for each in fields(ScriptSettings)}
     rules = {each.name: each.default for each in fields(SendSettings)}

@@ -18,7 +18,7 @@ def test_a_file_is_replaced_and_readable_by_all(tmp_path: Path) -> None:
     assert list(path.parent.iterdir()) == [path]
 
 
-def test_what_cannot_be_written_is_one_clear_message(tmp_path: Path) -> None:
+def test_an_unwritable_folder_is_one_clear_message(tmp_path: Path) -> None:
     """A file where a folder should be is exit code 69, with a hint to --out."""
     (tmp_path / "taken").write_bytes(b"")
     with pytest.raises(EnvironmentMissing, match="--out") as refused:

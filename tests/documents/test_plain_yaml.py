@@ -15,7 +15,7 @@ BOMB = "a: &a [x,x,x,x,x,x,x,x,x]\n" + "".join(
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("a: !!bool x", "the tag 'tag:yaml.org,2002:bool'"),
         ("a: !!int ''", "the tag"),
@@ -41,11 +41,11 @@ BOMB = "a: &a [x,x,x,x,x,x,x,x,x]\n" + "".join(
         ("a: *b", "undefined alias"),
     ],
 )
-def test_what_is_not_plain_is_refused_with_its_line(text: str, told: str) -> None:
+def test_yaml_that_is_not_plain_is_refused_with_its_line(text: str, message: str) -> None:
     """YAML that is not plain is refused in one short sentence, whatever its size."""
     with pytest.raises(UsageError) as raised:
         parse_yaml(text, "f")
-    assert told in str(raised.value)
+    assert message in str(raised.value)
     assert len(str(raised.value)) < 300
 
 
@@ -57,10 +57,10 @@ def test_an_alias_that_saves_typing_is_taken() -> None:
 def test_a_pipe_and_a_folder_are_no_scenario_files(tmp_path: Path) -> None:
     """Pipes, folders and devices are refused; reading a pipe without a writer would never end."""
     os.mkfifo(tmp_path / "pipe.yaml")
-    for path, told in (
+    for path, reported in (
         (tmp_path / "pipe.yaml", "a named pipe"),
         (tmp_path, "Is a directory"),
         (Path("/dev/zero"), "a device"),
     ):
-        with pytest.raises(UsageError, match=told):
+        with pytest.raises(UsageError, match=reported):
             load(path)

@@ -55,7 +55,7 @@ def message(**fields: Any) -> str:
 
 
 @pytest.mark.parametrize(
-    ("fields", "told"),
+    ("fields", "expected_text"),
     [
         ({"name": "X"}, "expected a word at name (1 deep); saw 'X'"),
         ({"name": 1}, "expected text at name (1 deep); saw 1"),
@@ -76,12 +76,12 @@ def message(**fields: Any) -> str:
         ({"name": 1, "floors": "x", "owner": 1}, "2 more to correct after this one"),
     ],
 )  # fmt: skip
-def test_a_refusal_says_what_where_and_what_was_seen(fields: dict[str, Any], told: str) -> None:
+def test_a_refusal_names_place_expected_and_seen(fields: dict[str, Any], expected_text: str) -> None:
     """A refusal names the meant member of a union, a closed set's values, or the known fields."""
-    assert told in message(**fields)
+    assert expected_text in message(**fields)
 
 
-def test_a_part_of_a_file_is_told_with_its_place_in_the_file() -> None:
+def test_a_part_is_refused_with_its_place_in_the_file() -> None:
     """The location of a part in the file precedes its own fields."""
     with pytest.raises(UsageError, match=r"a whole number at doors\[3\]\.width_cm \(3 deep\)"):
         read_part(
@@ -89,7 +89,7 @@ def test_a_part_of_a_file_is_told_with_its_place_in_the_file() -> None:
         )
 
 
-def test_what_is_no_mapping_is_refused_at_the_top_level() -> None:
+def test_data_that_is_no_mapping_is_refused_at_the_top_level() -> None:
     """Data that is no mapping, like an empty file, is refused at the top level."""
     with pytest.raises(UsageError, match="a mapping at the top level"):
         read_part(House, None, dotted, WORDS)
@@ -147,7 +147,7 @@ def test_data_of_json_is_read_as_dataclasses() -> None:
 
 
 @pytest.mark.parametrize(
-    ("step", "told"),
+    ("step", "message"),
     [
         ({"do": "circle", "radius": 0}, "at least 1 at steps[0].radius (J); saw 0"),
         ({"do": "circle", "radius": "2"}, "a whole number at steps[0].radius (J); saw '2'"),
@@ -161,11 +161,11 @@ def test_data_of_json_is_read_as_dataclasses() -> None:
         (4, "a mapping at steps[0] (J); saw 4"),
     ],
 )  # fmt: skip
-def test_what_is_wrong_with_json_is_refused_alike(step: object, told: str) -> None:
+def test_wrong_json_is_refused_likewise(step: object, message: str) -> None:
     """JSON is refused likewise: with the nearest known name, by a format's own rule, and for a field named like a kind."""
     with pytest.raises(UsageError) as raised:
         drawing(step)
-    assert told in str(raised.value)
+    assert message in str(raised.value)
 
 
 def test_a_file_in_which_everything_is_wrong_is_refused_at_once() -> None:

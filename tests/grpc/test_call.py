@@ -52,7 +52,7 @@ def test_a_status_that_is_no_success_is_a_failure_with_its_text() -> None:
         unary(address, "/a/B", b"asked", 5_000)
 
 
-def test_silence_is_told_from_a_refusal() -> None:
+def test_silence_and_a_refused_connection_are_distinguished() -> None:
     """A silent server and a refused connection are distinguished, as a probe needs."""
     with _server(lambda _: None) as address, pytest.raises(CallFailed) as silence:
         unary(address, "/a/B", b"asked", 50)

@@ -29,9 +29,9 @@ def _events(data: bytes, *, from_client: bool = False, at_a_time: int = 10_000) 
 def test_a_request_is_its_headers_and_its_data() -> None:
     """A request is read as headers and data, even in pieces of one byte."""
     block = Encoder().encode([(":path", "/a/B"), ("te", "trailers")])
-    said = PREFACE + frame(FrameKind.SETTINGS, 0) + frame(FrameKind.HEADERS, 1, block)
-    said += frame(FrameKind.DATA, 1, b"body", ends=True)
-    assert _events(said, from_client=True, at_a_time=1) == [
+    output = PREFACE + frame(FrameKind.SETTINGS, 0) + frame(FrameKind.HEADERS, 1, block)
+    output += frame(FrameKind.DATA, 1, b"body", ends=True)
+    assert _events(output, from_client=True, at_a_time=1) == [
         Settings(),
         Headers(1, {":path": "/a/B", "te": "trailers"}, ends=False),
         Data(1, b"body", ends=True),
@@ -51,11 +51,11 @@ def test_headers_are_decoded_with_the_table_of_their_connection() -> None:
     """Header blocks share their connection's table: the second refers to the first."""
     encoder = Encoder()
     blocks = [encoder.encode([("x-own", "a long value of its own")]) for _ in range(2)]
-    said = b"".join(
+    output = b"".join(
         frame(FrameKind.HEADERS, stream, block, ends=True) for stream, block in zip((1, 3), blocks, strict=True)
     )
     assert len(blocks[1]) < len(blocks[0])
-    assert [event.values for event in _events(said) if isinstance(event, Headers)] == [
+    assert [event.values for event in _events(output) if isinstance(event, Headers)] == [
         {"x-own": "a long value of its own"}
     ] * 2
 
@@ -67,13 +67,13 @@ def test_padding_is_no_data() -> None:
 
 def test_the_end_of_a_stream_and_of_a_connection() -> None:
     """RST_STREAM (CANCEL is 8), GOAWAY and PING are events; a PING's acknowledgement is none."""
-    said = frame(FrameKind.RST_STREAM, 3, b"\x00\x00\x00\x08")
-    said += frame(FrameKind.GOAWAY, 0, b"\x00\x00\x00\x05\x00\x00\x00\x00")
-    said += frame(FrameKind.PING, 0, b"01234567") + frame(FrameKind.PING, 0, b"01234567", acknowledges=True)
-    assert _events(said) == [StreamReset(3, 8), GoAway(5, 0), Ping(b"01234567")]
+    output = frame(FrameKind.RST_STREAM, 3, b"\x00\x00\x00\x08")
+    output += frame(FrameKind.GOAWAY, 0, b"\x00\x00\x00\x05\x00\x00\x00\x00")
+    output += frame(FrameKind.PING, 0, b"01234567") + frame(FrameKind.PING, 0, b"01234567", acknowledges=True)
+    assert _events(output) == [StreamReset(3, 8), GoAway(5, 0), Ping(b"01234567")]
 
 
-def test_what_is_no_http2_is_refused() -> None:
+def test_a_client_that_does_not_speak_http2_is_refused() -> None:
     """A client that does not speak HTTP/2 is refused."""
     with pytest.raises(ValueError, match="does not begin as HTTP/2"):
         _events(b"GET / HTTP/1.1\r\nHost: somewhere\r\n\r\n", from_client=True)

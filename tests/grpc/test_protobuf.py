@@ -32,7 +32,7 @@ def test_a_text_may_come_many_times() -> None:
 
 
 @pytest.mark.parametrize("broken", [b"\x12\x07test", b"\x08", b"\x0b"])
-def test_what_is_no_message_is_refused(broken: bytes) -> None:
+def test_malformed_protobuf_is_refused(broken: bytes) -> None:
     """A field longer than the message, an unfinished number and a group are refused."""
     with pytest.raises(ValueError, match=r"field|number|wire type"):
         list(fields(broken))

@@ -101,7 +101,7 @@ def damage(run: Path, files: list[Path], random: Random) -> str:
 
 def same_evidence(before: dict[Path, object], run: Path) -> bool:
     """White space in JSON does not count."""
-    return all((run / path).exists() and meaning(run / path) == said for path, said in before.items())
+    return all((run / path).exists() and meaning(run / path) == output for path, output in before.items())
 
 
 def meaning(path: Path) -> object:

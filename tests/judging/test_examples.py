@@ -63,25 +63,25 @@ def test_the_shipped_ledger_is_asked_though_the_run_was_judged_without_it(upgrad
 
 def test_the_first_release_that_explains_it_is_named(upgrade: Judged) -> None:
     """The context names the first release that explains the difference: RIP-63 came with 5.1.4."""
-    told = context(upgrade)
-    assert (told.before, told.since) == ("5.1.3", "5.1.4")
+    reported = context(upgrade)
+    assert (reported.before, reported.since) == ("5.1.3", "5.1.4")
 
 
 def test_a_downgrade_has_no_first_release(tmp_path_factory: pytest.TempPathFactory) -> None:
     """A downgrade has no first release."""
-    told = context(
+    reported = context(
         judged(tmp_path_factory, "java:5.3.3", "java:4.7.1"), "avoidance.stayed-away-from-available-broker/first"
     )
-    assert (told.before, told.since) == ("", "")
-    assert told.explanation
+    assert (reported.before, reported.since) == ("", "")
+    assert reported.explanation
 
 
 def test_the_send_and_its_neighbours_have_their_rules(upgrade: Judged) -> None:
     """The context has the rules behind the send, and five sends before and after it."""
     _, _, results = upgrade
-    told = context(upgrade)
+    reported = context(upgrade)
     example = next(one for row in results for one in row.divergences if one.signature == AVOIDANCE).example
-    assert told.explanation[0] == f"{NAME}/java:4.7.1~java:5.3.3, java:5.3.3"
-    assert any(f"DIFFERS {AVOIDANCE}" in line for line in told.explanation)
-    assert {bar.send for bar in told.around} == set(range(example.where.number - 5, example.where.number + 6))
-    assert {bar.arm for bar in told.around} == {"baseline", "candidate"}
+    assert reported.explanation[0] == f"{NAME}/java:4.7.1~java:5.3.3, java:5.3.3"
+    assert any(f"DIFFERS {AVOIDANCE}" in line for line in reported.explanation)
+    assert {bar.send for bar in reported.around} == set(range(example.where.number - 5, example.where.number + 6))
+    assert {bar.arm for bar in reported.around} == {"baseline", "candidate"}

@@ -10,10 +10,10 @@ from rocketdiff.judging.explain import explain
 from tests.analysis.synthetic import ArmRecords, Story, write_run
 
 
-def _otherwise(told: ArmRecords) -> None:
+def _otherwise(arm: ArmRecords) -> None:
     """Send 1 is stored compressed and with a key, send 2 is lost."""
-    changed = replace(told.stored[1], sys_flag=769, properties='{"KEYS":"k","rocketdiff.id":"r/t/1"}')
-    told.stored[1:3] = [changed]
+    changed = replace(arm.stored[1], sys_flag=769, properties='{"KEYS":"k","rocketdiff.id":"r/t/1"}')
+    arm.stored[1:3] = [changed]
 
 
 def test_the_stored_send_stands_beside_its_rules(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from rocketdiff.ledger.matching import check_path
 from rocketdiff.report.document import Document
 from rocketdiff.report.document import load as load_document
 from rocketdiff.scenario import load_all
-from rocketdiff.scenario.checks_asked import TOLD_UNPLANNED
+from rocketdiff.scenario.checks_asked import REPORTED_UNPLANNED
 from rocketdiff.subjects.registry import known_subjects
 
 OWN = """\
@@ -87,7 +87,7 @@ def test_an_entry_that_no_scenario_can_match_is_refused_before_a_run(tmp_path: P
     assert len(load(choice, [mine]).entries) == 1
 
 
-@pytest.mark.parametrize("check", TOLD_UNPLANNED)
+@pytest.mark.parametrize("check", REPORTED_UNPLANNED)
 def test_an_entry_for_a_check_that_its_scenario_did_not_plan_is_taken(tmp_path: Path, check: str) -> None:
     """An entry for an unplanned check is accepted, because such a check may report a difference, which gates."""
     assert len(load(LedgerChoice((own(tmp_path, check=f"round-robin/calm/{check}"),), shipped=False)).entries) == 1
@@ -124,13 +124,13 @@ def test_a_refused_file_is_named_with_its_line(tmp_path: Path) -> None:
     assert f"an id of letters, digits, dots and hyphens at entries[0].id ({path} line 3)" in str(refused.value)
 
 
-@pytest.mark.parametrize(("text", "said"), [(None, "No such file"), ("a: [", "YAML in"), ("", "saw nothing")])
-def test_a_file_that_is_no_ledger_is_one_message(tmp_path: Path, text: str | None, said: str) -> None:
+@pytest.mark.parametrize(("text", "message"), [(None, "No such file"), ("a: [", "YAML in"), ("", "saw nothing")])
+def test_a_file_that_is_no_ledger_is_one_message(tmp_path: Path, text: str | None, message: str) -> None:
     """A missing, an invalid and an empty file each give one message."""
     path = tmp_path / "bad.yaml"
     if text is not None:
         path.write_text(text)
-    with pytest.raises(UsageError, match=said):
+    with pytest.raises(UsageError, match=message):
         read(path)
 
 

@@ -29,9 +29,9 @@ def test_an_older_run_is_judged_as_it_was(tmp_path: Path) -> None:
     found = {one.signature: one.count for result in judged.judgement.results for one in result.divergences}
     assert found == {"queue.out-of-turn/first": 87}
     assert judged.judgement.counts.checks == 13
-    told = [guard for guard in judged.document.run.guards if not guard.held]
-    assert [guard.name for guard in told] == ["integrity"]
-    assert "could not be checked" in told[0].seen
+    reported = [guard for guard in judged.document.run.guards if not guard.held]
+    assert [guard.name for guard in reported] == ["integrity"]
+    assert "could not be checked" in reported[0].seen
 
 
 def test_an_older_run_without_its_fault_is_refused(tmp_path: Path) -> None:

@@ -115,11 +115,11 @@ def test_skipped_cases_are_in_the_run_and_in_every_report_for_people(tmp_path: P
     info = describe([RunDirectory.open(run.path)], took_s=0.0)
     assert info.left_out == left
     document = sample_document()
-    told = msgspec.structs.replace(document, run=replace(document.run, left_out=left))
+    reported = msgspec.structs.replace(document, run=replace(document.run, left_out=left))
     lines = ("2 scenarios, no such call: to/a-queue, to/another", "1 scenario, no slaves here: to/a-slave")
     shown = StringIO()
-    print_summary(told, Console(file=shown, width=120))
-    for text in (shown.getvalue(), markdown.render(told, markdown.SUMMARY_BYTES), html.render(told)):
+    print_summary(reported, Console(file=shown, width=120))
+    for text in (shown.getvalue(), markdown.render(reported, markdown.SUMMARY_BYTES), html.render(reported)):
         assert all(line in text for line in lines)
         assert "Left out" in text
     assert "Left out" not in html.render(document)

@@ -21,9 +21,9 @@ def test_a_changed_constant_is_found_by_the_script_that_shows_it(
     """A longest avoidance of 3 s instead of 30 s is found by avoidance-steps."""
     patched = f"{patched_jar(tmp_path / 'patched.jar')}@5.3.3"
     assert guarded(["changelog", "5.3.3", patched, "--exit-code"]) == ExitCode.DIVERGES
-    told = capsys.readouterr().out
-    assert "avoidance-steps" in told
-    (headline,) = [line for line in told.splitlines() if "available_at_ms" in line]
+    reported = capsys.readouterr().out
+    assert "avoidance-steps" in reported
+    (headline,) = [line for line in reported.splitlines() if "available_at_ms" in line]
     assert "how long its broker is avoided" in headline
     assert " 30000 → 3000" in headline
 
@@ -42,8 +42,8 @@ def test_a_jar_whose_classes_do_not_fit_together_is_refused(
     """A jar whose classes do not fit together is a usage error, exit 4."""
     cut = with_entry(client_jar("5.3.3"), tmp_path / "cut.jar", PRODUCER_IMPL, content)
     assert guarded(["changelog", "5.3.3", str(cut), "--exit-code"]) == ExitCode.USAGE
-    (told,) = capsys.readouterr().err.splitlines()[-1:]
-    assert told.startswith("rocketdiff: expected a build whose classes can be run (script ")
+    (reported,) = capsys.readouterr().err.splitlines()[-1:]
+    assert reported.startswith("rocketdiff: expected a build whose classes can be run (script ")
 
 
 def test_of_two_builds_the_one_that_departs_from_the_rules_is_named(

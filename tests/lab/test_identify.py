@@ -39,11 +39,11 @@ CALM = Story(pauses=(), sends=40)
 BOTH = Story(pauses=(Pause("broker-b", 1_000, 2_000), Pause("broker-a", 1_500, 1_000)))
 
 
-def turned_round(told: ArmRecords) -> None:
+def turned_round(arm: ArmRecords) -> None:
     """A defect that no release has: the same queue twice in a row."""
-    broker, queue_id = told.attempts[20].broker, told.attempts[20].queue_id
-    told.attempts[21] = replace(told.attempts[21], broker=broker, queue_id=queue_id)
-    told.sends[21] = replace(told.sends[21], broker=broker, queue_id=queue_id)
+    broker, queue_id = arm.attempts[20].broker, arm.attempts[20].queue_id
+    arm.attempts[21] = replace(arm.attempts[21], broker=broker, queue_id=queue_id)
+    arm.sends[21] = replace(arm.sends[21], broker=broker, queue_id=queue_id)
 
 
 @pytest.fixture(scope="module")
@@ -202,7 +202,7 @@ def test_a_single_script_may_have_had_another_name() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("", "none in the file"),
         ('{"script": "one", "step": 0, "update": true, "state": {}}\n', "none in the file"),
@@ -213,9 +213,9 @@ def test_a_single_script_may_have_had_another_name() -> None:
         ('{"script": "other", "step": 0}\n', "other"),
     ],
 )
-def test_a_file_that_is_no_answer_is_refused(text: str, said: str) -> None:
+def test_a_file_that_is_no_answer_is_refused(text: str, message: str) -> None:
     """An invalid line is refused with its number, an unknown script with its name."""
-    with pytest.raises(UsageError, match=said):
+    with pytest.raises(UsageError, match=message):
         read_observed(text, (ONE, NamedScript("two", SCRIPT)))
 
 

@@ -78,9 +78,9 @@ def test_a_defect_is_found_with_the_rule_it_breaks() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"), [("cpp:2.1.0", "java:… or python:…"), ("java:5.3.30", "5.3.3"), ("python:6", "published")]
+    ("text", "message"), [("cpp:2.1.0", "java:… or python:…"), ("java:5.3.30", "5.3.3"), ("python:6", "published")]
 )
-def test_a_scenario_without_virtual_time_is_refused(text: str, said: str) -> None:
+def test_a_scenario_without_virtual_time_is_refused(text: str, message: str) -> None:
     """Another client and an unknown release are refused."""
-    with pytest.raises(UsageError, match=said):
+    with pytest.raises(UsageError, match=message):
         require_simulated(SubjectId.parse(text))

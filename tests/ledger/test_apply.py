@@ -73,7 +73,7 @@ def test_an_equivalent_check_can_be_stale_too() -> None:
 
 
 @pytest.mark.parametrize("verdict", [Verdict.INCONCLUSIVE, Verdict.NOT_APPLICABLE, Verdict.INVALID, Verdict.ERROR])
-def test_a_check_that_could_not_tell_is_neither_declared_nor_stale(verdict: Verdict) -> None:
+def test_an_undecided_check_is_neither_declared_nor_stale(verdict: Verdict) -> None:
     """An undecided check is neither declared nor stale: absence of evidence is not evidence of absence."""
     before = [result(ONE, divergence(), verdict=verdict), result(BOTH, verdict=verdict)]
     done = applied(before, ENTRY)

@@ -106,7 +106,7 @@ RULES, OWN = "rules/queue.x", "avoidance.used/first"
         ("java:5.3.3", "java:5.3.3", (OWN,), True),
     ],
 )
-def test_what_should_show_depends_on_the_arm_that_the_client_is_in(
+def test_expected_differences_depend_on_the_clients_arm(
     baseline: str, candidate: str, signatures: tuple[str, ...], expected: bool
 ) -> None:
     """A difference is expected of the candidate, and ``rules/`` signatures of the baseline."""
@@ -136,7 +136,7 @@ def test_an_entry_whose_client_is_the_baseline_speaks_only_where_it_was_seen() -
     ("arm", "is_shared"),
     [("both", True), ("spec-gap", True), ("java", False), ("reference", False), ("baseline", False)],
 )
-def test_what_is_both_clients_doing_is_listed_apart(arm: str, is_shared: bool) -> None:
+def test_a_fault_of_both_clients_is_shared(arm: str, is_shared: bool) -> None:
     """A fault of both clients, or a gap in the specification, is shared."""
     (outcome,) = apply_ledger(Ledger((entry(arm_at_fault=arm),)), (result(ONE, divergence()),), RUN, Policy()).outcomes
     assert (outcome.is_shared, outcome.seen_text) == (is_shared, "seen in 1 of 1 decisive check")
@@ -162,7 +162,7 @@ def test_a_suffix_is_ordered_and_closing_zeros_are_not_counted(text: str, versio
     assert Range.parse(text).holds(version) is is_inside
 
 
-def test_what_is_no_number_is_in_no_range() -> None:
+def test_text_that_is_no_number_is_in_no_range() -> None:
     """Text that is no number is in no range."""
     assert [Range.parse(">=0").holds(version) for version in ("drops", "", "1")] == [False, False, True]
 

@@ -71,7 +71,7 @@ def test_the_example_of_the_specification_is_read() -> None:
     assert (entry.owner, entry.proposed, entry.place) == ("team-messaging", False, "own.yaml line 2")
 
 
-def test_what_is_more_than_the_example_is_read_too() -> None:
+def test_optional_parts_of_a_ledger_are_read() -> None:
     """A baseline, settings, a rate, several signatures and another expiry are read."""
     when = {"client": "cpp", "against": {"client": "java"}, "settings": {"send_msg_timeout_ms": 500}, "server": ">=5"}
     more = in_entry(
@@ -92,7 +92,7 @@ def test_a_proposal_may_leave_to_a_person_what_a_program_cannot_know() -> None:
 
 
 @pytest.mark.parametrize(
-    ("data", "said"),
+    ("data", "message"),
     [
         (None, "expected a mapping with schemaVersion and entries at the top level (own.yaml line 0); saw nothing"),
         ([1], "saw list"),
@@ -131,11 +131,11 @@ def test_a_proposal_may_leave_to_a_person_what_a_program_cannot_know() -> None:
         (in_entry(status="done"), "active or proposed"),
     ],
 )
-def test_what_is_wrong_is_said_in_one_sentence_with_its_place(data: object, said: str) -> None:
+def test_a_refused_ledger_is_one_sentence_with_its_place(data: object, message: str) -> None:
     """A refusal is one sentence with its place."""
     with pytest.raises(UsageError) as refused:
         parsed(data)
-    assert said in str(refused.value)
+    assert message in str(refused.value)
     assert "own.yaml line" in str(refused.value)
 
 

@@ -30,7 +30,7 @@ def test_a_sound_entry_is_not_mentioned() -> None:
 
 
 @pytest.mark.parametrize(
-    ("wrong", "said"),
+    ("wrong", "message"),
     [
         (entry(check="latency/pause-one/avoidence"), "no scenario has a check latency/pause-one/avoidence; close: "),
         (entry(check="nothing/**"), "no scenario has a check nothing/**"),
@@ -44,11 +44,11 @@ def test_a_sound_entry_is_not_mentioned() -> None:
         (entry(when=Conditions(Party("java"), Party("javaa"))), "no client javaa"),
     ],
 )
-def test_an_entry_that_could_never_match_is_an_error(wrong: Entry, said: str) -> None:
+def test_an_entry_that_could_never_match_is_an_error(wrong: Entry, message: str) -> None:
     """An entry that can never match is an error, because it only looks like protection."""
     ((level, text),) = found(wrong)
     assert level == "error"
-    assert text.startswith(f"K16: {said}")
+    assert text.startswith(f"K16: {message}")
 
 
 def test_a_client_of_the_users_is_only_pointed_out() -> None:
@@ -72,7 +72,7 @@ def test_a_client_of_the_users_is_pointed_out_once_a_file() -> None:
     assert len(lint([one, other], KNOWN, SUBJECTS, DAY, allow_growth=False)) == 2
 
 
-def test_a_client_whose_releases_nobody_knows_may_have_any() -> None:
+def test_a_client_without_known_releases_may_have_any() -> None:
     """A client without known releases may have any release, which its program states."""
     assert found(entry(when=Conditions(Party("cpp", Range.parse(">=2.1.0"))))) == []
 
@@ -84,7 +84,7 @@ def test_an_expired_entry_warns_then_fails(day: date, level: str) -> None:
     assert (seen, text.startswith("K16 expired on 2027-05-01")) == (level, True)
 
 
-def told_of_rate(low: float, check: str = ENTRY.check) -> list[tuple[str, str]]:
+def lint_of_rate(low: float, check: str = ENTRY.check) -> list[tuple[str, str]]:
     return found(entry(rate=ExpectedRate(low, 1.0), check=check))
 
 
@@ -95,7 +95,7 @@ def told_of_rate(low: float, check: str = ENTRY.check) -> list[tuple[str, str]]:
 )
 def test_a_rate_that_no_run_can_contradict_is_a_note(low: float, needed: int) -> None:
     """A rate that a single check cannot contradict is a warning."""
-    ((level, text),) = told_of_rate(low)
+    ((level, text),) = lint_of_rate(low)
     assert level == "warning"
     assert text.startswith(
         f"K16: no single run can find it stale: with a rate from {low:g} that takes {needed} decisive"
@@ -105,14 +105,14 @@ def test_a_rate_that_no_run_can_contradict_is_a_note(low: float, needed: int) ->
 
 def test_a_rate_that_one_run_can_contradict_is_not_mentioned() -> None:
     """A rate that one run can contradict has no finding: 0 in 1 leaves up to 97.5 %, 0 in 2 up to 84.2 %."""
-    assert told_of_rate(0.98) == []
-    assert told_of_rate(0.85) != []
-    assert told_of_rate(0.85, "latency/*/*") == []
+    assert lint_of_rate(0.98) == []
+    assert lint_of_rate(0.85) != []
+    assert lint_of_rate(0.85, "latency/*/*") == []
 
 
 def test_a_rate_that_begins_at_nothing_is_never_stale() -> None:
     """A rate from 0 is a warning, because no number of checks contradicts it."""
-    ((level, text),) = told_of_rate(0.0)
+    ((level, text),) = lint_of_rate(0.0)
     assert (level, text.startswith("K16: its rate begins at 0")) == ("warning", True)
 
 

@@ -121,15 +121,15 @@ def test_an_entry_expires_after_its_last_day_and_lapses_a_month_later(day: date,
 @pytest.mark.parametrize(("day", "age"), [(date(2026, 12, 1), Age.WARNED), (date(2026, 12, 2), Age.LAPSED)])
 def test_an_entry_without_an_owner_has_a_month_from_its_first_day(day: date, age: Age) -> None:
     """An entry of 2026-11-01 without an owner lapses after a month."""
-    found, said = age_of(entry(owner=""), day)
-    assert (found, said.startswith("has had no owner since 2026-11-01: name one")) == (age, True)
+    found, output = age_of(entry(owner=""), day)
+    assert (found, output.startswith("has had no owner since 2026-11-01: name one")) == (age, True)
 
 
-def test_both_troubles_are_told_and_the_earlier_one_counts() -> None:
+def test_both_reasons_are_given_and_the_earlier_counts() -> None:
     """An entry ownerless since November and expired in May has both reasons, and the earlier counts."""
-    age, said = age_of(entry(owner=""), date(2027, 5, 2))
+    age, output = age_of(entry(owner=""), date(2027, 5, 2))
     assert age is Age.LAPSED
-    assert said == (
+    assert output == (
         "expired on 2027-05-01: confirm it by a run and set added anew, or remove it;"
         " has had no owner since 2026-11-01: name one; since 2026-12-01 it declares nothing"
     )

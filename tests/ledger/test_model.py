@@ -26,7 +26,7 @@ def test_a_version_is_inside_or_outside(text: str, inside: list[str], outside: l
 
 
 @pytest.mark.parametrize("text", ["", "4.x", ">=4.0.0,", "4.0 5.0", "=>4", ">=4 ||", "~4.9"])
-def test_what_is_no_range_is_refused(text: str) -> None:
+def test_invalid_ranges_are_refused(text: str) -> None:
     """Invalid ranges are refused, because an empty one would silently switch off an entry."""
     with pytest.raises(ValueError, match=r"."):
         Range.parse(text)

@@ -50,7 +50,7 @@ USED, OTHER = divergence(), divergence("avoidance.other")
 ELSEWHERE = result(BOTH, USED, check="loss", verdict=Verdict.INCONCLUSIVE)
 
 
-def test_what_every_scenario_shows_is_one_entry() -> None:
+def test_a_signature_in_every_scenario_is_one_entry() -> None:
     """A signature in every scenario becomes one entry with a glob."""
     results = [result(ONE, USED, OTHER), result(BOTH, USED), result(POOL, USED), result(ONE, check="loss"), ELSEWHERE]
     text = proposed_file(results, RUN, EVIDENCE, DAY)
@@ -84,13 +84,13 @@ def test_one_entry_for_all_scenarios_declares_them_all() -> None:
     ],
     ids=["not in one", "declared in one", "not in one run", "another signature", "another subject", "one scenario"],
 )
-def test_what_one_answer_lacks_stays_where_it_was_seen(results: list[CheckResult]) -> None:
+def test_a_signature_that_one_answer_lacks_gets_no_glob(results: list[CheckResult]) -> None:
     """A signature that one answer lacks gets no glob, which would be stale at once."""
     checks = [one.check for one in read(proposed_file(results, RUN, EVIDENCE, DAY)).entries]
     assert all(check in (f"{ONE}/avoidance", f"{BOTH}/avoidance") for check in checks)
 
 
-def test_what_is_declared_or_invalid_is_not_proposed() -> None:
+def test_declared_and_invalid_differences_are_not_proposed() -> None:
     """Declared and invalid differences are not proposed."""
     known = replace(divergence(), declared_by="K16")
     broken = replace(result(ONE, divergence()), verdict=result(ONE).verdict)

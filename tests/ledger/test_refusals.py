@@ -41,23 +41,23 @@ def refused(data: object) -> str:
         ({"evidence": {"seed": 1, "reproduced": "x"}}, ("entries", 0, "evidence", "reproduced"), "reproduce"),
     ],
 )  # fmt: skip
-def test_a_field_that_its_part_does_not_have_is_told_with_the_nearest_that_it_has(
+def test_an_unknown_field_is_refused_with_the_nearest_of_its_part(
     fields: dict[str, object], where: tuple[str | int, ...], meant: str
 ) -> None:
     """An unknown field is refused with the nearest one of the same part."""
-    said = refused(with_entry(**fields))
-    assert f"({place(where)})" in said
-    assert said.endswith(f"try: {meant}")
+    output = refused(with_entry(**fields))
+    assert f"({place(where)})" in output
+    assert output.endswith(f"try: {meant}")
 
 
-def test_a_field_that_the_file_or_its_defaults_do_not_have_is_told_too() -> None:
+def test_an_unknown_field_of_the_file_or_its_defaults_is_refused() -> None:
     """An unknown field of the file or its defaults is refused, with a hint if a known one is similar."""
     assert refused(SPECIFIED | {"ratchets": 3}).endswith("try: ratchet")
     assert refused(SPECIFIED | {"defaults": {"expires_after_day": 3}}).endswith("try: expires_after_days")
     assert refused(SPECIFIED | {"schemaVersions": 3}).endswith("try: schemaVersion")
-    said = refused(with_entry(zzz=1))
-    assert "expected one of the fields id, check, when, arm_at_fault, signature, occurrence" in said
-    assert said.endswith("saw 'zzz'")
+    output = refused(with_entry(zzz=1))
+    assert "expected one of the fields id, check, when, arm_at_fault, signature, occurrence" in output
+    assert output.endswith("saw 'zzz'")
 
 
 @pytest.mark.parametrize(
@@ -77,18 +77,18 @@ def test_a_field_that_the_file_or_its_defaults_do_not_have_is_told_too() -> None
         ({"evidence": {"seed": -1}}, "at least 0", "entries[0].evidence.seed", "-1"),
     ],
 )  # fmt: skip
-def test_what_a_field_should_hold_is_told_with_what_it_holds(
+def test_a_wrong_value_is_refused_with_the_expected_kind(
     fields: dict[str, object], expected: str, where: str, seen: str
 ) -> None:
     """A wrong value is refused with what the field should hold."""
-    said = refused(with_entry(**fields))
-    assert said.startswith(f"expected {expected}")
-    assert f" at {where} (" in said
-    assert seen in said.partition("; saw ")[2]
-    assert "`" not in said
+    output = refused(with_entry(**fields))
+    assert output.startswith(f"expected {expected}")
+    assert f" at {where} (" in output
+    assert seen in output.partition("; saw ")[2]
+    assert "`" not in output
 
 
-def test_a_missing_field_is_told_by_its_name() -> None:
+def test_a_missing_field_is_refused_by_its_name() -> None:
     """A missing field is refused by its name."""
     data = with_entry()
     del data["entries"][0]["ref"]
@@ -105,20 +105,18 @@ def test_a_missing_field_is_told_by_its_name() -> None:
         ({"settings": {"no_such_setting": 1}}, ("settings", "no_such_setting")),
     ],
 )
-def test_a_condition_that_cannot_be_read_is_told_where_it_stands(
-    when: dict[str, object], where: tuple[str, ...]
-) -> None:
+def test_an_unreadable_condition_is_refused_at_its_place(when: dict[str, object], where: tuple[str, ...]) -> None:
     """An unreadable condition is refused at its place."""
-    said = refused(with_entry(when={"client": "java", **when}))
-    assert f"({place(('entries', 0, 'when', *where))})" in said
+    output = refused(with_entry(when={"client": "java", **when}))
+    assert f"({place(('entries', 0, 'when', *where))})" in output
 
 
 @pytest.mark.parametrize("field", ["arm_at_fault", "reason", "ref"])
 def test_an_active_entry_has_nothing_left_to_do(field: str) -> None:
     """An active entry with TODO in one of three fields is refused, and the field is named."""
     text = "TODO: a sentence that somebody has to write"
-    said = refused(with_entry(**{field: text}))
-    assert said.startswith(f"expected the {field} of an active entry at entries[0].{field} (")
+    output = refused(with_entry(**{field: text}))
+    assert output.startswith(f"expected the {field} of an active entry at entries[0].{field} (")
 
 
 @pytest.mark.parametrize("arm", ["java", "cpp", "reference", "baseline", "candidate", "both", "spec-gap"])
@@ -127,9 +125,9 @@ def test_either_client_each_arm_or_neither_may_be_at_fault(arm: str) -> None:
     when = {"client": "java", "against": {"client": "cpp"}}
     file = parse(with_entry(when=when, arm_at_fault=arm), "own.yaml", place)
     assert file.entries[0].arm_at_fault == arm
-    said = refused(with_entry(when=when, arm_at_fault="rust"))
+    output = refused(with_entry(when=when, arm_at_fault="rust"))
     assert (
-        "expected one of java, cpp, reference, baseline, candidate, both, spec-gap at entries[0].arm_at_fault" in said
+        "expected one of java, cpp, reference, baseline, candidate, both, spec-gap at entries[0].arm_at_fault" in output
     )
 
 
@@ -149,7 +147,7 @@ def test_every_file_of_the_first_major_version_is_read(version: str, is_read: bo
         assert f"saw '{version}'; try: this rocketdiff reads no other major version of the ledger" in refused(data)
 
 
-def test_an_id_that_is_there_twice_is_told_at_its_second_place() -> None:
+def test_a_duplicate_id_is_reported_at_its_second_place() -> None:
     """A duplicate id is reported at its second place."""
     data = with_entry()
     data["entries"] += [data["entries"][0] | {"id": "other"}, dict(data["entries"][0])]
@@ -172,28 +170,28 @@ def test_a_rate_may_be_one_figure_and_not_fall() -> None:
     assert "saw [0.5, 0.25]" in refused(with_entry(occurrence={"rate": [0.5, 0.25]}))
 
 
-def told(data: object) -> Iterator[str]:
+def messages(data: object) -> Iterator[str]:
     return (str(one) for one in refusals(data, place))
 
 
-def test_all_that_is_wrong_with_the_entries_is_told_at_once() -> None:
+def test_every_wrong_entry_is_reported_at_once() -> None:
     """Each wrong entry is one error at its own place."""
     good, bad = SPECIFIED["entries"][0], {"severity": "high"}
     active = {"reason": "TODO: why they differ, in a sentence"}
-    first, second = told(SPECIFIED | {"entries": [good | bad, good, good | active]})
+    first, second = messages(SPECIFIED | {"entries": [good | bad, good, good | active]})
     assert f"must, should or info at entries[0].severity ({place(('entries', 0, 'severity'))})" in first
     assert f"the reason of an active entry at entries[2].reason ({place(('entries', 2, 'reason'))})" in second
 
 
 @pytest.mark.parametrize("data", [None, [1], "entries", {}, {"entries": None}, {"entries": "x"}, SPECIFIED])
-def test_where_no_entry_is_wrong_nothing_is_told_of_entries(data: object) -> None:
+def test_valid_entries_have_no_errors(data: object) -> None:
     """Data without a wrong entry has no entry errors."""
-    assert list(told(data)) == []
+    assert list(messages(data)) == []
 
 
 @pytest.mark.parametrize("days", [{}, {"expires_after_days": 180}])
 def test_a_date_at_the_end_of_the_calendar_has_no_expiry(days: dict[str, int]) -> None:
     """The date 9999-12-31 is refused, because 180 days cannot be added to it."""
-    said = refused(with_entry(added=date.max, **days))
-    assert said.startswith("expected a date that 180 days can be added to at entries[0].added (")
-    assert said.endswith("saw 9999-12-31")
+    output = refused(with_entry(added=date.max, **days))
+    assert output.startswith("expected a date that 180 days can be added to at entries[0].added (")
+    assert output.endswith("saw 9999-12-31")

@@ -28,19 +28,21 @@ def test_a_row_is_as_the_baseline_where_every_answer_is() -> None:
 
 
 @pytest.mark.parametrize("verdict", [Verdict.INVALID, Verdict.INCONCLUSIVE, Verdict.ERROR])
-def test_what_a_run_could_not_tell_is_open(verdict: Verdict) -> None:
+def test_a_broken_set_up_is_open(verdict: Verdict) -> None:
     """A broken set-up is neither difference nor agreement."""
     assert cell(column(answer(CALM, "loss", verdict)), "loss").state is CellState.OPEN
 
 
-def test_what_was_not_asked_is_not_measured_and_says_why() -> None:
+def test_an_unmeasured_row_has_a_reason() -> None:
     """An unmeasured row has a reason: no question arose, its scenario was left out, or none was run."""
     made = column(
         answer(CALM, "callbacks", Verdict.NOT_APPLICABLE, reason="no callback was due"),
         left_out=(("delay/level-one", "one of the two clients has no such call"),),
     )
-    said = {row: (cell(made, row).state, cell(made, row).reason) for row in ("callbacks", "delay", "C5", "order", "C6")}
-    assert said == {
+    output = {
+        row: (cell(made, row).state, cell(made, row).reason) for row in ("callbacks", "delay", "C5", "order", "C6")
+    }
+    assert output == {
         "callbacks": (CellState.NOT_MEASURED, f"{CALM}: no callback was due"),
         "delay": (CellState.NOT_MEASURED, "delay/level-one: one of the two clients has no such call"),
         "C5": (CellState.NOT_MEASURED, "delay/level-one: one of the two clients has no such call"),
@@ -60,7 +62,7 @@ def test_a_planted_defect_is_in_its_rows_and_in_no_other() -> None:
     }  # fmt: skip
 
 
-def test_a_known_difference_is_told_from_a_new_one_of_the_same_kind() -> None:
+def test_a_declared_difference_does_not_excuse_a_new_one() -> None:
     """A declared difference does not excuse a new one of its kind, which the cell shows."""
     known = answer(CALM, "loss", Verdict.DECLARED, "loss.stray-message", declared_by="strays")
     assert cell(column(known), "loss").state is CellState.KNOWN
@@ -97,7 +99,7 @@ def test_a_difference_in_another_respect_leaves_a_behaviour_open() -> None:
     assert cell(made, "A1").reason == f"{CALM}: queue-choice differs in another respect"
 
 
-def test_durations_are_told_by_the_pool_and_not_by_single_cases() -> None:
+def test_a_cell_shows_durations_of_the_pool() -> None:
     """A cell shows the durations of the pool, not of single cases."""
     single = answer(PAUSE, "timing", Verdict.INCONCLUSIVE, severity=Severity.INFO)
     pooled = answer("pooled/pause/fault-latency-off", "timing", Verdict.EQUIVALENT)
@@ -141,7 +143,12 @@ def test_releases_that_answer_alike_are_one_group() -> None:
     """Releases of one client with equal states and signatures are one group."""
     out_of_turn = answer(CALM, "queue-choice", Verdict.DIVERGES, "queue.out-of-turn/first")
     mutated = answer(CALM, "queue-choice", Verdict.DIVERGES, "queue.mutated-list/first")
-    told = {"java:4.7.1": out_of_turn, "java:4.8.0": mutated, "java:4.6.1": out_of_turn, "python:4.7.1": out_of_turn}
-    columns = [column(moved(one, subject), subject=subject) for subject, one in told.items()]
+    reported = {
+        "java:4.7.1": out_of_turn,
+        "java:4.8.0": mutated,
+        "java:4.6.1": out_of_turn,
+        "python:4.7.1": out_of_turn,
+    }
+    columns = [column(moved(one, subject), subject=subject) for subject, one in reported.items()]
     missing = [column_of(f"go:{number}", BASELINE, [], [("quick", "no go")]) for number in (1, 2)]
     assert alike([*columns, *missing]) == ((0, 2), (1,), (3,), (4,), (5,))

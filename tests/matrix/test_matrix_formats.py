@@ -12,7 +12,7 @@ from rocketdiff.matrix.document import MatrixDocument, encode, schema
 from rocketdiff.matrix.view import machine_line
 
 
-def test_the_document_is_as_its_published_schema_says(matrix: MatrixDocument) -> None:
+def test_the_published_schema_accepts_the_document(matrix: MatrixDocument) -> None:
     """The published schema is up to date and accepts the document."""
     published = resource("fixtures/schema/matrix-1.json").read_bytes()
     assert published == schema()
@@ -28,11 +28,14 @@ def test_markdown_has_a_column_for_releases_that_answer_alike(matrix: MatrixDocu
     assert "go 2.1.2, quick, seed 20: expected go" in text
 
 
-def test_the_badge_says_how_many_were_measured(matrix: MatrixDocument) -> None:
+def test_the_badge_counts_measured_clients(matrix: MatrixDocument) -> None:
     """The badge counts measured clients, and is grey if one is missing."""
-    told = badge.render(matrix)
-    assert (told["label"], told["color"]) == ("4 RocketMQ clients", "lightgrey")
-    assert told["message"] == "3 of 4 measured, 1 with a difference that no ledger knows, 2 with known differences only"
+    reported = badge.render(matrix)
+    assert (reported["label"], reported["color"]) == ("4 RocketMQ clients", "lightgrey")
+    assert (
+        reported["message"]
+        == "3 of 4 measured, 1 with a difference that no ledger knows, 2 with known differences only"
+    )
 
 
 def test_every_link_within_the_page_leads_somewhere(matrix: MatrixDocument) -> None:

@@ -32,10 +32,10 @@ def runs() -> Iterator[Imitation]:
 
 
 def made(
-    tmp_path: Path, text: str = TWO, *, said: list[str] | None = None, at_most: int | None = None
+    tmp_path: Path, text: str = TWO, *, printed: list[str] | None = None, at_most: int | None = None
 ) -> CampaignState:
     plan = read(stories.write(tmp_path / "m.yaml", text))
-    measuring = CampaignRunner(plan, tmp_path / "out", (said if said is not None else list[str]()).append)
+    measuring = CampaignRunner(plan, tmp_path / "out", (printed if printed is not None else list[str]()).append)
     measuring.prepare()
     return measuring.run(at_most)
 
@@ -45,13 +45,13 @@ def cells(measured: CampaignState, row: str) -> list[MatrixCell]:
     return [cell for column in columns for cell in column.cells if cell.row == row]
 
 
-def test_what_is_there_is_taken_over(runs: Imitation, tmp_path: Path) -> None:
+def test_finished_runs_are_taken_over(runs: Imitation, tmp_path: Path) -> None:
     """A second call runs nothing, finds the same runs and says so."""
-    first, said = made(tmp_path), list[str]()
-    again = made(tmp_path, said=said)
+    first, output = made(tmp_path), list[str]()
+    again = made(tmp_path, printed=output)
     assert runs.made == [("java:4.7.1", 1), ("java:4.9.8", 1)]
     assert again.finished == first.finished
-    assert said == [f"2 of 2 runs are taken over from {tmp_path / 'out' / 'runs'}"]
+    assert output == [f"2 of 2 runs are taken over from {tmp_path / 'out' / 'runs'}"]
 
 
 def test_a_subject_that_is_added_costs_its_own_run_only(runs: Imitation, tmp_path: Path) -> None:
@@ -63,14 +63,14 @@ def test_a_subject_that_is_added_costs_its_own_run_only(runs: Imitation, tmp_pat
     assert runs.made[3:] == [("java:4.9.8", 2)]
 
 
-def test_time_left_is_told_before_each_run(runs: Imitation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_time_left_is_printed_before_each_run(runs: Imitation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The time left is estimated from plans, then from finished runs of the same scenarios."""
-    said: list[str] = []
+    output: list[str] = []
     monkeypatch.setattr("rocketdiff.campaign.measure.time", SimpleNamespace(monotonic=lambda: 0.0))
-    made(tmp_path, said=said)
+    made(tmp_path, printed=output)
     # The scenario sends for 2 s, and 5 s are added: two runs of 7 s each.
-    assert said[0] == "run 1 of 2: java:4.7.1, round-robin/calm, seed 1; about 14 s left"
-    assert said[2] == "run 2 of 2: java:4.9.8, round-robin/calm, seed 1; about 0 s left"
+    assert output[0] == "run 1 of 2: java:4.7.1, round-robin/calm, seed 1; about 14 s left"
+    assert output[2] == "run 2 of 2: java:4.9.8, round-robin/calm, seed 1; about 0 s left"
 
 
 def test_runs_can_be_made_a_few_at_a_time(runs: Imitation, tmp_path: Path) -> None:
@@ -118,9 +118,7 @@ def test_a_subject_that_cannot_be_named_is_refused_with_its_line_before_anything
 
 
 @pytest.mark.parametrize("text", ["scenarios: [no-such/*]", "scenarios: ['[']", "cluster: clouds", "server: '9.9.9'"])
-def test_a_plan_that_nobody_could_run_is_refused_before_anything_runs(
-    runs: Imitation, tmp_path: Path, text: str
-) -> None:
+def test_an_impossible_plan_is_refused_before_anything_runs(runs: Imitation, tmp_path: Path, text: str) -> None:
     """A plan that cannot be run is a usage error before anything runs."""
     field = text.partition(":")[0]
     head = "\n".join(line for line in HEAD.splitlines() if not line.startswith(field))
@@ -135,9 +133,9 @@ def test_a_run_that_others_rules_judged_is_judged_again_from_its_traces(
     """A run judged by other rules is judged again once, but not made again."""
     made(tmp_path)
     monkeypatch.setattr(measure, "judging_digest", lambda: "other rules")
-    said: list[str] = []
-    made(tmp_path, said=said)
-    assert said[1:] == [f"judging again: java:{release}, round-robin/calm, seed 1" for release in ("4.7.1", "4.9.8")]
+    output: list[str] = []
+    made(tmp_path, printed=output)
+    assert output[1:] == [f"judging again: java:{release}, round-robin/calm, seed 1" for release in ("4.7.1", "4.9.8")]
     made(tmp_path)
     assert len(runs.judged) == 2
     assert len(runs.made) == 2
@@ -158,7 +156,7 @@ def test_a_run_whose_traces_are_damaged_is_made_anew(
     assert runs.made[2:] == [("java:4.7.1", 1), ("java:4.9.8", 1)]
 
 
-def test_what_was_measured_of_a_subject_stays_when_it_cannot_be_had_any_more(
+def test_measured_cells_of_an_unavailable_subject_stay(
     runs: Imitation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Measured cells stay when a subject is no longer available."""
@@ -211,7 +209,7 @@ def test_kill_9_at_any_moment_loses_no_finished_run_and_doubles_none(
         out = tmp_path / str(moment)
         recorded = len(list(out.glob("runs/*/finished.json")))
         runs.made.clear()
-        assert command.make(plan, out, None, command="", say=list[str]().append) is ExitCode.DIVERGES
+        assert command.make(plan, out, None, command="", print_line=list[str]().append) is ExitCode.DIVERGES
         assert len(runs.made) == 2 - recorded
         assert len(list(out.glob("runs/*/*/report.json"))) == len(list(out.glob("runs/*/*/"))) == 2
         assert (out / "matrix.html").read_text() == "a page"
@@ -231,10 +229,10 @@ def made_until(moment: int, plan: CampaignPlan, out: Path, runs: Imitation) -> N
 
     for module in WRITERS:
         module.replace_file = replaced  # type: ignore[attr-defined]  # only in this process, which ends here
-    command.make(plan, out, None, command="", say=list[str]().append)
+    command.make(plan, out, None, command="", print_line=list[str]().append)
 
 
-def test_the_exit_code_says_what_the_cells_add_up_to(matrix: MatrixDocument) -> None:
+def test_the_exit_code_follows_from_the_cells(matrix: MatrixDocument) -> None:
     """The exit code is 1 for an undeclared difference, 2 for an unmeasured client, and 0 if all is known or alike."""
     alike, _, defective, missing = (matrix.columns[number] for number in range(4))
 

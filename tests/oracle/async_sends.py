@@ -49,10 +49,10 @@ def because_of(cause: str | None, *took_ms: int, error: str = "MQClientException
 
 
 def signature(
-    release: str, send: Send, troubled: Troubled = lambda *_: False, *, causes_told: bool = False
+    release: str, send: Send, troubled: Troubled = lambda *_: False, *, causes_reported: bool = False
 ) -> str | None:
     """Return the difference's signature; by default no broker is faulty and no causes are reported."""
-    found = async_difference(dialect_of(release), SETTINGS, send, troubled, causes_told=causes_told)
+    found = async_difference(dialect_of(release), SETTINGS, send, troubled, causes_reported=causes_reported)
     return None if found is None else found.signature
 
 

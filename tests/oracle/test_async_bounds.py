@@ -25,14 +25,14 @@ def difference_of(release: str, send: Send) -> RuleDifference:
 
 def test_a_timeout_takes_its_time_and_a_second() -> None:
     """An attempt times out after at least 1,495 ms: 500 ms and 1 s of grace, less 5 ms for two clocks."""
-    assert signature("5.3.3", because_of(TIMEOUT, 1_495), causes_told=True) is None
-    assert signature("5.3.3", because_of(TIMEOUT, 1_494), causes_told=True) is not None
+    assert signature("5.3.3", because_of(TIMEOUT, 1_495), causes_reported=True) is None
+    assert signature("5.3.3", because_of(TIMEOUT, 1_494), causes_reported=True) is not None
 
 
 def test_a_connection_that_came_too_late_takes_as_long_as_the_timeout() -> None:
     """A connection that came too late takes more than 500 ms, less 5 ms for two clocks: at least 496 ms."""
-    assert signature("5.3.3", because_of(TOO_MUCH, 496), causes_told=True) is None
-    assert signature("5.3.3", because_of(TOO_MUCH, 495), causes_told=True) is not None
+    assert signature("5.3.3", because_of(TOO_MUCH, 496), causes_reported=True) is None
+    assert signature("5.3.3", because_of(TOO_MUCH, 495), causes_reported=True) is not None
 
 
 @pytest.mark.parametrize(("waited_ms", "least_ms"), [(300, 1_195), (1, 1_494), (0, 1_495), (-1, 1_495)])
@@ -157,7 +157,9 @@ def test_another_cause_than_the_rules_name(cause: str | None, seen: str, observe
 def test_no_cause_where_the_rules_name_none() -> None:
     """Up to 5.1.4 MQClientException of an asynchronous send has no cause, even for lost connections."""
     lost = because_of(LOST, 10, 10, 10)
-    assert signature("5.1.4", lost, faulty, causes_told=True) == f"error.other-cause/expected=none/seen={LOST}/retry"
+    assert (
+        signature("5.1.4", lost, faulty, causes_reported=True) == f"error.other-cause/expected=none/seen={LOST}/retry"
+    )
 
 
 @pytest.mark.parametrize(

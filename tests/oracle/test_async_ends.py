@@ -64,7 +64,7 @@ def test_ends_of_asynchronous_sends(
 def test_the_cause_of_a_broker_error_is_not_judged() -> None:
     """The cause of an MQBrokerException is not judged: the network library sets it."""
     refused = replace(because_of("Anything", 10, error="MQBrokerException"), code=13)
-    assert signature("5.3.3", refused, causes_told=True) is None
+    assert signature("5.3.3", refused, causes_reported=True) is None
 
 
 @pytest.mark.parametrize("release", ["4.3.2", "4.6.1"])
@@ -88,7 +88,7 @@ def test_an_invisible_retry_needs_a_faulty_broker() -> None:
     """Invisible retries are assumed only if some broker was faulty and may have refused them."""
     refused = replace(trace(10, error="MQClientException"), cause="RemotingConnectException")
     assert signature("5.3.3", refused, faulty) is None
-    assert signature("5.3.3", refused, causes_told=True) is not None
+    assert signature("5.3.3", refused, causes_reported=True) is not None
 
 
 @pytest.mark.parametrize(
@@ -97,9 +97,9 @@ def test_an_invisible_retry_needs_a_faulty_broker() -> None:
 )
 def test_an_exception_names_the_cause_of_its_release(release: str, cause: str | None) -> None:
     """The cause after three lost connections is none up to 5.1.4, a wrapper from 5.2.0 on, the failure from 5.3.2 on."""
-    assert signature(release, because_of(cause, 10, 10, 10), faulty, causes_told=True) is None
+    assert signature(release, because_of(cause, 10, 10, 10), faulty, causes_reported=True) is None
     for other in {None, "CompletionException", "RemotingSendRequestException"} - {cause}:
-        found = signature(release, because_of(other, 10, 10, 10), faulty, causes_told=True)
+        found = signature(release, because_of(other, 10, 10, 10), faulty, causes_reported=True)
         assert found is not None
         assert found.startswith("error.other-cause/expected=")
         assert found.endswith(f"/seen={other or 'none'}/retry")
@@ -107,11 +107,11 @@ def test_an_exception_names_the_cause_of_its_release(release: str, cause: str | 
 
 def test_a_timeout_is_named_as_one() -> None:
     """In calm a lost connection cannot be the cause of so long an attempt; at a faulty broker it can."""
-    assert signature("5.3.3", because_of("RemotingTimeoutException", TIMED_OUT), causes_told=True) is None
+    assert signature("5.3.3", because_of("RemotingTimeoutException", TIMED_OUT), causes_reported=True) is None
     lost = because_of("RemotingSendRequestException", TIMED_OUT)
     wrong = "error.other-cause/expected=RemotingTimeoutException/seen=RemotingSendRequestException/first"
-    assert signature("5.3.3", lost, causes_told=True) == wrong
-    assert signature("5.3.3", lost, faulty, causes_told=True) is None
+    assert signature("5.3.3", lost, causes_reported=True) == wrong
+    assert signature("5.3.3", lost, faulty, causes_reported=True) is None
 
 
 @pytest.mark.parametrize(

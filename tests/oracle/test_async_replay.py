@@ -34,12 +34,12 @@ def judged(
     troubled: Troubled = calm,
     latency: bool = False,
     witnessed: bool = True,
-    choosers_told: bool = True,
+    choosers_reported: bool = True,
 ) -> list[SendJudgement]:
     """Judge with two brokers of four queues each and a timeout of 500 ms."""
     settings = ClientSettings(send_msg_timeout_ms=500, send_latency_fault_enable=latency)
-    replay = replay_for(release, settings, routes("a4 b4"), witnessed=witnessed, causes_told=False)
-    return list(judge_asynchronous(replay, sends, troubled, choosers_told=choosers_told))
+    replay = replay_for(release, settings, routes("a4 b4"), witnessed=witnessed, causes_reported=False)
+    return list(judge_asynchronous(replay, sends, troubled, choosers_reported=choosers_reported))
 
 
 def send(number: int, *queues: str, chooser: int | None = 3, thread: int = 0, took_ms: int = 2) -> Send:
@@ -87,9 +87,9 @@ def test_each_chooser_has_a_counter() -> None:
 def test_to_4_2_0_the_application_s_thread_has_it() -> None:
     """Up to 4.2.0 each application thread has a counter; no chooser is recorded."""
     sends = [send(0, "a0", chooser=None), send(1, "b0", chooser=None, thread=1), send(2, "a1", chooser=None)]
-    assert names(judged(sends, release="4.2.0", choosers_told=False)) == [(0, None), (1, None), (2, None)]
+    assert names(judged(sends, release="4.2.0", choosers_reported=False)) == [(0, None), (1, None), (2, None)]
     skipped = [*sends[:2], send(2, "a2", chooser=None)]
-    assert names(judged(skipped, release="4.2.0", choosers_told=False))[2] == (2, "queue.out-of-turn/first")
+    assert names(judged(skipped, release="4.2.0", choosers_reported=False))[2] == (2, "queue.out-of-turn/first")
 
 
 def test_a_judgement_has_the_application_s_thread() -> None:
@@ -178,8 +178,8 @@ def test_an_undecided_send_differs_in_nothing() -> None:
 def test_without_a_known_first_choice_the_end_is_judged_alone(settings: dict[str, bool]) -> None:
     """With fault latency or unknown choosers only the attempts are counted; the first choice is not judged."""
     sends = [send(0, "a0"), send(1, "b3", thread=2), send(2, "b2", "a3")]
-    latency, told = settings.get("latency", False), settings.get("choosers_told", True)
-    judgements = judged(sends, latency=latency, choosers_told=told)
+    latency, reported = settings.get("latency", False), settings.get("choosers_told", True)
+    judgements = judged(sends, latency=latency, choosers_reported=reported)
     assert judgements[:2] == [SendJudgement(0, 0, (), None, 0), SendJudgement(1, 2, (), None, 0)]
     assert names(judgements)[2] == (2, "attempts.went-on/retry")
 

@@ -53,8 +53,8 @@ def test_a_call_without_attempts_decides_once() -> None:
 
 def test_a_client_without_a_list_has_version_0() -> None:
     """A client that reports no list has version 0 before and after the call."""
-    told = [(one.send.route, one.send.route_after) for one in decision_points_of(SEND, split=False)]
-    assert told == [(0, 0)] * 3
+    reported = [(one.send.route, one.send.route_after) for one in decision_points_of(SEND, split=False)]
+    assert reported == [(0, 0)] * 3
 
 
 def test_a_window_never_ends_before_it_begins() -> None:

@@ -144,8 +144,8 @@ def test_another_cause_than_the_rules_name(cause: str | None, seen: str, observe
 
 def test_a_client_without_causes_needs_none() -> None:
     """A client that cannot report causes, as in some languages, needs none."""
-    for causes_told, is_found in ((True, True), (False, False)):
-        replay = replay_for("5.3.3", ClientSettings(), routes("a4 b4"), causes_told=causes_told)
+    for causes_reported, is_found in ((True, True), (False, False)):
+        replay = replay_for("5.3.3", ClientSettings(), routes("a4 b4"), causes_reported=causes_reported)
         (send,) = history(f"{REFUSED_THRICE} ! client/10001")
         assert (replay.judge(replace(send, cause=None)).difference is not None) is is_found
 

@@ -85,9 +85,9 @@ def test_the_rest_of_an_avoidance_spans_all_states() -> None:
         ),
     ],
 )
-def test_how_a_call_ends_by_the_rules(finish: Finish, said: str) -> None:
+def test_how_a_call_ends_by_the_rules(finish: Finish, output: str) -> None:
     """Each end by the rules has a sentence."""
-    assert finish_text(finish) == said
+    assert finish_text(finish) == output
 
 
 def test_another_attempt_has_its_time() -> None:

@@ -57,8 +57,8 @@ def test_the_second_counter_does_too(text: str, modulus: int) -> None:
     replay = latent("4.9.7", routes(text))
     brokers = text.replace("1", "").split()
     slow = " | ".join(f"{800 * number} {broker}0 700" for number, broker in enumerate(brokers))
-    *told, _ = replay.judge_all(history(f"{slow} | {800 * len(brokers)} a0 1"))
-    assert [one.difference for one in told] == [None] * len(brokers)
+    *reported, _ = replay.judge_all(history(f"{slow} | {800 * len(brokers)} a0 1"))
+    assert [one.difference for one in reported] == [None] * len(brokers)
     values = {state.thread_state(0).worst_index.value for state in replay.belief.states}
     assert values <= set(range(INDEX_BASE * modulus, (INDEX_BASE + 1) * modulus)) and values
 

@@ -49,8 +49,8 @@ def test_every_file_it_reads_is_one_that_a_run_writes() -> None:
     read = {name for text in scripts() for name in re.findall(r"reports/\*/([a-z.]+)", text)}
     assert read == {markdown.SUMMARY_FILE, markdown.COMMENT_FILE}
     assert sarif.FILE_NAME.endswith(".sarif")
-    told = (EXAMPLES / "ci.md").read_text()
-    assert all(f"`{name}`" in told for name in (*read, sarif.FILE_NAME, badge.FILE_NAME, junit.FILE_NAME))
+    reported = (EXAMPLES / "ci.md").read_text()
+    assert all(f"`{name}`" in reported for name in (*read, sarif.FILE_NAME, badge.FILE_NAME, junit.FILE_NAME))
 
 
 def test_steps_after_a_failed_run_always_happen() -> None:
@@ -87,8 +87,8 @@ def test_the_workflow_for_patches_names_only_options_that_there_are(tmp_path: Pa
     }
     ran = subprocess.run(["/bin/bash", "-e", "-c", script], cwd=tmp_path, env=environment, check=False)
     assert ran.returncode == 1
-    told = (tmp_path / "out").read_text().splitlines()
-    assert told[2] == "changelog 5.3.3 client/target/rocketmq-client-5.3.4-SNAPSHOT.jar@5.3.3 --exit-code"
+    reported = (tmp_path / "out").read_text().splitlines()
+    assert reported[2] == "changelog 5.3.3 client/target/rocketmq-client-5.3.4-SNAPSHOT.jar@5.3.3 --exit-code"
 
 
 NIGHTLY = yaml.safe_load((EXAMPLES / "nightly-workflow.yml").read_text())["jobs"]["nightly"]["steps"]

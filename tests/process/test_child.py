@@ -57,7 +57,7 @@ def test_a_silent_child_is_none(start: Start) -> None:
     assert start("import time; time.sleep(60)").hear(0.05) is None
 
 
-def test_what_is_queued_goes_out_while_answers_are_heard(start: Start) -> None:
+def test_queued_lines_are_written_while_answers_are_read(start: Start) -> None:
     """Queued lines are written while answers are read: 3 MB each way, more than the pipes."""
     child = start("import sys\nfor line in sys.stdin: sys.stdout.write(line)")
     for _ in range(300):
@@ -73,7 +73,7 @@ def test_a_child_that_does_not_read_is_not_waited_for(start: Start) -> None:
     assert not start("import time; time.sleep(60)").write(b"x" * 1_000_000, timeout_s=0.1)
 
 
-def test_to_a_child_that_is_gone_everything_can_be_said(start: Start) -> None:
+def test_a_write_to_an_ended_child_succeeds(start: Start) -> None:
     """A write to an ended child succeeds; its output reports the end."""
     child = start("")
     assert child.await_end(DEADLINE_S)
@@ -88,7 +88,7 @@ def test_to_a_child_that_is_gone_everything_can_be_said(start: Start) -> None:
         ("import os, time; os.close(1); time.sleep(60)", "it closed its output but kept running"),
     ],
 )
-def test_how_it_ended_is_told_in_words(start: Start, program: str, how: str) -> None:
+def test_a_childs_end_is_stated_in_words(start: Start, program: str, how: str) -> None:
     """A child's end is stated as exit status, signal, or output closed while running."""
     child = start(program)
     assert all_lines(child) == []

@@ -34,10 +34,10 @@ def test_a_plan_line_is_one_send() -> None:
 def test_setup_names_everything_a_client_needs() -> None:
     """The setup line has settings under the client's own names, and the plan's threads."""
     line = encode_setup(SETUP, 2)
-    told = json.loads(line)
-    assert (told["type"], told["protocol"], told["threads"]) == ("setup", 1, 2)
-    assert told["name_servers"] == ["127.0.0.1:1", "127.0.0.1:2"]
-    assert told["settings"]["send_msg_timeout_ms"] == 500
+    reported = json.loads(line)
+    assert (reported["type"], reported["protocol"], reported["threads"]) == ("setup", 1, 2)
+    assert reported["name_servers"] == ["127.0.0.1:1", "127.0.0.1:2"]
+    assert reported["settings"]["send_msg_timeout_ms"] == 500
     assert decode_command(line) == Prepare(SETUP, 2)
 
 

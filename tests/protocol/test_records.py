@@ -46,20 +46,20 @@ def test_unknown_fields_are_kept() -> None:
     assert received.extra == {"mood": "fine", "at": [1]}
 
 
-def test_what_the_plan_says_is_not_a_subjects_to_tell() -> None:
+def test_fields_of_the_plan_are_unknown_in_a_record() -> None:
     """Fields that the plan defines are unknown in a record, and not written."""
     line = b'{"type":"send","send":0,"thread":0,"start_ns":1,"end_ns":2,"mode":"oneway","attempts":[]}'
     received = decode_record(line)
     assert received.record == Send(0, 0, 1, 2)
     assert received.extra == {"mode": "oneway", "attempts": []}
-    told = Send(0, 0, 1, 2, mode=SendMode.ONEWAY, attempts=(Attempt(0, 0, 0, "b", 0, 1, 2, oneway=True),))
-    assert encode_record(told) == encode_record(Send(0, 0, 1, 2))
+    reported = Send(0, 0, 1, 2, mode=SendMode.ONEWAY, attempts=(Attempt(0, 0, 0, "b", 0, 1, 2, oneway=True),))
+    assert encode_record(reported) == encode_record(Send(0, 0, 1, 2))
 
 
 @pytest.mark.parametrize("number", ["thread", "attempt", "queue_id", "code", "chooser"])
 def test_a_number_too_large_for_its_column_is_a_bad_line(number: str) -> None:
     """A number too large for its column is refused at once, not when the journal is sealed."""
-    told = {
+    reported = {
         "send": 0,
         "thread": 0,
         "attempt": 0,
@@ -70,12 +70,12 @@ def test_a_number_too_large_for_its_column_is_a_bad_line(number: str) -> None:
         number: 2**31,
     }
     with pytest.raises(SubjectBroken, match=f"{number} is too large") as raised:
-        decode_record(json.dumps({"type": "attempt", **told}).encode())
+        decode_record(json.dumps({"type": "attempt", **reported}).encode())
     assert raised.value.signature == "protocol.bad-line"
 
 
 @pytest.mark.parametrize("line", [b"hello?", b"", b"[]", b'{"type":"done"}', b'{"type":"done","sends":"5"}', b"\xff"])
-def test_what_is_no_record_is_a_bad_line(line: bytes) -> None:
+def test_a_malformed_record_is_a_bad_line(line: bytes) -> None:
     """No JSON, no object, or a missing or wrong field is a bad line."""
     with pytest.raises(SubjectBroken) as raised:
         decode_record(line)

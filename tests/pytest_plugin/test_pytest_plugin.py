@@ -70,7 +70,7 @@ def test_shipped_scenarios_come_by_suite_or_glob(project: ForeignProject) -> Non
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (("--rocketdiff-subject", "java"), "*expected a subject written client:release*"),
         (("--rocketdiff-scenario", "no/such"), "*expected a glob that matches a scenario*no/such*"),
@@ -90,12 +90,12 @@ def test_shipped_scenarios_come_by_suite_or_glob(project: ForeignProject) -> Non
     ],
 )
 def test_a_wrong_option_is_one_message_and_exit_4(
-    project: ForeignProject, arguments: tuple[str, ...], said: str
+    project: ForeignProject, arguments: tuple[str, ...], message: str
 ) -> None:
     """A wrong option is one message and exit code 4."""
     result = project.pytest_here("--rocketdiff", *arguments)
     assert result.ret == pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines([said])
+    result.stderr.fnmatch_lines([message])
     assert "Traceback" not in result.stderr.str()
 
 
@@ -156,9 +156,7 @@ def test_a_session_that_could_run_no_scenario_is_no_pass(project: ForeignProject
 
 
 @pytest.mark.parametrize(("arguments", "status"), [(("-m", "not rocketdiff"), 0), (("-k", "no_such"), 5)])
-def test_scenarios_that_nobody_selected_fail_no_session(
-    project: ForeignProject, arguments: tuple[str, ...], status: int
-) -> None:
+def test_deselected_scenarios_fail_no_session(project: ForeignProject, arguments: tuple[str, ...], status: int) -> None:
     """Deselected scenarios fail no session, which keeps pytest's own exit code."""
     project.scenario("ours/calm", "master-with-slave-async")
     project.test("def test_mine(): pass\n")

@@ -21,7 +21,7 @@ from tests.requests import asked
 RUN = "20261121-142233-00000007"
 
 
-class Told:
+class KeptLines:
     """A terminal that keeps its lines."""
 
     def __init__(self) -> None:
@@ -61,7 +61,7 @@ def diverging(*_: object) -> SimpleNamespace:
 def ended(scenarios: Scenarios, status: pytest.ExitCode) -> tuple[int, list[str]]:
     session: Any = SimpleNamespace(exitstatus=status)
     scenarios.pytest_sessionfinish(session, status)
-    terminal: Any = Told()
+    terminal: Any = KeptLines()
     scenarios.pytest_terminal_summary(terminal)
     return int(session.exitstatus), terminal.lines
 
@@ -77,7 +77,7 @@ def test_a_run_that_diverges_as_a_whole_fails_the_session(
     assert lines[-1].startswith("VERDICT diverges ")
 
 
-def test_what_a_failed_item_has_shown_is_only_named_at_the_end(
+def test_a_finding_of_a_failed_item_is_only_named_at_the_end(
     scenarios: Scenarios, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A finding that a failed item has shown is only named at the end."""
@@ -101,7 +101,7 @@ def test_other_exit_codes_are_pytests_own(scenarios: Scenarios, monkeypatch: pyt
     assert ended(scenarios, pytest.ExitCode.NO_TESTS_COLLECTED)[0] == pytest.ExitCode.NO_TESTS_COLLECTED
 
 
-def test_what_cannot_be_judged_is_no_pass(scenarios: Scenarios, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_that_cannot_be_judged_fails_the_session(scenarios: Scenarios, monkeypatch: pytest.MonkeyPatch) -> None:
     """A run that cannot be judged fails the session, with error in the last line."""
 
     def full(*_: object) -> object:
@@ -116,7 +116,7 @@ def test_what_cannot_be_judged_is_no_pass(scenarios: Scenarios, monkeypatch: pyt
     ]
 
 
-def test_an_interrupted_session_says_how_to_judge_what_there_is(scenarios: Scenarios, tmp_path: Path) -> None:
+def test_an_interrupted_session_names_the_judging_command(scenarios: Scenarios, tmp_path: Path) -> None:
     """An interrupted session states how to judge its run."""
     status, lines = ended(scenarios, pytest.ExitCode.INTERRUPTED)
     assert status == pytest.ExitCode.INTERRUPTED
@@ -164,7 +164,7 @@ def test_a_skip_beside_a_run_is_the_judges_business(scenarios: Scenarios, monkey
     assert not any(line.startswith("left out") for line in lines)
 
 
-def test_an_item_says_of_an_answer_what_the_report_says_of_it() -> None:
+def test_the_terminal_describes_an_answer_as_the_report_does() -> None:
     """The terminal describes an answer as the report does."""
     document = sample_document()
     text = answer_text(CaseAnswer(document.verdict, document.results, document.policy))

@@ -60,7 +60,7 @@ def place(tmp_path: Path) -> RecordPlace:
 def recorded(place: RecordPlace) -> Callable[..., RecordPlace]:
     def made(*runs: Path) -> RecordPlace:
         add(place, folders_of(runs), Here())
-        judge(place, Here(), say=lambda _: None)
+        judge(place, Here(), print_line=lambda _: None)
         return place
 
     return made

@@ -34,8 +34,8 @@ STEPS: tuple[tuple[Any, str], ...] = (
 
 def commands(place: RecordPlace, runs: list[Path]) -> None:
     add(place, runs, Here())
-    judge(place, Here(), say=_quiet, runs_a_batch=1, concluded_a_batch=1)
-    compact(place, Here(), keep_hours=1, say=_quiet)
+    judge(place, Here(), print_line=_quiet, runs_a_batch=1, concluded_a_batch=1)
+    compact(place, Here(), keep_hours=1, print_line=_quiet)
 
 
 def watched(moments: Callable[[], None]) -> None:
@@ -67,8 +67,8 @@ def forked(work: Callable[[], str]) -> tuple[int, str]:
         os.write(writer, work().encode())
         os._exit(0)
     os.close(writer)
-    with os.fdopen(reader) as told:
-        given = told.read()
+    with os.fdopen(reader) as reported:
+        given = reported.read()
     return os.waitpid(child, 0)[1], given
 
 
@@ -109,8 +109,8 @@ def digest(place: RecordPlace) -> str:
 def main() -> None:
     folder, wanted, runs = Path(sys.argv[1]), int(sys.argv[2]), [Path(word) for word in sys.argv[3:]]
     rules_now(), concluding()  # once, before all forks
-    _, told = forked(lambda: counted(RecordPlace.named(str(folder / "undisturbed")), runs))
-    moments, undisturbed = json.loads(told)
+    _, reported = forked(lambda: counted(RecordPlace.named(str(folder / "undisturbed")), runs))
+    moments, undisturbed = json.loads(reported)
     for number in range(wanted):
         place = RecordPlace.named(str(folder / str(number)))
         moment = 1 + number * (moments - 1) // (wanted - 1)

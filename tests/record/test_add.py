@@ -20,8 +20,8 @@ NewRun = Callable[..., Path]
 OLDER = Path(__file__).parents[1] / "older_run"
 
 
-def spoil(told: ArmRecords) -> None:
-    told.stored = [one for one in told.stored if one.send != 3]
+def spoil(arm: ArmRecords) -> None:
+    arm.stored = [one for one in arm.stored if one.send != 3]
 
 
 def test_a_folder_of_runs_is_added_with_all_rows(place: RecordPlace, new_run: NewRun) -> None:
@@ -65,10 +65,10 @@ def test_damaged_and_half_copied_runs_go_to_quarantine(place: RecordPlace, new_r
     (foreign / "run.json").write_text('{"runs": 3}')
     for _ in range(2):
         added = add(place, folders_of([good.parent]), Here())
-    told = status(place)
-    assert (told.runs, len(added.damaged)) == (1, 3)
-    assert [name for name, _ in told.quarantine] == ["cut", "foreign", "half"]
-    assert "Parquet magic bytes not found" in dict(told.quarantine)["cut"]
+    reported = status(place)
+    assert (reported.runs, len(added.damaged)) == (1, 3)
+    assert [name for name, _ in reported.quarantine] == ["cut", "foreign", "half"]
+    assert "Parquet magic bytes not found" in dict(reported.quarantine)["cut"]
 
 
 def test_a_run_whose_table_lies_under_another_name_goes_to_quarantine(place: RecordPlace, new_run: NewRun) -> None:

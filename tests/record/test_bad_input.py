@@ -48,12 +48,12 @@ def test_a_disk_that_is_full_at_any_file_is_one_message(place: RecordPlace, new_
     """
     add(place, [new_run("run-1")], Here())
     second, before = new_run("run-2"), all_rows(place)
-    for command in (lambda: add(place, [second], Here()), lambda: judge(place, Here(), say=quiet)):
+    for command in (lambda: add(place, [second], Here()), lambda: judge(place, Here(), print_line=quiet)):
         with no_file_beyond(size), pytest.raises(EnvironmentMissing, match="record"):
             command()
         assert all_rows(place) == before
     assert len(add(place, [second], Here()).new) == 1
-    assert judge(place, Here(), say=quiet) == (2, 2)
+    assert judge(place, Here(), print_line=quiet) == (2, 2)
     assert check(place, Here()) == []
 
 
@@ -62,17 +62,17 @@ def test_a_clock_that_goes_back_changes_no_order(
 ) -> None:
     """A clock set back by a day changes no order of batches, and nothing new is removed as old."""
     add(place, [new_run("run-1")], Here())
-    judge(place, Here(), say=quiet)
+    judge(place, Here(), print_line=quiet)
     today_ns = time.time_ns()
     monkeypatch.setattr(time, "time_ns", lambda: today_ns - 86_400_000_000_000)
     rules = rules_now()
     monkeypatch.setattr(commands, "rules_now", lambda: rules | {"loss": "changed"})
     add(place, [new_run("run-2")], Here())
-    judge(place, Here(), say=quiet)
+    judge(place, Here(), print_line=quiet)
     batches = look(place).batches
     assert [one.kind for one in batches[:3]] == ["add", "judge", "conclude"]
     assert [one.rules.get("loss") == "changed" for one in batches if one.kind == "judge"] == [False, True, True]
-    compact(place, Here(), keep_hours=1, say=quiet)
+    compact(place, Here(), keep_hours=1, print_line=quiet)
     assert (status(place).runs, status(place).judged) == (2, 2)
     assert check(place, Here()) == []
 
@@ -84,9 +84,9 @@ def test_a_half_copied_record_is_reported_file_by_file(recorded: Callable[..., R
     size = Path(runs).stat().st_size
     Path(sends).unlink()
     Path(runs).write_bytes(Path(runs).read_bytes()[:-100])
-    told = check(place, Here())
-    assert [one.partition("/")[0] for one in told] == ["file runs", "file sends"]
-    assert f"has {size - 100} of {size} bytes" in told[0]
+    reported = check(place, Here())
+    assert [one.partition("/")[0] for one in reported] == ["file runs", "file sends"]
+    assert f"has {size - 100} of {size} bytes" in reported[0]
     with pytest.raises(TraceError, match="record check says what is damaged"):
         status(place)
 
@@ -121,6 +121,6 @@ def test_compaction_beside_another_writer_begins_anew(
         store.commit(*given)  # type: ignore[arg-type]  # passed on unchanged
 
     monkeypatch.setattr(commands, "commit", beaten)
-    compact(place, Here(), keep_hours=0, say=quiet)
+    compact(place, Here(), keep_hours=0, print_line=quiet)
     assert status(place).runs == 3
     assert check(place, Here()) == []

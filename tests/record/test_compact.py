@@ -29,9 +29,9 @@ def test_rows_are_the_same_in_fewer_files(place: RecordPlace, new_run: NewRun) -
     """Compaction turns nine batches into one per kind and keeps all rows."""
     for number in range(3):
         add(place, [new_run(f"run-{number}")], Here())
-        judge(place, Here(), say=quiet)
+        judge(place, Here(), print_line=quiet)
     before, files = all_rows(place), status(place).files
-    assert compact(place, Here(), keep_hours=1, say=quiet) == 9
+    assert compact(place, Here(), keep_hours=1, print_line=quiet) == 9
     assert all_rows(place) == before
     assert status(place).files < files / 2
     assert [batch.kind for batch in look(place).visible] == ["compact-add", "compact-judge", "compact-conclude"]
@@ -41,10 +41,10 @@ def test_rows_are_the_same_in_fewer_files(place: RecordPlace, new_run: NewRun) -
 def test_a_compacted_record_is_judged_and_added_to_as_before(place: RecordPlace, new_run: NewRun) -> None:
     """A compacted record is judged and added to as before."""
     add(place, [new_run("run-1")], Here())
-    judge(place, Here(), say=quiet)
+    judge(place, Here(), print_line=quiet)
     add(place, [new_run("run-2")], Here())
-    compact(place, Here(), keep_hours=1, say=quiet)
-    assert judge(place, Here(), say=quiet) == (1, 1)
+    compact(place, Here(), keep_hours=1, print_line=quiet)
+    assert judge(place, Here(), print_line=quiet) == (1, 1)
     assert len(add(place, [new_run("run-2", folder="again")], Here()).known) == 1
 
 
@@ -52,7 +52,7 @@ def test_replaced_files_are_removed_once_no_reader_has_them(place: RecordPlace, 
     """With nothing kept, only current files are left on disk."""
     for number in range(2):
         add(place, [new_run(f"run-{number}")], Here())
-    compact(place, Here(), keep_hours=0, say=quiet)
+    compact(place, Here(), keep_hours=0, print_line=quiet)
     on_disk = {str(path) for path in Path(place.url, "sends").rglob("*.parquet")}
     assert on_disk == set(look(place).paths(Kept.SENDS))
 
@@ -66,10 +66,10 @@ def test_a_compaction_that_ends_between_two_tables_is_taken_up_again(
     before = all_rows(place)
     monkeypatch.setattr(DeltaTable, "vacuum", _killed)
     with pytest.raises(KeyboardInterrupt):
-        compact(place, Here(), keep_hours=0, say=quiet)
+        compact(place, Here(), keep_hours=0, print_line=quiet)
     monkeypatch.undo()
     assert all_rows(place) == before
-    compact(place, Here(), keep_hours=0, say=quiet)
+    compact(place, Here(), keep_hours=0, print_line=quiet)
     assert all_rows(place) == before
 
 
@@ -84,7 +84,7 @@ def test_files_of_a_killed_command_are_found_by_check_and_removed(
     monkeypatch.undo()
     assert status(place).left_behind == 1
     assert look(place).rows(Kept.SENDS, ["run"]).num_rows == 120
-    compact(place, Here(), keep_hours=0, say=quiet)
+    compact(place, Here(), keep_hours=0, print_line=quiet)
     assert status(place).left_behind == 0
 
 

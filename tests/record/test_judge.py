@@ -23,8 +23,8 @@ from tests.analysis.synthetic import ArmRecords
 NewRun = Callable[..., Path]
 
 
-def spoil(told: ArmRecords) -> None:
-    told.stored = [one for one in told.stored if one.send not in (3, 40)]
+def spoil(arm: ArmRecords) -> None:
+    arm.stored = [one for one in arm.stored if one.send not in (3, 40)]
 
 
 def answers(place: RecordPlace) -> list[tuple[object, ...]]:
@@ -78,9 +78,9 @@ def test_answers_are_those_of_analyze(recorded: Callable[..., RecordPlace], new_
 def test_a_judged_run_is_not_judged_again(recorded: Callable[..., RecordPlace], new_run: NewRun) -> None:
     """Judged runs are not judged again."""
     place = recorded(new_run("run-1"))
-    assert judge(place, Here(), say=print) == (0, 0)
+    assert judge(place, Here(), print_line=print) == (0, 0)
     add(place, [new_run("run-2")], Here())
-    assert judge(place, Here(), say=print) == (1, 1)
+    assert judge(place, Here(), print_line=print) == (1, 1)
     assert (status(place).judged, status(place).concluded) == (2, 2)
 
 
@@ -91,9 +91,9 @@ def test_a_changed_check_alone_is_judged_again_and_the_old_judgement_stays(
     place = recorded(new_run("lossy", change=spoil))
     before, rules = answers(place), rules_now()
     monkeypatch.setattr(commands, "rules_now", lambda: rules | {"loss": "changed"})
-    said: list[str] = []
-    assert judge(place, Here(), say=said.append) == (1, 0)
-    assert said == ["judged loss of 1 runs"]
+    output: list[str] = []
+    assert judge(place, Here(), print_line=output.append) == (1, 0)
+    assert output == ["judged loss of 1 runs"]
     owners = look(place).rows(Kept.TALLIES, ["owner", "batch"]).to_pylist()
     batches = {owner: {row["batch"] for row in owners if row["owner"] == owner} for owner in ("loss", "duplication")}
     assert {owner: len(some) for owner, some in batches.items()} == {"loss": 2, "duplication": 1}
@@ -106,20 +106,20 @@ def test_an_unreadable_case_is_reported_and_stops_no_other(place: RecordPlace, n
     add(place, [new_run("good")], Here())
     (damaged,) = (path for path in look(place).paths(Kept.SENDS) if b"damaged" in Path(path).read_bytes())
     Path(damaged).write_bytes(Path(damaged).read_bytes()[:-40])
-    judge(place, Here(), say=print)
+    judge(place, Here(), print_line=print)
     rows = look(place).rows(Kept.VERDICTS, ["run", "verdict", "trouble"]).to_pylist()
-    told = {row["run"]: (row["verdict"], row["trouble"]) for row in rows}
-    assert told["damaged"][0] == "error"
-    assert "a readable file of table sends of the record" in told["damaged"][1]
-    assert told["good"][0] != "error"
+    reported = {row["run"]: (row["verdict"], row["trouble"]) for row in rows}
+    assert reported["damaged"][0] == "error"
+    assert "a readable file of table sends of the record" in reported["damaged"][1]
+    assert reported["good"][0] != "error"
 
 
 def test_many_runs_are_judged_in_several_batches(place: RecordPlace, new_run: NewRun) -> None:
     """Runs are judged in batches, so that a killed command loses little."""
     add(place, [new_run(f"run-{number}") for number in range(3)], Here())
-    said: list[str] = []
-    assert judge(place, Here(), say=said.append, runs_a_batch=2, concluded_a_batch=2) == (3, 3)
-    assert said == [
+    output: list[str] = []
+    assert judge(place, Here(), print_line=output.append, runs_a_batch=2, concluded_a_batch=2) == (3, 3)
+    assert output == [
         "judged all checks of 2 runs",
         "judged all checks of 1 runs",
         "concluded 2 runs",

@@ -41,8 +41,8 @@ def test_kill_at_any_moment_loses_and_doubles_nothing(tmp_path: Path, new_run: N
         str(other),
     ]
     root = Path(__file__).parents[2]
-    told = subprocess.run(command, capture_output=True, text=True, check=True, cwd=root).stdout
-    results = [json.loads(line) for line in told.splitlines()]
+    reported = subprocess.run(command, capture_output=True, text=True, check=True, cwd=root).stdout
+    results = [json.loads(line) for line in reported.splitlines()]
     assert len(results) == MOMENTS
     assert {one["died_of"] for one in results} == {9}
     assert len({one["moment"] for one in results}) == MOMENTS
@@ -82,11 +82,11 @@ def test_two_commands_that_judge_at_once_judge_each_run_once(
     def beaten(*given: Any) -> None:
         if not turns:
             turns.append(1)
-            judge(place, Here(), say=print)
+            judge(place, Here(), print_line=print)
         commit(*given)
 
     monkeypatch.setattr(commands, "commit", beaten)
-    assert judge(place, Here(), say=print) == (0, 0)
+    assert judge(place, Here(), print_line=print) == (0, 0)
     assert (status(place).judged, status(place).concluded) == (1, 1)
     assert check(place, Here()) == []
 

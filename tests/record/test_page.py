@@ -131,8 +131,8 @@ class NoRows:
     by_week: tuple[dict[str, Any], ...] = ()
 
 
-def spoil(told: ArmRecords) -> None:
-    told.stored = [one for one in told.stored if one.send != 3]
+def spoil(arm: ArmRecords) -> None:
+    arm.stored = [one for one in arm.stored if one.send != 3]
 
 
 def test_a_run_is_linked_to_the_divergence_in_its_report(

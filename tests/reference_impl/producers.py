@@ -70,9 +70,9 @@ class CalledBack:
         self._told.put(error)
 
     def result(self) -> SendResult:
-        told = self._told.get(timeout=_PATIENCE_S)
-        assert isinstance(told, SendResult), told
-        return told
+        reported = self._told.get(timeout=_PATIENCE_S)
+        assert isinstance(reported, SendResult), reported
+        return reported
 
     def error(self, scanning: Producer | None = None) -> Exception:
         """Return the next call's error; scanning: a producer that scans for expired requests meanwhile."""
@@ -80,9 +80,9 @@ class CalledBack:
         while scanning is not None and self.is_quiet and time.monotonic() < end:
             scan(scanning)
             time.sleep(0.01)
-        told = self._told.get(timeout=_PATIENCE_S)
-        assert isinstance(told, Exception), told
-        return told
+        reported = self._told.get(timeout=_PATIENCE_S)
+        assert isinstance(reported, Exception), reported
+        return reported
 
     @property
     def is_quiet(self) -> bool:
@@ -91,7 +91,7 @@ class CalledBack:
 
 
 def scan(producer: Producer) -> None:
-    producer._client.host.tell(producer._client.network.remoting.scan)
+    producer._client.host.post(producer._client.network.remoting.scan)
 
 
 def connect(producer: Producer) -> None:

@@ -40,7 +40,7 @@ def leave_alone(_cluster: FakeCluster, _relay: Relay) -> None:
 
 
 @dataclass
-class Told:
+class CaseRecords:
     """One case: the sends that the client reported, and the requests on the wire."""
 
     sends: list[Send]
@@ -70,7 +70,7 @@ class Client:
         retries: int = 2,
         name_servers: int = 1,
         timeout_ms: int | None = None,
-    ) -> Told:
+    ) -> CaseRecords:
         """
         All brokers, or those of ``only``, play the replies from the first measured send on.
 
@@ -101,7 +101,7 @@ class Client:
         retries: int = 2,
         name_servers: int = 1,
         timeout_ms: int = PLENTY_MS,
-    ) -> Told:
+    ) -> CaseRecords:
         """Call ``once_ready`` when the client is ready, and ``meanwhile`` while it sends."""
         cluster = self.stack.enter_context(FakeCluster.of(*letters))
         cluster.set_route("W", dict.fromkeys(cluster.brokers, 4))
@@ -118,7 +118,7 @@ class Client:
         meanwhile(cluster, relay)
         transcript = subject.await_done(DEADLINE_S)
         subject.close()
-        return Told(transcript.sends, exchanges_on(relay))
+        return CaseRecords(transcript.sends, exchanges_on(relay))
 
 
 def exchanges_on(relay: Relay) -> list[Exchange]:

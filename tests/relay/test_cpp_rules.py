@@ -12,48 +12,48 @@ from tests.relay.staging import MS
 
 def test_five_attempts_whatever_was_set_each_on_the_other_broker(client: Client) -> None:
     """A refused send makes five attempts at alternating brokers; there is no setting for retries."""
-    told = client.on("a", "b", replies=[Answer(1)] * 5, retries=0)
-    assert [place[0] for place in told.places] == ["a", "b", "a", "b", "a"]
-    assert_hidden(told.sends[0])
+    reported = client.on("a", "b", replies=[Answer(1)] * 5, retries=0)
+    assert [place[0] for place in reported.places] == ["a", "b", "a", "b", "a"]
+    assert_hidden(reported.sends[0])
 
 
 def test_each_attempt_has_a_client_id_of_its_own(client: Client) -> None:
     """S01: each attempt has its own client id, so only our id links the copies."""
-    told = client.on("a", "b", replies=[Answer(1)])
-    keys = [one.request.unique_key for one in told.exchanges]
+    reported = client.on("a", "b", replies=[Answer(1)])
+    keys = [one.request.unique_key for one in reported.exchanges]
     assert len(keys) == len(set(keys)) == 3 and None not in keys
-    assert {one.identity for one in told.exchanges} == {"run/T/0"}
+    assert {one.identity for one in reported.exchanges} == {"run/T/0"}
 
 
 @pytest.mark.parametrize("code", [2, 13, 16, 17])
 def test_any_code_is_retried(client: Client, code: int) -> None:
     """S03: any error code is retried, also an illegal message and a missing permission, on which Java gives up."""
-    told = client.on("a", "b", replies=[Answer(code)])
-    assert [place[0] for place in told.places] == ["a", "b", "a"]
-    assert told.sends[0].status == "SEND_OK"
+    reported = client.on("a", "b", replies=[Answer(code)])
+    assert [place[0] for place in reported.places] == ["a", "b", "a"]
+    assert reported.sends[0].status == "SEND_OK"
 
 
 @pytest.mark.parametrize("code", [10, 11, 12])
 def test_a_stored_but_degraded_message_is_sent_again(client: Client, code: int) -> None:
     """S02: a stored but degraded message is sent five times and reported as failed."""
-    told = client.on("a", "b", replies=[Answer(code)] * 5)
-    assert [place[0] for place in told.places] == ["a", "b", "a", "b", "a"]
-    assert {one.answer.code for one in told.exchanges if one.answer} == {code}
-    assert_hidden(told.sends[0])
+    reported = client.on("a", "b", replies=[Answer(code)] * 5)
+    assert [place[0] for place in reported.places] == ["a", "b", "a", "b", "a"]
+    assert {one.answer.code for one in reported.exchanges if one.answer} == {code}
+    assert_hidden(reported.sends[0])
 
 
 def test_on_a_single_broker_every_other_round_is_empty(client: Client) -> None:
     """On a single broker every other round finds none and forgets the failed one: three attempts in five rounds."""
-    told = client.on("a", replies=[Silence()] * 5)
-    assert told.places == [("a", 0), ("a", 2), ("a", 0)]
-    assert_hidden(told.sends[0])
+    reported = client.on("a", replies=[Silence()] * 5)
+    assert reported.places == [("a", 0), ("a", 2), ("a", 0)]
+    assert_hidden(reported.sends[0])
 
 
 def test_a_broker_that_failed_is_not_avoided(client: Client) -> None:
     """A failed broker is not avoided: later sends wait there again."""
-    told = client.on("a", "b", replies=[Silence()] * 3, only="a", sends=12, timeout_ms=FAIR_MS)
-    assert {send.status for send in told.sends} == {"SEND_OK"}
-    silent = [one.identity for one in told.exchanges if one.answer is None]
+    reported = client.on("a", "b", replies=[Silence()] * 3, only="a", sends=12, timeout_ms=FAIR_MS)
+    assert {send.status for send in reported.sends} == {"SEND_OK"}
+    silent = [one.identity for one in reported.exchanges if one.answer is None]
     assert len(silent) == len(set(silent)) == 3
 
 
@@ -81,10 +81,10 @@ def plan_of_arguments(*arguments: int) -> Plan:
 def test_a_sharding_key_selects_the_queue_that_the_plan_asks_for(client: Client, letters: str, queues: int) -> None:
     """A sharding key selects the planned queue, for any argument and number of queues: it fits the library's hash."""
     arguments = [*range(queues), 5_039, 5_040, 123_456_789]
-    told = client.through(*letters, plan=plan_of_arguments(*arguments))
+    reported = client.through(*letters, plan=plan_of_arguments(*arguments))
     in_turn = [(letter, queue) for letter in letters for queue in range(4)]
-    assert told.places == [in_turn[one % queues] for one in arguments]
-    assert {send.status for send in told.sends} == {"SEND_OK"}
+    assert reported.places == [in_turn[one % queues] for one in arguments]
+    assert {send.status for send in reported.sends} == {"SEND_OK"}
 
 
 def test_an_ordered_send_leaves_its_queue(client: Client) -> None:
@@ -95,16 +95,16 @@ def test_an_ordered_send_leaves_its_queue(client: Client) -> None:
         for letter in "ab":
             cluster[letter].script.extend(refused)
 
-    told = client.through("a", "b", plan=plan_of_arguments(2), once_ready=refuse)
-    assert told.places == [("a", 2), ("b", 0), ("a", 0), ("b", 0)]
-    assert (told.sends[0].error, told.sends[0].code) == ("ProducerSendOrderlyFailed", None)
+    reported = client.through("a", "b", plan=plan_of_arguments(2), once_ready=refuse)
+    assert reported.places == [("a", 2), ("b", 0), ("a", 0), ("b", 0)]
+    assert (reported.sends[0].error, reported.sends[0].code) == ("ProducerSendOrderlyFailed", None)
 
 
 def test_a_one_way_request_is_not_marked_as_one(client: Client) -> None:
     """One-way requests are not marked, so the broker answers and nobody waits."""
     sends = tuple(PlannedSend(n, 0, n * 20 * MS, SendKind.PLAIN, 0, 64, SendMode.ONEWAY) for n in range(8))
-    told = client.through("a", "b", plan=Plan(1, 1, sends))
-    assert len(told.exchanges) == 8
-    assert not any(one.request.oneway for one in told.exchanges)
-    assert all(one.answer is not None for one in told.exchanges[:-1])
-    assert {(send.error, send.status) for send in told.sends} == {(None, None)}
+    reported = client.through("a", "b", plan=Plan(1, 1, sends))
+    assert len(reported.exchanges) == 8
+    assert not any(one.request.oneway for one in reported.exchanges)
+    assert all(one.answer is not None for one in reported.exchanges[:-1])
+    assert {(send.error, send.status) for send in reported.sends} == {(None, None)}

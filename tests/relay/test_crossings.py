@@ -67,8 +67,8 @@ def on_the_wire(trace: list[Send], seed: int) -> list[Exchange]:
 def read_off(trace: list[Send], exchanges: list[Exchange]) -> list[Send]:
     """Return the client's calls with the relay's attempts."""
     sends = {one.send: Send(one.send, 0, one.start_ns, one.end_ns, one.error) for one in trace}
-    told = attempts_of(exchanges, "T", sends, dict.fromkeys(sends, 0), TIMEOUT_MS)
-    return [replace(send, attempts=tuple(_trace(one) for one in told if one.send == send.send)) for send in trace]
+    reported = attempts_of(exchanges, "T", sends, dict.fromkeys(sends, 0), TIMEOUT_MS)
+    return [replace(send, attempts=tuple(_trace(one) for one in reported if one.send == send.send)) for send in trace]
 
 
 def _trace(one: Attempt) -> Attempt:
@@ -86,19 +86,19 @@ def differences(trace: list[Send], release: str) -> list[tuple[int, str]]:
 def test_a_client_that_had_not_heard_of_the_answer_is_believed(seed: int) -> None:
     """A client that gave up is legal, though some answers were at the relay up to 18 ms before."""
     trace = patient(seed)
-    told = read_off(trace, on_the_wire(trace, seed))
-    given_up = [one for send in told for one in send.attempts if one.error is not None]
+    reported = read_off(trace, on_the_wire(trace, seed))
+    given_up = [one for send in reported for one in send.attempts if one.error is not None]
     assert len(given_up) > 5
-    assert differences(told, "4.2.0") == []
+    assert differences(reported, "4.2.0") == []
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_a_difference_of_the_clients_stays_one(seed: int) -> None:
     """A second attempt exceeds the one budget for all attempts (from 4.3.0 on), except at its very edge."""
     trace = patient(seed, late_ms=12)
-    told = read_off(trace, on_the_wire(trace, seed))
-    first = next(send.send for send in told if len(send.attempts) > 1)
-    assert differences(told, "5.3.3")[0] == (first, WENT_ON)
+    reported = read_off(trace, on_the_wire(trace, seed))
+    first = next(send.send for send in reported if len(send.attempts) > 1)
+    assert differences(reported, "5.3.3")[0] == (first, WENT_ON)
 
 
 @pytest.mark.parametrize("took_ms", [1, 30, 250, 470, 478, 485, 492])

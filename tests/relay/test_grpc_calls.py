@@ -48,14 +48,14 @@ class Wire:
 
     def ask(self, stream: int, send: int, at_ms: int, path: str = SEND_MESSAGE) -> None:
         block = self._client.encode([(":path", path), ("grpc-timeout", "500m")])
-        said = frame(FrameKind.HEADERS, stream, block) + frame(FrameKind.DATA, stream, _request(send), ends=True)
-        self._feed("server", said, at_ms)
+        output = frame(FrameKind.HEADERS, stream, block) + frame(FrameKind.DATA, stream, _request(send), ends=True)
+        self._feed("server", output, at_ms)
 
     def answer(self, stream: int, code: int, at_ms: int, status: int = 0) -> None:
-        said = frame(FrameKind.HEADERS, stream, self._server.encode([(":status", "200")]))
-        said += frame(FrameKind.DATA, stream, _response(code))
-        said += frame(FrameKind.HEADERS, stream, self._server.encode([("grpc-status", str(status))]), ends=True)
-        self._feed("client", said, at_ms)
+        output = frame(FrameKind.HEADERS, stream, self._server.encode([(":status", "200")]))
+        output += frame(FrameKind.DATA, stream, _response(code))
+        output += frame(FrameKind.HEADERS, stream, self._server.encode([("grpc-status", str(status))]), ends=True)
+        self._feed("client", output, at_ms)
 
     def reset(self, stream: int, to: str, at_ms: int) -> None:
         self._feed(to, frame(FrameKind.RST_STREAM, stream, b"\0\0\0\x08"), at_ms)
@@ -67,8 +67,8 @@ class Wire:
         returned = {send.send: send for send in sends}
         return grpc_attempts_of(self.calls, "T", returned, {0: 0, 1: 0})
 
-    def _feed(self, to: str, said: bytes, at_ms: int) -> None:
-        self.calls += self.reader.feed(to, said, at_ms * MS)
+    def _feed(self, to: str, data: bytes, at_ms: int) -> None:
+        self.calls += self.reader.feed(to, data, at_ms * MS)
 
 
 def _send(number: int, start_ms: int, end_ms: int, error: str | None = None) -> Send:
@@ -161,14 +161,14 @@ def test_an_attempt_ends_with_its_call_at_the_latest() -> None:
 def test_a_call_through_the_relay_is_answered_and_recorded(tmp_path: Path) -> None:
     """A relay process records SendMessage calls and only forwards others."""
     encoder = Encoder()
-    said = frame(FrameKind.SETTINGS, 0) + frame(FrameKind.HEADERS, 1, encoder.encode([(":status", "200")]))
-    said += frame(FrameKind.DATA, 1, _response(20_000))
-    said += frame(FrameKind.HEADERS, 1, encoder.encode([("grpc-status", "0")]), ends=True)
+    output = frame(FrameKind.SETTINGS, 0) + frame(FrameKind.HEADERS, 1, encoder.encode([(":status", "200")]))
+    output += frame(FrameKind.DATA, 1, _response(20_000))
+    output += frame(FrameKind.HEADERS, 1, encoder.encode([("grpc-status", "0")]), ends=True)
 
     def answer_call(connection: socket.socket) -> None:
         with contextlib.closing(connection), contextlib.suppress(OSError):
             if connection.recv(65_536):  # the relay also connects to see whether the server is there
-                connection.sendall(said)
+                connection.sendall(output)
                 connection.recv(65_536)
 
     def serve(listener: socket.socket) -> None:

@@ -30,8 +30,8 @@ def test_reports_of_the_client_and_the_wire_are_merged(relayed: Relayed) -> None
             producer.send(message(number))
     records = relayed.records()
     requests, answers = passed(records), passed(records, "client")
-    told = [(event.broker, event.queue_id) for event in relayed.heard.ended]
-    assert [(frame.node, frame.queue_id) for frame in requests] == told
+    reported = [(event.broker, event.queue_id) for event in relayed.heard.ended]
+    assert [(frame.node, frame.queue_id) for frame in requests] == reported
     assert [frame.identity for frame in requests] == [f"run/T/{number}" for number in range(16)]
     assert [frame.queue_offset for frame in answers] == [0] * 8 + [1] * 8
     for event, request, answer in zip(relayed.heard.ended, requests, answers, strict=True):

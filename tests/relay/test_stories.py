@@ -46,8 +46,8 @@ def answer(at: int, opaque: int, code: int = 0, node: str = "broker-a", connecti
     return Passed(connection, node, "client", opaque, code, 99, at, at + 1, response=True, queue_id=0, queue_offset=5)
 
 
-def sends(*told: tuple[int, int, int]) -> dict[int, Send]:
-    return {send: Send(send, 2, start, end) for send, start, end in told}
+def sends(*rows: tuple[int, int, int]) -> dict[int, Send]:
+    return {send: Send(send, 2, start, end) for send, start, end in rows}
 
 
 @pytest.mark.parametrize(
@@ -118,10 +118,10 @@ def test_an_answered_request_is_an_attempt() -> None:
 def test_an_error_answer_is_the_brokers() -> None:
     """A code that does not mean stored is a broker error; others are statuses."""
     exchanges = [Exchange(request(10, 0), answer(20, 10, 2)), Exchange(request(30, 0), answer(40, 30, 12))]
-    told = [
+    reported = [
         (one.error, one.code, one.status) for one in attempts_of(exchanges, "T", sends((0, 5, 50)), {0: 2}, TIMEOUT_MS)
     ]
-    assert told == [("MQBrokerException", 2, None), (None, None, "FLUSH_SLAVE_TIMEOUT")]
+    assert reported == [("MQBrokerException", 2, None), (None, None, "FLUSH_SLAVE_TIMEOUT")]
 
 
 def test_silence_ends_with_the_next_attempt_or_the_call() -> None:
@@ -136,8 +136,10 @@ def test_silence_ends_with_the_next_attempt_or_the_call() -> None:
         Exchange(request(200, 1), closed=Closed(1, "broker-a", 210, "server", True)),
         Exchange(request(400, 2), closed=Closed(2, "broker-a", 430, "client")),
     ]
-    told = attempts_of(exchanges, "T", sends((0, 5, 90), (1, 190, 300), (2, 390, 500)), {0: 2, 1: 2, 2: 2}, TIMEOUT_MS)
-    assert [(one.broker, one.start_ns, one.end_ns, one.error) for one in told] == [
+    reported = attempts_of(
+        exchanges, "T", sends((0, 5, 90), (1, 190, 300), (2, 390, 500)), {0: 2, 1: 2, 2: 2}, TIMEOUT_MS
+    )
+    assert [(one.broker, one.start_ns, one.end_ns, one.error) for one in reported] == [
         ("broker-a", 10, 50, "RemotingTimeoutException"),
         ("broker-b", 50, 90, "RemotingTimeoutException"),
         ("broker-a", 200, 210, "RemotingSendRequestException"),
@@ -175,11 +177,11 @@ def test_blind_spots_last_while_a_port_is_shut() -> None:
 
 def test_a_send_has_its_route_or_an_unseen_one() -> None:
     """A send has the current route, the first also before it; −1 beside a blind spot, 0 without routes."""
-    told = sends((0, 1, 12), (1, 30, 45), (2, 46, 50), (3, 50, 70)).values()
+    reported = sends((0, 1, 12), (1, 30, 45), (2, 46, 50), (3, 50, 70)).values()
     routes = [RouteSeen(1, 10, (("a", 0),)), RouteSeen(2, 48, (("a", 0), ("a", 1)))]
-    placed = with_routes(told, routes, [BlindSpot(20, 30), BlindSpot(70, 90)])
+    placed = with_routes(reported, routes, [BlindSpot(20, 30), BlindSpot(70, 90)])
     assert [(one.route, one.route_after) for one in placed] == [(1, 1), (-1, -1), (1, 2), (-1, -1)]
-    assert [(one.route, one.route_after) for one in with_routes(told, [], [])] == [(0, 0)] * 4
+    assert [(one.route, one.route_after) for one in with_routes(reported, [], [])] == [(0, 0)] * 4
 
 
 @pytest.mark.parametrize(
@@ -225,11 +227,11 @@ def test_a_one_way_request_awaits_no_answer() -> None:
 
 def test_a_one_way_request_that_its_client_did_not_mark_is_known_by_the_plan() -> None:
     """An unmarked one-way request, as of C++, is known by the plan and ends no later than its call."""
-    told = exchanges_of([request(10, 0), answer(30, 10)])
+    reported = exchanges_of([request(10, 0), answer(30, 10)])
     for end_ns, at_ns in ((11, 10), (8, 8)):
-        (attempt,) = attempts_of(told, "T", sends((0, 5, end_ns)), {0: 2}, TIMEOUT_MS, {0})
+        (attempt,) = attempts_of(reported, "T", sends((0, 5, end_ns)), {0: 2}, TIMEOUT_MS, {0})
         assert (attempt.start_ns, attempt.end_ns, attempt.error, attempt.status) == (at_ns, at_ns, None, None)
-    (waited,) = attempts_of(told, "T", sends((0, 5, 11)), {0: 2}, TIMEOUT_MS)
+    (waited,) = attempts_of(reported, "T", sends((0, 5, 11)), {0: 2}, TIMEOUT_MS)
     assert waited.error == "RemotingTimeoutException"
 
 
@@ -245,7 +247,7 @@ def test_switches_are_used_up_and_turned_off() -> None:
     board.turn_on(Switch(Action.RESET, node="broker-a", to="server", times=1))
     lasting = board.turn_on(Switch(Action.SWALLOW, sends=True))
     send, other = FrameInfo(1, 310, identity="run/T/0"), FrameInfo(2, 34)
-    chosen = [board.choose(node, "server", said) for node, said in (("broker-b", other), ("broker-a", other))]
+    chosen = [board.choose(node, "server", output) for node, output in (("broker-b", other), ("broker-a", other))]
     assert [None if one is None else one.action for one in chosen] == [None, Action.RESET]
     again = board.choose("broker-a", "server", send)
     assert again is not None and again.action is Action.SWALLOW

@@ -45,17 +45,21 @@ def test_both_witnesses_have_the_same_attempts(name: str, stage: Staging) -> Non
     assert disagreed(reported, wire) == []
     assert timed_out(reported, wire)
     for send in {one.send for one in wire}:
-        told, seen = (by_queue(attempts, send) for attempts in (reported, wire))
-        if len(told) == len(seen):  # a reported attempt may never have left, which disagreements() judges
-            assert [where(one) for one in seen] == [where(one) for one in told]
+        seen_text, seen = (by_queue(attempts, send) for attempts in (reported, wire))
+        if len(seen_text) == len(seen):  # a reported attempt may never have left, which disagreements() judges
+            assert [where(one) for one in seen] == [where(one) for one in seen_text]
             # A heartbeat may close the connection of a pending request: the wire sees no answer. And an answer may cross with its
             # timeout, which disagreements() judges.
             pairs = [
-                (one, other) for one, other in zip(told, seen, strict=True) if one.error in (None, "MQBrokerException")
+                (one, other)
+                for one, other in zip(seen_text, seen, strict=True)
+                if one.error in (None, "MQBrokerException")
             ]
             assert [what_of(other) for _, other in pairs] == [what_of(one) for one, _ in pairs]
-            assert all(one.start_ns <= other.start_ns for one, other in zip(told, seen, strict=True))
-            assert all(other.end_ns <= one.end_ns for one, other in zip(told, seen, strict=True) if one.error is None)
+            assert all(one.start_ns <= other.start_ns for one, other in zip(seen_text, seen, strict=True))
+            assert all(
+                other.end_ns <= one.end_ns for one, other in zip(seen_text, seen, strict=True) if one.error is None
+            )
 
 
 def has_met_it(so_far: Transcript) -> bool:
@@ -69,14 +73,14 @@ def disagreed(reported: Sequence[Attempt], wire: Sequence[Attempt]) -> list[str]
     Java 4.3.0 begins a retry with 1 ms left and gives it up before or after its answer.
     """
     hurried = {one.send for one in reported if is_out_of_time(one, reported)}
-    told, seen = ([one for one in attempts if one.send not in hurried] for attempts in (reported, wire))
-    return disagreements(told, seen, {}, TIMEOUT_MS * MS)
+    seen_text, seen = ([one for one in attempts if one.send not in hurried] for attempts in (reported, wire))
+    return disagreements(seen_text, seen, {}, TIMEOUT_MS * MS)
 
 
 def timed_out(reported: Sequence[Attempt], wire: Sequence[Attempt]) -> set[int]:
     """Return the sends in which both witnesses have an attempt without an answer."""
-    told, seen = ({one.send for one in attempts if one.error == SILENT} for attempts in (reported, wire))
-    return told & seen
+    seen_text, seen = ({one.send for one in attempts if one.error == SILENT} for attempts in (reported, wire))
+    return seen_text & seen
 
 
 def is_out_of_time(attempt: Attempt, reported: Iterable[Attempt]) -> bool:

@@ -15,7 +15,9 @@ from tests.live import await_that
 from tests.releases.loopback import RecordingListener, Repository
 
 
-def test_fetches_in_the_given_order_and_tells(cache: Path, repository: Repository, progress: RecordingListener) -> None:
+def test_paths_are_in_class_path_order_and_the_listener_informed(
+    cache: Path, repository: Repository, progress: RecordingListener
+) -> None:
     """Paths are returned in class path order, and the listener receives sizes and names."""
     jars = [repository.publish("org.z:last:1.0", b"zz" * 50), repository.publish("org.a:first:2.0:linux", b"a" * 40)]
     paths = ensure("client 9.9.9", jars, progress)
@@ -30,7 +32,7 @@ def test_fetches_in_the_given_order_and_tells(cache: Path, repository: Repositor
     assert progress.ends == 1
 
 
-def test_second_time_asks_nobody(cache: Path, repository: Repository, progress: RecordingListener) -> None:
+def test_a_second_request_uses_the_cache(cache: Path, repository: Repository, progress: RecordingListener) -> None:
     """A second request uses the cache, without network or announcement."""
     jars = [repository.publish("org.z:last:1.0", b"zz")]
     ensure("x", jars, progress)
@@ -82,7 +84,9 @@ def test_nothing_is_fetched_where_one_of_several_releases_is_unknown(
 
 
 @pytest.mark.usefixtures("cache")
-def test_corrupted_file_in_the_cache_is_told_and_replaced(repository: Repository, progress: RecordingListener) -> None:
+def test_corrupted_file_in_the_cache_is_detected_and_replaced(
+    repository: Repository, progress: RecordingListener
+) -> None:
     """A changed file in the cache is detected by content and fetched again."""
     jar = repository.publish("g:a:1", b"right content")
     (path,) = ensure("x", [jar], progress)

@@ -36,7 +36,7 @@ def test_its_label_is_the_release_it_goes_by_and_its_digest(jar: Path) -> None:
     assert (base_of(label), is_kept(label), SubjectId("java", label).rules) == (RELEASE, True, RELEASE)
 
 
-def test_without_a_release_it_goes_by_what_it_says(jar: Path) -> None:
+def test_without_a_release_that_of_pom_properties_is_used(jar: Path) -> None:
     """Without a given release the one in pom.properties is used."""
     assert kept(str(jar)) == kept(f"{jar}@{RELEASE}")
 
@@ -104,14 +104,14 @@ def test_a_class_path_may_have_one_jar_a_line(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "told"), [("", "saw no jar"), ("/no/such.jar", "saw no /no/such.jar"), (None, "No such file")]
+    ("content", "message"), [("", "saw no jar"), ("/no/such.jar", "saw no /no/such.jar"), (None, "No such file")]
 )
-def test_a_class_path_without_its_jars_is_refused(tmp_path: Path, content: str | None, told: str) -> None:
+def test_a_class_path_without_its_jars_is_refused(tmp_path: Path, content: str | None, message: str) -> None:
     """A class path file with a missing jar is refused, naming it."""
     file = tmp_path / "classpath.txt"
     if content is not None:
         file.write_text(content)
-    with pytest.raises(UsageError, match=told):
+    with pytest.raises(UsageError, match=message):
         kept(f"@{file}")
 
 
@@ -198,7 +198,7 @@ def jar_with_spoilt_pom(path: Path) -> Path:
     return path
 
 
-def test_what_is_no_jar_of_the_client_is_refused(tmp_path: Path, jar: Path) -> None:
+def test_a_file_that_is_no_client_jar_is_refused(tmp_path: Path, jar: Path) -> None:
     """A file that is no jar of the client is refused in one sentence with a remedy."""
     nothing, text, foreign = tmp_path / "none.jar", tmp_path / "text.jar", tmp_path / "foreign.jar"
     text.write_text("not a jar")
@@ -208,7 +208,7 @@ def test_what_is_no_jar_of_the_client_is_refused(tmp_path: Path, jar: Path) -> N
     with zipfile.ZipFile(unsaid, "w") as archive:
         archive.writestr("org/apache/rocketmq/client/producer/DefaultMQProducer.class", b"")
     spoilt = jar_with_spoilt_pom(tmp_path / "spoilt.jar")
-    for spec, told in {
+    for spec, reported in {
         f"{nothing}@{RELEASE}": "saw No such file or directory; try",
         f"{tmp_path}/none/@{RELEASE}": "saw No such file or directory; try",
         f"{spoilt}@{RELEASE}": "Error -3 while decompressing data",
@@ -219,10 +219,10 @@ def test_what_is_no_jar_of_the_client_is_refused(tmp_path: Path, jar: Path) -> N
     }.items():
         with pytest.raises(UsageError) as raised:
             kept(spec)
-        assert told in str(raised.value), spec
+        assert reported in str(raised.value), spec
 
 
-def test_a_label_that_nobody_has_named_is_refused() -> None:
+def test_an_unknown_label_is_refused() -> None:
     """An unknown label is refused, for example after the cache was emptied."""
     with pytest.raises(UsageError, match="a build that was named by its path before"):
         class_path("5.3.3+00000000")

@@ -76,7 +76,7 @@ def test_within_a_process_an_untouched_file_is_hashed_once(jar: Path, monkeypatc
     assert condition_of(jar, ARTIFACT) is Condition.WHOLE
 
 
-def test_what_is_not_there_is_absent_and_a_folder_in_its_place_is_corrupted(tmp_path: Path) -> None:
+def test_a_missing_file_is_absent_and_a_folder_corrupted(tmp_path: Path) -> None:
     """A missing file is ABSENT, and a folder in its place is CORRUPTED."""
     assert condition_of(tmp_path / "none.jar", ARTIFACT) is Condition.ABSENT
     (tmp_path / "a.jar").mkdir()

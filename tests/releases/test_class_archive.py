@@ -81,7 +81,7 @@ def test_a_jar_with_another_time_has_another_archive(start: JavaStart) -> None:
     assert trained(start, Training()) not in (first, None)
 
 
-def test_nobody_waits_while_another_process_makes_it(start: JavaStart) -> None:
+def test_programs_start_while_another_process_makes_the_archive(start: JavaStart) -> None:
     """While another process makes the archive, programs start without it."""
     training = Training()
     with (class_folder() / ".lock").open("w") as lock:

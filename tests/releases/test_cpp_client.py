@@ -31,7 +31,7 @@ def test_an_environment_that_is_there_is_used(cache: Path) -> None:
     assert cpp_client() == CppEnvironment(home / "env" / "bin" / "python", home / "librocketmq.so")
 
 
-def test_another_machine_is_told_at_once(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unsupported_machine_is_refused_at_once(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """An unsupported machine is refused before anything is fetched or created."""
     monkeypatch.setattr("platform.machine", lambda: "arm64")
     with pytest.raises(EnvironmentMissing, match="x86_64"):

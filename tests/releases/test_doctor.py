@@ -60,7 +60,7 @@ def test_nothing_is_changed(cache: Path) -> None:
     assert not cache.exists()
 
 
-def test_what_is_well_has_no_remedy_and_what_is_not_has_one() -> None:
+def test_a_finding_has_a_remedy_exactly_if_not_ok() -> None:
     """A finding has a remedy exactly if it is not ok."""
     assert all(bool(finding.remedy) != finding.ok for finding in examine())
 
@@ -104,7 +104,7 @@ def test_a_missing_java_is_named_with_the_reasons(monkeypatch: pytest.MonkeyPatc
     assert "openjdk-17-jdk-headless" in finding.remedy
 
 
-def test_too_little_memory_cores_and_disk_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_little_memory_cores_and_disk_are_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     """Too few cores and too little memory or disk are reported."""
     monkeypatch.setattr(doctor, "MEMORY_BYTES", 2**60)
     monkeypatch.setattr(doctor, "FREE_DISK_BYTES", 2**60)
@@ -118,7 +118,7 @@ def test_too_little_memory_cores_and_disk_are_told(monkeypatch: pytest.MonkeyPat
     ]
 
 
-def test_a_cache_folder_that_cannot_be_made_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_cache_folder_that_cannot_be_made_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A cache folder that cannot be made is reported with ROCKETDIFF_CACHE."""
     (tmp_path / "file").touch()
     monkeypatch.setenv("ROCKETDIFF_CACHE", str(tmp_path / "file" / "cache"))
@@ -127,7 +127,7 @@ def test_a_cache_folder_that_cannot_be_made_is_told(tmp_path: Path, monkeypatch:
     assert "ROCKETDIFF_CACHE" in finding.remedy
 
 
-def test_an_engine_that_does_not_answer_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_engine_that_does_not_answer_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     """A container engine that does not answer concerns only ``--cluster containers``."""
     monkeypatch.setattr(
         machine, "container_engine", lambda: ContainerEngine(None, "docker is installed, but: no daemon")

@@ -45,7 +45,7 @@ def test_the_lock_has_the_release_and_no_registry(client: OtherClient) -> None:
 
 
 @EVERY
-def test_what_it_claims_are_words_of_the_protocol(client: OtherClient) -> None:
+def test_drivers_claim_only_words_of_the_protocol(client: OtherClient) -> None:
     """Drivers claim only words of the protocol, which the runner trusts before the build."""
     assert capabilities_of(client) <= WORDS
     assert SendKind.PLAIN in capabilities_of(client)
@@ -83,7 +83,7 @@ def test_a_driver_is_built_once_and_again_when_its_sources_change(
     assert (tmp_path / "builds").read_text() == "x\nx\n"
 
 
-def test_a_build_that_fails_says_why_and_leaves_nothing(cache: Path) -> None:
+def test_a_failed_build_reports_the_reason_and_leaves_nothing(cache: Path) -> None:
     """A failed build reports the tool's last words from both outputs and leaves nothing."""
     client = made("echo no network for module; echo giving up >&2; exit 3")
     with pytest.raises(EnvironmentMissing, match="no network for module giving up"):

@@ -5,7 +5,7 @@ import io
 from rocketdiff.releases.progress import BytesReceived, FetchFinished, FetchStarted, FileFinished, PlainProgress
 
 
-def test_plain_progress_says_how_much_and_how_far() -> None:
+def test_plain_progress_prints_files_and_mib() -> None:
     """Plain progress prints a line at start and end, with files and MiB."""
     stream = io.StringIO()
     progress = PlainProgress(stream)

@@ -68,14 +68,14 @@ def test_any_other_failure_of_maven_stops(maven: Path) -> None:
         resolve("5.3.3", ("rocketmq-client",))
 
 
-def test_without_maven_the_message_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_maven_the_message_names_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without Maven, which only maintainers need, the message says so."""
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(EnvironmentMissing, match="mvn on PATH"):
         resolve("5.3.3", ("rocketmq-client",))
 
 
-def test_check_writes_nothing_and_tells_a_difference(
+def test_check_writes_nothing_and_exits_with_1_on_a_difference(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """``--check`` writes nothing and exits with 1 if the lock would change."""

@@ -48,10 +48,10 @@ def poisoned(value: Any, poison: str) -> Any:
 
 
 def _poisoned_fields(value: object, names: Sequence[str], poison: str) -> dict[str, Any]:
-    told = {name: getattr(value, name) for name in names}
+    reported = {name: getattr(value, name) for name in names}
     return {
         name: f"{poison}{item}{poison}" if name in TOLD and isinstance(item, str) else poisoned(item, poison)
-        for name, item in told.items()
+        for name, item in reported.items()
     }
 
 

@@ -18,8 +18,8 @@ FOUND = DefectsFound("1.0.0", "0.1.0", "abc", 100, {"lies": 60, "acts": 40}, 1, 
 
 def test_a_divergence_is_one_sentence() -> None:
     """One sentence has the bank's size, the seeds, the opportunities and the names of missed defects."""
-    (said,) = defect_lines(FOUND)
-    assert said == (
+    (output,) = defect_lines(FOUND)
+    assert output == (
         "Of a bank of 100 defective clients of 2 kinds, each with 1 seed, suite quick finds 3 of the 4 that have an opportunity"
         " in the 5 of its 6 scenarios that are played in virtual time (not always: lingers)"
     )

@@ -44,7 +44,7 @@ def test_fields_of_a_newer_minor_version_are_ignored(document: Document) -> None
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "message"),
     [
         (b"", "Input data was truncated"),
         (b'{"schemaVersion": "1.0.0"', "truncated"),
@@ -57,11 +57,11 @@ def test_fields_of_a_newer_minor_version_are_ignored(document: Document) -> None
         (b"\xff\xfe", "malformed"),
     ],
 )
-def test_a_foreign_report_is_refused_in_one_sentence(content: bytes, said: str) -> None:
+def test_a_foreign_report_is_refused_in_one_sentence(content: bytes, message: str) -> None:
     """An unreadable report is refused in one sentence that names it, with exit code 4."""
     with pytest.raises(TraceError) as refused:
         decode(content, where="report.json")
-    assert said in str(refused.value)
+    assert message in str(refused.value)
     assert "report.json" in str(refused.value)
     assert refused.value.exit_code is ExitCode.USAGE
 

@@ -34,6 +34,6 @@ def test_a_dry_run_is_printed_line_by_line(capsys: pytest.CaptureFixture[str]) -
 def test_an_interrupted_run_names_the_command_that_judges_it(capsys: pytest.CaptureFixture[str]) -> None:
     """After an interrupt standard error has the command that judges the completed part."""
     OutputListener().on_event(RunInterrupted(Path("reports/my run")))
-    told = capsys.readouterr()
-    assert told.err == "the completed part of the run can be judged: rocketdiff analyze 'reports/my run'\n"
-    assert told.out == ""
+    reported = capsys.readouterr()
+    assert reported.err == "the completed part of the run can be judged: rocketdiff analyze 'reports/my run'\n"
+    assert reported.out == ""

@@ -56,11 +56,11 @@ def ended(baseline: int, candidate: int, **only: int) -> FailoverEndings:
 
 def test_how_episodes_ended_has_a_test_of_its_own() -> None:
     """Endings have an exact McNemar test: 0 : 5 is p = 2 × 0.5^5 = 0.0625."""
-    said = endings_text(
+    output = endings_text(
         ended(5, 10, baseline_only=0, candidate_only=5), {"baseline": "java:4.7.1", "candidate": "java:5.3.3"}
     )
-    assert "java:4.7.1 in 5 of 10 : java:5.3.3 in 10 of 10" in said
-    assert "only one of the two in 5; exact McNemar test p = 0.062" in said
+    assert "java:4.7.1 in 5 of 10 : java:5.3.3 in 10 of 10" in output
+    assert "only one of the two in 5; exact McNemar test p = 0.062" in output
 
 
 @pytest.mark.parametrize(("left", "word"), [(5, "equivalent where both failed over"), (6, "equivalent")])
@@ -95,8 +95,8 @@ def test_the_subline_accounts_for_every_check(document: Document) -> None:
 def test_a_control_run_is_compared_with_itself(document: Document) -> None:
     """In a run of a client against itself the headline says "itself"."""
     control = replace(document.run, baseline=document.run.candidate)
-    said = headline(msgspec.structs.replace(document, run=control))
-    assert said == "java:5.3.3 behaves differently from itself"
+    output = headline(msgspec.structs.replace(document, run=control))
+    assert output == "java:5.3.3 behaves differently from itself"
 
 
 def test_a_dead_baseline_is_no_fault_of_the_candidate(document: Document) -> None:
@@ -105,11 +105,11 @@ def test_a_dead_baseline_is_no_fault_of_the_candidate(document: Document) -> Non
         replace(cluster, subject=document.run.baseline.subject, signature="protocol.died")
         for cluster in document.clusters[:1]
     )
-    said = headline(msgspec.structs.replace(document, clusters=died))
-    assert said == ("java:4.7.1, the baseline, broke the line protocol: there is nothing to compare java:5.3.3 with")
+    output = headline(msgspec.structs.replace(document, clusters=died))
+    assert output == ("java:4.7.1, the baseline, broke the line protocol: there is nothing to compare java:5.3.3 with")
     other = replace(died[0], subject=document.run.candidate.subject)
-    said = headline(msgspec.structs.replace(document, clusters=(*died, other)))
-    assert said == "java:5.3.3 behaves differently from java:4.7.1"
+    output = headline(msgspec.structs.replace(document, clusters=(*died, other)))
+    assert output == "java:5.3.3 behaves differently from java:4.7.1"
 
 
 @pytest.mark.parametrize(

@@ -126,8 +126,8 @@ def test_the_command_prints_and_ends_with_the_code(
         (tmp_path / name).mkdir()
         write(each, tmp_path / name)
     assert guarded(["diff", str(tmp_path / "old"), str(tmp_path / "new" / "report.json")]) == ExitCode.DIVERGES
-    told = capsys.readouterr().out
-    assert "## New" in told
-    assert told.splitlines()[-1].startswith(
+    reported = capsys.readouterr().out
+    assert "## New" in reported
+    assert reported.splitlines()[-1].startswith(
         "DIFF new=1 more-often=0 less-often=0 gone=0 not-compared=0 unchanged=0 unanswered=0 "
     )

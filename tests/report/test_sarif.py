@@ -112,8 +112,8 @@ def test_each_signature_of_a_case_is_one_result_with_the_level_of_its_severity(d
 def test_the_level_is_the_severity(document: Document, severity: str, level: str) -> None:
     """The level follows the severity, also for checks that do not gate."""
     results = tuple(replace(result, severity=Severity(severity)) for result in document.results)
-    told = results_of(msgspec.structs.replace(document, results=results))
-    assert {result["level"] for result in told} == {level}
+    reported = results_of(msgspec.structs.replace(document, results=results))
+    assert {result["level"] for result in reported} == {level}
 
 
 def test_fingerprints_outlive_seed_time_and_count(document: Document) -> None:

@@ -62,7 +62,7 @@ def test_every_signature_has_a_check_and_a_sentence() -> None:
 
 def test_lost_messages_come_before_queues() -> None:
     """The order is messages, exceptions, attempts, avoidance, durations, then the rest."""
-    told = (
+    reported = (
         "loss.acknowledged-not-stored",
         "error.other-class",
         "attempts.went-on",
@@ -70,5 +70,5 @@ def test_lost_messages_come_before_queues() -> None:
         "timing.x",
         "queue.x",
     )
-    assert [gravity(one) for one in told] == [0, 1, 2, 3, 4, 5]
+    assert [gravity(one) for one in reported] == [0, 1, 2, 3, 4, 5]
     assert gravity("rules/loss.body-damaged") == 0

@@ -87,14 +87,16 @@ def test_however_many_checks_a_case_keeps_its_name_and_every_answer(document: Do
     names = ["callbacks", "content", "order", "delay", "protocol", "validity"]
     more = [replace(document.results[0], check=name) for name in names]
     wide = msgspec.structs.replace(document, results=(*document.results, *more))
-    told = printed(wide, width).partition("Checks\n")[2].partition("\nMore")[0].splitlines()
-    assert max(map(len, told)) <= width
-    heads = [head for line in told if line.split()[:1] == ["case"] for head in line.split()[1:]]
-    fine = " ".join(told).partition("in every case that asks: ")[2].partition("  case ")[0].replace(",", " ").split()
+    reported = printed(wide, width).partition("Checks\n")[2].partition("\nMore")[0].splitlines()
+    assert max(map(len, reported)) <= width
+    heads = [head for line in reported if line.split()[:1] == ["case"] for head in line.split()[1:]]
+    fine = (
+        " ".join(reported).partition("in every case that asks: ")[2].partition("  case ")[0].replace(",", " ").split()
+    )
     shown = {one.check for one in wide.results}
     assert set(heads) | set(fine) == shown
     assert len(heads) + len(fine) == len(shown)
-    assert not [line for line in told if len(line.strip()) == 1]
+    assert not [line for line in reported if len(line.strip()) == 1]
 
 
 def test_an_example_names_its_witness(document: Document) -> None:
@@ -115,11 +117,11 @@ def test_a_run_without_an_answer_names_the_reason_that_most_share(document: Docu
 
 
 @pytest.mark.parametrize(
-    ("held", "said"),
+    ("held", "message"),
     [(True, "Controls: the baseline beside itself, 1 guard, no alarm"), (False, "raised an alarm, so their cases")],
 )
-def test_controls_are_reported(document: Document, held: bool, said: str) -> None:
+def test_controls_are_reported(document: Document, held: bool, message: str) -> None:
     """The summary states whether the control guards held or raised an alarm."""
     guard = Guard("control", held, "no alarm", "none")
     text = printed(msgspec.structs.replace(document, run=replace(document.run, guards=(guard,))))
-    assert said in " ".join(text.split())
+    assert message in " ".join(text.split())

@@ -32,8 +32,8 @@ def concluded(document: Document, verdict: RunVerdict, *weights: Weight) -> tupl
 
 def test_every_situation_has_its_own_bound(document: Document) -> None:
     """Each situation has its own bound: 1 − 0.05^(1/10) is 25.9 %, a single pause gives 95 %."""
-    (said,) = concluded(document, RunVerdict.CONFORMS)
-    assert said == (
+    (output,) = concluded(document, RunVerdict.CONFORMS)
+    assert output == (
         "No divergence in 14 spells of pauses that both clients ran into; a divergence in fewer of them than this may have"
         " been missed (at 95%): fault latency off, one of several brokers: 25.9% (n = 10); fault latency on, every broker:"
         " 63.2% (n = 3); fault latency on, one of several brokers: 95.0% (n = 1)"
@@ -54,5 +54,5 @@ def test_it_is_never_shown_beside_a_divergence(document: Document, weight: Weigh
 
 def test_declared_divergences_are_excepted(document: Document) -> None:
     """Beside declared divergences the sentence is about undeclared ones."""
-    (said,) = concluded(document, RunVerdict.CONFORMS, Weight.DECLARED)
-    assert said.startswith("No undeclared divergence in 14 spells of pauses")
+    (output,) = concluded(document, RunVerdict.CONFORMS, Weight.DECLARED)
+    assert output.startswith("No undeclared divergence in 14 spells of pauses")

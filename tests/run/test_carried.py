@@ -12,7 +12,7 @@ _AS_ASKED = {"KEYS": "a-key", "TAGS": "a-tag", "colour": "grün"}
 
 
 @pytest.mark.parametrize(
-    ("stored", "said"),
+    ("stored", "message"),
     [
         (_AS_ASKED, ""),
         ({"TAGS": "a-tag"}, "messages lack KEYS, colour, a difference"),
@@ -20,8 +20,8 @@ _AS_ASKED = {"KEYS": "a-key", "TAGS": "a-tag", "colour": "grün"}
     ],
     ids=["all", "none of some", "encoded twice"],
 )
-def test_a_message_without_a_property_is_reported_with_its_others(stored: dict[str, str], said: str) -> None:
+def test_a_message_without_a_property_is_reported_with_its_others(stored: dict[str, str], message: str) -> None:
     """Missing or changed properties are reported with the stored value."""
     trial = cast(Any, SimpleNamespace(stored=[SimpleNamespace(properties=json.dumps(stored))]))
-    told = [finding.tried for finding in subject_check._carried(trial)]
-    assert (said in told[0]) if said else told == []
+    reported = [finding.tried for finding in subject_check._carried(trial)]
+    assert (message in reported[0]) if message else reported == []

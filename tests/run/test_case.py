@@ -142,7 +142,7 @@ def test_faults_that_could_not_be_shown_make_the_case_invalid(ended_run: CaseRun
     assert ended_run.problems == {"fault 0": "not proven", "fault 1": "not healed"}
 
 
-def test_what_drains_while_clients_are_at_rest_is_confirmed_when_they_are_gone(
+def test_a_drain_beside_idle_clients_is_repeated_after_their_end(
     ended_run: CaseRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A short wait for drain while clients are idle is repeated after their end, which decides."""

@@ -78,9 +78,9 @@ def test_the_rest_of_a_suite_is_run_and_skips_have_reasons(backend: str, capsys:
     assert "fault-latency/pause-one-of-two" in names
     assert "fault-latency/pause-both-of-two" not in names
     assert guarded(["run", "--cluster", backend, "--scenario", "fault-latency/pause-*", "--dry-run"]) == 0
-    told = capsys.readouterr().out
-    assert "left out: fault-latency/pause-both-of-two: no pause command of mq-red" in told
-    assert "left out: fault-latency/pause-one-of-three: no broker c" in told
+    reported = capsys.readouterr().out
+    assert "left out: fault-latency/pause-both-of-two: no pause command of mq-red" in reported
+    assert "left out: fault-latency/pause-one-of-three: no broker c" in reported
 
 
 def test_when_nothing_can_be_run_the_reasons_are_the_message(backend: str) -> None:
@@ -113,20 +113,20 @@ def test_a_dry_run_has_topics_and_timed_commands_and_touches_nothing(
     ]
     assert guarded(arguments) == ExitCode.CONFORMS
     assert sorted(tmp_path.rglob("*")) == before
-    told = capsys.readouterr().out
-    assert "topic rocketdiff-team-<run>-001-baseline: 4 queues on each of mq-red, mq-blue" in told
-    assert "fault: mq-blue paused at 1.5 s for 1 s" in told
-    assert "    at 1.5 s: pause-blue --now\n    at 2.5 s: resume-blue\n" in told
-    assert "a pause of it is witnessed by its probe alone" in told
+    reported = capsys.readouterr().out
+    assert "topic rocketdiff-team-<run>-001-baseline: 4 queues on each of mq-red, mq-blue" in reported
+    assert "fault: mq-blue paused at 1.5 s for 1 s" in reported
+    assert "    at 1.5 s: pause-blue --now\n    at 2.5 s: resume-blue\n" in reported
+    assert "a pause of it is witnessed by its probe alone" in reported
 
 
 def test_a_dry_run_of_a_cluster_of_ours_has_the_same_lines(capsys: pytest.CaptureFixture[str]) -> None:
     """A dry run on own clusters prints faults without commands."""
     assert guarded(["run", "--scenario", "fault-latency/pause-one-of-two", "--dry-run"]) == ExitCode.CONFORMS
-    told = capsys.readouterr().out
-    assert "clusters of RocketMQ 5.3.3 would be started" in told
-    assert "fault: broker-b paused at 1.5 s for 1 s" in told
-    assert "topic" not in told
+    reported = capsys.readouterr().out
+    assert "clusters of RocketMQ 5.3.3 would be started" in reported
+    assert "fault: broker-b paused at 1.5 s for 1 s" in reported
+    assert "topic" not in reported
 
 
 def test_a_dry_run_ends_with_how_much_it_is_and_on_what_terms(capsys: pytest.CaptureFixture[str]) -> None:
@@ -144,10 +144,10 @@ def test_a_dry_run_has_controls_after_their_cases(backend: str, capsys: pytest.C
     assert guarded(wanted) == ExitCode.CONFORMS
     assert "control" not in capsys.readouterr().out
     assert guarded([*wanted, "--control"]) == ExitCode.CONFORMS
-    told = capsys.readouterr().out
-    assert "\nthen its control: fault-latency/pause-one-of-two/java:5.3.3~java:5.3.3, " in told
-    assert "topic rocketdiff-team-<run>-control-001-candidate: 4 queues on each of mq-red, mq-blue" in told
-    assert told.count("pause-blue --now") == 2
+    reported = capsys.readouterr().out
+    assert "\nthen its control: fault-latency/pause-one-of-two/java:5.3.3~java:5.3.3, " in reported
+    assert "topic rocketdiff-team-<run>-control-001-candidate: 4 queues on each of mq-red, mq-blue" in reported
+    assert reported.count("pause-blue --now") == 2
 
 
 def test_a_dry_run_names_what_a_client_has_no_call_for() -> None:
@@ -167,7 +167,7 @@ def test_the_command_that_repeats_a_run_names_the_cluster_file(backend: str) -> 
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (["--cluster", "external"], "external:cluster.yaml"),
         (["--cluster", "external:not-there.yaml"], "not-there.yaml"),
@@ -180,13 +180,17 @@ def test_the_command_that_repeats_a_run_names_the_cluster_file(backend: str) -> 
     ],
 )
 def test_a_cluster_that_is_not_described_is_one_clear_message(
-    arguments: list[str], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    arguments: list[str],
+    message: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     """A missing cluster file, unknown backend, or --server with an external cluster is exit code 4."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "cluster.yaml").write_text(FILE)
     assert guarded(["run", *arguments]) == ExitCode.USAGE
-    assert said in capsys.readouterr().err
+    assert message in capsys.readouterr().err
 
 
 def test_a_name_server_that_does_not_answer_is_named(
@@ -195,7 +199,7 @@ def test_a_name_server_that_does_not_answer_is_named(
     """A name server that does not answer is an environment error without a run directory."""
     monkeypatch.chdir(tmp_path)
     assert guarded(["run", "--cluster", backend, "--scenario", "round-robin/calm"]) == ExitCode.ENVIRONMENT
-    said = capsys.readouterr().err
-    assert "name server 127.0.0.1:1 to report its brokers" in said
-    assert "cluster.yaml" in said
+    output = capsys.readouterr().err
+    assert "name server 127.0.0.1:1 to report its brokers" in output
+    assert "cluster.yaml" in output
     assert not list(tmp_path.glob("reports/*"))

@@ -156,7 +156,7 @@ def of_kind(kind: FaultKind, for_s: float | None, record: FaultRecord) -> CaseMe
 
 
 @pytest.mark.parametrize(("kind", "for_s"), [(FaultKind.PAUSE, None), (FaultKind.KILL, 1.0), (FaultKind.KILL, None)])
-def test_what_is_for_good_needs_no_end(kind: FaultKind, for_s: float | None) -> None:
+def test_a_permanent_fault_needs_no_proven_end(kind: FaultKind, for_s: float | None) -> None:
     """An endless pause and a kill need no proven end."""
     facts = of_kind(kind, for_s, replace(PAUSE, kind=kind, heal_ns=None, heal_proven_ns=None))
     assert [guard.seen for guard in guards_of(facts) if guard.name == "fault-1"] == ["proven"]

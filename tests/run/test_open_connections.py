@@ -47,16 +47,16 @@ def client(listener: socket.socket) -> "Iterator[tuple[int, Do]]":
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as started:
         assert started.stdin is not None
         assert started.stdout is not None
-        say, hear = started.stdin, started.stdout
+        print_line, hear = started.stdin, started.stdout
         assert hear.readline() == "ready\n"
 
         def do(line: str) -> None:
-            say.write(line + "\n")
-            say.flush()
+            print_line.write(line + "\n")
+            print_line.flush()
             assert hear.readline() == "done\n"
 
         yield started.pid, do
-        say.close()
+        print_line.close()
 
 
 def endpoints(listener: socket.socket) -> dict[Endpoint, str]:

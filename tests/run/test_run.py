@@ -76,7 +76,7 @@ def test_the_manifest_names_every_check_and_broker_of_a_case() -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (
             ["--subject", "java:9.9.9", "--subject", "python:5.3.3"],
@@ -98,7 +98,7 @@ def test_the_manifest_names_every_check_and_broker_of_a_case() -> None:
 )
 def test_a_dry_run_refuses_what_the_run_would_refuse(
     arguments: list[str],
-    said: str,
+    message: str,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
@@ -108,9 +108,9 @@ def test_a_dry_run_refuses_what_the_run_would_refuse(
     monkeypatch.setenv("ROCKETDIFF_CACHE", str(tmp_path / "cache"))
     monkeypatch.delenv("ROCKETDIFF_SERVER_IMAGE", raising=False)
     assert guarded(["run", "--scenario", "round-robin/calm", "--dry-run", *arguments]) == ExitCode.USAGE
-    told = capsys.readouterr()
-    assert said in told.err
-    assert "dry run" not in told.out
+    reported = capsys.readouterr()
+    assert message in reported.err
+    assert "dry run" not in reported.out
     assert list(tmp_path.iterdir()) == []
 
 

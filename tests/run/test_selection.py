@@ -64,10 +64,10 @@ def test_of_a_glob_the_rest_is_run_and_a_dry_run_names_what_is_not(capsys: pytes
     """A dry run names the scenarios of a glob that the backend cannot run, without an engine."""
     wanted = ["run", "--cluster", "containers", "--scenario", "*/calm", "--dry-run"]
     assert guarded(wanted) == ExitCode.CONFORMS
-    told = capsys.readouterr().out
-    assert f"left out: {WITH_SLAVES}: a slave copies topics" in told
-    assert ": round-robin/calm/" in told
-    assert "double-write/calm/" not in told
+    reported = capsys.readouterr().out
+    assert f"left out: {WITH_SLAVES}: a slave copies topics" in reported
+    assert ": round-robin/calm/" in reported
+    assert "double-write/calm/" not in reported
 
 
 def test_when_only_slaves_are_left_the_reason_is_the_message() -> None:

@@ -223,7 +223,7 @@ ONE_CALL = (
 
 
 @pytest.mark.parametrize(
-    ("flags", "told"),
+    ("flags", "message"),
     [
         (("--stay",), "it was still there two seconds after stop"),
         (("--body", "x"), "the body of message 0 is not its id padded with dots to 128 bytes"),
@@ -232,10 +232,12 @@ ONE_CALL = (
         (("--without", "routes"), "hello claims attempts and no routes"),
     ],
 )
-def test_a_false_report_is_one_sentence(one_master: Cluster, tmp_path: Path, flags: tuple[str, ...], told: str) -> None:
+def test_a_false_report_is_one_sentence(
+    one_master: Cluster, tmp_path: Path, flags: tuple[str, ...], message: str
+) -> None:
     """Each false claim or wrong behaviour is a problem with this text."""
     problems = [finding.problem for finding in checked(one_master, tmp_path, *ONE_CALL, *flags)]
-    assert any(told in problem for problem in problems), problems
+    assert any(message in problem for problem in problems), problems
 
 
 def test_a_repeated_breach_is_reported_twice_and_no_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -245,6 +247,6 @@ def test_a_repeated_breach_is_reported_twice_and_no_more(tmp_path: Path, monkeyp
         raise SubjectBroken("died", expected="acme:1.0 to live", seen="it exited with status 1 in stage STARTED")
 
     monkeypatch.setattr("rocketdiff.run.subject_check.check._tried", _dies)
-    told = list(check_subject(published(SubjectId("java", "5.3.3")), cast(Cluster, None), tmp_path))
-    assert [bool(finding.problem) for finding in told] == [True, True, False]
-    assert told[-1].tried.startswith("no further checks")
+    reported = list(check_subject(published(SubjectId("java", "5.3.3")), cast(Cluster, None), tmp_path))
+    assert [bool(finding.problem) for finding in reported] == [True, True, False]
+    assert reported[-1].tried.startswith("no further checks")

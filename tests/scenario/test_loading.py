@@ -45,7 +45,7 @@ def test_repeats_are_written_out_by_time() -> None:
     )
 
 
-def test_faults_on_the_wire_say_which_frames() -> None:
+def test_faults_on_the_wire_have_a_direction() -> None:
     """Each fault on the wire has its direction, and a delay its length."""
     faults = load(VALID_PASS / "on-the-wire.yaml").faults
     assert faults == (
@@ -103,7 +103,7 @@ def test_file_that_is_not_text_is_a_usage_error(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("format: 1\n  name: x\n", "YAML in bad.yaml line 2"),
         ("format: [1\n", "YAML in bad.yaml line 2"),
@@ -114,11 +114,11 @@ def test_file_that_is_not_text_is_a_usage_error(tmp_path: Path) -> None:
         ("format: 1\nname: &a [*a]\n", "at most 32 levels"),
     ],
 )
-def test_text_that_is_no_yaml_is_a_usage_error(text: str, told: str) -> None:
+def test_text_that_is_no_yaml_is_a_usage_error(text: str, message: str) -> None:
     """Invalid YAML is a usage error with its line; code in it is never run."""
     with pytest.raises(UsageError) as raised:
         parse(text, "bad.yaml")
-    assert told in str(raised.value)
+    assert message in str(raised.value)
 
 
 def test_line_is_that_of_the_wrong_value() -> None:

@@ -43,7 +43,7 @@ def test_selection(
 
 
 @pytest.mark.parametrize(
-    ("suite", "patterns", "told"),
+    ("suite", "patterns", "message"),
     [
         ("nightly", (), "one of the suites quick, full"),
         (None, ("round-robin/clam",), "try: round-robin/calm"),
@@ -54,8 +54,8 @@ def test_selection(
     ],
 )
 def test_nothing_chosen_is_an_error(
-    known: tuple[Scenario, ...], suite: str | None, patterns: tuple[str, ...], told: str
+    known: tuple[Scenario, ...], suite: str | None, patterns: tuple[str, ...], message: str
 ) -> None:
     """A selection of nothing is an error, because a typing error must not pass."""
-    with pytest.raises(UsageError, match=told.replace(".", r"\.")):
+    with pytest.raises(UsageError, match=message.replace(".", r"\.")):
         select(known, suite, patterns)

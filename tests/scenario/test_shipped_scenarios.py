@@ -22,7 +22,7 @@ each = pytest.mark.parametrize("scenario", [pytest.param(scenario, id=scenario.n
 
 
 @each
-def test_a_shipped_file_lies_where_its_name_says(scenario: Scenario) -> None:
+def test_a_shipped_files_name_is_its_path(scenario: Scenario) -> None:
     """A scenario's name is its path, for links in reports."""
     assert Path(scenario.source).relative_to(FIXTURES / "scenarios").as_posix() == f"{scenario.name}.yaml"
 
@@ -208,7 +208,7 @@ def test_quick_suite_sees_the_end_of_ten_seconds_of_avoidance() -> None:
 
 
 @each
-def test_what_is_shipped_is_accepted_by_the_schema(scenario: Scenario) -> None:
+def test_every_shipped_scenario_is_accepted_by_the_schema(scenario: Scenario) -> None:
     """The published schema accepts every shipped scenario."""
     schema = json.loads((FIXTURES / "schema" / "scenario-1.json").read_text())
     jsonschema.validate(yaml.safe_load(scenario.text), schema)

@@ -76,7 +76,7 @@ def test_who_obeys_the_setting_gets_the_scenario_of_the_file(attempt_timeout_ms:
     assert expand(scenario, JAVA, OWN, 7, attempt_timeout_ms) == expand(scenario, JAVA, OWN, 7)
 
 
-def test_a_stretched_case_says_for_what_and_sends_at_the_same_rate() -> None:
+def test_a_stretched_case_has_a_reason_and_the_same_rate() -> None:
     """A stretched case of 25 s at ten a second begins with the two hundred sends of the file's plan."""
     scenario = parse(scenario_text("  - {kind: pause, broker: b, at_s: 1, for_s: 1}"), "here")
     case, plain = expand(scenario, JAVA, OWN, 7, 3_000), expand(scenario, JAVA, OWN, 7)
@@ -84,7 +84,7 @@ def test_a_stretched_case_says_for_what_and_sends_at_the_same_rate() -> None:
     assert case.plan.sends[:200] == plain.plan.sends
 
 
-def test_a_report_says_how_long_a_fault_was_in_the_file() -> None:
+def test_a_report_states_a_faults_length_in_the_file() -> None:
     """A report states a fault's length in the file too."""
     scenario = parse(scenario_text("  - {kind: pause, broker: b, at_s: 1, for_s: 1}"), "here")
     assert stretched_sentences(scenario, 0) == ("broker-b paused at 1 s for 1 s",)

@@ -167,15 +167,15 @@ def test_two_hosts_print_the_same_bytes() -> None:
     assert all(forwards.values())
 
 
-def test_what_is_wrong_with_a_command_is_its_answer() -> None:
+def test_an_unknown_release_or_step_ends_only_its_run() -> None:
     """An unknown release or step ends only its run; the end of stdin ends the host."""
-    said = host_says(
+    output = host_output(
         {"type": "release", "release": "5.3.3", "class_path": [str(path) for path in client_class_path("5.3.3")]},
         run(1, "9.9.9", SELECTION),
         run(2, "5.3.3", {**SELECTION, "steps": [{"do": "jump"}]}),
         run(3, "5.3.3", SELECTION),
     )
-    ends = [line for line in said if "end" in line]
+    ends = [line for line in output if "end" in line]
     assert ends[0] == {"end": 1, "error": {"kind": "host", "message": "nobody told the class path of release 9.9.9"}}
     assert ends[1] == {"end": 2, "error": {"kind": "script", "message": "unknown step jump"}}
     assert ends[2] == {"end": 3, "virtual_ms": 0}
@@ -187,7 +187,7 @@ def run(number: int, release: str, script: dict[str, Any]) -> dict[str, Any]:
     return {**command, "script": script}
 
 
-def host_says(*commands: dict[str, Any]) -> list[dict[str, Any]]:
+def host_output(*commands: dict[str, Any]) -> list[dict[str, Any]]:
     """The output of a new host."""
     class_path = ":".join(map(str, simulator_class_path()))
     done = subprocess.run(

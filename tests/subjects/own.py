@@ -35,7 +35,7 @@ def main() -> None:
     writer = RecordWriter(own_stdout())
     subject = SubjectId.parse(given.name)
     speak = _speaking(given, writer.put)
-    run_subject(subject, claims, as_producer(lambda setup, said: _client(given, setup, said)), writer, speak)
+    run_subject(subject, claims, as_producer(lambda setup, printed: _client(given, setup, printed)), writer, speak)
 
 
 def _flags() -> argparse.Namespace:
@@ -72,11 +72,11 @@ def _speaking(given: argparse.Namespace, put: Callable[[Record | bytes], None]) 
         changes.append(_beginning)
 
     def speaking(record: Record) -> None:
-        said: Record | bytes = record
+        output: Record | bytes = record
         for change in changes:
-            said = said if isinstance(said, bytes) else change(said)
-        if not ("routes" in given.without and isinstance(said, RouteSeen)):
-            put(said)
+            output = output if isinstance(output, bytes) else change(output)
+        if not ("routes" in given.without and isinstance(output, RouteSeen)):
+            put(output)
 
     return speaking
 

@@ -25,7 +25,7 @@ def main() -> None:
         pass
 
 
-def say(record: dict[str, Any]) -> None:
+def write_record(record: dict[str, Any]) -> None:
     now = time.monotonic_ns()
     filled = {name: now if value == "@now" else value for name, value in record.items()}
     raw(json.dumps(filled) + "\n")
@@ -46,7 +46,7 @@ def await_command(kind: str) -> None:
 def echo() -> None:
     line = sys.stdin.buffer.readline()
     os.write(2, line)
-    say({"type": "failed", "stage": "setup", "message": line.decode()})
+    write_record({"type": "failed", "stage": "setup", "message": line.decode()})
 
 
 def child() -> None:
@@ -55,7 +55,7 @@ def child() -> None:
 
 def routes(times: int, size: int) -> None:
     for number in range(1, times + 1):
-        say({"type": "route", "route": number, "at_ns": "@now", "queues": [], "extra": "y" * size})
+        write_record({"type": "route", "route": number, "at_ns": "@now", "queues": [], "extra": "y" * size})
 
 
 def daemon(file: str) -> None:
@@ -74,7 +74,7 @@ def daemon(file: str) -> None:
 
 
 STEPS: dict[str, Callable[..., object]] = {
-    "say": say,
+    "say": write_record,
     "raw": raw,
     "await": await_command,
     "sleep": time.sleep,

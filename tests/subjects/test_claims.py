@@ -75,10 +75,10 @@ def test_a_one_way_call_that_threw_is_accepted() -> None:
     running(ONEWAY, "plain", "oneway").take(oneway(error="MQClientException"), START + 2)
 
 
-@pytest.mark.parametrize("told", [attempt(0), RouteSeen(1, START, ())], ids=["attempts", "routes"])
-def test_unclaimed_records_are_refused(told: Record) -> None:
+@pytest.mark.parametrize("record", [attempt(0), RouteSeen(1, START, ())], ids=["attempts", "routes"])
+def test_unclaimed_records_are_refused(record: Record) -> None:
     """Unclaimed attempts and routes break the subject, because the relay reports them."""
-    assert violation(running(SYNC, "plain"), told) == "protocol.not-claimed"
+    assert violation(running(SYNC, "plain"), record) == "protocol.not-claimed"
 
 
 def test_a_claim_of_attempts_needs_attempts() -> None:

@@ -42,8 +42,8 @@ def test_an_archive_counts_if_its_driver_ended_well(
     toy.write_text(f"#!/bin/sh\necho $$ > {tmp_path}/pid\n{script}\n")
     toy.chmod(0o755)
     draft.mkdir()
-    told = train(JavaStart("toy", toy, (), ()), "5.3.3", draft / ARCHIVE, draft)
-    assert told.split('{"type"')[0] == how
+    reported = train(JavaStart("toy", toy, (), ()), "5.3.3", draft / ARCHIVE, draft)
+    assert reported.split('{"type"')[0] == how
     assert [file.name for file in draft.iterdir()] == [ARCHIVE] * is_made
     await_gone([int((tmp_path / "pid").read_text())])
 

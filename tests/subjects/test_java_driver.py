@@ -41,22 +41,22 @@ def conversation(release: str, folder: Path, commands: bytes) -> tuple[int, list
 
 def test_json_is_read_and_written() -> None:
     """The driver reads and writes all JSON values, escapes, exact longs and non-ASCII characters."""
-    told = echo(
+    reported = echo(
         ' {"a" : [1, -2.5e1, true, null], "b": {}, "c": [] } ',
         '"x\\u00e9\\n\\"\\\\\\/"',
         str(2**63 - 1),
     )
-    assert told[0] == "{a=[Long:1 Double:-25.0 Boolean:true null ] b={} c=[] }"
-    assert told[1:3] == ["String:xé", '"\\/']
-    assert told[3] == "Long:9223372036854775807"
-    assert json.loads(told[-1]) == {"type": "echo", "text": 'a"b\\c\né🚀', "number": -(2**63)}
+    assert reported[0] == "{a=[Long:1 Double:-25.0 Boolean:true null ] b={} c=[] }"
+    assert reported[1:3] == ["String:xé", '"\\/']
+    assert reported[3] == "Long:9223372036854775807"
+    assert json.loads(reported[-1]) == {"type": "echo", "text": 'a"b\\c\né🚀', "number": -(2**63)}
 
 
 def test_a_line_that_is_no_json_is_refused() -> None:
     """Invalid JSON is refused."""
     texts = ["", "{", '{"a"}', '{"a":1,}', "[1 2]", "nul", "1 2", '"a', '"\\x"', "--1", "{'a':1}"]
-    told = dict(zip(texts, echo(*texts), strict=False))
-    assert {text: line.startswith("refused: ") for text, line in told.items()} == dict.fromkeys(texts, True)
+    reported = dict(zip(texts, echo(*texts), strict=False))
+    assert {text: line.startswith("refused: ") for text, line in reported.items()} == dict.fromkeys(texts, True)
 
 
 @pytest.mark.parametrize(

@@ -62,22 +62,22 @@ def test_an_equals_sign_of_a_flag_makes_no_label(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("typed", "told"),
+    ("typed", "message"),
     [
         ("./driver.pl", "a subject written client:release; saw './driver.pl'; try: "),
         ("mine:0.1", "a client the harness knows; saw mine:0.1; try: "),
     ],
 )
-def test_a_program_without_exec_gets_a_hint(typed: str, told: str) -> None:
+def test_a_program_without_exec_gets_a_hint(typed: str, message: str) -> None:
     """A program without exec: is refused with the exec: syntax."""
     with pytest.raises(UsageError) as raised:
         resolved(typed)
-    assert told in str(raised.value)
+    assert message in str(raised.value)
     assert str(raised.value).endswith("exec:./driver")
 
 
 @pytest.mark.parametrize(
-    ("typed", "told"),
+    ("typed", "message"),
     [
         ("java:lib", "a folder of jars: java:lib/"),
         ("./lib", "a folder of jars: java:./lib/"),
@@ -87,7 +87,7 @@ def test_a_program_without_exec_gets_a_hint(typed: str, told: str) -> None:
     ],
 )
 def test_a_path_in_another_form_names_the_right_one(
-    typed: str, told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    typed: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A path without its slash, @, client or exec: is refused with the right syntax."""
     monkeypatch.chdir(tmp_path)
@@ -96,7 +96,7 @@ def test_a_path_in_another_form_names_the_right_one(
         (tmp_path / name).touch()
     with pytest.raises(UsageError) as raised:
         resolved(typed)
-    assert str(raised.value).endswith(f"; try: {told}")
+    assert str(raised.value).endswith(f"; try: {message}")
 
 
 @pytest.mark.parametrize(

@@ -84,7 +84,7 @@ def test_a_relative_path_is_relative_to_the_working_directory(tmp_path: Path, mo
 
 
 @pytest.mark.parametrize(
-    ("spec", "told"),
+    ("spec", "message"),
     [
         ("exec:", "expected a command after exec:; saw 'exec:'"),
         ("exec:'./a", "expected a command after exec:"),
@@ -94,15 +94,15 @@ def test_a_relative_path_is_relative_to_the_working_directory(tmp_path: Path, mo
         ("exec:./", "expected a program ./; saw a folder"),
     ],
 )
-def test_a_command_that_is_none_is_refused(spec: str, told: str) -> None:
+def test_a_command_that_is_none_is_refused(spec: str, message: str) -> None:
     """An invalid command or missing program is refused."""
     with pytest.raises(UsageError) as raised:
         resolved(spec)
-    assert str(raised.value).startswith(told)
+    assert str(raised.value).startswith(message)
 
 
 @pytest.mark.parametrize(
-    ("flags", "told"),
+    ("flags", "message"),
     [
         (("--print", "starting up"), "saw starting up"),
         (("--print", '{"type":"done","sends":0}'), 'saw {"type":"done","sends":0}'),
@@ -115,15 +115,15 @@ def test_a_command_that_is_none_is_refused(spec: str, told: str) -> None:
         (("--print", _HELLO_OF_NOBODY), "saw client 'Acme MQ', version 'v 1/2'"),
     ],
 )
-def test_a_program_that_does_not_begin_with_a_hello_is_refused(flags: tuple[str, ...], told: str) -> None:
+def test_a_program_that_does_not_begin_with_a_hello_is_refused(flags: tuple[str, ...], message: str) -> None:
     """A program without a valid hello is refused with its output or exit status."""
     with pytest.raises(UsageError) as raised:
         resolved(own(*flags))
-    assert told in str(raised.value)
+    assert message in str(raised.value)
 
 
 @pytest.mark.parametrize(
-    ("content", "mode", "told"),
+    ("content", "mode", "message"),
     [
         (b"#!/bin/sh\necho hello\n", 0o644, "Permission denied"),
         (b"#!/bin/sh\r\necho hello\r\n", 0o755, "No such file or directory"),
@@ -132,12 +132,12 @@ def test_a_program_that_does_not_begin_with_a_hello_is_refused(flags: tuple[str,
     ids=["no right to execute", "line ends of Windows", "no interpreter named"],
 )
 def test_a_file_that_cannot_be_started_is_refused_with_the_cure(
-    tmp_path: Path, content: bytes, mode: int, told: str
+    tmp_path: Path, content: bytes, mode: int, message: str
 ) -> None:
     """A file that cannot be started is refused with the cause."""
     (tmp_path / "driver").write_bytes(content)
     (tmp_path / "driver").chmod(mode)
-    with pytest.raises(UsageError, match=f"a program that can be started, .*{told}.*chmod"):
+    with pytest.raises(UsageError, match=f"a program that can be started, .*{message}.*chmod"):
         resolved(f"exec:{tmp_path / 'driver'}")
 
 

@@ -31,7 +31,7 @@ from rocketdiff.subjects.limits import Deadlines
 from rocketdiff.subjects.registry import program_of
 from rocketdiff.subjects.sending.talk import SendingTalk
 from rocketdiff.subjects.subject_process import SubjectProcess
-from tests.live import PATIENCE_S, PLENTY_MS, TRIES, await_that, repeated, tell_repeat
+from tests.live import PATIENCE_S, PLENTY_MS, TRIES, await_that, repeated, report_repeat
 from tests.protocol.published import require_record
 from tests.subjects.pausing import through_a_pause
 
@@ -138,7 +138,7 @@ def test_a_paused_broker(name: str, stage: Staging) -> None:
         if (timed_out and not held_up) or number == TRIES:
             break
         set_up.subject.close()
-        tell_repeat(f"a paused broker: {len(timed_out)} sends met it, {len(held_up)} were held up elsewhere")
+        report_repeat(f"a paused broker: {len(timed_out)} sends met it, {len(held_up)} were held up elsewhere")
 
     assert [len(route.queues) for route in transcript.routes] == [8]
     assert timed_out
@@ -158,8 +158,8 @@ def test_a_paused_broker(name: str, stage: Staging) -> None:
             assert attempts[send.send][1].start_ns - send.start_ns >= (TIMEOUT_MS - 5) * MS
         else:
             # A budget used up to the exact millisecond allows one more attempt without time.
-            told = (send.error, send.cause, send.code)
-            assert told in (
+            reported = (send.error, send.cause, send.code)
+            assert reported in (
                 ("RemotingTooMuchRequestException", None, None),
                 ("MQClientException", "RemotingTimeoutException", 10002),
                 ("MQClientException", "RemotingTooMuchRequestException", None),

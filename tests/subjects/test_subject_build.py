@@ -33,10 +33,10 @@ def test_a_program_is_built_in_its_folder_before_its_first_start(
     assert guarded(run) == ExitCode.USAGE
     assert "driver; saw no such file" in capfd.readouterr().err
     assert guarded([*run, "--build"]) == ExitCode.USAGE
-    told = capfd.readouterr()
-    assert "making it" in told.err
-    assert "a glob that matches a scenario" in told.err
-    assert told.out == ""
+    reported = capfd.readouterr()
+    assert "making it" in reported.err
+    assert "a glob that matches a scenario" in reported.err
+    assert reported.out == ""
 
 
 def test_a_build_that_fails_is_exit_code_69(tmp_path: Path) -> None:

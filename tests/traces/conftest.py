@@ -51,15 +51,15 @@ def line(kind: str, **fields: object) -> bytes:
 def attempt(send: int, number: int = 0, broker: str = "broker-a", **fields: object) -> bytes:
     """An attempt that took 1 ms; it succeeded unless an error is given."""
     start = ORIGIN_NS + send * 1_000_000 + number * 10
-    told = {"send": send, "thread": send % 2, "attempt": number, "broker": broker, "queue_id": 0}
-    return line("attempt", **{**told, "start_ns": start, "end_ns": start + 1_000_000, **fields})
+    reported = {"send": send, "thread": send % 2, "attempt": number, "broker": broker, "queue_id": 0}
+    return line("attempt", **{**reported, "start_ns": start, "end_ns": start + 1_000_000, **fields})
 
 
 def send(number: int, **fields: object) -> bytes:
     """A send that returned after 1 ms; it succeeded unless an error is given."""
     start = ORIGIN_NS + number * 1_000_000
-    told = {"send": number, "thread": number % 2, "start_ns": start, "end_ns": start + 1_000_000, "route": 1}
-    return line("send", **{**told, "route_after": 1, **fields})
+    reported = {"send": number, "thread": number % 2, "start_ns": start, "end_ns": start + 1_000_000, "route": 1}
+    return line("send", **{**reported, "route_after": 1, **fields})
 
 
 def manifest_of(plan: Plan = PLAN, cases: int = 1) -> RunManifest:

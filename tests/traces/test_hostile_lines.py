@@ -93,7 +93,7 @@ def written(path: Path, lines: list[bytes]) -> Path:
     return path
 
 
-def test_what_is_taken_live_is_what_the_journal_holds(tmp_path: Path, sample: SimpleNamespace) -> None:
+def test_runner_and_journal_accept_the_same_lines(tmp_path: Path, sample: SimpleNamespace) -> None:
     """The runner and the journal agree on which of 4,000 mutated lines are records."""
     random, honest = Random(7), lines_of(sample)
     lines = [*HOSTILE, *(mutated(random.choice(honest), random) for _ in range(4_000))]
@@ -138,7 +138,7 @@ def test_any_journal_can_be_sealed(new_run: NewRun, sample: SimpleNamespace, see
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "message"),
     [
         ({"start_ns": ORIGIN_NS - 2_000_000}, "impossible times"),
         ({"end_ns": 2**63 - 1}, "impossible times"),
@@ -152,7 +152,7 @@ def test_any_journal_can_be_sealed(new_run: NewRun, sample: SimpleNamespace, see
     ],
 )
 def test_impossible_values_of_a_journal_are_no_rows(
-    new_run: NewRun, sample: SimpleNamespace, change: dict[str, object], told: str
+    new_run: NewRun, sample: SimpleNamespace, change: dict[str, object], message: str
 ) -> None:
     """Impossible values are not rows, as in a live run."""
     run = new_run()
@@ -161,4 +161,4 @@ def test_impossible_values_of_a_journal_are_no_rows(
         recorder.line(sample.send(0, **change))
     summary = run.case(1).seal().arms[Arm.BASELINE]
     assert (summary.sends, summary.trouble_count) == (0, 1)
-    assert told in summary.troubles[0]
+    assert message in summary.troubles[0]

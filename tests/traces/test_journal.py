@@ -46,7 +46,7 @@ def test_torn_last_line_is_left_out(tmp_path: Path, sample: SimpleNamespace) -> 
 
 
 @pytest.mark.parametrize(
-    ("line", "told"),
+    ("line", "message"),
     [
         (b"Exception in thread main", "line 1 is not a record"),
         (b"[1, 2]", "Expected `object`"),
@@ -60,13 +60,13 @@ def test_torn_last_line_is_left_out(tmp_path: Path, sample: SimpleNamespace) -> 
         ),
     ],
 )
-def test_line_that_is_no_record_is_a_trouble(tmp_path: Path, line: bytes, told: str) -> None:
+def test_line_that_is_no_record_is_a_trouble(tmp_path: Path, line: bytes, message: str) -> None:
     """A line that is not a record becomes a trouble with its line number."""
     path = tmp_path / "j"
     path.write_bytes(line + b"\n" + b'{"type": "done", "sends": 0}\n')
     journal = read_arm_journal(path)
     assert len(journal.troubles) == 1
-    assert told in journal.troubles[0]
+    assert message in journal.troubles[0]
     assert journal.done
 
 

@@ -10,14 +10,14 @@ SENDS = TABLES[TableName.SENDS].schema
 LATER = [field.name for field in SENDS if field.nullable]
 
 
-def test_what_an_older_trace_lacks_is_unknown_there() -> None:
+def test_a_column_missing_in_an_older_trace_is_added_empty() -> None:
     """A column that an older trace lacks is added in its present position."""
     today = sorted_table(TableName.SENDS, {field.name: [] for field in SENDS})
     older = today.drop_columns([LATER[-1]])
     assert completed(older, TableName.SENDS).schema == SENDS
 
 
-def test_what_is_there_is_kept_and_what_is_unknown_is_left_out() -> None:
+def test_unknown_columns_of_a_newer_version_are_left_out() -> None:
     """Unknown columns of a newer minor version are left out."""
     stored = TABLES[TableName.FAULTS].schema
     row = sorted_table(TableName.FAULTS, {field.name: [] for field in stored})

@@ -142,7 +142,7 @@ def test_failed_replacement_keeps_the_old_file(tmp_path: Path) -> None:
     assert path.read_bytes() == b"old"
 
 
-def test_unwritable_folder_is_told_in_the_systems_words(tmp_path: Path) -> None:
+def test_unwritable_folder_is_reported_in_the_systems_words(tmp_path: Path) -> None:
     """A file in place of the journal's folder is reported in the system's words."""
     (tmp_path / "journal").write_text("not a folder")
     with pytest.raises(EnvironmentMissing, match=r"File exists|Not a directory"):

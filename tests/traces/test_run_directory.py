@@ -178,7 +178,7 @@ def test_folder_that_cannot_be_made_is_the_environments_fault(tmp_path: Path, sa
 
 
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("content", "message"),
     [
         (None, "a run directory"),
         ("{", "a run description"),
@@ -187,11 +187,11 @@ def test_folder_that_cannot_be_made_is_the_environments_fault(tmp_path: Path, sa
         ('{"schema": "1.0"}', "missing required field"),
     ],
 )
-def test_what_is_no_run_is_refused(tmp_path: Path, content: str | None, told: str) -> None:
+def test_a_folder_that_is_no_run_is_refused(tmp_path: Path, content: str | None, message: str) -> None:
     """A folder that is no run directory is refused with what was expected."""
     if content is not None:
         (tmp_path / "run.json").write_text(content)
-    with pytest.raises(TraceError, match=told):
+    with pytest.raises(TraceError, match=message):
         RunDirectory.open(tmp_path)
 
 

@@ -37,28 +37,28 @@ def test_rows_join_plan_and_answer(sample: SimpleNamespace) -> None:
 
 
 @pytest.mark.parametrize(
-    ("sends", "told"),
+    ("sends", "message"),
     [
         (["send:0", "send:0"], "the answer to send 0 in thread 0: reported before"),
         (["send:0", "send:9"], "the answer to send 9 in thread 1: no such send was planned"),
     ],
 )
-def test_contradiction_is_told_and_not_counted(sample: SimpleNamespace, sends: list[str], told: str) -> None:
+def test_a_second_or_unplanned_answer_is_a_trouble(sample: SimpleNamespace, sends: list[str], message: str) -> None:
     """A second or unplanned answer is a trouble and not a row."""
     lines = [sample.send(int(name.split(":")[1])) for name in sends]
     rows = arm_rows(1, Arm.BASELINE, sample.PLAN.sends, 0, journal_of([], lines))
     assert rows.sends["send"] == [0]
-    assert rows.troubles == (told,)
+    assert rows.troubles == (message,)
 
 
-def test_answer_from_the_wrong_thread_is_told(sample: SimpleNamespace) -> None:
+def test_an_attempt_from_the_wrong_thread_is_a_trouble(sample: SimpleNamespace) -> None:
     """An attempt from another thread than planned is a trouble and not a row."""
     rows = arm_rows(1, Arm.BASELINE, sample.PLAN.sends, 0, journal_of([sample.attempt(0, thread=1)], []))
     assert rows.attempts["send"] == []
     assert rows.troubles == ("attempt 0 of send 0 in thread 1: planned for thread 0",)
 
 
-def test_route_told_twice_is_told(sample: SimpleNamespace) -> None:
+def test_a_route_reported_twice_keeps_its_first_queues(sample: SimpleNamespace) -> None:
     """A route reported twice keeps its first queue list."""
     journal = ArmJournal(routes=[RouteSeen(1, 5, (("broker-a", 0),)), RouteSeen(1, 6, ())])
     rows = arm_rows(1, Arm.BASELINE, sample.PLAN.sends, 0, journal)
@@ -66,7 +66,7 @@ def test_route_told_twice_is_told(sample: SimpleNamespace) -> None:
     assert rows.troubles == ("route 1: reported before",)
 
 
-def test_many_troubles_are_counted_and_few_are_told(sample: SimpleNamespace) -> None:
+def test_all_troubles_are_counted_and_twenty_listed(sample: SimpleNamespace) -> None:
     """Of 100 troubles all are counted and 20 are listed."""
     rows = arm_rows(1, Arm.BASELINE, sample.PLAN.sends, 0, journal_of([], [sample.send(0)] * 101))
     assert rows.trouble_count == 100

@@ -77,7 +77,7 @@ def test_empty_table_round_trips(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("keys", "told"),
+    ("keys", "message"),
     [
         ([(0, 1, 0), (1, 2, 0), (0, 3, 0)], "rows rising strictly"),
         ([(0, 2, 0), (0, 1, 0)], "rows rising strictly"),
@@ -86,14 +86,14 @@ def test_empty_table_round_trips(tmp_path: Path) -> None:
     ],
     ids=["split group", "sends out of order", "row twice", "attempts out of order"],
 )
-def test_wrong_layout_is_refused(write: Callable[..., Path], keys: list[tuple[int, int, int]], told: str) -> None:
+def test_wrong_layout_is_refused(write: Callable[..., Path], keys: list[tuple[int, int, int]], message: str) -> None:
     """Split, unordered and duplicate rows are refused, because judging would be silently wrong."""
-    with pytest.raises(TraceError, match=told):
+    with pytest.raises(TraceError, match=message):
         read_sealed(write(unsorted(attempts(keys))))
 
 
 @pytest.mark.parametrize(
-    ("claims", "told"),
+    ("claims", "message"),
     [
         ({"rows": 3}, "3 rows as stated"),
         ({"groups": [[0, 1], [1, 1]]}, "whole groups"),
@@ -103,9 +103,9 @@ def test_wrong_layout_is_refused(write: Callable[..., Path], keys: list[tuple[in
         ({"table": "sends"}, "columns of this schema"),
     ],
 )
-def test_false_statement_is_refused(write: Callable[..., Path], claims: dict[str, object], told: str) -> None:
+def test_false_statement_is_refused(write: Callable[..., Path], claims: dict[str, object], message: str) -> None:
     """A statement that contradicts its rows is refused."""
-    with pytest.raises(TraceError, match=told):
+    with pytest.raises(TraceError, match=message):
         read_sealed(write(unsorted(attempts([(0, 1, 0), (0, 2, 0)])), **claims))
 
 

@@ -83,7 +83,7 @@ def test_a_case_that_run_json_does_not_know_is_refused(
 
 
 @pytest.mark.parametrize(
-    ("edit", "told"),
+    ("edit", "message"),
     [
         ({"subjects": {"baseline": "java:5.3.3"}}, "no subject for candidate"),
         ({"created_wall_ms": 10**17}, "ms since 1970"),
@@ -91,11 +91,11 @@ def test_a_case_that_run_json_does_not_know_is_refused(
     ],
 )
 def test_a_run_description_that_contradicts_itself_is_refused(
-    complete_run: RunDirectory, edit: dict[str, object], told: str
+    complete_run: RunDirectory, edit: dict[str, object], message: str
 ) -> None:
     """A run description that contradicts itself is refused."""
     content = json.loads(encode_manifest(complete_run.manifest)) | edit
-    with pytest.raises(TraceError, match=told):
+    with pytest.raises(TraceError, match=message):
         decode_manifest(stamped(content), where="run.json")
 
 

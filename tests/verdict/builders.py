@@ -15,7 +15,7 @@ from rocketdiff.core.answers.verdict import CheckResult, Divergence, Example, Me
 from rocketdiff.core.answers.where import Place, at
 from rocketdiff.core.run_info import CaseInfo, Machine, RunInfo, SubjectInfo
 from rocketdiff.verdict.answer import answer
-from rocketdiff.verdict.counts import with_counts_told
+from rocketdiff.verdict.counts import with_count_divergences
 from rocketdiff.verdict.decide_samples import decide_samples
 
 OLD, NEW = "java:5.3.3", "python:5.3.3"
@@ -100,7 +100,7 @@ def counted(*counts: PairedCounts | ComparedShares | Concentration, standing: St
 
 
 def differing(*items: Evidence) -> list[Evidence]:
-    return list(with_counts_told(items, baseline=OLD, candidate=NEW))
+    return list(with_count_divergences(items, baseline=OLD, candidate=NEW))
 
 
 def signatures(*items: Evidence) -> list[set[str]]:

@@ -71,8 +71,8 @@ def attempted(trial: Trial, folder: Path, stored: Path) -> Outcome:
     temporary.mkdir(parents=True)
     mark = uuid.uuid4().hex
     words = RUN if trial.command == "run" else ("analyze", str(stored))
-    with (folder / "said").open("wb") as said:
-        process = _started((*words, "--out", str(out)), said, temporary, mark)
+    with (folder / "said").open("wb") as output:
+        process = _started((*words, "--out", str(out)), output, temporary, mark)
         time.sleep(trial.after_s)
         for _ in range(trial.times):
             process.send_signal(trial.number)
@@ -92,7 +92,7 @@ def attempted(trial: Trial, folder: Path, stored: Path) -> Outcome:
     return Outcome(trial, status, tuple(wrong), judged)
 
 
-def _started(words: Sequence[str], said: IO[bytes], temporary: Path, mark: str) -> "subprocess.Popen[bytes]":
+def _started(words: Sequence[str], output: IO[bytes], temporary: Path, mark: str) -> "subprocess.Popen[bytes]":
     environment = os.environ | {
         MARK: mark,
         "TMPDIR": str(temporary),
@@ -102,7 +102,7 @@ def _started(words: Sequence[str], said: IO[bytes], temporary: Path, mark: str) 
         # A shell starts background processes with SIGINT ignored, and these trials inherit that.
         ["/usr/bin/env", "--default-signal=INT,HUP", sys.executable, "-m", "rocketdiff", *words],
         stdin=subprocess.DEVNULL,
-        stdout=said,
+        stdout=output,
         stderr=subprocess.STDOUT,
         env=environment,
         start_new_session=True,
@@ -158,8 +158,8 @@ def _judged(out: Path, temporary: Path) -> int | None:
 def whole_run(folder: Path) -> tuple[Path, float, int]:
     began = time.monotonic()
     folder.mkdir()
-    with (folder / "said").open("wb") as said:
-        status = _started((*RUN, "--out", str(folder)), said, folder, "whole").wait()
+    with (folder / "said").open("wb") as output:
+        status = _started((*RUN, "--out", str(folder)), output, folder, "whole").wait()
     return next(folder.glob("*/run.json")).parent, time.monotonic() - began, status
 
 
@@ -172,19 +172,19 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="rocketdiff-killed-") as name:
         folder = Path(name)
         stored, lasts_s, status = whole_run(folder / "before")
-        _say(f"a run that nobody disturbs: {lasts_s:.1f} s, exit code {status}")
+        _print(f"a run that nobody disturbs: {lasts_s:.1f} s, exit code {status}")
         outcomes = []
         for number, trial in enumerate(trials(asked.kills, asked.signals, asked.seed, lasts_s)):
             outcome = attempted(trial, folder / str(number), stored)
             outcomes.append(outcome)
             what = f"{trial.command:8} {trial.number.name} x{trial.times} at {trial.after_s:5.2f} s"
-            _say(
+            _print(
                 f"{number:3} {what}: ended {outcome.status:4}, judged {outcome.judged}  {'; '.join(outcome.wrong) or 'clean'}"
             )
         _, _, after = whole_run(folder / "after")
     bad = [outcome for outcome in outcomes if outcome.wrong]
     judged = [outcome.judged for outcome in outcomes if outcome.judged is not None]
-    _say(
+    _print(
         f"{len(outcomes)} trials, {len(bad)} with something left or wrong; judged {len(judged)}: {_counted(judged)}; next run: {after}"
     )
     return int(bool(bad) or status != after)
@@ -194,7 +194,7 @@ def _counted(codes: Sequence[int]) -> str:
     return ", ".join(f"{codes.count(code)} x {code}" for code in sorted(set(codes)))
 
 
-def _say(line: str) -> None:
+def _print(line: str) -> None:
     sys.stdout.write(re.sub(r"\s+", " ", line) + "\n")
     sys.stdout.flush()
 

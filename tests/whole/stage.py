@@ -32,7 +32,7 @@ from rocketdiff.traces.run_directory import RunDirectory
 from rocketdiff.traces.schema import TableName
 from rocketdiff.verdict.judge import RunJudgement
 from tests.analysis.judged_to_the_end import require_consistent
-from tests.live import PATIENCE_S, TRIES, repeated, tell_repeat
+from tests.live import PATIENCE_S, TRIES, repeated, report_repeat
 
 SCENARIOS = Path(__file__).parent / "scenarios"
 
@@ -148,11 +148,11 @@ def signatures(judgement: RunJudgement) -> set[str]:
     return {divergence.signature for result in judgement.results for divergence in result.divergences}
 
 
-def told_sends(run: Path) -> dict[Arm, list[str]]:
+def send_ends(run: Path) -> dict[Arm, list[str]]:
     """Return the status or error of each send of the first case."""
     directory = RunDirectory.open(run)
     rows = {arm: read_table(directory, TableName.SENDS, 1, arm).to_pylist() for arm in Arm}
-    return {arm: [row["status"] or row["error"] for row in told] for arm, told in rows.items()}
+    return {arm: [row["status"] or row["error"] for row in reported] for arm, reported in rows.items()}
 
 
 def finished_run(
@@ -174,7 +174,7 @@ def finished_run(
         made = set(folder.glob("*/run.json")) - before
         if number == tries or not made or done.returncode not in UNDECIDED:
             break
-        tell_repeat(f"{command}: {done.stdout.splitlines()[-1]}")
+        report_repeat(f"{command}: {done.stdout.splitlines()[-1]}")
         for manifest in made:
             (folder / "undecided").mkdir(exist_ok=True)
             manifest.parent.rename(folder / "undecided" / manifest.parent.name)
@@ -227,8 +227,8 @@ def await_run(
             if condition(json.loads(manifest.read_bytes()), manifest.parent):
                 return manifest.parent
         time.sleep(0.05)
-    told = (file.read_text() for file in folder.glob("stderr"))
-    raise AssertionError(f"{what} within {patience_s:g} s; stderr: {' '.join(told)}")
+    reported = (file.read_text() for file in folder.glob("stderr"))
+    raise AssertionError(f"{what} within {patience_s:g} s; stderr: {' '.join(reported)}")
 
 
 def sends_are_flowing(_manifest: dict[str, Any], run: Path) -> bool:

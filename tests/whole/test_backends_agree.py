@@ -33,7 +33,7 @@ def engine() -> Iterator[Engine]:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class RunResults:
     """Results of a run's JSON document; verdicts by case and check."""
 
     exit_code: int
@@ -41,28 +41,28 @@ class Told:
     verdicts: dict[tuple[str, str], str]
 
 
-def told_by(folder: Path, backend: str) -> Told:
+def results_on(folder: Path, backend: str) -> RunResults:
     """Run on this backend until no verdict is INVALID: a machine that sleeps says nothing about the containers."""
     return repeated(
         lambda number: one_run(folder / str(number), backend),
-        lambda told: f"INVALID on {backend}" if "INVALID" in told.verdicts.values() else "",
+        lambda results: f"INVALID on {backend}" if "INVALID" in results.verdicts.values() else "",
     )
 
 
-def one_run(folder: Path, backend: str) -> Told:
+def one_run(folder: Path, backend: str) -> RunResults:
     done = finished_run(
         folder, "run", "--cluster", backend, *PAIR, *CHOSEN, "--seed", "11", "--master", "none", tries=1
     )
     assert done.returncode in (ExitCode.DIVERGES, ExitCode.INCONCLUSIVE), done.stdout + done.stderr
     report = json.loads((run_of(folder) / "report.json").read_bytes())
     verdicts = {(result["case"], result["check"]): result["verdict"] for result in report["results"]}
-    return Told(done.returncode, report["run"]["backend"], verdicts)
+    return RunResults(done.returncode, report["run"]["backend"], verdicts)
 
 
 def test_processes_and_containers_give_the_same_verdicts(engine: Engine, tmp_path: Path) -> None:
     """Processes and containers give the same exit code and verdicts."""
-    by_processes = told_by(tmp_path / "processes", "processes")
-    by_containers = told_by(tmp_path / "containers", "containers")
+    by_processes = results_on(tmp_path / "processes", "processes")
+    by_containers = results_on(tmp_path / "containers", "containers")
     assert (by_processes.backend, by_containers.backend) == ("processes", "containers")
     assert by_containers.verdicts == by_processes.verdicts
     assert by_containers.exit_code == by_processes.exit_code

@@ -185,7 +185,7 @@ def test_kill_restart_and_a_name_servers_pause_are_the_owners_commands(stand_in:
     assert not stand_in.undo_logs
 
 
-def test_a_pause_command_that_fails_makes_the_case_invalid_and_says_why(stand_in: StandIn, tmp_path: Path) -> None:
+def test_a_failed_pause_command_makes_the_case_invalid_with_its_reason(stand_in: StandIn, tmp_path: Path) -> None:
     """A failed pause command makes the case inconclusive; the report quotes its exit code and message."""
     before = stand_in.seen()
     # A failed command may still take effect until its timeout; the broker is watched that long.

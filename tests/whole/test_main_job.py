@@ -36,9 +36,9 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Recorded:
 @pytest.mark.spark
 def test_the_reference_behaves_like_java(recorded: Recorded) -> None:
     """The reference conforms to Java: exit 0, every report, and the machine line last."""
-    told, run = recorded.told, recorded.run
-    assert told.returncode == ExitCode.CONFORMS, told.stdout + told.stderr
-    line = told.stdout.splitlines()[-1]
+    reported, run = recorded.told, recorded.run
+    assert reported.returncode == ExitCode.CONFORMS, reported.stdout + reported.stderr
+    line = reported.stdout.splitlines()[-1]
     assert line.startswith("VERDICT conforms new=0 declared=0 stale=0 inconclusive=0 answered=")
     assert "/9 checks=9 seed=8 " in line
     assert all((run / name).stat().st_size > 0 for name in REPORTS)
@@ -66,7 +66,7 @@ def test_a_release_with_other_rules_diverges_with_signature_and_example(cluster:
     assert all(divergence.example.expected and divergence.example.observed for divergence in found)
 
 
-def test_a_reference_of_another_release_is_told_from_java(cluster: Cluster, folder: Path) -> None:
+def test_a_reference_of_another_release_diverges_from_java(cluster: Cluster, folder: Path) -> None:
     """A reference with the rules of another release (4.7.1) diverges from Java 5.3.3."""
     _, judgement = decided(cluster, folder, "java:5.3.3", "python:4.7.1")
     assert judgement.exit_code is ExitCode.DIVERGES, [result.reason for result in judgement.results if result.reason]
@@ -84,11 +84,11 @@ def test_a_moved_run_is_judged_again_and_explained(recorded: Recorded, tmp_path:
     again = finished_run(tmp_path, "analyze", str(moved), "--master", "none", out=False)
     first = recorded.told
     assert (again.returncode, again.stdout.splitlines()[-1]) == (first.returncode, first.stdout.splitlines()[-1])
-    told = finished_run(tmp_path, "explain", str(moved), "candidate", "100", out=False)
-    assert told.returncode == ExitCode.CONFORMS, told.stderr
-    assert "by the rules of release 5.3.3" in told.stdout
-    assert "took queue" in told.stdout
-    assert "the other arm, java:5.3.3:" in told.stdout
+    reported = finished_run(tmp_path, "explain", str(moved), "candidate", "100", out=False)
+    assert reported.returncode == ExitCode.CONFORMS, reported.stderr
+    assert "by the rules of release 5.3.3" in reported.stdout
+    assert "took queue" in reported.stdout
+    assert "the other arm, java:5.3.3:" in reported.stdout
 
 
 def test_several_runs_are_judged_together(recorded: Recorded, cluster: Cluster, folder: Path) -> None:

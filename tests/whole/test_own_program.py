@@ -31,7 +31,7 @@ def test_it_is_judged_and_the_run_can_be_repeated(
     assert spec in shlex.split(manifest["reproduce"])
 
 
-def test_one_that_tells_only_beginnings_is_judged_beside_a_dead_broker(
+def test_a_program_that_reports_starts_is_judged_beside_a_dead_broker(
     cluster: Cluster, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A program that reports only attempt starts and neutral errors leaves no check open beside a dead broker."""

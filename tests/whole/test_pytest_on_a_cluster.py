@@ -40,8 +40,8 @@ def project(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Forei
 
 
 def document_of(folder: Path) -> dict[str, Any]:
-    told: dict[str, Any] = json.loads((folder / "report.json").read_bytes())
-    return told
+    reported: dict[str, Any] = json.loads((folder / "report.json").read_bytes())
+    return reported
 
 
 def test_own_tests_and_scenarios_share_a_cluster_and_end_with_a_verdict(project: ForeignProject) -> None:
@@ -63,8 +63,8 @@ def test_own_tests_and_scenarios_share_a_cluster_and_end_with_a_verdict(project:
             f"VERDICT {'conforms' if is_fit else 'invalid'} new=0 declared=0 stale=0 * checks=7 seed=5 run={run.name}",
         ]
     )
-    told = document_of(run)
-    assert told["run"]["cases"][0]["scenario_file"] == "conformance/calm.yaml"
+    reported = document_of(run)
+    assert reported["run"]["cases"][0]["scenario_file"] == "conformance/calm.yaml"
     assert all((run / name).stat().st_size for name in ("report.html", "summary.md", "results.sarif", "badge.json"))
     assert list((run / "cluster" / "one-master").iterdir())
 
@@ -81,13 +81,13 @@ def test_workers_have_a_cluster_and_a_run_directory_each(project: ForeignProject
     result = project.pytest(*TOYS, "toy:drops", *junit)
     assert result.ret == pytest.ExitCode.TESTS_FAILED
     result.assert_outcomes(failed=2)
-    told = [
+    reported = [
         r"(diverges|invalid): ours/.*",
         r"[✗!] loss (diverges|invalid).*",
         r" +loss\.\S+, toy:drops, .*",
         r" +expected: .*",
     ]
-    result.stdout.re_match_lines(told)
+    result.stdout.re_match_lines(reported)
     runs = project.runs()
     assert [run.name[-4:] for run in runs] == ["-gw0", "-gw1"]
     topologies = {json.loads((run / "run.json").read_bytes())["cases"][0]["topology"] for run in runs}

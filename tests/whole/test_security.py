@@ -127,8 +127,8 @@ def looked_for_in_processes(secrets: tuple[str, ...]) -> Iterator[list[str]]:
                 looks[process] += 1
                 for path in (process / "cmdline", process / "environ"):
                     with contextlib.suppress(OSError):
-                        said = path.read_bytes()
-                        found.extend(str(path) for secret in secrets if secret.encode() in said)
+                        output = path.read_bytes()
+                        found.extend(str(path) for secret in secrets if secret.encode() in output)
 
     looking = threading.Thread(target=look)
     looking.start()
@@ -220,7 +220,7 @@ def test_a_mistake_is_one_error_without_the_secret(theirs: Theirs, mistake: str)
     assert "w" * 16 not in str(raised.value)
 
 
-def test_an_account_that_may_not_is_told_so(theirs: Theirs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_account_without_rights_is_reported(theirs: Theirs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """An account without rights is reported at the probe topic, and no undo log remains."""
     monkeypatch.setattr("rocketdiff.cluster.external.inspect.SLOWEST_ANSWER_MS", 10_000.0)  # on a busy machine too
     body = json.dumps({"username": "powerless", "password": "p" * 16, "userType": "Normal"}).encode()
@@ -230,15 +230,15 @@ def test_an_account_that_may_not_is_told_so(theirs: Theirs, tmp_path: Path, monk
             expect_success(answer, node.address)
     file = theirs.security_file("powerless", ACCOUNT.format("powerless") + TLS, "p" * 16)
     backend = External.of(theirs.file.partition(":")[2], "5.3.3", read(file))
-    told = (
+    reported = (
         r"topic rocketdiff-test-probe-\w+ to be created.*try: the account in .* \(rights of powerless on the brokers\)"
     )
-    with pytest.raises(ClusterError, match=told):
+    with pytest.raises(ClusterError, match=reported):
         backend.start(topology_named("two-masters"), tmp_path)
     assert not list(logs_folder().glob("theirs-*"))
 
 
-def test_a_client_that_signs_wrongly_is_told_from_one_without_a_route(theirs: Theirs, tmp_path: Path) -> None:
+def test_a_wrong_key_fails_with_the_signature_error(theirs: Theirs, tmp_path: Path) -> None:
     """A client with a wrong key fails with the signature error, not with a missing route."""
     setup = new_setup(theirs.cluster, ClientSettings(), 4)
     assert setup.security is not None
@@ -305,13 +305,13 @@ def secured(given: Path) -> Iterator[list[str]]:
     ) as owner:
         assert owner.stdout is not None
         try:
-            yield [said.strip() for _, said in zip(range(5), owner.stdout, strict=False)]
+            yield [output.strip() for _, output in zip(range(5), owner.stdout, strict=False)]
         finally:
             up.down()
             owner.kill()
 
 
-def test_a_secured_cluster_that_is_up_says_where_its_clients_find_what_they_need(secured: list[str]) -> None:
+def test_a_secured_cluster_names_its_security_file(secured: list[str]) -> None:
     """
     `cluster up` names a security file with an accepted account; unsigned requests are refused.
 

@@ -14,7 +14,7 @@ from rocketdiff.judging.ledgers import load as load_ledger
 from rocketdiff.ledger.model import Ledger
 from rocketdiff.relay.remoting.record import Shut, read_wire
 from rocketdiff.traces.run_directory import RunDirectory
-from tests.whole.stage import decided, judge, run_pair, signatures, told_sends
+from tests.whole.stage import decided, judge, run_pair, send_ends, signatures
 
 pytestmark = [pytest.mark.cluster, pytest.mark.slow]
 
@@ -54,7 +54,7 @@ def test_it_goes_on_as_java_did_before_4_3_0(cluster: Cluster, folder: Path) -> 
     assert {"queue.out-of-turn/first"} <= found <= {"queue.out-of-turn/first", "queue.out-of-turn/retry"}
 
 
-def test_what_the_wire_cannot_see_is_not_held_against_it(cluster: Cluster, folder: Path) -> None:
+def test_a_refused_connection_is_no_divergence_on_the_wire(cluster: Cluster, folder: Path) -> None:
     """
     Refused connections leave no trace on the wire, so a dead broker causes no divergence of queues or attempts.
 
@@ -81,10 +81,10 @@ def test_the_shipped_ledger_declares_what_is_known_of_it(cluster: Cluster, folde
     scenario = "retries/past-paused-brokers"
     run, bare = decided(cluster, folder, "java:5.3.3", "cpp:2.1.0", scenario, root=None, is_all_valid=True)
     assert (bare.exit_code, signatures(bare) - {OWN_IDS}) == (ExitCode.DIVERGES, {WENT_ON})
-    told = told_sends(run)
+    reported = send_ends(run)
     # At the very edge of its budget Java makes one more attempt, which has no time left.
-    assert set(told[Arm.BASELINE]) & {"RemotingTooMuchRequestException", "MQClientException"}
-    assert set(told[Arm.CANDIDATE]) == {"SEND_OK"}
+    assert set(reported[Arm.BASELINE]) & {"RemotingTooMuchRequestException", "MQClientException"}
+    assert set(reported[Arm.CANDIDATE]) == {"SEND_OK"}
 
     shipped = load_ledger(LedgerChoice())
     assert judge(run, shipped).exit_code is ExitCode.CONFORMS

@@ -16,7 +16,7 @@ from rocketdiff.core.answers.verdict import Verdict
 from rocketdiff.core.errors import ExitCode
 from rocketdiff.traces.run_directory import RunDirectory
 from rocketdiff.verdict.judge import RunJudgement
-from tests.live import TRIES, tell_repeat
+from tests.live import TRIES, report_repeat
 from tests.whole.stage import (
     LIMIT_S,
     await_no_process_of,
@@ -100,10 +100,10 @@ def test_a_relay_that_dies_ends_the_run_with_the_cause(tmp_path: Path) -> None:
         os.kill(relays[0], signal.SIGKILL)
         assert runner.wait(timeout=LIMIT_S) == ExitCode.ENVIRONMENT
     assert await_no_process_of(run) == {}
-    said = " ".join((tmp_path / "stderr").read_text().split())
-    assert "the recording relay to answer" in said
-    assert "it ended" in said
-    assert "Traceback" not in said
+    output = " ".join((tmp_path / "stderr").read_text().split())
+    assert "the recording relay to answer" in output
+    assert "it ended" in output
+    assert "Traceback" not in output
     assert (tmp_path / "stdout").read_text().splitlines()[-1].startswith("VERDICT error ")
     judgement = judge(run)
     assert judgement.exit_code is ExitCode.INCONCLUSIVE
@@ -142,6 +142,6 @@ def test_load_flips_no_verdict(cluster: Cluster, folder: Path) -> None:
         broken = {name: seen for name, seen in broken_guards(run).items() if name.startswith("fault-")}
         if not broken:
             break
-        tell_repeat(f"under load: {broken}")
+        report_repeat(f"under load: {broken}")
         cluster.heal_all()
     assert not broken

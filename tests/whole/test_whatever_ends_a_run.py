@@ -63,9 +63,9 @@ def test_being_asked_to_end_stops_everything(tmp_path: Path) -> None:
         runner.send_signal(signal.SIGINT)
         assert runner.wait(timeout=LIMIT_S) == 130
     assert await_no_process_of(run) == {}
-    said = (tmp_path / "stderr").read_text()
-    assert "interrupted" in said
-    assert "Traceback" not in said
+    output = (tmp_path / "stderr").read_text()
+    assert "interrupted" in output
+    assert "Traceback" not in output
     assert judge(run).exit_code is ExitCode.INCONCLUSIVE
 
 
@@ -93,9 +93,9 @@ def test_a_server_that_dies_by_itself_never_leads_to_a_pass(tmp_path: Path) -> N
         kill_server(run, "broker-a")
         assert runner.wait(timeout=LIMIT_S) == ExitCode.INCONCLUSIVE
     assert await_no_process_of(run) == {}
-    said = (tmp_path / "stderr").read_text() + (tmp_path / "stdout").read_text()
-    assert "broker-a died by itself" in " ".join(said.split())
-    assert "Traceback" not in said
+    output = (tmp_path / "stderr").read_text() + (tmp_path / "stdout").read_text()
+    assert "broker-a died by itself" in " ".join(output.split())
+    assert "Traceback" not in output
 
 
 def test_without_java_there_is_one_clear_message(tmp_path: Path) -> None:

@@ -7,12 +7,12 @@ import pytest
 from rocketdiff.cluster.interface import Cluster
 from rocketdiff.core.errors import ExitCode
 from rocketdiff.traces.run_directory import RunDirectory
-from tests.whole.stage import decided, signatures, told_sends
+from tests.whole.stage import decided, send_ends, signatures
 
 pytestmark = [pytest.mark.cluster, pytest.mark.slow]
 
 
-def test_java_and_the_reference_tell_what_the_wire_saw(cluster: Cluster, folder: Path) -> None:
+def test_java_and_the_reference_agree_with_the_wire(cluster: Cluster, folder: Path) -> None:
     """With --wire and a dead broker, hooks and relays agree, and the run conforms."""
     run, judgement = decided(cluster, folder, "java:5.3.3", "python:5.3.3", is_wire_wanted=True)
     (case,) = RunDirectory.open(run).manifest.cases
@@ -33,9 +33,9 @@ def test_a_lost_answer_fails_the_send_and_both_arms_conform(cluster: Cluster, fo
     assert proof == "proven"
     assert signatures(judgement) == set()
     assert judgement.exit_code is ExitCode.CONFORMS, [result for result in judgement.results if result.reason]
-    told = [set(sends) for sends in told_sends(run).values()]
+    reported = [set(sends) for sends in send_ends(run).values()]
     # On a busy machine one arm may not send while answers are lost. A wait that ends in the millisecond of the timeout leaves
     # 0 ms for a retry, which fails as well, and the send has another error.
-    errors = [each - {"SEND_OK"} for each in told]
+    errors = [each - {"SEND_OK"} for each in reported]
     assert any(errors)
     assert all(each <= {"RemotingTooMuchRequestException", "MQClientException"} for each in errors)

@@ -278,7 +278,7 @@ def _case(
     return tables
 
 
-def _play(told: _Arm, thread: int, sends: int, kills: Sequence[tuple[int, int]], random: np.random.Generator) -> None:
+def _play(log: _Arm, thread: int, sends: int, kills: Sequence[tuple[int, int]], random: np.random.Generator) -> None:
     """A client without fault latency. Brokers answer in about a millisecond; a dead one refuses at once."""
     took_ns = (random.lognormal(0, 0.3, sends) * _MS).astype(np.int64).tolist()
     index, now_ns, waiting = int(random.integers(len(QUEUES))), 0, list(kills)
@@ -291,13 +291,13 @@ def _play(told: _Arm, thread: int, sends: int, kills: Sequence[tuple[int, int]],
         attempt = 0
         if waiting and QUEUES[index][0] == "broker-b" and tried_ns >= waiting[0][0]:
             end_ns = tried_ns + _MS // 2
-            told.attempts.append((thread, send, 0, index, tried_ns, end_ns, 0))
+            log.attempts.append((thread, send, 0, index, tried_ns, end_ns, 0))
             # The retry goes to the next queue of another broker.
             attempt, index, tried_ns = 1, 0, end_ns + 20_000
         answered_ns = tried_ns + took_ns[send]
-        told.attempts.append((thread, send, attempt, index, tried_ns, answered_ns, 1))
+        log.attempts.append((thread, send, attempt, index, tried_ns, answered_ns, 1))
         now_ns = answered_ns + 30_000
-        told.sends.append((thread, send, start_ns, now_ns, index))
+        log.sends.append((thread, send, start_ns, now_ns, index))
 
 
 def _faults(kills: Sequence[tuple[int, int]]) -> pa.Table:
@@ -319,16 +319,16 @@ def _faults(kills: Sequence[tuple[int, int]]) -> pa.Table:
     return pa.Table.from_pylist(rows, schema=TABLES[TableName.FAULTS].schema)
 
 
-def _arm_tables(run: str, arm: Arm, told: _Arm, *, carrying: bool) -> dict[TableName, pa.Table]:
-    order = sorted(range(len(told.attempts)), key=told.attempts.__getitem__)
+def _arm_tables(run: str, arm: Arm, log: _Arm, *, carrying: bool) -> dict[TableName, pa.Table]:
+    order = sorted(range(len(log.attempts)), key=log.attempts.__getitem__)
     tried = {
-        name: np.array([told.attempts[row][place] for row in order], dtype=np.int64)
+        name: np.array([log.attempts[row][place] for row in order], dtype=np.int64)
         for place, name in enumerate(("thread", "send", "attempt", "index", "start_ns", "end_ns", "ok"))
     }
     made = {
         name: np.array(values, dtype=np.int64)
         for name, values in zip(
-            ("thread", "send", "start_ns", "end_ns", "index"), zip(*sorted(told.sends), strict=True), strict=True
+            ("thread", "send", "start_ns", "end_ns", "index"), zip(*sorted(log.sends), strict=True), strict=True
         )
     }
     # Queue offsets are in the order in which messages reach the queue.
@@ -339,11 +339,11 @@ def _arm_tables(run: str, arm: Arm, told: _Arm, *, carrying: bool) -> dict[Table
     begins = np.searchsorted(tried["index"][reached], np.arange(len(QUEUES)))
     offsets[reached] = np.arange(reached.size) - begins[tried["index"][reached]]
     group: dict[str, Any] = {"case": 1, "arm": ARM_CODES[arm]}
-    sends = group | made | _ending(np.ones(made["send"].size, dtype=np.bool_)) | _told(made["index"], offsets[last])
+    sends = group | made | _ending(np.ones(made["send"].size, dtype=np.bool_)) | _at(made["index"], offsets[last])
     sends |= {"due_ns": made["start_ns"], "returned_ns": None, "callbacks": None, "delay_level": 0, "cause": None}
     sends |= {"route": 1, "route_after": 1, "kind": "plain", "argument": 0, "body_bytes": 128, "mode": "sync"}
-    attempts = group | tried | _ending(last) | _told(tried["index"], offsets) | {"chooser": None}
-    stored = group | _told(tried["index"][reached], offsets[reached]) | {"send": tried["send"][reached]}
+    attempts = group | tried | _ending(last) | _at(tried["index"], offsets) | {"chooser": None}
+    stored = group | _at(tried["index"][reached], offsets[reached]) | {"send": tried["send"][reached]}
     stamps = (tried["start_ns"][reached] - _ORIGIN_NS) // _MS + 1_700_000_000_000
     stored |= {"store_timestamp_ms": stamps, "born_timestamp_ms": stamps, "body_ok": True, "flag": 0, "sys_flag": 0}
     stored |= _carried(f"{run}/{run}-{arm}", stored["send"]) if carrying else {"properties": None, "body_digest": None}
@@ -381,7 +381,7 @@ def _word(codes: "np.ndarray[Any, Any]", words: Sequence[str | None]) -> "pa.Arr
     return pa.array(words, type=pa.string()).take(pa.array(codes)).dictionary_encode()
 
 
-def _told(index: "np.ndarray[Any, Any]", offsets: "np.ndarray[Any, Any]") -> dict[str, Any]:
+def _at(index: "np.ndarray[Any, Any]", offsets: "np.ndarray[Any, Any]") -> dict[str, Any]:
     return {"broker": _word(index // 4, ["broker-a", "broker-b"]), "queue_id": index % 4, "queue_offset": offsets}
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
 
-from maintenance.faithful.laboratory import script_of, told
+from maintenance.faithful.laboratory import arm_of, script_of
 from rocketdiff.analysis.run_analysis import analyze
 from rocketdiff.core.arm import Arm, Member
 from rocketdiff.core.errors import ExitCode
@@ -61,7 +61,7 @@ def run_of(trial: Trial, answers: Sequence[Sequence[str]], root: Path) -> RunDir
     folder = directory.case(1)
     folder.begin(case.plan, clock=ClockAnchor(ORIGIN_NS, ORIGIN_NS // MS), origin_ns=ORIGIN_NS)
     for arm, script, lines in zip(Arm, trial.arms, answers, strict=True):
-        seen = told(scenario, case.plan, script, lines, noise)
+        seen = arm_of(scenario, case.plan, script, lines, noise)
         client, version = subjects[arm].split(":")
         hello = Hello(1, client, version, () if on_wire else ("attempts",), 1, ORIGIN_NS)
         with folder.recorder(Member(arm)) as recorder:

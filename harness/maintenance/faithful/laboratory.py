@@ -96,9 +96,9 @@ def changes_routes(scenario: Scenario) -> bool:
     return polls and any(fault.kind in (FaultKind.KILL, FaultKind.READ_ONLY) for fault in scenario.faults)
 
 
-def told(scenario: Scenario, plan: Plan, script: Script, lines: Iterable[str], noise: Random) -> ArmRecords:
+def arm_of(scenario: Scenario, plan: Plan, script: Script, lines: Iterable[str], noise: Random) -> ArmRecords:
     """The records of a live client; noise: instants and other values that the client does not decide."""
-    return _Teller(scenario, plan, script, noise).tell([json.loads(line) for line in lines])
+    return _Teller(scenario, plan, script, noise).converted([json.loads(line) for line in lines])
 
 
 @dataclass(slots=True)
@@ -121,7 +121,7 @@ class _Teller:
     copies: list[_Copy] = field(default_factory=list)
     told: ArmRecords = field(default_factory=ArmRecords)
 
-    def tell(self, answers: Sequence[dict[str, Any]]) -> ArmRecords:
+    def converted(self, answers: Sequence[dict[str, Any]]) -> ArmRecords:
         (timeline,) = self.script.steps
         assert isinstance(timeline, Timeline)
         first = len(timeline.entries) - len(self.plan.sends)
@@ -180,7 +180,7 @@ class _Teller:
         start_ms = starts_ms[planned.send]
         start_ns = clock.began(start_ms)
         end_ms = start_ms + (answer["elapsed_ms"] if answer.get("elapsed_ms") is not None else 60_000)
-        told = self._attempts(planned, clock, start_ms, end_ms, attempts, answer)
+        arm_of = self._attempts(planned, clock, start_ms, end_ms, attempts, answer)
         after = (
             other.send for other in self.plan.sends if other.thread == planned.thread and other.send > planned.send
         )
@@ -193,10 +193,10 @@ class _Teller:
             route=routes.at(start_ms, after=False),
             route_after=routes.at(end_ms, after=True),
         )
-        self.told.attempts += told
+        self.told.attempts += arm_of
         if is_async:
             ended = replace(ended, returned_ns=ended.start_ns + 20_000)
-        self.told.sends.append(_with_end(ended, answer, told))
+        self.told.sends.append(_with_end(ended, answer, arm_of))
         self.told.again += [
             CalledBackAgain(
                 planned.send, planned.thread, ended.start_ns + (line["send"]["elapsed_ms"] or 0) * MS + 900_000

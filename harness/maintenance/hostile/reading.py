@@ -52,21 +52,21 @@ def _read(kind: Kind, file: Path) -> tuple[str, str]:
     try:
         kind.read(file)
     except HarnessError as refused:
-        return f"exit {int(refused.exit_code)}", _badly_told(refused)
+        return f"exit {int(refused.exit_code)}", _wording_fault(refused)
     except Exception as error:  # noqa: BLE001 - this is the defect searched for
         place = traceback.extract_tb(error.__traceback__)[-1]
         return "traceback", f"{type(error).__name__} at {Path(place.filename).name}:{place.lineno}"
     return "taken", ""
 
 
-def _badly_told(refused: HarnessError) -> str:
-    said = str(refused)
+def _wording_fault(refused: HarnessError) -> str:
+    text = str(refused)
     if refused.exit_code not in REFUSALS:
         return f"exit code {refused.exit_code}"
-    if len(said) > LONGEST_SENTENCE:
-        return f"a message of {len(said)} characters"
-    if not said.replace("\n", "").replace("\t", "").isprintable():
-        return f"a message with control characters: {said[:80]!r}"
+    if len(text) > LONGEST_SENTENCE:
+        return f"a message of {len(text)} characters"
+    if not text.replace("\n", "").replace("\t", "").isprintable():
+        return f"a message with control characters: {text[:80]!r}"
     return ""
 
 

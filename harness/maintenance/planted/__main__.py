@@ -51,13 +51,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         runs, record = folder / "runs", ["--record", str(folder / name)]
         _made(lines, runs)
         with standalone(folder / "cluster", workers=2) if asked.standalone else nullcontext() as cluster:
-            tell = partial(told, cluster)
-            tell(["record", "add", str(runs), *record])
-            tell(["record", "judge", *record])
-            tell(["record", "status", *record], spark=False)
-            wrong = [sentence for over in ORDERS for sentence in _compared(lines, over, tell, record)]
+            run_it = partial(run_command, cluster)
+            run_it(["record", "add", str(runs), *record])
+            run_it(["record", "judge", *record])
+            run_it(["record", "status", *record], spark=False)
+            wrong = [sentence for over in ORDERS for sentence in _compared(lines, over, run_it, record)]
             if asked.again:
-                tell(["record", "judge", *record], import_path=_changed(folder / "changed"))
+                run_it(["record", "judge", *record], import_path=_changed(folder / "changed"))
     for sentence in wrong:
         sys.stdout.write(f"{sentence}\n")
     sys.stdout.write(
@@ -77,7 +77,9 @@ def _write(folder: Path, line: Line) -> None:
     write_all(folder, line.replicas())
 
 
-def told(cluster: Standalone | None, words: Sequence[str], *, spark: bool = True, import_path: str = "") -> Measured:
+def run_command(
+    cluster: Standalone | None, words: Sequence[str], *, spark: bool = True, import_path: str = ""
+) -> Measured:
     conf = ["--master", cluster.master, *ON_LOOPBACK] if cluster is not None and spark else []
     beside = [worker.pid for worker in cluster.workers] if cluster is not None else []
     measured = run([*words, *conf], beside=beside, import_path=import_path)
@@ -86,17 +88,19 @@ def told(cluster: Standalone | None, words: Sequence[str], *, spark: bool = True
     return measured
 
 
-def _last(said: str) -> str:
+def _last(output: str) -> str:
     """The machine line."""
-    return next((line for line in reversed(said.splitlines()) if line.startswith("RECORD")), "")
+    return next((line for line in reversed(output.splitlines()) if line.startswith("RECORD")), "")
 
 
-def _compared(lines: Sequence[Line], over: str, tell: Callable[..., Measured], record: Sequence[str]) -> Iterator[str]:
+def _compared(
+    lines: Sequence[Line], over: str, run_it: Callable[..., Measured], record: Sequence[str]
+) -> Iterator[str]:
     """Missing and unplanned regressions."""
-    said = tell(["record", "regressions", "--over", over, "--json", *record]).said
+    output = run_it(["record", "regressions", "--over", over, "--json", *record]).said
     wanted = {tuple(asdict(one).items()) for one in expected(lines, over)}
     names = [name for name, _ in next(iter(wanted))]
-    found = [tuple((name, row[name]) for name in names) for row in json.loads(said)]
+    found = [tuple((name, row[name]) for name in names) for row in json.loads(output)]
     sys.stdout.write(
         f"  over {over}: planted {len(wanted)}, found {len(wanted & set(found))}, others {len([one for one in found if one not in wanted])}\n"
     )

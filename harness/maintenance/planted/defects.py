@@ -31,7 +31,7 @@ class Defect:
         return self.scenario, self.check, self.signature
 
 
-def hindered_by_nobody(tables: Tables) -> list[int]:
+def unhindered_sends(tables: Tables) -> list[int]:
     """Acknowledged sends between the first tenth and the first quarter, where a pause begins."""
     sends = tables[TableName.SENDS]
     return [row["send"] for row in sends[len(sends) // 10 : len(sends) // 4] if row["outcome"] == "ok"]

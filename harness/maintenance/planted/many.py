@@ -17,7 +17,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from maintenance.planted.__main__ import folder_of, told
+from maintenance.planted.__main__ import folder_of, run_command
 from maintenance.planted.defects import CALM, DEFECTS
 from maintenance.planted.replicas import write_all
 from maintenance.planted.schedule import FIRST_NIGHT_MS, HOUR_MS, NIGHTLY, Line, Planted, Shape
@@ -158,16 +158,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if not Path(large.url).exists():
             write_all(folder / "seeds", LINE.replicas())
             add(small, folders_of([folder / "seeds"]), Here())
-            judge(small, Here(), say=lambda _: None)
+            judge(small, Here(), print_line=lambda _: None)
             multiplied(small, large, asked.runs, asked.runs - asked.to_conclude)
         record, gib = ["--record", large.url], ["--conf", "spark.driver.memory=1g"]
-        told(None, ["record", "status", *record])
-        told(None, ["record", "judge", *record, *gib])
+        run_command(None, ["record", "status", *record])
+        run_command(None, ["record", "judge", *record, *gib])
         rows = {
-            over: json.loads(told(None, ["record", "regressions", "--over", over, "--json", *record, *gib]).said)
+            over: json.loads(run_command(None, ["record", "regressions", "--over", over, "--json", *record, *gib]).said)
             for over in ("time", "releases")
         }
-        weeks = json.loads(told(None, ["record", "history", "--json", *record, *gib]).said)
+        weeks = json.loads(run_command(None, ["record", "history", "--json", *record, *gib]).said)
     wanted = PLANTED_A_LINE * asked.runs // A_LINE
     found = {over: len(some) for over, some in rows.items()}
     sys.stdout.write(

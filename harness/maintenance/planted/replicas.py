@@ -17,7 +17,7 @@ import msgspec
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from maintenance.planted.defects import ASYNC, CALM, PAUSED, Defect, hindered_by_nobody
+from maintenance.planted.defects import ASYNC, CALM, PAUSED, Defect, unhindered_sends
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.sends.message import ID_PROPERTY, body_digest, padded
 from rocketdiff.traces.layout import MANIFEST, table_file
@@ -127,7 +127,7 @@ def _alter(files: Files, defects: Sequence[Defect], draw: Random) -> None:
     """Apply each defect to a send of its own."""
     theirs = (TableName.SENDS, TableName.ATTEMPTS, TableName.STORED)
     rows = {table: files[table, Arm.CANDIDATE].to_pylist() for table in theirs}
-    for defect, struck in zip(defects, draw.sample(hindered_by_nobody(rows), len(defects)), strict=True):
+    for defect, struck in zip(defects, draw.sample(unhindered_sends(rows), len(defects)), strict=True):
         defect.alter(rows, struck)
     for table in theirs:
         columns = {name: [row[name] for row in rows[table]] for name in TABLES[table].schema.names}

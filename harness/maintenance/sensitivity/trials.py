@@ -64,8 +64,15 @@ def traits(story: ModeStory) -> tuple[object, ...]:
     return story.mode, story.kind, bool(story.delay_level), story.threads > 1
 
 
-def _essence(told: ArmRecords) -> tuple[object, ...]:
-    return told.attempts, told.sends, told.stored, told.again, told.scheduled, [one.queues for one in told.routes]
+def _essence(arm_records: ArmRecords) -> tuple[object, ...]:
+    return (
+        arm_records.attempts,
+        arm_records.sends,
+        arm_records.stored,
+        arm_records.again,
+        arm_records.scheduled,
+        [one.queues for one in arm_records.routes],
+    )
 
 
 def _judged(defect: Defect, stories: Sequence[ModeStory], seed: int) -> ExitCode:
@@ -77,6 +84,6 @@ def _judged(defect: Defect, stories: Sequence[ModeStory], seed: int) -> ExitCode
             baseline=f"java:{defect.release}",
             candidate=f"python:{defect.release}",
             seed=seed,
-            change=lambda told: defect.spoil(told, next(left)),
+            change=lambda arm_records: defect.spoil(arm_records, next(left)),
         )
         return judged_to_the_end(run, analyze([run.path], master=WITHOUT_SPARK)).judgement.exit_code

@@ -32,7 +32,7 @@ from rocketdiff.releases.jdk import find_java
 from rocketdiff.releases.machine import this_machine
 from rocketdiff.run.case_session import CaseSession
 from rocketdiff.run.cluster_pool import ClusterPool
-from rocketdiff.run.execute import fetched
+from rocketdiff.run.execute import fetch
 from rocketdiff.run.many import FAILURES_IN_A_ROW, is_hopeless
 from rocketdiff.run.request import WITHOUT_LEDGERS, RunRequest
 from rocketdiff.subjects.registry import published
@@ -48,7 +48,7 @@ CASES_A_CLUSTER = 100
 JUDGING_SOURCE = judging_digest()
 """Digest of the judging code at the start of this process, because the loaded code judges."""
 
-Say = Callable[[str], None]
+PrintLine = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ def journal_of(request: CalibrationRequest) -> CalibrationJournal:
     return CalibrationJournal.open(request.out.resolve(), header)
 
 
-def run_controls(request: CalibrationRequest, journal: CalibrationJournal, say: Say) -> None:
+def run_controls(request: CalibrationRequest, journal: CalibrationJournal, print_line: PrintLine) -> None:
     """
     Run the cases of the plan that are not in the journal.
 
@@ -93,9 +93,9 @@ def run_controls(request: CalibrationRequest, journal: CalibrationJournal, say: 
         for run, cases in gate_runs(request.seed, request.cases):
             waiting = [case for case in cases if case.number not in done]
             if waiting:
-                _gate_run(request, journal, clusters, waiting, say)
+                _gate_run(request, journal, clusters, waiting, print_line)
             if run not in judged:
-                _judge_together(journal, run, cases, say)
+                _judge_together(journal, run, cases, print_line)
 
 
 def clusters_of(request: CalibrationRequest, folder: Path) -> ClusterPool:
@@ -108,7 +108,7 @@ def _gate_run(
     journal: CalibrationJournal,
     clusters: ClusterPool,
     cases: Sequence[ControlCase],
-    say: Say,
+    print_line: PrintLine,
 ) -> None:
     """Run the cases of one client in one run directory, each judged and counted at once."""
     session = _session(request, cases, clusters, journal.folder / _run_folder(cases[0].run))
@@ -116,7 +116,9 @@ def _gate_run(
     for place, control in enumerate(cases, start=1):
         outcome, took_s = _counted(session, place, control)
         journal.add(line_now(took_s, folder, case=outcome))
-        say(f"{control.number:4d} of {request.cases}  {outcome_words(outcome)}  {control.case.id}  {took_s:.1f} s")
+        print_line(
+            f"{control.number:4d} of {request.cases}  {outcome_words(outcome)}  {control.case.id}  {took_s:.1f} s"
+        )
         _require_working(journal)
     session.end()
 
@@ -126,7 +128,7 @@ def _session(
 ) -> CaseSession:
     subject, seed = cases[0].subject, cases[0].seed
     return CaseSession.begin(
-        fetched(
+        fetch(
             RunRequest(
                 published(subject), published(subject), backend=request.servers, judging=WITHOUT_LEDGERS, seed=seed
             )
@@ -195,7 +197,7 @@ def _require_working(journal: CalibrationJournal) -> None:
         raise HarnessError("control cases to come to their end", seen=seen)
 
 
-def _judge_together(journal: CalibrationJournal, run: int, cases: Sequence[ControlCase], say: Say) -> None:
+def _judge_together(journal: CalibrationJournal, run: int, cases: Sequence[ControlCase], print_line: PrintLine) -> None:
     """
     Judge the pooled checks of a gate run, with all its samples as one family.
 
@@ -213,10 +215,10 @@ def _judge_together(journal: CalibrationJournal, run: int, cases: Sequence[Contr
     journal.add(line_now(time.monotonic() - began, _run_folder(run), run=outcome))
     if not outcome.has_alarm and not any(member.trouble for member in members):
         shutil.rmtree(folder, ignore_errors=True)
-    say(f"gate run {run} of {subject}: {judgement.verdict}; pooled checks {outcome_words(outcome)}")
+    print_line(f"gate run {run} of {subject}: {judgement.verdict}; pooled checks {outcome_words(outcome)}")
 
 
-def run_single(request: CalibrationRequest, number: int, say: Say) -> Path:
+def run_single(request: CalibrationRequest, number: int, print_line: PrintLine) -> Path:
     """Run one control case again without counting it. Returns its run directory."""
     control = control_case(request.seed, number)
     folder = request.out.resolve() / "single"
@@ -224,7 +226,7 @@ def run_single(request: CalibrationRequest, number: int, say: Say) -> Path:
         session = _session(request, [control], clusters, folder)
         outcome, took_s = _counted(session, 1, control)
     session.end()
-    say(f"{number}  {outcome_words(outcome)}  {control.case.id}  {took_s:.1f} s")
+    print_line(f"{number}  {outcome_words(outcome)}  {control.case.id}  {took_s:.1f} s")
     return session.directory.path
 
 

@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 
-from rocketdiff.calibration.controls import CalibrationRequest, Say, clusters_of, line_now
+from rocketdiff.calibration.controls import CalibrationRequest, PrintLine, clusters_of, line_now
 from rocketdiff.calibration.journal import CalibrationJournal
 from rocketdiff.core.answers.verdict import CheckResult
 from rocketdiff.core.errors import EnvironmentMissing, HarnessError, UsageError
@@ -22,15 +22,15 @@ from rocketdiff.core.text.glob import path_glob
 from rocketdiff.judging.ledgers import LedgerChoice
 from rocketdiff.judging.ledgers import load as load_ledger
 from rocketdiff.judging.run_info import describe
-from rocketdiff.ledger.apply import ABLE_TO_TELL
+from rocketdiff.ledger.apply import DECISIVE_VERDICTS
 from rocketdiff.ledger.matching import declares, meets, subjects_of
 from rocketdiff.ledger.model import Entry
 from rocketdiff.run.case_session import CaseSession
 from rocketdiff.run.cluster_pool import ClusterPool
-from rocketdiff.run.execute import fetched
+from rocketdiff.run.execute import fetch
 from rocketdiff.run.request import WITHOUT_LEDGERS, RunRequest
 from rocketdiff.scenario import Scenario, expand, load_all
-from rocketdiff.scenario.checks_asked import TOLD_UNPLANNED, checks_planned
+from rocketdiff.scenario.checks_asked import REPORTED_UNPLANNED, checks_planned
 from rocketdiff.subjects.registry import published
 from rocketdiff.verdict.gate_rate_tally import KnownOutcome
 
@@ -102,7 +102,7 @@ def _shortest(entry: Entry, scenarios: Sequence[Scenario]) -> tuple[Scenario, st
     shown = [
         (scenario, check)
         for scenario in scenarios
-        for check in dict.fromkeys((*checks_planned(scenario), *TOLD_UNPLANNED))
+        for check in dict.fromkeys((*checks_planned(scenario), *REPORTED_UNPLANNED))
         if glob.fullmatch(f"{scenario.name}/{check}")
         and meets(entry.when, settings=asdict(scenario.settings), fault_counts=fault_counts(scenario.faults))
     ]
@@ -111,7 +111,7 @@ def _shortest(entry: Entry, scenarios: Sequence[Scenario]) -> tuple[Scenario, st
     return min(shown, key=lambda pair: (pair[1] not in checks_planned(pair[0]), pair[0].duration_s))
 
 
-def run_known(request: CalibrationRequest, journal: CalibrationJournal, repeats: int, say: Say) -> None:
+def run_known(request: CalibrationRequest, journal: CalibrationJournal, repeats: int, print_line: PrintLine) -> None:
     """Run every known case ``repeats`` times, less those in the journal, each with another seed."""
     done: defaultdict[str, int] = defaultdict(int)
     for line in journal.lines:
@@ -120,7 +120,7 @@ def run_known(request: CalibrationRequest, journal: CalibrationJournal, repeats:
         for repeat in range(repeats):
             for case in known_cases():
                 if done[case.name] <= repeat:
-                    _repeat(request, journal, clusters, case, repeat, say)
+                    _repeat(request, journal, clusters, case, repeat, print_line)
 
 
 def _repeat(
@@ -129,7 +129,7 @@ def _repeat(
     clusters: ClusterPool,
     known: KnownCase,
     repeat: int,
-    say: Say,
+    print_line: PrintLine,
 ) -> None:
     """The run directory is kept if a divergence was missed or nothing was decided."""
     began, seed = time.monotonic(), request.seed + 1_000 + repeat
@@ -141,14 +141,14 @@ def _repeat(
         seed=seed,
     )
     case = expand(known.scenario, known.baseline, known.candidate, seed, wanted.attempt_timeout_ms)
-    session = CaseSession.begin(fetched(wanted), clusters, journal.folder / "known", [case])
+    session = CaseSession.begin(fetch(wanted), clusters, journal.folder / "known", [case])
     directory = session.directory
     try:
         results = session.run(1, case).results
     except EnvironmentMissing:
         raise
     except HarnessError as error:
-        say(f"{known.name}: broke off: {error}")
+        print_line(f"{known.name}: broke off: {error}")
         results = ()
     session.end()
     outcomes = tuple(looked_for(known, results, describe([directory], took_s=0.0)))
@@ -158,7 +158,7 @@ def _repeat(
     if all(outcome.seen for outcome in outcomes):
         shutil.rmtree(directory.path, ignore_errors=True)
     words = {True: "seen", False: "MISSED", None: "not decided"}
-    say(
+    print_line(
         f"{known.name}: "
         + ", ".join(f"{outcome.entry} {words[outcome.seen]}" for outcome in outcomes)
         + f"  {took_s:.1f} s"
@@ -171,7 +171,7 @@ def looked_for(known: KnownCase, results: Sequence[CheckResult], run: RunInfo) -
     for declared in known.known:
         result = by_check.get(declared.check)
         seen = None
-        if result is not None and result.verdict in ABLE_TO_TELL:
+        if result is not None and result.verdict in DECISIVE_VERDICTS:
             subjects = subjects_of(declared.entry, run)
             seen = any(declares(declared.entry, divergence, subjects) for divergence in result.divergences)
         path = f"{known.scenario.name}/{declared.check}"

@@ -31,7 +31,7 @@ def control_scenario(shape: int, seed: int) -> Scenario:
 
 def _scenario(
     random: Random,
-    says: str,
+    sentence: str,
     *,
     faults: str = "",
     settings: str = "",
@@ -44,7 +44,7 @@ def _scenario(
 ) -> str:
     """Fields common to all control scenarios. Differences are passed as YAML."""
     return (
-        f"establishes: >\n  {says}\n"
+        f"establishes: >\n  {sentence}\n"
         "topology: two-masters\n"
         f"topic: {{queues_per_broker: {random.choice((3, 4, 5))}}}\n"
         f"settings: {{heartbeat_broker_interval_ms: 600000{settings}}}\n"
@@ -149,12 +149,12 @@ def _addressed(call: str) -> Draw:
     return draw
 
 
-def _chosen(says: str, workload: str) -> Draw:
+def _chosen(sentence: str, workload: str) -> Draw:
     def draw(random: Random) -> str:
         timeout_ms = random.choice(TIMEOUTS_MS)
         return _scenario(
             random,
-            says,
+            sentence,
             settings=f", send_msg_timeout_ms: {timeout_ms}, send_latency_fault_enable: {random.choice(('true', 'false'))}",
             faults=_pauses(random, timeout_ms, brokers=random.choice("ab")),
             workload=workload,

@@ -8,7 +8,7 @@ from pathlib import Path
 from rocketdiff.campaign import measure, simulation
 from rocketdiff.campaign.file_format import Campaign
 from rocketdiff.campaign.finished_runs import exclusive_lock
-from rocketdiff.campaign.measure import CampaignState, Say
+from rocketdiff.campaign.measure import CampaignState, PrintLine
 from rocketdiff.campaign.plan import CampaignEntry, PlannedRun
 from rocketdiff.campaign.simulation import SimulatedSeed
 from rocketdiff.core.errors import ExitCode
@@ -26,11 +26,11 @@ NOT_RUN = "not run yet"
 class Recording:
     """Adds runs to one record as they end, also those that an interrupted command left out. is_spoilt: a run was refused or went to quarantine."""
 
-    def __init__(self, record: str, say: Say) -> None:
+    def __init__(self, record: str, print_line: PrintLine) -> None:
         self.record = record
         self.is_spoilt = False
         self._place = RecordPlace.named(record)
-        self._say = say
+        self._print_line = print_line
         self._done: set[Path] = set()
 
     def __call__(self, measured: CampaignState) -> None:
@@ -43,39 +43,43 @@ class Recording:
             added = add(self._place, folders, work)
         self._done.update(folders)
         for damaged in added.damaged:
-            self._say(f"  quarantine: {Path(damaged.path).name}: expected {damaged.expected}; saw {damaged.seen}")
+            self._print_line(
+                f"  quarantine: {Path(damaged.path).name}: expected {damaged.expected}; saw {damaged.seen}"
+            )
         if added.other:
-            self._say(f"  not added: {refusal(added.other)}")
+            self._print_line(f"  not added: {refusal(added.other)}")
         self.is_spoilt |= bool(added.damaged or added.other)
         if added.new:
-            self._say(f"  added to the record {self.record}: {', '.join(run.run for run in added.new)}")
+            self._print_line(f"  added to the record {self.record}: {', '.join(run.run for run in added.new)}")
 
 
-def make(campaign: Campaign, out: Path, record: str | None, *, say: Say, at_most: int | None = None) -> ExitCode:
+def make(
+    campaign: Campaign, out: Path, record: str | None, *, print_line: PrintLine, at_most: int | None = None
+) -> ExitCode:
     """
     Make or resume a campaign. Returns the exit code (see ``exit_code``).
 
     record: folder or URL, or None. Runs are added as they finish, including those that a killed command left out.
     """
     with exclusive_lock(out):
-        simulated = {} if campaign.simulation is None else simulation.simulate(campaign.simulation, out, say)
-        recording = None if record is None else Recording(record, say)
+        simulated = {} if campaign.simulation is None else simulation.simulate(campaign.simulation, out, print_line)
+        recording = None if record is None else Recording(record, print_line)
         measured = measure.run_missing(
-            campaign.plan, out, say, on_change=recording or (lambda _: None), at_most=at_most
+            campaign.plan, out, print_line, on_change=recording or (lambda _: None), at_most=at_most
         )
         if recording is not None:
             recording(measured)
     answered = answers_of(measured)
     for line in lines_of(measured, answered, simulated):
-        say(line)
+        print_line(line)
     if recording is not None:
-        say(f"what is new: {asking(recording.record, measured)}")
-        say(
+        print_line(f"what is new: {asking(recording.record, measured)}")
+        print_line(
             f"a page of these runs: {shlex.join(['rocketdiff', 'record', 'page', '--record', recording.record, '--only', str(out)])}"
         )
     codes = [*(code for _, code in answered.values()), *(result.code for result in simulated.values())]
     is_whole = len(answered) == len(list(campaign.plan.runs())) and not (recording and recording.is_spoilt)
-    say(machine_line(campaign, answered, simulated, out))
+    print_line(machine_line(campaign, answered, simulated, out))
     return exit_code(codes, is_whole=is_whole)
 
 

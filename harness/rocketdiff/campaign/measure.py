@@ -38,7 +38,7 @@ from rocketdiff.run.selection import choose, require_pair, require_some
 from rocketdiff.scenario import Scenario, load_all, select
 from rocketdiff.subjects.subject import Subject
 
-Say = Callable[[str], None]
+PrintLine = Callable[[str], None]
 
 BESIDE_SENDS_S = 5.0
 """
@@ -96,11 +96,18 @@ def _as_planned(entry: CampaignEntry, work: PlannedRun) -> tuple[object, ...]:
 
 
 def run_missing(
-    plan: CampaignPlan, out: Path, say: Say, *, on_change: Callable[[CampaignState], object], at_most: int | None = None
+    plan: CampaignPlan,
+    out: Path,
+    print_line: PrintLine,
+    *,
+    on_change: Callable[[CampaignState], object],
+    at_most: int | None = None,
 ) -> CampaignState:
     """Make missing runs, with progress on a terminal. on_change: called after every run and on an error."""
     with closing(TerminalListener(Console(stderr=True, emoji=False))) as shown:
-        runner = CampaignRunner(plan, out, say, listeners=(shown,), progress=PlainProgress(), on_change=on_change)
+        runner = CampaignRunner(
+            plan, out, print_line, listeners=(shown,), progress=PlainProgress(), on_change=on_change
+        )
         runner.prepare()
         try:
             return runner.run(at_most)
@@ -116,14 +123,14 @@ class CampaignRunner:
         self,
         plan: CampaignPlan,
         out: Path,
-        say: Say,
+        print_line: PrintLine,
         *,
         listeners: Sequence[Listener] = (),
         progress: ProgressListener | None = None,
         on_change: Callable[[CampaignState], object] = lambda _: None,
     ) -> None:
         self._plan = plan
-        self._say = say
+        self._print_line = print_line
         self._listeners = tuple(listeners)
         self._progress = progress
         self._on_change = on_change
@@ -170,7 +177,9 @@ class CampaignRunner:
             missing = {work.setting for entry, work in planned if (entry, work) not in self.state.finished}
             self._backends |= {setting: self._backends[setting].fetched(self._progress) for setting in missing}
         if self.state.finished:
-            self._say(f"{len(self.state.finished)} of {len(planned)} runs are taken over from {self.state.runs.folder}")
+            self._print_line(
+                f"{len(self.state.finished)} of {len(planned)} runs are taken over from {self.state.runs.folder}"
+            )
         begun = 0
         for number, (entry, work) in enumerate(planned, start=1):
             self._judge_again(entry, work)
@@ -178,7 +187,7 @@ class CampaignRunner:
                 continue
             if (entry, work) not in self.state.reasons and (at_most is None or begun < at_most):
                 begun += 1
-                self._say(f"run {number} of {len(planned)}: {entry.spec}, {work.name}; {self._time_left()}")
+                self._print_line(f"run {number} of {len(planned)}: {entry.spec}, {work.name}; {self._time_left()}")
                 self._make(entry, work)
                 self._on_change(self.state)
         return self.state
@@ -193,7 +202,7 @@ class CampaignRunner:
                 self._give_up(entry, problem, work if isinstance(problem, UsageError) else None)
                 return
             self.state.reasons[entry, work] = f"the run failed: {problem}"
-            self._say(f"  failed: {problem}")
+            self._print_line(f"  failed: {problem}")
             self._failed.append(True)
             if is_hopeless(self._failed):
                 raise
@@ -203,26 +212,26 @@ class CampaignRunner:
         finished = FinishedRun(terms, heard.folder, round(took_s, 1), self._judged_by(entry))
         self.state.runs.add(finished)
         self.state.finished[entry, work] = finished
-        self._say(f"  {heard.line}  ({duration(took_s)})")
+        self._print_line(f"  {heard.line}  ({duration(took_s)})")
 
     def _give_up(self, entry: CampaignEntry, problem: HarnessError, only: PlannedRun | None = None) -> None:
         for work in entry.work:
             if only in (None, work):
                 self.state.reasons[entry, work] = str(problem)
-        self._say(f"not measured: {entry.spec}: {problem}")
+        self._print_line(f"not measured: {entry.spec}: {problem}")
 
     def _judge_again(self, entry: CampaignEntry, work: PlannedRun) -> None:
         """Judge a run again if rules, ledgers or policy changed. If its traces are damaged, it no longer counts as finished."""
         kept = self.state.finished.get((entry, work))
         if kept is None or entry not in self.state.pairs or kept.judged_by == self._judged_by(entry):
             return
-        self._say(f"judging again: {entry.spec}, {work.name}")
+        self._print_line(f"judging again: {entry.spec}, {work.name}")
         ledgers = with_their_own(self._ledgers, self.state.pairs[entry])
         ledger, policy = load_ledger(ledgers, self._scenarios), self._policy
         try:
             judge_runs([self.state.runs.directory(kept)], policy=policy, ledger=ledger, master=WITHOUT_SPARK)
         except TraceError as problem:
-            self._say(f"  made anew: {problem}")
+            self._print_line(f"  made anew: {problem}")
             del self.state.finished[entry, work]
             return
         again = replace(kept, judged_by=self._judged_by(entry))

@@ -37,16 +37,16 @@ def find_finished(wanted: Simulation, out: Path) -> dict[int, SimulatedSeed]:
     }
 
 
-def simulate(wanted: Simulation, out: Path, say: Callable[[str], None]) -> dict[int, SimulatedSeed]:
+def simulate(wanted: Simulation, out: Path, print_line: Callable[[str], None]) -> dict[int, SimulatedSeed]:
     """Simulate every missing seed. Differences are saved as scripts below ``out``."""
     there = find_finished(wanted, out)
     if there:
-        say(f"{len(there)} of {len(wanted.seeds)} seeds of the simulation are taken over from {out / FOLDER}")
+        print_line(f"{len(there)} of {len(wanted.seeds)} seeds of the simulation are taken over from {out / FOLDER}")
     for seed in wanted.seeds:
         if seed not in there:
             there[seed] = _one(wanted, out, seed)
             for line in there[seed].text.splitlines():
-                say(f"simulation, seed {seed}: {line}")
+                print_line(f"simulation, seed {seed}: {line}")
     return there
 
 

@@ -6,7 +6,7 @@ from rocketdiff.analysis.case_trace import CaseTrace
 from rocketdiff.analysis.sending.send_view import Copy, SendView
 from rocketdiff.analysis.sending.sends import sends_of
 from rocketdiff.analysis.sending.steps.reconciled import StoredCopies
-from rocketdiff.analysis.sending.steps.rulebook import tells_causes
+from rocketdiff.analysis.sending.steps.rulebook import reports_causes
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.errors import UsageError
 from rocketdiff.core.sends.message import ID_PROPERTY, sys_flag_text
@@ -58,7 +58,7 @@ def explain_traced(trace: CaseTrace, run: RunDirectory, arm: Arm, send: int) -> 
         return
     settings, routes = trace.entry.settings, trace.routes(arm)
     returned = (view.row for view in sends if view.row is not None)
-    causes_told = tells_causes(trace, arm)
+    causes_reported = reports_causes(trace, arm)
     yield from explain(
         trace.rules_given or baseline.release,
         settings,
@@ -66,7 +66,7 @@ def explain_traced(trace: CaseTrace, run: RunDirectory, arm: Arm, send: int) -> 
         returned,
         send=send,
         thread=wanted.thread,
-        causes_told=causes_told,
+        causes_reported=causes_reported,
     )
     yield from _other_arm(trace, run, arm, send)
 

@@ -15,7 +15,7 @@ from rocketdiff.ledger.file import parse as parse_ledger
 from rocketdiff.ledger.lint import KnownCheck, unmatched
 from rocketdiff.ledger.model import Entry, Ledger
 from rocketdiff.scenario import Scenario, load_all, parse
-from rocketdiff.scenario.checks_asked import TOLD_UNPLANNED, checks_planned
+from rocketdiff.scenario.checks_asked import REPORTED_UNPLANNED, checks_planned
 from rocketdiff.traces.run_directory import RunDirectory
 
 SUFFIX = ".yaml"
@@ -113,7 +113,10 @@ def admitted(entries: Iterable[Entry], scenarios: Sequence[Scenario]) -> tuple[K
     known = known_checks(scenarios)
     lost = [path_glob(entry.check) for entry in entries if unmatched(entry, known)]
     besides = (
-        _known(scenario, check) for scenario in scenarios for check in TOLD_UNPLANNED if check not in scenario.checks
+        _known(scenario, check)
+        for scenario in scenarios
+        for check in REPORTED_UNPLANNED
+        if check not in scenario.checks
     )
     return (*known, *(check for check in besides if any(expression.fullmatch(check.path) for expression in lost)))
 

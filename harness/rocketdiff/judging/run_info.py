@@ -32,10 +32,10 @@ def describe(runs: Sequence[RunDirectory], *, took_s: float) -> RunInfo:
     """
     for run in runs:
         _require_faults(run)
-    return described([run.manifest for run in runs], [str(_as_typed(run.path)) for run in runs], took_s=took_s)
+    return describe_manifests([run.manifest for run in runs], [str(_as_typed(run.path)) for run in runs], took_s=took_s)
 
 
-def described(manifests: Sequence[RunManifest], folders: Sequence[str] = (), *, took_s: float) -> RunInfo:
+def describe_manifests(manifests: Sequence[RunManifest], folders: Sequence[str] = (), *, took_s: float) -> RunInfo:
     """The same from ``run.json`` alone, for runs without folders; ``folders``: relative paths as a user would type them."""
     first = manifests[0]
     placed = zip(manifests, folders or ("",) * len(manifests), strict=True)

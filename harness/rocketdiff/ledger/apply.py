@@ -53,7 +53,7 @@ def occurrence_text(entry: Entry) -> str:
     return "always" if entry.rate is None else f"in {entry.rate.low:.0%} to {entry.rate.high:.0%} of checks"
 
 
-ABLE_TO_TELL = frozenset({Verdict.CONFORMS, Verdict.EQUIVALENT, Verdict.DIVERGES})
+DECISIVE_VERDICTS = frozenset({Verdict.CONFORMS, Verdict.EQUIVALENT, Verdict.DIVERGES})
 """Answers, before the ledger, that determine whether a declared divergence occurred."""
 
 
@@ -96,7 +96,7 @@ def examine(entry: Entry, results: Sequence[CheckResult], run: RunInfo, policy: 
     """Return the entry's examination; None if it does not apply (other clients, or no check of this run)."""
     subjects = subjects_of(entry, run)
     covered = _covered(entry, results, run) if subjects else []
-    able = [place for place in covered if results[place].verdict in ABLE_TO_TELL]
+    able = [place for place in covered if results[place].verdict in DECISIVE_VERDICTS]
     seen = tuple(place for place in able if any(declares(entry, d, subjects) for d in results[place].divergences))
     expected = is_expected(entry, run)
     if not covered or not (seen or expected):
@@ -191,11 +191,11 @@ def _rewritten(place: int, result: CheckResult, examined: Sequence[Examined]) ->
         verdict = Verdict.DECLARED
     if stale:
         verdict = dominant([verdict, Verdict.STALE])
-    reasons = (result.reason, *map(_said_of_seen, here), *map(_said_of_stale, stale))
+    reasons = (result.reason, *map(_reason_if_seen, here), *map(_reason_if_stale, stale))
     return replace(result, verdict=verdict, divergences=marked, reason="; ".join(filter(None, reasons)))
 
 
-def _said_of_seen(item: Examined) -> str:
+def _reason_if_seen(item: Examined) -> str:
     entry = item.entry
     match item.state:
         case EntryState.LAPSED:
@@ -208,7 +208,7 @@ def _said_of_seen(item: Examined) -> str:
     return f"declared by {entry.id}: {entry.reason} ({entry.ref})"
 
 
-def _said_of_stale(item: Examined) -> str:
+def _reason_if_stale(item: Examined) -> str:
     entry = item.entry
     what = f"stale: {entry.id} ({entry.place}) declares {' or '.join(entry.signatures)}"
     if entry.rate is None:

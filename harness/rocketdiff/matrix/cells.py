@@ -264,7 +264,7 @@ def _about(
     """State of an answer for a behaviour: OPEN if all differences belong to other behaviours."""
     if behaviour is None or answer.state not in _APART:
         return answer.state, answer.differences
-    own = tuple(number for number in answer.differences if behaviour.is_told_by(differences[number].signature))
+    own = tuple(number for number in answer.differences if behaviour.matches(differences[number].signature))
     if not own:
         return CellState.OPEN, ()
     is_known = all(differences[number].is_known for number in own)

@@ -7,7 +7,7 @@ from pathlib import Path
 from rocketdiff import __version__
 from rocketdiff.campaign import measure
 from rocketdiff.campaign.finished_runs import RUNS, FinishedRun, exclusive_lock
-from rocketdiff.campaign.measure import CampaignState, Say
+from rocketdiff.campaign.measure import CampaignState, PrintLine
 from rocketdiff.campaign.plan import CampaignEntry, CampaignPlan
 from rocketdiff.core.errors import ExitCode
 from rocketdiff.matrix import badge, document, html, markdown
@@ -29,7 +29,7 @@ def make(
     pages: Path | None,
     *,
     command: str,
-    say: Say,
+    print_line: PrintLine,
     is_write_only: bool = False,
     at_most: int | None = None,
 ) -> ExitCode:
@@ -48,15 +48,15 @@ def make(
         measured = (
             measure.find_finished(plan, out)
             if is_write_only
-            else measure.run_missing(plan, out, say, on_change=written, at_most=at_most)
+            else measure.run_missing(plan, out, print_line, on_change=written, at_most=at_most)
         )
         page, files = written(measured)
     for name, path in files:
-        say(f"{name}: {path}")
+        print_line(f"{name}: {path}")
     if pages is not None:
         write_all(document_of(measured, command=command, is_with_runs=False), pages)
-        say(f"to publish: {pages}")
-    say(machine_line(page, str(out)))
+        print_line(f"to publish: {pages}")
+    print_line(machine_line(page, str(out)))
     return exit_code(page)
 
 

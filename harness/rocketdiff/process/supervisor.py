@@ -175,33 +175,33 @@ class Supervisor:
                     preexec_fn=self._dying_with_this_program,  # noqa: PLW1509 - one thread
                 )
         except (OSError, subprocess.SubprocessError) as error:
-            _tell({"refused": order["start"], "why": str(error)})
+            _answer({"refused": order["start"], "why": str(error)})
             return
         self._servers[server.pid] = server
         self._scratch.update(order["scratch"])
-        _tell({"started": order["start"], "pid": server.pid})
+        _answer({"started": order["start"], "pid": server.pid})
 
-    def _signal(self, pid: int, number: signal.Signals, what: int, told: str) -> None:
+    def _signal(self, pid: int, number: signal.Signals, what: int, done: str) -> None:
         """Send a signal and wait until the kernel reports its effect on all threads."""
         if pid not in self._servers:
-            _tell({"refused": pid, "why": "it has ended"})
+            _answer({"refused": pid, "why": "it has ended"})
             return
         begin_ns = time.monotonic_ns()
         os.kill(pid, number)
         while os.waitid(os.P_PID, pid, what | os.WNOHANG) is None:
             ended = os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
             if ended or time.monotonic_ns() - begin_ns > _SIGNAL_TIMEOUT_NS:
-                _tell({"refused": pid, "why": "it has ended" if ended else f"not {told} in time"})
+                _answer({"refused": pid, "why": "it has ended" if ended else f"not {done} in time"})
                 return
             time.sleep(_SIGNAL_POLL_S)
-        _tell({told: pid, "begin_ns": begin_ns, "end_ns": time.monotonic_ns()})
+        _answer({done: pid, "begin_ns": begin_ns, "end_ns": time.monotonic_ns()})
 
     def _reap(self) -> None:
         for pid, server in list(self._servers.items()):
             status = server.poll()
             if status is not None:
                 del self._servers[pid]
-                _tell({"exited": pid, "status": status})
+                _answer({"exited": pid, "status": status})
 
 
 def dying_with_this_program() -> Callable[[], None]:
@@ -272,7 +272,7 @@ def _leave_as(status: int) -> NoReturn:
     os._exit(status)
 
 
-def _tell(message: dict[str, object]) -> None:
+def _answer(message: dict[str, object]) -> None:
     """Write one line to the runner. If the runner is gone, stdin ends too."""
     with contextlib.suppress(BrokenPipeError):
         os.write(sys.stdout.fileno(), json.dumps(message).encode() + b"\n")

@@ -11,7 +11,7 @@ from rocketdiff.judging.judge_runs import Judged, judge_runs
 from rocketdiff.judging.ledgers import load_for
 from rocketdiff.run.case_session import CaseAnswer, CaseSession
 from rocketdiff.run.cluster_pool import ClusterPool
-from rocketdiff.run.execute import fetched
+from rocketdiff.run.execute import fetch
 from rocketdiff.run.request import RunRequest
 from rocketdiff.run.selection import why_not_asked, why_not_here
 from rocketdiff.scenario import Case, Scenario, expand
@@ -38,7 +38,7 @@ class Cases:
     @cached_property
     def _session(self) -> CaseSession:
         """Created with the first case, after fetching."""
-        request, root = fetched(self._request), self._request.out.resolve()
+        request, root = fetch(self._request), self._request.out.resolve()
         session = CaseSession.begin(request, self._pool, root, run=self._run, reproduce=self._reproduce)
         self._pool.evidence = session.directory.path / "cluster"
         return session

@@ -26,7 +26,7 @@ from rocketdiff.record.storage.store import (
 from rocketdiff.record.storage.tables import Kept
 from rocketdiff.record.work import Here, RecordWork
 
-Say = Callable[[str], None]
+PrintLine = Callable[[str], None]
 
 MOST_TRIES = 20
 """Limit of attempts to commit; in each failed one another command has made progress."""
@@ -99,7 +99,7 @@ def judge(
     work: RecordWork,
     *,
     how: Concluding | None = None,
-    say: Say,
+    print_line: PrintLine,
     runs_a_batch: int = RUNS_A_BATCH,
     concluded_a_batch: int = RUNS_CONCLUDED_A_BATCH,
 ) -> tuple[int, int]:
@@ -116,12 +116,12 @@ def judge(
         checks, runs, left = step
         judged += runs
         what = "all checks" if checks == frozenset(rules) else ", ".join(sorted(checks))
-        say(f"judged {what} of {runs} runs")
+        print_line(f"judged {what} of {runs} runs")
         if not left:
             break
     while runs := _conclude_step(place, work, rules, how, concluded_a_batch):
         concluded_runs += runs
-        say(f"concluded {runs} runs")
+        print_line(f"concluded {runs} runs")
         if runs < concluded_a_batch:
             break
     return judged, concluded_runs
@@ -166,7 +166,7 @@ def _conclude_step(place: RecordPlace, work: RecordWork, rules: dict[str, str], 
     raise busy(place)
 
 
-def compact(place: RecordPlace, work: RecordWork, *, keep_hours: int, say: Say) -> int:
+def compact(place: RecordPlace, work: RecordWork, *, keep_hours: int, print_line: PrintLine) -> int:
     """
     Merge small files, and delete files that were replaced or left behind ``keep_hours`` ago.
 
@@ -175,10 +175,10 @@ def compact(place: RecordPlace, work: RecordWork, *, keep_hours: int, say: Say) 
     gathered = 0
     while step := _compact_step(place, work):
         gathered += step
-        say(f"gathered {step} batches into one")
+        print_line(f"gathered {step} batches into one")
     gather_batches(place)
     if removed := tidy(look(place), keep_hours):
-        say(f"removed {removed} files that have not been needed for {keep_hours} hours")
+        print_line(f"removed {removed} files that have not been needed for {keep_hours} hours")
     return gathered
 
 

@@ -13,7 +13,7 @@ from rocketdiff.core.answers.policy import Policy
 from rocketdiff.core.answers.verdict import CheckResult, Divergence, Measure
 from rocketdiff.core.errors import ExitCode, HarnessError
 from rocketdiff.judging.ledgers import LedgerChoice, load
-from rocketdiff.judging.run_info import described
+from rocketdiff.judging.run_info import describe_manifests
 from rocketdiff.ledger.model import Ledger
 from rocketdiff.record.facts import summaries_of
 from rocketdiff.record.rules import scope_now
@@ -61,7 +61,7 @@ def conclude(
             return _without_answers(manifest.run, "; ".join(troubles))
         evidence = all_evidence(case_facts([manifest], summaries_of(facts)))
         ledger = how.shipped if manifest.shipped_ledgers else Ledger()
-        judgement = judge(evidence, described([manifest], took_s=0.0), how.policy, ledger)
+        judgement = judge(evidence, describe_manifests([manifest], took_s=0.0), how.policy, ledger)
     except HarnessError as error:
         return _without_answers(manifest.run, str(error))
     answers = [_answer(manifest.run, result, how.policy) for result in judgement.results]

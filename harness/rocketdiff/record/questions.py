@@ -75,24 +75,24 @@ def page_rows(place: RecordPlace, master: Master) -> "tuple[Snapshot, PageRows]"
         return snapshot, ask_page(spark, snapshot, concluding().scope)
 
 
-def code_of(told: "Regressions", wanted: frozenset[str]) -> ExitCode:
+def code_of(regressions: "Regressions", wanted: frozenset[str]) -> ExitCode:
     """Return 1 if a wanted state occurs that no ledger declares, 5 if no run was asked since then, else 0."""
-    if any(row["state"] in wanted and not row["declared_by"] for row in told.rows):
+    if any(row["state"] in wanted and not row["declared_by"] for row in regressions.rows):
         return ExitCode.DIVERGES
-    return ExitCode.CONFORMS if told.asked else ExitCode.NOTHING_DECISIVE
+    return ExitCode.CONFORMS if regressions.asked else ExitCode.NOTHING_DECISIVE
 
 
-def lines_of(told: "Regressions") -> Iterator[str]:
+def lines_of(regressions: "Regressions") -> Iterator[str]:
     """Yield the answer as lines for people; the last line is for programs."""
-    for row in told.rows:
+    for row in regressions.rows:
         yield f"{row['state']}: {row['line']}: {row['scenario']} {row['check']} {row['signature']}"
         yield f"    {_since(row)}{', declared by ' + row['declared_by'] if row['declared_by'] else ''}"
-    if told.answered < told.runs:
-        yield f"{told.runs - told.answered} runs have no answers by the present rules: rocketdiff record judge"
-    counted = Counter(row["state"] for row in told.rows)
+    if regressions.answered < regressions.runs:
+        yield f"{regressions.runs - regressions.answered} runs have no answers by the present rules: rocketdiff record judge"
+    counted = Counter(row["state"] for row in regressions.rows)
     states = {state: counted[state] for state in STATES}
-    undeclared = sum(row["state"] == "new" and not row["declared_by"] for row in told.rows)
-    yield machine_line("RECORD", **states, undeclared=undeclared, asked=told.asked, runs=told.answered)
+    undeclared = sum(row["state"] == "new" and not row["declared_by"] for row in regressions.rows)
+    yield machine_line("RECORD", **states, undeclared=undeclared, asked=regressions.asked, runs=regressions.answered)
 
 
 def _since(row: dict[str, Any]) -> str:

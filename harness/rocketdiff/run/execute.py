@@ -44,7 +44,7 @@ def execute(request: RunRequest, listeners: Sequence[Listener] = ()) -> int:
     if request.is_dry:
         emit(listeners, DryRunDescribed(tuple(describe(request, cases, choice))))
         return int(ExitCode.CONFORMS)
-    request = fetched(request)
+    request = fetch(request)
     directory = RunDirectory.create(request.out.resolve(), manifest_of(request, seed, cases, choice.left_out))
     listeners = (*listeners, JUnitListener(directory.path / junit.FILE_NAME, request.judging.policy))
     if not request.is_control_wanted:  # otherwise Spark would start while a control case runs
@@ -95,7 +95,7 @@ def require_possible(request: RunRequest) -> None:
     require_security(request.subjects, request.backend)
 
 
-def fetched(request: RunRequest) -> RunRequest:
+def fetch(request: RunRequest) -> RunRequest:
     """Download or compile everything missing. The returned request's backend knows its server release."""
     backend = request.backend.fetched(request.progress)
     for subject in request.subjects:

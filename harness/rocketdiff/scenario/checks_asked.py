@@ -7,7 +7,7 @@ from rocketdiff.core.tables.checks import ASKED, OF_QUEUES, STATISTICAL, implici
 from rocketdiff.core.tables.topology import topology_named
 from rocketdiff.scenario import Scenario
 
-TOLD_UNPLANNED = tuple(check for check in ASKED if check not in STATISTICAL)
+REPORTED_UNPLANNED = tuple(check for check in ASKED if check not in STATISTICAL)
 """Checks that report any difference in any send, planned or not. The others need a scenario that measures."""
 
 

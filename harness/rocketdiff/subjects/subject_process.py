@@ -221,10 +221,10 @@ class SubjectProcess:
                 )
             )
 
-    def _without_secrets(self, said: bytes) -> bytes:
+    def _without_secrets(self, printed: bytes) -> bytes:
         if not self._secrets:
-            return said
-        text = said.decode(errors="surrogateescape")
+            return printed
+        text = printed.decode(errors="surrogateescape")
         return hidden(text, self._secrets).encode(errors="surrogateescape")
 
     def _clean_stderr(self) -> None:

@@ -83,12 +83,12 @@ def read_witnessed_journal(path: Path, witnessed: Path) -> ArmJournal:
     return journal
 
 
-def with_statuses(told: Iterable[Attempt], seen: Iterable[Attempt]) -> list[Attempt]:
+def with_statuses(reported: Iterable[Attempt], seen: Iterable[Attempt]) -> list[Attempt]:
     """Return the reported attempts; where report and witness both have a status, that of the witness is used."""
     statuses = {_place_of(attempt): attempt.status for attempt in seen if attempt.status is not None}
     return [
         attempt if attempt.status is None else replace(attempt, status=statuses.get(_place_of(attempt), attempt.status))
-        for attempt in told
+        for attempt in reported
     ]
 
 

@@ -27,14 +27,14 @@ power.
 Counts = PairedCounts | ComparedShares | Concentration
 
 
-def with_counts_told(evidence: Sequence[Evidence], *, baseline: str, candidate: str) -> tuple[Evidence, ...]:
+def with_count_divergences(evidence: Sequence[Evidence], *, baseline: str, candidate: str) -> tuple[Evidence, ...]:
     """Return the evidence with a divergence added for every count that differs; INVALID evidence is not tested."""
     asked = [count for item in evidence for count in _asked(item)]
     families = [
         [count for count in asked if isinstance(count, Concentration) is is_drawn] for is_drawn in (False, True)
     ]
     differing = {id(count) for each in families for count, differs in zip(each, _differ(each), strict=True) if differs}
-    return tuple(_told(item, differing, baseline, candidate) for item in evidence)
+    return tuple(_with_divergence(item, differing, baseline, candidate) for item in evidence)
 
 
 def _asked(item: Evidence) -> tuple[Counts, ...]:
@@ -83,7 +83,7 @@ def _fisher(met: tuple[int, int], ended: tuple[int, int]) -> float:
     return float(scipy.stats.fisher_exact(table).pvalue)
 
 
-def _told(item: Evidence, differing: set[int], baseline: str, candidate: str) -> Evidence:
+def _with_divergence(item: Evidence, differing: set[int], baseline: str, candidate: str) -> Evidence:
     found = tuple(
         _divergence(item.check, count, baseline, candidate) for count in item.counts if id(count) in differing
     )

@@ -188,5 +188,5 @@ def found(outcomes: Sequence[KnownOutcome]) -> tuple[Found, ...]:
     )
 
 
-def _decided(told: Sequence[bool | None]) -> int:
-    return sum(seen is not None for seen in told)
+def _decided(answers: Sequence[bool | None]) -> int:
+    return sum(seen is not None for seen in answers)

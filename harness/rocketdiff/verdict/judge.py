@@ -15,7 +15,7 @@ from rocketdiff.core.text import machine_line as text
 from rocketdiff.ledger.apply import Applied, EntryOutcome, apply_ledger
 from rocketdiff.ledger.model import Ledger
 from rocketdiff.verdict.answer import answer
-from rocketdiff.verdict.counts import with_counts_told
+from rocketdiff.verdict.counts import with_count_divergences
 from rocketdiff.verdict.decide_samples import decide_samples
 
 
@@ -172,7 +172,7 @@ def judge(
 def answers(evidence: Sequence[Evidence], run_info: RunInfo) -> tuple[CheckResult, ...]:
     """Return one result per evidence, in its order."""
     baseline, candidate = run_info.baseline.subject, run_info.candidate.subject
-    evidence = with_counts_told(evidence, baseline=baseline, candidate=candidate)
+    evidence = with_count_divergences(evidence, baseline=baseline, candidate=candidate)
     return tuple(
         answer(item, samples, baseline=baseline, candidate=candidate)
         for item, samples in zip(evidence, decide_samples(evidence), strict=True)

@@ -98,14 +98,14 @@ class Producer:
         if self._state is not _State.CREATED:
             raise MQClientException(f"The producer service state not OK, maybe started once, {self._state.value}")
         self._state = _State.RUNNING
-        self._client.host.tell(self._client.background.start)
+        self._client.host.post(self._client.background.start)
         return self
 
     def shutdown(self) -> None:
         """Unregister from the brokers and close all connections; calls under way fail. A second call has no effect."""
         was_started = self._state is _State.RUNNING
         self._state = _State.SHUT_DOWN
-        self._client.shutdown(say_goodbye=was_started and self.settings.unregister_on_shutdown)
+        self._client.shutdown(unregister_client=was_started and self.settings.unregister_on_shutdown)
 
     def __enter__(self) -> Self:
         return self.start()
@@ -240,7 +240,7 @@ class Producer:
         if self.dialect.producer.asynchronous.runs_on is not AsyncThread.CALLER and self._client.host.is_closed:
             raise MQClientException("executor rejected")
         task: AsyncTask[Message, SendResult] = AsyncTask(
-            message, partial(_tell, callback), timeout_ms, queue, choose, partial(self._check, message)
+            message, partial(_call_back, callback), timeout_ms, queue, choose, partial(self._check, message)
         )
         self._client.host.run(self._parts.async_sender.send(task, self._client.host.here()))
 
@@ -268,12 +268,12 @@ def _chooser(message: Message, selector: QueueSelector, argument: object) -> Cho
     return choose
 
 
-def _tell(callback: SendCallback, told: SendResult | Failure, _thread: Thread) -> None:
+def _call_back(callback: SendCallback, outcome: SendResult | Failure, _thread: Thread) -> None:
     with contextlib.suppress(Exception):
-        if isinstance(told, FAILURES):
-            callback.on_exception(told)
+        if isinstance(outcome, FAILURES):
+            callback.on_exception(outcome)
         else:
-            callback.on_success(told)
+            callback.on_success(outcome)
 
 
 def _result(result: SendResult | None) -> SendResult:

@@ -137,11 +137,11 @@ class AsyncSender(Generic[Msg, Request, Answer, Result]):
                 case Invoke():
                     step = yield from self._invoke(task, rules, step, thread)
                 case CallBack(finish):
-                    yield from self._host.outside(partial(task.tell, _told(finish, task), thread))
+                    yield from self._host.outside(partial(task.tell, _outcome_of(finish, task), thread))
                     rules.called_back(step, self._host.now_ms)
                     return
                 case Throw(finish):
-                    error = _told(finish, task)
+                    error = _outcome_of(finish, task)
                     assert isinstance(error, FAILURES)
                     raise error
 
@@ -225,7 +225,7 @@ class AsyncSender(Generic[Msg, Request, Answer, Result]):
         return None if task.published is None else self._memory.selector(thread, task.published)
 
 
-def _told(finish: Finish, task: AsyncTask[Msg, Result]) -> Result | Failure:
+def _outcome_of(finish: Finish, task: AsyncTask[Msg, Result]) -> Result | Failure:
     if finish.ending is Ending.CALL_TIMEOUT:
         return RemotingTooMuchRequestException("DEFAULT ASYNC send call timeout")
     assert finish.attempt is not None

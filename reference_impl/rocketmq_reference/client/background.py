@@ -113,11 +113,11 @@ class Background:
         finally:
             self._beating = False
 
-    def say_goodbye(self) -> Body:
+    def unregister_client(self) -> Body:
         """Unregister the client's groups from every known broker and ignore failures (unregisterClient)."""
         for group in self._memory.producer_groups:
             for address in self._routes.known.members():
-                yield from self._tell(address, self._codec.unregister(group))
+                yield from self._notify(address, self._codec.unregister(group))
 
     def _thread(self, name: str) -> Worker:
         worker = self._workers.get(name)
@@ -162,9 +162,9 @@ class Background:
                 self._beating = False
 
     def _heartbeat(self, address: str) -> Body:
-        return self._tell(address, self._codec.heartbeat(self._memory.producer_groups))
+        return self._notify(address, self._codec.heartbeat(self._memory.producer_groups))
 
-    def _tell(self, address: str, question: Any) -> Body:
+    def _notify(self, address: str, question: Any) -> Body:
         try:
             yield from self._remoting.invoke(address, self._rounds.timeout_ms, question)
         except RemotingException:

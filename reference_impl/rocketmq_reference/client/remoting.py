@@ -116,21 +116,21 @@ class Remoting(Generic[Request, Answer]):
                 asked = self.connections.wait_expired(request)
             if asked:
                 yield from self._follow(asked, _CALLER)
-        _raise_what_was_told(call)
+        _raise_failure(call)
         answer: Answer = call.answer
         return answer
 
     def invoke_one_way(self, address: str, timeout_ms: int, question: Request) -> Body:
         request, asked = self._begin(Kind.ONE_WAY, address, timeout_ms, question)
         yield from self._follow(asked, _CALLER)
-        _raise_what_was_told(request.call)
+        _raise_failure(request.call)
 
     def invoke_async(
         self, address: str, timeout_ms: int, question: Request, on_end: OnEnd, thread: Thread, *, is_retry: bool
     ) -> Body:
         request, asked = self._begin(Kind.ASYNC, address, timeout_ms, question, on_end, is_retry=is_retry)
         yield from self._follow(asked, thread)
-        _raise_what_was_told(request.call)
+        _raise_failure(request.call)
 
     def reach(self, address: str) -> Body:
         _, asked = self._begin(Kind.NOTHING, address, CONNECT_TIMEOUT_MS, None)
@@ -306,19 +306,19 @@ class Remoting(Generic[Request, Answer]):
             call.told = ended
             return None
         if ended.place is Place.WAKE:
-            body = self._tell(call, ended, _CALLER)
+            body = self._deliver(call, ended, _CALLER)
             if ended.error is not None:
                 # requestFail submits the callback to the pool; there is no callback, but a pool thread wakes up.
                 self.workers[CALLBACKS].submit(_nothing, instant=True)
             return body
         if ended.place is Place.HERE and thread is not None:
-            return self._tell(call, ended, thread)
+            return self._deliver(call, ended, thread)
         # Without a callback the job only gives a signal, so no pool thread need be woken for it.
         is_instant = call.on_end is None
-        self.workers[CALLBACKS].submit(lambda own: self._tell(call, ended, own), instant=is_instant)
+        self.workers[CALLBACKS].submit(lambda own: self._deliver(call, ended, own), instant=is_instant)
         return None
 
-    def _tell(self, call: Call, ended: Ended, thread: Thread) -> Body | None:
+    def _deliver(self, call: Call, ended: Ended, thread: Thread) -> Body | None:
         if call.on_end is not None:
             error = None if ended.error is None else _exception(ended)
             return call.on_end(AsyncEnd(call.answer, error, ended.request.written_ms, ended.direct), thread)
@@ -333,7 +333,7 @@ def _nothing(_own: Thread) -> None:
     """Do nothing; the pool thread wakes up, and may find more jobs by then."""
 
 
-def _raise_what_was_told(call: Call) -> None:
+def _raise_failure(call: Call) -> None:
     ended, call.told = call.told, None  # breaks the cycle call → end → request → call, for the GC
     if ended is not None and ended.error is not None:
         raise _exception(ended)

@@ -55,12 +55,12 @@ class LiveClient:
     routes: Routes
     background: Background
 
-    def shutdown(self, *, say_goodbye: bool) -> None:
+    def shutdown(self, *, unregister_client: bool) -> None:
         """Unregister from the brokers if say_goodbye, and close all connections; calls under way fail."""
-        self.host.tell(self.host.close)
-        if say_goodbye:
-            self.host.run(self.background.say_goodbye())
-        self.host.tell(self.network.shut_down)
+        self.host.post(self.host.close)
+        if unregister_client:
+            self.host.run(self.background.unregister_client())
+        self.host.post(self.network.shut_down)
 
 
 def live_client(

@@ -75,8 +75,8 @@ class Channels:
 
     def close(self) -> None:
         """Close every connection permanently; calls under way fail."""
-        self._host.tell(self._host.close)
-        self._host.tell(self._network.shut_down)
+        self._host.post(self._host.close)
+        self._host.post(self._network.shut_down)
 
     def __enter__(self) -> Self:
         return self

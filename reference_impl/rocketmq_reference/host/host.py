@@ -120,7 +120,7 @@ class LiveHost:
             result: Result = end.value
             return result
 
-    def tell(self, event: Callable[[], None]) -> None:
+    def post(self, event: Callable[[], None]) -> None:
         """Report a network event from a thread that does not hold the lock."""
         self._lock.acquire()
         try:

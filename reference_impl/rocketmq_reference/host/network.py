@@ -79,7 +79,7 @@ class Network:
                 wire = Wire.connect(connection.address, self._connect_timeout_ms, self._tls)
         except RemotingConnectException:
             pass
-        self._host.tell(lambda: self._connected(connection, wire))
+        self._host.post(lambda: self._connected(connection, wire))
 
     def _connected(self, connection: Connection, wire: Wire | None) -> None:
         if wire is not None and self._is_closed:
@@ -244,4 +244,4 @@ class Channel:
 
     def _spawn(self, role: str, work: Any) -> None:
         name = f"{role}-{self._connection.address}"
-        threading.Thread(target=self._host.tell, args=(work,), name=name, daemon=True).start()
+        threading.Thread(target=self._host.post, args=(work,), name=name, daemon=True).start()

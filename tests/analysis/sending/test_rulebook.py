@@ -8,7 +8,7 @@ import pytest
 
 from rocketdiff.analysis.case_trace import CaseTrace
 from rocketdiff.analysis.sending.steps import rulebook
-from rocketdiff.analysis.sending.steps.rulebook import ArmRules, is_asynchronous, rulebook_for, tells_causes
+from rocketdiff.analysis.sending.steps.rulebook import ArmRules, is_asynchronous, reports_causes, rulebook_for
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.sends.plan import SendKind, SendMode
 from rocketdiff.core.tables.settings import ClientSettings
@@ -93,7 +93,7 @@ def test_whether_a_case_is_asynchronous(tables: dict[str, Any], is_async: bool) 
 
 
 @pytest.mark.parametrize(
-    ("subject", "capabilities", "tells"),
+    ("subject", "capabilities", "reports"),
     [
         ("java:5.3.3", (), True),
         ("python:5.3.3", None, True),
@@ -103,12 +103,12 @@ def test_whether_a_case_is_asynchronous(tables: dict[str, Any], is_async: bool) 
         ("go:2.1.0", ("attempts", "causes"), True),
     ],
 )
-def test_which_clients_report_causes(subject: str, capabilities: tuple[str, ...] | None, tells: bool) -> None:
+def test_which_clients_report_causes(subject: str, capabilities: tuple[str, ...] | None, reports: bool) -> None:
     """Java's driver and the reference always report causes, others if they declare it."""
     arms = {} if capabilities is None else {CANDIDATE: ArmSummary(1, 1, 0, True, capabilities=capabilities)}
     case = trace(replace(SMALL, arms=arms), {BASELINE: "java:5.3.3", CANDIDATE: subject})
-    assert tells_causes(case, CANDIDATE) is tells
-    assert rulebook_for(case).rules[CANDIDATE].fresh().transitions.causes_told is tells
+    assert reports_causes(case, CANDIDATE) is reports
+    assert rulebook_for(case).rules[CANDIDATE].fresh().transitions.causes_reported is reports
 
 
 def rules(release: str = "5.3.3", witness: str | None = None, latency: bool = False, **tables: Any) -> ArmRules:
@@ -196,8 +196,8 @@ def troubled_of(monkeypatch: pytest.MonkeyPatch, case: CaseTrace) -> Troubled:
     """The candidate's faults and connections as passed to the oracle of asynchronous sends."""
     heard: list[Troubled] = []
 
-    def judge(_replay: object, _sends: object, troubled: Troubled, *, choosers_told: bool) -> list[SendJudgement]:
-        assert choosers_told
+    def judge(_replay: object, _sends: object, troubled: Troubled, *, choosers_reported: bool) -> list[SendJudgement]:
+        assert choosers_reported
         heard.append(troubled)
         return []
 

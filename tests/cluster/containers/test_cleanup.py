@@ -35,7 +35,7 @@ def test_a_killed_runners_containers_and_network_go() -> None:
     assert left_in(world) == {"broker-of-mine", "network-of-mine"}
 
 
-def test_what_nobody_here_can_judge_is_left_and_told() -> None:
+def test_containers_of_another_process_space_are_left_and_reported() -> None:
     """Containers of another process-id space are left: their owner may live in another container."""
     world = world_with(("foreign", ELSEWHERE))
     assert sweep(world.engine()).left == ("broker-of-foreign",)

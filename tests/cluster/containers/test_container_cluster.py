@@ -43,7 +43,7 @@ def port_of(address: str) -> int:
     return int(address.rpartition(":")[2])
 
 
-def test_ports_are_those_that_clients_are_told_and_on_loopback_only(cluster: Cluster) -> None:
+def test_ports_are_the_advertised_ones_on_loopback_only(cluster: Cluster) -> None:
     """The engine listens on loopback only, under the ports that brokers advertise."""
     ports = {port_of(node.address) for node in nodes_of(cluster)}
     listening = {
@@ -95,7 +95,7 @@ def test_a_killed_broker_refuses_and_comes_back_with_address_and_data(cluster: C
     cluster.require_sound()
 
 
-def test_what_runs_cannot_be_started_again(cluster: Cluster) -> None:
+def test_a_running_broker_cannot_be_restarted(cluster: Cluster) -> None:
     """Restarting a running broker is refused."""
     with pytest.raises(ClusterError):
         cluster.restart("broker-a")

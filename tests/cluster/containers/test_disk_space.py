@@ -35,7 +35,7 @@ def almost_full(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("almost_full")
-def test_too_little_room_is_said_with_the_engines_folder(tmp_path: Path) -> None:
+def test_too_little_disk_is_reported_with_the_engines_folder(tmp_path: Path) -> None:
     """Too little disk space is an environment error with the engine's folder."""
     engine = replace(FakeWorld().engine(), storage=tmp_path)
     with pytest.raises(EnvironmentMissing, match=rf"{tmp_path}; saw 1 MiB; try: .*docker system prune"):

@@ -6,7 +6,7 @@ from rocketdiff.cluster.containers.engine import engine_errors
 from rocketdiff.core.errors import EnvironmentMissing
 
 
-def test_the_cause_at_the_bottom_is_told() -> None:
+def test_the_message_states_the_innermost_cause() -> None:
     """The message states the innermost cause."""
     error = OSError("sending failed")
     error.__cause__ = ConnectionRefusedError(111, "Connection refused")

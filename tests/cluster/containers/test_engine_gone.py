@@ -39,7 +39,7 @@ def finished(folder: Path, **changes: str) -> "subprocess.CompletedProcess[str]"
     return subprocess.run(command, env=environment(**changes), capture_output=True, text=True, check=False)
 
 
-def test_without_an_engine_a_run_says_so_and_begins_nothing(tmp_path: Path) -> None:
+def test_without_an_engine_a_run_ends_and_begins_nothing(tmp_path: Path) -> None:
     """Without an engine a run exits with 69 and creates no run directory."""
     done = finished(tmp_path / "out", DOCKER_HOST=f"unix://{tmp_path}/none.sock")
     assert done.returncode == ExitCode.ENVIRONMENT
@@ -50,7 +50,7 @@ def test_without_an_engine_a_run_says_so_and_begins_nothing(tmp_path: Path) -> N
 
 
 @pytest.mark.container
-def test_without_its_image_a_run_says_so_and_begins_nothing(engine: Engine, tmp_path: Path) -> None:
+def test_without_its_image_a_run_ends_and_begins_nothing(engine: Engine, tmp_path: Path) -> None:
     """Without its image a run exits with 69; no other image is pulled."""
     done = finished(tmp_path / "out", ROCKETDIFF_SERVER_IMAGE="rocketdiff/none:{release}")
     assert done.returncode == ExitCode.ENVIRONMENT
@@ -81,9 +81,9 @@ def test_an_engine_that_stops_in_the_middle_is_an_error_and_no_verdict(
         finally:
             runner.kill()
             runner.wait()
-    told = (folder / "stderr").read_text()
-    assert code == ExitCode.ENVIRONMENT, told
-    assert "container engine to stay up during the run" in told
+    reported = (folder / "stderr").read_text()
+    assert code == ExitCode.ENVIRONMENT, reported
+    assert "container engine to stay up during the run" in reported
     assert (folder / "stdout").read_text().splitlines()[-1].startswith("VERDICT error ")
     (case,) = json.loads((run / "run.json").read_bytes())["cases"]
     assert (case["status"], "container engine" in case["reason"]) == ("aborted", True)

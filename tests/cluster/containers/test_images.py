@@ -35,9 +35,9 @@ def test_jars_of_one_name_have_places_of_their_own() -> None:
     )
 
 
-def test_a_digest_tells_everything_apart_that_is_in_the_image() -> None:
+def test_a_digest_depends_on_everything_in_the_image() -> None:
     """An image's digest depends on the Dockerfile, base, launcher, jars and their order."""
-    told = {
+    reported = {
         digest_of("FROM x", "sha256:1", JARS, "loopback-1"),
         digest_of("FROM y", "sha256:1", JARS, "loopback-1"),
         digest_of("FROM x", "sha256:2", JARS, "loopback-1"),
@@ -45,7 +45,7 @@ def test_a_digest_tells_everything_apart_that_is_in_the_image() -> None:
         digest_of("FROM x", "sha256:1", JARS[:1], "loopback-1"),
         digest_of("FROM x", "sha256:1", JARS[::-1], "loopback-1"),
     }
-    assert len(told) == 6
+    assert len(reported) == 6
 
 
 def test_the_context_holds_jars_launcher_and_class_path(tmp_path: Path) -> None:
@@ -77,12 +77,12 @@ def test_an_image_is_made_once() -> None:
     assert len(world.built) == 2
 
 
-def test_without_a_base_the_message_says_how_to_get_one() -> None:
+def test_without_a_base_the_message_names_make_image() -> None:
     """Without a base the message names ``make image``; nothing is pulled, because a stranger may own the name."""
-    with pytest.raises(EnvironmentMissing, match=r"rocketdiff/base:latest.*make image") as told:
+    with pytest.raises(EnvironmentMissing, match=r"rocketdiff/base:latest.*make image") as reported:
         image_for(FakeWorld().engine(), "5.3.3")
-    assert told.value.exit_code == 69
-    assert "no such host" not in str(told.value)
+    assert reported.value.exit_code == 69
+    assert "no such host" not in str(reported.value)
 
 
 def test_a_base_that_was_named_and_cannot_be_had_is_one_clear_message(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -79,7 +79,7 @@ def test_an_engine_that_refuses_before_the_first_container_leaves_nothing(
     assert_all_given_back(world, slots)
 
 
-def test_what_cannot_work_is_refused_before_an_engine_is_asked_or_a_folder_made(
+def test_an_unsuitable_topology_is_refused_before_an_image_is_built(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """An unsuitable topology is refused before an image is built, which takes minutes."""

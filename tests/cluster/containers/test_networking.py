@@ -43,7 +43,7 @@ def test_a_name_server_of_a_network_of_its_own_listens_to_all_of_it(slots: list[
     assert settings["listenPort"] == str(slots[0].port)
 
 
-def test_a_broker_calls_name_servers_by_name_and_tells_clients_loopback(slots: list[NodeSlot]) -> None:
+def test_a_broker_resolves_name_servers_and_advertises_loopback(slots: list[NodeSlot]) -> None:
     """In a bridge network a broker resolves name servers by name and advertises loopback to clients."""
     settings = in_effect(settings_of(NetworkMode.BRIDGE, TWO_MASTERS, slots[1], slots))
     assert settings["namesrvAddr"] == f"name-server-1:{slots[0].port}"

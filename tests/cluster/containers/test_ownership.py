@@ -54,13 +54,13 @@ def test_only_what_is_certainly_gone_is_gone(owner: Owner | None, is_running: bo
 
 
 @pytest.mark.parametrize("name", ["owner-pid", "owner-started-ticks", "owner-boot", "owner-machine"])
-def test_labels_that_lack_something_name_nobody(name: str) -> None:
+def test_incomplete_labels_have_no_owner(name: str) -> None:
     """Incomplete labels have no owner: they are foreign or of another version."""
     labels = HERE.labels()
     del labels[f"org.rocketdiff.{name}"]
     assert Owner.from_labels(labels) is None
 
 
-def test_a_process_id_that_is_none_names_nobody() -> None:
+def test_a_negative_process_id_has_no_owner() -> None:
     """A negative process id has no owner: rocketdiff never writes one."""
     assert Owner.from_labels({**HERE.labels(), "org.rocketdiff.owner-pid": "-1"}) is None

@@ -60,7 +60,7 @@ def servers(world: FakeWorld, tmp_path: Path) -> Iterator[ContainerServers]:
         slot.reserved.release()
 
 
-def test_states_are_what_the_engine_says(servers: ContainerServers) -> None:
+def test_a_nodes_state_is_its_containers(servers: ContainerServers) -> None:
     """A node's state is its container's; an ended container is gone."""
     assert servers.state("broker-a") is NodeState.RUNNING
     servers.stop("broker-a")
@@ -95,13 +95,13 @@ def test_a_paused_container_can_be_killed(servers: ContainerServers) -> None:
     assert servers.state("broker-a") is NodeState.GONE
 
 
-def test_what_runs_is_not_started(servers: ContainerServers) -> None:
+def test_launching_a_running_container_is_refused(servers: ContainerServers) -> None:
     """Launching a running container is refused."""
     with pytest.raises(ClusterError, match="to be gone before it is started"):
         servers.launch("broker-a")
 
 
-def test_one_that_ended_by_itself_is_told_with_its_last_words(servers: ContainerServers, world: FakeWorld) -> None:
+def test_an_ended_container_is_reported_with_its_last_line(servers: ContainerServers, world: FakeWorld) -> None:
     """A container that ended by itself is reported with status and last log line, without stack frames."""
     world.containers[1].status, world.containers[1].exit_code = "exited", 255
     world.containers[1].log = "java.net.BindException: Address already in use\n\tat x.y\n"
@@ -190,13 +190,13 @@ def refuse(_: FakeContainer) -> None:
     raise APIError("500", explanation="no space left on device")
 
 
-def test_a_refusal_to_start_is_told_as_it_is(servers: ContainerServers, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_refused_start_raises_the_engines_reason(servers: ContainerServers, monkeypatch: pytest.MonkeyPatch) -> None:
     """A refused start raises the engine's reason and has the engine's error as cause."""
     servers.kill("broker-a")
     monkeypatch.setattr(FakeContainer, "start", refuse)
-    with pytest.raises(ClusterError, match="no space left") as told:
+    with pytest.raises(ClusterError, match="no space left") as reported:
         servers.launch("broker-a")
-    assert isinstance(told.value.__cause__, APIError)
+    assert isinstance(reported.value.__cause__, APIError)
 
 
 def test_a_container_that_ends_after_a_kill_that_failed_is_not_sound(
@@ -211,7 +211,7 @@ def test_a_container_that_ends_after_a_kill_that_failed_is_not_sound(
         servers.require_sound()
 
 
-def test_facts_say_which_engine_image_and_wiring(servers: ContainerServers) -> None:
+def test_facts_name_engine_image_and_network_mode(servers: ContainerServers) -> None:
     """The facts name engine, image and network mode."""
     facts = servers.facts()
     assert (facts["engine"], facts["image"], facts["wiring"]) == ("Fake 1.0", "rocketdiff/server:x", "host")
@@ -224,7 +224,7 @@ def test_a_node_that_there_is_not_is_the_users_mistake(servers: ContainerServers
     assert [node.name for node in servers.nodes(NodeKind.BROKER)] == ["broker-a"]
 
 
-def test_a_port_that_another_program_took_is_told_apart() -> None:
+def test_only_an_allocated_port_is_a_taken_port() -> None:
     """Only the engine's "port is already allocated" is a taken port."""
     seen = "driver failed programming external connectivity: Bind for 127.0.0.1:20000 failed: port is already allocated"
     taken = port_taken("broker-a", ClusterError("it to start", seen=seen))

@@ -21,12 +21,12 @@ def proc(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_what_waits_in_a_containers_network_is_seen_through_its_process(proc: Path) -> None:
+def test_unread_bytes_of_a_container_are_read_through_its_process(proc: Path) -> None:
     """A container's unread bytes are read through its process."""
     assert unread_inside(7, "c1", {PORT}, proc) == 3
 
 
 @pytest.mark.parametrize(("pid", "container"), [(7, "c2"), (8, "c1"), (0, "c1")])
-def test_another_process_tells_nothing(proc: Path, pid: int, container: str) -> None:
+def test_a_foreign_process_gives_no_count(proc: Path, pid: int, container: str) -> None:
     """A foreign process gives no count: another host's engine reports that host's process ids."""
     assert unread_inside(pid, container, {PORT}, proc) is None

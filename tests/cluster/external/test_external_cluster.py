@@ -90,7 +90,7 @@ def test_a_pause_is_the_owners_command_and_the_probe_its_proof(owned: Owned) -> 
     assert {line["witness"] for line in lines} == {"probe alone"}
 
 
-def test_a_state_command_that_did_not_reach_the_node_tells_nothing(owned: Owned) -> None:
+def test_a_failed_state_command_gives_no_state(owned: Owned) -> None:
     """A failed state command gives no state: ssh without a connection is as silent as ps about a dead process."""
     unreachable = owned.described(timeout_s=0.5, kill="touch {flag}", restart="rm {flag} ", state="exit 255")
     cluster = joined(owned, unreachable)
@@ -100,7 +100,7 @@ def test_a_state_command_that_did_not_reach_the_node_tells_nothing(owned: Owned)
     assert not owned.brokers["mq-red"].flag.exists()
 
 
-def test_what_an_earlier_run_left_paused_is_resumed_before_it_is_asked_anything(owned: Owned) -> None:
+def test_a_broker_left_paused_is_resumed_before_queries(owned: Owned) -> None:
     """A broker left paused by an earlier run is resumed before queries."""
     cluster = joined(owned)
     cluster.pause("mq-blue")
@@ -114,8 +114,8 @@ def test_what_an_earlier_run_left_paused_is_resumed_before_it_is_asked_anything(
 
 def test_a_state_command_must_agree(owned: Owned) -> None:
     """A pause that the state command denies is a problem."""
-    told = "test -e {flag} && echo paused || echo running"
-    with joined(owned, owned.described(state=told)) as cluster:
+    reported = "test -e {flag} && echo paused || echo running"
+    with joined(owned, owned.described(state=reported)) as cluster:
         assert not paused(cluster).problems
     with joined(owned, owned.described(timeout_s=0.5, state="echo running")) as cluster:
         (problem,) = paused(cluster).problems
@@ -124,7 +124,7 @@ def test_a_state_command_must_agree(owned: Owned) -> None:
     assert not owned.brokers["mq-blue"].flag.exists()
 
 
-def test_a_pause_command_that_fails_tells_exit_code_and_stderr(owned: Owned) -> None:
+def test_a_failed_pause_command_reports_exit_code_and_stderr(owned: Owned) -> None:
     """A failed pause command is a problem with exit code and stderr."""
     failing = owned.described(timeout_s=0.5, pause="echo no route to mq-7 >&2; exit 255")
     with joined(owned, failing) as cluster:
@@ -163,10 +163,10 @@ def test_a_broker_that_cannot_be_resumed_is_shouted_about(
     cluster.pause("mq-blue")
     with pytest.raises(ClusterError) as raised:
         cluster.close()
-    said = str(raised.value)
-    assert "mq-blue" in said
-    assert "IS STILL PAUSED: exit code 1" in said
-    assert f"do it by hand: cd {owned.folder} && test -e {flag}.mended && rm {flag}" in said
+    output = str(raised.value)
+    assert "mq-blue" in output
+    assert "IS STILL PAUSED: exit code 1" in output
+    assert f"do it by hand: cd {owned.folder} && test -e {flag}.mended && rm {flag}" in output
     assert len(list(home.glob("*.ndjson"))) == 1
     with pytest.raises(ClusterError, match="as an earlier run found it"):
         joined(owned, broken)
@@ -188,7 +188,7 @@ def test_an_act_that_did_not_end_well_is_noted_until_it_is_undone(owned: Owned) 
         assert {"resume mq-red": False, "restart mq-blue": True}.items() <= unfinished.items()
 
 
-def test_what_was_not_spelled_out_is_not_done(owned: Owned) -> None:
+def test_a_verb_without_command_and_an_unknown_node_are_refused(owned: Owned) -> None:
     """A verb without a command, and an unknown node, are refused."""
     with joined(owned, owned.described(pause=None, resume=None)) as cluster:
         with pytest.raises(ClusterError, match=r"a pause command of mq-red in cluster\.yaml"):
@@ -220,7 +220,7 @@ def test_settings_are_kept_as_evidence_and_secrets_are_not(owned: Owned) -> None
     assert facts["nodes"]["mq-blue"]["faults_witnessed_by"] == "probe alone"
 
 
-def test_a_broker_that_nobody_knows_is_named_with_those_that_are_known(owned: Owned) -> None:
+def test_an_unknown_broker_is_reported_with_the_known_ones(owned: Owned) -> None:
     """A broker unknown to the name server is reported with the known ones."""
     owned.name_server.brokers["mq-green"] = owned.name_server.brokers.pop("mq-blue")
     with pytest.raises(ClusterError, match=r"a master broker mq-blue .* saw mq-green, mq-red"):

@@ -85,7 +85,7 @@ def test_a_broker_that_came_back_by_itself_is_not_restarted_and_its_case_is_inva
     assert [json.loads(line)["verb"] for line in log.splitlines()] == ["kill"]
 
 
-def test_a_broker_that_cannot_be_restarted_is_told_by_the_schedule_and_in_the_end(
+def test_a_failed_restart_is_reported_and_its_undo_entry_stays(
     owned: Owned, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A failed restart makes the case invalid; its undo entry stays until it succeeds."""
@@ -103,9 +103,9 @@ def test_a_broker_that_cannot_be_restarted_is_told_by_the_schedule_and_in_the_en
         cluster.close()
     assert len(list(home.glob("*.ndjson"))) == 1
     flag.with_name(f"{flag.name}.mended").touch()
-    told: list[str] = []
-    clean(told.append)
-    assert told[0] == "cluster unit: restart mq-blue: done"
+    reported: list[str] = []
+    clean(reported.append)
+    assert reported[0] == "cluster unit: restart mq-blue: done"
     assert not owned.topics
     assert not list(home.iterdir())
 

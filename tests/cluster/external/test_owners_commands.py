@@ -36,7 +36,7 @@ def test_a_command_that_hangs_is_killed_with_what_it_started(tmp_path: Path) -> 
     assert gone(int(ran.output))
 
 
-def test_what_a_command_leaves_running_is_not_waited_for(tmp_path: Path) -> None:
+def test_a_process_left_running_is_not_awaited(tmp_path: Path) -> None:
     """A process that a command leaves running is not awaited, as for a restarted server."""
     waiting = "(until [ -e go ]; do sleep 0.02; done; touch served) & echo started"
     ran = run_command(OwnersCommand.of(waiting), tmp_path, 30.0)
@@ -48,14 +48,14 @@ def test_what_a_command_leaves_running_is_not_waited_for(tmp_path: Path) -> None
 
 def test_a_command_waits_until_its_process_group_is_known(tmp_path: Path) -> None:
     """A command starts after its process group is recorded, so that others can end it; it has no input."""
-    told: list[tuple[int, bool]] = []
+    reported: list[tuple[int, bool]] = []
 
     def note(group: int) -> None:
         time.sleep(0.2)
-        told.append((group, (tmp_path / "done").exists()))
+        reported.append((group, (tmp_path / "done").exists()))
 
     ran = run_command(OwnersCommand.of("touch done; echo $$; read line || echo no input"), tmp_path, 5.0, note)
-    ((group, was_done),) = told
+    ((group, was_done),) = reported
     assert not was_done
     assert ran.output.split() == [str(group), "no", "input"]
 

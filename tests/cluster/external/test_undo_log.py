@@ -52,7 +52,7 @@ def test_a_line_that_was_cut_short_was_not_done_yet(home: Path) -> None:
     assert [left.pending for left in abandoned_logs()] == [(whole,)]
 
 
-def test_what_is_written_after_a_line_that_was_cut_short_is_read(home: Path) -> None:
+def test_an_entry_after_an_incomplete_line_is_read(home: Path) -> None:
     """An entry after an incomplete line is read, so an undone entry does not stay pending."""
     log = UndoLog.create(RUN_OF_LOG)
     first, second = DeleteTopic("x-1", (), ()), DeleteTopic("x-2", (), ())
@@ -70,15 +70,15 @@ def test_what_is_written_after_a_line_that_was_cut_short_is_read(home: Path) -> 
 
 
 @pytest.mark.parametrize("damage", [b"\0\0\0\0", b"", b'{"type":"owner"}\n', b"\xff\n", b"x\n" * 3])
-def test_what_cannot_be_read_is_never_taken_for_nothing(home: Path, damage: bytes) -> None:
+def test_an_unreadable_undo_log_is_an_error(home: Path, damage: bytes) -> None:
     """An unreadable undo log is an error with exit code 69 and stays."""
     home.mkdir()
     (home / "b.ndjson").write_bytes(damage)
-    said: list[object] = []
+    output: list[object] = []
     with pytest.raises(ClusterError, match=r"a readable undo log .*b\.ndjson") as raised:
-        clean(said.append)
+        clean(output.append)
     assert raised.value.exit_code == 69
-    assert said == []
+    assert output == []
     assert (home / "b.ndjson").read_bytes() == damage
 
 
@@ -129,18 +129,16 @@ def test_clean_undoes_and_reports_each_entry(owned: Owned, home: Path) -> None:
     log.record(topic(owned, f"{PREFIX}-left"))
     log.record(resume(owned, f"rm {flag}"))
     died(log)
-    said: list[str] = []
-    clean(said.append)
-    assert said == ["cluster unit: resume mq-blue: done", f"cluster unit: topic {PREFIX}-left: done"]
+    output: list[str] = []
+    clean(output.append)
+    assert output == ["cluster unit: resume mq-blue: done", f"cluster unit: topic {PREFIX}-left: done"]
     assert owned.topics == {f"{PREFIX}-of-another-run"}
-    said.clear()
-    clean(said.append)
-    assert said == ["no undo action is pending"]
+    output.clear()
+    clean(output.append)
+    assert output == ["no undo action is pending"]
 
 
-def test_what_cannot_be_undone_is_reported_and_stays_pending(
-    owned: Owned, home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_failed_undo_is_reported_and_stays_pending(owned: Owned, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What cannot be undone is reported and stays pending; other servers are cleaned."""
     retry_at_once(monkeypatch)
     for broker in owned.brokers.values():
@@ -159,9 +157,9 @@ def test_clean_leaves_a_living_run_alone(home: Path) -> None:
     """``clean`` reports a living run and does not undo it."""
     log = UndoLog.create(RUN_OF_LOG)
     log.record(DeleteTopic("x", (), ()))
-    said: list[str] = []
-    clean(said.append)
-    assert "a run is active (runs/x)" in said[0]
+    output: list[str] = []
+    clean(output.append)
+    assert "a run is active (runs/x)" in output[0]
     assert log.pending
     died(log)
 
@@ -212,9 +210,9 @@ def test_a_log_of_an_earlier_version_is_performed(owned: Owned, home: Path) -> N
         '{"type":"ended","key":"resume mq-blue"}\n'
         f'{{"type":"paid","key":"topic {PREFIX}-done"}}\n'
     )
-    said: list[str] = []
-    clean(said.append)
-    assert said == ["cluster unit: resume mq-blue: done", f"cluster unit: topic {PREFIX}-left: done"]
+    output: list[str] = []
+    clean(output.append)
+    assert output == ["cluster unit: resume mq-blue: done", f"cluster unit: topic {PREFIX}-left: done"]
     assert not flag.exists()
     assert owned.brokers["mq-red"].topics == {f"{PREFIX}-done": 4}
     assert not list(home.iterdir())

@@ -59,8 +59,8 @@ class Willing:
     def send(self, send: PlannedSend, message: Any) -> ClientResult:  # noqa: ARG002 - ignores both
         return ClientResult("SEND_OK", "broker-a", 0, 0)
 
-    def send_async(self, send: PlannedSend, message: Any, told: Told) -> None:
-        told(self.send(send, message))
+    def send_async(self, send: PlannedSend, message: Any, on_end: Told) -> None:
+        on_end(self.send(send, message))
 
     def send_oneway(self, send: PlannedSend, message: Any) -> None:
         """Does nothing."""
@@ -123,7 +123,7 @@ def test_a_setup_may_name_the_producer() -> None:
     heard.await_kind(Ready)
 
 
-def test_a_client_that_cannot_prepare_says_why(capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_client_that_cannot_prepare_reports_stage_and_reason(capfd: pytest.CaptureFixture[str]) -> None:
     """A client that cannot prepare reports stage and reason."""
     heard = Heard()
     obey([SETUP], Session(as_producer(factory(Willing("no cluster"))), heard.speak))

@@ -19,7 +19,7 @@ from rocketdiff.subjects.kinds.toy import DEFECTS
 from rocketdiff.subjects.reported_defects import strikes
 
 
-def said(make_speech: Callable[[RecordWriter], Speak], *records: Record) -> list[bytes]:
+def lines_of(make_speech: Callable[[RecordWriter], Speak], *records: Record) -> list[bytes]:
     """The lines that a toy writes for these records."""
     listening, speaking = os.pipe()
     writer = RecordWriter(speaking)
@@ -46,14 +46,14 @@ def test_a_defect_strikes_at_every_tenth_send() -> None:
     assert [send for send in range(30) if strikes(send)] == [9, 19, 29]
 
 
-def test_the_honest_one_says_what_there_is() -> None:
+def test_the_honest_toy_writes_one_line_per_record() -> None:
     """The honest toy writes one line per record."""
-    assert len(said(honest_speech, sent(8), sent(9))) == 2
+    assert len(lines_of(honest_speech, sent(8), sent(9))) == 2
 
 
 def test_one_answers_twice() -> None:
     """A toy answers send 9 twice, and no other."""
-    assert [decode_record(line).record for line in said(answering_twice, sent(8), sent(9))] == [
+    assert [decode_record(line).record for line in lines_of(answering_twice, sent(8), sent(9))] == [
         sent(8),
         sent(9),
         sent(9),
@@ -65,12 +65,12 @@ def test_one_lies_about_its_queue() -> None:
     route = RouteSeen(1, 1, (("broker-a", 0), ("broker-a", 1), ("broker-b", 0)))
     attempt = Attempt(9, 0, 0, "broker-a", 1, 1, 2)
     failed = Send(19, 0, 1, 2, error="MQClientException")
-    lines = said(lying_about_queues, route, sent(8, 1), attempt, sent(9, 1), failed)
-    told = [decode_record(line).record for line in lines]
-    assert told == [route, sent(8, 1), Attempt(9, 0, 0, "broker-a", 0, 1, 2), sent(9, 0), failed]
+    lines = lines_of(lying_about_queues, route, sent(8, 1), attempt, sent(9, 1), failed)
+    reported = [decode_record(line).record for line in lines]
+    assert reported == [route, sent(8, 1), Attempt(9, 0, 0, "broker-a", 0, 1, 2), sent(9, 0), failed]
 
 
 def test_one_speaks_nonsense() -> None:
     """A toy writes an invalid line after send 9."""
-    lines = said(speaking_nonsense, sent(8), sent(9))
+    lines = lines_of(speaking_nonsense, sent(8), sent(9))
     assert len(lines) == 3 and not lines[2].startswith(b"{")

@@ -120,6 +120,6 @@ def test_stale_digests_are_reported(tmp_path: Path) -> None:
 
 def test_a_wrong_digest_is_reported_with_the_first_difference() -> None:
     """A wrong digest is reported with the first differing line."""
-    said = first_difference_of([(load_golden_digests()[0].name, "4.9.8")], as_release="5.3.3")
-    assert re.search(r"line \d+: reference '.*', Java '.*'\nmore: ", said), said
-    assert CHECK in said
+    output = first_difference_of([(load_golden_digests()[0].name, "4.9.8")], as_release="5.3.3")
+    assert re.search(r"line \d+: reference '.*', Java '.*'\nmore: ", output), output
+    assert CHECK in output

@@ -42,10 +42,10 @@ def test_all_pieces_are_done_by_all_workers() -> None:
     assert multiprocessing.active_children() == []
 
 
-@pytest.mark.parametrize(("number", "kind", "says"), [(13, "UsageError", "14"), (17, "HarnessError", "it died")])
-def test_errors_of_a_worker_are_raised_here(number: int, kind: str, says: str) -> None:
+@pytest.mark.parametrize(("number", "kind", "message"), [(13, "UsageError", "14"), (17, "HarnessError", "it died")])
+def test_errors_of_a_worker_are_raised_here(number: int, kind: str, message: str) -> None:
     """A worker's error is raised with its class and message, and the workers end."""
-    with pytest.raises(HarnessError, match=says) as raised, pool(2) as executor:
+    with pytest.raises(HarnessError, match=message) as raised, pool(2) as executor:
         list(as_they_come(executor, doubled, [number], 2))
     assert type(raised.value).__name__ == kind
     assert multiprocessing.active_children() == []

@@ -44,10 +44,10 @@ def test_an_answer_without_words_is_shown_as_it_is() -> None:
     found = changelog(toy_executions(by_table({"rule": {"4.8.0": 3}})), corpus, WAY)
     (change,) = found[1].changes
     assert (change.sentence, change.known) == ("What rule does: queue 0 of a → queue 3 of a", "before: it was so")
-    told = list(changelog_lines(WAY, found))
-    assert [line for line in told if "queue 3" in line] == [f"    {change.sentence}"]
-    assert "    before: it was so" in told
-    assert "    answer: differs at step 0" in told
+    reported = list(changelog_lines(WAY, found))
+    assert [line for line in reported if "queue 3" in line] == [f"    {change.sentence}"]
+    assert "    before: it was so" in reported
+    assert "    answer: differs at step 0" in reported
 
 
 def test_a_difference_of_random_scripts_only_is_shrunk() -> None:

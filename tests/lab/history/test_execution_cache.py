@@ -49,11 +49,13 @@ def test_a_damaged_store_costs_time_only(tmp_path: Path) -> None:
 
 def test_progress_is_reported() -> None:
     """Progress is reported at least at the end."""
-    told: list[tuple[int, int]] = []
+    reported: list[tuple[int, int]] = []
     runner = ToyRunner(lambda *_: 0)
-    executions = dataclasses.replace(toy_executions(runner), on_progress=lambda done, total: told.append((done, total)))
+    executions = dataclasses.replace(
+        toy_executions(runner), on_progress=lambda done, total: reported.append((done, total))
+    )
     executions.digests(("4.7.1", "4.8.0"), (ONE,))
-    assert told == [(2, 2)]
+    assert reported == [(2, 2)]
 
 
 def test_lines_are_executed_once_for_each_pair() -> None:

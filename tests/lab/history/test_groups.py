@@ -66,13 +66,13 @@ def test_pages_hold_groups_rule_and_changes() -> None:
     corpus = corpus_of(runner, WALK)
     report = groups_report(toy_executions(runner), corpus, (Depth.SELECTION,), RELEASES)
     rows = rule_rows(toy_executions(runner), (WALK,), corpus.golden, RELEASES)
-    told = ["4.7.1 → 4.8.0", "now a tick a queue; before, one tick", "scripts/retry-walk.json"]
+    reported = ["4.7.1 → 4.8.0", "now a tick a queue; before, one tick", "scripts/retry-walk.json"]
     page, html, text = (
         groups_page.markdown(report, rows),
         groups_page.html(report, rows),
         groups_page.groups_lines(report),
     )
-    assert all(part in page and part in html for part in told)
+    assert all(part in page and part in html for part in reported)
     assert "| SA | 4.7.0, 4.7.1 |" in page
     assert "selection: 2 groups (1 standard and 0 random scripts)" in list(text)
     data = groups_page.groups_data(report)

@@ -25,7 +25,7 @@ def all_drawn() -> Sequence[Scenario]:
 
 
 @pytest.mark.parametrize("release", RELEASES)
-def test_a_release_is_never_said_to_differ_from_itself(java_host: JavaHost, release: str) -> None:
+def test_no_release_diverges_from_itself(java_host: JavaHost, release: str) -> None:
     """No release diverges from itself; at most three threads, since dozens are slow to judge."""
     few = [seed for seed, scenario in enumerate(all_drawn()) if scenario.workload.threads <= 3]
     one = one_trial(java_host, few[RELEASES.index(release)], release)
@@ -33,7 +33,7 @@ def test_a_release_is_never_said_to_differ_from_itself(java_host: JavaHost, rele
     assert one.code in (ExitCode.CONFORMS, ExitCode.INCONCLUSIVE, ExitCode.NOTHING_DECISIVE)
 
 
-def test_what_is_drawn_reaches_the_corners() -> None:
+def test_random_scenarios_cover_the_corners() -> None:
     """Random scenarios cover all modes, calls and kinds of fault, 1 and 64 threads, the shortest timeout, 0 and 100 retries."""
     assert {scenario.workload.mode for scenario in all_drawn()} == set(SendMode)
     assert {scenario.workload.call for scenario in all_drawn()} == set(SendKind) - {SendKind.GROUP}

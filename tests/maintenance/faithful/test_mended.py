@@ -56,8 +56,8 @@ def test_beside_it_a_counter_that_begins_anew_without_a_new_list_is_found(java_h
     """A candidate with one send to the broker out of turn diverges, well after the list has come back."""
     one = trial(drawn(8184).scenario, "4.7.1", 8184)
     answers = [java_host.run("4.7.1", "mended-8184", script, trace=True) for script in one.arms]
-    (told,) = [json.loads(line)["send"] for line in answers[1] if _number(one, line) == 12]
-    other = {"broker-a": "broker-b", "broker-b": "broker-a"}[told["attempts"][0]["broker"]]
+    (reported,) = [json.loads(line)["send"] for line in answers[1] if _number(one, line) == 12]
+    other = {"broker-a": "broker-b", "broker-b": "broker-a"}[reported["attempts"][0]["broker"]]
     spoilt = [answers[0], _sent_elsewhere(one, answers[1], 12, 0, broker=other)]
     assert judged(run_of(one, spoilt, tmp_path)).exit_code is ExitCode.DIVERGES
 

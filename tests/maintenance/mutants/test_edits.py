@@ -45,7 +45,7 @@ def mutants_of(source: str) -> set[str]:
         ("def f(a=1):\n    return None", {"def f(a=2):\n    return None", "def f(a=0):\n    return None"}),
     ],
 )
-def test_what_is_changed(source: str, some: set[str]) -> None:
+def test_each_operator_produces_the_expected_mutants(source: str, some: set[str]) -> None:
     """Each operator produces the expected mutants of a minimal source."""
     assert some <= mutants_of(source)
 
@@ -60,7 +60,7 @@ def test_what_is_changed(source: str, some: set[str]) -> None:
         "@dataclass(frozen=True)\nclass A(B, metaclass=C):\n    ...",
     ],
 )
-def test_what_is_left_alone(source: str) -> None:
+def test_documentation_and_types_are_not_mutated(source: str) -> None:
     """Documentation, imports, types, slots and decorators are not mutated, because they decide nothing."""
     assert mutants_of(source) == set()
 

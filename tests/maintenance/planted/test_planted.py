@@ -57,7 +57,7 @@ def test_each_defect_is_found_by_its_check_alone(tmp_path: Path) -> None:
         assert judged.exit_code == (1 if replica.defects else 0)
 
 
-def test_a_small_record_tells_what_was_planted_and_nothing_else(spark: SparkSession, tmp_path: Path) -> None:
+def test_a_small_record_shows_exactly_the_planted_regressions(spark: SparkSession, tmp_path: Path) -> None:
     """A record of five releases and five nights shows exactly the planted regressions, over time and over releases."""
     _, releases = schedule(["5.3.3"], nights=10)
     loss = Planted(DEFECTS[0], Shape.NEW, 3)
@@ -67,8 +67,8 @@ def test_a_small_record_tells_what_was_planted_and_nothing_else(spark: SparkSess
         write_all(tmp_path / "runs", line.replicas())
     place = RecordPlace.named(str(tmp_path / "record"))
     add(place, folders_of([tmp_path / "runs"]), Here())
-    judge(place, Here(), say=print)
+    judge(place, Here(), print_line=print)
     for over, count in (("time", 1), ("releases", 3)):
-        told = ask_regressions(spark, look(place), concluding().scope, over=over, since=None, everything=False)
-        assert {Expected(*(row[name] for name in EXPECTED)) for row in told.rows} == expected(lines, over)
-        assert len(told.rows) == count
+        reported = ask_regressions(spark, look(place), concluding().scope, over=over, since=None, everything=False)
+        assert {Expected(*(row[name] for name in EXPECTED)) for row in reported.rows} == expected(lines, over)
+        assert len(reported.rows) == count

@@ -46,7 +46,7 @@ def standalone(folder: Path, workers: int) -> Iterator[Standalone]:
     with ExitStack() as stack:
         log = folder / "master.log"
         stack.enter_context(_started(folder / "master", log, "master.Master", "--port", "0"))
-        address = _said(log, _MASTER)
+        address = _await_line(log, _MASTER)
         logs = [folder / f"worker-{number}.log" for number in range(workers)]
         processes = tuple(
             stack.enter_context(
@@ -64,7 +64,7 @@ def standalone(folder: Path, workers: int) -> Iterator[Standalone]:
             for number in range(workers)
         )
         for one in logs:
-            _said(one, _REGISTERED)
+            _await_line(one, _REGISTERED)
         yield Standalone(address, processes)
 
 
@@ -98,7 +98,7 @@ def _started(folder: Path, log: Path, what: str, *arguments: str) -> Iterator[su
         process.wait()
 
 
-def _said(log: Path, wanted: re.Pattern[str]) -> str:
+def _await_line(log: Path, wanted: re.Pattern[str]) -> str:
     """Wait for a matching line; return its first group or the whole match."""
     end = time.monotonic() + PATIENCE_S
     while time.monotonic() < end:

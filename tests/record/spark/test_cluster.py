@@ -20,8 +20,8 @@ NewRun = Callable[..., Path]
 RUNS = 6
 
 
-def spoil(told: ArmRecords) -> None:
-    told.stored = [one for one in told.stored if one.send not in (3, 40)]
+def spoil(arm: ArmRecords) -> None:
+    arm.stored = [one for one in arm.stored if one.send not in (3, 40)]
 
 
 @pytest.fixture
@@ -56,10 +56,10 @@ def test_a_worker_that_is_killed_in_the_middle_changes_no_row(
             time.sleep(0.02)
         assert judging.poll() is None
         cluster.kill_worker()
-        said, _ = judging.communicate(timeout=900)
-    assert judging.returncode == 0, said
-    assert f"RECORD judged={RUNS} concluded={RUNS}" in said
-    judge(here, Here(), say=print)
+        output, _ = judging.communicate(timeout=900)
+    assert judging.returncode == 0, output
+    assert f"RECORD judged={RUNS} concluded={RUNS}" in output
+    judge(here, Here(), print_line=print)
     assert all_rows(there) == all_rows(here)
     assert check(there, Here()) == []
     assert dict(status(there).verdicts)["diverges"] == RUNS // 3

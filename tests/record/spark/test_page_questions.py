@@ -18,8 +18,8 @@ pytestmark = [
 ]
 
 
-def spoil(told: ArmRecords) -> None:
-    told.stored = [one for one in told.stored if one.send != 3]
+def spoil(arm: ArmRecords) -> None:
+    arm.stored = [one for one in arm.stored if one.send != 3]
 
 
 def test_the_page_has_changes_between_runs_and_releases(

@@ -27,8 +27,8 @@ pytestmark = [
 NewRun = Callable[..., Path]
 
 
-def spoil(told: ArmRecords) -> None:
-    told.stored = [one for one in told.stored if one.send not in (3, 40)]
+def spoil(arm: ArmRecords) -> None:
+    arm.stored = [one for one in arm.stored if one.send not in (3, 40)]
 
 
 def test_tasks_write_what_one_process_writes(spark: SparkSession, tmp_path: Path, new_run: NewRun) -> None:
@@ -40,12 +40,12 @@ def test_tasks_write_what_one_process_writes(spark: SparkSession, tmp_path: Path
     counts = []
     for place, work in ((here, Here()), (there, OnSpark(spark))):
         added = add(place, runs, work)
-        counts.append((len(added.new), len(added.known), len(added.damaged), judge(place, work, say=print)))
+        counts.append((len(added.new), len(added.known), len(added.damaged), judge(place, work, print_line=print)))
     assert counts == [(2, 1, 1, (2, 2))] * 2
     before = all_rows(here)
     assert all_rows(there) == before
     add(there, [new_run("later")], OnSpark(spark))
-    compact(there, OnSpark(spark), keep_hours=1, say=print)
+    compact(there, OnSpark(spark), keep_hours=1, print_line=print)
     assert check(there, OnSpark(spark)) == []
     assert status(there).verdicts == status(here).verdicts
 

@@ -29,7 +29,7 @@ def test_sends_rotate_over_the_publish_list(cluster: FakeCluster, serialization:
     assert (results[8].status, results[8].queue_offset) == ("SEND_OK", 1)
 
 
-def test_what_arrives_is_what_was_sent(cluster: FakeCluster) -> None:
+def test_the_stored_message_is_the_sent_one(cluster: FakeCluster) -> None:
     """The stored message has the body, flag, tags, keys, own properties, WAIT and message id."""
     with producer_of(cluster, start=3) as producer:
         result = producer.send(Message("T", b"hello", {"own": "ü"}, 7, tags="tag", keys="k1 k2"))

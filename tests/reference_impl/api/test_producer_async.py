@@ -30,10 +30,10 @@ EVERY = ("4.0.0-incubating", "4.1.0-incubating", "4.3.0", "4.4.0", "4.9.8", "5.1
 @pytest.mark.parametrize("release", EVERY)
 def test_a_result_is_called_back(cluster: FakeCluster, release: str) -> None:
     """A successful send calls back with its result in every release."""
-    told = CalledBack()
+    reported = CalledBack()
     with producer_of(cluster, release, start=7, vip_channel_enabled=False) as producer:
-        producer.send_async(Message("T", b"x"), told)
-        result = told.result()
+        producer.send_async(Message("T", b"x"), reported)
+        result = reported.result()
     assert (result.broker, result.queue_id) == ("broker-a", 0)
     assert [stored.body for stored in cluster["a"].stored] == [b"x"]
 
@@ -41,17 +41,17 @@ def test_a_result_is_called_back(cluster: FakeCluster, release: str) -> None:
 def test_many_sends_at_once() -> None:
     """Each of 100 concurrent sends is stored once, at its own queue offset, and calls back once."""
     with FakeCluster.of("a", "b") as cluster, producer_of(cluster) as producer:
-        told = [CalledBack() for _ in range(100)]
-        for number, callback in enumerate(told):
+        reported = [CalledBack() for _ in range(100)]
+        for number, callback in enumerate(reported):
             producer.send_async(Message("T", str(number).encode()), callback)
-        results = [callback.result() for callback in told]
+        results = [callback.result() for callback in reported]
         stored = cluster["a"].stored + cluster["b"].stored
     assert sorted(int(one.body) for one in stored) == list(range(100))
     assert len({(result.broker, result.queue_id, result.queue_offset) for result in results}) == 100
-    assert all(callback.is_quiet for callback in told)
+    assert all(callback.is_quiet for callback in reported)
 
 
-def test_a_callback_that_raises_disturbs_nobody(cluster: FakeCluster) -> None:
+def test_an_exception_of_a_callback_affects_no_send(cluster: FakeCluster) -> None:
     """An exception of a callback affects no send, as in Java."""
 
     class Clumsy(CalledBack):
@@ -59,13 +59,13 @@ def test_a_callback_that_raises_disturbs_nobody(cluster: FakeCluster) -> None:
             super().on_success(result)
             raise ValueError
 
-    clumsy, told = Clumsy(), CalledBack()
+    clumsy, reported = Clumsy(), CalledBack()
     with producer_of(cluster) as producer:
         producer.send_async(Message("T", b"clumsy"), clumsy)
         clumsy.result()
-        producer.send_async(Message("T", b"x"), told)
-        told.result()
-    assert clumsy.is_quiet and told.is_quiet, "each is told once"
+        producer.send_async(Message("T", b"x"), reported)
+        reported.result()
+    assert clumsy.is_quiet and reported.is_quiet, "each is told once"
     assert [stored.body for stored in cluster["a"].stored] == [b"clumsy", b"x"]
 
 
@@ -92,10 +92,10 @@ def test_callbacks_come_from_threads_of_the_client(cluster: FakeCluster) -> None
 def test_an_error_answer_is_not_retried(cluster: FakeCluster, release: str) -> None:
     """A broker's error is not retried, even with a retryable code; the callback gets MQBrokerException."""
     cluster["a"].script.append(Answer(14, "busy"))
-    told, heard = CalledBack(), Remembered()
+    reported, heard = CalledBack(), Remembered()
     with producer_of(cluster, release, start=7, vip_channel_enabled=False, listener=heard) as producer:
-        producer.send_async(Message("T", b"x"), told)
-        error = told.error()
+        producer.send_async(Message("T", b"x"), reported)
+        error = reported.error()
     assert isinstance(error, MQBrokerException) and error.code == 14
     assert heard.attempts == [("a", 0)]
 
@@ -110,10 +110,10 @@ def test_a_lost_connection_is_retried_with_the_thread_it_is_noticed_in(
     """A retry uses the counter of the thread that sees the loss; the last exception has a cause from 5.2.0."""
     for broker in (cluster["a"], cluster["b"]):
         broker.script.extend([HangUp(reset=True)] * 3)
-    told, heard = CalledBack(), Remembered()
+    reported, heard = CalledBack(), Remembered()
     with producer_of(cluster, release, start=7, vip_channel_enabled=False, listener=heard) as producer:
-        producer.send_async(Message("T", b"x"), told)
-        error = told.error()
+        producer.send_async(Message("T", b"x"), reported)
+        error = reported.error()
     assert isinstance(error, MQClientException)
     assert type(error.__cause__) is (cause or type(None))
     assert [number for _, number in heard.attempts] == [0, 0, 0]
@@ -123,29 +123,29 @@ def test_a_lost_connection_is_retried_with_the_thread_it_is_noticed_in(
 def test_a_retry_succeeds_elsewhere(cluster: FakeCluster) -> None:
     """A retry goes to another broker and keeps the queue id."""
     cluster["a"].script.append(HangUp())
-    told = CalledBack()
+    reported = CalledBack()
     with producer_of(cluster) as producer:
-        producer.send_async(Message("T", b"x"), told)
-        assert told.result().broker == "broker-b"
+        producer.send_async(Message("T", b"x"), reported)
+        assert reported.result().broker == "broker-b"
     assert [stored.queue_id for stored in cluster["b"].stored] == [0]
 
 
 @pytest.mark.parametrize(
-    ("release", "attempts", "told_of"),
+    ("release", "attempts", "raised"),
     [("4.2.0", 3, MQClientException), ("4.9.8", 3, RemotingTooMuchRequestException), ("5.3.2", 1, MQClientException)],
 )
-def test_a_silent_broker(cluster: FakeCluster, release: str, attempts: int, told_of: type[Exception]) -> None:
+def test_a_silent_broker(cluster: FakeCluster, release: str, attempts: int, raised: type[Exception]) -> None:
     """A timeout is seen a second late; the send is retried to 5.3.1, mostly in vain, and not from 5.3.2."""
     for broker in (cluster["a"], cluster["b"]):
         broker.script.extend([Silence()] * 3)
-    told, heard = CalledBack(), Remembered()
+    reported, heard = CalledBack(), Remembered()
     with producer_of(cluster, release, start=7, vip_channel_enabled=False, listener=heard) as producer:
         connect(producer)
         began = time.monotonic()
-        producer.send_async(Message("T", b"x"), told, _T_MS)
-        error = told.error(scanning=producer)
+        producer.send_async(Message("T", b"x"), reported, _T_MS)
+        error = reported.error(scanning=producer)
         assert time.monotonic() - began > 1
-    assert isinstance(error, told_of)
+    assert isinstance(error, raised)
     assert len(heard.attempts) == attempts
     assert isinstance(heard.ended[0].error, RemotingTimeoutException)
 
@@ -155,7 +155,7 @@ def test_a_silent_broker(cluster: FakeCluster, release: str, attempts: int, told
 )
 def test_a_dead_broker(release: str, attempts: int | None) -> None:
     """A refused connect is thrown to 4.2.0, calls back at once to 4.9.2, and is retried later."""
-    told, heard = CalledBack(), Remembered()
+    reported, heard = CalledBack(), Remembered()
     with (
         FakeCluster.of("a") as cluster,
         producer_of(cluster, release, start=7, vip_channel_enabled=False, listener=heard) as producer,
@@ -163,11 +163,11 @@ def test_a_dead_broker(release: str, attempts: int | None) -> None:
         cluster["a"].refuse()
         if attempts is None:
             with pytest.raises(MQClientException) as raised:
-                producer.send_async(Message("T", b"x"), told)
+                producer.send_async(Message("T", b"x"), reported)
             assert raised.value.code == 10_001
             return
-        producer.send_async(Message("T", b"x"), told)
-        error = told.error()
+        producer.send_async(Message("T", b"x"), reported)
+        error = reported.error()
     assert isinstance(error, MQClientException | RemotingConnectException)
     assert len(heard.attempts) == attempts
     assert all(isinstance(event.error, RemotingConnectException) for event in heard.ended)
@@ -175,13 +175,13 @@ def test_a_dead_broker(release: str, attempts: int | None) -> None:
 
 def test_in_5_3_0_a_retry_that_is_too_late_calls_back_twice() -> None:
     """In 5.3.0 a retry without time left fails, is sent all the same, and calls back twice."""
-    told = CalledBack()
+    reported = CalledBack()
     with FakeCluster.of("a") as cluster:
         cluster["a"].script.extend([Silence()] * 2)
         with producer_of(cluster, "5.3.0", retry_times_when_send_async_failed=1) as producer:
             connect(producer)
-            producer.send_async(Message("T", b"x"), told, _T_MS)
-            first, second = told.error(scanning=producer), told.error(scanning=producer)
+            producer.send_async(Message("T", b"x"), reported, _T_MS)
+            first, second = reported.error(scanning=producer), reported.error(scanning=producer)
     causes = [type(error.__cause__) for error in (first, second)]
     assert causes == [RemotingTooMuchRequestException, CompletionException]
 
@@ -195,61 +195,63 @@ def has_ended(producer: Producer, heard: Remembered) -> bool:
 def test_a_given_queue(cluster: FakeCluster, release: str, attempts: int | None) -> None:
     """A given queue is retried at its broker in 4.1.0, not without time left in 5.3.3; 4.0.0 never calls back."""
     cluster["b"].script.extend([Silence()] * 3)
-    told, heard = CalledBack(), Remembered()
+    reported, heard = CalledBack(), Remembered()
     with producer_of(cluster, release, vip_channel_enabled=False, listener=heard) as producer:
         connect(producer)
-        producer.send_async_to_queue(Message("T", b"x"), Queue("broker-b", 3), told, _T_MS)
+        producer.send_async_to_queue(Message("T", b"x"), Queue("broker-b", 3), reported, _T_MS)
         if attempts is None:
             await_that(lambda: has_ended(producer, heard))
             time.sleep(0.05)
-            assert told.is_quiet
+            assert reported.is_quiet
         else:
-            told.error(scanning=producer)
+            reported.error(scanning=producer)
     assert heard.attempts == [("b", 3)] * (attempts or 1)
 
 
 def test_a_selector(cluster: FakeCluster) -> None:
     """A selector chooses the queue; its None is an error for the callback, with or without a timeout."""
-    told = CalledBack()
+    reported = CalledBack()
     with producer_of(cluster) as producer:
         for timeout_ms in (None, 3_000):
-            producer.send_async_by_selector(Message("T", b"x"), lambda queues, *_: queues[5], None, told, timeout_ms)
-            assert told.result().broker == "broker-b"
-            producer.send_async_by_selector(Message("T", b"x"), lambda *_: None, 0, told, timeout_ms)
-            assert "return null" in str(told.error())
+            producer.send_async_by_selector(
+                Message("T", b"x"), lambda queues, *_: queues[5], None, reported, timeout_ms
+            )
+            assert reported.result().broker == "broker-b"
+            producer.send_async_by_selector(Message("T", b"x"), lambda *_: None, 0, reported, timeout_ms)
+            assert "return null" in str(reported.error())
 
 
 @pytest.mark.parametrize(("release", "is_thrown"), [("4.1.0-incubating", True), ("4.3.0", False), ("5.3.3", False)])
 def test_an_unknown_topic(cluster: FakeCluster, release: str, is_thrown: bool) -> None:
     """An error before the first attempt is thrown to 4.2.0, and calls back from 4.3.0 on."""
-    told = CalledBack()
+    reported = CalledBack()
     with producer_of(cluster, release) as producer:
         if is_thrown:
             with pytest.raises(MQClientException, match="No route"):
-                producer.send_async(Message("Unknown", b"x"), told)
+                producer.send_async(Message("Unknown", b"x"), reported)
             return
-        producer.send_async(Message("Unknown", b"x"), told)
-        error = told.error()
+        producer.send_async(Message("Unknown", b"x"), reported)
+        error = reported.error()
     assert isinstance(error, MQClientException) and error.code == 10_005
 
 
 def test_after_shutdown_nothing_is_sent(cluster: FakeCluster) -> None:
     """An asynchronous send after shutdown raises MQClientException."""
-    told = CalledBack()
+    reported = CalledBack()
     producer = producer_of(cluster).start()
     producer.shutdown()
     with pytest.raises(MQClientException):
-        producer.send_async(Message("T", b"x"), told)
+        producer.send_async(Message("T", b"x"), reported)
 
 
 def test_a_failed_send_leaves_its_trace_where_avoidance_is_on(cluster: FakeCluster) -> None:
     """With fault latency on, a broker that hung up is avoided."""
     cluster["a"].script.append(HangUp())
-    told = CalledBack()
+    reported = CalledBack()
     with producer_of(cluster, send_latency_fault_enable=True) as producer:
         connect(producer)
-        producer.send_async(Message("T", b"x"), told)
-        told.result()
+        producer.send_async(Message("T", b"x"), reported)
+        reported.result()
         now_ms = time.monotonic_ns() // 1_000_000
         assert not producer.faults.is_available("broker-a", now_ms)
         assert producer.faults.is_available("broker-b", now_ms)

@@ -77,7 +77,7 @@ def test_a_broker_that_hangs_up(cluster: FakeCluster) -> None:
     assert set(bodies(cluster["a"])) == {b"y"}
 
 
-def test_what_prevents_it_is_raised(cluster: FakeCluster) -> None:
+def test_an_unknown_topic_and_a_stopped_client_raise(cluster: FakeCluster) -> None:
     """An unknown topic and a stopped client raise MQClientException."""
     with producer_of(cluster) as producer, pytest.raises(MQClientException, match="No route"):
         producer.send_oneway(Message("Unknown", b"x"))

@@ -46,7 +46,7 @@ await_that = partial(live.await_that, within_s=_PATIENCE_S)
 
 
 @pytest.mark.parametrize("release", ["5.2.0", "5.3.3"])
-def test_everybody_is_told_while_brokers_hang_up(cluster: FakeCluster, release: str) -> None:
+def test_every_send_ends_once_while_connections_are_lost(cluster: FakeCluster, release: str) -> None:
     """Synchronous, asynchronous and one-way sends share connections that are lost repeatedly; every send ends once."""
     for broker in cluster.brokers.values():
         broker.script.extend([Late(0.01), HangUp(reset=True)] * 30)
@@ -83,7 +83,7 @@ def test_everybody_is_told_while_brokers_hang_up(cluster: FakeCluster, release: 
 def test_shutting_down_ends_what_waits(cluster: FakeCluster) -> None:
     """Shutdown ends waiting calls before their timeout, calls back asynchronous sends, and ends all threads."""
     cluster["a"].silent = True
-    told, raised = CalledBack(), list[Exception]()
+    reported, raised = CalledBack(), list[Exception]()
 
     def wait_long(producer: Producer) -> None:
         try:
@@ -96,10 +96,10 @@ def test_shutting_down_ends_what_waits(cluster: FakeCluster) -> None:
     producer.queues("T")
     waiting = threading.Thread(target=wait_long, args=(producer,))
     waiting.start()
-    producer.send_async_to_queue(Message("T", b"x"), Queue("broker-a", 0), told, 600_000)
+    producer.send_async_to_queue(Message("T", b"x"), Queue("broker-a", 0), reported, 600_000)
     await_that(lambda: len(cluster["a"].requests_of(RequestCode.SEND_MESSAGE_V2)) == 2)
     producer.shutdown()
     waiting.join(_PATIENCE_S)
-    assert len(raised) == 1 and isinstance(told.error(), RocketMQException)
+    assert len(raised) == 1 and isinstance(reported.error(), RocketMQException)
     servers = ("Thread-",)  # threads of the fake servers
     await_that(lambda: all(one.name.startswith(servers) for one in set(threading.enumerate()) - before))

@@ -42,14 +42,14 @@ def plain_retry(dialect: Dialect) -> object:
 def avoiding(dialect: Dialect) -> object:
     """A retry without fault items, both brokers avoided with the rewritten list, and an overflow."""
     made = toy(dialect)
-    told: list[object] = [made.avoiding("b"), made.avoiding("a")]
+    reported: list[object] = [made.avoiding("b"), made.avoiding("a")]
     made.note("a", 5, failed=True)
     made.note("b", 4, failed=True)
-    told += [made.avoiding(), made.listed]
+    reported += [made.avoiding(), made.listed]
     made = toy(dialect, "a2 b1", index=INT_MAX - 1)
     made.note("b", 1, failed=True)
     made.note("a", 5, failed=True)
-    return [*told, made.avoiding()]
+    return [*reported, made.avoiding()]
 
 
 def remembered(dialect: Dialect) -> object:
@@ -99,7 +99,7 @@ def connecting(dialect: Dialect) -> object:
 def answered(dialect: Dialect, code: int) -> object:
     """Ends of two synchronous requests with this answer, the second a second after the first."""
     made = Connections(dialect.client.remoting)
-    told: list[str] = []
+    reported: list[str] = []
     for now in (0, 1_000):
         request, steps = made.invoke(Kind.SYNC, "a", 3_000, now)
         if not any(isinstance(step, Write) for step in steps):
@@ -112,9 +112,9 @@ def answered(dialect: Dialect, code: int) -> object:
                 made.connected(request.connection)
                 made.go_on(request, now)
                 steps = made.answered(request.number, code)
-        told += [f"{step.error} {step.place}" for step in steps if isinstance(step, Ended)]
-        told.append(str(made.open_to("a")))
-    return told
+        reported += [f"{step.error} {step.place}" for step in steps if isinstance(step, Ended)]
+        reported.append(str(made.open_to("a")))
+    return reported
 
 
 def numbers(dialect: Dialect) -> object:
@@ -238,7 +238,9 @@ EDGES = [
 
 
 @pytest.mark.parametrize(("parent", "child", "field"), EDGES)
-def test_a_differing_field_can_be_told(parent: Dialect, child: Dialect, field: str) -> None:
+def test_the_script_of_a_differing_field_separates_parent_and_child(
+    parent: Dialect, child: Dialect, field: str
+) -> None:
     """The script of a differing field gives different results for parent and child."""
     assert PROBES[field](parent) != PROBES[field](child)
 

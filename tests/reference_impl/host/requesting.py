@@ -62,7 +62,7 @@ class SkewedHost(LiveHost):
         return super().now_ms + self.ahead_ms
 
 
-class Told:
+class RecordedEnds:
     """Records the ends of requests, and the names of the reporting threads."""
 
     def __init__(self) -> None:
@@ -94,29 +94,31 @@ class Client:
     def invoke(self, server: FakeServer, command: Command, timeout_ms: int = LONG_MS) -> Command:
         return self.host.run(self.remoting.invoke(server.address, timeout_ms, question_of(command)))
 
-    def invoke_async(self, server: FakeServer, told: Told, command: Command, timeout_ms: int = LONG_MS) -> None:
+    def invoke_async(
+        self, server: FakeServer, message: RecordedEnds, command: Command, timeout_ms: int = LONG_MS
+    ) -> None:
         question = question_of(command)
         self.host.run(
-            self.remoting.invoke_async(server.address, timeout_ms, question, told, self.host.here(), is_retry=False)
+            self.remoting.invoke_async(server.address, timeout_ms, question, message, self.host.here(), is_retry=False)
         )
 
     def invoke_one_way(self, server: FakeServer, command: Command) -> None:
         self.host.run(self.remoting.invoke_one_way(server.address, LONG_MS, question_of(command)))
 
     def scan(self) -> None:
-        self.host.tell(self.remoting.scan)
+        self.host.post(self.remoting.scan)
 
     def await_close(self, server: FakeServer) -> None:
         await_that(lambda: not self.is_open(server))
 
     def is_open(self, server: FakeServer) -> bool:
         seen: list[bool] = []
-        self.host.tell(lambda: seen.append(self.remoting.is_open(server.address)))
+        self.host.post(lambda: seen.append(self.remoting.is_open(server.address)))
         return seen[0]
 
     def shut_down(self) -> None:
-        self.host.tell(self.host.close)
-        self.host.tell(self._network.shut_down)
+        self.host.post(self.host.close)
+        self.host.post(self._network.shut_down)
 
 
 await_that = partial(live.await_that, within_s=PATIENCE_S)

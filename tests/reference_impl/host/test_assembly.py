@@ -39,7 +39,7 @@ def test_a_client_announces_every_group_and_unregisters_each(cluster: FakeCluste
     client.host.run(client.routes.refresh("T"))
     client.host.run(client.background.clean_and_beat())
     (beat,) = cluster["a"].requests_of(RequestCode.HEART_BEAT)
-    client.shutdown(say_goodbye=True)
+    client.shutdown(unregister_client=True)
     assert b'{"groupName":"G"},{"groupName":"H"}' in beat.body.replace(b" ", b"")
     gone = [request.ext_fields["producerGroup"] for request in cluster["a"].requests_of(RequestCode.UNREGISTER_CLIENT)]
     assert gone == ["G", "H"]
@@ -55,14 +55,14 @@ def test_a_route_goes_to_every_role(cluster: FakeCluster) -> None:
     client.memory.roles.append(Listed(needs=True))
     client.host.run(client.routes.refresh("T"))
     assert [role.taken for role in roles] == [["T", "T"], ["T", "T"]]
-    client.shutdown(say_goodbye=False)
+    client.shutdown(unregister_client=False)
 
 
 def test_a_task_of_a_role_runs_in_its_own_thread(cluster: FakeCluster) -> None:
     """A role adds a task before the start; it is done at its times, in the thread that it names."""
     client, threads = client_on(cluster), list[str]()
     client.background.tasks.append(Task(0, 1, lambda own: threads.append(own.name), "own"))
-    client.host.tell(client.background.start)
+    client.host.post(client.background.start)
     await_that(lambda: len(threads) > 1)
-    client.shutdown(say_goodbye=False)
+    client.shutdown(unregister_client=False)
     assert set(threads) == {"own"}

@@ -13,7 +13,7 @@ from rocketmq_reference.remoting.errors import (
     RemotingTooMuchRequestException,
 )
 from rocketmq_reference.remoting.frames import Command
-from tests.reference_impl.host.requesting import HANGS_UP, RESETS, SILENT, Client, Echo, Told, await_that
+from tests.reference_impl.host.requesting import HANGS_UP, RESETS, SILENT, Client, Echo, RecordedEnds, await_that
 
 ClientOf = Callable[[str], Client]
 EITHER = pytest.mark.parametrize("release", ["4.9.8", "5.3.3"])
@@ -23,10 +23,10 @@ EITHER = pytest.mark.parametrize("release", ["4.9.8", "5.3.3"])
 @EITHER
 def test_answers_find_their_requests(client_of: ClientOf, server: Echo, release: str) -> None:
     """50 concurrent requests over one connection get their own answers, in threads of the callback pool."""
-    client, told = client_of(release), [Told() for _ in range(50)]
-    for number, one in enumerate(told):
+    client, reported = client_of(release), [RecordedEnds() for _ in range(50)]
+    for number, one in enumerate(reported):
         client.invoke_async(server, one, Command(0, {"n": str(number)}))
-    for number, one in enumerate(told):
+    for number, one in enumerate(reported):
         end, thread = one.end()
         assert end.answer.ext_fields == {"n": str(number)} and end.error is None
         assert end.written_ms > 0 and thread.startswith(CALLBACKS)
@@ -36,11 +36,11 @@ def test_answers_find_their_requests(client_of: ClientOf, server: Echo, release:
 @EITHER
 def test_beside_synchronous_requests(client_of: ClientOf, server: Echo, release: str) -> None:
     """Asynchronous and synchronous requests share a connection, and each gets its own answer."""
-    client, told = client_of(release), Told()
+    client, reported = client_of(release), RecordedEnds()
     for _ in range(20):
-        client.invoke_async(server, told, Command(0, body=b"x"))
+        client.invoke_async(server, reported, Command(0, body=b"x"))
         assert client.invoke(server, Command(0, body=b"sync")).body == b"sync"
-        end, _ = told.end()
+        end, _ = reported.end()
         assert end.answer.body == b"x"
 
 
@@ -49,47 +49,47 @@ def test_beside_synchronous_requests(client_of: ClientOf, server: Echo, release:
 )
 def test_a_lost_connection(client_of: ClientOf, server: Echo, release: str, code: int) -> None:
     """A reset fails pending requests from 4.3.0 on, an orderly close from 5.1.3 on."""
-    told = Told()
-    client_of(release).invoke_async(server, told, Command(code))
-    end, thread = told.end()
+    reported = RecordedEnds()
+    client_of(release).invoke_async(server, reported, Command(code))
+    end, thread = reported.end()
     assert isinstance(end.error, RemotingSendRequestException) and not end.direct
     assert thread.startswith(CALLBACKS)
 
 
 def test_an_orderly_close_to_5_1_2_is_not_noticed(client_of: ClientOf, server: Echo) -> None:
     """To 5.1.2 an orderly close fails no request; the scan ends it a second after its timeout."""
-    client, told = client_of("5.1.1"), Told()
-    client.invoke_async(server, told, Command(HANGS_UP), 5_000)
+    client, reported = client_of("5.1.1"), RecordedEnds()
+    client.invoke_async(server, reported, Command(HANGS_UP), 5_000)
     client.await_close(server)
     client.scan()
-    assert told.is_quiet
+    assert reported.is_quiet
     client.host.ahead_ms = 6_000
     client.scan()
-    assert isinstance(told.end()[0].error, RemotingTimeoutException)
+    assert isinstance(reported.end()[0].error, RemotingTimeoutException)
 
 
-def test_a_close_after_the_scan_is_nobodys(client_of: ClientOf, server: Echo) -> None:
+def test_a_request_ended_by_a_scan_does_not_end_again(client_of: ClientOf, server: Echo) -> None:
     """A request that a scan has ended does not end again."""
-    client, told = client_of("5.5.0"), Told()
-    client.invoke_async(server, told, Command(SILENT), 5_000)
+    client, reported = client_of("5.5.0"), RecordedEnds()
+    client.invoke_async(server, reported, Command(SILENT), 5_000)
     await_that(lambda: bool(server.requests))
     client.host.ahead_ms = 6_000
     client.scan()
     client.scan()
-    assert isinstance(told.end()[0].error, RemotingTimeoutException)
+    assert isinstance(reported.end()[0].error, RemotingTimeoutException)
     server.hang_up()
     client.await_close(server)
-    assert told.is_quiet
+    assert reported.is_quiet
 
 
 def test_a_refused_connection(client_of: ClientOf, server: Echo) -> None:
     """A refused connect is thrown to 5.2.0; later the event loop reports it at once."""
     server.refuse()
-    told = Told()
+    reported = RecordedEnds()
     with pytest.raises(RemotingConnectException):
-        client_of("5.2.0").invoke_async(server, told, Command(0))
-    client_of("5.3.0").invoke_async(server, told, Command(0))
-    end, thread = told.end()
+        client_of("5.2.0").invoke_async(server, reported, Command(0))
+    client_of("5.3.0").invoke_async(server, reported, Command(0))
+    end, thread = reported.end()
     assert isinstance(end.error, RemotingConnectException) and end.direct and end.written_ms == 0
     assert thread.startswith(NETTY)
 
@@ -97,18 +97,18 @@ def test_a_refused_connection(client_of: ClientOf, server: Echo) -> None:
 @pytest.mark.parametrize(("release", "ends"), [("5.3.3", 2), ("5.4.0", 1)])
 def test_a_connection_that_came_too_late(client_of: ClientOf, server: Echo, release: str, ends: int) -> None:
     """A connect longer than the timeout fails the request, to 5.3.3 twice."""
-    told = Told()
-    client_of(release).invoke_async(server, told, Command(0), -1)
-    errors = [type(told.end()[0].error) for _ in range(ends)]
+    reported = RecordedEnds()
+    client_of(release).invoke_async(server, reported, Command(0), -1)
+    errors = [type(reported.end()[0].error) for _ in range(ends)]
     assert errors == [RemotingTooMuchRequestException, RemotingTimeoutException][:ends]
     time.sleep(0.05)
-    assert told.is_quiet
+    assert reported.is_quiet
 
 
 def test_a_connection_that_came_too_late_is_thrown_to_5_2_0(client_of: ClientOf, server: Echo) -> None:
     """To 5.2.0 a connect longer than the timeout is thrown, and nothing is written."""
     with pytest.raises(RemotingTooMuchRequestException):
-        client_of("5.2.0").invoke_async(server, Told(), Command(0), -1)
+        client_of("5.2.0").invoke_async(server, RecordedEnds(), Command(0), -1)
     assert server.requests == []
 
 
@@ -124,15 +124,15 @@ def test_one_way_requests(client_of: ClientOf, server: Echo, release: str) -> No
 
 def test_a_large_request_is_finished_in_the_background(client_of: ClientOf, server: Echo) -> None:
     """A request larger than the socket's buffer is written completely."""
-    told, body = Told(), bytes(range(256)) * 40_000
-    client_of("5.5.0").invoke_async(server, told, Command(0, body=body))
-    end, _ = told.end()
+    reported, body = RecordedEnds(), bytes(range(256)) * 40_000
+    client_of("5.5.0").invoke_async(server, reported, Command(0, body=body))
+    end, _ = reported.end()
     assert end.answer.body == body
 
 
 def test_to_4_6_1_a_retry_takes_the_next_requests_number(client_of: ClientOf, server: Echo) -> None:
     """To 4.6.1 a retry shares the next request's number; the later one replaces the earlier, which never ends."""
-    client, first, second = client_of("4.6.1"), Told(), Told()
+    client, first, second = client_of("4.6.1"), RecordedEnds(), RecordedEnds()
     client.host.run(
         client.remoting.invoke_async(
             server.address, 10_000, lambda _number: b"", first, client.host.here(), is_retry=True

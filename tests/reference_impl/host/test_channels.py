@@ -143,7 +143,7 @@ def test_lost_connection_fails_calls_at_once(channels: Channels, server: Echo, c
         ("5.1.3", HANGS_UP, RemotingSendRequestException),
     ],
 )
-def test_what_a_lost_connection_fails(
+def test_a_lost_connection_fails_pending_requests_by_release(
     client_of: Callable[[str], Client], server: Echo, release: str, code: int, error: type[RemotingException]
 ) -> None:
     """A reset fails a pending request from 4.3.0, an orderly close from 5.1.3; otherwise it waits for its timeout."""
@@ -187,7 +187,7 @@ def test_close_while_idle_is_noticed(client_of: Callable[[str], Client], server:
     assert server.connections == 2
 
 
-def test_nobody_listens(channels: Channels, server: Echo) -> None:
+def test_a_refused_connect_is_a_remoting_connect_exception(channels: Channels, server: Echo) -> None:
     """A refused connect and an invalid address are RemotingConnectException."""
     server.refuse()
     for address in (server.address, "nonsense"):
@@ -237,12 +237,12 @@ def test_a_served_request_gets_the_answer_of_its_handler(client_of: Callable[[st
 def test_garbage_closes_the_connection(channels: Channels, server: Echo) -> None:
     """Bytes that are no frame end the connection and fail its requests."""
     channels.invoke(server.address, Command(0), LONG_MS)
-    threading.Thread(target=_say_garbage, args=(server,), daemon=True).start()
+    threading.Thread(target=_send_garbage, args=(server,), daemon=True).start()
     with pytest.raises(RemotingSendRequestException):
         channels.invoke(server.address, Command(SILENT), LONG_MS)
 
 
-def _say_garbage(server: Echo) -> None:
+def _send_garbage(server: Echo) -> None:
     await_that(lambda: any(request.code == SILENT for request in server.requests))
     for connection in list(server._open):
         connection.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")

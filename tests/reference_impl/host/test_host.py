@@ -18,10 +18,10 @@ def host() -> Iterator[LiveHost]:
     """A host whose pool ``two`` has two threads."""
     made = LiveHost("test", {"two": 2})
     yield made
-    made.tell(made.close)
+    made.post(made.close)
 
 
-def test_a_given_signal_wakes_whoever_waits(host: LiveHost) -> None:
+def test_a_given_signal_wakes_a_waiting_thread(host: LiveHost) -> None:
     """A given signal wakes a waiting thread, and a later thread does not wait."""
     signal = Signal()
 
@@ -32,7 +32,7 @@ def test_a_given_signal_wakes_whoever_waits(host: LiveHost) -> None:
     waiting = threading.Thread(target=lambda: answers.append(host.run(waits())))
     waiting.start()
     await_that(lambda: bool(signal.waiting))
-    host.tell(lambda: host.give(signal))
+    host.post(lambda: host.give(signal))
     waiting.join(PATIENCE_S)
     assert answers == [True] and host.run(waits())
 
@@ -69,7 +69,7 @@ def test_between_two_waits_nothing_else_happens(host: LiveHost) -> None:
     assert count == [1_600]
 
 
-def test_what_is_outside_may_call_the_client_again(host: LiveHost) -> None:
+def test_code_outside_the_lock_may_call_the_client(host: LiveHost) -> None:
     """Code outside the lock, such as a callback, may call the client; its exception reaches the coroutine."""
 
     def inner() -> Running[int]:
@@ -120,8 +120,8 @@ def test_jobs_repeat_and_failures_do_not_stop_them(host: LiveHost) -> None:
         ran.append("work")
 
     pool = host.worker("one")
-    host.tell(lambda: pool.schedule(host.now_ms, fail, 1))
-    host.tell(lambda: pool.schedule(host.now_ms + 1, work, 1))
+    host.post(lambda: pool.schedule(host.now_ms, fail, 1))
+    host.post(lambda: pool.schedule(host.now_ms + 1, work, 1))
     await_that(lambda: ran.count("work") >= 3 and ran.count("fail") >= 3)
 
 
@@ -138,7 +138,7 @@ def test_a_job_that_blocks_leaves_a_pool_its_other_thread(host: LiveHost) -> Non
         began.append(own.name)
 
     for job in (blocks, blocks, quick):
-        host.tell(partial(pool.submit, job))
+        host.post(partial(pool.submit, job))
     await_that(lambda: len(began) == 2)
     time.sleep(0.02)
     assert len(began) == 2
@@ -150,9 +150,9 @@ def test_threads_end_with_the_host() -> None:
     """After close a submitted job still runs, a later scheduled one does not, and the threads end."""
     host = LiveHost("ending")
     pool, done = host.worker("one"), list[str]()
-    host.tell(lambda: pool.schedule(host.now_ms + 3_600_000, lambda _own: done.append("later"), 1))
+    host.post(lambda: pool.schedule(host.now_ms + 3_600_000, lambda _own: done.append("later"), 1))
     await_that(lambda: bool(_threads("one-ending")))
-    host.tell(partial(_hand_over_and_close, host, pool, lambda _own: done.append("now")))
+    host.post(partial(_hand_over_and_close, host, pool, lambda _own: done.append("now")))
     await_that(lambda: not _threads("one-ending"))
     assert done == ["now"]
 

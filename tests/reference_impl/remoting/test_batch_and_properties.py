@@ -45,6 +45,6 @@ def test_properties_survive(properties: dict[str, str]) -> None:
     assert decode_properties(encode_properties(properties)) == properties
 
 
-def test_what_is_no_pair_is_passed_over() -> None:
+def test_malformed_pairs_are_dropped() -> None:
     """Pairs without name, value or separator are dropped, as in Java; the last separator is optional."""
     assert decode_properties("a\x011\x02b\x02\x012\x02c\x01\x02d\x014") == {"a": "1", "d": "4"}

@@ -60,7 +60,7 @@ def test_heartbeat_names_client_and_groups() -> None:
 _REQUEST = sending.SendRequest("T", 1, b"x", "G", 5, {"k": "v"}, broker="broker-a", is_batch=True)
 
 
-def test_letters_and_names_say_the_same() -> None:
+def test_letters_and_names_give_the_same_header() -> None:
     """Single-letter and full field names give the same header."""
     names = sending.parse_send_fields(Command(RequestCode.SEND_MESSAGE, sending.send_fields(_REQUEST), _REQUEST.body))
     assert sending.parse_send_fields(sending.send_message(_REQUEST)) == names

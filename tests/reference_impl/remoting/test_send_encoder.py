@@ -28,7 +28,7 @@ _REQUESTS = st.builds(
 
 
 @given(st.lists(_REQUESTS, max_size=3), st.sampled_from(Serialization))
-def test_says_what_the_plain_encoder_says(requests: list[SendRequest], serialization: Serialization) -> None:
+def test_the_fast_encoder_equals_the_plain_one(requests: list[SendRequest], serialization: Serialization) -> None:
     """The fast encoder encodes any sequence of requests as the plain encoder does."""
     encoder = SendEncoder(serialization, language=LanguageCode.PYTHON, version=479)
     for opaque, request in enumerate(requests):

@@ -20,8 +20,8 @@ def routes_of(release: str, key: str | None = None) -> KnownRoutes:
 
 def known(release: str = "5.3.3", **topics: TopicRoute) -> KnownRoutes:
     made = routes_of(release)
-    for topic, told in topics.items():
-        assert made.take(topic, told, can_select=False)
+    for topic, reported in topics.items():
+        assert made.take(topic, reported, can_select=False)
     return made
 
 

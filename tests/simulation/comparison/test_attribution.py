@@ -26,29 +26,29 @@ AVOIDING = {"send_latency_fault_enable": True}
 
 def test_a_single_rule_is_found_although_many_differ() -> None:
     """The one responsible rule is found: from 5.1.4 on an avoidance is never shortened."""
-    told = rules(
+    reported = rules(
         "4.9.8", "5.1.4", {"do": "update", "broker": "a", "latency_ms": 5, "isolation": False}, settings=AVOIDING
     )
-    assert told == ("fault_table.extends_only: False in 4.9.8, True in 5.1.4",)
+    assert reported == ("fault_table.extends_only: False in 4.9.8, True in 5.1.4",)
 
 
 def test_where_only_several_rules_together_explain_it_each_is_named() -> None:
     """Rules that cause a difference only together are each named."""
-    told = rules(
+    reported = rules(
         "4.7.1", "5.3.3", {"do": "update", "broker": "a", "latency_ms": 5, "isolation": True}, settings=AVOIDING
     )
-    assert [sentence.split(":")[0] for sentence in told] == [
+    assert [sentence.split(":")[0] for sentence in reported] == [
         "together with others, penalties.avoid_for_ms",
         "together with others, failure_counts_as_ms",
     ]
 
 
-def test_what_an_application_sees_has_its_own_causes() -> None:
+def test_without_states_only_a_deciding_rule_is_reported() -> None:
     """Without states only a rule that changes a decision is reported."""
-    told = rules(
+    reported = rules(
         "4.7.1", "4.8.0", {"do": "select"}, {"do": "select", "last_broker": "a"}, {"do": "select"}, view=visible, seed=3
     )
-    assert told == ("select_plain: walk_past_last_broker in 4.7.1, draw_past_last_broker in 4.8.0",)
+    assert reported == ("select_plain: walk_past_last_broker in 4.7.1, draw_past_last_broker in 4.8.0",)
 
 
 @pytest.mark.parametrize("changed", ["left", "right", "both"])
@@ -76,8 +76,8 @@ def test_of_one_dialect_the_rule_is_quoted() -> None:
     lines = run_reference(dialect_of("5.3.3"), "S", one.script)
     difference = first_difference("S", [line.replace('"a"', '"b"') for line in lines], lines)
     assert difference is not None
-    told = rules_behind(one, difference, "5.3.3", "5.3.3", list)
-    assert any("draw_past_last_broker" in sentence for sentence in told)
+    reported = rules_behind(one, difference, "5.3.3", "5.3.3", list)
+    assert any("draw_past_last_broker" in sentence for sentence in reported)
 
 
 def test_a_difference_that_the_reference_does_not_show_has_no_known_rule() -> None:
@@ -99,13 +99,13 @@ def test_of_one_dialect_rules_within_groups_of_fields_are_quoted_too() -> None:
     lines = run_reference(dialect_of("5.3.3"), "S", one.script)
     difference = first_difference("S", [line.replace("null", "7") for line in lines], lines)
     assert difference is not None
-    told = rules_behind(one, difference, "5.3.3", "5.3.3", list)
-    assert any(sentence.startswith("index.start: ") and len(sentence) > len("index.start: ") for sentence in told)
+    reported = rules_behind(one, difference, "5.3.3", "5.3.3", list)
+    assert any(sentence.startswith("index.start: ") and len(sentence) > len("index.start: ") for sentence in reported)
 
 
 def test_a_difference_never_goes_without_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     """A difference without a single responsible rule is "not known"."""
     monkeypatch.setattr("rocketdiff.simulation.comparison.attribution.differing", lambda *_: ())
     update = {"do": "update", "broker": "a", "latency_ms": 5, "isolation": False}
-    told = rules("4.9.8", "5.1.4", update, settings=AVOIDING)
-    assert told == ("not known: none of the 0 rules in which they differ accounts for it alone",)
+    reported = rules("4.9.8", "5.1.4", update, settings=AVOIDING)
+    assert reported == ("not known: none of the 0 rules in which they differ accounts for it alone",)

@@ -153,7 +153,7 @@ def test_an_answer_too_many_is_a_difference() -> None:
     assert difference.lines == (line(1, dump={}), None)
 
 
-def test_what_an_application_sees_has_no_states() -> None:
+def test_the_applications_view_has_no_states() -> None:
     """The application's view has no states."""
     lines = [line(0, STATE, update=True), line(1, STATE, select={"broker": "a", "queue_id": 0})]
     assert visible(lines) == [line(1, select={"broker": "a", "queue_id": 0})]

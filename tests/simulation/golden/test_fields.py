@@ -51,7 +51,7 @@ FIELDS = [
 ]
 
 
-def told_apart(one: Field, script: StandardScript) -> bool:
+def is_separating(one: Field, script: StandardScript) -> bool:
     """True if the classes of both ranges answer differently."""
     golden = load_golden()[script.name]
     return golden.of(one.dialect.releases.first) != golden.of(one.parent.releases.last)
@@ -64,7 +64,7 @@ def is_about(one: Field, script: StandardScript) -> bool:
 
 
 @pytest.mark.parametrize("one", FIELDS, ids=str)
-def test_a_script_tells_the_field(one: Field) -> None:
+def test_each_visible_field_is_shown_by_a_script(one: Field) -> None:
     """Each visible field is shown by a script."""
-    shown = any(told_apart(one, script) and is_about(one, script) for script in load_standard())
+    shown = any(is_separating(one, script) and is_about(one, script) for script in load_standard())
     assert shown != (one.before.name in INVISIBLE)

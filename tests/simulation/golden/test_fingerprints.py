@@ -10,7 +10,7 @@ from rocketdiff.simulation.golden.fingerprints import (
 )
 
 
-def test_sources_are_told_apart_by_name_and_content(tmp_path: Path) -> None:
+def test_names_and_contents_decide_the_digest(tmp_path: Path) -> None:
     """Names and contents of matching files decide the digest."""
     folder = tmp_path / "host"
     folder.mkdir()

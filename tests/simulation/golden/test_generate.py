@@ -39,7 +39,7 @@ def test_a_new_release_and_a_new_script_are_named() -> None:
     assert sentences[2] == "new: a script without golden data"
 
 
-def test_a_manifest_says_what_changed_since() -> None:
+def test_changed_parts_of_the_manifest_are_named() -> None:
     """Changed parts of the manifest are named, entry by entry."""
     committed = {"java_host_sha256": "a", "scripts": {"walk": "1", "gone": "2"}, "format": 1}
     current = {"java_host_sha256": "b", "scripts": {"walk": "3", "gone": "2"}, "format": 1}

@@ -27,7 +27,7 @@ def test_the_real_classes_answer_what_is_committed(executed: Mapping[str, Golden
     assert list(drift(load_golden(), executed)) == []
 
 
-def test_the_manifest_says_by_what_the_data_was_made() -> None:
+def test_the_manifest_matches_artifacts_sources_and_scripts() -> None:
     """The manifest matches the artifacts, host sources and scripts; otherwise run python -m rocketdiff.simulation.golden."""
     assert list(stale(read_manifest(golden_folder()), manifest(client_releases(), load_standard()))) == []
 

@@ -61,7 +61,7 @@ def test_both_kinds_of_expired_waits_are_there() -> None:
     assert {one.script.expired_wait_extra_ms for one in silent} == {0, 1}
 
 
-def test_what_follows_is_a_script_and_no_circle() -> None:
+def test_scripts_that_follow_form_no_circle() -> None:
     """The scripts that a script follows form no circle, which would hide every change."""
     follows = {one.name: one.about.follows for one in load_standard()}
 
@@ -94,16 +94,16 @@ def test_a_set_is_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (WORDS.replace("one:", "two:"), "one, two"),
         (WORDS.replace("  matters: y\n", ""), "matters"),
         ("- one", "list"),
     ],
 )
-def test_a_broken_set_is_refused(tmp_path: Path, words: str, said: str) -> None:
+def test_a_broken_set_is_refused(tmp_path: Path, words: str, message: str) -> None:
     """A broken set is refused with the reason."""
-    with pytest.raises(HarnessError, match=said):
+    with pytest.raises(HarnessError, match=message):
         read(tmp_path, words)
 
 

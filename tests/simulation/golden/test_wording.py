@@ -30,7 +30,7 @@ def test_a_change_has_a_sentence_in_both_directions() -> None:
     assert change_sentence(WALK, {"walk": GOLDEN}, NEW, OLD) == "now one tick; before, a tick a queue"
 
 
-def test_without_words_the_difference_itself_is_told() -> None:
+def test_without_words_the_sentence_shows_the_difference() -> None:
     """Without words the sentence shows the difference, and the words of the side that has some."""
     other, golden = (select_line("walk", 3),), {"walk": GOLDEN}
     assert change_sentence(WALK, {}, OLD, NEW) == "What walk does: queue 0 of a → queue 1 of a"
@@ -45,7 +45,7 @@ ITEM = '{"faults": {"a": {"latency_ms": 5, "available_at_ms": %d, "reachable": %
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "told"),
+    ("before", "after", "message"),
     [
         (ITEM % (10_000, "true"), ITEM % (2_000, "true"), "available_at_ms of a 10000 → 2000"),
         (ITEM % (9, "true"), ITEM % (8, "false"), "available_at_ms of a 9 → 8, reachable of a true → false"),
@@ -54,11 +54,11 @@ ITEM = '{"faults": {"a": {"latency_ms": 5, "available_at_ms": %d, "reachable": %
         ('{"index": 1}', '{"index": null}', "index 1 → none"),
     ],
 )
-def test_a_difference_is_told_by_what_differs_alone(before: str, after: str, told: str) -> None:
+def test_only_differing_fields_are_shown(before: str, after: str, message: str) -> None:
     """Only different fields of a fault table's item are shown."""
     difference = first_difference("s", [DUMP % before], [DUMP % after])
     assert difference is not None
-    assert before_after(difference).startswith(told)
+    assert before_after(difference).startswith(message)
 
 
 def test_a_queue_that_is_chosen_no_more_is_named() -> None:
@@ -69,7 +69,7 @@ def test_a_queue_that_is_chosen_no_more_is_named() -> None:
     assert before_after(difference) == "exception none → MQClientException"
 
 
-def test_values_that_are_no_text_are_told_as_json() -> None:
+def test_values_other_than_text_are_shown_as_json() -> None:
     """Values other than text are shown as JSON, missing ones as none."""
     line = '{{"script": "s", "step": 2, "dump": {{"index": {}}}}}'
     difference = first_difference("s", [line.format(5)], [line.format("null")])

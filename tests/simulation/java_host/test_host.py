@@ -38,14 +38,14 @@ def test_the_lines_of_a_script_come_back_as_they_were_written() -> None:
     assert [json.loads(line)["step"] for line in lines] == [0, 1]
 
 
-def test_a_release_is_told_once_and_only_when_it_is_needed() -> None:
+def test_a_class_path_is_sent_once_before_the_first_run() -> None:
     """A class path is sent once, before the release's first run."""
     with toy() as host:
         host.run("5.3.3", "told:", SCRIPT)
         (line,) = host.run("4.7.1", "told:", SCRIPT, trace=True)
-    told = json.loads(line)
-    assert told["releases"] == {"5.3.3": ["5.3.3.jar"], "4.7.1": ["4.7.1.jar"]}
-    assert told["run"] == {
+    reported = json.loads(line)
+    assert reported["releases"] == {"5.3.3": ["5.3.3.jar"], "4.7.1": ["4.7.1.jar"]}
+    assert reported["run"] == {
         "type": "run",
         "id": 2,
         "release": "4.7.1",

@@ -66,7 +66,7 @@ def test_a_script_that_polls_for_ever_is_a_usage_error(java_host: JavaHost) -> N
     assert java_host.run("5.3.3", "S", script({"do": "select"}))
 
 
-def test_a_release_that_does_not_exist_is_told_before_the_host_is_asked(java_host: JavaHost) -> None:
+def test_an_unknown_release_is_refused_with_its_nearest(java_host: JavaHost) -> None:
     """An unknown release is refused with its nearest."""
     with pytest.raises(HarnessError, match=r"saw 4\.7\.9; try: 4\.9\.7|4\.7\.1"):
         java_host.run("4.7.9", "S", script({"do": "select"}))

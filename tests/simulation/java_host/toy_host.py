@@ -6,7 +6,7 @@ import time
 from typing import Any
 
 
-def say(data: dict[str, Any]) -> None:
+def write_answer(data: dict[str, Any]) -> None:
     sys.stdout.write(json.dumps(data, ensure_ascii=False) + "\n")
 
 
@@ -27,11 +27,11 @@ def answer(run: dict[str, Any], releases: dict[str, list[str]]) -> None:
     match kind:
         case "lines":
             for number in range(int(argument)):
-                say({"script": run["name"], "step": number, "padding": "x" * 100})
+                write_answer({"script": run["name"], "step": number, "padding": "x" * 100})
         case "told":
-            say({"releases": releases, "run": {key: value for key, value in run.items() if key != "script"}})
+            write_answer({"releases": releases, "run": {key: value for key, value in run.items() if key != "script"}})
         case "error":
-            say({"script": run["name"], "step": 0, "dump": {}})
+            write_answer({"script": run["name"], "step": 0, "dump": {}})
             end = {"end": run["id"], "error": {"kind": argument, "message": f"what is wrong: {argument}"}}
         case "silent":
             sys.stdout.flush()
@@ -44,7 +44,7 @@ def answer(run: dict[str, Any], releases: dict[str, list[str]]) -> None:
             sys.exit(3)
         case "wrong-end":
             end["end"] = -1
-    say(end)
+    write_answer(end)
 
 
 def main() -> None:

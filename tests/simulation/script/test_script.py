@@ -40,7 +40,7 @@ def test_everything_the_format_knows_is_kept() -> None:
     assert to_dict(parse_script(EVERYTHING, "E")) == EVERYTHING
 
 
-def test_extensions_mean_what_they_say() -> None:
+def test_extensions_are_read_correctly() -> None:
     """Fields whose model differs from their text are read correctly."""
     script = parse_script(EVERYTHING, "E")
     assert script.depth is Depth.REMOTING
@@ -65,18 +65,18 @@ def test_two_texts_that_mean_the_same_have_one_canonical_form() -> None:
     assert '"SYSTEM_BUSY"' in canonical(parse_script(one, "1"))
 
 
-@pytest.mark.parametrize(("data", "said"), BAD, ids=[said for _, said in BAD])
-def test_a_mistake_is_one_sentence_that_says_where(data: dict[str, Any], said: str) -> None:
+@pytest.mark.parametrize(("data", "message"), BAD, ids=[message for _, message in BAD])
+def test_a_mistake_is_one_sentence_with_its_place(data: dict[str, Any], message: str) -> None:
     """A mistake is one sentence: the place, what was expected and seen, and the nearest name."""
     with pytest.raises(UsageError) as caught:
         parse_script(data, "S")
-    assert said in str(caught.value)
+    assert message in str(caught.value)
     assert caught.value.exit_code == ExitCode.USAGE
     assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("{", "JSON in script S; saw Expecting property name enclosed in double quotes on line 1"),
         ('{"format": 1, "format": 1}', "each key once in an object (script S); saw 'format' twice"),
@@ -88,11 +88,11 @@ def test_a_mistake_is_one_sentence_that_says_where(data: dict[str, Any], said: s
         ("", "JSON in script S"),
     ],
 )
-def test_what_is_no_json_is_one_sentence_too(text: str | bytes, said: str) -> None:
+def test_invalid_json_is_refused_in_one_sentence(text: str | bytes, message: str) -> None:
     """Invalid JSON, duplicate keys, NaN and deep nesting are refused in one sentence."""
     with pytest.raises(UsageError) as caught:
         parse_script(text, "S")
-    assert said in str(caught.value)
+    assert message in str(caught.value)
 
 
 JSON = st.recursive(

@@ -20,7 +20,7 @@ POLLING = {
 }
 
 
-def test_what_is_due_together_runs_in_the_order_of_scheduling() -> None:
+def test_events_of_one_millisecond_run_in_scheduling_order() -> None:
     """Events of one millisecond run in the order of scheduling."""
     kernel = Kernel()
     seen: list[str] = []

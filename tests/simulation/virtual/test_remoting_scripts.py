@@ -60,7 +60,7 @@ def test_a_retry_that_shares_its_number_is_never_heard_of_again() -> None:
 
 
 @pytest.mark.parametrize(("release", "error"), [("4.3.0", "MQBrokerException"), ("4.3.1", "NullPointerException")])
-def test_a_retry_may_get_what_the_name_server_says_of_a_topic(release: str, error: str) -> None:
+def test_a_retry_may_receive_the_answer_of_a_route_query(release: str, error: str) -> None:
     """
     A retry may receive the answer to a route query of the same number.
 

@@ -24,7 +24,7 @@ def test_a_retry_spends_one_tick_or_one_for_each_queue_it_passes(release: str, c
     assert queues_of(release, script) == chosen
 
 
-def test_a_counter_nobody_set_starts_where_the_tape_says() -> None:
+def test_an_unset_counter_starts_at_the_tapes_draw() -> None:
     """Seed 0 draws 0x7B1DCDAF, 2,065,550,767; the next number, 2,065,550,768, is 2 modulo three."""
     assert queues_of("5.3.3", {"route": TWO, "steps": [{"do": "select"}]}) == ["b0"]
 

@@ -57,17 +57,17 @@ def calibrate(
 
     request = CalibrationRequest(cases, out, seed, server, cluster)
     require_possible(request)
-    say = typer.echo
+    print_line = typer.echo
     if only is not None:
-        typer.echo(f"run: {run_single(request, only, say)}")
+        typer.echo(f"run: {run_single(request, only, print_line)}")
         return
     if fresh:
         begin_anew(out)
     journal = journal_of(request)
     try:
-        run_controls(request, journal, say)
+        run_controls(request, journal, print_line)
         if sensitivity:
-            run_known(request, journal, repeats, say)
+            run_known(request, journal, repeats, print_line)
     finally:
         if journal.lines:
             _write_and_print(journal, write or out / "calibration.json")

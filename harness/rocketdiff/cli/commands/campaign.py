@@ -46,7 +46,7 @@ def campaign(
         for line in describe(asked, out):
             typer.echo(line)
         return
-    code = make(asked, out.resolve(), None if no_record else record, say=typer.echo, at_most=at_most)
+    code = make(asked, out.resolve(), None if no_record else record, print_line=typer.echo, at_most=at_most)
     if code != ExitCode.CONFORMS:
         raise typer.Exit(int(code))
 
@@ -80,6 +80,8 @@ def matrix(
             typer.echo(line)
         return
     command = shlex.join(["rocketdiff", "matrix", str(file)])
-    code = make(plan, out.resolve(), pages, command=command, say=typer.echo, is_write_only=write_only, at_most=at_most)
+    code = make(
+        plan, out.resolve(), pages, command=command, print_line=typer.echo, is_write_only=write_only, at_most=at_most
+    )
     if code != ExitCode.CONFORMS:
         raise typer.Exit(int(code))

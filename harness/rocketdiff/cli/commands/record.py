@@ -66,7 +66,7 @@ def record_judge(record: RecordOption = DEFAULT, master: MasterOption = None, co
 
     place = RecordPlace.named(record)
     with working(master, runs_to_judge(place), conf) as work:
-        judged, concluded = judge(place, work, say=typer.echo)
+        judged, concluded = judge(place, work, print_line=typer.echo)
     typer.echo(machine_line("RECORD", judged=judged, concluded=concluded))
 
 
@@ -111,7 +111,7 @@ def record_compact(
     place = RecordPlace.named(record)
     before = status(place)
     with working(master, before.runs, conf) as work:
-        gathered = compact(place, work, keep_hours=keep_hours, say=typer.echo)
+        gathered = compact(place, work, keep_hours=keep_hours, print_line=typer.echo)
     typer.echo(machine_line("RECORD", gathered=gathered, files=status(place).files, before=before.files))
 
 

@@ -157,13 +157,13 @@ def _remove_container(container: Container) -> None:
 
 
 @contextmanager
-def _others_may_remove(what: str, told: str) -> Iterator[None]:
-    """Ignore that something is gone, or that the engine says ``told``: another process is removing it."""
+def _others_may_remove(what: str, reply: str) -> Iterator[None]:
+    """Ignore that something is gone, or that the engine says ``reply``: another process is removing it."""
     try:
         with engine_errors(f"{what} to be removed"), suppress(NotFound):
             yield
     except ClusterError as error:
-        if told not in error.seen:
+        if reply not in error.seen:
             raise
 
 

@@ -141,7 +141,7 @@ def _run_until_up(entry: RestoreNode, on_command: CommandListener, steady_s: flo
     return f"{entry.node} ({entry.address}) IS STILL {state}: {seen}; do it by hand: {by_hand}"
 
 
-def clean(say: Callable[[str], object]) -> None:
+def clean(print_line: Callable[[str], object]) -> None:
     """
     ``rocketdiff cluster clean``: undo the logs of all killed runs, on any cluster. say: gets a line per entry.
 
@@ -151,27 +151,27 @@ def clean(say: Callable[[str], object]) -> None:
     undone = 0
     try:
         for log in abandoned_logs():
-            undone += _clean(log, say, problems)
+            undone += _clean(log, print_line, problems)
     except ClusterError as problem:
         problems.append(str(problem))
     for run in active_runs():
-        say(f"cluster {run.cluster}: a run is active ({run.run_folder}); its undo log is left alone")
+        print_line(f"cluster {run.cluster}: a run is active ({run.run_folder}); its undo log is left alone")
     if problems:
         raise ClusterError(
             "every cluster to be left as it was found", seen="; ".join(problems), hint="do it by hand, then again"
         )
     if not undone:
-        say("no undo action is pending")
+        print_line("no undo action is pending")
 
 
-def _clean(log: UndoLog, say: Callable[[str], object], problems: list[str]) -> int:
+def _clean(log: UndoLog, print_line: Callable[[str], object], problems: list[str]) -> int:
     """Return the number of undone entries; append problems."""
     where = f"cluster {log.run.cluster}" if log.run is not None else "an unknown cluster"
     before = log.pending
     problems += undo_all(log)
     undone: list[UndoEntry] = [entry for entry in before if entry not in log.pending]
     for entry in undone:
-        say(f"{where}: {entry.key}: done")
+        print_line(f"{where}: {entry.key}: done")
     return len(undone)
 
 

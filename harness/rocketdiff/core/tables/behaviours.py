@@ -30,7 +30,7 @@ class Behaviour:
     but: tuple[str, ...] = ()
     unmeasured: str = ""
 
-    def is_told_by(self, signature: str) -> bool:
+    def matches(self, signature: str) -> bool:
         """True if a difference with this signature belongs to this behaviour."""
         wanted = not self.only or any(fnmatchcase(signature, glob) for glob in self.only)
         return wanted and not any(fnmatchcase(signature, glob) for glob in self.but)

@@ -89,7 +89,7 @@ class CppClient:
             raise NotOfferedError(f"{send.kind} sends")
         return ClientResult(_STATUS[result.status.name], None, None, result.offset)
 
-    def send_async(self, send: PlannedSend, message: Any, told: Told) -> None:  # noqa: ARG002 - unsupported
+    def send_async(self, send: PlannedSend, message: Any, on_end: Told) -> None:  # noqa: ARG002 - unsupported
         raise NotOfferedError("asynchronous sends")
 
     def send_oneway(self, send: PlannedSend, message: Any) -> None:

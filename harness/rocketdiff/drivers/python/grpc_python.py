@@ -75,12 +75,12 @@ class GrpcPythonClient:
             raise worded(error) from error
         return _ANSWER
 
-    def send_async(self, _send: PlannedSend, message: Any, told: Callable[[ClientResult | Exception], None]) -> None:
+    def send_async(self, _send: PlannedSend, message: Any, on_end: Callable[[ClientResult | Exception], None]) -> None:
         """Send; the completion of the future is the callback."""
 
         def ended(future: Any) -> None:
             error = future.exception()
-            told(_ANSWER if error is None else worded(error))
+            on_end(_ANSWER if error is None else worded(error))
 
         try:
             future = self._producer.send_async(message)

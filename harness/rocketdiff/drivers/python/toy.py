@@ -50,8 +50,8 @@ class Honest:
     def send(self, send: PlannedSend, message: Any) -> ClientResult:
         return self._reference.send(send, message)
 
-    def send_async(self, send: PlannedSend, message: Any, told: Told) -> None:
-        self._reference.send_async(send, message, told)
+    def send_async(self, send: PlannedSend, message: Any, on_end: Told) -> None:
+        self._reference.send_async(send, message, on_end)
 
     def send_oneway(self, send: PlannedSend, message: Any) -> None:
         self._reference.send_oneway(send, message)
@@ -123,19 +123,19 @@ class IgnoresRetries(Honest):
 class NeverCallsBack(Honest):
     """Never calls back for some asynchronous sends."""
 
-    def send_async(self, send: PlannedSend, message: Any, told: Told) -> None:
-        super().send_async(send, message, (lambda _end: None) if strikes(send.send) else told)
+    def send_async(self, send: PlannedSend, message: Any, on_end: Told) -> None:
+        super().send_async(send, message, (lambda _end: None) if strikes(send.send) else on_end)
 
 
 class CallsBackTwice(Honest):
     """Calls back twice for some asynchronous sends."""
 
-    def send_async(self, send: PlannedSend, message: Any, told: Told) -> None:
+    def send_async(self, send: PlannedSend, message: Any, on_end: Told) -> None:
         def twice(end: ClientResult | Exception) -> None:
-            told(end)
-            told(end)
+            on_end(end)
+            on_end(end)
 
-        super().send_async(send, message, twice if strikes(send.send) else told)
+        super().send_async(send, message, twice if strikes(send.send) else on_end)
 
 
 class Reorders(Honest):
@@ -178,7 +178,7 @@ class LosesAnswers(Honest):
 
     def __init__(self, setup: SubjectSetup, speak: Speak) -> None:
         self._try = threading.local()
-        super().__init__(setup, lambda record: speak(self._told(record)))
+        super().__init__(setup, lambda record: speak(self._altered(record)))
 
     def send(self, send: PlannedSend, message: Any) -> ClientResult:
         try:
@@ -190,7 +190,7 @@ class LosesAnswers(Honest):
         finally:
             self._try.number = None
 
-    def _told(self, record: Record) -> Record:
+    def _altered(self, record: Record) -> Record:
         number = getattr(self._try, "number", None)
         if number is None or not isinstance(record, Attempt):
             return record
@@ -227,14 +227,14 @@ class OkWithoutAnswer(Honest):
     def __init__(self, setup: SubjectSetup, speak: Speak) -> None:
         self._written = threading.local()
         self._speak_of = speak
-        super().__init__(setup, self._say)
+        super().__init__(setup, self._write)
 
     def send(self, send: PlannedSend, message: Any) -> ClientResult:
         super().send_oneway(send, message)
         broker, queue_id = self._written.place
         return ClientResult("SEND_OK", broker, queue_id, None)
 
-    def _say(self, record: Record) -> None:
+    def _write(self, record: Record) -> None:
         if isinstance(record, Attempt):
             self._written.place = (record.broker, record.queue_id)
             record = replace(record, status="SEND_OK") if record.error is None else record

@@ -141,12 +141,12 @@ def _only_random(executions: Executions, edge: Edge, changed: Sequence[NamedScri
 def smallest(executions: Executions, edge: Edge, script: NamedScript) -> NamedScript:
     """Shrink a script while the two releases of an edge differ."""
 
-    def tells_apart(candidate: dict[str, object]) -> bool:
+    def separates(candidate: dict[str, object]) -> bool:
         smaller = NamedScript(script.name, parse_script(candidate, script.name))
         before, after = _both(executions, edge, smaller)
         return before != after
 
-    small = shrink(to_dict(script.script), tells_apart, max_trials=MOST_TRIALS)
+    small = shrink(to_dict(script.script), separates, max_trials=MOST_TRIALS)
     return NamedScript(script.name, parse_script(small, script.name))
 
 

@@ -39,12 +39,12 @@ from rocketmq_reference.rules.producer.attempt import Ending, Finish, Step, Try
 Outcomes = Sequence[tuple[HiddenState, Step]]
 
 
-def agrees(step: Step, point: DecisionPoint, *, causes_told: bool = True) -> bool:
+def agrees(step: Step, point: DecisionPoint, *, causes_reported: bool = True) -> bool:
     """True if a step of the rules is the observed one; causes_told: the client can report causes of exceptions."""
     seen = point.followed_by
     if isinstance(step, Try):
         return seen is not None and step.queue == (seen.broker, seen.queue_id)
-    return seen is None and ends_alike(step, point.send) and (not causes_told or causes_alike(step, point.send))
+    return seen is None and ends_alike(step, point.send) and (not causes_reported or causes_alike(step, point.send))
 
 
 def explained_difference(
@@ -209,15 +209,15 @@ def _nearest(finishes: Sequence[Finish], send: Send) -> Finish:
     return max(finishes, key=lambda finish: (error_alike(finish, send.error), _code(finish.code) == _code(send.code)))
 
 
-def expected_error(finish: Finish, said: str | None) -> str | None:
+def expected_error(finish: Finish, reported: str | None) -> str | None:
     """The error of the rules, as an error word if the client reports words."""
-    is_word = finish.error is not None and is_error_word(said)
+    is_word = finish.error is not None and is_error_word(reported)
     return word_of(finish.error or "", finish.code, finish.cause) if is_word else finish.error
 
 
-def error_alike(finish: Finish, said: str | None) -> bool:
+def error_alike(finish: Finish, reported: str | None) -> bool:
     """True if the error, or its absence, is that of the rules."""
-    return expected_error(finish, said) == said
+    return expected_error(finish, reported) == reported
 
 
 def _wrong_end(finish: Finish, send: Send) -> RuleDifference:

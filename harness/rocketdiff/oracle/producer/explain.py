@@ -40,14 +40,14 @@ def explain(
     *,
     send: int,
     thread: int = 0,
-    causes_told: bool = True,
+    causes_reported: bool = True,
 ) -> list[str]:
     """
     Return lines for a terminal about one send; later sends of its arm may be missing.
 
     Raises UsageError if the send does not exist.
     """
-    replay = replay_for(release, settings, routes, causes_told=causes_told)
+    replay = replay_for(release, settings, routes, causes_reported=causes_reported)
     observations = [
         Observation(replay.transitions, trace, narrated=(trace.send, trace.thread) == (send, thread)) for trace in sends
     ]

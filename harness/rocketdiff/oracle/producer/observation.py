@@ -103,7 +103,7 @@ class Observation:
         return survivors
 
     def _agrees(self, step: Step, point: DecisionPoint) -> bool:
-        return agrees(step, point, causes_told=self.transitions.causes_told)
+        return agrees(step, point, causes_reported=self.transitions.causes_reported)
 
     def note_difference(self, belief: Belief, point: DecisionPoint) -> None:
         """Record why no state explains a decision point; only the send's first such point counts."""

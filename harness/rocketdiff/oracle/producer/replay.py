@@ -36,7 +36,7 @@ class Replay:
         routes: Routes,
         *,
         witnessed: bool = True,
-        causes_told: bool = True,
+        causes_reported: bool = True,
     ) -> None:
         """
         routes: queues of each version of the publish list, in list order.
@@ -48,7 +48,7 @@ class Replay:
         self.settings = _send_settings(settings)
         self.routes = routes
         self.witnessed = witnessed
-        self.transitions = Transitions(dialect, self.settings, routes, causes_told=causes_told)
+        self.transitions = Transitions(dialect, self.settings, routes, causes_reported=causes_reported)
         self.belief = Belief([self._initial_state()])
         self.known: dict[Shape, KnownCall] = {}
 
@@ -172,14 +172,14 @@ class Replay:
 
 
 def replay_for(
-    release: str, settings: ClientSettings, routes: Routes, *, witnessed: bool = True, causes_told: bool = True
+    release: str, settings: ClientSettings, routes: Routes, *, witnessed: bool = True, causes_reported: bool = True
 ) -> Replay:
     """Return a replay against the dialect of a release; UsageError if the release has none."""
     try:
         dialect = dialect_of(release)
     except ValueError as error:
         raise UsageError("a release whose rules are known", seen=repr(release), hint=str(error)) from error
-    return Replay(dialect, settings, routes, witnessed=witnessed, causes_told=causes_told)
+    return Replay(dialect, settings, routes, witnessed=witnessed, causes_reported=causes_reported)
 
 
 def _send_settings(settings: ClientSettings) -> SendSettings:

@@ -105,14 +105,14 @@ class OnSpark:
     spark: SparkSession
 
     def identify(self, paths: Sequence[Path]) -> list[FoundRun]:
-        def told(batches: Batches) -> Batches:
+        def identified(batches: Batches) -> Batches:
             for batch in batches:
                 found = [asdict(identify(Path(str(path)))) for path in batch.column("path").to_pylist()]
                 yield pa.RecordBatch.from_pylist(found, schema=_FOUND)
 
         rows = self.spark.createDataFrame([(str(path),) for path in paths], "path string")
         spread = rows.repartition(self._tasks(len(paths)))
-        return [FoundRun(**row) for row in _collected(spread.mapInArrow(told, frames.spark_schema(_FOUND)))]
+        return [FoundRun(**row) for row in _collected(spread.mapInArrow(identified, frames.spark_schema(_FOUND)))]
 
     def ingest(self, place: RecordPlace, batch: str, found: Sequence[FoundRun]) -> tuple[list[NewFile], list[FoundRun]]:
         def written(batches: Batches) -> Batches:
@@ -134,7 +134,7 @@ class OnSpark:
         def written(batches: Batches) -> Batches:
             for rows_of_jobs in batches:
                 for row in rows_of_jobs.to_pylist():
-                    yield _told(write(row["job"]))
+                    yield _batch_of(write(row["job"]))
 
         rows = self.spark.createDataFrame([(job,) for job in jobs], "job binary")
         return self._files(rows.repartition(self._tasks(len(jobs))), written)
@@ -166,7 +166,7 @@ class OnSpark:
 
         def judged(batches: Batches) -> Batches:
             some = (CaseUnit(**row) for rows_of_units in batches for row in rows_of_units.to_pylist())
-            yield _told(judge_units(place, batch, wanted, some))
+            yield _batch_of(judge_units(place, batch, wanted, some))
 
         same = F.col("lacks") == F.array(*(F.lit(check) for check in sorted(wanted)))
         chosen = frames.newest(self._lacking(snapshot, rules).where(same), most).persist()
@@ -189,7 +189,7 @@ class OnSpark:
                     for table, content in ((Kept.VERDICTS, row["verdict"]), (Kept.ANSWERS, row["answers"])):
                         if content:
                             writer.add(table, row["month"], _from_bytes(content), [row["run"]])
-            yield _told(writer.close())
+            yield _batch_of(writer.close())
 
         everyone = frames.runs(self.spark, snapshot)
         done = frames.held_verdicts(self.spark, snapshot, how.scope)
@@ -264,7 +264,7 @@ def _from_bytes(content: bytes) -> pa.Table:
     return pa.ipc.open_stream(content).read_all()
 
 
-def _told(files: Sequence[NewFile]) -> pa.RecordBatch:
+def _batch_of(files: Sequence[NewFile]) -> pa.RecordBatch:
     return pa.RecordBatch.from_pylist([asdict(file) for file in files], schema=NEW_FILES)
 
 

@@ -52,7 +52,7 @@ Longest time from the loss of a connection at the relay to the client noticing i
 usually 1 or 2 ms, 55 ms at a load of 19 on two cores. A client whose median is later makes its case invalid anyway.
 """
 
-TOLD_LATE_NS = 1_000_000_000
+REPORTED_LATE_NS = 1_000_000_000
 """
 Attempts of an asynchronous send may be reported after its end, within 20 ms by the line protocol, so the records of a call that
 ended this shortly before the last one may be lost. Fifty times 20 ms allows for a busy machine.
@@ -91,7 +91,7 @@ def other_statuses(reported: Iterable[Attempt], seen: Iterable[Attempt]) -> list
     return others
 
 
-def not_told(
+def unreported_attempts(
     reported: Iterable[Attempt], seen: Iterable[Attempt], sends: Iterable[Send], unsure: Collection[int] = ()
 ) -> list[Attempt]:
     """
@@ -101,25 +101,27 @@ def not_told(
     queue; otherwise it could be this request, reported wrongly. sends: calls that ended. unsure: sends to leave out.
     """
     ended = {send.send: send for send in sends}
-    surely_told_ns = max((send.end_ns for send in ended.values()), default=0) - TOLD_LATE_NS
-    told, on_wire = _by_send(reported), _by_send(seen)
+    surely_reported_ns = max((send.end_ns for send in ended.values()), default=0) - REPORTED_LATE_NS
+    reported_by_send, on_wire = _by_send(reported), _by_send(seen)
     return [
         replace(request, attempt=number)
         for send, requests in sorted(on_wire.items())
-        if send in ended and send not in unsure and _has_told_all(ended[send], surely_told_ns)
-        for number, request in enumerate(_left_over(told[send], requests, ended[send].end_ns), start=_next(told[send]))
+        if send in ended and send not in unsure and _is_complete(ended[send], surely_reported_ns)
+        for number, request in enumerate(
+            _left_over(reported_by_send[send], requests, ended[send].end_ns), start=_next(reported_by_send[send])
+        )
     ]
 
 
-def _has_told_all(send: Send, surely_told_ns: int) -> bool:
+def _is_complete(send: Send, surely_reported_ns: int) -> bool:
     """True if all records of a call must have arrived: at its end if synchronous, otherwise some time later."""
     is_waited_for = send.returned_ns is None
-    return is_waited_for or (send.error != NEVER_CALLED_BACK and send.end_ns <= surely_told_ns)
+    return is_waited_for or (send.error != NEVER_CALLED_BACK and send.end_ns <= surely_reported_ns)
 
 
-def _left_over(told: Sequence[Attempt], requests: Sequence[Attempt], end_ns: int) -> list[Attempt]:
+def _left_over(reported: Sequence[Attempt], requests: Sequence[Attempt], end_ns: int) -> list[Attempt]:
     """Return the unreported requests, the last of each queue; none if a reported attempt matches no request."""
-    free = Counter((attempt.broker, attempt.queue_id) for attempt in told)
+    free = Counter((attempt.broker, attempt.queue_id) for attempt in reported)
     left = []
     for request in requests:
         place = request.broker, request.queue_id
@@ -130,8 +132,8 @@ def _left_over(told: Sequence[Attempt], requests: Sequence[Attempt], end_ns: int
     return [] if free.total() else [request for request in left if request.start_ns <= end_ns]
 
 
-def _next(told: Sequence[Attempt]) -> int:
-    return 1 + max((attempt.attempt for attempt in told), default=-1)
+def _next(reported: Sequence[Attempt]) -> int:
+    return 1 + max((attempt.attempt for attempt in reported), default=-1)
 
 
 def _by_send(attempts: Iterable[Attempt]) -> defaultdict[int, list[Attempt]]:

@@ -244,9 +244,9 @@ def _folder(label: str) -> Path:
     return cache_dir() / "builds" / label
 
 
-def _no_client(told: str, seen: str = f"neither {_PRODUCER} nor a pom.properties of {_GROUP}") -> UsageError:
+def _no_client(place: str, seen: str = f"neither {_PRODUCER} nor a pom.properties of {_GROUP}") -> UsageError:
     return UsageError(
-        f"RocketMQ's Java client in {told}",
+        f"RocketMQ's Java client in {place}",
         seen=seen,
         hint="a fork under other package names is driven by a program of your own: exec:",
     )

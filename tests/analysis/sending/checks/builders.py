@@ -20,7 +20,7 @@ from rocketdiff.core.tables.settings import ClientSettings
 from rocketdiff.core.tables.signatures import OTHER_CLASS, OUT_OF_TURN, USED_AVOIDED_BROKER, WENT_ON
 from rocketdiff.oracle.producer.judgement import Decision, DifferenceKind, RuleDifference, SendJudgement
 from rocketdiff.traces.manifest import CaseEntry
-from rocketdiff.verdict.counts import with_counts_told
+from rocketdiff.verdict.counts import with_count_divergences
 from tests.analysis.builders import ENTRY, MS, SUBJECTS, S, ended, facts_of, fault, made, pair, tried
 
 BASELINE, CANDIDATE = Arm.BASELINE, Arm.CANDIDATE
@@ -98,7 +98,7 @@ def standing_of(evidence: Evidence) -> tuple[Standing, str, int]:
 
 def end_of(evidence: Evidence) -> Ended:
     """Verdict, severity and exit code; counts are tested first, as in ``judge``."""
-    (tested,) = with_counts_told([evidence], baseline=SUBJECTS[BASELINE], candidate=SUBJECTS[CANDIDATE])
+    (tested,) = with_count_divergences([evidence], baseline=SUBJECTS[BASELINE], candidate=SUBJECTS[CANDIDATE])
     result, code = ended(tested)
     return result.verdict, result.severity, code
 

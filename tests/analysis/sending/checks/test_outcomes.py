@@ -368,7 +368,7 @@ def test_failures_without_a_cause(row: dict[str, Any], attempts: list[Attempt], 
 
 
 @pytest.mark.parametrize(
-    ("other", "is_told"),
+    ("other", "is_found"),
     [
         ([tried(0, MS, LOST)], False),
         ([tried(0, MS, SLOW), tried(MS, 2 * MS, LOST, attempt=1)], False),
@@ -376,29 +376,29 @@ def test_failures_without_a_cause(row: dict[str, Any], attempts: list[Attempt], 
         ([tried(0, MS)], True),
     ],
 )
-def test_a_failure_of_both_arms_is_the_messages(other: list[Attempt], is_told: bool) -> None:
+def test_a_failure_of_both_arms_is_the_messages(other: list[Attempt], is_found: bool) -> None:
     """A failure that the other arm has too, in any attempt, is the message's."""
     found = facts_of_outcomes(pair(made(BASELINE, 0, *other), made(CANDIDATE, 0, tried(0, MS, LOST))))
     assert [one for one in signatures(found) if not one.startswith("rules/")] == (
-        [f"outcomes.failed-without-cause/{LOST} 1"] if is_told else []
+        [f"outcomes.failed-without-cause/{LOST} 1"] if is_found else []
     )
 
 
 @pytest.mark.parametrize(
-    ("attempts", "error", "is_told"),
+    ("attempts", "error", "is_found"),
     [
         ((), "MQClientException", False),
         ((), "IllegalStateException", True),
         ((tried(0, MS, SLOW),), "MQClientException", True),
     ],
 )
-def test_a_send_that_neither_tried_is_the_message(attempts: tuple[Attempt, ...], error: str, is_told: bool) -> None:
+def test_a_send_that_neither_tried_is_the_message(attempts: tuple[Attempt, ...], error: str, is_found: bool) -> None:
     """A send that both clients refused alike, without an attempt, is not noted."""
     found = facts_of_outcomes(
         pair(made(BASELINE, 0, *attempts, error=error), made(CANDIDATE, 0, error="MQClientException"))
     )
     reported = [one for one in signatures(found) if not one.startswith("rules/")]
-    assert reported == (["outcomes.failed-without-cause/MQClientException 1"] if is_told else [])
+    assert reported == (["outcomes.failed-without-cause/MQClientException 1"] if is_found else [])
 
 
 def test_example_names_attempt_broker_and_end() -> None:

@@ -12,7 +12,7 @@ from rocketdiff.core.arm import Arm
 from rocketdiff.core.errors import ExitCode
 from rocketdiff.core.sends.plan import SendKind, SendMode
 from rocketdiff.traces.manifest import CaseStatus
-from rocketdiff.verdict.counts import with_counts_told
+from rocketdiff.verdict.counts import with_count_divergences
 from tests.analysis.builders import ENTRY, MS, SUBJECTS, S, ended, facts_of, fault, made, pair, tried
 from tests.analysis.sending.checks.builders import ALL_QUEUES, PublishList, trace_of_lists
 from tests.analysis.synthetic import Story, entry_of
@@ -127,7 +127,7 @@ def test_where_starts_fell_over_all_cases() -> None:
     }
     (evidence,) = pooled([ALIKE, replace(ALIKE, run="r0")])
     assert (evidence.decisions, evidence.runs) == (18, ("r0", "r1"))
-    (reported,) = with_counts_told(pooled([ALIKE] * 2), baseline="java:5.3.3", candidate="python:5.3.3")
+    (reported,) = with_count_divergences(pooled([ALIKE] * 2), baseline="java:5.3.3", candidate="python:5.3.3")
     assert ended(reported)[1] is ExitCode.DIVERGES
 
 
@@ -170,7 +170,9 @@ def case_of(number: int, starts: dict[str, int], beside: tuple[int, int] = (0, 0
 
 
 def signatures_of(*cases: CaseFacts) -> list[str]:
-    evidence: tuple[Evidence, ...] = with_counts_told(pooled(cases), baseline="java:5.3.3", candidate="python:5.3.3")
+    evidence: tuple[Evidence, ...] = with_count_divergences(
+        pooled(cases), baseline="java:5.3.3", candidate="python:5.3.3"
+    )
     return [divergence.signature for each in evidence for divergence in each.divergences]
 
 

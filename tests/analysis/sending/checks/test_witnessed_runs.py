@@ -11,7 +11,7 @@ from rocketdiff.core.errors import ExitCode
 from rocketdiff.core.records.sending import Attempt
 from rocketdiff.core.run_info import Guard
 from rocketdiff.protocol.records import encode_record
-from rocketdiff.relay.remoting.cross_check import disagreements, not_told
+from rocketdiff.relay.remoting.cross_check import disagreements, unreported_attempts
 from rocketdiff.traces.run_directory import RunDirectory
 from rocketdiff.verdict.judge import RunJudgement
 from tests.analysis.stories import ASYNC, BESIDE_A_PAUSE, CALM
@@ -46,7 +46,7 @@ def run_beside_a_relay(new_run: NewRun, story: ModeStory, release: str, hides: H
     def hide(records: ArmRecords) -> None:
         seen = [replace(attempt, start_ns=attempt.start_ns + 1) for attempt in records.attempts]
         records.attempts = [attempt for attempt in records.attempts if not hides(attempt)]
-        hidden.extend(not_told(records.attempts, seen, records.sends))
+        hidden.extend(unreported_attempts(records.attempts, seen, records.sends))
         against.extend(disagreements(records.attempts, seen, {}, 500_000_000))
 
     run = new_run([story], baseline=f"java:{release}", candidate=f"python:{release}", change=hide)

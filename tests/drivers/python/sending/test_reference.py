@@ -56,7 +56,7 @@ def test_a_body_begins_with_the_id(size: int, body: bytes) -> None:
     assert body_of(message_id(SETUP, "T", 7), send) == body
 
 
-def test_an_attempt_whose_end_nobody_sees_is_told_when_its_send_is_given_up() -> None:
+def test_an_attempt_without_visible_end_is_reported_when_its_send_is_given_up() -> None:
     """
     An attempt without visible end is reported when its send is given up.
 

@@ -46,11 +46,11 @@ class Fake:
             raise NamelessError
         return ClientResult("SEND_OK", "broker-a", 3, 17)
 
-    def send_async(self, send: PlannedSend, message: Any, told: Told) -> None:
+    def send_async(self, send: PlannedSend, message: Any, on_end: Told) -> None:
         if send.argument == 1:
             raise BrokenBrokerError("refused at once")
         for _ in range(send.argument):
-            told(self.send(replace(send, argument=0), message))
+            on_end(self.send(replace(send, argument=0), message))
 
     def send_oneway(self, send: PlannedSend, message: Any) -> None:
         """Does nothing."""
@@ -62,7 +62,7 @@ class Fake:
         """Does nothing."""
 
 
-def told(*sends: PlannedSend, start_ns: int = 0) -> list[Send]:
+def reported(*sends: PlannedSend, start_ns: int = 0) -> list[Send]:
     """Send records of a sender for these sends."""
     records: list[Record] = []
     under_way = AsyncSends(records.append, 0.05, Fake().gave_up)
@@ -75,9 +75,9 @@ def planned(send: int, argument: int = 0, due_ns: int = 0) -> PlannedSend:
     return PlannedSend(send, 0, due_ns, SendKind.PLAIN, argument, 0)
 
 
-def test_an_answer_is_told_with_its_place() -> None:
+def test_a_send_record_has_status_queue_and_offset() -> None:
     """A send record has status, queue and offset of the client's result."""
-    (record,) = told(planned(5))
+    (record,) = reported(planned(5))
     assert (record.send, record.status, record.broker, record.queue_id, record.queue_offset) == (
         5, "SEND_OK", "broker-a", 3, 17,
     )  # fmt: skip
@@ -85,22 +85,22 @@ def test_an_answer_is_told_with_its_place() -> None:
     assert (record.route, record.route_after) == (1, 1)
 
 
-def test_what_was_raised_is_told_with_cause_and_code() -> None:
+def test_a_failed_send_has_class_names_message_and_code() -> None:
     """A failed send has simple class names, message and code, and no status."""
-    (record,) = told(planned(5, argument=1))
+    (record,) = reported(planned(5, argument=1))
     assert (record.error, record.cause, record.code) == ("BrokenBrokerError", "TimeoutError", 10002)
     assert record.message == "two\nlines" and record.status is None
 
 
 def test_minus_one_is_no_code() -> None:
     """-1, Java's value for exceptions without a code, is no code."""
-    assert told(planned(5, argument=2))[0].code is None
+    assert reported(planned(5, argument=2))[0].code is None
 
 
 def test_no_send_begins_before_it_is_due() -> None:
     """Sends start in order, none before its due time."""
     start_ns = time.monotonic_ns() + 20 * MS
-    first, second = told(planned(0, due_ns=0), planned(1, due_ns=15 * MS), start_ns=start_ns)
+    first, second = reported(planned(0, due_ns=0), planned(1, due_ns=15 * MS), start_ns=start_ns)
     assert first.start_ns >= start_ns
     assert second.start_ns >= start_ns + 15 * MS
 
@@ -110,7 +110,7 @@ def asynchronous(send: int, argument: int) -> PlannedSend:
     return replace(planned(send, argument), mode=SendMode.ASYNC)
 
 
-def test_the_first_callback_is_the_answer_and_a_second_is_told_too() -> None:
+def test_the_first_callback_ends_the_send_and_a_second_is_recorded() -> None:
     """The first callback ends the send; a second has its own record."""
     records: list[Record] = []
     under_way = AsyncSends(records.append, 0.05, Fake().gave_up)
@@ -123,13 +123,13 @@ def test_the_first_callback_is_the_answer_and_a_second_is_told_too() -> None:
     assert answer.start_ns <= answer.end_ns <= answer.returned_ns
 
 
-def test_a_callback_that_never_comes_is_told_after_the_limit() -> None:
+def test_a_missing_callback_ends_its_send_after_the_limit() -> None:
     """A missing callback ends its send after the limit with NeverCalledBack."""
-    (answer,) = told(asynchronous(0, 0))
+    (answer,) = reported(asynchronous(0, 0))
     assert answer.error == NEVER_CALLED_BACK
 
 
-def test_the_client_is_asked_what_was_still_open_before_the_send_is_told() -> None:
+def test_an_open_attempt_is_reported_before_its_send_is_given_up() -> None:
     """An open attempt is reported before its send is given up."""
     told_in_order: list[object] = []
     under_way = AsyncSends(told_in_order.append, 0.05, lambda send, _now_ns: told_in_order.append(send.send))
@@ -140,13 +140,13 @@ def test_the_client_is_asked_what_was_still_open_before_the_send_is_told() -> No
     assert isinstance(second, Send)
 
 
-def test_what_an_asynchronous_call_raises_is_its_answer() -> None:
+def test_an_exception_of_an_asynchronous_call_is_its_result() -> None:
     """An exception of an asynchronous call is its result, as up to 4.2.0 without callback."""
-    (answer,) = told(asynchronous(0, 1))
+    (answer,) = reported(asynchronous(0, 1))
     assert (answer.error, answer.code) == ("BrokenBrokerError", 10002)
 
 
 def test_a_one_way_send_has_neither_status_nor_error() -> None:
     """A oneway send has neither status nor error."""
-    (answer,) = told(replace(planned(0), mode=SendMode.ONEWAY))
+    (answer,) = reported(replace(planned(0), mode=SendMode.ONEWAY))
     assert (answer.status, answer.error, answer.broker) == (None, None, None)

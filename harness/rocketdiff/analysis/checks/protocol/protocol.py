@@ -35,7 +35,7 @@ no route from a name server. Others are its own doing, unless the other client w
 
 INCOMPLETE = "protocol.incomplete"
 BAD_LINE = "protocol.bad-line"
-NOT_TOLD = "protocol.attempt-not-told"
+NOT_REPORTED = "protocol.attempt-not-told"
 
 SIGNATURE_OF_TROUBLE = {
     "reported before": "protocol.answered-twice",
@@ -43,8 +43,8 @@ SIGNATURE_OF_TROUBLE = {
     "no such send was planned": "protocol.unknown-send",
     "planned for thread": "protocol.wrong-thread",
     "impossible times": "protocol.impossible-times",
-    "not reported by the client": NOT_TOLD,
-    "which the client did not tell": NOT_TOLD,
+    "not reported by the client": NOT_REPORTED,
+    "which the client did not tell": NOT_REPORTED,
 }
 """
 Part of a trouble's text (``traces.sending.rows``, ``traces.journal``) to its signature; others are bad lines. Earlier versions
@@ -124,7 +124,7 @@ def _troubles(subject: str, summary: ArmSummary) -> Iterator[Divergence]:
     without_text = summary.trouble_count - len(summary.troubles)
     for place, (signature, sentences) in enumerate(by_signature.items()):
         count = len(sentences) + (without_text if place == 0 else 0)
-        is_hidden = signature == NOT_TOLD
+        is_hidden = signature == NOT_REPORTED
         expected = "every request reported as an attempt" if is_hidden else "every line a record that fits the plan"
         yield _divergence(signature, subject, count, expected, sentences[0])
 

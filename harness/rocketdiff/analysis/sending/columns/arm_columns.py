@@ -105,7 +105,7 @@ class ArmColumns:
     argument: Ints
     body_bytes: Ints
     properties: Ints
-    properties_told: tuple[str | None, ...]
+    planned_properties: tuple[str | None, ...]
     last_place: Ints
     ended_well: Mask
     failed: tuple[Ints, Ints]
@@ -190,7 +190,7 @@ def _joined(
         argument=of_send(integers_or(sends.column("argument"), 0)),
         body_bytes=of_send(integers_or(sends.column("body_bytes"), 0)),
         properties=of_send(texts.codes_of(sends.column("properties"))),
-        properties_told=(*texts.words, None),
+        planned_properties=(*texts.words, None),
         last_place=_taken(places, np.where(counts, first_attempt + counts - 1, MISSING), MISSING),
         ended_well=of_send(_ended_well(sends).astype(np.int64)) == 1,
         failed=_failed(attempts, tried_at, keys, attempt_keys),

@@ -230,7 +230,7 @@ def _calm(arms: Mapping[Arm, ArmPart], views: Mapping[Arm, Ints], everything: Ca
     calm = own[0] & own[1] & (np.abs(took_ns[0] - took_ns[1]) <= SEND_HELD_UP_NS)
     contents = [_contents_at(arms[arm].contents, views[arm]) for arm in Arm]
     properties = at(candidate.columns.properties, views[Arm.CANDIDATE])
-    is_alike = alike(contents[0], contents[1], properties, candidate.columns.properties_told, everything)
+    is_alike = alike(contents[0], contents[1], properties, candidate.columns.planned_properties, everything)
     return np.asarray(calm & is_alike)
 
 

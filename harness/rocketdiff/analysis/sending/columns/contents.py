@@ -146,16 +146,16 @@ def contents_of(
     return Contents(row >= 0, sound, carried, flag, sys_flag)
 
 
-def alike(one: Contents, other: Contents, properties: Ints, told: Sequence[str | None], everything: Carried) -> Mask:
-    """True where the copies of both arms are certainly alike; properties: the planned ones, as indexes into ``told``."""
+def alike(one: Contents, other: Contents, properties: Ints, texts: Sequence[str | None], everything: Carried) -> Mask:
+    """True where the copies of both arms are certainly alike; properties: the planned ones, as indexes into ``texts``."""
     width = len(everything.sets) + 1
-    codes = ((one.carried + 1) * width + other.carried + 1) * len(told) + properties % len(told)
+    codes = ((one.carried + 1) * width + other.carried + 1) * len(texts) + properties % len(texts)
 
     def is_same(code: int) -> bool:
-        pair, planned = divmod(code, len(told))
+        pair, planned = divmod(code, len(texts))
         ours, theirs = divmod(pair, width)
         return min(ours, theirs) > 0 and _carry_alike(
-            everything.sets[ours - 1], everything.sets[theirs - 1], told[planned]
+            everything.sets[ours - 1], everything.sets[theirs - 1], texts[planned]
         )
 
     both_known = one.told & other.told
@@ -171,7 +171,7 @@ def _carry_alike(ours: dict[str, str], theirs: dict[str, str], planned: str | No
 
 
 def _as_planned(columns: ArmColumns, carried: Ints, everything: Carried) -> Mask:
-    texts = columns.properties_told
+    texts = columns.planned_properties
     codes = (carried + 1) * len(texts) + columns.properties % len(texts)
 
     def is_good(code: int) -> bool:

@@ -50,7 +50,7 @@ Shortest timeout of the shipped scenarios. Below it this machine's speed decides
 calm, tear connections at any time, and show nothing about the client.
 """
 
-TOLD_LATE_NS = 20_000_000
+REPORTED_LATE_NS = 20_000_000
 """
 A request may appear to end this much later than those whose connection it tore: the closing thread reports its own
 request last, and other threads report the failed ones meanwhile.
@@ -164,7 +164,10 @@ class Causes:
         moments = self._closed.get(broker, [])
         if self._is_hasty and bisect_left(moments, (end_ns,)):
             return True
-        first, last = bisect_left(moments, (start_ns - CLOSED_LATE_NS,)), bisect_left(moments, (end_ns + TOLD_LATE_NS,))
+        first, last = (
+            bisect_left(moments, (start_ns - CLOSED_LATE_NS,)),
+            bisect_left(moments, (end_ns + REPORTED_LATE_NS,)),
+        )
         return any(
             end_ns - AT_ONCE_NS <= closed_ns < end_ns if other == thread else True
             for closed_ns, other in moments[first:last]

@@ -52,10 +52,10 @@ class ArmRules:
         attempts = self.trace.tables.get((TableName.ATTEMPTS, self.arm))
         witnessed = attempts is not None and attempts.num_rows > 0
         settings, routes = self.trace.entry.settings, self.trace.routes(self.arm)
-        return replay_for(self.release, settings, routes, witnessed=witnessed, causes_told=self.causes_told)
+        return replay_for(self.release, settings, routes, witnessed=witnessed, causes_reported=self.causes_reported)
 
     @property
-    def choosers_told(self) -> bool:
+    def choosers_reported(self) -> bool:
         """True if the witness reports which thread of the client chose; the wire does not show it."""
         summary = self.trace.entry.arms.get(self.arm)
         return summary is None or summary.witness == CLIENT
@@ -69,12 +69,12 @@ class ArmRules:
             SendMode(sends.column("mode")[0].as_py() or SendMode.SYNC),
             SendKind(sends.column("kind")[0].as_py()),
             self.trace.entry.settings.send_latency_fault_enable,
-            is_chooser_unseen=not (self.choosers_told or self.fresh().calls_itself),
+            is_chooser_unseen=not (self.choosers_reported or self.fresh().calls_itself),
         )
 
     @property
-    def causes_told(self) -> bool:
-        return tells_causes(self.trace, self.arm)
+    def causes_reported(self) -> bool:
+        return reports_causes(self.trace, self.arm)
 
     def torn_connections(self) -> TornConnections:
         attempts = self.trace.tables.get((TableName.ATTEMPTS, self.arm))
@@ -90,7 +90,7 @@ class ArmRules:
     def judge_together(self, sends: Iterable[Send]) -> Iterator[SendJudgement]:
         """Judge all sends of the arm, in order of their start."""
         if self.asynchronous:
-            return judge_asynchronous(self.fresh(), sends, self._troubled(), choosers_told=self.choosers_told)
+            return judge_asynchronous(self.fresh(), sends, self._troubled(), choosers_reported=self.choosers_reported)
         return self.fresh().judge_all(sends)
 
     def _troubled(self) -> Troubled:
@@ -160,7 +160,7 @@ def rulebook_for(trace: CaseTrace) -> Rulebook:
     return Rulebook(rules, habits=habits, timeouts_close=closing, may_leave_open=late_close.may_leave_open)
 
 
-def tells_causes(trace: CaseTrace, arm: Arm) -> bool:
+def reports_causes(trace: CaseTrace, arm: Arm) -> bool:
     """
     True if an arm's client declares that it reports causes of exceptions; Java's driver and the reference always do.
 

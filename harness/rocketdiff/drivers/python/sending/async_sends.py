@@ -53,7 +53,7 @@ class AsyncSends:
         opened = _Open(send, record_of, time.monotonic_ns())
         with self._changed:
             self._open[send.send] = opened
-        return lambda told: self._called_back(opened, told)
+        return lambda on_end: self._called_back(opened, on_end)
 
     def returned(self, send: PlannedSend, error: Exception | None) -> None:
         """Record the return of the call; an error it raised is its answer."""
@@ -63,7 +63,7 @@ class AsyncSends:
             opened.returned_ns = now_ns
             if error is not None and opened.answer is None:
                 opened.answer = opened.record_of(now_ns, None, error)
-            self._tell(opened)
+            self._report(opened)
 
     def await_all(self) -> None:
         """Wait for every callback up to its limit; report missing ones as NeverCalledBack."""
@@ -76,22 +76,22 @@ class AsyncSends:
                     self._gave_up(opened.send, now_ns)
                     gave_up = opened.record_of(now_ns, None, None)
                     opened.answer = replace(gave_up, error=NEVER_CALLED_BACK, message="no callback within the limit")
-                    self._tell(opened)
+                    self._report(opened)
 
-    def _called_back(self, opened: _Open, told: ClientResult | Exception) -> None:
+    def _called_back(self, opened: _Open, on_end: ClientResult | Exception) -> None:
         now_ns = time.monotonic_ns()
-        error, answer = (told, None) if isinstance(told, Exception) else (None, told)
+        error, answer = (on_end, None) if isinstance(on_end, Exception) else (None, on_end)
         with self._changed:
             if opened.answer is None:
                 opened.answer = opened.record_of(now_ns, answer, error)
-                self._tell(opened)
+                self._report(opened)
                 return
             name = None if error is None else type(error).__name__
             status = None if answer is None else answer.status
             opened.again.append(CalledBackAgain(opened.send.send, opened.send.thread, now_ns, name, status))
-            self._tell(opened)
+            self._report(opened)
 
-    def _tell(self, opened: _Open) -> None:
+    def _report(self, opened: _Open) -> None:
         """Report what is complete; a callback may come before its call returns, and is reported after it."""
         if opened.answer is not None and opened.returned_ns is not None and not opened.is_told:
             opened.is_told = True

@@ -36,8 +36,8 @@ class Client(Protocol):
         """Make the call; raises what the client raises."""
         ...
 
-    def send_async(self, send: PlannedSend, message: Any, told: Callable[[ClientResult | Exception], None]) -> None:
-        """Make the asynchronous call; its callback calls ``told``."""
+    def send_async(self, send: PlannedSend, message: Any, on_end: Callable[[ClientResult | Exception], None]) -> None:
+        """Make the asynchronous call; its callback calls ``on_end``."""
         ...
 
     def send_oneway(self, send: PlannedSend, message: Any) -> None:

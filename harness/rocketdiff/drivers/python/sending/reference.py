@@ -129,9 +129,9 @@ class ReferenceClient:
         self._current.send, self._current.attempts = send, 0
         return _answer(self._call(send, message))
 
-    def send_async(self, send: PlannedSend, message: Any, told: Told) -> None:
+    def send_async(self, send: PlannedSend, message: Any, on_end: Told) -> None:
         self._choosers.submitted(send, message)
-        callback, producer, timeout_ms = _Callback(told), self._producer, self._settings.send_msg_timeout_ms
+        callback, producer, timeout_ms = _Callback(on_end), self._producer, self._settings.send_msg_timeout_ms
         match send.kind:
             case SendKind.PLAIN:
                 producer.send_async(message, callback)
@@ -167,10 +167,10 @@ class ReferenceClient:
         if self._choosers.is_asynchronous(event.message):
             chosen = self._choosers.of(event)
             if chosen is not None:
-                self._tell_attempt(event, *chosen)
+                self._report_attempt(event, *chosen)
             return
         current = self._current
-        self._tell_attempt(event, current.send, current.attempts, None)
+        self._report_attempt(event, current.send, current.attempts, None)
         current.attempts += 1
 
     def gave_up(self, send: PlannedSend, now_ns: int) -> None:
@@ -179,7 +179,7 @@ class ReferenceClient:
             place = event.attempt, event.broker, event.queue_id, event.start_ns
             self._speak(Attempt(send.send, send.thread, *place, now_ns, error=UNSEEN_END, chooser=chooser))
 
-    def _tell_attempt(self, event: heard.AttemptEnded, send: PlannedSend, number: int, chooser: int | None) -> None:
+    def _report_attempt(self, event: heard.AttemptEnded, send: PlannedSend, number: int, chooser: int | None) -> None:
         error = event.error
         self._speak(
             Attempt(
@@ -239,8 +239,8 @@ class ReferenceClient:
 class _Callback:
     """Callback of the reference."""
 
-    def __init__(self, told: Told) -> None:
-        self._told = told
+    def __init__(self, on_end: Told) -> None:
+        self._told = on_end
 
     def on_success(self, result: SendResult) -> None:
         self._told(_answer(result))

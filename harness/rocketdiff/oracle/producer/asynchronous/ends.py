@@ -74,8 +74,8 @@ class _End:
         """
         if self.finish is None or self.attempts != seen or not ends_alike(self.finish, send):
             return False
-        must_say = self.is_half_seen or self.finish.cause == _TOO_MUCH
-        return not must_say or self.finish.cause in (None, send.cause) or is_error_word(send.error)
+        must_report = self.is_half_seen or self.finish.cause == _TOO_MUCH
+        return not must_report or self.finish.cause in (None, send.cause) or is_error_word(send.error)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,7 @@ class _Cause:
 
 
 def async_difference(
-    dialect: Dialect, settings: SendSettings, send: Send, troubled: Troubled, *, causes_told: bool = True
+    dialect: Dialect, settings: SendSettings, send: Send, troubled: Troubled, *, causes_reported: bool = True
 ) -> RuleDifference | None:
     """Return the difference in a send's number of attempts or its end; None if the rules allow both."""
     if send.error == NEVER_CALLED_BACK:
@@ -105,7 +105,11 @@ def async_difference(
         return lie
     ends: dict[_End, None] = {}  # ordered, so that the report is deterministic
     for end in _Explorer(dialect, settings, send, attempts, troubled).ends():
-        if end.explains(send, seen) and end.finish is not None and (not causes_told or causes_alike(end.finish, send)):
+        if (
+            end.explains(send, seen)
+            and end.finish is not None
+            and (not causes_reported or causes_alike(end.finish, send))
+        ):
             return None
         ends[end] = None
     but_for_causes = [end.finish for end in ends if end.finish is not None and end.explains(send, seen)]

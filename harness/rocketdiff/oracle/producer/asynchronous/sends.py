@@ -45,7 +45,7 @@ class _Choice:
 
 
 def judge_asynchronous(
-    replay: Replay, sends: Iterable[Send], troubled: Troubled, *, choosers_told: bool = True
+    replay: Replay, sends: Iterable[Send], troubled: Troubled, *, choosers_reported: bool = True
 ) -> Iterator[SendJudgement]:
     """
     Return judgements in the order in which queues were chosen; sends without an attempt come first.
@@ -67,7 +67,7 @@ def judge_asynchronous(
         if choice.is_retry:
             replay.reopen(choice.thread)
         else:
-            yield _judged(replay, choice, troubled, is_chooser_unseen=not (choosers_told or replay.calls_itself))
+            yield _judged(replay, choice, troubled, is_chooser_unseen=not (choosers_reported or replay.calls_itself))
 
 
 def _unseen_choices(replay: Replay, unseen: Iterable[Send], threads: set[int]) -> Iterator[_Choice]:
@@ -98,8 +98,8 @@ def _judged(replay: Replay, choice: _Choice, troubled: Troubled, *, is_chooser_u
     send = choice.send
     judgement = _first_choice(replay, choice, is_chooser_unseen=is_chooser_unseen)
     if judgement.difference is None and judgement.undecided is None:
-        causes_told = replay.transitions.causes_told
-        found = async_difference(replay.dialect, replay.settings, send, troubled, causes_told=causes_told)
+        causes_reported = replay.transitions.causes_reported
+        found = async_difference(replay.dialect, replay.settings, send, troubled, causes_reported=causes_reported)
         found = found or retry_broker_difference(replay, send, troubled)
         return replace(judgement, difference=found)
     return judgement

@@ -54,11 +54,13 @@ _UNSEEN = AttemptResult.failed("MQClientException")
 class Transitions:
     """Transitions of one arm. ``left_out``: some were dropped, so no difference is certain any more."""
 
-    def __init__(self, dialect: Dialect, settings: SendSettings, routes: Routes, *, causes_told: bool = True) -> None:
+    def __init__(
+        self, dialect: Dialect, settings: SendSettings, routes: Routes, *, causes_reported: bool = True
+    ) -> None:
         self.dialect = dialect
         self.settings = settings
         self.routes = routes
-        self.causes_told = causes_told
+        self.causes_reported = causes_reported
         self.left_out = False
         self.explorer = ChoiceExplorer()
         self.tape = ChoiceTape(self.explorer)

@@ -100,7 +100,7 @@ def regressions(sightings: DataFrame) -> DataFrame:
     # A new signature changes at its first run, wherever G² is largest.
     rank = Window.partitionBy(*KEY).orderBy((F.col("state") == NEW).desc_nulls_last(), "turn")
     chosen = ranked.withColumn("rank", F.row_number().over(rank)).where("rank = 1")
-    return _told(chosen).select(*COLUMNS)
+    return _with_rates(chosen).select(*COLUMNS)
 
 
 def _g2() -> Column:
@@ -127,7 +127,7 @@ def _state_at_best() -> Column:
     return F.when(is_gone, GONE).when(is_changed, CHANGED).otherwise(UNCHANGED)
 
 
-def _told(rows: DataFrame) -> DataFrame:
+def _with_rates(rows: DataFrame) -> DataFrame:
     """Add rates on both sides; an unchanged signature has one rate over all runs."""
     same = F.col("state") == UNCHANGED
     sides = rows.withColumns(

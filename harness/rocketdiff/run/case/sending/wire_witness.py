@@ -14,7 +14,7 @@ from rocketdiff.protocol.records import encode_record
 from rocketdiff.relay.grpc.attempts import grpc_attempts_of
 from rocketdiff.relay.remoting.attempt_starts import with_ends
 from rocketdiff.relay.remoting.attempts import attempts_of
-from rocketdiff.relay.remoting.cross_check import disagreements, not_told, other_statuses
+from rocketdiff.relay.remoting.cross_check import disagreements, other_statuses, unreported_attempts
 from rocketdiff.relay.remoting.exchanges import (
     blind_spots_of,
     exchanges_of,
@@ -134,7 +134,7 @@ def _other_statuses(work: ClientReport, seen: Sequence[Attempt]) -> list[Attempt
 
 
 def _unreported(work: ClientReport, seen: Sequence[Attempt]) -> list[Attempt]:
-    return not_told(work.attempts, seen, work.sends, _confused(work))
+    return unreported_attempts(work.attempts, seen, work.sends, _confused(work))
 
 
 def _confused(work: ClientReport) -> set[int]:

@@ -92,7 +92,7 @@ def pooled(cases: Sequence[CaseFacts]) -> tuple[Evidence, ...]:
 
 
 def _pool(pair: str, pool: Sequence[CaseFacts]) -> Iterator[Evidence]:
-    counts = tuple(count for count in _concentrations(pool) if _could_tell(count))
+    counts = tuple(count for count in _concentrations(pool) if _could_be_noticed(count))
     if len(pool) > 1 and counts:
         yield Evidence(
             runs=tuple(sorted({facts.run for facts in pool})),
@@ -104,7 +104,7 @@ def _pool(pair: str, pool: Sequence[CaseFacts]) -> Iterator[Evidence]:
         )
 
 
-def _could_tell(count: Concentration) -> bool:
+def _could_be_noticed(count: Concentration) -> bool:
     return count.places * count.chance**count.candidate_total < LUCK
 
 

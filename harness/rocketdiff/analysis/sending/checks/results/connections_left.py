@@ -126,9 +126,9 @@ def _too_many(facts: CaseFacts) -> Iterator[Divergence]:
     if not _are_rules_known(facts):
         return
     left = _beyond(facts, _at_rest, SPARE)
-    yield from _told(facts, CONNECTIONS_LEFT_OPEN, left, "rest", "at rest, when every fault was over,")
+    yield from _beyond_(facts, CONNECTIONS_LEFT_OPEN, left, "rest", "at rest, when every fault was over,")
     most = {server: counts for server, counts in _beyond(facts, _at_most, SPARE_AT_ONCE).items() if server not in left}
-    yield from _told(facts, CONNECTIONS_AT_ONCE, most, "any", "at any moment")
+    yield from _beyond_(facts, CONNECTIONS_AT_ONCE, most, "any", "at any moment")
 
 
 def _beyond(facts: CaseFacts, held_by: Held, spare: int) -> dict[str, tuple[int, int, int]]:
@@ -145,7 +145,7 @@ def _beyond(facts: CaseFacts, held_by: Held, spare: int) -> dict[str, tuple[int,
     }
 
 
-def _told(
+def _beyond_(
     facts: CaseFacts, signature: Signature, beyond: Mapping[str, tuple[int, int, int]], phase: str, when: str
 ) -> Iterator[Divergence]:
     for kind, servers in _by_kind(beyond):
