@@ -4,8 +4,8 @@ import re
 from dataclasses import replace
 
 from rocketdiff.core.answers.plots import FaultWindow, LaneAttempt, LaneMark, SwimLanes
-from rocketdiff.report.charts.lanes import draw_lanes
 from rocketdiff.report.charts.palette import BASELINE, CANDIDATE, FAILED, PAUSED_LANE, UNKNOWN
+from rocketdiff.report.sending.lanes import draw_lanes
 
 SUBJECTS = {"baseline": "java:4.7.1", "candidate": "java:5.3.3"}
 

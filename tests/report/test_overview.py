@@ -1,8 +1,8 @@
 """The overview chart of a whole case."""
 
 from rocketdiff.core.answers.plots import FaultWindow, LaneAttempt, Overview, OverviewRow, SwimLanes
-from rocketdiff.report.charts.overview import draw_overview
 from rocketdiff.report.charts.palette import BASELINE, CANDIDATE, UNKNOWN
+from rocketdiff.report.sending.overview import draw_overview
 
 SUBJECTS = {"baseline": "java:4.7.1", "candidate": "java:5.3.3"}
 FAULT = FaultWindow(1, "pause", "broker-b", 250, 500)

@@ -9,10 +9,10 @@ from rocketdiff.core.answers.plots import FailoverEndings
 from rocketdiff.core.answers.verdict import CallEnd, Measure, StoredAt, Verdict
 from rocketdiff.core.run_info import Guard
 from rocketdiff.report.document import Document
+from rocketdiff.report.sending.words import call_text, detail_lines, stored_text
 from rocketdiff.report.views.case_matrix import matrix_of
 from rocketdiff.report.views.page import case_views, guards_of, pool_views
 from rocketdiff.report.views.pictures import CasePictures, endings_text
-from rocketdiff.report.words.examples import call_text, detail_lines, stored_text
 from rocketdiff.report.words.measures import measure_lines, measure_text
 from rocketdiff.report.words.signs import headline, moment, number, subline
 from rocketdiff.verdict.judge import Counts

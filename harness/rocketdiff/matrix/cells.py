@@ -26,8 +26,8 @@ from rocketdiff.matrix.document import (
 )
 from rocketdiff.report.clusters import DivergenceCluster, Weight
 from rocketdiff.report.document import Document
+from rocketdiff.report.sending.words import attempt_text, call_text, stored_text
 from rocketdiff.report.views.page import anchors_of
-from rocketdiff.report.words.examples import attempt_text, call_text, stored_text
 from rocketdiff.report.words.signatures import title_of
 from rocketdiff.report.words.signs import explain_command, short_case, where_in
 from rocketdiff.scenario import load_all

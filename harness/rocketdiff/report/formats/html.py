@@ -11,11 +11,11 @@ from rocketdiff.report.charts import palette
 from rocketdiff.report.clusters import weight_of
 from rocketdiff.report.document import Document
 from rocketdiff.report.html_kit import LIMIT_BYTES, page_environment
+from rocketdiff.report.sending.words import attempt_text, plain_text
 from rocketdiff.report.views import page
 from rocketdiff.report.views.case_matrix import CaseCell, matrix_of
 from rocketdiff.report.views.open_checks import why_open
 from rocketdiff.report.views.pictures import CasePictures, draw_cases
-from rocketdiff.report.words.examples import attempt_text, plain_text
 from rocketdiff.report.words.gate_rates import bound, trust_briefly, trust_lines
 from rocketdiff.report.words.ledger import STATE_SIGNS, ledger_parts
 from rocketdiff.report.words.measures import measure_lines

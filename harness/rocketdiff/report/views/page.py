@@ -11,8 +11,8 @@ from rocketdiff.core.tables.checks import REPORT_ORDER, VALIDITY
 from rocketdiff.ledger.apply import EntryOutcome
 from rocketdiff.report.clusters import DivergenceCluster, ExampleContext, Weight
 from rocketdiff.report.document import Document
+from rocketdiff.report.sending.words import call_text, detail_lines, stored_text
 from rocketdiff.report.views.pictures import CasePictures, LanesPicture, PoolPicture, draw_pools, endings_text
-from rocketdiff.report.words.examples import call_text, detail_lines, stored_text
 from rocketdiff.report.words.ledger import declarations
 from rocketdiff.report.words.signatures import title_of
 from rocketdiff.report.words.signs import (

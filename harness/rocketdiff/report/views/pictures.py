@@ -4,11 +4,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from rocketdiff.core.answers.plots import FailoverCurve, FailoverEndings, Overview, Plots, SwimLanes
-from rocketdiff.report.charts.ambiguity import draw_ambiguity
-from rocketdiff.report.charts.failover import draw_failover, median_ms
-from rocketdiff.report.charts.lanes import draw_lanes
-from rocketdiff.report.charts.overview import draw_overview
-from rocketdiff.report.charts.shares import draw_shares
+from rocketdiff.report.sending.ambiguity import draw_ambiguity
+from rocketdiff.report.sending.failover import draw_failover, median_ms
+from rocketdiff.report.sending.lanes import draw_lanes
+from rocketdiff.report.sending.overview import draw_overview
+from rocketdiff.report.sending.shares import draw_shares
 from rocketdiff.report.words.signs import plural
 from rocketdiff.statistics.significance import exact_mcnemar
 

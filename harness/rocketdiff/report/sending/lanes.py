@@ -11,7 +11,7 @@ from html import escape
 from rocketdiff.core.answers.plots import LaneAttempt, LaneMark, SwimLanes
 from rocketdiff.report.charts.palette import ARM_COLOURS, FAILED, GRID, INK, MUTED, UNKNOWN
 from rocketdiff.report.charts.timelines import GUTTER, WIDTH, Axis, fault_text, frame, lane_of, shade, text, ticks
-from rocketdiff.report.words.examples import attempt_text
+from rocketdiff.report.sending.words import attempt_text
 from rocketdiff.report.words.signs import plural
 
 ROW, MOST_ROWS_HEIGHT = 9.0, 72.0
