@@ -4,11 +4,12 @@ from pathlib import Path
 
 import pytest
 
+from rocketdiff.core.case import Tolerance
 from rocketdiff.core.errors import UsageError
 from rocketdiff.core.sends.plan import SendKind
 from rocketdiff.core.tables.fault import FaultKind, FaultSpec, Frames, fault_sentence
 from rocketdiff.core.tables.settings import ClientSettings
-from rocketdiff.scenario import Tolerance, load, load_all, parse
+from rocketdiff.scenario import load, load_all, parse
 
 VALID_PASS = Path(__file__).parents[2] / "fixtures" / "format" / "valid-pass"
 

@@ -15,3 +15,12 @@ class CaseId:
 
     def __str__(self) -> str:
         return f"{self.scenario}/{self.baseline}~{self.candidate}"
+
+
+@dataclass(frozen=True, slots=True)
+class Tolerance:
+    """A margin of a check, declared by the scenario: durations are equal if their ratio is within [1/ratio, ratio]."""
+
+    check: str
+    ratio: float
+    reason: str

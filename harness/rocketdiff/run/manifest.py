@@ -13,7 +13,7 @@ from rocketdiff.run.request import RunRequest, command_line
 from rocketdiff.scenario import Case
 from rocketdiff.scenario.checks_asked import checks_planned
 from rocketdiff.subjects.subject import Subject
-from rocketdiff.traces.manifest import CaseEntry, RunManifest, SubjectSource, Tolerance
+from rocketdiff.traces.manifest import CaseEntry, RunManifest, SubjectSource
 from rocketdiff.traces.recorder import plan_digest
 
 
@@ -62,9 +62,7 @@ def entry_of(number: int, case: Case) -> CaseEntry:
         plan_digest=plan_digest(case.plan),
         checks=checks_planned(scenario),
         brokers=case.brokers or topology_named(scenario.topology).broker_names,
-        tolerances=tuple(
-            Tolerance(tolerance.check, tolerance.ratio, tolerance.reason) for tolerance in scenario.tolerances
-        ),
+        tolerances=scenario.tolerances,
         covers=scenario.covers,
         scenario_file=file_named(scenario.source),
         attempt_timeout_ms=case.attempt_timeout_ms,

@@ -2,7 +2,7 @@
 
 from rocketdiff.scenario.expansion import expand, plan_of
 from rocketdiff.scenario.loading import line_of, load, load_all, parse
-from rocketdiff.scenario.model import Case, Scenario, Tolerance
+from rocketdiff.scenario.model import Case, Scenario
 from rocketdiff.scenario.selection import select
 from rocketdiff.scenario.sending.workload import Workload
 from rocketdiff.scenario.stretch import stretched, stretched_sentences
@@ -10,7 +10,6 @@ from rocketdiff.scenario.stretch import stretched, stretched_sentences
 __all__ = [
     "Case",
     "Scenario",
-    "Tolerance",
     "Workload",
     "expand",
     "line_of",

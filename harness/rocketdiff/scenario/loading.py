@@ -4,13 +4,14 @@ from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
+from rocketdiff.core.case import Tolerance
 from rocketdiff.core.errors import UsageError
 from rocketdiff.core.resources import resource
 from rocketdiff.core.text.quoted import shown
 from rocketdiff.documents.refusal import Words, read_part, refused, require_version
 from rocketdiff.documents.yaml_source import YamlSource, parse_yaml, read_text
 from rocketdiff.scenario.file_format import FORMAT, ScenarioFile, WireDelayPart, WirePart
-from rocketdiff.scenario.model import Scenario, Tolerance
+from rocketdiff.scenario.model import Scenario
 from rocketdiff.scenario.rules import require_consistent
 from rocketdiff.scenario.schedule import scheduled
 from rocketdiff.scenario.sending.loading import workload_of

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from rocketdiff.core.case import CaseId
+from rocketdiff.core.case import CaseId, Tolerance
 from rocketdiff.core.demand import Demand
 from rocketdiff.core.sends.plan import Plan
 from rocketdiff.core.tables.fault import PAUSES, FaultSpec
@@ -12,15 +12,6 @@ from rocketdiff.core.tables.roles import ClientRole
 from rocketdiff.core.tables.settings import ClientSettings
 from rocketdiff.core.tables.topology import topology_named
 from rocketdiff.scenario.sending.workload import Workload
-
-
-@dataclass(frozen=True, slots=True)
-class Tolerance:
-    """A margin of one check: durations are equal if their ratio is within [1/ratio, ratio]."""
-
-    check: str
-    ratio: float
-    reason: str
 
 
 class Work(Protocol):

@@ -14,6 +14,7 @@ from enum import StrEnum
 import msgspec
 
 from rocketdiff.core.arm import Arm, Member
+from rocketdiff.core.case import Tolerance
 from rocketdiff.core.errors import TraceError
 from rocketdiff.core.run_info import Guard, Machine
 from rocketdiff.core.tables.roles import ClientRole
@@ -48,15 +49,6 @@ class ClockAnchor:
 
     monotonic_ns: int
     wall_ms: int
-
-
-@dataclass(frozen=True, slots=True)
-class Tolerance:
-    """A margin of a check, declared by the scenario: durations are equal if their ratio is within [1/ratio, ratio]."""
-
-    check: str
-    ratio: float
-    reason: str
 
 
 @dataclass(frozen=True, slots=True)

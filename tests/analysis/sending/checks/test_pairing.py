@@ -21,10 +21,11 @@ from rocketdiff.analysis.sending.checks.durations.timing import BLOCKED_SEND
 from rocketdiff.core.answers.evidence import Ending, Standing
 from rocketdiff.core.answers.verdict import Severity, Verdict
 from rocketdiff.core.arm import Arm
+from rocketdiff.core.case import Tolerance
 from rocketdiff.core.run_info import Guard
 from rocketdiff.core.tables.fault import FaultKind
 from rocketdiff.core.tables.settings import ClientSettings
-from rocketdiff.traces.manifest import Breach, CaseStatus, Tolerance
+from rocketdiff.traces.manifest import Breach, CaseStatus
 from tests.analysis.builders import ENTRY, SUBJECTS, S, ended, fault
 from tests.analysis.sending.checks.builders import BASELINE, CANDIDATE, sound_case
 
