@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
 from random import Random
+from typing import cast
 
 import pytest
 
@@ -19,13 +20,16 @@ from rocketdiff.core.records.session import Done, Hello
 from rocketdiff.core.run_info import Machine
 from rocketdiff.core.sends.plan import Plan, PlannedSend, SendKind
 from rocketdiff.core.tables.fault import FaultKind, FaultRecord
+from rocketdiff.core.tables.roles import ClientRole
 from rocketdiff.core.tables.settings import ClientSettings
 from rocketdiff.protocol.records import encode_record
 from rocketdiff.traces.layout import table_file
 from rocketdiff.traces.manifest import ArmSummary, CaseEntry, ClockAnchor, RunManifest
 from rocketdiff.traces.recorder import plan_digest
-from rocketdiff.traces.run_directory import CaseDirectory, RunDirectory
-from rocketdiff.traces.schema import TableName
+from rocketdiff.traces.run_directory import SEALERS, CaseDirectory, RunDirectory
+from rocketdiff.traces.schema import Columns, TableName
+from rocketdiff.traces.sealed_case import CaseJournals, SealedCase
+from rocketdiff.traces.sending.sealing import sealed_arm
 from rocketmq_reference.dialects import dialect_of
 from rocketmq_reference.rules.client.publish import PublishInfo
 from rocketmq_reference.rules.producer.attempt import AttemptResult, Finish, Try
@@ -316,28 +320,31 @@ _SEALED_AT_MOST = 64
 
 def _seal(case: CaseDirectory, faithful: dict[Arm, object]) -> None:
     """Seal a case; an arm with a key is sealed once for all runs."""
-    seal_arm = case._seal_arm
 
-    def known(arm: Arm, plan: Sequence[PlannedSend]) -> ArmSummary:
-        files = [table_file(table, case.number, arm) for table in _TABLES]
-        key = faithful.get(arm)
-        if key is None or key not in _sealed:
-            summary = seal_arm(arm, plan)
-            if key is not None:
-                if len(_sealed) >= _SEALED_AT_MOST:
-                    del _sealed[next(iter(_sealed))]
-                content = {file: (case._run.path / file).read_bytes() for file in files}
-                _sealed[key] = _SealedArm(summary, content, {str(file): case._digests[str(file)] for file in files})
-            return summary
-        for file, stored in _sealed[key].files.items():
+    def seal(journals: CaseJournals) -> SealedCase:
+        arms = {arm: _sealed[key].summary for arm, key in faithful.items() if key in _sealed}
+        tables: dict[tuple[TableName, Arm | None], Columns] = {}
+        for arm in Arm:
+            if arm not in arms:
+                own, arms[arm] = sealed_arm(journals, arm)
+                tables |= own
+        return SealedCase(tables, arms)
+
+    for key in faithful.values():
+        for file, stored in _sealed[key].files.items() if key in _sealed else ():
             (case._run.path / file).parent.mkdir(parents=True, exist_ok=True)
             (case._run.path / file).write_bytes(stored)
-        case._digests.update(_sealed[key].digests)
-        return _sealed[key].summary
-
+            case._digests[str(file)] = _sealed[key].digests[str(file)]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(case, "_seal_arm", known)
-        case.seal()
+        patch.setitem(cast("dict[ClientRole, object]", SEALERS), ClientRole.PRODUCER, seal)
+        entry = case.seal()
+    for arm, key in faithful.items():
+        if key not in _sealed:
+            files = [table_file(table, case.number, arm) for table in _TABLES]
+            content = {file: (case._run.path / file).read_bytes() for file in files}
+            if len(_sealed) >= _SEALED_AT_MOST:
+                del _sealed[next(iter(_sealed))]
+            _sealed[key] = _SealedArm(entry.arms[arm], content, {str(file): case._digests[str(file)] for file in files})
 
 
 def faults_of(story: Story) -> tuple[FaultRecord, ...]:

@@ -63,7 +63,7 @@ def test_the_rest_of_an_avoidance_spans_all_states() -> None:
 
 
 @pytest.mark.parametrize(
-    ("finish", "said"),
+    ("finish", "output"),
     [
         (Finish(Ending.RESULT, status="SEND_OK"), "the call returns SEND_OK"),
         (

@@ -1,4 +1,4 @@
-"""A new role is rows in tables and its own files: it is run, sealed, judged and reported without an edit elsewhere."""
+"""A new role is rows in tables and its own files: it is run, sealed and judged without an edit elsewhere."""
 
 from dataclasses import replace
 from pathlib import Path

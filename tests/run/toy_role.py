@@ -23,6 +23,7 @@ from rocketdiff.run.case.case_run import CaseRun
 from rocketdiff.scenario import Scenario
 from rocketdiff.traces import run_directory
 from rocketdiff.traces.manifest import ArmSummary
+from rocketdiff.traces.sealed_case import SealedCase
 
 
 class ToyRole(StrEnum):
@@ -79,6 +80,9 @@ class ToyRun:
     def read_back(self) -> None:
         self._run.is_read_back = True
 
+    def signs_of_life_ns(self) -> tuple[()]:
+        return ()
+
     def guards(self) -> tuple[()]:
         return ()
 
@@ -93,9 +97,9 @@ class ToyRun:
     create_topics = require_claims = prepare = await_end = drain_meanwhile = report_wire = _nothing
 
 
-def sealed_toy(*_: object) -> tuple[dict[Any, Any], ArmSummary]:
+def sealed_toy(_: object) -> SealedCase:
     """Its tables: none."""
-    return {}, ArmSummary(sends=0, attempts=0, unanswered=0, done=True)
+    return SealedCase({}, dict.fromkeys(Arm, ArmSummary(sends=0, attempts=0, unanswered=0, done=True)))
 
 
 def facts_of_toy(*_: object, **__: object) -> Iterator[Any]:

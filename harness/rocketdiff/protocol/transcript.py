@@ -22,7 +22,7 @@ def words_of(failure: SubjectFailed) -> str:
 
 @dataclass(slots=True)
 class Transcript:
-    """Every record of a subject, by kind, in order of arrival."""
+    """Every record of a subject, by kind, in order of arrival. others: those of roles without a list of their own."""
 
     hello: Hello | None = None
     ready: Ready | None = None
@@ -30,6 +30,7 @@ class Transcript:
     attempts: list[Attempt] = field(default_factory=list)
     sends: list[Send] = field(default_factory=list)
     again: list[CalledBackAgain] = field(default_factory=list)
+    others: dict[type[Record], list[Record]] = field(default_factory=dict)
     done: Done | None = None
     failure: str | None = None
 
@@ -52,6 +53,8 @@ class Transcript:
                 self.done = record
             case SubjectFailed():
                 self.failure = words_of(record)
+            case _:
+                self.others.setdefault(type(record), []).append(record)
 
     @property
     def failed(self) -> tuple[Send, ...]:

@@ -110,7 +110,7 @@ class TerminalListener:
                 self._end_stage()
                 if self._cases is not None:
                     self._progress.advance(self._cases)
-                counts = f"{event.baseline_operations:,} + {event.candidate_operations:,} {event.role.operation}s"
+                counts = f"{event.baseline_operations:,} + {event.candidate_operations:,} {event.role.operations}"
                 self._line(f"[green]✓[/] {escape(self._short(event.case))}  [dim]{counts}, {event.took_s:.1f} s[/]")
 
     def _fault(self, event: events.FaultInjected | events.FaultHealed) -> None:

@@ -8,7 +8,7 @@ from enum import IntEnum
 from typing import Protocol
 
 from rocketdiff.core.errors import SubjectBroken
-from rocketdiff.core.records.received import Record
+from rocketdiff.core.records.received import RECORDS, Record
 from rocketdiff.core.records.session import PROTOCOL, Done, Hello, Ready, SubjectFailed
 from rocketdiff.core.subject import SubjectId
 from rocketdiff.protocol.transcript import Transcript, words_of
@@ -126,10 +126,8 @@ class Conversation:
             case SubjectFailed():
                 raise broken("failed", "the subject to go on", words_of(record))
             case _ if self._talk is None:
-                kind = type(record).__name__
-                raise broken(
-                    "out-of-order", f"{kind} in stage {Stage.RUNNING.name}", f"{kind} in stage {self.stage.name}"
-                )
+                word = next(word for word, known in RECORDS.items() if isinstance(record, known))
+                raise broken("out-of-order", f"{word} after setup", f"{word} in stage {self.stage.name}")
             case _:
                 self._talk.take(record, self.stage, now_ns)
 

@@ -18,7 +18,7 @@ import msgspec
 from rocketdiff.core.arm import Arm, Member
 from rocketdiff.core.errors import TraceError, UsageError
 from rocketdiff.core.run_info import Guard
-from rocketdiff.core.sends.plan import Plan, PlannedSend
+from rocketdiff.core.sends.plan import Plan
 from rocketdiff.core.tables.fault import FaultRecord
 from rocketdiff.core.tables.roles import ClientRole
 from rocketdiff.traces.journal import ArmJournal, read_fault_journal, read_plan_file, read_witnessed_journal
@@ -35,7 +35,6 @@ from rocketdiff.traces.layout import (
     witnessed_file,
 )
 from rocketdiff.traces.manifest import (
-    ArmSummary,
     Breach,
     CaseEntry,
     CaseStatus,
@@ -47,8 +46,9 @@ from rocketdiff.traces.manifest import (
 )
 from rocketdiff.traces.recorder import Recorder, digest_of, encode_plan, write_whole, writing
 from rocketdiff.traces.schema import ARM_CODES, Columns, TableName
+from rocketdiff.traces.sealed_case import CaseJournals, SealedCase
 from rocketdiff.traces.sealed_file import sorted_table, write_sealed
-from rocketdiff.traces.sending.sealing import sealed_arm
+from rocketdiff.traces.sending.sealing import sealed_sends
 from rocketdiff.traces.sending.tables import STORED
 from rocketdiff.traces.tables import FAULTS
 
@@ -82,9 +82,8 @@ class StoredMessage(Protocol):
 
 Change = Callable[[CaseEntry], CaseEntry]
 
-Sealer = Callable[[int, Arm, Sequence[PlannedSend], int, ArmJournal], tuple[dict[TableName, Columns], ArmSummary]]
-SEALERS: Mapping[ClientRole, Sealer] = {ClientRole.PRODUCER: sealed_arm}
-"""Turn the journal of an arm into its tables, by the role of the case: case, arm, plan, origin in ns, journal."""
+SEALERS: Mapping[ClientRole, Callable[[CaseJournals], SealedCase]] = {ClientRole.PRODUCER: sealed_sends}
+"""Turn the journals of a case into its tables, by the role of the case."""
 
 
 class CaseDirectory:
@@ -174,7 +173,10 @@ class CaseDirectory:
         self._require_announced(content)
         plan = read_plan_file(self._run.path / plan_file(self.number))
         self._write(TableName.FAULTS, self._fault_columns(), None)
-        arms = {arm: self._seal_arm(arm, plan) for arm in Arm}
+        sealed = SEALERS[self.entry.role](CaseJournals(self.number, plan, self.entry.origin_ns or 0, self._journal))
+        for (table, arm), columns in sealed.tables.items():
+            self._write(table, columns, arm)
+        arms = dict(sealed.arms)
         return self._run.change(self.number, lambda entry: self._with_digests(replace(entry, arms=arms)))
 
     def lost(self, member: Member, breach: Breach) -> CaseEntry:
@@ -232,14 +234,9 @@ class CaseDirectory:
                 columns[name].append(getattr(record, name))
         return columns
 
-    def _seal_arm(self, arm: Arm, plan: Sequence[PlannedSend]) -> ArmSummary:
-        reported, seen = journal_file(self.number, Member(arm)), witnessed_file(self.number, Member(arm))
-        journal = read_witnessed_journal(self._run.path / reported, self._run.path / seen)
-        seal = SEALERS[self.entry.role]
-        tables, summary = seal(self.number, arm, plan, self.entry.origin_ns or 0, journal)
-        for table, columns in tables.items():
-            self._write(table, columns, arm)
-        return summary
+    def _journal(self, member: Member) -> ArmJournal:
+        reported, seen = journal_file(self.number, member), witnessed_file(self.number, member)
+        return read_witnessed_journal(self._run.path / reported, self._run.path / seen)
 
     def _write(self, table: TableName, columns: Columns, arm: Arm | None) -> int:
         file = table_file(table, self.number, arm)

@@ -9,9 +9,9 @@ class ClientRole(StrEnum):
     PRODUCER = "producer"
 
     @property
-    def operation(self) -> str:
-        """What a case of this role counts."""
+    def operations(self) -> str:
+        """What a case of this role counts, in the plural."""
         return _OPERATIONS[self]
 
 
-_OPERATIONS = {ClientRole.PRODUCER: "send"}
+_OPERATIONS = {ClientRole.PRODUCER: "sends"}

@@ -31,7 +31,7 @@ class Signature:
 
     @property
     def ranked(self) -> Concern:
-        """Its importance to the owner of a producer."""
+        """Its importance to the owner of a client."""
         return CHECKS[self.check].concern if self.concern is None else self.concern
 
     def text(self, place: str = "", *, of_rules: bool = False) -> str:

@@ -34,7 +34,7 @@ IS_CERTAIN = "certain"
 """Key in the detail of a difference OUTLASTED_TIMEOUT: neither machine load nor a new connection excuses it."""
 
 # What may excuse the differences found here in one send: GAVE_UP_BEFORE_TIMEOUT, the client's other requests
-# (``analysis.sending.steps.torn_connections``); OUTLASTED_TIMEOUT, the other attempts of both arms (``analysis.steps.excuses``);
+# (``analysis.sending.steps.torn_connections``); OUTLASTED_TIMEOUT, the other attempts of both arms (``analysis.sending.steps.excuses``);
 # WAITED_FOR_AN_ANSWER, the faults of the case (``analysis.sending.steps.replayed``).
 
 

@@ -14,7 +14,7 @@ from xml.etree import ElementTree as ET
 
 from rocketdiff.core import events
 from rocketdiff.core.answers.policy import Inconclusive, Policy
-from rocketdiff.core.answers.verdict import CheckResult, Verdict
+from rocketdiff.core.answers.verdict import CheckResult, Example, Verdict
 from rocketdiff.core.run_info import CaseInfo
 from rocketdiff.documents.files import replace_file
 from rocketdiff.report.document import Document
@@ -187,9 +187,15 @@ def _body_of(result: CheckResult) -> str:
             f"{item.signature} ({item.subject}, {item.count:,} ×)",
             f"  expected: {item.example.expected}",
             f"  observed: {item.example.observed}",
-            f"  example:  {item.example.where.place} {item.example.where.number}, thread {item.example.where.thread}, phase {phase_word(item.example.phase)}",
+            f"  example:  {_place_of(item.example)}phase {phase_word(item.example.phase)}",
         ]
     return "\n".join(lines)
+
+
+def _place_of(example: Example) -> str:
+    """``send 5, thread 0, ``; a statistic has no place."""
+    where = example.where
+    return f"{where.operation}, thread {where.thread}, " if where.is_known else ""
 
 
 def _legal(text: str) -> str:

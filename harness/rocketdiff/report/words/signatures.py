@@ -1,4 +1,4 @@
-"""Signatures as sentences for a producer's owner; formats also show the identifier, for ledgers and searches."""
+"""Signatures as sentences for a client's owner; formats also show the identifier, for ledgers and searches."""
 
 import sys
 

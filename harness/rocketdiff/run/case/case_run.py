@@ -145,7 +145,6 @@ class CaseRun:
 
     def measurements(self) -> CaseMeasurements:
         """Return what the guards of any role need."""
-        ends_ns = (send.end_ns for subject in self.programs.values() for send in subject.transcript.sends)
         return CaseMeasurements(
             case=self.case,
             case_name=str(self.case.id),
@@ -154,7 +153,7 @@ class CaseRun:
             is_read_back=self.is_read_back,
             clock_slip_ms=self._clock_slip_ms(),
             wire=self.wire,
-            stalls=self.stalls.seen.without(ends_ns),
+            stalls=self.stalls.seen.without(self.role.signs_of_life_ns()),
             origin_ns=self.origin_ns,
         )
 

@@ -11,10 +11,15 @@ from rocketdiff.subjects.subject import Subject
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """The two programs of a run. timeouts_ms: an arm's attempt timeout, if known before its hello."""
+    """
+    The two programs of a run.
+
+    timeouts_ms: an arm's attempt timeout, if known before its hello. feeder: sends what both arms consume.
+    """
 
     programs: Mapping[Arm, SubjectProgram]
     timeouts_ms: Mapping[Arm, int | None] = field(default_factory=dict)
+    feeder: SubjectProgram | None = None
 
     @classmethod
     def of(cls, baseline: SubjectProgram, candidate: SubjectProgram) -> Self:
@@ -28,7 +33,13 @@ class Pair:
 
     def cast(self, members: Iterable[Member]) -> dict[Member, SubjectProgram]:
         """Return the program of each member, in the order in which they are started."""
-        return {member: self.programs[member.arm] for member in members if member.arm is not None}
+        return {member: self._program(member) for member in members}
+
+    def _program(self, member: Member) -> SubjectProgram:
+        if member.arm is not None:
+            return self.programs[member.arm]
+        assert self.feeder is not None, "a role with a feeder has a program for it"
+        return self.feeder
 
     def timeout_ms(self, member: Member) -> int | None:
         return None if member.arm is None else self.timeouts_ms.get(member.arm)

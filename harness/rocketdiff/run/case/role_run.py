@@ -1,6 +1,6 @@
 """What a case of one role does between the steps that every case has (``case_run``)."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from typing import Protocol
 
 from rocketdiff.core.arm import Arm, Member
@@ -43,6 +43,9 @@ class RoleRun(Protocol):
 
     def read_back(self) -> None:
         """Read what the servers have stored, after everything has drained."""
+
+    def signs_of_life_ns(self) -> Iterable[int]:
+        """Return the monotonic times at which a client under test certainly ran: a stall then was the runner's own."""
 
     def guards(self) -> tuple[Guard, ...]:
         """Return the guards of this role."""

@@ -1,25 +1,34 @@
-"""Seals the journal of one arm of a case about producers: its tables and its summary."""
+"""Seals the journals of a case about producers: the tables and the summary of each arm."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 
-from rocketdiff.core.arm import Arm
-from rocketdiff.core.sends.plan import PlannedSend
-from rocketdiff.traces.journal import ArmJournal
+from rocketdiff.core.arm import Arm, Member
 from rocketdiff.traces.manifest import ArmSummary
 from rocketdiff.traces.schema import Columns, TableName
+from rocketdiff.traces.sealed_case import CaseJournals, SealedCase
 from rocketdiff.traces.sending.rows import arm_rows
 
+ArmTables = dict[tuple[TableName, Arm | None], Columns]
 
-def sealed_arm(
-    case: int, arm: Arm, plan: Sequence[PlannedSend], origin_ns: int, journal: ArmJournal
-) -> tuple[dict[TableName, Columns], ArmSummary]:
-    """Return the unsorted columns of an arm's tables, and what its journal holds; ``origin_ns``: of the plan's offset 0."""
-    rows = arm_rows(case, arm, plan, origin_ns, journal)
-    tables: dict[TableName, Columns] = {
-        TableName.SENDS: rows.sends,
-        TableName.ATTEMPTS: rows.attempts,
-        TableName.ROUTES: rows.routes,
+
+def sealed_sends(journals: CaseJournals) -> SealedCase:
+    """Return the tables and summaries of both arms."""
+    tables: ArmTables = {}
+    arms: dict[Arm, ArmSummary] = {}
+    for arm in Arm:
+        own, arms[arm] = sealed_arm(journals, arm)
+        tables |= own
+    return SealedCase(tables, arms)
+
+
+def sealed_arm(journals: CaseJournals, arm: Arm) -> tuple[ArmTables, ArmSummary]:
+    """Return the tables and the summary of one arm."""
+    journal = journals.of(Member(arm))
+    rows = arm_rows(journals.number, arm, journals.plan, journals.origin_ns, journal)
+    tables: ArmTables = {
+        (TableName.SENDS, arm): rows.sends,
+        (TableName.ATTEMPTS, arm): rows.attempts,
+        (TableName.ROUTES, arm): rows.routes,
     }
     summary = ArmSummary(
         sends=len(rows.sends["send"]),

@@ -83,7 +83,8 @@ def _unready(facts: CaseFacts) -> dict[Arm, str]:
 
 
 def _ran_out_of_time(facts: CaseFacts, arm: Arm) -> bool:
-    breach = facts.entry.breaches[arm]
+    breach = facts.entry.breach_of(arm)
+    assert breach is not None, "the arm was never ready"
     return breach.signature == STALLED or NAMES_A_TIMEOUT.search(breach.seen) is not None
 
 

@@ -1,6 +1,6 @@
 """A case about producers: one topic an arm with equal queues, the same sends in both arms, every queue read to its end."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from contextlib import suppress
 
 from rocketdiff.cluster.operations.drain import Drained, await_drained
@@ -115,6 +115,9 @@ class SendingRun:
             run.problems["read-back"] = str(error)
             return
         run.is_read_back = True
+
+    def signs_of_life_ns(self) -> Iterable[int]:
+        return (send.end_ns for subject in self._run.programs.values() for send in subject.transcript.sends)
 
     def guards(self) -> tuple[Guard, ...]:
         return sending_guards_of(self._measurements())

@@ -1,0 +1,28 @@
+"""What the sealing of a case gets and returns, whatever its role."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from rocketdiff.core.arm import Arm, Member
+from rocketdiff.core.sends.plan import PlannedSend
+from rocketdiff.traces.journal import ArmJournal
+from rocketdiff.traces.manifest import ArmSummary
+from rocketdiff.traces.schema import Columns, TableName
+
+
+@dataclass(frozen=True, slots=True)
+class CaseJournals:
+    """The journals of a case. origin_ns: monotonic time of the plan's offset 0. of: reads the journal of a member."""
+
+    number: int
+    plan: Sequence[PlannedSend]
+    origin_ns: int
+    of: Callable[[Member], ArmJournal]
+
+
+@dataclass(frozen=True, slots=True)
+class SealedCase:
+    """Unsorted columns by table and arm (None: of the whole case), and what each arm's journals hold."""
+
+    tables: Mapping[tuple[TableName, Arm | None], Columns]
+    arms: Mapping[Arm, ArmSummary]
