@@ -57,6 +57,11 @@ class ForeignProject:
     def pytest(self, *arguments: str) -> pytest.RunResult:
         return self._pytester.runpytest_subprocess(*_plugin(), *arguments, timeout=600)
 
+    def set_runs_aside(self, number: int) -> None:
+        """Move the run directories away, so that ``runs`` finds those of the next session only."""
+        if (self.path / "reports").exists():
+            (self.path / "reports").rename(self.path / f"reports-{number}")
+
     def runs(self) -> list[Path]:
         return sorted(manifest.parent for manifest in (self.path / "reports").glob("*/run.json"))
 

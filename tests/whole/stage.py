@@ -38,6 +38,9 @@ SCENARIOS = Path(__file__).parent / "scenarios"
 
 UNDECIDED = (ExitCode.INCONCLUSIVE, ExitCode.NOTHING_DECISIVE)
 
+GUARDED_TRIES = 3
+"""Runs of a test that needs every guard to hold: one that breaks three times in a row is not what the machine did once."""
+
 LIMIT_S = 1_200
 """Longer than any of these runs takes; a run that exceeds it hangs."""
 
@@ -142,6 +145,17 @@ def judge(run: Path, ledger: Ledger | None = None) -> RunJudgement:
     judged = judge_runs([run], policy=Policy(), master=WITHOUT_SPARK, ledger=ledger)
     require_consistent(judged.document)
     return judged.judgement
+
+
+def broken_guards(*runs: Path) -> dict[str, str]:
+    """Return what was seen by each guard that did not hold, by its name, over all cases of these runs."""
+    cases = (case for run in runs for case in RunDirectory.open(run).manifest.cases)
+    return {guard.name: guard.seen for case in cases for guard in case.guards if not guard.held}
+
+
+def why_invalid(*runs: Path) -> str:
+    """Return the broken guards as the reason to repeat these runs; empty if every guard held."""
+    return "; ".join(f"{name}: {seen}" for name, seen in broken_guards(*runs).items())
 
 
 def signatures(judgement: RunJudgement) -> set[str]:

@@ -14,7 +14,8 @@ from rocketdiff.judging.ledgers import load as load_ledger
 from rocketdiff.ledger.model import Ledger
 from rocketdiff.relay.remoting.record import Shut, read_wire
 from rocketdiff.traces.run_directory import RunDirectory
-from tests.whole.stage import decided, judge, run_pair, send_ends, signatures
+from tests.live import repeated
+from tests.whole.stage import GUARDED_TRIES, decided, judge, run_pair, send_ends, signatures, why_invalid
 
 pytestmark = [pytest.mark.cluster, pytest.mark.slow]
 
@@ -60,9 +61,14 @@ def test_a_refused_connection_is_no_divergence_on_the_wire(cluster: Cluster, fol
 
     The relay records that the port was shut; from then on no send counts as fully observed.
     """
-    run = run_pair(cluster, folder, "java:5.3.3", "cpp:2.1.0", "whole/dead-broker")
+
+    def played(number: int) -> Path:
+        run = run_pair(cluster, folder / str(number), "java:5.3.3", "cpp:2.1.0", "whole/dead-broker")
+        cluster.heal_all()
+        return run
+
+    run = repeated(played, why_invalid, GUARDED_TRIES)
     judgement = judge(run)
-    cluster.heal_all()
     (case,) = RunDirectory.open(run).manifest.cases
     records = read_wire(RunDirectory.open(run).case(1).wire_file(CANDIDATE))
     assert [record.node for record in records if isinstance(record, Shut)] == ["broker-b"]

@@ -14,13 +14,13 @@ import pytest
 from rocketdiff.cluster.interface import Cluster
 from rocketdiff.core.answers.verdict import Verdict
 from rocketdiff.core.errors import ExitCode
-from rocketdiff.traces.run_directory import RunDirectory
 from rocketdiff.verdict.judge import RunJudgement
 from tests.live import TRIES, report_repeat
 from tests.whole.stage import (
     LIMIT_S,
     await_no_process_of,
     await_run,
+    broken_guards,
     judge,
     processes_of,
     run_pair,
@@ -38,10 +38,6 @@ BUSY_S = 4.5
 """From the first to the last send of whole/three-pauses."""
 RELAY, SUPERVISOR = "rocketdiff.relay.proxy.program", "process/supervisor.py"
 """Text in the command lines of a relay and of its supervisor."""
-
-
-def broken_guards(run: Path) -> dict[str, str]:
-    return {guard.name: guard.seen for guard in RunDirectory.open(run).entry(1).guards if not guard.held}
 
 
 def verdicts(judgement: RunJudgement) -> set[Verdict]:
@@ -69,15 +65,16 @@ def test_a_clock_that_steps_makes_a_case_invalid(
 ) -> None:
     """A step of two seconds in the runner's wall clock, as by NTP, makes the case invalid."""
     steps = iter([0])
+    wall_ns = time.time_ns() - time.monotonic_ns()
 
     class Stepping:
-        """The module ``time`` with a wall clock two seconds ahead after the first reading."""
+        """The module ``time`` with a wall clock two seconds ahead after the first reading, whatever the machine's does."""
 
         monotonic, monotonic_ns, sleep = time.monotonic, time.monotonic_ns, time.sleep
 
         @staticmethod
         def time_ns() -> int:
-            return time.time_ns() + next(steps, 2_000_000_000)
+            return wall_ns + time.monotonic_ns() + next(steps, 2_000_000_000)
 
     monkeypatch.setattr("rocketdiff.run.case.case_run.time", Stepping)
     run = run_pair(cluster, folder, "python:5.3.3", "toy:honest", "whole/calm")
