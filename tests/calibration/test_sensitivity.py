@@ -69,7 +69,7 @@ def test_a_known_case_runs_on_the_cluster_that_was_asked_for(tmp_path: Path, mon
         return request
 
     monkeypatch.setattr("rocketdiff.calibration.sensitivity.known_cases", lambda: (ONE,))
-    monkeypatch.setattr("rocketdiff.calibration.sensitivity.fetched", fetched)
+    monkeypatch.setattr("rocketdiff.calibration.sensitivity.fetch", fetched)
     monkeypatch.setattr("rocketdiff.run.case_session.run_case", lambda *_arguments, **_more: None)
     monkeypatch.setattr("rocketdiff.run.case_session.judge_case", lambda *_arguments: ())
     monkeypatch.setattr("rocketdiff.run.cluster_pool.ClusterPool.cluster", lambda *_arguments: None)
