@@ -20,7 +20,9 @@ _CODES: tuple[CheckCode[Any, Any], ...] = (
     validity.CODE,
 )
 
-CODES = {name: {code.name: code for code in _CODES}[name] for name in CHECKS}
+_BY_NAME = {code.name: code for code in _CODES}
+
+CODES = {name: _BY_NAME[name] for name in CHECKS}
 """By name; a check without code fails at import."""
 
 

@@ -91,6 +91,11 @@ for _record in _KIND_OF:
     msgspec.json.Decoder(_record)
 
 
+def type_of(record: Record) -> str:
+    """Return the ``type`` of a record's line."""
+    return _KIND_OF[type(record)].name
+
+
 def encode_record(record: Record) -> bytes:
     """Return one line with its line end; fields that are None are left out."""
     kind = _KIND_OF[type(record)]

@@ -8,9 +8,10 @@ from enum import IntEnum
 from typing import Protocol
 
 from rocketdiff.core.errors import SubjectBroken
-from rocketdiff.core.records.received import RECORDS, Record
+from rocketdiff.core.records.received import Record
 from rocketdiff.core.records.session import PROTOCOL, Done, Hello, Ready, SubjectFailed
 from rocketdiff.core.subject import SubjectId
+from rocketdiff.protocol.records import type_of
 from rocketdiff.protocol.transcript import Transcript, words_of
 from rocketdiff.subjects.limits import OutputBounds
 
@@ -126,7 +127,7 @@ class Conversation:
             case SubjectFailed():
                 raise broken("failed", "the subject to go on", words_of(record))
             case _ if self._talk is None:
-                word = next(word for word, known in RECORDS.items() if isinstance(record, known))
+                word = type_of(record)
                 raise broken("out-of-order", f"{word} after setup", f"{word} in stage {self.stage.name}")
             case _:
                 self._talk.take(record, self.stage, now_ns)

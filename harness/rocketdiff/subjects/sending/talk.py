@@ -15,6 +15,7 @@ from rocketdiff.core.records.session import Done
 from rocketdiff.core.security import secrets_in
 from rocketdiff.core.sends.plan import Plan, PlannedSend, SendMode
 from rocketdiff.protocol.commands import SubjectSetup, encode_plan, encode_setup
+from rocketdiff.protocol.records import type_of
 from rocketdiff.protocol.transcript import Transcript
 from rocketdiff.subjects.claims import require_claim
 from rocketdiff.subjects.conversation import Stage, broken, require_bound, require_past, require_stage
@@ -121,7 +122,7 @@ class SendingTalk:
             case CalledBackAgain():
                 self._take_again(record, stage, now_ns)
             case _:
-                raise broken("out-of-order", "records of a producer", type(record).__name__)
+                raise broken("out-of-order", "records of a producer", type_of(record))
 
     def overdue(self, now_ns: int) -> SubjectBroken | None:
         """The violation of the first thread that was silent for longer than its next send may take."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterable
 from contextlib import suppress
+from functools import cached_property
 
 from rocketdiff.cluster.operations.drain import Drained, await_drained
 from rocketdiff.cluster.operations.scheduled import await_delivered
@@ -120,15 +121,17 @@ class SendingRun:
         return (send.end_ns for subject in self._run.programs.values() for send in subject.transcript.sends)
 
     def guards(self) -> tuple[Guard, ...]:
-        return sending_guards_of(self._measurements())
+        return sending_guards_of(self._measurements)
 
     def measured(self) -> dict[str, int | float]:
-        return self._measurements().measured()
+        return self._measurements.measured()
 
     def operations(self) -> dict[Arm, int]:
         return {arm: len(subject.transcript.sends) for arm, subject in self._by_arm().items()}
 
+    @cached_property
     def _measurements(self) -> SendMeasurements:
+        """Taken once, when the case has ended."""
         run, programs = self._run, self._by_arm()
         sends = {arm: subject.transcript.sends for arm, subject in programs.items()}
         return SendMeasurements(
