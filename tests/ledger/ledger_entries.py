@@ -6,8 +6,9 @@ from typing import Any
 
 from rocketdiff.core.answers.verdict import CheckResult, Divergence, Example, Severity, Verdict
 from rocketdiff.core.answers.where import Place, at
-from rocketdiff.core.run_info import CaseInfo, Machine, RunInfo, SubjectInfo
+from rocketdiff.core.run_info import CaseInfo, SubjectInfo
 from rocketdiff.ledger.model import Conditions, Confirmation, Entry, Party, Range
+from tests.verdict import builders
 
 OLD, NEW = "java:4.7.1", "java:5.3.3"
 PAIR = f"{OLD}~{NEW}"
@@ -25,20 +26,11 @@ def case(number: int, name: str, paused: int) -> CaseInfo:
     )
 
 
-RUN = RunInfo(
-    run="r1",
-    seed=7,
-    suite="quick",
+RUN = replace(
+    builders.RUN,
     baseline=SubjectInfo(OLD, "java", "4.7.1"),
     candidate=SubjectInfo(NEW, "java", "5.3.3"),
-    server_release="5.3.3",
-    backend="processes",
-    started_at="2026-11-21T12:00:00+00:00",
-    took_s=1.0,
-    machine=Machine("Linux", "", 2, 0, "3.11.7", "17"),
     cases=(case(1, ONE, 1), case(2, BOTH, 2)),
-    reproduce="rocketdiff run",
-    rocketdiff="0.1.0",
 )
 
 ENTRY = Entry(

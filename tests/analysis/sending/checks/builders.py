@@ -14,6 +14,7 @@ from rocketdiff.core.answers.verdict import Divergence, Example, Severity, Verdi
 from rocketdiff.core.answers.where import Place, at
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.errors import ExitCode
+from rocketdiff.core.records.sending import Attempt
 from rocketdiff.core.sends.message import body_digest, padded, properties_text
 from rocketdiff.core.tables.fault import FaultKind, FaultRecord
 from rocketdiff.core.tables.settings import ClientSettings
@@ -26,7 +27,9 @@ from tests.analysis.builders import ENTRY, MS, SUBJECTS, S, ended, facts_of, fau
 BASELINE, CANDIDATE = Arm.BASELINE, Arm.CANDIDATE
 DECISIVE, INDECISIVE = Standing.DECISIVE, Standing.INDECISIVE
 NOT_APPLICABLE, INVALID = Standing.NOT_APPLICABLE, Standing.INVALID
-SLOW = "RemotingTimeoutException"
+SLOW, RESERVE = "RemotingTimeoutException", "FLUSH_DISK_TIMEOUT"
+PAUSE = fault(10 * S, 12 * S)
+FAILED, OK = tried(10 * S, 11 * S, SLOW), tried(11 * S, 11 * S + MS, attempt=1)
 NO_CLOCK = replace(ENTRY, clock=None)
 FOUND = (Divergence("x", SUBJECTS[CANDIDATE], 1, Example(at(Place.SEND, 0, 0, None), "calm", "a", "b")),)
 
@@ -52,6 +55,11 @@ def copied(send: int = 0, *, broker: str = "broker-b", queue_id: int = 0, offset
 def stored_send(arm: Arm, *copies: Copy, number: int = 0, kept: tuple[Copy, ...] = (), **row: Any) -> SendView:
     """An acknowledged send of 10 ms with these copies. kept: those kept back for their delay."""
     return replace(made(arm, number, tried(S, S + 10 * MS), copies=copies, **row), kept=kept)
+
+
+def send(judgement: SendJudgement | None, *each: Attempt, arm: Arm = CANDIDATE, **row: Any) -> SendView:
+    """Return a send with a judgement, beside the pause of a broker."""
+    return made(arm, 0, *each, judgement=judgement, faults=(PAUSE,), **row)
 
 
 def facts_alone(make: Any, *sides: SendView, **named: Any) -> CaseFacts:

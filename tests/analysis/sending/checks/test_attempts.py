@@ -1,29 +1,22 @@
 """The check ``attempts`` on manually judged sends."""
 
 from dataclasses import replace
-from typing import Any
 
 import pytest
 
 from rocketdiff.analysis.sending.checks.by_rules.attempts import Attempts
-from rocketdiff.core.arm import Arm
 from rocketdiff.core.records.sending import Attempt
 from rocketdiff.oracle.producer.judgement import DifferenceKind, SendJudgement
-from tests.analysis.builders import MS, S, fault, made, tried
-from tests.analysis.sending.checks.builders import facts_alone, judged
-
-BASELINE, CANDIDATE = Arm.BASELINE, Arm.CANDIDATE
-
-SLOW, RESERVE = "RemotingTimeoutException", "FLUSH_DISK_TIMEOUT"
-
-PAUSE = fault(10 * S, 12 * S)
-
-
-def send(judgement: SendJudgement | None, *each: Attempt, arm: Arm = CANDIDATE, **row: Any) -> Any:
-    return made(arm, 0, *each, judgement=judgement, faults=(PAUSE,), **row)
-
-
-FAILED, OK = tried(10 * S, 11 * S, SLOW), tried(11 * S, 11 * S + MS, attempt=1)
+from tests.analysis.builders import S, tried
+from tests.analysis.sending.checks.builders import (
+    CANDIDATE,
+    FAILED,
+    OK,
+    RESERVE,
+    facts_alone,
+    judged,
+    send,
+)
 
 STORED = tried(10 * S, 11 * S, status=RESERVE)
 

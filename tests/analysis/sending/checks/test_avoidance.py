@@ -10,32 +10,24 @@ from rocketdiff.analysis.sending.checks.by_rules.avoidance import Avoidance
 from rocketdiff.analysis.sending.checks.by_rules.replay_checks import JUDGED, RULES
 from rocketdiff.core.answers.evidence import Standing
 from rocketdiff.core.arm import Arm
-from rocketdiff.core.records.sending import Attempt
 from rocketdiff.core.tables.fault import FaultKind
 from rocketdiff.core.tables.settings import ClientSettings
-from rocketdiff.oracle.producer.judgement import DifferenceKind, SendJudgement
-from tests.analysis.builders import ENTRY, MS, S, fault, made, tried
+from rocketdiff.oracle.producer.judgement import DifferenceKind
+from tests.analysis.builders import ENTRY, MS, S, made, tried
 from tests.analysis.sending.checks.builders import (
+    CANDIDATE,
     DECISIVE,
     INDECISIVE,
     NOT_APPLICABLE,
+    SLOW,
     Tallies,
     case_of,
     decision,
     facts_alone,
     judged,
+    send,
     tallied,
 )
-
-BASELINE, CANDIDATE = Arm.BASELINE, Arm.CANDIDATE
-
-SLOW, RESERVE = "RemotingTimeoutException", "FLUSH_DISK_TIMEOUT"
-
-PAUSE = fault(10 * S, 12 * S)
-
-
-def send(judgement: SendJudgement | None, *each: Attempt, arm: Arm = CANDIDATE, **row: Any) -> Any:
-    return made(arm, 0, *each, judgement=judgement, faults=(PAUSE,), **row)
 
 
 def test_choices_under_avoidance_are_counted_with_their_legal_share() -> None:

@@ -5,21 +5,9 @@ from typing import Any
 import pytest
 
 from rocketdiff.analysis.sending.checks.by_rules.error_kind import ErrorKind
-from rocketdiff.core.arm import Arm
-from rocketdiff.core.records.sending import Attempt
 from rocketdiff.oracle.producer.judgement import DifferenceKind, SendJudgement
-from tests.analysis.builders import S, fault, made, tried
-from tests.analysis.sending.checks.builders import facts_alone, judged
-
-BASELINE, CANDIDATE = Arm.BASELINE, Arm.CANDIDATE
-
-SLOW, RESERVE = "RemotingTimeoutException", "FLUSH_DISK_TIMEOUT"
-
-PAUSE = fault(10 * S, 12 * S)
-
-
-def send(judgement: SendJudgement | None, *each: Attempt, arm: Arm = CANDIDATE, **row: Any) -> Any:
-    return made(arm, 0, *each, judgement=judgement, faults=(PAUSE,), **row)
+from tests.analysis.builders import tried
+from tests.analysis.sending.checks.builders import RESERVE, SLOW, facts_alone, judged, send
 
 
 @pytest.mark.parametrize(

@@ -11,35 +11,24 @@ from rocketdiff.analysis.sending.checks.by_rules.replay_checks import JUDGED, RU
 from rocketdiff.analysis.sending.send_view import Copy
 from rocketdiff.core.answers.evidence import Standing
 from rocketdiff.core.answers.verdict import Severity
-from rocketdiff.core.arm import Arm
-from rocketdiff.core.records.sending import Attempt
 from rocketdiff.core.sends.plan import SendMode
 from rocketdiff.oracle.producer.asynchronous.habits import AsyncHabits
-from rocketdiff.oracle.producer.judgement import SendJudgement
-from tests.analysis.builders import MS, S, fault, made, signatures, tried
+from tests.analysis.builders import MS, S, made, signatures, tried
 from tests.analysis.sending.checks.builders import (
+    CANDIDATE,
     DECISIVE,
     INDECISIVE,
+    OK,
+    PAUSE,
+    SLOW,
     Tallies,
     case_of,
     decision,
     facts_alone,
     judged,
+    send,
     tallied,
 )
-
-BASELINE, CANDIDATE = Arm.BASELINE, Arm.CANDIDATE
-
-SLOW, RESERVE = "RemotingTimeoutException", "FLUSH_DISK_TIMEOUT"
-
-PAUSE = fault(10 * S, 12 * S)
-
-
-def send(judgement: SendJudgement | None, *each: Attempt, arm: Arm = CANDIDATE, **row: Any) -> Any:
-    return made(arm, 0, *each, judgement=judgement, faults=(PAUSE,), **row)
-
-
-FAILED, OK = tried(10 * S, 11 * S, SLOW), tried(11 * S, 11 * S + MS, attempt=1)
 
 
 def test_choices_among_queues_are_counted_with_their_legal_share() -> None:

@@ -17,38 +17,30 @@ from rocketdiff.core.answers.evidence import Standing
 from rocketdiff.core.answers.verdict import Severity, Verdict
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.errors import ExitCode
-from rocketdiff.core.records.sending import Attempt
 from rocketdiff.core.tables.fault import FaultKind
-from rocketdiff.oracle.producer.judgement import DifferenceKind, SendJudgement
-from tests.analysis.builders import MS, S, fault, made, signatures, tried
+from rocketdiff.oracle.producer.judgement import DifferenceKind
+from tests.analysis.builders import MS, S, signatures, tried
 from tests.analysis.sending.checks.builders import (
+    BASELINE,
     DECISIVE,
     INDECISIVE,
     NOT_APPLICABLE,
     OPEN,
     PASSES,
+    PAUSE,
     SHOWN,
     SIGNATURE_OF,
+    SLOW,
     Tallies,
     case_of,
     end_of,
     facts_alone,
     judged,
+    send,
     sound_case,
     standing_of,
     tallied,
 )
-
-BASELINE, CANDIDATE = Arm.BASELINE, Arm.CANDIDATE
-
-SLOW, RESERVE = "RemotingTimeoutException", "FLUSH_DISK_TIMEOUT"
-
-PAUSE = fault(10 * S, 12 * S)
-
-
-def send(judgement: SendJudgement | None, *each: Attempt, arm: Arm = CANDIDATE, **row: Any) -> Any:
-    return made(arm, 0, *each, judgement=judgement, faults=(PAUSE,), **row)
-
 
 CHECKS = [
     (QueueChoice, "queue-choice", DifferenceKind.QUEUE),

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+from hypothesis import strategies as st
 
 from rocketdiff.analysis.case_trace import CaseTrace, TableKey, read_case
 from rocketdiff.analysis.facts import CaseFact, Tally
@@ -128,6 +129,25 @@ class Change:
     row: int
     column: int
     value: int
+
+
+CHANGED_TABLES = (TableName.SENDS, TableName.ATTEMPTS, TableName.STORED)
+
+changes = st.builds(
+    Change,
+    st.sampled_from(CHANGED_TABLES),
+    st.sampled_from(list(Arm)),
+    st.integers(0, 400),
+    st.integers(0, 30),
+    st.integers(0, 30),
+)
+
+
+class Cases(dict[str, CaseTrace]):
+    """Cases by name; a failing example shows only the names."""
+
+    def __repr__(self) -> str:
+        return f"Cases({', '.join(self)})"
 
 
 DROPPED, TWICE = "dropped", "twice"

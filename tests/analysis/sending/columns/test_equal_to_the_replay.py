@@ -22,28 +22,21 @@ from rocketdiff.core.arm import Arm
 from rocketdiff.traces.manifest import CaseStatus
 from rocketdiff.traces.run_directory import RunDirectory
 from rocketdiff.traces.schema import TableName
-from tests.analysis.sending.columns.planted import BEFORE_1_7, STORIES, Change, both_ways, changed, is_sorted, traces
+from tests.analysis.sending.columns.planted import (
+    BEFORE_1_7,
+    STORIES,
+    Cases,
+    Change,
+    both_ways,
+    changed,
+    changes,
+    is_sorted,
+    traces,
+)
 
 ROOT = Path(__file__).parents[4]
 SHIPPED = [ROOT / "tests" / "older_run", ROOT / "reports" / "sample"]
 EXAMPLES = int(os.environ.get("ROCKETDIFF_EXAMPLES", "0"))
-TABLES = (TableName.SENDS, TableName.ATTEMPTS, TableName.STORED)
-
-changes = st.builds(
-    Change,
-    st.sampled_from(TABLES),
-    st.sampled_from(list(Arm)),
-    st.integers(0, 400),
-    st.integers(0, 30),
-    st.integers(0, 30),
-)
-
-
-class Cases(dict[str, CaseTrace]):
-    """Cases by name; a failing example shows only the names."""
-
-    def __repr__(self) -> str:
-        return f"Cases({', '.join(self)})"
 
 
 @pytest.fixture(scope="module")

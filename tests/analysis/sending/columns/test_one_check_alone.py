@@ -15,14 +15,12 @@ from hypothesis import strategies as st
 from rocketdiff.analysis.case_trace import CaseTrace, read_case
 from rocketdiff.analysis.facts import CaseFact, DifferenceFact, EpisodeValue, Tally
 from rocketdiff.analysis.sending.case_pass import judge_case
-from rocketdiff.core.arm import Arm
 from rocketdiff.core.tables.checks import CHECKS
 from rocketdiff.record import judge as record_judge
 from rocketdiff.record.facts import silver
 from rocketdiff.record.rules import BASE, owner_of, rules_now
 from rocketdiff.traces.run_directory import RunDirectory
-from rocketdiff.traces.schema import TableName
-from tests.analysis.sending.columns.planted import STORIES, Change, changed, is_sorted, traces
+from tests.analysis.sending.columns.planted import STORIES, Cases, Change, changed, changes, is_sorted, traces
 from tests.analysis.stories import ASYNC, DELAYED, ONEWAY, TO_QUEUE
 from tests.analysis.synthetic import write_run
 
@@ -30,22 +28,6 @@ SAMPLE = Path(__file__).parents[4] / "reports" / "sample"
 EXAMPLES = int(os.environ.get("ROCKETDIFF_EXAMPLES", "0"))
 MODES = {"asynchronous": ASYNC, "one-way": ONEWAY, "to a queue": TO_QUEUE, "delayed": DELAYED}
 EVERY = [*STORIES, *MODES]
-
-changes = st.builds(
-    Change,
-    st.sampled_from((TableName.SENDS, TableName.ATTEMPTS, TableName.STORED)),
-    st.sampled_from(list(Arm)),
-    st.integers(0, 400),
-    st.integers(0, 30),
-    st.integers(0, 30),
-)
-
-
-class Cases(dict[str, CaseTrace]):
-    """Cases by name; a failing example shows only the names."""
-
-    def __repr__(self) -> str:
-        return f"Cases({', '.join(self)})"
 
 
 @pytest.fixture(scope="module")

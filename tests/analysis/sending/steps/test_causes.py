@@ -8,25 +8,12 @@ import pytest
 from rocketdiff.analysis.sending.steps.causes import Cause, Causes
 from rocketdiff.core.tables.fault import FaultKind, FaultRecord
 from rocketdiff.core.tables.settings import ClientSettings
-from rocketdiff.traces.manifest import CaseEntry
+from tests.analysis import builders
 
 S = 1_000_000_000
 LOST, CONNECT, SLOW = "RemotingSendRequestException", "RemotingConnectException", "RemotingTimeoutException"
 REFUSED = "MQBrokerException"
-ENTRY = CaseEntry(
-    number=1,
-    name="x",
-    scenario="x",
-    scenario_text="",
-    topology="two-masters",
-    queues_per_broker=4,
-    settings=ClientSettings(send_msg_timeout_ms=1_000),
-    threads=1,
-    sends_planned=1,
-    duration_s=1.0,
-    plan_digest="",
-    checks=(),
-)
+ENTRY = replace(builders.ENTRY, settings=ClientSettings(send_msg_timeout_ms=1_000))
 
 
 def fault(kind: FaultKind, node: str = "broker-b") -> FaultRecord:
