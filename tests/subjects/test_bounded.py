@@ -33,14 +33,6 @@ def test_a_daemon_does_not_outlive_a_broken_subject(start: Start, tmp_path: Path
     assert gone(int(file.read_text()))
 
 
-def test_a_subject_whose_child_keeps_the_pipe_has_died(start: Start) -> None:
-    """A subject that exits while its child keeps the pipe has died, with its status."""
-    subject = start(["say", HELLO], ["child"], ["exit", 7], hello_s=60.0)
-    fault = broken(lambda: subject.await_ready(30))
-    assert fault.signature == "protocol.died"
-    assert "status 7" in str(fault)
-
-
 def test_a_log_without_end_is_too_much(start: Start) -> None:
     """65 MiB on stderr are too-much, so no client fills the disk."""
     subject = start(["say", HELLO], ["complain", "x" * (1 << 16), 65 * 16], ["sleep", 60])
