@@ -45,18 +45,20 @@ def test_an_account_is_read_with_its_secret(folder: Path) -> None:
     assert SECRET not in repr(asked)
 
 
-def test_made_requests_an_account_and_certificates(tmp_path: Path) -> None:
-    """``made`` requests an account and certificates created for this run."""
-    asked = read(written(tmp_path, "account: made\ntls: made\n"))
-    assert (asked.makes_account, asked.makes_tls, asked.demands) == (True, True, ("acl", "tls"))
-    assert asked.title == "access control and TLS"
-
-
-def test_certificates_can_be_made_for_clients_too(tmp_path: Path) -> None:
-    """``made-mutual`` also creates client certificates."""
-    asked = read(written(tmp_path, "tls: made-mutual\n"))
-    assert (asked.makes_tls, asked.is_mutual, asked.demands) == (True, True, ("tls",))
-    assert asked.title == "mutual TLS"
+@pytest.mark.parametrize(
+    ("text", "makes", "demands", "title"),
+    [
+        ("account: made\ntls: made\n", (True, True, False), ("acl", "tls"), "access control and TLS"),
+        ("tls: made-mutual\n", (False, True, True), ("tls",), "mutual TLS"),
+    ],
+)
+def test_made_requests_an_account_and_certificates(
+    tmp_path: Path, text: str, makes: tuple[bool, bool, bool], demands: tuple[str, ...], title: str
+) -> None:
+    """``made`` requests what is created for this run; ``made-mutual`` also creates client certificates."""
+    asked = read(written(tmp_path, text))
+    assert (asked.makes_account, asked.makes_tls, asked.is_mutual) == makes
+    assert (asked.demands, asked.title) == (demands, title)
 
 
 def test_a_written_security_file_can_be_read_again(tmp_path: Path) -> None:

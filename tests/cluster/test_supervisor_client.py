@@ -62,15 +62,8 @@ def runner_with_two_servers(folder: Path) -> Iterator[tuple[subprocess.Popen[str
         runner.kill()
 
 
-def test_kill_9_of_the_runner_ends_every_server_also_a_stopped_one(tmp_path: Path) -> None:
-    """After ``kill -9`` of the runner its supervisor kills every server, also a stopped one, and exits."""
-    with runner_with_two_servers(tmp_path) as (runner, pids):
-        runner.kill()
-        await_gone(pids)
-
-
-def test_kill_9_of_the_runner_leaves_no_store(tmp_path: Path) -> None:
-    """After ``kill -9`` of the runner its supervisor removes the store, not the logs."""
+def test_kill_9_of_the_runner_leaves_no_server_and_no_store(tmp_path: Path) -> None:
+    """After ``kill -9`` of the runner its supervisor kills every server, also a stopped one, removes the store and exits."""
     with runner_with_two_servers(tmp_path) as (runner, processes):
         assert (tmp_path / "store" / "commitlog").exists()
         runner.kill()
@@ -128,19 +121,12 @@ def test_a_servers_end_is_its_exit_status_or_signal(supervisor: SupervisorClient
     other.release()
 
 
-def test_stopping_a_server_that_has_ended_is_an_error(supervisor: SupervisorClient, tmp_path: Path) -> None:
-    """Stopping a server that has ended is an error."""
-    server = supervisor.start("a", [sys.executable, "-c", ""], tmp_path, {}, tmp_path / "log")
-    supervisor.await_exit(server.pid, PATIENCE_S)
-    with pytest.raises(ClusterError, match="it has ended"):
-        supervisor.stop(server.pid)
-    server.release()
-
-
-def test_a_signal_to_an_ended_server_reaches_no_process(supervisor: SupervisorClient, tmp_path: Path) -> None:
-    """A signal to an ended server raises nothing, keeps its exit status and reaches no later process."""
+def test_a_server_that_has_ended_cannot_be_stopped_or_signalled(supervisor: SupervisorClient, tmp_path: Path) -> None:
+    """A stop of an ended server is an error; a signal raises nothing, keeps its status and reaches no later process."""
     server = supervisor.start("a", [sys.executable, "-c", ""], tmp_path, {}, tmp_path / "log")
     ended = supervisor.await_exit(server.pid, PATIENCE_S)
+    with pytest.raises(ClusterError, match="it has ended"):
+        supervisor.stop(server.pid)
     server.send(signal.SIGKILL)
     assert (ended, server.state()) == (0, NodeState.GONE)
     server.release()
