@@ -4,7 +4,6 @@ The client's attempts compared with the wire's, on real brokers of which one is 
 Both have the same send, number, broker and queue; the wire's times lie within those of the client's outermost hook.
 """
 
-import time
 from collections.abc import Iterable, Sequence
 
 import pytest
@@ -14,8 +13,7 @@ from rocketdiff.core.sends.plan import SendKind
 from rocketdiff.protocol.transcript import Transcript
 from rocketdiff.relay.remoting.attempts import SILENT
 from rocketdiff.relay.remoting.cross_check import NO_TIME_NS, disagreements
-from rocketdiff.relay.remoting.record import Shut, read_wire
-from tests.live import PATIENCE_S, await_that, repeated
+from tests.live import repeated
 from tests.relay.staging import MS, Staging, plan_of
 from tests.subjects.pausing import through_a_pause
 
@@ -101,17 +99,3 @@ def where(one: Attempt) -> tuple[object, ...]:
 
 def what_of(one: Attempt) -> tuple[object, ...]:
     return one.status, one.error, one.code
-
-
-def test_a_refusing_broker_refuses_through_the_relay(stage: Staging) -> None:
-    """A killed broker refuses through the relay, too, unlike a slow one."""
-    set_up = stage("java:5.3.3", plan_of(40))
-    set_up.cluster.kill("broker-b")
-    await_that(lambda: any(isinstance(one, Shut) and one.node == "broker-b" for one in read_wire(set_up.relay.journal)))
-    set_up.subject.go(time.monotonic_ns() + 50 * MS)
-    transcript = set_up.subject.await_done(PATIENCE_S)
-    assert {send.status for send in transcript.sends} == {"SEND_OK"}
-    errors = {attempt.error for attempt in transcript.attempts if attempt.broker == "broker-b"}
-    assert errors
-    assert errors <= {"RemotingConnectException", "RemotingSendRequestException"}
-    assert all(one.broker == "broker-a" for one in set_up.wire(transcript))
