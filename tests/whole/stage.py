@@ -52,31 +52,18 @@ def decided(
     candidate: str,
     scenario: str = "whole/dead-broker",
     *,
-    root: Path | None = SCENARIOS,
-    is_wire_wanted: bool = False,
-    meanwhile: Callable[[Path], None] | None = None,
-    seed: int = 5,
     is_all_valid: bool = False,
+    **options: Any,
 ) -> tuple[Path, RunJudgement]:
     """
-    Run a pair as ``run_pair`` does; return the run directory and its judgement.
+    Run a pair as ``run_pair`` does, with its options; return the run directory and its judgement.
 
     Up to TRIES runs while the verdict is undecided: on a busy machine guards break and clients miss the faults. is_all_valid:
     also repeat a run with an invalid check.
     """
 
     def played(number: int) -> tuple[Path, RunJudgement]:
-        run = run_pair(
-            cluster,
-            folder / str(number),
-            baseline,
-            candidate,
-            scenario,
-            root=root,
-            is_wire_wanted=is_wire_wanted,
-            meanwhile=meanwhile,
-            seed=seed,
-        )
+        run = run_pair(cluster, folder / str(number), baseline, candidate, scenario, **options)
         cluster.heal_all()
         return run, judge(run)
 
