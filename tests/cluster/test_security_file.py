@@ -109,18 +109,18 @@ def test_a_secret_is_one_line_of_visible_characters(folder: Path) -> None:
         read(written(folder, "account: {access_key: me, secret_key_file: secret}\n"))
 
 
-def test_servers_that_are_started_get_certificates_of_the_run(folder: Path) -> None:
-    """Started servers get the run's certificates; given ones are refused."""
-    path = written(folder, "tls: {any_certificate: true}\n")
-    with pytest.raises(UsageError, match=r"tls: made \(or made-mutual\)"):
-        backend_named("processes", security=path)
-
-
-def test_an_existing_cluster_has_its_own_account(folder: Path) -> None:
-    """An external cluster needs its own account; ``made`` is refused."""
-    path = written(folder, "account: made\n")
-    with pytest.raises(UsageError, match="saw made"):
-        backend_named(f"external:{FIXTURES / 'examples' / 'cluster.yaml'}", security=path)
+@pytest.mark.parametrize(
+    ("backend", "text", "message"),
+    [
+        ("processes", "tls: {any_certificate: true}\n", r"tls: made \(or made-mutual\)"),
+        (f"external:{FIXTURES / 'examples' / 'cluster.yaml'}", "account: made\n", "saw made"),
+    ],
+    ids=["processes", "external"],
+)
+def test_security_of_another_backend_is_refused(folder: Path, backend: str, text: str, message: str) -> None:
+    """Started servers get the run's certificates and refuse given ones; an external cluster needs its own account."""
+    with pytest.raises(UsageError, match=message):
+        backend_named(backend, security=written(folder, text))
 
 
 def test_a_report_states_the_servers_security(tmp_path: Path) -> None:

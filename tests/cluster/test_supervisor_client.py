@@ -71,23 +71,16 @@ def test_kill_9_of_the_runner_leaves_no_server_and_no_store(tmp_path: Path) -> N
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "b", "supervisor.log"]
 
 
-def test_kill_9_of_the_supervisor_ends_every_server_too(tmp_path: Path) -> None:
-    """After ``kill -9`` of the supervisor every server gets its parent-death signal."""
-    with runner_with_two_servers(tmp_path) as (_, pids):
-        supervisor, *servers = pids
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_a_supervisor_that_ends_takes_its_servers_with_it(tmp_path: Path, number: signal.Signals) -> None:
+    """After ``kill -9`` of the supervisor every server gets its parent-death signal; at SIGTERM it ends them."""
+    with runner_with_two_servers(tmp_path) as (_, (supervisor, *servers)):
         handles = [os.pidfd_open(pid) for pid in servers]
-        os.kill(supervisor, signal.SIGKILL)
+        os.kill(supervisor, number)
         for handle in handles:
             # Ended is enough: the container's init may not reap orphans.
             assert select.select([handle], [], [], PATIENCE_S)[0]
             os.close(handle)
-
-
-def test_a_terminated_supervisor_takes_its_servers_with_it(tmp_path: Path) -> None:
-    """A supervisor that gets SIGTERM ends its servers."""
-    with runner_with_two_servers(tmp_path) as (_, pids):
-        os.kill(pids[0], signal.SIGTERM)
-        await_gone(pids[1:])
 
 
 def test_the_supervisor_is_out_of_reach_of_ctrl_c(tmp_path: Path) -> None:

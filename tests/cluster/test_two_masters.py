@@ -12,7 +12,7 @@ from rocketdiff.cluster.faults.schedule import run_schedule
 from rocketdiff.cluster.interface import Cluster, Node, NodeState, nodes_of
 from rocketdiff.cluster.operations import admin
 from rocketdiff.cluster.operations.drain import await_drained
-from rocketdiff.cluster.operations.stored import StoredRow, read_stored
+from rocketdiff.cluster.operations.stored import read_stored
 from rocketdiff.core.errors import ClusterError, UsageError
 from rocketdiff.core.sends.message import padded
 from rocketdiff.core.tables.fault import FaultKind, FaultRecord, FaultSpec
@@ -113,11 +113,10 @@ def test_stored_messages_are_read_in_order_to_the_end(two_masters: Cluster) -> N
     await_drained(two_masters, ["many"])
     rows = list(read_stored(two_masters, "many", dict.fromkeys(range(100), 0)))
     assert [(row.send, row.queue_offset) for row in rows[:100]] == [(number, number) for number in range(100)]
-    assert [brief(row) for row in rows[100:]] == [("broker-b", 77, False), ("broker-b", None, False)]
-
-
-def brief(row: StoredRow) -> tuple[str, int | None, bool]:
-    return row.broker, row.send, row.body_ok
+    assert [(row.broker, row.send, row.body_ok) for row in rows[100:]] == [
+        ("broker-b", 77, False),
+        ("broker-b", None, False),
+    ]
 
 
 def test_a_schedule_of_overlapping_faults_leaves_a_whole_cluster(two_masters: Cluster) -> None:
