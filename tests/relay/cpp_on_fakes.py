@@ -5,6 +5,7 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from rocketdiff.core.records.sending import Send
 from rocketdiff.core.sends.plan import Plan
@@ -63,14 +64,13 @@ class Client:
         replies: list[Reply],
         only: str = "",
         sends: int = 1,
-        retries: int = 2,
-        name_servers: int = 1,
         timeout_ms: int | None = None,
+        **options: Any,
     ) -> CaseRecords:
         """
         All brokers, or those of ``only``, play the replies from the first measured send on.
 
-        timeout_ms: by default long, and short if a broker shall be silent.
+        timeout_ms: by default long, and short if a broker shall be silent. options: of ``through``.
         """
 
         def play(cluster: FakeCluster, _relay: Relay) -> None:
@@ -79,14 +79,7 @@ class Client:
 
         if timeout_ms is None:
             timeout_ms = TIMEOUT_MS if Silence() in replies else PLENTY_MS
-        return self.through(
-            *letters,
-            plan=plan_of(sends),
-            once_ready=play,
-            retries=retries,
-            name_servers=name_servers,
-            timeout_ms=timeout_ms,
-        )
+        return self.through(*letters, plan=plan_of(sends), once_ready=play, timeout_ms=timeout_ms, **options)
 
     def through(
         self,

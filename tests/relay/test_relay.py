@@ -17,7 +17,7 @@ from rocketdiff.relay.proxy.process import Relay
 from rocketdiff.relay.proxy.switches import Action, Switch
 from rocketdiff.relay.remoting.record import Closed, Connected, Opened, Passed, Refused, Shut, read_wire
 from rocketmq_reference.remoting.errors import RemotingTooMuchRequestException
-from tests.relay.relayed import Relayed, await_that, message, passed
+from tests.relay.relayed import Relayed, await_that, message, passed, refuses
 from tests.subjects.processes import gone, only_child
 
 NS_PER_MS = 1_000_000
@@ -101,12 +101,12 @@ def test_a_reset_is_felt_at_once(relayed: Relayed) -> None:
 
 def test_a_server_that_is_gone_refuses_through_the_relay_too(relayed: Relayed) -> None:
     """The relay port of a dead server refuses, and accepts again once the server is back."""
-    host, _, port = relayed.relay.addresses["broker-a"].partition(":")
+    address = relayed.relay.addresses["broker-a"]
     with relayed.producer() as producer:
         for number in range(8):
             producer.send(message(number))
         relayed.cluster["a"].refuse()
-        await_that(lambda: refuses(host, int(port)))
+        await_that(lambda: refuses(address))
         for number in range(8, 16):
             assert producer.send(message(number)).broker == "broker-b"
     assert {type(event.error).__name__ for event in relayed.heard.ended if event.error} <= {
@@ -114,7 +114,7 @@ def test_a_server_that_is_gone_refuses_through_the_relay_too(relayed: Relayed) -
         "RemotingSendRequestException",
     }
     relayed.cluster["a"].come_back()
-    await_that(lambda: not refuses(host, int(port)))
+    await_that(lambda: not refuses(address))
     kept = {type(record) for record in relayed.records() if isinstance(record, Shut | Opened)}
     assert kept == {Shut, Opened}
 
@@ -186,16 +186,6 @@ def test_it_ends_with_its_parent(tmp_path: Path) -> None:
     runner.kill()
     runner.wait()
     assert gone(relay)
-
-
-def refuses(host: str, port: int) -> bool:
-    try:
-        socket.create_connection((host, port), timeout=5).close()
-    except ConnectionRefusedError:
-        return True
-    except OSError:
-        return False
-    return False
 
 
 def relay_to(server: socket.socket, folder: Path) -> Relay:

@@ -45,19 +45,16 @@ def test_both_witnesses_have_the_same_attempts(name: str, stage: Staging) -> Non
     for send in {one.send for one in wire}:
         seen_text, seen = (by_queue(attempts, send) for attempts in (reported, wire))
         if len(seen_text) == len(seen):  # a reported attempt may never have left, which disagreements() judges
-            assert [where(one) for one in seen] == [where(one) for one in seen_text]
+            assert [(one.broker, one.queue_id) for one in seen] == [(one.broker, one.queue_id) for one in seen_text]
             # A heartbeat may close the connection of a pending request: the wire sees no answer. And an answer may cross with its
             # timeout, which disagreements() judges.
-            pairs = [
-                (one, other)
-                for one, other in zip(seen_text, seen, strict=True)
-                if one.error in (None, "MQBrokerException")
-            ]
-            assert [what_of(other) for _, other in pairs] == [what_of(one) for one, _ in pairs]
-            assert all(one.start_ns <= other.start_ns for one, other in zip(seen_text, seen, strict=True))
+            pairs = list(zip(seen_text, seen, strict=True))
+            answered = [(one, other) for one, other in pairs if one.error in (None, "MQBrokerException")]
             assert all(
-                other.end_ns <= one.end_ns for one, other in zip(seen_text, seen, strict=True) if one.error is None
+                (one.status, one.error, one.code) == (other.status, other.error, other.code) for one, other in answered
             )
+            assert all(one.start_ns <= other.start_ns for one, other in pairs)
+            assert all(other.end_ns <= one.end_ns for one, other in pairs if one.error is None)
 
 
 def has_met_it(so_far: Transcript) -> bool:
@@ -91,11 +88,3 @@ def by_queue(attempts: Iterable[Attempt], send: int) -> list[Attempt]:
     """Return a send's attempts in an order that a relay cannot change."""
     own = [one for one in attempts if one.send == send]
     return sorted(own, key=lambda one: (one.broker, one.queue_id, one.start_ns))
-
-
-def where(one: Attempt) -> tuple[object, ...]:
-    return one.broker, one.queue_id
-
-
-def what_of(one: Attempt) -> tuple[object, ...]:
-    return one.status, one.error, one.code

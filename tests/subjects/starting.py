@@ -1,5 +1,6 @@
 """A subject that is ready for its first send."""
 
+from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -7,20 +8,26 @@ from rocketdiff.core.arm import BASELINE
 from rocketdiff.core.sends.plan import Plan
 from rocketdiff.core.subject import SubjectId
 from rocketdiff.protocol.commands import SubjectSetup
+from rocketdiff.run.subject_check.one_subject import unheard
 from rocketdiff.subjects.limits import Deadlines
 from rocketdiff.subjects.registry import program_of
 from rocketdiff.subjects.sending.talk import SendingTalk
 from rocketdiff.subjects.subject_process import SubjectProcess
-from tests.protocol.published import require_record
 
 
 def start_ready(
-    stack: ExitStack, name: str, folder: Path, plan: Plan, setup: SubjectSetup, **deadlines: float
+    stack: ExitStack,
+    name: str,
+    folder: Path,
+    plan: Plan,
+    setup: SubjectSetup,
+    on_line: Callable[[bytes], object] = unheard,
+    **deadlines: float,
 ) -> SubjectProcess:
-    """Start a client, whose lines must fit the published schema, with plan and setup."""
+    """Start a client with plan and setup. on_line: for every line of the client."""
     limits = Deadlines(**deadlines)
     program = program_of(SubjectId.parse(name))
-    subject = stack.enter_context(SubjectProcess(program, BASELINE, folder, on_line=require_record, deadlines=limits))
+    subject = stack.enter_context(SubjectProcess(program, BASELINE, folder, on_line=on_line, deadlines=limits))
     subject.await_hello()
     subject.prepare(SendingTalk(plan, setup))
     subject.await_ready()

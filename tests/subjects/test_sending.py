@@ -27,6 +27,7 @@ from rocketdiff.protocol.commands import SubjectSetup
 from rocketdiff.protocol.transcript import Transcript
 from rocketdiff.subjects.subject_process import SubjectProcess
 from tests.live import PATIENCE_S, PLENTY_MS, TRIES, await_that, repeated, report_repeat
+from tests.protocol.published import require_record
 from tests.subjects.pausing import through_a_pause
 from tests.subjects.starting import start_ready
 
@@ -88,7 +89,7 @@ class Staging:
         settings = ClientSettings(send_msg_timeout_ms=timeout_ms, poll_name_server_interval_ms=poll_ms)
         addresses = self.cluster.name_server_addresses
         setup = SubjectSetup(addresses, topic, f"{topic}-warm", f"{topic}-group", "run", settings)
-        subject = start_ready(self.stack, name, self.folder / topic, plan, setup, **deadlines)
+        subject = start_ready(self.stack, name, self.folder / topic, plan, setup, require_record, **deadlines)
         return Stage(self.cluster, subject, topic)
 
 
