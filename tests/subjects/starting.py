@@ -21,7 +21,7 @@ def start_ready(
     folder: Path,
     plan: Plan,
     setup: SubjectSetup,
-    on_line: Callable[[bytes], object] = unheard,
+    on_line: Callable[[bytes], None] = unheard,
     **deadlines: float,
 ) -> SubjectProcess:
     """Start a client with plan and setup. on_line: for every line of the client."""

@@ -52,19 +52,3 @@ def test_talk_without_end_is_too_much(start: Start) -> None:
     assert "bytes on its output" in str(fault)
     subject.close()
     assert 16 << 20 < sum(map(len, lines)) <= 33 << 20
-
-
-@pytest.mark.parametrize(
-    ("line", "signature"),
-    [
-        (b'{"type":"route","route":1,"at_ns":1,"queues":[["b",2147483648]]}', "impossible-value"),
-        (b'{"type":"done","sends":1,"deep":' + b"[" * 5_000 + b"]" * 5_000 + b"}", "bad-line"),
-        (b'{"type":"route","route":1,"at_ns":1,"queues":[["b\\u001b[2J",0]]}', "bad-line"),
-    ],
-    ids=["queue beyond int32", "nested", "escape in a broker"],
-)
-def test_a_hostile_line_is_a_violation(start: Start, line: bytes, signature: str) -> None:
-    """A hostile line breaks the protocol."""
-    subject = start(*OPENING, ["raw", line.decode() + "\n"], ["sleep", 60])
-    go(subject, 0)
-    assert broken(subject.await_done).signature == f"protocol.{signature}"

@@ -65,16 +65,12 @@ def run(tmp_path: Path) -> RunDirectory:
 
 
 def test_it_is_invalid_and_names_the_missing_claim(run: RunDirectory) -> None:
-    """Every check of an unclaimed case is invalid with the reason; the exit code is 2."""
+    """An unclaimed case is aborted after hello, before setup and plan; every check is invalid; the exit code is 2."""
     judgement = judge_runs([run.path], policy=Policy(), master=WITHOUT_SPARK).judgement
     assert judgement.exit_code is ExitCode.INCONCLUSIVE
     assert {result.verdict for result in judgement.results} == {Verdict.INVALID}
     reason = "tiny:0.1 cannot be asked for async sends: its hello claims plain, attempts, routes"
     assert all(reason in result.reason for result in judgement.results), judgement.results
-
-
-def test_nothing_of_the_plan_was_sent(run: RunDirectory) -> None:
-    """An unclaimed case is aborted after hello, before setup and plan."""
     (case,) = run.manifest.cases
     assert case.status is CaseStatus.ABORTED
     assert not case.breaches

@@ -8,10 +8,8 @@ from rocketdiff.core.errors import UsageError
 from rocketdiff.core.resources import resource
 from rocketdiff.subjects.own.skeletons import SKELETONS, write_skeleton
 
-EVERY = pytest.mark.parametrize("language", SKELETONS)
 
-
-@EVERY
+@pytest.mark.parametrize("language", SKELETONS)
 def test_a_skeleton_is_short_and_whole(language: str, tmp_path: Path) -> None:
     """A skeleton has under 150 lines and the lock files of our driver."""
     skeleton = write_skeleton(language, tmp_path / "new" / "driver")

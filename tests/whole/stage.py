@@ -36,6 +36,9 @@ from tests.live import PATIENCE_S, TRIES, repeated, report_repeat
 
 SCENARIOS = Path(__file__).parent / "scenarios"
 
+REFERENCES = ("--subject", "python:5.3.3", "--subject", "toy:honest", "--seed", "3", "--master", "none")
+"""For tests that are not about clients; these start at a fraction of the cost of a JVM."""
+
 UNDECIDED = (ExitCode.INCONCLUSIVE, ExitCode.NOTHING_DECISIVE)
 
 GUARDED_TRIES = 3

@@ -29,6 +29,7 @@ from rocketmq_reference.remoting.frames import Command
 from tests.live import READY_S
 from tests.whole.stage import (
     LIMIT_S,
+    REFERENCES,
     SCENARIOS,
     await_no_process_of,
     await_run,
@@ -42,9 +43,6 @@ from tests.whole.stage import (
 pytestmark = [pytest.mark.cluster, pytest.mark.slow]
 
 PAIR = ("--subject", "java:5.3.3", "--subject", "python:5.3.3", "--seed", "3", "--master", "none")
-REFERENCES = ("--subject", "python:5.3.3", "--subject", "toy:honest", "--seed", "3", "--master", "none")
-"""For tests that are not about clients; these start at a fraction of the cost of a JVM."""
-
 LONG_PAUSE = (*REFERENCES, "--scenario", "whole/long-pause")
 _STOPPED = "T"
 

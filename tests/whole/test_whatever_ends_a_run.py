@@ -15,6 +15,7 @@ from rocketdiff.traces.run_directory import RunDirectory
 from rocketdiff.traces.schema import TableName
 from tests.whole.stage import (
     LIMIT_S,
+    REFERENCES,
     await_no_process_of,
     await_run,
     judge,
@@ -25,10 +26,7 @@ from tests.whole.stage import (
 
 pytestmark = [pytest.mark.cluster, pytest.mark.slow]
 
-PAIR = ("--subject", "java:5.3.3", "--subject", "python:5.3.3")
-REFERENCES = ("--subject", "python:5.3.3", "--subject", "toy:honest")
-CHOSEN = ("--seed", "3", "--master", "none", "--scenario")
-LONG_PAUSE = (*CHOSEN, "whole/long-pause")
+PAIR = ("--subject", "java:5.3.3", "--subject", "python:5.3.3", "--seed", "3", "--master", "none")
 
 
 def is_paused_under_sends(manifest: dict[str, Any], run: Path) -> bool:
@@ -37,7 +35,7 @@ def is_paused_under_sends(manifest: dict[str, Any], run: Path) -> bool:
 
 def test_kill_9_of_the_runner_leaves_no_process_and_readable_traces(tmp_path: Path) -> None:
     """Kill -9 of the runner during a pause leaves no process; the traces are readable and inconclusive."""
-    with started_run(tmp_path, *PAIR, *LONG_PAUSE) as runner:
+    with started_run(tmp_path, *PAIR, "--scenario", "whole/long-pause") as runner:
         run = await_run(tmp_path, is_paused_under_sends, "both arms sending and a paused broker")
         runner.kill()
         runner.wait()
@@ -53,7 +51,7 @@ def test_a_server_that_dies_by_itself_never_leads_to_a_pass(tmp_path: Path) -> N
 
     All nodes are watched alike; tests/run/test_case.py shows a name server.
     """
-    with started_run(tmp_path, *REFERENCES, *CHOSEN, "whole/three-pauses") as runner:
+    with started_run(tmp_path, *REFERENCES, "--scenario", "whole/three-pauses") as runner:
         run = await_run(tmp_path, sends_are_flowing, "both arms sending")
         kill_server(run, "broker-a")
         assert runner.wait(timeout=LIMIT_S) == ExitCode.INCONCLUSIVE
