@@ -97,6 +97,7 @@ FLAWS: Mapping[str, tuple[CaseMeasurements, Guard]] = {
     "another broker's record": (with_fault(node="broker-a"), Guard("fault-1", False, PROVEN, "not injected")),
     "no proof": (with_fault(proven_ns=None), Guard("fault-1", False, PROVEN, "its effect was not shown")),
     "no heal": (with_fault(heal_ns=None), Guard("fault-1", False, PROVEN, "its end was not shown")),
+    "no proof of its heal": (with_fault(heal_proven_ns=None), Guard("fault-1", False, PROVEN, "its end was not shown")),
     "a quarter of its time": (
         with_fault(injected_ns=2 * S, heal_ns=2 * S + S // 4),
         Guard("fault-1", False, PROVEN, "it lasted 0.25 s only"),
