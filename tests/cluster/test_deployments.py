@@ -69,20 +69,17 @@ def test_a_slave_refuses_sends(pair: Cluster) -> None:
     assert answered(pair.slaves[0].address) in refusals
 
 
-def test_a_paused_slave_gives_flush_slave_timeout(pair: Cluster) -> None:
-    """During a slave's pause sends return FLUSH_SLAVE_TIMEOUT, and SEND_OK after it."""
-    record = inject(pair, FaultKind.PAUSE_SLAVE, SLAVE)
-    assert pair.state(SLAVE) is NodeState.PAUSED
+@pytest.mark.parametrize(
+    ("kind", "state"), [(FaultKind.PAUSE_SLAVE, NodeState.PAUSED), (FaultKind.KILL_SLAVE, NodeState.GONE)]
+)
+def test_a_lost_slave_gives_flush_slave_timeout_and_catches_up(
+    pair: Cluster, kind: FaultKind, state: NodeState
+) -> None:
+    """Without its slave a master returns FLUSH_SLAVE_TIMEOUT, because 5.x has no SLAVE_NOT_AVAILABLE, and SEND_OK after it."""
+    record = inject(pair, kind, SLAVE)
+    assert pair.state(SLAVE) is state
     assert answered(pair.brokers[0].address) == "FLUSH_SLAVE_TIMEOUT"
-    assert is_proven(FAULTS[FaultKind.PAUSE_SLAVE].heal(pair, record))
-    await_stored(pair.brokers[0].address)
-
-
-def test_a_killed_slave_gives_flush_slave_timeout_and_catches_up(pair: Cluster) -> None:
-    """A killed slave gives FLUSH_SLAVE_TIMEOUT, because 5.x has no SLAVE_NOT_AVAILABLE; it catches up after its restart."""
-    record = inject(pair, FaultKind.KILL_SLAVE, SLAVE)
-    assert answered(pair.brokers[0].address) == "FLUSH_SLAVE_TIMEOUT"
-    assert is_proven(FAULTS[FaultKind.KILL_SLAVE].heal(pair, record))
+    assert is_proven(FAULTS[kind].heal(pair, record))
     await_stored(pair.brokers[0].address)
 
 

@@ -41,33 +41,26 @@ def looks(monkeypatch: pytest.MonkeyPatch) -> Looks:
     return make
 
 
-def test_half_a_second_of_quiet(looks: Looks) -> None:
-    """Queues are drained after five checks without change, 0.5 s."""
-    slept = looks(SEVEN)
-    assert await_drained(FakeCluster(), ["T"]).ends == SEVEN
-    assert len(slept) == 5
+BUSY = ("unread bytes",)
 
 
-def test_drained_queues_with_the_same_ends_need_one_check(looks: Looks) -> None:
-    """Queues drained before with the same ends need one check."""
-    slept = looks(SEVEN)
-    await_drained(FakeCluster(), ["T"], before=Drained(SEVEN, 1))
-    assert len(slept) == 1
-
-
-def test_ends_that_moved_since_are_waited_for_in_full(looks: Looks) -> None:
-    """Queue ends that changed since the last drain are awaited in full."""
-    slept = looks(EIGHT)
-    assert await_drained(FakeCluster(), ["T"], before=Drained(SEVEN, 1)).ends == EIGHT
-    assert len(slept) == 5
-
-
-@pytest.mark.parametrize("moving", [{"shown": (SEVEN, EIGHT)}, {"shown": (SEVEN,), "busy": ("unread bytes",)}])
-def test_whatever_moves_at_the_look_begins_the_wait_anew(looks: Looks, moving: dict[str, tuple[object, ...]]) -> None:
-    """A growing queue end or unread bytes restart the wait: one check, then five."""
-    slept = looks(*moving["shown"], busy=moving.get("busy", ()))
-    await_drained(FakeCluster(), ["T"], before=Drained(SEVEN, 1))
-    assert len(slept) == 6
+@pytest.mark.parametrize(
+    ("shown", "busy", "before", "checks"),
+    [
+        pytest.param((SEVEN,), (), None, 5, id="half a second of quiet"),
+        pytest.param((SEVEN,), (), Drained(SEVEN, 1), 1, id="the same ends as before"),
+        pytest.param((EIGHT,), (), Drained(SEVEN, 1), 5, id="ends that moved since"),
+        pytest.param((SEVEN, EIGHT), (), Drained(SEVEN, 1), 1 + 5, id="an end that moves meanwhile"),
+        pytest.param((SEVEN,), BUSY, Drained(SEVEN, 1), 1 + 5, id="unread bytes"),
+    ],
+)
+def test_drained_queues_are_quiet_for_half_a_second(
+    looks: Looks, shown: tuple[QueueEnds, ...], busy: tuple[str, ...], before: Drained | None, checks: int
+) -> None:
+    """Queues are drained after five checks without change, or one with the ends of an earlier drain; a change restarts them."""
+    slept = looks(*shown, busy=busy)
+    assert await_drained(FakeCluster(), ["T"], before=before).ends == shown[-1]
+    assert len(slept) == checks
 
 
 def test_queues_that_never_become_quiet_are_an_error(looks: Looks) -> None:

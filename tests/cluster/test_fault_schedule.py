@@ -32,8 +32,21 @@ def fault(
     )
 
 
-PAUSE = fault(lambda cluster, name: cluster.pause(name), lambda cluster, name: cluster.resume(name))
+def do_nothing(_cluster: Cluster, _name: str) -> Span:
+    return Span(1, 1)
+
+
+def pause_node(cluster: Cluster, name: str) -> Span:
+    return cluster.pause(name)
+
+
+def resume(cluster: Cluster, name: str) -> Span:
+    return cluster.resume(name)
+
+
+PAUSE = fault(pause_node, resume)
 KILL = fault(lambda cluster, name: cluster.kill(name), lambda cluster, name: cluster.restart(name))
+FLOW_CONTROL = FaultSpec(1, FaultKind.FLOW_CONTROL, "broker-a", 0.0, 0.0)
 FAULTS = {FaultKind.PAUSE: PAUSE, FaultKind.KILL: KILL, FaultKind.PAUSE_NAME_SERVER: PAUSE}
 
 
@@ -53,9 +66,13 @@ def cluster() -> FakeCluster:
 
 
 def run(
-    cluster: FakeCluster, *specs: FaultSpec, faults: dict[FaultKind, FaultAction] = FAULTS
+    cluster: FakeCluster,
+    *specs: FaultSpec,
+    faults: dict[FaultKind, FaultAction] = FAULTS,
+    report: Callable[[FaultRecord], None] = lambda _: None,
+    stop: threading.Event | None = None,
 ) -> schedule_module.ScheduleOutcome:
-    return run_schedule(cluster, specs, time.monotonic_ns(), lambda _: None, threading.Event(), faults)
+    return run_schedule(cluster, specs, time.monotonic_ns(), report, stop or threading.Event(), faults)
 
 
 def test_episodes_of_one_node_come_one_after_the_other(cluster: FakeCluster) -> None:
@@ -67,10 +84,7 @@ def test_episodes_of_one_node_come_one_after_the_other(cluster: FakeCluster) -> 
 def test_nothing_begins_before_its_time_and_nothing_ends_early(cluster: FakeCluster) -> None:
     """A fault starts at its time after the origin and lasts its duration."""
     origin_ns = time.monotonic_ns()
-    outcome = run_schedule(
-        cluster, [pause(1, "broker-a", 0.02, 0.03)], origin_ns, lambda _: None, threading.Event(), FAULTS
-    )
-    (record,) = outcome.records
+    (record,) = run(cluster, pause(1, "broker-a", 0.02, 0.03)).records
     assert record.inject_ns >= origin_ns + 20 * MS
     assert record.heal_ns is not None
     assert record.heal_ns >= record.inject_ns + 30 * MS
@@ -85,8 +99,8 @@ def test_two_brokers_are_paused_at_once(cluster: FakeCluster) -> None:
         both.wait()
         return span
 
-    meeting = {FaultKind.PAUSE: fault(pause_and_meet, lambda cluster, name: cluster.resume(name))}
-    outcome = run(cluster, pause(1, "broker-a", 0.0, 0.01), pause(2, "broker-b", 0.0, 0.01), faults=meeting)
+    pauses = pause(1, "broker-a", 0.0, 0.01), pause(2, "broker-b", 0.0, 0.01)
+    outcome = run(cluster, *pauses, faults={FaultKind.PAUSE: fault(pause_and_meet, resume)})
     assert sorted(cluster.done[:2]) == ["pause broker-a", "pause broker-b"]
     assert not outcome.problems
 
@@ -94,9 +108,7 @@ def test_two_brokers_are_paused_at_once(cluster: FakeCluster) -> None:
 def test_every_fault_is_reported_at_its_start_and_end(cluster: FakeCluster) -> None:
     """Each fault is reported at its start and at its end."""
     reported: list[FaultRecord] = []
-    run_schedule(
-        cluster, [pause(1, "broker-a", 0.0, 0.0)], time.monotonic_ns(), reported.append, threading.Event(), FAULTS
-    )
+    run(cluster, pause(1, "broker-a", 0.0, 0.0), report=reported.append)
     begun, over = reported
     assert (begun.node, begun.heal_ns) == ("broker-a", None)
     assert over.heal_proven_ns is not None
@@ -112,8 +124,7 @@ def test_a_kill_without_end_lasts_until_stop_and_its_record_has_no_healing(clust
         assert cluster.state("broker-a") is NodeState.GONE
         stop.set()
 
-    spec = FaultSpec(1, FaultKind.KILL, "broker-a", 0.0, None)
-    outcome = run_schedule(cluster, [spec], time.monotonic_ns(), listen, stop, FAULTS)
+    outcome = run(cluster, FaultSpec(1, FaultKind.KILL, "broker-a", 0.0, None), report=listen, stop=stop)
     assert cluster.done == ["kill broker-a", "restart broker-a"]
     assert len(reported) == 1
     assert outcome.records == (reported[0],)
@@ -124,15 +135,13 @@ def test_stop_ends_what_is_under_way_and_begins_nothing_more(cluster: FakeCluste
     """Stop ends active faults and starts no more."""
     stop = threading.Event()
     specs = [pause(1, "broker-a", 0.0, 3_600.0), pause(2, "broker-b", 3_600.0, 1.0)]
-    run_schedule(cluster, specs, time.monotonic_ns(), lambda _: stop.set(), stop, FAULTS)
+    run(cluster, *specs, report=lambda _: stop.set(), stop=stop)
     assert cluster.done == ["pause broker-a", "resume broker-a"]
 
 
 def test_a_fault_that_could_not_be_shown_is_data(cluster: FakeCluster) -> None:
     """A fault without proof is a problem, and the node is healed."""
-    broken = {
-        FaultKind.PAUSE: fault(lambda cluster, n: cluster.pause(n), lambda cluster, n: cluster.resume(n), unproven)
-    }
+    broken = {FaultKind.PAUSE: fault(pause_node, resume, unproven)}
     outcome = run(cluster, pause(1, "broker-a", 0.0, 0.0), faults=broken)
     (record,) = outcome.records
     assert record.proven_ns is None
@@ -146,14 +155,13 @@ def test_an_action_without_effect_is_data_too(cluster: FakeCluster) -> None:
     def fail(cluster: Cluster, name: str) -> Span:
         raise ClusterError(f"{name} to stop", seen="it ended by itself")
 
-    broken = {FaultKind.PAUSE: fault(fail, lambda cluster, name: cluster.resume(name))}
-    outcome = run(cluster, pause(1, "broker-a", 0.0, 0.0), faults=broken)
+    outcome = run(cluster, pause(1, "broker-a", 0.0, 0.0), faults={FaultKind.PAUSE: fault(fail, resume)})
     assert [problem.seen for problem in outcome.problems] == ["it ended by itself"]
 
 
 def test_a_node_left_paused_by_its_fault_is_resumed_at_the_end(cluster: FakeCluster) -> None:
     """The end resumes a node that its fault's healing did not resume."""
-    lazy = {FaultKind.PAUSE: fault(lambda cluster, name: cluster.pause(name), lambda _cluster, _name: Span(1, 1))}
+    lazy = {FaultKind.PAUSE: fault(pause_node, do_nothing)}
     run(cluster, pause(1, "broker-a", 0.0, 0.0), faults=lazy)
     assert cluster.state("broker-a") is NodeState.RUNNING
 
@@ -168,9 +176,7 @@ def test_a_setting_that_was_not_undone_is_undone_once_more(cluster: FakeCluster)
             raise ClusterError("an answer", seen="none in time")
         return Span(1, 1)
 
-    stubborn = {FaultKind.FLOW_CONTROL: fault(lambda _cluster, _name: Span(1, 1), undo)}
-    spec = FaultSpec(1, FaultKind.FLOW_CONTROL, "broker-a", 0.0, 0.0)
-    outcome = run(cluster, spec, faults=stubborn)
+    outcome = run(cluster, FLOW_CONTROL, faults={FaultKind.FLOW_CONTROL: fault(do_nothing, undo)})
     assert tried == ["broker-a", "broker-a"]
     assert [problem.seen for problem in outcome.problems] == ["none in time"]
     assert outcome.records[0].heal_proven_ns is None
@@ -182,20 +188,15 @@ def test_a_setting_that_cannot_be_undone_gives_the_cluster_up(cluster: FakeClust
     def undo(_cluster: Cluster, _name: str) -> Span:
         raise ClusterError("an answer", seen="none in time")
 
-    stuck = {FaultKind.FLOW_CONTROL: fault(lambda _cluster, _name: Span(1, 1), undo)}
     with pytest.raises(ClusterError, match=r"the end of flow-control on broker-a .* none in time"):
-        run(cluster, FaultSpec(1, FaultKind.FLOW_CONTROL, "broker-a", 0.0, 0.0), faults=stuck)
+        run(cluster, FLOW_CONTROL, faults={FaultKind.FLOW_CONTROL: fault(do_nothing, undo)})
 
 
 def test_a_node_that_does_not_answer_in_the_end_is_a_problem(
     cluster: FakeCluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A node that does not answer at the end is a problem even without faults."""
-
-    def silent(_: object) -> int:
-        raise FaultNotProven("an answer", seen="none")
-
-    monkeypatch.setattr(schedule_module, "prove_answer", silent)
+    monkeypatch.setattr(schedule_module, "prove_answer", lambda _: unproven())
     assert len(run(cluster).problems) == 3
 
 
@@ -220,9 +221,8 @@ def test_a_listener_that_fails_is_raised_after_healing(cluster: FakeCluster) -> 
 
 def test_a_schedule_beside_the_caller_can_be_stopped_at_any_time(cluster: FakeCluster) -> None:
     """A schedule thread can be stopped at any time, twice."""
-    schedule = ScheduleThread(
-        cluster, [pause(1, "broker-a", 3_600.0, 1.0)], time.monotonic_ns(), lambda _: None, FAULTS
-    )
+    specs = [pause(1, "broker-a", 3_600.0, 1.0)]
+    schedule = ScheduleThread(cluster, specs, time.monotonic_ns(), lambda _: None, FAULTS)
     schedule.stop()
     schedule.stop()
     assert schedule.join().records == ()

@@ -64,23 +64,21 @@ def test_a_folder_with_a_node_of_an_earlier_cluster_is_refused(tmp_path: Path, n
 
 
 def test_a_folder_that_cannot_be_made_is_one_clear_message(tmp_path: Path) -> None:
-    """A folder that cannot be created is one environment error."""
+    """A folder that cannot be created, or whose disk cannot be measured, is one environment error."""
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(EnvironmentMissing, match=r"to be able to write the cluster's files to .*file/cluster"):
         take_folder(tmp_path / "file" / "cluster", topology_named("one-master"))
-
-
-def test_a_disk_that_cannot_be_looked_at_is_one_clear_message(tmp_path: Path) -> None:
-    """A folder whose disk cannot be measured is one environment error."""
     with pytest.raises(EnvironmentMissing, match="to be able to write the cluster's files"):
         require_disk_space(tmp_path / "gone", nodes=1)
 
 
 def test_clearing_removes_the_store_and_keeps_logs_and_settings(tmp_path: Path) -> None:
-    """Clearing removes the store; log and settings stay as evidence."""
+    """Log settings have names for 5.x and 4.9.x; clearing removes the store; log and settings stay as evidence."""
     slots = reserve_slots(topology_named("one-master"), tmp_path, None)
     slot = slots[1]
     prepare(slot, topology_named("one-master"), ["127.0.0.1:20000"])
+    names = {"logback.xml", "logback_broker.xml", "logback_namesrv.xml"}
+    assert {file.name for file in (slot.folder / "conf").iterdir()} == names
     slot.store.mkdir()
     slot.log.write_text("said")
     clear(slot)
@@ -92,33 +90,19 @@ def test_clearing_removes_the_store_and_keeps_logs_and_settings(tmp_path: Path) 
     assert slot.settings.exists()
 
 
-def test_a_disk_without_room_is_one_clear_message(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Too little disk space is one environment error."""
-    pretend(monkeypatch, used=GIB, free=10 * 2**20)
-    with pytest.raises(EnvironmentMissing, match=r"192 MiB free .* saw 10 MiB"):
-        require_disk_space(tmp_path, nodes=3)
-
-
-def test_a_disk_so_full_that_brokers_refuse_to_write_is_reported(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("used", "free", "message"),
+    [
+        (GIB, 10 * 2**20, r"192 MiB free .* saw 10 MiB"),
+        (950 * GIB, 50 * GIB, r"brokers refuse to write above 90 %; saw 95.0%"),
+    ],
+)
+def test_a_disk_without_room_is_one_clear_message(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, used: int, free: int, message: str
 ) -> None:
-    """A disk above 90 % is an environment error, because brokers refuse to write."""
-    pretend(monkeypatch, used=950 * GIB, free=50 * GIB)
-    with pytest.raises(EnvironmentMissing, match=r"brokers refuse to write above 90 %; saw 95.0%"):
+    """Too little space, or a disk above 90 %, at which brokers refuse to write, is one environment error."""
+    pretend(monkeypatch, used, free)
+    with pytest.raises(EnvironmentMissing, match=message):
         require_disk_space(tmp_path, nodes=3)
-
-
-def test_a_disk_with_room_is_accepted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A disk with enough space raises nothing."""
     pretend(monkeypatch, used=50 * GIB, free=50 * GIB)
     require_disk_space(tmp_path, nodes=4)
-
-
-def test_settings_are_there_for_both_ways_of_finding_logging(tmp_path: Path) -> None:
-    """Log settings have the name for 5.x and those that 4.9.x expects per server kind."""
-    slots = reserve_slots(topology_named("one-master"), tmp_path, None)
-    for slot in slots:
-        prepare(slot, topology_named("one-master"), ["127.0.0.1:20000"])
-        slot.reserved.release()
-    names = {"logback.xml", "logback_broker.xml", "logback_namesrv.xml"}
-    assert {file.name for file in (slots[0].folder / "conf").iterdir()} == names

@@ -1,10 +1,12 @@
 """Actions and proofs of each process fault, on a cluster without servers."""
 
+from collections.abc import Callable
+
 import pytest
 
 from rocketdiff.cluster.faults import process_faults
 from rocketdiff.cluster.faults.catalogue import FAULTS
-from rocketdiff.cluster.interface import Cluster, Node
+from rocketdiff.cluster.interface import Node
 from rocketdiff.core.errors import UsageError
 from rocketdiff.core.tables.fault import FaultKind, FaultSpec
 from rocketdiff.core.tables.topology import NodeKind, Topology, topology_named
@@ -18,26 +20,18 @@ def proofs(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Names of the requested proofs in order."""
     asked: list[str] = []
 
-    def silence(node: Node, for_s: float | None) -> int:
-        asked.append(f"silence of {node.name} within {for_s} s")
-        return IN_FORCE
+    def prove(proof: str, result_ns: int) -> Callable[..., int]:
+        def note(*given: object) -> int:
+            (node,) = (one for one in given if isinstance(one, Node))
+            asked.append(proof.format(node.name, *given))
+            return result_ns
 
-    def refusal(node: Node) -> int:
-        asked.append(f"refusal by {node.name}")
-        return IN_FORCE
+        return note
 
-    def answer(node: Node) -> int:
-        asked.append(f"answer of {node.name}")
-        return OVER
-
-    def copied(cluster: Cluster, node: Node) -> int:
-        asked.append(f"copy on {node.name}")
-        return OVER
-
-    monkeypatch.setattr(process_faults, "prove_silence", silence)
-    monkeypatch.setattr(process_faults, "prove_refusal", refusal)
-    monkeypatch.setattr(process_faults, "prove_answer", answer)
-    monkeypatch.setattr(process_faults, "prove_copied", copied)
+    monkeypatch.setattr(process_faults, "prove_silence", prove("silence of {0} within {2} s", IN_FORCE))
+    monkeypatch.setattr(process_faults, "prove_refusal", prove("refusal by {0}", IN_FORCE))
+    monkeypatch.setattr(process_faults, "prove_answer", prove("answer of {0}", OVER))
+    monkeypatch.setattr(process_faults, "prove_copied", prove("copy on {0}", OVER))
     return asked
 
 
@@ -53,46 +47,30 @@ class WithSlaves(FakeCluster):
         return tuple(Node(NodeKind.SLAVE, f"{a}-slave-1", f"broker-{a}-slave-1", "127.0.0.1:1", None) for a in "ab")
 
 
+PAUSE, KILL = ("pause", "resume", "silence of {} within 2.0 s"), ("kill", "restart", "refusal by {}")
+
+
 @pytest.mark.parametrize(
-    ("kind", "text", "done", "proven"),
+    ("kind", "text", "node", "acts", "over"),
     [
-        (
-            FaultKind.PAUSE,
-            "b",
-            ["pause broker-b", "resume broker-b"],
-            ["silence of broker-b within 2.0 s", "answer of broker-b"],
-        ),
-        (FaultKind.KILL, "b", ["kill broker-b", "restart broker-b"], ["refusal by broker-b", "answer of broker-b"]),
-        (
-            FaultKind.PAUSE_NAME_SERVER,
-            "1",
-            ["pause name-server-1", "resume name-server-1"],
-            ["silence of name-server-1 within 2.0 s", "answer of name-server-1"],
-        ),
-        (
-            FaultKind.PAUSE_SLAVE,
-            "a-slave-1",
-            ["pause broker-a-slave-1", "resume broker-a-slave-1"],
-            ["silence of broker-a-slave-1 within 2.0 s", "copy on broker-a-slave-1"],
-        ),
-        (
-            FaultKind.KILL_SLAVE,
-            "a-slave-1",
-            ["kill broker-a-slave-1", "restart broker-a-slave-1"],
-            ["refusal by broker-a-slave-1", "copy on broker-a-slave-1"],
-        ),
+        (FaultKind.PAUSE, "b", "broker-b", PAUSE, "answer of {}"),
+        (FaultKind.KILL, "b", "broker-b", KILL, "answer of {}"),
+        (FaultKind.PAUSE_NAME_SERVER, "1", "name-server-1", PAUSE, "answer of {}"),
+        (FaultKind.PAUSE_SLAVE, "a-slave-1", "broker-a-slave-1", PAUSE, "copy on {}"),
+        (FaultKind.KILL_SLAVE, "a-slave-1", "broker-a-slave-1", KILL, "copy on {}"),
     ],
 )
 def test_a_process_is_hit_and_made_whole_and_both_are_proven(
-    proofs: list[str], kind: FaultKind, text: str, done: list[str], proven: list[str]
+    proofs: list[str], kind: FaultKind, text: str, node: str, acts: tuple[str, str, str], over: str
 ) -> None:
     """Each process fault and its healing are proven; a slave is healed once it has its master's messages."""
-    cluster = WithSlaves()
+    cluster, (inject, heal, in_force) = WithSlaves(), acts
     record = FAULTS[kind].inject(cluster, FaultSpec(1, kind, text, 0.0, 2.0))
     assert (record.kind, record.proven_ns, record.heal_proven_ns) == (kind, IN_FORCE, None)
     healed = FAULTS[kind].heal(cluster, record)
     assert (healed.proven_ns, healed.heal_proven_ns) == (IN_FORCE, OVER)
-    assert (cluster.done, proofs) == (done, proven)
+    assert cluster.done == [f"{inject} {node}", f"{heal} {node}"]
+    assert proofs == [in_force.format(node), over.format(node)]
 
 
 @pytest.mark.parametrize(

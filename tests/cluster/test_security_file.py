@@ -45,18 +45,20 @@ def test_an_account_is_read_with_its_secret(folder: Path) -> None:
     assert SECRET not in repr(asked)
 
 
-def test_made_requests_an_account_and_certificates(tmp_path: Path) -> None:
-    """``made`` requests an account and certificates created for this run."""
-    asked = read(written(tmp_path, "account: made\ntls: made\n"))
-    assert (asked.makes_account, asked.makes_tls, asked.demands) == (True, True, ("acl", "tls"))
-    assert asked.title == "access control and TLS"
-
-
-def test_certificates_can_be_made_for_clients_too(tmp_path: Path) -> None:
-    """``made-mutual`` also creates client certificates."""
-    asked = read(written(tmp_path, "tls: made-mutual\n"))
-    assert (asked.makes_tls, asked.is_mutual, asked.demands) == (True, True, ("tls",))
-    assert asked.title == "mutual TLS"
+@pytest.mark.parametrize(
+    ("text", "makes", "demands", "title"),
+    [
+        ("account: made\ntls: made\n", (True, True, False), ("acl", "tls"), "access control and TLS"),
+        ("tls: made-mutual\n", (False, True, True), ("tls",), "mutual TLS"),
+    ],
+)
+def test_made_requests_an_account_and_certificates(
+    tmp_path: Path, text: str, makes: tuple[bool, bool, bool], demands: tuple[str, ...], title: str
+) -> None:
+    """``made`` requests what is created for this run; ``made-mutual`` also creates client certificates."""
+    asked = read(written(tmp_path, text))
+    assert (asked.makes_account, asked.makes_tls, asked.is_mutual) == makes
+    assert (asked.demands, asked.title) == (demands, title)
 
 
 def test_a_written_security_file_can_be_read_again(tmp_path: Path) -> None:
@@ -107,18 +109,18 @@ def test_a_secret_is_one_line_of_visible_characters(folder: Path) -> None:
         read(written(folder, "account: {access_key: me, secret_key_file: secret}\n"))
 
 
-def test_servers_that_are_started_get_certificates_of_the_run(folder: Path) -> None:
-    """Started servers get the run's certificates; given ones are refused."""
-    path = written(folder, "tls: {any_certificate: true}\n")
-    with pytest.raises(UsageError, match=r"tls: made \(or made-mutual\)"):
-        backend_named("processes", security=path)
-
-
-def test_an_existing_cluster_has_its_own_account(folder: Path) -> None:
-    """An external cluster needs its own account; ``made`` is refused."""
-    path = written(folder, "account: made\n")
-    with pytest.raises(UsageError, match="saw made"):
-        backend_named(f"external:{FIXTURES / 'examples' / 'cluster.yaml'}", security=path)
+@pytest.mark.parametrize(
+    ("backend", "text", "message"),
+    [
+        ("processes", "tls: {any_certificate: true}\n", r"tls: made \(or made-mutual\)"),
+        (f"external:{FIXTURES / 'examples' / 'cluster.yaml'}", "account: made\n", "saw made"),
+    ],
+    ids=["processes", "external"],
+)
+def test_security_of_another_backend_is_refused(folder: Path, backend: str, text: str, message: str) -> None:
+    """Started servers get the run's certificates and refuse given ones; an external cluster needs its own account."""
+    with pytest.raises(UsageError, match=message):
+        backend_named(backend, security=written(folder, text))
 
 
 def test_a_report_states_the_servers_security(tmp_path: Path) -> None:

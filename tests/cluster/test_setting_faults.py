@@ -45,21 +45,23 @@ def injected(kind: FaultKind) -> FaultRecord:
     return FAULTS[kind].inject(FakeCluster(), FaultSpec(1, kind, "b", 0.0, 1.0))
 
 
-def test_flow_control_is_the_pool_switched_on_and_off(broker: Broker) -> None:
-    """Flow control switches transientStorePoolEnable, proven by SYSTEM_BUSY and a stored send."""
-    broker.answers = [ResponseCode.SYSTEM_BUSY, SendStatus.SEND_OK]
-    record = injected(FaultKind.FLOW_CONTROL)
-    healed = FAULTS[FaultKind.FLOW_CONTROL].heal(FakeCluster(), record)
-    assert broker.settings == [{"transientStorePoolEnable": "true"}, {"transientStorePoolEnable": "false"}]
-    assert None not in (healed.proven_ns, healed.heal_proven_ns)
+OK, BUSY = SendStatus.SEND_OK, ResponseCode.SYSTEM_BUSY
 
 
-def test_no_time_to_flush_is_a_negative_patience_and_the_default_again(broker: Broker) -> None:
-    """A flush timeout sets syncFlushTimeout to -1, then 5,000; one successful flush does not prevent its proof."""
-    broker.answers = [SendStatus.SEND_OK, SendStatus.FLUSH_DISK_TIMEOUT, SendStatus.SEND_OK]
-    record = injected(FaultKind.FLUSH_TIMEOUT)
-    healed = FAULTS[FaultKind.FLUSH_TIMEOUT].heal(FakeCluster(), record)
-    assert broker.settings == [{"syncFlushTimeout": -1}, {"syncFlushTimeout": 5_000}]
+@pytest.mark.parametrize(
+    ("kind", "answers", "setting", "values"),
+    [
+        (FaultKind.FLOW_CONTROL, [BUSY, OK], "transientStorePoolEnable", ["true", "false"]),
+        (FaultKind.FLUSH_TIMEOUT, [OK, SendStatus.FLUSH_DISK_TIMEOUT, OK], "syncFlushTimeout", [-1, 5_000]),
+    ],
+)
+def test_a_setting_is_changed_and_changed_back_with_proof(
+    broker: Broker, kind: FaultKind, answers: list[SendStatus | ResponseCode], setting: str, values: list[object]
+) -> None:
+    """Each fault switches its setting, proven by a send's answer and a stored send; one early success prevents nothing."""
+    broker.answers = answers
+    healed = FAULTS[kind].heal(FakeCluster(), injected(kind))
+    assert broker.settings == [{setting: value} for value in values]
     assert None not in (healed.proven_ns, healed.heal_proven_ns)
 
 

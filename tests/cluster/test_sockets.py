@@ -4,6 +4,8 @@ import contextlib
 import socket
 from pathlib import Path
 
+import pytest
+
 from rocketdiff.cluster.launched.sockets import unread_bytes
 from tests.live import await_that
 
@@ -14,20 +16,19 @@ def line(port: int, state: str, unread: int) -> str:
     return f"   0: 0100007F:{port:04X} 0100007F:C350 {state} 00000000:{unread:08X} 00:00000000 00000000 0 0 1 1 0\n"
 
 
-def test_only_the_ports_asked_for_count(tmp_path: Path) -> None:
-    """Only the given ports count."""
+@pytest.mark.parametrize(
+    ("rows", "unread"),
+    [
+        ([(21_000, "01", 100), (21_001, "01", 7)], 100),
+        ([(21_000, "08", 33), (21_000, "0A", 2), (21_000, "06", 5), (21_000, "09", 9)], 35),
+    ],
+    ids=["the given ports only", "also closed by the client, because the server will store them"],
+)
+def test_unread_bytes_of_a_port_are_counted(tmp_path: Path, rows: list[tuple[int, str, int]], unread: int) -> None:
+    """Unread bytes of the given ports count, also those of connections that the client closed."""
     table = tmp_path / "tcp"
-    table.write_text(HEADER + line(21_000, "01", 100) + line(21_001, "01", 7))
-    assert unread_bytes({21_000}, table) == 100
-
-
-def test_bytes_of_a_connection_that_its_client_has_closed_count(tmp_path: Path) -> None:
-    """Bytes of connections that the client closed count, because the server will store them."""
-    table = tmp_path / "tcp"
-    table.write_text(
-        HEADER + line(21_000, "08", 33) + line(21_000, "0A", 2) + line(21_000, "06", 5) + line(21_000, "09", 9)
-    )
-    assert unread_bytes({21_000}, table) == 35
+    table.write_text(HEADER + "".join(line(*row) for row in rows))
+    assert unread_bytes({21_000}, table) == unread
 
 
 def test_a_real_server_that_does_not_read() -> None:

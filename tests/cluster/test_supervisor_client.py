@@ -62,15 +62,8 @@ def runner_with_two_servers(folder: Path) -> Iterator[tuple[subprocess.Popen[str
         runner.kill()
 
 
-def test_kill_9_of_the_runner_ends_every_server_also_a_stopped_one(tmp_path: Path) -> None:
-    """After ``kill -9`` of the runner its supervisor kills every server, also a stopped one, and exits."""
-    with runner_with_two_servers(tmp_path) as (runner, pids):
-        runner.kill()
-        await_gone(pids)
-
-
-def test_kill_9_of_the_runner_leaves_no_store(tmp_path: Path) -> None:
-    """After ``kill -9`` of the runner its supervisor removes the store, not the logs."""
+def test_kill_9_of_the_runner_leaves_no_server_and_no_store(tmp_path: Path) -> None:
+    """After ``kill -9`` of the runner its supervisor kills every server, also a stopped one, removes the store and exits."""
     with runner_with_two_servers(tmp_path) as (runner, processes):
         assert (tmp_path / "store" / "commitlog").exists()
         runner.kill()
@@ -78,23 +71,16 @@ def test_kill_9_of_the_runner_leaves_no_store(tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "b", "supervisor.log"]
 
 
-def test_kill_9_of_the_supervisor_ends_every_server_too(tmp_path: Path) -> None:
-    """After ``kill -9`` of the supervisor every server gets its parent-death signal."""
-    with runner_with_two_servers(tmp_path) as (_, pids):
-        supervisor, *servers = pids
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_a_supervisor_that_ends_takes_its_servers_with_it(tmp_path: Path, number: signal.Signals) -> None:
+    """After ``kill -9`` of the supervisor every server gets its parent-death signal; at SIGTERM it ends them."""
+    with runner_with_two_servers(tmp_path) as (_, (supervisor, *servers)):
         handles = [os.pidfd_open(pid) for pid in servers]
-        os.kill(supervisor, signal.SIGKILL)
+        os.kill(supervisor, number)
         for handle in handles:
             # Ended is enough: the container's init may not reap orphans.
             assert select.select([handle], [], [], PATIENCE_S)[0]
             os.close(handle)
-
-
-def test_a_terminated_supervisor_takes_its_servers_with_it(tmp_path: Path) -> None:
-    """A supervisor that gets SIGTERM ends its servers."""
-    with runner_with_two_servers(tmp_path) as (_, pids):
-        os.kill(pids[0], signal.SIGTERM)
-        await_gone(pids[1:])
 
 
 def test_the_supervisor_is_out_of_reach_of_ctrl_c(tmp_path: Path) -> None:
@@ -128,19 +114,12 @@ def test_a_servers_end_is_its_exit_status_or_signal(supervisor: SupervisorClient
     other.release()
 
 
-def test_stopping_a_server_that_has_ended_is_an_error(supervisor: SupervisorClient, tmp_path: Path) -> None:
-    """Stopping a server that has ended is an error."""
-    server = supervisor.start("a", [sys.executable, "-c", ""], tmp_path, {}, tmp_path / "log")
-    supervisor.await_exit(server.pid, PATIENCE_S)
-    with pytest.raises(ClusterError, match="it has ended"):
-        supervisor.stop(server.pid)
-    server.release()
-
-
-def test_a_signal_to_an_ended_server_reaches_no_process(supervisor: SupervisorClient, tmp_path: Path) -> None:
-    """A signal to an ended server raises nothing, keeps its exit status and reaches no later process."""
+def test_a_server_that_has_ended_cannot_be_stopped_or_signalled(supervisor: SupervisorClient, tmp_path: Path) -> None:
+    """A stop of an ended server is an error; a signal raises nothing, keeps its status and reaches no later process."""
     server = supervisor.start("a", [sys.executable, "-c", ""], tmp_path, {}, tmp_path / "log")
     ended = supervisor.await_exit(server.pid, PATIENCE_S)
+    with pytest.raises(ClusterError, match="it has ended"):
+        supervisor.stop(server.pid)
     server.send(signal.SIGKILL)
     assert (ended, server.state()) == (0, NodeState.GONE)
     server.release()

@@ -65,25 +65,6 @@ def test_requests_are_answered(server: Echo, security: Security) -> None:
     assert server.connections == 1
 
 
-def test_many_threads_share_a_connection(server: Echo, security: Security) -> None:
-    """Threads that share a connection get their own answers."""
-    wrong: list[str] = []
-
-    def work(thread: int) -> None:
-        for number in range(50):
-            text = f"{thread}/{number}"
-            if channels.invoke(server.address, Command(0, {"n": text}), LONG_MS).ext_fields["n"] != text:
-                wrong.append(text)
-
-    with channels_to(security) as channels:
-        threads = [threading.Thread(target=work, args=(number,)) for number in range(8)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-    assert wrong == []
-
-
 def test_a_request_that_waits_for_nothing_goes_out(server: Echo, security: Security) -> None:
     """A oneway request is sent although nobody reads the connection during the handshake."""
     assert security.tls is not None

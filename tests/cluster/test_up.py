@@ -8,6 +8,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -65,6 +66,14 @@ def write_state(home: Path, **changes: object) -> None:
     (home / "up.json").write_text(json.dumps({**fields, **changes}))
 
 
+def started_and_stopped(**how: Any) -> list[str]:
+    """Start a cluster that is told to stop at once; return its backend."""
+    stop, seen = threading.Event(), list[up.UpState]()
+    stop.set()
+    up.serve(stop, seen.append, **how)
+    return [state.backend for state in seen]
+
+
 def test_the_state_has_the_address_while_the_cluster_is_up(home: Path, fake: FakeCluster) -> None:
     """The state has the address while the cluster is up; its stop removes all files."""
     seen: list[up.UpState | None] = []
@@ -110,19 +119,10 @@ def test_a_state_file_that_is_none_means_nothing(home: Path, text: str) -> None:
     assert up.current() is None
 
 
-def test_a_state_file_of_a_process_that_is_gone_means_nothing(home: Path) -> None:
-    """A state file of an ended process means no cluster, even if its id is in use again."""
-    write_state(home, started_ticks=1)
-    assert up.current() is None
-    assert up.down() is None
-
-
 def test_files_of_owners_that_are_gone_are_swept_away(home: Path, fake: FakeCluster) -> None:
     """The next start removes files of ended owners."""
     (home / "up-999999999").mkdir()
-    stop = threading.Event()
-    stop.set()
-    up.serve(stop, lambda _: None)
+    assert started_and_stopped() == ["processes"]
     assert list(home.iterdir()) == []
     assert fake.done == ["close"]
 
@@ -136,9 +136,7 @@ def test_files_of_a_process_that_proc_hides_are_left_alone(
     (home / "up-4711").mkdir()
     write_state(home, pid=4711)
     assert up.current() is None
-    stop = threading.Event()
-    stop.set()
-    up.serve(stop, lambda _: None)
+    assert started_and_stopped() == ["processes"]
     assert [path.name for path in home.iterdir()] == ["up-4711"]
     assert fake.done == ["close"]
 
@@ -161,8 +159,9 @@ def test_down_removes_containers_that_a_killed_owner_left(home: Path, swept: lis
 
 
 def test_an_engine_is_asked_only_where_containers_were(home: Path, swept: list[str]) -> None:
-    """``down`` calls no engine for a cluster of processes."""
+    """A state file of an ended process means no cluster, even if its id is in use again; ``down`` calls no engine for it."""
     write_state(home, started_ticks=1)
+    assert up.current() is None
     assert up.down() is None
     assert swept == []
     assert list(home.iterdir()) == []
@@ -186,12 +185,8 @@ def test_the_next_one_removes_containers_that_a_killed_owner_left(
 ) -> None:
     """The next start sweeps a killed owner's containers."""
     write_state(home, started_ticks=1, backend="containers")
-    stop = threading.Event()
-    stop.set()
-    seen: list[up.UpState] = []
-    up.serve(stop, seen.append, backend="containers:host")
+    assert started_and_stopped(backend="containers:host") == ["containers:host"]
     assert swept == ["swept"]
-    assert [state.backend for state in seen] == ["containers:host"]
     assert fake.done == ["close"]
 
 

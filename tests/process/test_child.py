@@ -119,27 +119,17 @@ def test_a_folder_that_is_not_there_is_one_clear_message(start: Start) -> None:
         start("", folder=Path("/no/such/folder"))
 
 
-def test_of_a_java_stack_the_last_words_are_what_was_thrown(tmp_path: Path) -> None:
-    """Of a Java stack the last words are the innermost cause."""
-    stack = "Exception in thread main java.lang.Error: outer\n\tat a.B.c(B.java:3)\nCaused by: java.lang.Error: inner\n"
-    (tmp_path / "stderr").write_text(
-        f"{stack}\tat a.B.<init>(B.java:32)\n\tat java.base/x.Y.z(Native Method)\n\t... 12 more\n"
-    )
-    with (tmp_path / "stderr").open("rb") as file:
-        assert last_line(file) == "Caused by: java.lang.Error: inner"
-
-
-def test_of_a_panic_the_last_words_are_its_first(tmp_path: Path) -> None:
-    """Of a Go panic the last words are the panic line."""
-    stack = "starting\npanic: runtime error: nil pointer\n[signal SIGSEGV]\n\ngoroutine 8 [running]:\nmain.f()\n\t/x/main.go:128 +0x1ef\n"
-    (tmp_path / "stderr").write_text(stack)
-    with (tmp_path / "stderr").open("rb") as file:
-        assert last_line(file) == "panic: runtime error: nil pointer"
-
-
 @pytest.mark.parametrize(
     ("stack", "reason"),
     [
+        (
+            "Exception in thread main: outer\n\tat a.B.c(B.java:3)\nCaused by: java.lang.Error: inner\n\tat a.B.<init>(B.java:32)\n\tat java.base/x.Y.z(Native Method)\n\t... 12 more\n",
+            "Caused by: java.lang.Error: inner",
+        ),
+        (
+            "starting\npanic: runtime error: nil pointer\n[signal SIGSEGV]\n\ngoroutine 8 [running]:\nmain.f()\n\t/x/main.go:128 +0x1ef\n",
+            "panic: runtime error: nil pointer",
+        ),
         (
             "/x/main.js:1\nfail();\n^\n\nError: no such thing\n    at f (/x/main.js:1:21)\n    at node:internal/main/run:28:49\n\nNode.js v20.20.2\n",
             "Error: no such thing",
@@ -157,10 +147,10 @@ def test_of_a_panic_the_last_words_are_its_first(tmp_path: Path) -> None:
             "x.rb:1:in `f': no such thing (RuntimeError)",
         ),
     ],
-    ids=["Node.js", "Perl, a module", "Perl, syntax", "Ruby"],
+    ids=["Java", "Go", "Node.js", "Perl, a module", "Perl, syntax", "Ruby"],
 )
-def test_the_last_words_are_the_reason_that_an_interpreter_gives(tmp_path: Path, stack: str, reason: str) -> None:
-    """The last words of an interpreter are its error, not frames or version."""
+def test_the_last_words_are_the_reason_that_a_language_gives(tmp_path: Path, stack: str, reason: str) -> None:
+    """The last words are Java's innermost cause, Go's panic, or an interpreter's error, not frames or version."""
     (tmp_path / "stderr").write_text(stack)
     with (tmp_path / "stderr").open("rb") as file:
         assert last_line(file) == reason

@@ -33,19 +33,14 @@ def family(tmp_path: Path) -> Iterator[tuple[int, int, int]]:
         runner.stdout.close()
 
 
-def test_kill_9_of_the_runner_ends_the_subject(family: tuple[int, int, int]) -> None:
-    """After ``kill -9`` of the runner the supervisor kills a subject that ignores the end of its input."""
+@pytest.mark.parametrize("is_stopped", [False, True])
+def test_kill_9_of_the_runner_ends_the_subject(family: tuple[int, int, int], is_stopped: bool) -> None:
+    """After ``kill -9`` of the runner the supervisor kills a subject that ignores the end of its input or is stopped."""
     runner, supervisor, subject = family
+    if is_stopped:
+        os.kill(subject, signal.SIGSTOP)
     os.kill(runner, signal.SIGKILL)
     assert gone(subject) and gone(supervisor)
-
-
-def test_kill_9_of_the_runner_ends_a_stopped_subject(family: tuple[int, int, int]) -> None:
-    """After ``kill -9`` of the runner a stopped subject ends."""
-    runner, _, subject = family
-    os.kill(subject, signal.SIGSTOP)
-    os.kill(runner, signal.SIGKILL)
-    assert gone(subject)
 
 
 def test_kill_9_of_the_supervisor_ends_the_subject(family: tuple[int, int, int]) -> None:

@@ -5,23 +5,20 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from rocketdiff.core.arm import CANDIDATE
 from rocketdiff.core.records.sending import Send
 from rocketdiff.core.sends.plan import Plan
-from rocketdiff.core.subject import SubjectId
 from rocketdiff.core.tables.settings import ClientSettings
 from rocketdiff.protocol.commands import SubjectSetup
 from rocketdiff.relay.proxy.process import Relay
 from rocketdiff.relay.remoting.exchanges import Exchange, exchanges_of
 from rocketdiff.relay.remoting.record import read_wire
-from rocketdiff.subjects.registry import program_of
-from rocketdiff.subjects.sending.talk import SendingTalk
-from rocketdiff.subjects.subject_process import SubjectProcess
 from tests.live import PLENTY_MS
 from tests.reference_impl.fake_broker import FakeCluster, Reply, Silence
 from tests.relay.relayed import start_relay
 from tests.relay.staging import MS, plan_of
+from tests.subjects.starting import start_ready
 
 TIMEOUT_MS = 500
 """For sends that shall time out."""
@@ -67,14 +64,13 @@ class Client:
         replies: list[Reply],
         only: str = "",
         sends: int = 1,
-        retries: int = 2,
-        name_servers: int = 1,
         timeout_ms: int | None = None,
+        **options: Any,
     ) -> CaseRecords:
         """
         All brokers, or those of ``only``, play the replies from the first measured send on.
 
-        timeout_ms: by default long, and short if a broker shall be silent.
+        timeout_ms: by default long, and short if a broker shall be silent. options: of ``through``.
         """
 
         def play(cluster: FakeCluster, _relay: Relay) -> None:
@@ -83,14 +79,7 @@ class Client:
 
         if timeout_ms is None:
             timeout_ms = TIMEOUT_MS if Silence() in replies else PLENTY_MS
-        return self.through(
-            *letters,
-            plan=plan_of(sends),
-            once_ready=play,
-            retries=retries,
-            name_servers=name_servers,
-            timeout_ms=timeout_ms,
-        )
+        return self.through(*letters, plan=plan_of(sends), once_ready=play, timeout_ms=timeout_ms, **options)
 
     def through(
         self,
@@ -106,13 +95,9 @@ class Client:
         cluster = self.stack.enter_context(FakeCluster.of(*letters))
         cluster.set_route("W", dict.fromkeys(cluster.brokers, 4))
         relay = self.stack.enter_context(start_relay(cluster, self.folder, name_servers))
-        program = program_of(SubjectId.parse("cpp:2.1.0"))
-        subject = SubjectProcess(program, CANDIDATE, self.folder / "subject", on_line=lambda _: None)
-        self.stack.enter_context(subject)
-        subject.await_hello()
         settings = ClientSettings(send_msg_timeout_ms=timeout_ms, retry_times_when_send_failed=retries)
-        subject.prepare(SendingTalk(plan, SubjectSetup(relay.name_servers, "T", "W", "g", "run", settings)))
-        subject.await_ready()
+        setup = SubjectSetup(relay.name_servers, "T", "W", "g", "run", settings)
+        subject = start_ready(self.stack, "cpp:2.1.0", self.folder / "subject", plan, setup)
         once_ready(cluster, relay)
         subject.go(time.monotonic_ns() + 50 * MS)
         meanwhile(cluster, relay)

@@ -1,5 +1,7 @@
 """A relay before the in-memory cluster, and a reference producer behind the relay."""
 
+import errno
+import socket
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -67,6 +69,13 @@ def passed(records: list[WireRecord], to: str = "server") -> list[Passed]:
 def start_relay(cluster: FakeCluster, folder: Path, name_servers: int = 1) -> Relay:
     """Several name servers are one server behind several ports."""
     return Relay(upstreams_of(cluster, name_servers), folder / "wire.ndjson")
+
+
+def refuses(address: str) -> bool:
+    host, _, port = address.partition(":")
+    with socket.socket() as client:
+        client.settimeout(5)
+        return client.connect_ex((host, int(port))) == errno.ECONNREFUSED
 
 
 await_that = partial(live.await_that, within_s=DEADLINE_S)

@@ -1,21 +1,17 @@
-"""The in-memory name server and brokers, with as much of Cluster as relays need."""
-
-from dataclasses import dataclass
+"""The in-memory name server and brokers as a cluster."""
 
 from rocketdiff.cluster.interface import Node
 from rocketdiff.core.tables.topology import NodeKind
+from tests.cluster import fakes
 from tests.reference_impl.fake_broker import FakeCluster
 
 
-@dataclass
-class Servers:
-    """Nodes of a fake cluster, to be cast to Cluster."""
+class Servers(fakes.FakeCluster):
+    """A cluster whose name server and brokers answer."""
 
-    fake: FakeCluster
-
-    @property
-    def name_server_addresses(self) -> tuple[str, ...]:
-        return (self.fake.name_server.address,)
+    def __init__(self, fake: FakeCluster) -> None:
+        super().__init__()
+        self.fake = fake
 
     @property
     def name_servers(self) -> tuple[Node, ...]:
@@ -24,15 +20,3 @@ class Servers:
     @property
     def brokers(self) -> tuple[Node, ...]:
         return tuple(Node(NodeKind.BROKER, name[-1], name, it.address, None) for name, it in self.fake.brokers.items())
-
-    @property
-    def proxies(self) -> tuple[Node, ...]:
-        return ()
-
-    @property
-    def grpc_endpoints(self) -> dict[str, str]:
-        return {}
-
-    @property
-    def slaves(self) -> tuple[Node, ...]:
-        return ()

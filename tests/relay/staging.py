@@ -7,10 +7,8 @@ from itertools import count
 from pathlib import Path
 
 from rocketdiff.cluster.interface import Cluster
-from rocketdiff.core.arm import BASELINE
 from rocketdiff.core.records.sending import Attempt
 from rocketdiff.core.sends.plan import Plan, PlannedSend, SendKind
-from rocketdiff.core.subject import SubjectId
 from rocketdiff.core.tables.settings import ClientSettings
 from rocketdiff.protocol.commands import SubjectSetup
 from rocketdiff.protocol.transcript import Transcript
@@ -19,10 +17,9 @@ from rocketdiff.relay.proxy.process import Relay
 from rocketdiff.relay.remoting.attempts import attempts_of
 from rocketdiff.relay.remoting.exchanges import exchanges_of, past_the_relay
 from rocketdiff.relay.remoting.record import read_wire
-from rocketdiff.subjects.registry import program_of
-from rocketdiff.subjects.sending.talk import SendingTalk
 from rocketdiff.subjects.subject_process import SubjectProcess
 from tests.live import PLENTY_MS
+from tests.subjects.starting import start_ready
 
 NUMBERS = count(1)
 MS = 1_000_000
@@ -70,15 +67,9 @@ class Staging:
         folder = self.folder / topic
         folder.mkdir()
         relay = self.stack.enter_context(Relay(upstreams_of(self.cluster), folder / "wire.ndjson"))
-        program = program_of(SubjectId.parse(name))
-        subject = SubjectProcess(program, BASELINE, folder / "subject", on_line=lambda _: None)
-        self.stack.enter_context(subject)
-        subject.await_hello()
         settings = ClientSettings(send_msg_timeout_ms=timeout_ms)
-        subject.prepare(
-            SendingTalk(plan, SubjectSetup(relay.name_servers, topic, f"{topic}-warm", f"{topic}-g", "run", settings))
-        )
-        subject.await_ready()
+        setup = SubjectSetup(relay.name_servers, topic, f"{topic}-warm", f"{topic}-g", "run", settings)
+        subject = start_ready(self.stack, name, folder / "subject", plan, setup)
         return Stage(self.cluster, subject, relay, topic, plan, timeout_ms)
 
 

@@ -17,14 +17,18 @@ from rocketdiff.relay.proxy.process import Relay
 from rocketdiff.relay.proxy.switches import Action, Switch
 from rocketdiff.relay.remoting.record import Closed, Connected, Opened, Passed, Refused, Shut, read_wire
 from rocketmq_reference.remoting.errors import RemotingTooMuchRequestException
-from tests.relay.relayed import Relayed, await_that, message, passed
-from tests.subjects.processes import only_child
+from tests.relay.relayed import Relayed, await_that, message, passed, refuses
+from tests.subjects.processes import gone, only_child
 
 NS_PER_MS = 1_000_000
 
 
 def test_reports_of_the_client_and_the_wire_are_merged(relayed: Relayed) -> None:
-    """Wire and client have the same sends, brokers and queues in order; each exchange lies within its attempt."""
+    """
+    Wire and client have the same sends, brokers and queues in order; each exchange lies within its attempt.
+
+    The route names the relay's ports; each server has one connection, because none hung up and was probed.
+    """
     with relayed.producer() as producer:
         for number in range(16):
             producer.send(message(number))
@@ -38,14 +42,6 @@ def test_reports_of_the_client_and_the_wire_are_merged(relayed: Relayed) -> None
         assert request.out_ns is not None and answer.out_ns is not None
         assert event.start_ns <= request.in_ns <= request.out_ns <= answer.in_ns <= event.end_ns
         assert request.opaque == answer.opaque
-
-
-def test_every_broker_is_reached_through_the_relay_and_nowhere_else(relayed: Relayed) -> None:
-    """The route names the relay's ports; each server has one connection, because none hung up and was probed."""
-    with relayed.producer() as producer:
-        for number in range(8):
-            producer.send(message(number))
-    records = relayed.records()
     connected = [record.node for record in records if isinstance(record, Connected)]
     assert sorted(connected) == ["broker-a", "broker-b", "name-server-1"]
     assert [relayed.cluster[letter].connections for letter in "ab"] == [1, 1]
@@ -105,12 +101,12 @@ def test_a_reset_is_felt_at_once(relayed: Relayed) -> None:
 
 def test_a_server_that_is_gone_refuses_through_the_relay_too(relayed: Relayed) -> None:
     """The relay port of a dead server refuses, and accepts again once the server is back."""
-    host, _, port = relayed.relay.addresses["broker-a"].partition(":")
+    address = relayed.relay.addresses["broker-a"]
     with relayed.producer() as producer:
         for number in range(8):
             producer.send(message(number))
         relayed.cluster["a"].refuse()
-        await_that(lambda: refuses(host, int(port)))
+        await_that(lambda: refuses(address))
         for number in range(8, 16):
             assert producer.send(message(number)).broker == "broker-b"
     assert {type(event.error).__name__ for event in relayed.heard.ended if event.error} <= {
@@ -118,7 +114,7 @@ def test_a_server_that_is_gone_refuses_through_the_relay_too(relayed: Relayed) -
         "RemotingSendRequestException",
     }
     relayed.cluster["a"].come_back()
-    await_that(lambda: not refuses(host, int(port)))
+    await_that(lambda: not refuses(address))
     kept = {type(record) for record in relayed.records() if isinstance(record, Shut | Opened)}
     assert kept == {Shut, Opened}
 
@@ -189,24 +185,7 @@ def test_it_ends_with_its_parent(tmp_path: Path) -> None:
         relay = int(runner.stdout.readline())
     runner.kill()
     runner.wait()
-    await_that(lambda: is_gone(relay))
-
-
-def is_gone(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
-    except (FileNotFoundError, ProcessLookupError):
-        return True
-
-
-def refuses(host: str, port: int) -> bool:
-    try:
-        socket.create_connection((host, port), timeout=5).close()
-    except ConnectionRefusedError:
-        return True
-    except OSError:
-        return False
-    return False
+    assert gone(relay)
 
 
 def relay_to(server: socket.socket, folder: Path) -> Relay:

@@ -17,8 +17,8 @@ from rocketdiff.relay.proxy.program import RelayTls
 from rocketdiff.relay.remoting.record import Passed, read_wire
 from rocketmq_reference.remoting.errors import RemotingException, RemotingTimeoutException
 from rocketmq_reference.remoting.frames import Command
-from tests.live import await_that
 from tests.reference_impl.host.requesting import HANGS_UP, LONG_MS, Echo
+from tests.relay.relayed import await_that, refuses
 
 SHORT_MS = 300
 """For a request without an answer, including the handshake with the relay."""
@@ -102,12 +102,6 @@ def test_a_server_that_is_paused_is_silent_and_one_that_is_gone_refuses(
         with channels_to(security) as channels, pytest.raises(RemotingTimeoutException):
             channels.invoke(relay.addresses["broker-a"], Command(0), SHORT_MS)
         paused.close()
-        host, _, port = relay.addresses["broker-a"].partition(":")
         with channels_to(security) as channels, pytest.raises(RemotingException):
             channels.invoke(relay.addresses["broker-a"], Command(0), LONG_MS)
-
-        def refuses() -> bool:
-            with socket.socket() as client:
-                return client.connect_ex((host, int(port))) != 0
-
-        await_that(refuses, "a closed port")
+        await_that(lambda: refuses(relay.addresses["broker-a"]))

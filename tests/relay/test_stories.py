@@ -50,6 +50,11 @@ def sends(*rows: tuple[int, int, int]) -> dict[int, Send]:
     return {send: Send(send, 2, start, end) for send, start, end in rows}
 
 
+def attempts(exchanges: list[Exchange], *rows: tuple[int, int, int]) -> list[Attempt]:
+    """The attempts of these sends, all of thread 2."""
+    return attempts_of(exchanges, "T", sends(*rows), dict.fromkeys(range(3), 2), TIMEOUT_MS)
+
+
 @pytest.mark.parametrize(
     "record",
     [
@@ -81,16 +86,10 @@ def test_a_line_that_is_none_is_refused_and_an_unfinished_one_left_out(tmp_path:
 def test_answers_find_their_requests() -> None:
     """Answers match by connection and number; a closed connection ends only its own requests."""
     first, second, third = request(10, 0), request(20, 1), request(30, 2, connection=2)
-    records: list[WireRecord] = [
-        first,
-        second,
-        third,
-        answer(40, 20),
-        Closed(1, "broker-a", 50, "server"),
-        answer(60, 10),
-    ]
+    closed = Closed(1, "broker-a", 50, "server")
+    records: list[WireRecord] = [first, second, third, answer(40, 20), closed, answer(60, 10)]
     assert exchanges_of(records) == [
-        Exchange(first, closed=Closed(1, "broker-a", 50, "server")),
+        Exchange(first, closed=closed),
         Exchange(second, answer(40, 20)),
         Exchange(third),
     ]
@@ -110,17 +109,13 @@ def test_of_two_requests_with_one_number_the_later_one_gets_the_answer() -> None
 def test_an_answered_request_is_an_attempt() -> None:
     """An attempt lasts from the arrival of the request to that of the answer at the relay."""
     exchanges = [Exchange(request(10, 0, queue=3), answer(20, 10))]
-    assert attempts_of(exchanges, "T", sends((0, 5, 30)), {0: 2}, TIMEOUT_MS) == [
-        Attempt(0, 2, 0, "broker-a", 3, 10, 20, status="SEND_OK")
-    ]
+    assert attempts(exchanges, (0, 5, 30)) == [Attempt(0, 2, 0, "broker-a", 3, 10, 20, status="SEND_OK")]
 
 
 def test_an_error_answer_is_the_brokers() -> None:
     """A code that does not mean stored is a broker error; others are statuses."""
     exchanges = [Exchange(request(10, 0), answer(20, 10, 2)), Exchange(request(30, 0), answer(40, 30, 12))]
-    reported = [
-        (one.error, one.code, one.status) for one in attempts_of(exchanges, "T", sends((0, 5, 50)), {0: 2}, TIMEOUT_MS)
-    ]
+    reported = [(one.error, one.code, one.status) for one in attempts(exchanges, (0, 5, 50))]
     assert reported == [("MQBrokerException", 2, None), (None, None, "FLUSH_SLAVE_TIMEOUT")]
 
 
@@ -136,9 +131,7 @@ def test_silence_ends_with_the_next_attempt_or_the_call() -> None:
         Exchange(request(200, 1), closed=Closed(1, "broker-a", 210, "server", True)),
         Exchange(request(400, 2), closed=Closed(2, "broker-a", 430, "client")),
     ]
-    reported = attempts_of(
-        exchanges, "T", sends((0, 5, 90), (1, 190, 300), (2, 390, 500)), {0: 2, 1: 2, 2: 2}, TIMEOUT_MS
-    )
+    reported = attempts(exchanges, (0, 5, 90), (1, 190, 300), (2, 390, 500))
     assert [(one.broker, one.start_ns, one.end_ns, one.error) for one in reported] == [
         ("broker-a", 10, 50, "RemotingTimeoutException"),
         ("broker-b", 50, 90, "RemotingTimeoutException"),
@@ -164,14 +157,8 @@ def test_routes_become_publish_lists() -> None:
 
 def test_blind_spots_last_while_a_port_is_shut() -> None:
     """A blind spot lasts while a node's ports are shut, or for the instant of a refused client."""
-    records: list[WireRecord] = [
-        Refused(3, "b", 15),
-        Shut("b", 20),
-        Shut("b", 21),
-        Opened("b", 40),
-        Opened("b", 41),
-        Shut("a", 60),
-    ]
+    shut = Refused(3, "b", 15), Shut("b", 20), Shut("b", 21)
+    records: list[WireRecord] = [*shut, Opened("b", 40), Opened("b", 41), Shut("a", 60)]
     assert blind_spots_of(records) == [BlindSpot(15, 15), BlindSpot(20, 40), BlindSpot(60, END_OF_TIME_NS)]
 
 
@@ -194,7 +181,7 @@ def test_an_answer_when_the_time_was_up_came_too_late_if_the_client_went_on(took
         Exchange(request(0, 0), answer(end, 0)),
         Exchange(request(end + 200_000, 0), answer(2 * end, end + 200_000)),
     ]
-    first, last = attempts_of(exchanges, "T", sends((0, 0, 2 * end + 9)), {0: 2}, TIMEOUT_MS)
+    first, last = attempts(exchanges, (0, 0, 2 * end + 9))
     assert (first.error, last.error, last.status) == (error, None, "SEND_OK")
 
 
@@ -204,24 +191,24 @@ def test_an_answer_that_a_switch_lost_is_none(action: str) -> None:
     lost = replace(answer(20, 10), out_ns=None, action=action)
     (exchange,) = exchanges_of([request(10, 0), lost, Closed(1, "broker-a", 30, "relay", True)])
     assert exchange.answer is None
-    (attempt,) = attempts_of([exchange], "T", sends((0, 5, 40)), {0: 2}, TIMEOUT_MS)
+    (attempt,) = attempts([exchange], (0, 5, 40))
     assert (attempt.end_ns, attempt.error) == (30, "RemotingSendRequestException")
 
 
 def test_a_delayed_answer_comes_when_it_was_let_go() -> None:
     """A delayed answer counts from its release, because the client waited."""
     delayed = replace(answer(20, 10), out_ns=71, action="delay", released_ns=70)
-    (attempt,) = attempts_of(exchanges_of([request(10, 0), delayed]), "T", sends((0, 5, 90)), {0: 2}, TIMEOUT_MS)
+    (attempt,) = attempts(exchanges_of([request(10, 0), delayed]), (0, 5, 90))
     assert (attempt.end_ns, attempt.status) == (70, "SEND_OK")
     late = replace(delayed, released_ns=95)
-    (attempt,) = attempts_of(exchanges_of([request(10, 0), late]), "T", sends((0, 5, 90)), {0: 2}, TIMEOUT_MS)
+    (attempt,) = attempts(exchanges_of([request(10, 0), late]), (0, 5, 90))
     assert (attempt.end_ns, attempt.error) == (90, "RemotingTimeoutException")
 
 
 def test_a_one_way_request_awaits_no_answer() -> None:
     """A one-way attempt ends with its request."""
     oneway = replace(request(10, 0), oneway=True)
-    (attempt,) = attempts_of(exchanges_of([oneway]), "T", sends((0, 5, 11)), {0: 2}, TIMEOUT_MS)
+    (attempt,) = attempts(exchanges_of([oneway]), (0, 5, 11))
     assert (attempt.end_ns, attempt.error, attempt.status) == (10, None, None)
 
 
@@ -231,7 +218,7 @@ def test_a_one_way_request_that_its_client_did_not_mark_is_known_by_the_plan() -
     for end_ns, at_ns in ((11, 10), (8, 8)):
         (attempt,) = attempts_of(reported, "T", sends((0, 5, end_ns)), {0: 2}, TIMEOUT_MS, {0})
         assert (attempt.start_ns, attempt.end_ns, attempt.error, attempt.status) == (at_ns, at_ns, None, None)
-    (waited,) = attempts_of(reported, "T", sends((0, 5, 11)), {0: 2}, TIMEOUT_MS)
+    (waited,) = attempts(reported, (0, 5, 11))
     assert waited.error == "RemotingTimeoutException"
 
 

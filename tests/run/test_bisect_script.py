@@ -49,26 +49,25 @@ def test_a_verdict_is_good_bad_or_skipped(monkeypatch: pytest.MonkeyPatch, code:
     assert ended(*PAIR) == code
 
 
-def test_a_missing_tool_skips_the_revision(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A client that cannot be built or fetched skips the revision."""
-
-    def absent(*_: object) -> int:
-        raise EnvironmentMissing("a jar", seen="none")
-
-    monkeypatch.setattr(execute, "execute", absent)
-    assert ended(*PAIR, "--bisect") == 125
-
-
-@pytest.mark.parametrize("error", [HarnessError("sense", seen="nonsense"), ZeroDivisionError()])
-def test_a_fault_of_ours_ends_the_bisection(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, error: Exception) -> None:
-    """An internal error is 128, at which git aborts; 1 to 127 mark a revision as bad."""
+@pytest.mark.parametrize(
+    ("error", "meant"),
+    [
+        (EnvironmentMissing("a jar", seen="none"), 125),
+        (HarnessError("sense", seen="no"), 128),
+        (ZeroDivisionError(), 128),
+    ],
+)
+def test_a_missing_tool_skips_and_a_fault_of_ours_ends_the_bisection(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, error: Exception, meant: int
+) -> None:
+    """A client that cannot be built or fetched skips the revision; an internal error is 128, at which git aborts."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))  # where the traceback goes
 
     def failing(*_: object) -> int:
         raise error
 
     monkeypatch.setattr(execute, "execute", failing)
-    assert ended(*PAIR, "--bisect") == 128
+    assert ended(*PAIR, "--bisect") == meant
 
 
 def test_a_command_that_is_refused_ends_the_bisection() -> None:

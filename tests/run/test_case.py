@@ -26,12 +26,22 @@ from tests.cluster.fakes import FakeCluster
 
 
 @pytest.fixture
-def run() -> CaseRun:
+def cluster() -> FakeCluster:
+    return FakeCluster()
+
+
+@pytest.fixture
+def run(cluster: FakeCluster) -> CaseRun:
     """A case without sends whose arms have ended."""
     directory: Any = SimpleNamespace(number=1, run="r")
     scenario = SimpleNamespace(role=ClientRole.PRODUCER)
     case: Any = SimpleNamespace(plan=SimpleNamespace(sends=()), faults=(), scenario=scenario)
-    return new_case_run(FakeCluster(), directory, case, Pair({}), ())
+    return new_case_run(cluster, directory, case, Pair({}), ())
+
+
+def play(run: CaseRun) -> None:
+    with ExitStack() as stack:
+        run.run(stack)
 
 
 def failing(error: Exception) -> Callable[..., None]:
@@ -51,9 +61,10 @@ def test_brokers_that_do_not_come_to_rest_make_the_case_invalid(run: CaseRun, mo
     assert "more writes" in run.problems["read-back"]
 
 
-def test_a_machine_that_has_failed_ends_the_run(run: CaseRun, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_machine_that_has_failed_ends_the_run(
+    run: CaseRun, cluster: FakeCluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A stopped engine or a full disk before the drain ends the run."""
-    cluster = cast("Any", run.cluster)
     monkeypatch.setattr(cluster, "require_sound", failing(EnvironmentMissing("an engine", seen="none")))
     with pytest.raises(EnvironmentMissing):
         run.role.read_back()
@@ -61,9 +72,8 @@ def test_a_machine_that_has_failed_ends_the_run(run: CaseRun, monkeypatch: pytes
 
 
 @pytest.mark.parametrize("name", ["broker-b", "name-server-1"])
-def test_an_error_names_the_server_that_died(run: CaseRun, name: str) -> None:
+def test_an_error_names_the_server_that_died(run: CaseRun, cluster: FakeCluster, name: str) -> None:
     """Any error is attributed to a server that died."""
-    cluster = cast("Any", run.cluster)
     cluster.states[name] = NodeState.GONE
     cause = run.cause_of(ClusterError("a topic on each broker", seen="no answer"))
     assert isinstance(cause, ClusterError)
@@ -72,9 +82,10 @@ def test_an_error_names_the_server_that_died(run: CaseRun, name: str) -> None:
         run.run(cast("Any", None))
 
 
-def test_an_error_is_kept_if_server_states_cannot_be_read(run: CaseRun, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_error_is_kept_if_server_states_cannot_be_read(
+    run: CaseRun, cluster: FakeCluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """If server states cannot be read, because the engine stopped, the original error stays."""
-    cluster = cast("Any", run.cluster)
     monkeypatch.setattr(cluster, "state", failing(EnvironmentMissing("the engine to report", seen="none")))
     error = EnvironmentMissing("the engine to stay up during the run", seen="none")
     assert run.cause_of(error) is error
@@ -107,8 +118,6 @@ def test_unseen_frames_make_the_case_invalid(run: CaseRun, monkeypatch: pytest.M
 @pytest.fixture
 def ended_run(run: CaseRun, monkeypatch: pytest.MonkeyPatch) -> CaseRun:
     """A case without clients, whose schedule has two problems when stopped."""
-    cluster = cast("Any", run.cluster)
-    monkeypatch.setattr(cluster, "create_topic", lambda *_, **__: None, raising=False)
     idle = SimpleNamespace(all=(), security=OPEN, require_alive=lambda: None, rest=lambda: None)
     ended = SimpleNamespace(stop=lambda: None, join=lambda: SimpleNamespace(problems=["not proven", "not healed"]))
     for name in ("CaseRelays", "StallWatch", "ConnectionWatch"):
@@ -137,8 +146,7 @@ def _silent() -> SimpleNamespace:
 
 def test_faults_that_could_not_be_shown_make_the_case_invalid(ended_run: CaseRun) -> None:
     """Every problem of the fault schedule makes the case invalid."""
-    with ExitStack() as stack:
-        ended_run.run(stack)
+    play(ended_run)
     assert ended_run.problems == {"fault 0": "not proven", "fault 1": "not healed"}
 
 
@@ -155,8 +163,7 @@ def test_a_drain_beside_idle_clients_is_repeated_after_their_end(
         return QUIET
 
     monkeypatch.setattr("rocketdiff.run.case.sending.sending_run.await_drained", drained)
-    with ExitStack() as stack:
-        ended_run.run(stack)
+    play(ended_run)
     ended_run.role.read_back()
     assert not ended_run.is_read_back
     assert asked == [((DRAIN_MEANWHILE_S,), None), ((), QUIET)]
@@ -169,8 +176,7 @@ def test_brokers_that_are_still_busy_while_clients_are_at_rest_are_waited_for_la
     monkeypatch.setattr(
         "rocketdiff.run.case.sending.sending_run.await_drained", failing(ClusterError("an end", seen="more writes"))
     )
-    with ExitStack() as stack:
-        ended_run.run(stack)
+    play(ended_run)
     assert cast("SendingRun", ended_run.role).drained is None
     assert "read-back" not in ended_run.problems
 
@@ -184,26 +190,23 @@ def test_behind_relays_brokers_are_waited_for_when_these_are_closed(
     idle = SimpleNamespace(all=("one",), security=OPEN, require_alive=lambda: None)
     monkeypatch.setattr("rocketdiff.run.case.case_run.CaseRelays", lambda *_, **__: nullcontext(idle))
     monkeypatch.setattr("rocketdiff.run.case.case_run.with_relays", lambda *_: None)
-    with ExitStack() as stack:
-        ended_run.run(stack)
+    play(ended_run)
     assert asked == []
 
 
 @pytest.mark.parametrize("name", ["broker-b", "name-server-1"])
 def test_a_server_that_dies_while_clients_send_makes_the_case_invalid(
-    name: str, ended_run: CaseRun, monkeypatch: pytest.MonkeyPatch
+    name: str, ended_run: CaseRun, cluster: FakeCluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A server that dies without a planned kill makes the case invalid."""
-    cluster = cast("Any", ended_run.cluster)
     monkeypatch.setattr(SendingRun, "await_end", lambda _: cluster.states.update({name: NodeState.GONE}))
-    with ExitStack() as stack:
-        ended_run.run(stack)
+    play(ended_run)
     assert ended_run.problems[name].startswith(f"{name} died by itself: ")
 
 
-def test_a_broker_that_the_plan_kills_did_not_die_by_itself(ended_run: CaseRun) -> None:
+def test_a_broker_that_the_plan_kills_did_not_die_by_itself(ended_run: CaseRun, cluster: FakeCluster) -> None:
     """A broker killed by the plan is no problem."""
     ended_run.case = cast("Any", SimpleNamespace(faults=(SimpleNamespace(node="broker-b", kind=FaultKind.KILL),)))
-    cast("Any", ended_run.cluster).states["broker-b"] = NodeState.GONE
+    cluster.states["broker-b"] = NodeState.GONE
     ended_run.look_for_deaths()
     assert ended_run.problems == {}

@@ -68,17 +68,12 @@ def stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Stage:
 
 
 def test_the_plan_is_written_first(stage: Stage) -> None:
-    """The manifest is written first, with the caller's suffix and suite name."""
+    """The manifest is written first, with the caller's suffix and suite name; a case can be added later, as by pytest."""
     session, _ = stage()
     manifest = session.directory.manifest
     assert manifest.run.endswith("-00000007-x")
     assert (manifest.suite, manifest.shipped_ledgers) == ("mine", False)
     assert [entry.name for entry in manifest.cases] == ["round-robin/calm/java:5.3.3~python:5.3.3"]
-
-
-def test_a_case_may_be_added_later(stage: Stage) -> None:
-    """A case can be added later, as by pytest."""
-    session, _ = stage()
     assert session.add(CASE).number == 2
 
 

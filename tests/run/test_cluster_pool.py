@@ -1,6 +1,7 @@
 """The shared cluster: replacement, files and events."""
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import cast
 
 import pytest
@@ -9,7 +10,7 @@ from rocketdiff.cluster.backend import Backend
 from rocketdiff.cluster.interface import Cluster
 from rocketdiff.cluster.processes.backend import Processes
 from rocketdiff.core.errors import ClusterError
-from rocketdiff.core.events import ClusterClosed, ClusterReady, ClusterStarted, Event
+from rocketdiff.core.events import ClusterClosed, ClusterReady, ClusterStarted, Event, Listener
 from rocketdiff.core.tables.topology import Topology
 from rocketdiff.run.cluster_pool import ClusterPool
 from tests.cluster.fakes import FakeCluster
@@ -47,16 +48,6 @@ class Starts:
         self.folders.append(folder)
         self.started.append(Started(topology, ill=self._ill))
         return self.started[-1]
-
-
-class Heard:
-    """Records events."""
-
-    def __init__(self) -> None:
-        self.events: list[Event] = []
-
-    def on_event(self, event: Event) -> None:
-        self.events.append(event)
 
 
 def as_backend(starts: Starts) -> Backend:
@@ -118,11 +109,12 @@ def test_a_cluster_that_cannot_be_healed_is_given_up(tmp_path: Path) -> None:
 
 def test_listeners_hear_of_every_start_and_end(tmp_path: Path) -> None:
     """Listeners get start, readiness with addresses, and end, in order."""
-    heard = Heard()
-    with ClusterPool(as_backend(Starts()), tmp_path, listeners=[heard]) as pool:
+    events: list[Event] = []
+    listener = cast("Listener", SimpleNamespace(on_event=events.append))
+    with ClusterPool(as_backend(Starts()), tmp_path, listeners=[listener]) as pool:
         pool.cluster("two-masters")
-    assert [type(event) for event in heard.events] == [ClusterStarted, ClusterReady, ClusterClosed]
-    ready = heard.events[1]
+    assert [type(event) for event in events] == [ClusterStarted, ClusterReady, ClusterClosed]
+    ready = events[1]
     assert isinstance(ready, ClusterReady)
     assert (ready.brokers, ready.name_servers) == (("broker-a", "broker-b"), ("127.0.0.1:1",))
 

@@ -1,6 +1,8 @@
-"""`subject check` on unknown error names and on a subject that never gets ready, without a cluster."""
+"""`subject check` without a cluster: error names, stored properties, and a subject that never gets ready."""
 
+import json
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
@@ -10,6 +12,7 @@ from rocketdiff.core.errors import SubjectBroken
 from rocketdiff.core.records.sending import Attempt, Send
 from rocketdiff.core.records.session import Hello
 from rocketdiff.protocol.transcript import Transcript
+from rocketdiff.run.subject_check import check
 from rocketdiff.run.subject_check.check import check_subject, foreign_errors, untold_attempts
 from rocketdiff.subjects.registry import resolved
 
@@ -39,18 +42,21 @@ def test_words_and_classes_of_rocketmq_are_right() -> None:
     )
 
 
-def test_after_a_stall_in_the_first_call_nothing_else_is_waited_for(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+@pytest.mark.parametrize(
+    ("signature", "problems"), [("protocol.stalled", [True]), ("died", [True, True])], ids=["a stall", "a death"]
+)
+def test_after_a_stall_or_a_repeated_failure_nothing_else_is_waited_for(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, signature: str, problems: list[bool]
 ) -> None:
-    """After a stall in the first call no further call is tried: each would cost 60 s."""
+    """After a stall, or two equal failures, no further call is tried: each could cost 60 s."""
 
-    def stalled(*_: Any) -> None:
-        raise SubjectBroken("protocol.stalled", expected="ready within 60 s", seen="silence in stage PREPARING")
+    def failing(*_: Any) -> None:
+        raise SubjectBroken(signature, expected="ready within 60 s", seen="silence in stage PREPARING")
 
-    monkeypatch.setattr("rocketdiff.run.subject_check.check._tried", stalled)
+    monkeypatch.setattr("rocketdiff.run.subject_check.check._tried", failing)
     findings = list(check_subject(resolved("java:5.3.3"), cast("Cluster", None), tmp_path))
-    assert [bool(finding.problem) for finding in findings] == [True, False]
-    assert findings[1].tried.startswith("no further checks")
+    assert [bool(finding.problem) for finding in findings] == [*problems, False]
+    assert findings[-1].tried.startswith("no further checks")
 
 
 def test_a_mode_without_reported_attempts_is_named() -> None:
@@ -63,3 +69,22 @@ def test_a_mode_without_reported_attempts_is_named() -> None:
     transcript.keep(Attempt(0, 0, 0, "broker-a", 0, 1, 2))
     transcript.keep(Attempt(1, 0, 0, "broker-a", 0, 3, 4))
     assert untold_attempts(transcript) == []
+
+
+AS_ASKED = {"KEYS": "a-key", "TAGS": "a-tag", "colour": "grün"}
+
+
+@pytest.mark.parametrize(
+    ("stored", "message"),
+    [
+        (AS_ASKED, ""),
+        ({"TAGS": "a-tag"}, "messages lack KEYS, colour, a difference"),
+        (AS_ASKED | {"colour": "grÃ¼n"}, "messages lack colour (they have 'grÃ¼n'), a difference"),
+    ],
+    ids=["all", "none of some", "encoded twice"],
+)
+def test_a_message_without_a_property_is_reported_with_its_others(stored: dict[str, str], message: str) -> None:
+    """Missing or changed properties are reported with the stored value."""
+    trial = cast(Any, SimpleNamespace(stored=[SimpleNamespace(properties=json.dumps(stored))]))
+    reported = [finding.tried for finding in check._carried(trial)]
+    assert (message in reported[0]) if message else reported == []

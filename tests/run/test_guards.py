@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from itertools import starmap
+from typing import Any
 
 import pytest
 
@@ -38,17 +40,30 @@ def broken(facts: CaseMeasurements) -> list[str]:
     return [guard.name for guard in guards_of(facts) if not guard.held]
 
 
-def twice(first: FaultRecord, second: FaultRecord) -> CaseMeasurements:
-    """Two pauses of 1 s: of broker-b at 1.5 s, of broker-a at 3 s."""
-    specs = (SPEC, replace(SPEC, episode=2, node="broker-a", at_s=3.0))
+def with_fault(**changes: Any) -> CaseMeasurements:
+    """The case with a changed record of its fault."""
+    return replace(SOUND, faults=(replace(PAUSE, **changes),))
+
+
+def paused(
+    first: tuple[float, float],
+    second: tuple[float, float],
+    planned: tuple[float, float] = (1.5, 3.0),
+    first_for_s: float | None = 1.0,
+) -> CaseMeasurements:
+    """Pauses of broker-b and broker-a, from and to in s, each proven, and the seconds at which they were planned."""
+    specs = (
+        replace(SPEC, at_s=planned[0], for_s=first_for_s),
+        replace(SPEC, episode=2, node="broker-a", at_s=planned[1]),
+    )
     case = replace(CASE, scenario=replace(CASE.scenario, faults=specs))
-    return replace(SOUND, case=case, faults=(first, second), origin_ns=0)
+    ends = ((1, "broker-b", *first), (2, "broker-a", *second))
+    return replace(SOUND, case=case, origin_ns=0, faults=tuple(starmap(pause_record, ends)))
 
 
-def paused(episode: int, node: str, from_s: float, to_s: float) -> FaultRecord:
-    """A pause with proven start and end."""
+def pause_record(episode: int, node: str, from_s: float, to_s: float) -> FaultRecord:
     begin, end = int(from_s * S), int(to_s * S)
-    return FaultRecord(episode, SPEC.kind, node, begin, begin + 1, begin + 2, end, end + 1, end + 2)
+    return FaultRecord(episode, SPEC.kind, node, begin, begin + 1, begin + 2, end, end, end + 2)
 
 
 PROVEN = "pause of broker-b at 1.5 s in effect and proven"
@@ -78,24 +93,13 @@ def test_a_sound_case_has_these_guards() -> None:
 
 FLAWS: Mapping[str, tuple[CaseMeasurements, Guard]] = {
     "never injected": (replace(SOUND, faults=()), Guard("fault-1", False, PROVEN, "not injected")),
-    "another episode's record": (
-        replace(SOUND, faults=(replace(PAUSE, episode=2),)),
-        Guard("fault-1", False, PROVEN, "not injected"),
-    ),
-    "another broker's record": (
-        replace(SOUND, faults=(replace(PAUSE, node="broker-a"),)),
-        Guard("fault-1", False, PROVEN, "not injected"),
-    ),
-    "no proof": (
-        replace(SOUND, faults=(replace(PAUSE, proven_ns=None),)),
-        Guard("fault-1", False, PROVEN, "its effect was not shown"),
-    ),
-    "no heal": (
-        replace(SOUND, faults=(replace(PAUSE, heal_ns=None),)),
-        Guard("fault-1", False, PROVEN, "its end was not shown"),
-    ),
+    "another episode's record": (with_fault(episode=2), Guard("fault-1", False, PROVEN, "not injected")),
+    "another broker's record": (with_fault(node="broker-a"), Guard("fault-1", False, PROVEN, "not injected")),
+    "no proof": (with_fault(proven_ns=None), Guard("fault-1", False, PROVEN, "its effect was not shown")),
+    "no heal": (with_fault(heal_ns=None), Guard("fault-1", False, PROVEN, "its end was not shown")),
+    "no proof of its heal": (with_fault(heal_proven_ns=None), Guard("fault-1", False, PROVEN, "its end was not shown")),
     "a quarter of its time": (
-        replace(SOUND, faults=(replace(PAUSE, injected_ns=2 * S, heal_ns=2 * S + S // 4),)),
+        with_fault(injected_ns=2 * S, heal_ns=2 * S + S // 4),
         Guard("fault-1", False, PROVEN, "it lasted 0.25 s only"),
     ),
     "a problem": (
@@ -131,8 +135,8 @@ AT_ITS_LIMIT: Mapping[str, tuple[CaseMeasurements, CaseMeasurements]] = {
         replace(SOUND, stalls=MeasuredStalls(gaps=((1, 1_000_000_002),))),
     ),
     "fault-1": (
-        replace(SOUND, faults=(replace(PAUSE, injected_ns=1, heal_ns=S // 2 + 1),)),
-        replace(SOUND, faults=(replace(PAUSE, injected_ns=1, heal_ns=S // 2),)),
+        with_fault(injected_ns=1, heal_ns=S // 2 + 1),
+        with_fault(injected_ns=1, heal_ns=S // 2),
     ),
     "fault-on-time": (
         replace(SOUND, origin_ns=SOUND.origin_ns - S),
@@ -162,61 +166,42 @@ def test_a_permanent_fault_needs_no_proven_end(kind: FaultKind, for_s: float | N
     assert [guard.seen for guard in guards_of(facts) if guard.name == "fault-1"] == ["proven"]
 
 
-def test_pauses_a_tenth_of_a_second_apart_are_apart() -> None:
-    """Of pauses planned 0.125 s apart, the first may end exactly at the second's start."""
-    specs = (SPEC, replace(SPEC, episode=2, node="broker-a", at_s=2.625))
-    case = replace(CASE, scenario=replace(CASE.scenario, faults=specs))
-    second = paused(2, "broker-a", 2.625, 3.625)
-    for end_s, held in ((2.625, True), (2.75, False)):
-        first = replace(paused(1, "broker-b", 1.5, end_s), healed_ns=int(end_s * S))
-        guards = guards_of(replace(twice(first, second), case=case))
-        assert [guard.held for guard in guards if guard.name == "fault-on-time"] == [held]
-
-
-def test_pauses_a_tenth_of_a_second_apart_are_not_to_meet() -> None:
-    """Pauses planned 0.1 s apart must not overlap: 0.2 − 0.0 − 0.1 s is exactly 0.1 s."""
-    specs = (replace(SPEC, at_s=0.0, for_s=0.1), replace(SPEC, episode=2, node="broker-a", at_s=0.2))
-    case = replace(CASE, scenario=replace(CASE.scenario, faults=specs))
-    facts = twice(paused(1, "broker-b", 0.0, 0.3), paused(2, "broker-a", 0.2, 1.2))
-    assert broken(replace(facts, case=case)) == ["fault-on-time"]
+@pytest.mark.parametrize(
+    ("facts", "seen"),
+    [
+        pytest.param(paused((1.53, 2.53), (3.02, 4.02)), None, id="a little late"),
+        pytest.param(paused((1.5, 2.5), (1.6, 2.6), (1.5, 1.5)), None, id="planned together"),
+        pytest.param(paused((1.5, 9.0), (3.0, 4.0), first_for_s=None), None, id="an endless pause"),
+        pytest.param(paused((1.5, 2.625), (2.625, 3.625), (1.5, 2.625)), None, id="0.125 s apart, touching"),
+        pytest.param(
+            paused((1.5, 2.75), (2.625, 3.625), (1.5, 2.625)),
+            "the pauses of broker-b at 1.5 s and broker-a at 2.625 s overlapped",
+            id="0.125 s apart, overlapping",
+        ),
+        pytest.param(
+            # 0.2 − 0.0 − 0.1 s is exactly 0.1 s
+            paused((0.0, 0.3), (0.2, 1.2), (0.0, 0.2), 0.1),
+            "the pauses of broker-b at 0 s and broker-a at 0.2 s overlapped",
+            id="0.1 s apart, overlapping",
+        ),
+        pytest.param(
+            paused((1.9, 3.2), (3.1, 4.1)),
+            "the pauses of broker-b at 1.5 s and broker-a at 3 s overlapped",
+            id="overlap",
+        ),
+        pytest.param(
+            paused((1.5, 2.5), (5.2, 6.2)), "pause of broker-a due at 3.0 s came at 5.2 s", id="a pause that slipped"
+        ),
+    ],
+)
+def test_pauses_are_on_time_and_apart_as_planned(facts: CaseMeasurements, seen: str | None) -> None:
+    """Pauses that are late or meet against the plan break fault-on-time, which names them, and no other guard."""
+    broken_guards = [(guard.name, guard.seen) for guard in guards_of(facts) if not guard.held]
+    assert broken_guards == ([] if seen is None else [("fault-on-time", seen)])
 
 
 def test_a_pause_that_never_ended_met_the_next() -> None:
     """A pause without end time breaks only fault-on-time."""
-    endless = replace(paused(1, "broker-b", 1.5, 2.5), healed_ns=None)
-    assert broken(twice(endless, paused(2, "broker-a", 3.0, 4.0))) == ["fault-on-time"]
-
-
-def test_a_pause_for_good_may_meet_the_next() -> None:
-    """An endless pause may overlap the next, as planned."""
-    specs = (replace(SPEC, for_s=None), replace(SPEC, episode=2, node="broker-a", at_s=3.0))
-    facts = twice(paused(1, "broker-b", 1.5, 9.0), paused(2, "broker-a", 3.0, 4.0))
-    case = replace(CASE, scenario=replace(CASE.scenario, faults=specs))
-    assert broken(replace(facts, case=case)) == []
-
-
-def test_pauses_apart_are_on_time() -> None:
-    """Pauses a few hundredths of a second late, half a second apart, are on time."""
-    kept = twice(paused(1, "broker-b", 1.53, 2.53), paused(2, "broker-a", 3.02, 4.02))
-    assert broken(kept) == []
-
-
-def test_a_pause_that_slipped_is_named_with_both_times() -> None:
-    """A pause due at 3 s that came at 5.2 s breaks fault-on-time."""
-    slipped = guards_of(twice(paused(1, "broker-b", 1.5, 2.5), paused(2, "broker-a", 5.2, 6.2)))
-    (guard,) = [each for each in slipped if each.name == "fault-on-time"]
-    assert (guard.held, guard.seen) == (False, "pause of broker-a due at 3.0 s came at 5.2 s")
-
-
-def test_pauses_planned_apart_that_overlap_break_the_guard() -> None:
-    """Pauses planned apart that overlapped break fault-on-time."""
-    merged = guards_of(twice(paused(1, "broker-b", 1.9, 3.2), paused(2, "broker-a", 3.1, 4.1)))
-    (guard,) = [each for each in merged if not each.held]
-    assert guard.seen == "the pauses of broker-b at 1.5 s and broker-a at 3 s overlapped"
-
-
-def test_pauses_planned_together_may_overlap() -> None:
-    """Pauses of both brokers planned for the same time may overlap."""
-    specs = (SPEC, replace(SPEC, episode=2, node="broker-a"))
-    facts = twice(paused(1, "broker-b", 1.5, 2.5), paused(2, "broker-a", 1.6, 2.6))
-    assert broken(replace(facts, case=replace(CASE, scenario=replace(CASE.scenario, faults=specs)))) == []
+    facts = paused((1.5, 2.5), (3.0, 4.0))
+    endless = replace(facts.faults[0], healed_ns=None)
+    assert broken(replace(facts, faults=(endless, *facts.faults[1:]))) == ["fault-on-time"]

@@ -37,12 +37,6 @@ def test_the_same_seed_gives_both_arms_and_every_run_the_same_plan() -> None:
     assert plans != [case.plan for case in plan_cases(quick, 8)]
 
 
-def test_nothing_to_run_is_a_usage_error() -> None:
-    """A pattern without scenarios is a usage error, not a pass."""
-    with pytest.raises(UsageError):
-        plan_cases(asked(JAVA, PYTHON, Selection(patterns=("no/such-scenario",))), 1)
-
-
 def test_scenarios_that_a_client_has_no_call_for_are_left_out_and_named() -> None:
     """Scenarios without a call in a client are left out and named, or refused if none is left."""
     cpp = asked(JAVA, SubjectId("cpp", "2.1.0"), Selection(patterns=("explicit-queue/*", "round-robin/calm")))

@@ -5,16 +5,13 @@ import sys
 
 import pytest
 
-from rocketdiff.cli.app import guarded
 from rocketdiff.cluster.start import backend_named
-from rocketdiff.core.errors import ExitCode, UsageError
+from rocketdiff.core.errors import UsageError
 from rocketdiff.core.subject import SubjectId
-from rocketdiff.run.execute import plan_cases
 from rocketdiff.run.request import Selection
 from rocketdiff.run.selection import Choice, choose, require_pair, why_not_asked
 from rocketdiff.scenario import load_all
 from rocketdiff.subjects.registry import published
-from tests.requests import asked
 
 JAVA, PYTHON = SubjectId("java", "5.3.3"), SubjectId("python", "5.3.3")
 WITH_SLAVES = "double-write/calm"
@@ -51,35 +48,6 @@ def test_containers_of_a_bridge_leave_out_what_has_slaves_and_nothing_else() -> 
 def test_containers_of_the_hosts_network_leave_nothing_out() -> None:
     """Containers on the host's network run what processes run."""
     assert chosen("containers:host") == chosen("processes")
-
-
-def test_one_asked_for_by_its_very_name_is_refused_before_anything_is_started() -> None:
-    """A scenario requested by its exact name that the backend cannot run is refused."""
-    request = asked(JAVA, PYTHON, Selection(patterns=("round-robin/*", WITH_SLAVES)), backend_named("containers"))
-    with pytest.raises(UsageError, match=rf"--cluster containers can run; saw {WITH_SLAVES}; .*containers:host"):
-        plan_cases(request, 1)
-
-
-def test_of_a_glob_the_rest_is_run_and_a_dry_run_names_what_is_not(capsys: pytest.CaptureFixture[str]) -> None:
-    """A dry run names the scenarios of a glob that the backend cannot run, without an engine."""
-    wanted = ["run", "--cluster", "containers", "--scenario", "*/calm", "--dry-run"]
-    assert guarded(wanted) == ExitCode.CONFORMS
-    reported = capsys.readouterr().out
-    assert f"left out: {WITH_SLAVES}: a slave copies topics" in reported
-    assert ": round-robin/calm/" in reported
-    assert "double-write/calm/" not in reported
-
-
-def test_when_only_slaves_are_left_the_reason_is_the_message() -> None:
-    """If only scenarios with slaves are selected their reason is a usage error, not a pass."""
-    with pytest.raises(UsageError, match="use --cluster containers:host"):
-        plan_cases(asked(JAVA, PYTHON, Selection(patterns=("double-write/*",)), backend_named("containers")), 1)
-
-
-def test_a_wiring_there_is_not_is_refused_with_the_backend(capsys: pytest.CaptureFixture[str]) -> None:
-    """An unknown network mode is refused during a dry run."""
-    assert guarded(["run", "--cluster", "containers:mesh", "--dry-run"]) == ExitCode.USAGE
-    assert "containers:bridge, containers:host" in capsys.readouterr().err
 
 
 def test_choosing_imports_no_client_of_an_engine() -> None:

@@ -4,13 +4,13 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 
 import pytest
 
 from rocketdiff.core.arm import BASELINE, CANDIDATE
 from rocketdiff.run.case.stall_watch import MeasuredStalls, StallWatch, is_stopped
+from tests.live import await_that
 
 PARENT = "import subprocess, sys; print(subprocess.Popen(['sleep', '60']).pid, flush=True); sys.stdin.read()"
 
@@ -33,21 +33,14 @@ def child_of(parent: "subprocess.Popen[str]") -> int:
     return int(parent.stdout.readline())
 
 
-def await_state(pid: int, *, stopped: bool) -> None:
-    deadline = time.monotonic() + 30
-    while is_stopped(pid) is not stopped:
-        assert time.monotonic() < deadline, f"{pid} stopped: {not stopped}"
-        time.sleep(0.01)
-
-
 def test_a_stopped_child_is_a_stopped_subject(parent: "subprocess.Popen[str]") -> None:
     """A subject counts as stopped while its client, the supervisor's child, is stopped."""
     child = child_of(parent)
     assert not is_stopped(parent.pid)
     os.kill(child, signal.SIGSTOP)
-    await_state(parent.pid, stopped=True)
+    await_that(lambda: is_stopped(parent.pid))
     os.kill(child, signal.SIGCONT)
-    await_state(parent.pid, stopped=False)
+    await_that(lambda: not is_stopped(parent.pid))
 
 
 def test_a_process_that_is_gone_is_not_stopped() -> None:
@@ -62,10 +55,7 @@ def test_the_watch_knows_which_arm_was_stopped(parent: "subprocess.Popen[str]") 
     child = child_of(parent)
     with StallWatch({BASELINE: child, CANDIDATE: parent.pid}) as watch:
         os.kill(parent.pid, signal.SIGSTOP)
-        deadline = time.monotonic() + 30
-        while not watch.seen.stopped_ns[CANDIDATE] and time.monotonic() < deadline:
-            time.sleep(0.01)
-    assert watch.seen.stopped_ns[CANDIDATE] > 0
+        await_that(lambda: watch.seen.stopped_ns[CANDIDATE] > 0)
     assert watch.seen.stopped_ns[BASELINE] == 0
 
 

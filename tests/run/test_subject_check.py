@@ -1,39 +1,33 @@
 """`rocketdiff subject check` on one broker."""
 
-import os
 import re
 import shlex
-import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import NoReturn, cast
 
 import pytest
 
 from rocketdiff.cluster.interface import Cluster
 from rocketdiff.cluster.start import start_cluster
-from rocketdiff.core.arm import CANDIDATE
-from rocketdiff.core.errors import SubjectBroken
 from rocketdiff.core.resources import import_path
-from rocketdiff.core.subject import ClientProtocol, SubjectId
+from rocketdiff.core.subject import ClientProtocol
 from rocketdiff.releases.artifacts.class_paths import client_class_path
 from rocketdiff.releases.jdk import find_java
 from rocketdiff.releases.programs.driver_builds import (
     OTHER_CLIENTS,
     OtherClient,
-    attempt_timeout_ms_of,
     capabilities_of,
     release_of,
     rust_target,
 )
 from rocketdiff.run.subject_check.check import CheckFinding, check_subject
 from rocketdiff.subjects.own.skeletons import SKELETONS, write_skeleton
-from rocketdiff.subjects.registry import program_of, published, resolved
-from rocketdiff.subjects.subject_process import SubjectProcess
-from tests.live import BUILD_VARIABLE, READY_S
+from rocketdiff.subjects.registry import resolved
+from tests.live import READY_S
 from tests.protocol.published import require_record
+from tests.subjects.built import assert_hello_as_known, require_build
 
 pytestmark = [pytest.mark.cluster, pytest.mark.slow]
 
@@ -69,20 +63,8 @@ def test_a_sound_program_has_no_problem(one_master: Cluster, tmp_path: Path) -> 
     assert [finding for finding in findings if finding.problem] == []
     tried = " ".join(finding.tried for finding in findings)
     assert "messages lack" not in tried
-    for what in (
-        "plain",
-        "queue",
-        "selector",
-        "batch",
-        "async",
-        "oneway",
-        "clock",
-        "stop",
-        "attempts",
-        "routes",
-        "paused",
-    ):
-        assert what in tried, what
+    tries = "plain queue selector batch async oneway clock stop attempts routes paused"
+    assert [what for what in tries.split() if what not in tried] == []
 
 
 @pytest.mark.usefixtures("time_to_stop")
@@ -109,34 +91,12 @@ def test_a_client_of_another_language_has_no_problem_but_those_it_is_known_for(
     client: OtherClient, one_master: Cluster, tmp_path: Path
 ) -> None:
     """A client of another language has only its known problems and the hello that the registry states."""
-    require_tools(client.tools)
-    require_build(client.name)
-    subject = SubjectId(client.name, release_of(client))
-    with SubjectProcess(program_of(subject), CANDIDATE, tmp_path / "hello", on_line=lambda _: None) as process:
-        hello = process.await_hello()
-    assert (hello.client, hello.version) == (subject.client, subject.release)
-    assert frozenset(hello.capabilities) == capabilities_of(client)
-    assert hello.attempt_timeout_ms == attempt_timeout_ms_of(client)
-    findings = list(check_subject(resolved(str(subject)), one_master, tmp_path))
+    require_build(client)
+    assert_hello_as_known(client, tmp_path)
+    findings = list(check_subject(resolved(f"{client.name}:{release_of(client)}"), one_master, tmp_path))
     problems = {finding.tried for finding in findings if finding.problem}
     assert problems <= KNOWN_PROBLEMS.get(client.name, set()), findings
     assert len(findings) > len(capabilities_of(client) - {"attempt-starts"}), findings
-
-
-def require_tools(tools: tuple[str, ...]) -> None:
-    missing = [tool for tool in tools if shutil.which(tool) is None]
-    if missing:
-        pytest.skip(f"no {', '.join(missing)} on PATH")
-
-
-def require_build(language: str) -> None:
-    """
-    Skip Rust unless it was built here before.
-
-    Its 360 crates take six minutes of processor time, and CI has an empty cache; a later build takes seconds.
-    """
-    if language == "rust" and not rust_target("rust").is_dir() and BUILD_VARIABLE not in os.environ:
-        pytest.skip("the Rust client was never built here, which takes minutes; `make clients` builds and checks it")
 
 
 def made(folder: Path, *command: str) -> None:
@@ -178,12 +138,12 @@ def python_driver(_folder: Path) -> str:
     return f"exec:{sys.executable} driver.py"
 
 
-BUILDS: dict[str, tuple[tuple[str, ...], Callable[[Path], str]]] = {
-    "java": ((), java_driver),
-    "go": (("go",), go_driver),
-    "node": (("node", "npm"), node_driver),
-    "rust": (("cargo",), rust_driver),
-    "python": ((), python_driver),
+BUILDS: dict[str, Callable[[Path], str]] = {
+    "java": java_driver,
+    "go": go_driver,
+    "node": node_driver,
+    "rust": rust_driver,
+    "python": python_driver,
 }
 
 
@@ -193,12 +153,11 @@ def test_a_skeleton_passes_as_it_is(
     language: str, one_master: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each language's skeleton from `subject init` passes; missing properties are reported."""
-    tools, build = BUILDS[language]
-    require_tools(tools)
-    require_build(language)
+    if language in OTHER_CLIENTS:
+        require_build(OTHER_CLIENTS[language])
     folder = tmp_path / "driver"
     write_skeleton(language, folder)
-    spec = build(folder)
+    spec = BUILDS[language](folder)
     monkeypatch.chdir(folder)
     findings = list(check_subject(resolved(spec), one_master, tmp_path))
     assert [finding for finding in findings if finding.problem] == []
@@ -208,18 +167,7 @@ def test_a_skeleton_passes_as_it_is(
     assert any("messages lack KEYS, TAGS, colour" in tried for tried in lack), lack
 
 
-ONE_CALL = (
-    "--without",
-    "queue",
-    "--without",
-    "selector",
-    "--without",
-    "batch",
-    "--without",
-    "async",
-    "--without",
-    "oneway",
-)
+ONE_CALL = tuple(f"--without={call}" for call in ("queue", "selector", "batch", "async", "oneway"))
 
 
 @pytest.mark.parametrize(
@@ -238,15 +186,3 @@ def test_a_false_report_is_one_sentence(
     """Each false claim or wrong behaviour is a problem with this text."""
     problems = [finding.problem for finding in checked(one_master, tmp_path, *ONE_CALL, *flags)]
     assert any(message in problem for problem in problems), problems
-
-
-def test_a_repeated_breach_is_reported_twice_and_no_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A repeated failure ends the check: a missing class would repeat it for each of seven calls."""
-
-    def _dies(*_: object) -> NoReturn:
-        raise SubjectBroken("died", expected="acme:1.0 to live", seen="it exited with status 1 in stage STARTED")
-
-    monkeypatch.setattr("rocketdiff.run.subject_check.check._tried", _dies)
-    reported = list(check_subject(published(SubjectId("java", "5.3.3")), cast(Cluster, None), tmp_path))
-    assert [bool(finding.problem) for finding in reported] == [True, True, False]
-    assert reported[-1].tried.startswith("no further checks")

@@ -13,7 +13,6 @@ from typing import cast
 import pytest
 
 from rocketdiff.cluster.faults.record import UnprovenFault
-from rocketdiff.cluster.interface import Cluster
 from rocketdiff.cluster.operations.admin import probe_broker
 from rocketdiff.core.errors import EnvironmentMissing
 from rocketdiff.core.tables.fault import ON_THE_WIRE, FaultKind, FaultRecord, FaultSpec, Frames
@@ -53,7 +52,7 @@ def passes_untouched(relay: Relay, node: str) -> bool:
 class Wire:
     """Two relays before two brokers, as in a case."""
 
-    cluster: Cluster
+    cluster: Servers
     relays: list[Relay]
 
     def inject(self, spec: FaultSpec) -> FaultRecord:
@@ -95,7 +94,7 @@ def wire(tmp_path: Path) -> Iterator[Wire]:
     with ExitStack() as stack:
         fake = stack.enter_context(FakeCluster.of("a", "b"))
         relays = [stack.enter_context(start_relay(fake, tmp_path / arm)) for arm in ("one", "two")]
-        yield Wire(cast("Cluster", Servers(fake)), relays)
+        yield Wire(Servers(fake), relays)
 
 
 def spec_of(kind: FaultKind, frames: Frames) -> FaultSpec:
@@ -181,12 +180,11 @@ def test_a_relay_that_is_gone_ends_the_case(wire: Wire) -> None:
 
 def test_frames_of_another_direction_pass(wire: Wire) -> None:
     """If responses are dropped requests still pass, so the broker stores what the client counts as lost."""
-    servers = cast("Servers", wire.cluster)
     wire.inject(spec_of(FaultKind.WIRE_SWALLOW, Frames.RESPONSES))
     await_unanswered(lambda: probe_broker(wire.relays[0].addresses["broker-b"], 100, "asked"))
 
     def asked() -> list[Command]:
-        return [request for request in servers.fake["b"].requests if request.ext_fields.get("topic") == "asked"]
+        return [request for request in wire.cluster.fake["b"].requests if request.ext_fields.get("topic") == "asked"]
 
     await_that(lambda: bool(asked()))
     assert len(asked()) == 1

@@ -20,7 +20,7 @@ from rocketdiff.subjects.program import Launch, clean_environment
 from rocketdiff.subjects.subject_process import SubjectProcess
 
 SCRIPT = Path(__file__).with_name("scripted.py")
-HELLO = {
+HELLO: dict[str, Any] = {
     "type": "hello",
     "protocol": 1,
     "client": "toy",

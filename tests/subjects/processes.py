@@ -1,21 +1,31 @@
 """Checks of processes that tests end."""
 
+import contextlib
 import time
 from pathlib import Path
 
 
 def gone(pid: int, within_s: float = 60.0) -> bool:
-    """Whether the process has ended, possibly as a zombie."""
+    """Whether the process has ended, possibly as a zombie: a container may have no init."""
     deadline = time.monotonic() + within_s
-    while time.monotonic() < deadline:
-        try:
-            state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-        except (FileNotFoundError, ProcessLookupError):
-            return True
-        if state == "Z":
-            return True
+    while is_alive := lives(pid):
+        if time.monotonic() >= deadline:
+            break
         time.sleep(0.02)
+    return not is_alive
+
+
+def lives(pid: int) -> bool:
+    with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     return False
+
+
+def program(file: Path, text: str) -> Path:
+    """Write a shell script that can be executed."""
+    file.write_text(f"#!/bin/sh\n{text}\n")
+    file.chmod(0o755)
+    return file
 
 
 def only_child(pid: int) -> int:

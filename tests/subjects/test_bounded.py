@@ -33,14 +33,6 @@ def test_a_daemon_does_not_outlive_a_broken_subject(start: Start, tmp_path: Path
     assert gone(int(file.read_text()))
 
 
-def test_a_subject_whose_child_keeps_the_pipe_has_died(start: Start) -> None:
-    """A subject that exits while its child keeps the pipe has died, with its status."""
-    subject = start(["say", HELLO], ["child"], ["exit", 7], hello_s=60.0)
-    fault = broken(lambda: subject.await_ready(30))
-    assert fault.signature == "protocol.died"
-    assert "status 7" in str(fault)
-
-
 def test_a_log_without_end_is_too_much(start: Start) -> None:
     """65 MiB on stderr are too-much, so no client fills the disk."""
     subject = start(["say", HELLO], ["complain", "x" * (1 << 16), 65 * 16], ["sleep", 60])
@@ -60,19 +52,3 @@ def test_talk_without_end_is_too_much(start: Start) -> None:
     assert "bytes on its output" in str(fault)
     subject.close()
     assert 16 << 20 < sum(map(len, lines)) <= 33 << 20
-
-
-@pytest.mark.parametrize(
-    ("line", "signature"),
-    [
-        (b'{"type":"route","route":1,"at_ns":1,"queues":[["b",2147483648]]}', "impossible-value"),
-        (b'{"type":"done","sends":1,"deep":' + b"[" * 5_000 + b"]" * 5_000 + b"}", "bad-line"),
-        (b'{"type":"route","route":1,"at_ns":1,"queues":[["b\\u001b[2J",0]]}', "bad-line"),
-    ],
-    ids=["queue beyond int32", "nested", "escape in a broker"],
-)
-def test_a_hostile_line_is_a_violation(start: Start, line: bytes, signature: str) -> None:
-    """A hostile line breaks the protocol."""
-    subject = start(*OPENING, ["raw", line.decode() + "\n"], ["sleep", 60])
-    go(subject, 0)
-    assert broken(subject.await_done).signature == f"protocol.{signature}"

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from rocketdiff.core.records.received import Record
-from rocketdiff.core.records.sending import UNSEEN_END, RouteSeen, Send
+from rocketdiff.core.records.sending import UNSEEN_END, Attempt, RouteSeen, Send
 from rocketdiff.core.records.session import Done, Ready
 from rocketdiff.core.sends.plan import Plan, PlannedSend, SendKind, SendMode
 from rocketdiff.core.subject import SubjectId
@@ -57,64 +57,48 @@ def oneway(**result: str) -> Send:
     return Send(0, 0, START, START + 1, **result)  # type: ignore[arg-type]  # members of a result only
 
 
+BEGUN = replace(attempt(0, took=0), error=UNSEEN_END, status=None)
+
+
 @pytest.mark.parametrize(
-    ("mode", "answer", "signature"),
+    ("mode", "claims", "records", "signature"),
     [
-        pytest.param(ASYNC, sent(0), "protocol.other-mode", id="asynchronous, told without its return"),
-        pytest.param(SYNC, called_back(0), "protocol.other-mode", id="synchronous, told with a return beside its end"),
-        pytest.param(ONEWAY, oneway(status="SEND_OK"), "protocol.other-mode", id="one-way, told with a result"),
+        pytest.param(ASYNC, "plain async", [sent(0)], "other-mode", id="asynchronous without its return"),
+        pytest.param(SYNC, "plain", [called_back(0)], "other-mode", id="synchronous with a return beside its end"),
+        pytest.param(ONEWAY, "plain oneway", [oneway(status="SEND_OK")], "other-mode", id="one-way with a result"),
+        pytest.param(SYNC, "plain", [attempt(0)], "not-claimed", id="attempts"),
+        pytest.param(SYNC, "plain", [RouteSeen(1, START, ())], "not-claimed", id="routes"),
+        pytest.param(SYNC, "plain attempt-starts", [attempt(0)], "not-claimed", id="ends beside starts"),
+        pytest.param(SYNC, "plain attempts", [BEGUN], "not-claimed", id="starts without ends, which look instant"),
+        pytest.param(SYNC, "plain attempts", [sent(0), Done(1)], "unkept-claim", id="no attempt"),
+        pytest.param(SYNC, "plain attempt-starts", [sent(0), Done(1)], "unkept-claim", id="no start"),
     ],
 )
-def test_an_answer_of_another_mode_breaks_the_subject(mode: SendMode, answer: Send, signature: str) -> None:
-    """A result of another mode breaks the subject, because asynchronous clients must not send synchronously."""
-    assert violation(running(mode, "plain", mode.value), answer) == signature
+def test_records_against_hello_break_the_subject(
+    mode: SendMode, claims: str, records: list[Record], signature: str
+) -> None:
+    """A result of another mode, an unclaimed record and a claim that is not kept break the subject."""
+    assert violation(running(mode, *claims.split()), *records) == f"protocol.{signature}"
 
 
-def test_a_one_way_call_that_threw_is_accepted() -> None:
-    """A oneway call may report an exception, which is no result."""
-    running(ONEWAY, "plain", "oneway").take(oneway(error="MQClientException"), START + 2)
-
-
-@pytest.mark.parametrize("record", [attempt(0), RouteSeen(1, START, ())], ids=["attempts", "routes"])
-def test_unclaimed_records_are_refused(record: Record) -> None:
-    """Unclaimed attempts and routes break the subject, because the relay reports them."""
-    assert violation(running(SYNC, "plain"), record) == "protocol.not-claimed"
-
-
-def test_a_claim_of_attempts_needs_attempts() -> None:
-    """A send with a status needs an attempt if attempts are claimed."""
-    assert violation(running(SYNC, "plain", "attempts"), sent(0), Done(1)) == "protocol.unkept-claim"
-    silent = running(SYNC, "plain")
-    for record in (sent(0), Done(1)):
-        silent.take(record, START + 2)
-
-
-def test_a_send_that_failed_before_any_attempt_is_accepted_without_one() -> None:
-    """A failed send may have no attempt: without a route nothing is sent."""
-    talk = running(SYNC, "plain", "attempts")
-    for record in (Send(0, 0, START, START + 1, error="MQClientException"), Done(1)):
+@pytest.mark.parametrize(
+    ("mode", "claims", "records"),
+    [
+        pytest.param(SYNC, "plain", [sent(0), Done(1)], id="no attempts without their claim"),
+        pytest.param(
+            SYNC, "plain attempts", [replace(sent(0), status=None, error="MQClientException"), Done(1)], id="no route"
+        ),
+        pytest.param(SYNC, "plain attempt-starts", [BEGUN], id="starts"),
+        pytest.param(SYNC, "plain attempt-starts attempts", [attempt(0)], id="starts and ends"),
+        pytest.param(ASYNC, "plain async attempts", [BEGUN], id="an asynchronous attempt without its end"),
+        pytest.param(
+            ONEWAY, "plain oneway", [oneway(error="MQClientException")], id="an exception, which is no result"
+        ),
+    ],
+)
+def test_records_that_hello_allows_are_accepted(mode: SendMode, claims: str, records: list[Record]) -> None:
+    """Records within the claims are accepted; a send that failed before any attempt needs none."""
+    talk = running(mode, *claims.split())
+    for record in records:
         talk.take(record, START + 2)
-
-
-def test_a_client_that_claims_beginnings_reports_no_ends() -> None:
-    """A client that claims only attempt-starts must not report ends."""
-    begun = replace(attempt(0, took=0), error=UNSEEN_END, status=None)
-    talk = running(SYNC, "plain", "attempt-starts")
-    talk.take(begun, START + 2)
-    assert talk.transcript.attempts == [begun]
-    assert violation(running(SYNC, "plain", "attempt-starts"), attempt(0)) == "protocol.not-claimed"
-    running(SYNC, "plain", "attempt-starts", "attempts").take(attempt(0), START + 2)
-
-
-def test_a_client_that_claims_attempts_reports_their_ends() -> None:
-    """A client that claims attempts must report their ends, else they look instant; async ones may lack them."""
-    begun = replace(attempt(0, took=0), error=UNSEEN_END, status=None)
-    assert violation(running(SYNC, "plain", "attempts"), begun) == "protocol.not-claimed"
-    talk = running(ASYNC, "plain", "async", "attempts")
-    talk.take(begun, START + 2)
-    assert talk.transcript.attempts == [begun]
-
-
-def test_claimed_beginnings_must_be_reported() -> None:
-    """A client that claims attempt-starts must report some."""
-    assert violation(running(SYNC, "plain", "attempt-starts"), sent(0), Done(1)) == "protocol.unkept-claim"
+    assert talk.transcript.attempts == [record for record in records if isinstance(record, Attempt)]

@@ -26,11 +26,11 @@ from rocketdiff.traces.manifest import CaseStatus
 from rocketdiff.traces.run_directory import RunDirectory
 from tests.cluster.fakes import FakeCluster
 from tests.live import await_that
-from tests.subjects.processes import processes_with
+from tests.subjects.conftest import HELLO, SCRIPT
+from tests.subjects.processes import processes_with, program
 
-ALL = ("plain", "queue", "selector", "batch", "async", "oneway", "attempts", "routes")
+ALL = tuple(HELLO["capabilities"])
 FEW = ("plain", "attempts", "routes")
-SCRIPT = Path(__file__).parents[1] / "subjects" / "scripted.py"
 
 
 @dataclass(frozen=True)
@@ -42,36 +42,35 @@ class Hello:
 
     def launch(self, folder: Path) -> Launch:  # noqa: ARG002 - writes nothing
         client, version = self.subject.client, self.subject.release
-        record = {"type": "hello", "protocol": 1, "client": client, "version": version, "pid": 1, "clock_ns": 1}
-        script = json.dumps([["say", {**record, "capabilities": self.claims}]])
+        script = json.dumps([["say", {**HELLO, "client": client, "version": version, "capabilities": self.claims}]])
         return Launch((sys.executable, "-I", "-S", str(SCRIPT), script), clean_environment())
+
+
+def recorded(folder: Path, candidate: Subject, scenario: str) -> RunDirectory:
+    """A run of one case against a baseline that claims everything."""
+    java = SubjectId("java", "5.3.3")
+    request = RunRequest(published(java), candidate, Selection(patterns=(scenario,)), seed=5)
+    cases = plan_cases(request, 5)
+    directory = RunDirectory.create(folder, manifest_of(request, 5, cases))
+    run_case(FakeCluster(), directory.case(1), cases[0], Pair.of(Hello(java, ALL), candidate.program), ())
+    directory.end(wall_ms=1)
+    return directory
 
 
 @pytest.fixture
 def run(tmp_path: Path) -> RunDirectory:
     """The asynchronous case with a candidate that claims only plain synchronous sends."""
-    java, tiny = SubjectId("java", "5.3.3"), SubjectId("tiny", "0.1")
-    few = Subject(tiny, "exec:tiny", Hello(tiny, FEW), None, frozenset(ALL))
-    request = RunRequest(published(java), few, Selection(patterns=("async/calm",)), seed=5)
-    cases = plan_cases(request, 5)
-    directory = RunDirectory.create(tmp_path, manifest_of(request, 5, cases))
-    pair = Pair.of(Hello(java, ALL), request.candidate.program)
-    run_case(FakeCluster(), directory.case(1), cases[0], pair, ())
-    directory.end(wall_ms=1)
-    return directory
+    tiny = SubjectId("tiny", "0.1")
+    return recorded(tmp_path, Subject(tiny, "exec:tiny", Hello(tiny, FEW), None, frozenset(ALL)), "async/calm")
 
 
 def test_it_is_invalid_and_names_the_missing_claim(run: RunDirectory) -> None:
-    """Every check of an unclaimed case is invalid with the reason; the exit code is 2."""
+    """An unclaimed case is aborted after hello, before setup and plan; every check is invalid; the exit code is 2."""
     judgement = judge_runs([run.path], policy=Policy(), master=WITHOUT_SPARK).judgement
     assert judgement.exit_code is ExitCode.INCONCLUSIVE
     assert {result.verdict for result in judgement.results} == {Verdict.INVALID}
     reason = "tiny:0.1 cannot be asked for async sends: its hello claims plain, attempts, routes"
     assert all(reason in result.reason for result in judgement.results), judgement.results
-
-
-def test_nothing_of_the_plan_was_sent(run: RunDirectory) -> None:
-    """An unclaimed case is aborted after hello, before setup and plan."""
     (case,) = run.manifest.cases
     assert case.status is CaseStatus.ABORTED
     assert not case.breaches
@@ -80,22 +79,9 @@ def test_nothing_of_the_plan_was_sent(run: RunDirectory) -> None:
 
 def test_another_version_at_the_next_start_ends_the_run(tmp_path: Path) -> None:
     """A program with another version at its next start ends the run: results would have a wrong name."""
-    driver, mark = tmp_path / "driver", f"liar-{time.monotonic_ns()}"
-    line = (
-        '{"type":"hello","protocol":1,"client":"liar","version":"\'$n\'","capabilities":["plain"],"pid":1,"clock_ns":1}'
-    )
+    mark, line = f"liar-{time.monotonic_ns()}", json.dumps({**HELLO, "client": "liar", "version": "'$n'"})
     count = f"n=$(cat {tmp_path}/n 2>/dev/null || echo 0); n=$((n+1)); echo $n > {tmp_path}/n"
-    driver.write_text(f"#!/bin/sh\n{count}\necho '{line}'\nread -r line\n")
-    driver.chmod(0o755)
-    request = RunRequest(
-        published(SubjectId("java", "5.3.3")),
-        resolved(f"exec:{driver} {mark}"),
-        Selection(patterns=("round-robin/calm",)),
-        seed=5,
-    )
-    cases = plan_cases(request, 5)
-    directory = RunDirectory.create(tmp_path / "run", manifest_of(request, 5, cases))
-    pair = Pair.of(Hello(SubjectId("java", "5.3.3"), ALL), request.candidate.program)
+    driver = program(tmp_path / "driver", f"{count}; echo '{line}'; read -r line")
     with pytest.raises(UsageError, match="same name and version at every start; saw liar:1 at first, then liar:2"):
-        run_case(FakeCluster(), directory.case(1), cases[0], pair, ())
+        recorded(tmp_path / "run", resolved(f"exec:{driver} {mark}"), "round-robin/calm")
     await_that(lambda: not processes_with(mark), "the liar to be gone")

@@ -43,84 +43,45 @@ def test_a_right_conversation_ends_in_done() -> None:
     assert len(talk.transcript.attempts) == 4
 
 
-def test_hello_must_name_the_subject() -> None:
-    """Hello with another release, as of a wrong class path, is wrong-subject."""
-    assert violation(Conversation(SubjectId("toy", "x")), hello(version="y")) == "protocol.wrong-subject"
+ROUTE = RouteSeen(1, 1, ())
 
 
-def test_hello_must_speak_this_protocol() -> None:
-    """Hello of a later protocol is refused."""
-    assert violation(Conversation(SubjectId("toy", "x")), hello(protocol=2)) == "protocol.version"
+@pytest.mark.parametrize(
+    ("records", "signature"),
+    [
+        pytest.param([hello(version="y")], "wrong-subject", id="another release, as of a wrong class path"),
+        pytest.param([hello(protocol=2)], "version", id="a later protocol"),
+        pytest.param([Ready(1)], "out-of-order", id="a record before hello"),
+        pytest.param([hello(), hello()], "out-of-order", id="a second hello"),
+        pytest.param([hello(), Ready(1)], "out-of-order", id="ready before setup"),
+    ],
+)
+def test_hello_names_subject_and_protocol_and_comes_first(records: list[Record], signature: str) -> None:
+    """Hello comes first and once, and names the subject and this protocol; ready comes after setup."""
+    assert violation(Conversation(SubjectId("toy", "x")), *records) == f"protocol.{signature}"
 
 
-def test_hello_comes_first() -> None:
-    """A record before hello is out of order."""
-    assert violation(Conversation(SubjectId("toy", "x")), Ready(1)) == "protocol.out-of-order"
-
-
-def test_hello_comes_once() -> None:
-    """A second hello is out of order."""
-    assert violation(Conversation(SubjectId("toy", "x")), hello(), hello()) == "protocol.out-of-order"
-
-
-def test_ready_before_setup_is_out_of_order() -> None:
-    """Ready before setup is out of order."""
-    assert violation(Conversation(SubjectId("toy", "x")), hello(), Ready(1)) == "protocol.out-of-order"
-
-
-def test_a_send_is_answered_once() -> None:
-    """A second answer of a send is a violation."""
-    assert violation(running((0, 0), (0, 0)), sent(0), sent(0)) == "protocol.answered-twice"
-
-
-def test_a_send_must_be_in_the_plan() -> None:
-    """A send outside the plan is refused."""
-    assert violation(running((0, 0)), sent(7)) == "protocol.unknown-send"
-
-
-def test_an_attempt_comes_before_its_answer() -> None:
-    """An attempt after its send's answer is a violation."""
-    assert violation(running((0, 0), (0, 0)), sent(0), attempt(0)) == "protocol.attempt-after-send"
-
-
-def test_a_send_stays_on_its_thread() -> None:
-    """A send on another thread than planned is a violation."""
-    assert violation(running((0, 0), (1, 0)), sent(0, thread=1)) == "protocol.wrong-thread"
-
-
-def test_a_thread_keeps_the_order_of_the_plan() -> None:
-    """An answer before that of the thread's earlier send is out of order."""
-    assert violation(running((0, 0), (0, 0)), sent(1)) == "protocol.out-of-order"
-
-
-def test_attempts_are_counted_from_zero() -> None:
-    """A gap in attempt numbers is a violation: an attempt would be hidden."""
-    assert violation(running((0, 0)), attempt(0), attempt(0, 2)) == "protocol.attempt-order"
-
-
-def test_done_comes_after_every_answer() -> None:
-    """Done before every send is answered is incomplete."""
-    assert violation(running((0, 0), (0, 0)), sent(0), Done(1)) == "protocol.incomplete"
-
-
-def test_done_counts_what_was_answered() -> None:
-    """Done with a wrong count is incomplete."""
-    assert violation(running((0, 0)), sent(0), Done(2)) == "protocol.incomplete"
-
-
-def test_nothing_comes_after_done() -> None:
-    """A route after done is out of order."""
-    assert violation(running((0, 0)), attempt(0), sent(0), Done(1), RouteSeen(1, 1, ())) == "protocol.out-of-order"
-
-
-def test_routes_count_from_one() -> None:
-    """Routes are numbered from 1 without gaps."""
-    assert violation(running((0, 0)), RouteSeen(2, 1, ())) == "protocol.route-order"
-
-
-def test_a_send_names_a_reported_route() -> None:
-    """A send's route must be reported before it."""
-    assert violation(running((0, 0)), sent(0, route=1)) == "protocol.unknown-route"
+@pytest.mark.parametrize(
+    ("records", "signature"),
+    [
+        pytest.param([sent(0), sent(0)], "answered-twice", id="a second answer"),
+        pytest.param([sent(7)], "unknown-send", id="not in the plan"),
+        pytest.param([sent(0), attempt(0)], "attempt-after-send", id="an attempt after its answer"),
+        pytest.param([sent(0, thread=1)], "wrong-thread", id="another thread than planned"),
+        pytest.param([sent(1)], "out-of-order", id="before the thread's earlier send"),
+        pytest.param([attempt(0), attempt(0, 2)], "attempt-order", id="a hidden attempt"),
+        pytest.param([sent(0), Done(1)], "incomplete", id="done before every answer"),
+        pytest.param([sent(0), sent(1), Done(3)], "incomplete", id="done with a wrong count"),
+        pytest.param([attempt(0), sent(0), sent(1), Done(2), ROUTE], "out-of-order", id="a route after done"),
+        pytest.param([RouteSeen(2, 1, ())], "route-order", id="a gap in route numbers"),
+        pytest.param([sent(0, route=1)], "unknown-route", id="a route that was not reported"),
+        pytest.param([attempt(0, took=-1)], "impossible-times", id="an end before its start"),
+        pytest.param([sent(0), CalledBackAgain(0, 0, START)], "unknown-send", id="a callback of a synchronous send"),
+    ],
+)
+def test_records_of_sends_follow_plan_and_order(records: list[Record], signature: str) -> None:
+    """The last record breaks the order of the plan's sends, here two of one thread, or its own times."""
+    assert violation(running((0, 0), (0, 0)), *records) == f"protocol.{signature}"
 
 
 def test_a_send_is_not_early() -> None:
@@ -135,11 +96,6 @@ def test_a_timer_may_round_down() -> None:
     assert [send.send for send in talk.transcript.sends] == [0]
 
 
-def test_time_does_not_run_backwards() -> None:
-    """An end before its start is impossible."""
-    assert violation(running((0, 0)), attempt(0, took=-1)) == "protocol.impossible-times"
-
-
 def test_a_subject_may_report_its_failure() -> None:
     """A subject's own failure message is kept."""
     conversation = Conversation(SubjectId("toy", "x"))
@@ -148,37 +104,24 @@ def test_a_subject_may_report_its_failure() -> None:
     assert raised.value.signature == "protocol.failed"
 
 
-def test_attempts_do_not_put_off_the_limit_of_a_send() -> None:
-    """The limit of a send covers all its attempts."""
-    talk = running((0, 0))
-    for number in range(5):
-        talk.take(attempt(0, number), START + LIMIT)
-    late = talk.overdue(START + LIMIT + 1)
+@pytest.mark.parametrize(
+    ("plan", "records", "until_ns", "thread"),
+    [
+        pytest.param([(0, 0)], [attempt(0, number) for number in range(5)], LIMIT, 0, id="all attempts of a send"),
+        pytest.param([(0, 0), (0, 0)], [sent(0)], 2 * LIMIT, 0, id="from the last answer of the thread"),
+        pytest.param([(0, 10_000)], [], 10_000 * MS + LIMIT, 0, id="from the due time"),
+        pytest.param([(0, 0), (1, 0)], [sent(0)], LIMIT, 1, id="a silent thread beside one that is done"),
+    ],
+)
+def test_a_send_has_a_limit(plan: list[tuple[int, int]], records: list[Record], until_ns: int, thread: int) -> None:
+    """The limit of a send covers all its attempts, from its due time or its thread's last answer on."""
+    talk = running(*plan)
+    for record in records:
+        talk.take(record, START + LIMIT)
+    assert talk.overdue(START + until_ns) is None
+    late = talk.overdue(START + until_ns + 1)
     assert late is not None and late.signature == "protocol.stalled"
-
-
-def test_silence_is_measured_from_the_last_answer_of_the_thread() -> None:
-    """The limit of a send counts from its thread's last answer."""
-    talk = running((0, 0), (0, 0))
-    talk.take(sent(0), START + LIMIT)
-    assert talk.overdue(START + 2 * LIMIT) is None
-    late = talk.overdue(START + 2 * LIMIT + 1)
-    assert late is not None and late.signature == "protocol.stalled"
-
-
-def test_a_send_that_is_not_due_is_not_late() -> None:
-    """The limit of a send counts from its due time."""
-    talk = running((0, 10_000))
-    assert talk.overdue(START + 10_000 * MS + LIMIT) is None
-    assert talk.overdue(START + 10_000 * MS + LIMIT + 1) is not None
-
-
-def test_one_silent_thread_is_noticed_beside_a_talking_one() -> None:
-    """A silent thread is detected although another has finished."""
-    talk = running((0, 0), (1, 0))
-    talk.take(sent(0), START + LIMIT)
-    late = talk.overdue(START + LIMIT + 1)
-    assert late is not None and "thread 1" in str(late)
+    assert f"thread {thread}" in str(late)
 
 
 def running_asynchronously(sends: int) -> Conversation:
@@ -223,21 +166,16 @@ def test_a_client_may_go_on_after_done() -> None:
     assert violation(running((0, 0)), attempt(0), sent(0), Done(1), attempt(0, 1)) == "protocol.out-of-order"
 
 
-def test_a_callback_is_called_again_only_after_the_first() -> None:
-    """CalledBackAgain before the first answer is out of order."""
-    again = CalledBackAgain(0, 0, START)
-    assert violation(running_asynchronously(1), again) == "protocol.out-of-order"
-
-
-def test_only_asynchronous_sends_have_callbacks() -> None:
-    """CalledBackAgain of a synchronous send is refused."""
-    again = CalledBackAgain(0, 0, START)
-    assert violation(running((0, 0)), sent(0), again) == "protocol.unknown-send"
-
-
-def test_an_asynchronous_send_is_answered_once() -> None:
-    """A second answer of an asynchronous send is a violation."""
-    assert violation(running_asynchronously(1), called_back(0), called_back(0)) == "protocol.answered-twice"
+@pytest.mark.parametrize(
+    ("records", "signature"),
+    [
+        pytest.param([CalledBackAgain(0, 0, START)], "out-of-order", id="another callback before the first"),
+        pytest.param([called_back(0), called_back(0)], "answered-twice", id="a second answer"),
+    ],
+)
+def test_an_asynchronous_send_is_answered_once_and_first(records: list[Record], signature: str) -> None:
+    """An asynchronous send has one answer, before any further callback."""
+    assert violation(running_asynchronously(1), *records) == f"protocol.{signature}"
 
 
 def test_the_oldest_open_asynchronous_send_is_the_one_waited_for() -> None:

@@ -3,7 +3,7 @@
 import pytest
 
 from rocketdiff.core.records.received import Record
-from rocketdiff.core.records.sending import Attempt, CalledBackAgain, RouteSeen, Send
+from rocketdiff.core.records.sending import CalledBackAgain, RouteSeen, Send
 from rocketdiff.core.sends.plan import Plan, PlannedSend, SendKind, SendMode
 from rocketdiff.core.tables.settings import ClientSettings
 from rocketdiff.subjects.conversation import Conversation
@@ -75,15 +75,31 @@ def test_a_clock_of_whole_milliseconds_that_rounds_up_is_accepted() -> None:
     running((0, 0)).take(sent(0, at=NOW + MS - 1), NOW)
 
 
-def test_attempts_without_end_are_too_much() -> None:
-    """29 attempts are too-much: with two retries the bound is 4 × 3 + 16."""
-    wrong = [attempt(0, number) for number in range(29)]
-    assert violation(running((0, 0)), *wrong) == "protocol.too-much"
+QUEUES = tuple(("broker-a", queue) for queue in range(130_000))
 
 
-def test_callbacks_without_end_are_too_much() -> None:
-    """Endless callbacks are too-much, so they do not fill the memory."""
-    assert violation(asynchronous(), *[CalledBackAgain(0, 0, START, "E")] * 29) == "protocol.too-much"
+@pytest.mark.parametrize(
+    "records",
+    [
+        pytest.param([attempt(0, number) for number in range(29)], id="attempts"),
+        pytest.param([RouteSeen(number, START, QUEUES) for number in (1, 2)], id="queues"),
+    ],
+)
+def test_records_without_end_are_too_much(records: list[Record]) -> None:
+    """29 attempts, over 4 × 3 + 16 with two retries, and 250,000 queues in all routes are too-much."""
+    assert violation(running((0, 0)), *records) == "protocol.too-much"
+
+
+@pytest.mark.parametrize(
+    "records",
+    [
+        pytest.param([CalledBackAgain(0, 0, START, "E")] * 29, id="callbacks"),
+        pytest.param([attempt(0, number) for number in range(29)], id="attempts"),
+    ],
+)
+def test_records_after_an_asynchronous_answer_are_bounded(records: list[Record]) -> None:
+    """Endless callbacks and attempts after an asynchronous answer are too-much, so they do not fill the memory."""
+    assert violation(asynchronous(), *records) == "protocol.too-much"
 
 
 def test_routes_without_end_are_too_much() -> None:
@@ -95,13 +111,6 @@ def test_routes_without_end_are_too_much() -> None:
     assert violation(talk, *routes) == "protocol.too-much"
 
 
-def test_queues_without_end_are_too_much() -> None:
-    """Queues above 250,000 in all routes are too-much."""
-    queues = tuple(("broker-a", queue) for queue in range(130_000))
-    routes = [RouteSeen(number, START, queues) for number in (1, 2)]
-    assert violation(running((0, 0)), *routes) == "protocol.too-much"
-
-
 def test_bounds_grow_with_plan_and_settings() -> None:
     """Ten retries bound attempts to (1 + 10) * 4 + 16; 100 sends of 13 records of 1 KiB add to 32 MiB."""
     plan = plan_of(*[(0, 0)] * 100)
@@ -109,9 +118,3 @@ def test_bounds_grow_with_plan_and_settings() -> None:
     bounds = send_bounds_of(plan, settings)
     assert (bounds.attempts_a_send, bounds.routes) == (60, 1_200)
     assert output_bounds_of(plan, settings).output_bytes == 32 * 2**20 + 100 * 13 * 1_024
-
-
-def test_attempts_of_an_asynchronous_send_are_bounded_after_its_answer() -> None:
-    """Attempts after an asynchronous answer are bounded."""
-    late = [Attempt(0, 0, number, "broker-a", 0, START, START) for number in range(29)]
-    assert violation(asynchronous(), *late) == "protocol.too-much"

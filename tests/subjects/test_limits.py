@@ -1,22 +1,25 @@
 """The longest duration of a send, manually calculated."""
 
+import pytest
+
 from rocketdiff.core.tables.settings import ClientSettings
 from rocketdiff.subjects.sending.limits import longest_send_s
 
-
-def test_every_attempt_may_take_the_whole_timeout() -> None:
-    """The longest send has 3 attempts of 3 s and two lookups of 3 s."""
-    assert longest_send_s(ClientSettings(), 1) == 9 + 6
+HASTY = ClientSettings(send_msg_timeout_ms=500)
 
 
-def test_every_name_server_is_asked() -> None:
-    """With two name servers the longest send has 1 attempt of 0.5 s and four lookups of 3 s."""
-    settings = ClientSettings(send_msg_timeout_ms=500, retry_times_when_send_failed=0)
-    assert longest_send_s(settings, 2) == 0.5 + 12
-
-
-def test_a_client_with_a_timeout_of_its_own_may_take_that_for_every_attempt() -> None:
-    """A client's own timeout of 4 s counts for each of 3 attempts, if longer than the setting."""
-    settings = ClientSettings(send_msg_timeout_ms=500)
-    assert longest_send_s(settings, 1, 4_000) == 12 + 6
-    assert longest_send_s(settings, 1, 100) == longest_send_s(settings, 1) == 1.5 + 6
+@pytest.mark.parametrize(
+    ("settings", "name_servers", "own_ms", "longest_s"),
+    [
+        (ClientSettings(), 1, None, 3 * 3 + 2 * 3),
+        (ClientSettings(send_msg_timeout_ms=500, retry_times_when_send_failed=0), 2, None, 1 * 0.5 + 4 * 3),
+        (HASTY, 1, None, 3 * 0.5 + 2 * 3),
+        (HASTY, 1, 100, 3 * 0.5 + 2 * 3),
+        (HASTY, 1, 4_000, 3 * 4 + 2 * 3),
+    ],
+)
+def test_the_longest_send_has_all_attempts_and_lookups(
+    settings: ClientSettings, name_servers: int, own_ms: int | None, longest_s: float
+) -> None:
+    """Every attempt may take the timeout, or the client's own if longer, and two lookups of each name server 3 s."""
+    assert longest_send_s(settings, name_servers, own_ms) == longest_s

@@ -21,7 +21,8 @@ from rocketdiff.run.selection import choose
 from rocketdiff.subjects.limits import MIB, Deadlines, OutputBounds
 from rocketdiff.subjects.registry import resolved
 from tests.live import await_that
-from tests.subjects.processes import processes_with
+from tests.subjects.conftest import HELLO
+from tests.subjects.processes import processes_with, program
 
 PROGRAM = Path(__file__).with_name("own.py")
 
@@ -31,17 +32,7 @@ def _importable(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONPATH", import_path())
 
 
-_HELLO_OF_NOBODY = json.dumps(
-    {
-        "type": "hello",
-        "protocol": 1,
-        "client": "Acme MQ",
-        "version": "v 1/2",
-        "capabilities": [],
-        "pid": 1,
-        "clock_ns": 1,
-    }
-)
+_HELLO_OF_NOBODY = json.dumps({**HELLO, "client": "Acme MQ", "version": "v 1/2"})
 
 
 def own(*flags: str) -> str:
@@ -54,12 +45,8 @@ def test_its_hello_has_its_name_and_capabilities() -> None:
     subject = resolved(spec)
     assert (str(subject), subject.spec) == ("acme:1.0+9", spec)
     calls = [(SendKind.PLAIN, SendMode.SYNC), (SendKind.QUEUE, SendMode.ONEWAY), (SendKind.BATCH, SendMode.SYNC)]
-    assert [subject.offers(SendDemand(*call)) for call in [*calls, (SendKind.PLAIN, SendMode.ASYNC)]] == [
-        True,
-        True,
-        False,
-        False,
-    ]
+    calls += [(SendKind.PLAIN, SendMode.ASYNC)]
+    assert [subject.offers(SendDemand(*call)) for call in calls] == [True, True, False, False]
 
 
 def test_its_hello_has_its_attempt_timeout() -> None:
@@ -76,9 +63,7 @@ def test_an_impossible_length_of_attempts_is_refused() -> None:
 def test_a_relative_path_is_relative_to_the_working_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A program runs in the working directory, so relative arguments work."""
     monkeypatch.chdir(PROGRAM.parent)
-    script = tmp_path / "driver"
-    script.write_text(f'#!/bin/sh\nexec {sys.executable} "$1" --name here:2\n')
-    script.chmod(0o755)
+    program(tmp_path / "driver", f'exec {sys.executable} "$1" --name here:2')
     monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
     assert str(resolved("exec:driver own.py")) == "here:2"
 
@@ -141,38 +126,31 @@ def test_a_file_that_cannot_be_started_is_refused_with_the_cure(
         resolved(f"exec:{tmp_path / 'driver'}")
 
 
-def test_a_program_that_floods_stdout_without_a_line_end_is_ended(tmp_path: Path) -> None:
-    """A program that writes over 1 MiB without a line end is ended at once."""
-    mark = f"flood-{time.monotonic_ns()}"
-    (tmp_path / mark).write_text("#!/bin/sh\nwhile :; do printf %01000d 0; done\n")
-    (tmp_path / mark).chmod(0o755)
-    with pytest.raises(UsageError, match="saw a line over 1 MiB"):
-        resolved(f"exec:{tmp_path / mark}")
-    await_that(lambda: not processes_with(mark), "the flooding program to be gone")
-
-
-def test_a_program_that_floods_stderr_before_its_hello_is_ended(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("text", "seen"),
+    [
+        ("while :; do printf %01000d 0; done", "a line over 1 MiB"),
+        ("while :; do printf %01000d 0 >&2; done", "over 1 MiB on stderr"),
+    ],
+    ids=["stdout", "stderr"],
+)
+def test_a_program_that_floods_an_output_is_ended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, seen: str
 ) -> None:
-    """A program that writes over 1 MiB, here the bound, to stderr before hello is ended."""
+    """A program that writes over 1 MiB before hello, without a line end or to stderr, is ended at once."""
     monkeypatch.setattr("rocketdiff.subjects.own.own_program.OutputBounds", lambda: OutputBounds(stderr_bytes=MIB))
-    mark = f"errors-{time.monotonic_ns()}"
-    (tmp_path / mark).write_text("#!/bin/sh\nwhile :; do printf %01000d 0 >&2; done\n")
-    (tmp_path / mark).chmod(0o755)
-    with pytest.raises(UsageError, match="saw over 1 MiB on stderr"):
-        resolved(f"exec:{tmp_path / mark}")
+    mark = f"flood-{time.monotonic_ns()}"
+    with pytest.raises(UsageError, match=f"saw {seen}"):
+        resolved(f"exec:{program(tmp_path / mark, text)}")
     await_that(lambda: not processes_with(mark), "the flooding program to be gone")
 
 
 def test_a_program_that_leaves_a_daemon_behind_leaves_none(tmp_path: Path) -> None:
     """A daemon in its own session is ended with a program without hello."""
     mark = f"daemon-{time.monotonic_ns()}"
-    (tmp_path / mark).write_text("#!/bin/sh\nsleep 600\n")
-    (tmp_path / mark).chmod(0o755)
-    (tmp_path / "driver").write_text(f"#!/bin/sh\n(setsid {tmp_path / mark} &)\necho started\n")
-    (tmp_path / "driver").chmod(0o755)
+    daemon = program(tmp_path / mark, "sleep 600")
     with pytest.raises(UsageError, match="saw started"):
-        resolved(f"exec:{tmp_path / 'driver'}")
+        resolved(f"exec:{program(tmp_path / 'driver', f'(setsid {daemon} &) ; echo started')}")
     await_that(lambda: not processes_with(mark), "the daemon to be gone")
 
 
@@ -188,10 +166,9 @@ def test_a_silent_program_is_given_up_and_ended(monkeypatch: pytest.MonkeyPatch)
 def test_an_unended_line_is_not_silence(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """An unfinished line is distinguished from silence, because a language may buffer its output."""
     monkeypatch.setattr("rocketdiff.subjects.own.own_program.Deadlines", lambda: Deadlines(hello_s=5.0))
-    (tmp_path / "driver").write_text("#!/bin/sh\nprintf '{}'\nexec sleep 60\n")
-    (tmp_path / "driver").chmod(0o755)
+    driver = program(tmp_path / "driver", "printf '{}'; exec sleep 60")
     with pytest.raises(UsageError, match=r"saw 2 bytes without an end of line for 5 s; .*each line is flushed"):
-        resolved(f"exec:{tmp_path / 'driver'}")
+        resolved(f"exec:{driver}")
 
 
 def test_the_pytest_fixture_takes_whatever_the_option_takes(tmp_path: Path) -> None:

@@ -20,20 +20,16 @@ from rocketdiff.analysis.sending.steps.causes import CROWDED_CODES
 from rocketdiff.cluster.interface import Cluster
 from rocketdiff.cluster.operations.drain import await_drained
 from rocketdiff.cluster.operations.stored import read_stored
-from rocketdiff.core.arm import BASELINE
 from rocketdiff.core.records.sending import Attempt
 from rocketdiff.core.sends.plan import Plan, PlannedSend, SendKind
-from rocketdiff.core.subject import SubjectId
 from rocketdiff.core.tables.settings import ClientSettings
 from rocketdiff.protocol.commands import SubjectSetup
 from rocketdiff.protocol.transcript import Transcript
-from rocketdiff.subjects.limits import Deadlines
-from rocketdiff.subjects.registry import program_of
-from rocketdiff.subjects.sending.talk import SendingTalk
 from rocketdiff.subjects.subject_process import SubjectProcess
 from tests.live import PATIENCE_S, PLENTY_MS, TRIES, await_that, repeated, report_repeat
 from tests.protocol.published import require_record
 from tests.subjects.pausing import through_a_pause
+from tests.subjects.starting import start_ready
 
 pytestmark = pytest.mark.cluster
 
@@ -90,18 +86,10 @@ class Staging:
         topic = f"subjects-{next(NUMBERS)}"
         for each in (topic, f"{topic}-warm"):
             self.cluster.create_topic(each, 4)
-        subject = SubjectProcess(
-            program_of(SubjectId.parse(name)), BASELINE, self.folder / topic, on_line=require_record,
-            deadlines=Deadlines(**deadlines),
-        )  # fmt: skip
-        self.stack.enter_context(subject)
-        subject.await_hello()
         settings = ClientSettings(send_msg_timeout_ms=timeout_ms, poll_name_server_interval_ms=poll_ms)
         addresses = self.cluster.name_server_addresses
-        subject.prepare(
-            SendingTalk(plan, SubjectSetup(addresses, topic, f"{topic}-warm", f"{topic}-group", "run", settings))
-        )
-        subject.await_ready()
+        setup = SubjectSetup(addresses, topic, f"{topic}-warm", f"{topic}-group", "run", settings)
+        subject = start_ready(self.stack, name, self.folder / topic, plan, setup, require_record, **deadlines)
         return Stage(self.cluster, subject, topic)
 
 

@@ -8,10 +8,8 @@ from rocketdiff.core.errors import UsageError
 from rocketdiff.core.resources import resource
 from rocketdiff.subjects.own.skeletons import SKELETONS, write_skeleton
 
-EVERY = pytest.mark.parametrize("language", SKELETONS)
 
-
-@EVERY
+@pytest.mark.parametrize("language", SKELETONS)
 def test_a_skeleton_is_short_and_whole(language: str, tmp_path: Path) -> None:
     """A skeleton has under 150 lines and the lock files of our driver."""
     skeleton = write_skeleton(language, tmp_path / "new" / "driver")
@@ -30,15 +28,18 @@ def test_a_folder_with_files_is_left_alone(tmp_path: Path) -> None:
     assert not (tmp_path / "go.mod").exists()
 
 
-def test_another_language_is_refused_with_those_there_are(tmp_path: Path) -> None:
-    """Another language is refused with the known ones."""
-    with pytest.raises(UsageError, match="expected one of java, go, node, rust, python; saw cobol"):
-        write_skeleton("cobol", tmp_path / "x")
-    assert not (tmp_path / "x").exists()
-
-
-def test_a_folder_that_cannot_be_made_is_a_usage_error(tmp_path: Path) -> None:
-    """A folder that cannot be created is a usage error."""
+@pytest.mark.parametrize(
+    ("language", "folder", "message"),
+    [
+        ("cobol", "x", "expected one of java, go, node, rust, python; saw cobol"),
+        ("go", "file/driver", "that can be written"),
+    ],
+)
+def test_another_language_and_a_folder_that_cannot_be_made_are_refused(
+    tmp_path: Path, language: str, folder: str, message: str
+) -> None:
+    """Another language is refused with the known ones, and a folder that cannot be created; nothing is written."""
     (tmp_path / "file").touch()
-    with pytest.raises(UsageError, match="that can be written"):
-        write_skeleton("go", tmp_path / "file" / "driver")
+    with pytest.raises(UsageError, match=message):
+        write_skeleton(language, tmp_path / folder)
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]

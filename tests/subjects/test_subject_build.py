@@ -1,5 +1,6 @@
 """--build builds a subject before its first start."""
 
+import json
 import time
 from pathlib import Path
 
@@ -9,15 +10,13 @@ from rocketdiff.cli.app import guarded
 from rocketdiff.core.errors import EnvironmentMissing, ExitCode, UsageError
 from rocketdiff.subjects.own.subject_build import build_all
 from tests.live import await_that
-from tests.subjects.processes import processes_with
-
-HELLO = '{"type":"hello","protocol":1,"client":"made","version":"1","capabilities":["plain"],"pid":1,"clock_ns":1}'
+from tests.subjects.conftest import HELLO
+from tests.subjects.processes import processes_with, program
 
 
 def described(folder: Path, build: str) -> Path:
     """A subject file whose build is a shell script."""
-    (folder / "make.sh").write_text(f"#!/bin/sh\n{build}\n")
-    (folder / "make.sh").chmod(0o755)
+    program(folder / "make.sh", build)
     file = folder / "subject.yaml"
     file.write_text("format: 1\ncommand: [./driver]\nbuild: [./make.sh]\n")
     return file
@@ -27,7 +26,7 @@ def test_a_program_is_built_in_its_folder_before_its_first_start(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     """A program is built in its folder; the build's output is on stderr."""
-    (tmp_path / "driver.in").write_text(f"#!/bin/sh\necho '{HELLO}'\nread -r line\n")
+    (tmp_path / "driver.in").write_text(f"#!/bin/sh\necho '{json.dumps({**HELLO, 'client': 'made'})}'\nread -r line\n")
     file = described(tmp_path, "echo making it; cp driver.in driver; chmod +x driver")
     run = ["run", "--scenario", "no/such", "--subject", "java:5.3.3", "--subject", f"mine={file}"]
     assert guarded(run) == ExitCode.USAGE
@@ -48,8 +47,7 @@ def test_a_build_that_fails_is_exit_code_69(tmp_path: Path) -> None:
 def test_processes_left_by_a_build_are_ended(tmp_path: Path) -> None:
     """Processes that a build leaves, such as compiler servers, are ended."""
     mark = f"left-{time.monotonic_ns()}"
-    (tmp_path / mark).write_text("#!/bin/sh\nsleep 600\n")
-    (tmp_path / mark).chmod(0o755)
+    program(tmp_path / mark, "sleep 600")
     build_all([described(tmp_path, f"./{mark} > /dev/null 2>&1 &")])
     await_that(lambda: not processes_with(mark), "what the build left to be gone")
 

@@ -18,6 +18,7 @@ from rocketdiff.run.manifest import manifest_of
 from rocketdiff.run.request import request_of
 from rocketdiff.subjects.own.subject_file import read
 from rocketdiff.subjects.registry import resolved
+from tests.subjects.processes import program
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 PROGRAM = Path(__file__).with_name("own.py")
@@ -40,10 +41,7 @@ def test_a_program_of_a_file_runs_there_and_can_do_what_the_file_leaves_of_its_h
 ) -> None:
     """A program runs in its file's folder; the file's timeout overrides hello's."""
     monkeypatch.setenv("PYTHONPATH", import_path())
-    (tmp_path / "driver").write_text(
-        f'#!/bin/sh\nexec {shlex.join([sys.executable, str(PROGRAM)])} --name "$WHO" "$@"\n'
-    )
-    (tmp_path / "driver").chmod(0o755)
+    program(tmp_path / "driver", f'exec {shlex.join([sys.executable, str(PROGRAM)])} --name "$WHO" "$@"')
     (tmp_path / "known.yaml").write_text("format: 1\nentries: []\n")
     (tmp_path / "subject.yaml").write_text(
         "format: 1\nname: mine\ncommand: [./driver, --attempt-timeout, '2000']\nenvironment: {WHO: 'acme:7'}\n"

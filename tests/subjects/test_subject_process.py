@@ -32,12 +32,19 @@ def test_a_good_subject_is_heard_to_the_end(start: Start) -> None:
     assert len(lines) == 6 and all(not line.endswith(b"\n") for line in lines)
 
 
-def test_a_line_is_journalled_before_it_is_judged(start: Start) -> None:
-    """A broken subject's journal includes the line that broke it."""
+@pytest.mark.parametrize(
+    ("step", "signature"),
+    [
+        pytest.param(["raw", "who is there?\n"], "bad-line", id="no record"),
+        pytest.param(["say", {"type": "greeting"}], "unknown-record", id="of a later protocol"),
+    ],
+)
+def test_a_line_is_journalled_before_it_is_judged(start: Start, step: list[object], signature: str) -> None:
+    """A broken subject's journal includes the line that broke it, no record or an unknown one."""
     lines: list[bytes] = []
-    subject = start(["say", HELLO], ["raw", "who is there?\n"], lines=lines)
-    assert broken(lambda: subject.await_ready(60)).signature == "protocol.bad-line"
-    assert lines[-1] == b"who is there?"
+    subject = start(["say", HELLO], step, lines=lines)
+    assert broken(lambda: subject.await_ready(60)).signature == f"protocol.{signature}"
+    assert len(lines) == 2
 
 
 def test_a_violation_ends_the_subject(start: Start) -> None:
@@ -49,18 +56,21 @@ def test_a_violation_ends_the_subject(start: Start) -> None:
     assert subject._process.await_end(0)
 
 
-def test_an_unknown_record_is_refused(start: Start) -> None:
-    """An unknown record is refused: new records need a new protocol version."""
-    subject = start(["say", HELLO], ["say", {"type": "greeting"}])
-    assert broken(lambda: subject.await_ready(60)).signature == "protocol.unknown-record"
-
-
-def test_an_exit_has_its_status_and_last_lines(start: Start) -> None:
-    """An exit is reported with status and last stderr line."""
-    subject = start(["say", HELLO], ["complain", "cannot find my shoes\n"], ["exit", 3])
+@pytest.mark.parametrize(
+    ("steps", "words"),
+    [
+        ([["complain", "cannot find my shoes\n"], ["exit", 3]], ("status 3", "cannot find my shoes")),
+        ([["child"], ["exit", 7]], ("status 7",)),
+        ([["close"], ["sleep", 60]], ("closed its output",)),
+    ],
+    ids=["an exit", "an exit while a child keeps the pipe", "a closed output"],
+)
+def test_an_end_is_stated_in_words(start: Start, steps: list[list[object]], words: tuple[str, ...]) -> None:
+    """An exit is reported with status and last stderr line; a subject that closes its output is ended as dead."""
+    subject = start(["say", HELLO], *steps)
     fault = broken(lambda: subject.await_ready(60))
     assert fault.signature == "protocol.died"
-    assert "status 3" in str(fault) and "cannot find my shoes" in str(fault)
+    assert [word for word in words if word not in str(fault)] == []
 
 
 def test_a_death_by_signal_has_its_name(start: Start) -> None:
@@ -83,18 +93,6 @@ def test_a_program_that_cannot_be_started_has_died(tmp_path: Path) -> None:
         assert "no-such-program" in str(broken(subject.await_hello))
 
 
-def test_a_closed_output_is_a_death(start: Start) -> None:
-    """A subject that closes its output but lives is ended as dead."""
-    subject = start(["say", HELLO], ["close"], ["sleep", 60])
-    assert "closed its output" in str(broken(lambda: subject.await_ready(60)))
-
-
-def test_a_late_hello_is_a_stall(start: Start) -> None:
-    """A late hello is a stall, detected in the background."""
-    subject = start(["sleep", 60], hello_s=0.2)
-    assert broken(subject.await_hello).signature == "protocol.stalled"
-
-
 def test_a_late_ready_is_a_stall(start: Start) -> None:
     """A late ready is a stall, counted from setup."""
     subject = start(["say", HELLO], ["await", "setup"], ["sleep", 60], ready_s=0.2)
@@ -103,20 +101,21 @@ def test_a_late_ready_is_a_stall(start: Start) -> None:
     assert broken(subject.await_ready).signature == "protocol.stalled"
 
 
-def test_a_send_without_end_is_a_stall(start: Start) -> None:
-    """A send longer than its settings explain, here 6 s, plus a margin, is a stall."""
-    subject = start(*OPENING, ["say", answer(0)], ["sleep", 60], margin_s=-3.0)
+@pytest.mark.parametrize(
+    ("steps", "deadlines", "message"),
+    [
+        pytest.param([["say", answer(0)]], {"margin_s": -3.0}, "send 1 of thread 0", id="a send"),
+        pytest.param([["say", answer(0)], ["say", answer(1)]], {"done_s": 0.2}, "done", id="done"),
+    ],
+)
+def test_a_send_or_done_without_end_is_a_stall(
+    start: Start, steps: list[list[object]], deadlines: dict[str, float], message: str
+) -> None:
+    """A send longer than its settings explain, here 6 s, plus a margin, and a missing done are stalls."""
+    subject = start(*OPENING, *steps, ["sleep", 60], **deadlines)
     go(subject, 0, 0)
     fault = broken(subject.await_done)
-    assert fault.signature == "protocol.stalled" and "send 1 of thread 0" in str(fault)
-
-
-def test_a_missing_done_is_a_stall(start: Start) -> None:
-    """A missing done after all answers is a stall."""
-    subject = start(*OPENING, ["say", answer(0)], ["sleep", 60], done_s=0.2)
-    go(subject, 0)
-    fault = broken(subject.await_done)
-    assert fault.signature == "protocol.stalled" and "done" in str(fault)
+    assert fault.signature == "protocol.stalled" and message in str(fault)
 
 
 def test_a_stopped_subject_stalls(start: Start) -> None:

@@ -2,9 +2,7 @@
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
@@ -16,6 +14,7 @@ from rocketdiff.core.tables.settings import ClientSettings
 from rocketdiff.traces.manifest import CaseEntry, ClockAnchor, RunManifest
 from rocketdiff.traces.recorder import plan_digest
 from rocketdiff.traces.run_directory import RunDirectory
+from tests.analysis.synthetic import Stored
 
 ORIGIN_NS = 1_000_000_000_000
 MACHINE = Machine(system="Linux", processor="x", cores=2, memory_mib=4096, python="3.11", java="17")
@@ -24,24 +23,8 @@ PLAN = Plan(
     threads=2,
     sends=tuple(PlannedSend(n, n % 2, n * 1_000_000, SendKind.PLAIN, n, 128) for n in range(4)),
 )
+CLOCK = ClockAnchor(ORIGIN_NS, 1_790_000_000_000)
 PAUSE = FaultRecord(1, FaultKind.PAUSE, "broker-b", ORIGIN_NS + 1, ORIGIN_NS + 2, ORIGIN_NS + 3)
-
-
-@dataclass(frozen=True)
-class Stored:
-    """A message as read back from a broker."""
-
-    broker: str
-    queue_id: int
-    queue_offset: int
-    send: int | None
-    store_timestamp_ms: int = 1_000
-    born_timestamp_ms: int = 999
-    body_ok: bool = True
-    flag: int | None = None
-    sys_flag: int | None = None
-    properties: str | None = None
-    body_digest: str | None = None
 
 
 def line(kind: str, **fields: object) -> bytes:
@@ -128,19 +111,3 @@ def complete_run(new_run: Callable[..., RunDirectory]) -> RunDirectory:
     run.case(1).seal()
     run.case(1).complete()
     return run
-
-
-@pytest.fixture
-def sample() -> SimpleNamespace:
-    return SimpleNamespace(
-        ORIGIN_NS=ORIGIN_NS,
-        PLAN=PLAN,
-        PAUSE=PAUSE,
-        Stored=Stored,
-        line=line,
-        attempt=attempt,
-        send=send,
-        manifest_of=manifest_of,
-        record_case=record_case,
-        clock=ClockAnchor(ORIGIN_NS, 1_790_000_000_000),
-    )

@@ -4,7 +4,6 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from random import Random
-from types import SimpleNamespace
 
 import msgspec
 import pytest
@@ -20,6 +19,7 @@ from rocketdiff.traces.manifest import CaseStatus
 from rocketdiff.traces.reader import require_whole
 from rocketdiff.traces.run_directory import RunDirectory
 from tests.subjects.conversing import talk_of
+from tests.traces import conftest as sample
 
 ORIGIN_NS = 1_000_000_000_000
 NewRun = Callable[..., RunDirectory]
@@ -44,7 +44,7 @@ HOSTILE = (
 )
 
 
-def lines_of(sample: SimpleNamespace) -> list[bytes]:
+def lines_of() -> list[bytes]:
     return [
         sample.line("hello", protocol=1, client="toy", version="x", capabilities=["plain"], pid=1, clock_ns=1),
         sample.line("ready", clock_ns=1),
@@ -93,9 +93,9 @@ def written(path: Path, lines: list[bytes]) -> Path:
     return path
 
 
-def test_runner_and_journal_accept_the_same_lines(tmp_path: Path, sample: SimpleNamespace) -> None:
+def test_runner_and_journal_accept_the_same_lines(tmp_path: Path) -> None:
     """The runner and the journal agree on which of 4,000 mutated lines are records."""
-    random, honest = Random(7), lines_of(sample)
+    random, honest = Random(7), lines_of()
     lines = [*HOSTILE, *(mutated(random.choice(honest), random) for _ in range(4_000))]
     taken = [heard(line) is not None for line in lines]
     assert 300 < sum(taken) < 3_000
@@ -104,9 +104,9 @@ def test_runner_and_journal_accept_the_same_lines(tmp_path: Path, sample: Simple
         assert bool(troubles) is not is_taken, line[:200]
 
 
-def test_a_conversation_raises_nothing_but_that_it_is_broken(sample: SimpleNamespace) -> None:
+def test_a_conversation_raises_nothing_but_that_it_is_broken() -> None:
     """After its start a conversation raises only SubjectBroken, whatever the lines."""
-    random, honest = Random(11), lines_of(sample)
+    random, honest = Random(11), lines_of()
     for _ in range(400):
         talk = Conversation(SubjectId("toy", "x"))
         with suppress(SubjectBroken):
@@ -120,10 +120,10 @@ def test_a_conversation_raises_nothing_but_that_it_is_broken(sample: SimpleNames
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_any_journal_can_be_sealed(new_run: NewRun, sample: SimpleNamespace, seed: int) -> None:
+def test_any_journal_can_be_sealed(new_run: NewRun, seed: int) -> None:
     """A journal with a thousand mutated lines can be sealed, and its case is aborted."""
-    random, run, honest = Random(seed), new_run(), lines_of(sample)
-    run.case(1).begin(sample.PLAN, clock=sample.clock, origin_ns=sample.ORIGIN_NS)
+    random, run, honest = Random(seed), new_run(), lines_of()
+    run.case(1).begin(sample.PLAN, clock=sample.CLOCK, origin_ns=sample.ORIGIN_NS)
     for arm in Arm:
         with run.case(1).recorder(Member(arm)) as recorder:
             for line in (*HOSTILE, *(mutated(random.choice(honest), random) for _ in range(1_000)), *honest):
@@ -151,12 +151,10 @@ def test_any_journal_can_be_sealed(new_run: NewRun, sample: SimpleNamespace, see
         ({"error": "E" * 20_000}, "error has 20,000 characters"),
     ],
 )
-def test_impossible_values_of_a_journal_are_no_rows(
-    new_run: NewRun, sample: SimpleNamespace, change: dict[str, object], message: str
-) -> None:
+def test_impossible_values_of_a_journal_are_no_rows(new_run: NewRun, change: dict[str, object], message: str) -> None:
     """Impossible values are not rows, as in a live run."""
     run = new_run()
-    run.case(1).begin(sample.PLAN, clock=sample.clock, origin_ns=sample.ORIGIN_NS)
+    run.case(1).begin(sample.PLAN, clock=sample.CLOCK, origin_ns=sample.ORIGIN_NS)
     with run.case(1).recorder(BASELINE) as recorder:
         recorder.line(sample.send(0, **change))
     summary = run.case(1).seal().arms[Arm.BASELINE]

@@ -1,15 +1,15 @@
 """A journal can be read whatever a subject wrote; other lines are reported."""
 
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
 from rocketdiff.core.errors import TraceError
 from rocketdiff.traces.journal import read_arm_journal, read_fault_journal, read_plan_file
+from tests.traces import conftest as sample
 
 
-def test_records_are_filed_by_kind(tmp_path: Path, sample: SimpleNamespace) -> None:
+def test_records_are_filed_by_kind(tmp_path: Path) -> None:
     """Each record is filed by kind, and unknown fields are ignored."""
     path = tmp_path / "j"
     path.write_bytes(
@@ -36,7 +36,7 @@ def test_records_are_filed_by_kind(tmp_path: Path, sample: SimpleNamespace) -> N
     assert journal.troubles == []
 
 
-def test_torn_last_line_is_left_out(tmp_path: Path, sample: SimpleNamespace) -> None:
+def test_torn_last_line_is_left_out(tmp_path: Path) -> None:
     """A last line without its end, cut by a crash, is ignored."""
     path = tmp_path / "j"
     path.write_bytes(sample.send(0) + b"\n" + sample.send(1))

@@ -4,7 +4,6 @@ import json
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
-from types import SimpleNamespace
 
 import pyarrow.parquet as pq
 import pytest
@@ -17,6 +16,7 @@ from rocketdiff.traces.reader import read_table, require_whole
 from rocketdiff.traces.run_directory import RunDirectory
 from rocketdiff.traces.schema import TableName
 from rocketdiff.traces.sealed_file import write_sealed
+from tests.traces import conftest as sample
 
 
 def shortened(run: RunDirectory, table: TableName, arm: Arm | None, rows: int) -> None:
@@ -68,9 +68,7 @@ def test_every_table_of_a_complete_case_is_required(complete_run: RunDirectory, 
         require_whole(complete_run)
 
 
-def test_a_case_that_run_json_does_not_know_is_refused(
-    new_run: Callable[..., RunDirectory], sample: SimpleNamespace
-) -> None:
+def test_a_case_that_run_json_does_not_know_is_refused(new_run: Callable[..., RunDirectory]) -> None:
     """A case missing in run.json is refused; during a run one case may be read alone."""
     run = new_run(cases=2)
     for number in (1, 2):
@@ -105,10 +103,3 @@ def test_a_case_number_twice_is_refused(complete_run: RunDirectory) -> None:
     content["cases"] *= 2
     with pytest.raises(TraceError, match=r"case numbers \[1, 1\]"):
         decode_manifest(stamped(content), where="run.json")
-
-
-@pytest.mark.parametrize("content", [b'{"run": "\xff"}', b"[" * 100_000], ids=["not UTF-8", "nested"])
-def test_bytes_that_are_no_json_are_refused(content: bytes) -> None:
-    """Bytes that are not JSON are refused without a traceback."""
-    with pytest.raises(TraceError, match="a run description"):
-        decode_manifest(content, where="run.json")

@@ -36,6 +36,9 @@ from tests.live import PATIENCE_S, TRIES, repeated, report_repeat
 
 SCENARIOS = Path(__file__).parent / "scenarios"
 
+REFERENCES = ("--subject", "python:5.3.3", "--subject", "toy:honest", "--seed", "3", "--master", "none")
+"""For tests that are not about clients; these start at a fraction of the cost of a JVM."""
+
 UNDECIDED = (ExitCode.INCONCLUSIVE, ExitCode.NOTHING_DECISIVE)
 
 GUARDED_TRIES = 3
@@ -52,31 +55,18 @@ def decided(
     candidate: str,
     scenario: str = "whole/dead-broker",
     *,
-    root: Path | None = SCENARIOS,
-    is_wire_wanted: bool = False,
-    meanwhile: Callable[[Path], None] | None = None,
-    seed: int = 5,
     is_all_valid: bool = False,
+    **options: Any,
 ) -> tuple[Path, RunJudgement]:
     """
-    Run a pair as ``run_pair`` does; return the run directory and its judgement.
+    Run a pair as ``run_pair`` does, with its options; return the run directory and its judgement.
 
     Up to TRIES runs while the verdict is undecided: on a busy machine guards break and clients miss the faults. is_all_valid:
     also repeat a run with an invalid check.
     """
 
     def played(number: int) -> tuple[Path, RunJudgement]:
-        run = run_pair(
-            cluster,
-            folder / str(number),
-            baseline,
-            candidate,
-            scenario,
-            root=root,
-            is_wire_wanted=is_wire_wanted,
-            meanwhile=meanwhile,
-            seed=seed,
-        )
+        run = run_pair(cluster, folder / str(number), baseline, candidate, scenario, **options)
         cluster.heal_all()
         return run, judge(run)
 

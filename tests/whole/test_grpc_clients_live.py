@@ -1,6 +1,5 @@
 """gRPC clients on a broker with a local proxy: each claimed call, and a pause."""
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,22 +9,18 @@ from rocketdiff.cluster.interface import Cluster
 from rocketdiff.cluster.operations.admin import REQUEST_TIMEOUT_MS
 from rocketdiff.cluster.operations.proxies import METADATA
 from rocketdiff.cluster.start import start_cluster
-from rocketdiff.core.arm import CANDIDATE
 from rocketdiff.core.subject import ClientProtocol
 from rocketdiff.grpc.call import unary
 from rocketdiff.grpc.messages import QUERY_ROUTE, Code, query_route, route_answer
 from rocketdiff.releases.programs.driver_builds import (
     OTHER_CLIENTS,
-    attempt_timeout_ms_of,
     capabilities_of,
-    missing_tools,
     release_of,
-    rust_target,
 )
 from rocketdiff.run.subject_check.check import check_subject, topology_for
 from rocketdiff.subjects.registry import resolved
-from rocketdiff.subjects.subject_process import SubjectProcess
-from tests.live import BUILD_VARIABLE, READY_S, repeated
+from tests.live import READY_S, repeated
+from tests.subjects.built import assert_hello_as_known, require_build
 
 pytestmark = [pytest.mark.cluster, pytest.mark.slow]
 
@@ -54,15 +49,11 @@ def local_proxy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
 @pytest.mark.parametrize("spec", ["grpc-java:5.2.0", *BUILT_HERE])
 def test_a_client_that_speaks_grpc_has_no_problem(spec: str, local_proxy: Cluster, tmp_path: Path) -> None:
     """Each gRPC client passes the subject check, and its known claims equal its hello."""
-    require_tools(spec)
+    if spec in BUILT_HERE:
+        require_build(BUILT_HERE[spec])
+        assert_hello_as_known(BUILT_HERE[spec], tmp_path)
     subject = resolved(spec)
     subject.fetch(None)
-    with SubjectProcess(subject.program, CANDIDATE, tmp_path / "hello", on_line=lambda _: None) as process:
-        hello = process.await_hello()
-    assert f"{hello.client}:{hello.version}" == spec
-    if spec in BUILT_HERE:
-        assert frozenset(hello.capabilities) == capabilities_of(BUILT_HERE[spec])
-        assert hello.attempt_timeout_ms == attempt_timeout_ms_of(BUILT_HERE[spec])
     findings = repeated(
         lambda number: list(check_subject(subject, local_proxy, tmp_path / f"check-{number}")),
         lambda found: next((one.problem for one in found if LATE_SETTINGS in one.problem), ""),
@@ -81,14 +72,3 @@ def test_a_local_proxy_names_the_address_by_which_it_was_asked(local_proxy: Clus
     asked = "127.0.0.1:9"
     answer = route_answer(unary(own, QUERY_ROUTE, query_route(topic, asked), REQUEST_TIMEOUT_MS, METADATA))
     assert (answer.code, answer.endpoints) == (Code.OK, {asked})
-
-
-def require_tools(spec: str) -> None:
-    client = BUILT_HERE.get(spec)
-    if client is None:
-        return
-    missing = missing_tools(client)
-    if missing:
-        pytest.skip(f"no {', '.join(missing)} on PATH")
-    if "cargo" in client.tools and not rust_target(client.name).is_dir() and BUILD_VARIABLE not in os.environ:
-        pytest.skip("the Rust client was never built here, which takes minutes; `make clients` builds and checks it")

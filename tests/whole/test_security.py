@@ -25,11 +25,13 @@ from rocketdiff.cluster.start import backend_named
 from rocketdiff.core.arm import CANDIDATE, Arm, Member
 from rocketdiff.core.errors import ClusterError, ExitCode, SubjectBroken
 from rocketdiff.core.files import private_file
+from rocketdiff.core.records.sending import Send
 from rocketdiff.core.resources import import_path
 from rocketdiff.core.security import Account, Security
 from rocketdiff.core.sends.plan import Plan, PlannedSend, SendKind
 from rocketdiff.core.tables.settings import ClientSettings
 from rocketdiff.core.tables.topology import topology_named
+from rocketdiff.protocol.commands import SubjectSetup
 from rocketdiff.releases.cache import cache_dir
 from rocketdiff.run.subject_check.one_subject import carried_out, new_setup, unheard
 from rocketdiff.subjects.registry import resolved
@@ -238,33 +240,32 @@ def test_an_account_without_rights_is_reported(theirs: Theirs, tmp_path: Path, m
     assert not list(logs_folder().glob("theirs-*"))
 
 
+def sends_of(spec: str, setup: SubjectSetup, folder: Path) -> list[Send]:
+    """The sends of a client that is asked for one."""
+    plan = Plan(0, 1, (PlannedSend(0, 0, 0, SendKind.PLAIN, 0, 128),))
+    with SubjectProcess(resolved(spec).program, CANDIDATE, folder / "subject", on_line=unheard) as process:
+        process.await_hello()
+        return carried_out(process, plan, setup).sends
+
+
 def test_a_wrong_key_fails_with_the_signature_error(theirs: Theirs, tmp_path: Path) -> None:
     """A client with a wrong key fails with the signature error, not with a missing route."""
     setup = new_setup(theirs.cluster, ClientSettings(), 4)
     assert setup.security is not None
     account = setup.security["account"] | {"secret_key": "w" * 32}
     wrong = replace(setup, security=setup.security | {"account": account})
-    plan = Plan(0, 1, (PlannedSend(0, 0, 0, SendKind.PLAIN, 0, 128),))
-    program = resolved("python:5.3.3").program
-    with SubjectProcess(program, CANDIDATE, tmp_path / "subject", on_line=unheard) as process:
-        process.await_hello()
-        with pytest.raises(SubjectBroken, match=r"MQBrokerException.*signature") as raised:
-            carried_out(process, plan, wrong)
+    with pytest.raises(SubjectBroken, match=r"MQBrokerException.*signature") as raised:
+        sends_of("python:5.3.3", wrong, tmp_path)
     assert raised.value.signature == "protocol.failed"
     assert "route" not in str(raised.value).lower()
 
 
 def test_the_java_client_shows_its_certificate(theirs: Theirs, tmp_path: Path) -> None:
     """The Java client presents its certificate to the servers, without a relay in between."""
-    setup, plan = (
-        new_setup(theirs.cluster, ClientSettings(), 4),
-        Plan(0, 1, (PlannedSend(0, 0, 0, SendKind.PLAIN, 0, 128),)),
-    )
+    setup = new_setup(theirs.cluster, ClientSettings(), 4)
     assert setup.security is not None
     assert "key" in setup.security["tls"]
-    with SubjectProcess(resolved("java:5.3.3").program, CANDIDATE, tmp_path / "subject", on_line=unheard) as process:
-        process.await_hello()
-        (send,) = carried_out(process, plan, setup).sends
+    (send,) = sends_of("java:5.3.3", setup, tmp_path)
     assert send.error is None
     assert send.broker in {node.name for node in theirs.cluster.brokers}
 

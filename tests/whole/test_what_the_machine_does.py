@@ -15,9 +15,10 @@ from rocketdiff.cluster.interface import Cluster
 from rocketdiff.core.answers.verdict import Verdict
 from rocketdiff.core.errors import ExitCode
 from rocketdiff.verdict.judge import RunJudgement
-from tests.live import TRIES, report_repeat
+from tests.live import repeated
 from tests.whole.stage import (
     LIMIT_S,
+    REFERENCES,
     await_no_process_of,
     await_run,
     broken_guards,
@@ -31,7 +32,6 @@ from tests.whole.stage import (
 
 pytestmark = [pytest.mark.cluster, pytest.mark.slow]
 
-PAIR = ("--subject", "python:5.3.3", "--subject", "toy:honest", "--seed", "3", "--master", "none")
 STOPPED_S = 2.0
 BUSY_CORES = 2
 BUSY_S = 4.5
@@ -89,7 +89,7 @@ def test_a_clock_that_steps_makes_a_case_invalid(
 
 def test_a_relay_that_dies_ends_the_run_with_the_cause(tmp_path: Path) -> None:
     """A dead relay ends the run with the cause and exit code ENVIRONMENT, without a verdict."""
-    arguments = (*PAIR, "--scenario", "whole/long-pause", "--wire")
+    arguments = (*REFERENCES, "--scenario", "whole/long-pause", "--wire")
     with started_run(tmp_path, *arguments) as runner:
         run = await_run(tmp_path, sends_are_flowing, "both arms sending")
         relays = [pid for pid, line in processes_of(run).items() if RELAY in line and SUPERVISOR not in line]
@@ -130,15 +130,16 @@ def test_load_flips_no_verdict(cluster: Cluster, folder: Path) -> None:
         with busy_cores():
             time.sleep(BUSY_S)
 
-    for number in range(1, TRIES + 1):
+    def loaded_run(number: int) -> Path:
         own = folder / str(number)
         run = run_pair(cluster, own, "java:5.3.3", "python:5.3.3", "whole/three-pauses", meanwhile=keep_busy)
         judgement = judge(run)
         assert judgement.exit_code is not ExitCode.DIVERGES, [r for r in judgement.results if r.divergences]
         assert not {Verdict.DIVERGES, Verdict.ERROR} & verdicts(judgement)
-        broken = {name: seen for name, seen in broken_guards(run).items() if name.startswith("fault-")}
-        if not broken:
-            break
-        report_repeat(f"under load: {broken}")
         cluster.heal_all()
-    assert not broken
+        return run
+
+    def unproven(run: Path) -> str:
+        return "; ".join(seen for name, seen in broken_guards(run).items() if name.startswith("fault-"))
+
+    assert not unproven(repeated(loaded_run, unproven))

@@ -16,7 +16,6 @@ from rocketdiff.cluster.operations import admin
 from rocketdiff.cluster.operations.drain import await_drained
 from rocketdiff.cluster.operations.stored import read_stored
 from rocketdiff.cluster.start import backend_named, start_cluster
-from rocketdiff.core.errors import ClusterError
 from rocketdiff.core.tables.fault import FaultKind, FaultSpec
 from rocketdiff.core.tables.topology import topology_named
 from rocketmq_reference.remoting.errors import MQBrokerException
@@ -72,15 +71,6 @@ def test_a_pause_of_a_broker_and_its_end_are_proven(cluster: Cluster) -> None:
     assert [row.identity for row in read_stored(cluster, "paused", {})] == ["r/paused/1"]
 
 
-def test_a_pause_of_a_name_server_is_proven(cluster: Cluster) -> None:
-    """A name server's pause and its end are proven."""
-    record = FAULTS[FaultKind.PAUSE_NAME_SERVER].inject(
-        cluster, FaultSpec(1, FaultKind.PAUSE_NAME_SERVER, "1", 0.0, 0.4)
-    )
-    assert cluster.state("broker-a") is NodeState.RUNNING
-    assert FAULTS[FaultKind.PAUSE_NAME_SERVER].heal(cluster, record).heal_proven_ns is not None
-
-
 def test_a_killed_broker_refuses_and_comes_back_with_address_and_data(cluster: Cluster) -> None:
     """A killed broker restarts with its address and data."""
     cluster.create_topic("kept", {"a": 1})
@@ -93,13 +83,6 @@ def test_a_killed_broker_refuses_and_comes_back_with_address_and_data(cluster: C
     assert cluster.brokers[0].address == address
     assert [row.identity for row in read_stored(cluster, "kept", {})] == ["r/kept/1"]
     cluster.require_sound()
-
-
-def test_a_running_broker_cannot_be_restarted(cluster: Cluster) -> None:
-    """Restarting a running broker is refused."""
-    with pytest.raises(ClusterError):
-        cluster.restart("broker-a")
-    assert cluster.state("broker-a") is NodeState.RUNNING
 
 
 def test_evidence_has_logs_settings_engine_and_image(cluster: Cluster, tmp_path: Path) -> None:

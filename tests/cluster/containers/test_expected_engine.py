@@ -23,16 +23,14 @@ def lacking(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 @pytest.mark.usefixtures("lacking")
-def test_they_skip_with_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without an engine or base image, tests skip with the reason."""
-    monkeypatch.delenv(EXPECTED, raising=False)
-    with pytest.raises(pytest.skip.Exception, match=r"ci/engine|make image"):
-        next(engine_or_skip())
-
-
-@pytest.mark.usefixtures("lacking")
-def test_they_fail_where_there_was_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where CI started an engine, tests without it fail, because a skip would hide that."""
-    monkeypatch.setenv(EXPECTED, "1")
-    with pytest.raises(pytest.fail.Exception, match=r"ci/engine|make image"):
+@pytest.mark.parametrize(("expected", "outcome"), [(None, pytest.skip.Exception), ("1", pytest.fail.Exception)])
+def test_they_skip_or_fail_with_the_reason(
+    monkeypatch: pytest.MonkeyPatch, expected: str | None, outcome: type[BaseException]
+) -> None:
+    """Without an engine or base image tests skip with the reason; where CI started one they fail: a skip would hide that."""
+    if expected is None:
+        monkeypatch.delenv(EXPECTED, raising=False)
+    else:
+        monkeypatch.setenv(EXPECTED, expected)
+    with pytest.raises(outcome, match=r"ci/engine|make image"):
         next(engine_or_skip())

@@ -1,6 +1,6 @@
 """A cluster of containers that cannot start releases what it took."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -48,35 +48,36 @@ def start(folder: Path, topology: str = "one-master") -> None:
     start_containers(topology_named(topology), "5.3.3", folder, timeout_s=1.0)
 
 
-def assert_all_given_back(world: FakeWorld, slots: Sequence[NodeSlot]) -> None:
-    assert world.networks == []
-    assert slots
-    for slot in slots:
-        assert all(claim.fileno() == -1 for claim in slot.reserved._claims)
+def fill_the_disk(folder: Path, _: pytest.MonkeyPatch) -> None:
+    (folder / "containers.json").mkdir()
 
 
-def test_a_disk_that_fills_up_before_the_first_container_leaves_nothing(
-    world: FakeWorld, slots: list[NodeSlot], tmp_path: Path
-) -> None:
-    """If the cluster's files cannot be written, network and ports are released."""
-    (tmp_path / "containers.json").mkdir()
-    with pytest.raises(EnvironmentMissing, match="to be able to write the cluster's files"):
-        start(tmp_path)
-    assert_all_given_back(world, slots)
-
-
-def test_an_engine_that_refuses_before_the_first_container_leaves_nothing(
-    world: FakeWorld, slots: list[NodeSlot], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """If the engine refuses, network and ports are released."""
-
+def refuse_containers(_: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object) -> None:
         raise ClusterError("containers", seen="no")
 
     monkeypatch.setattr(launch, "ContainerServers", refuse)
-    with pytest.raises(ClusterError, match="saw no"):
+
+
+@pytest.mark.parametrize(
+    ("spoil", "message"),
+    [(fill_the_disk, "to be able to write the cluster's files"), (refuse_containers, "saw no")],
+)
+def test_a_failure_before_the_first_container_leaves_nothing(
+    world: FakeWorld,
+    slots: list[NodeSlot],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    spoil: Callable[[Path, pytest.MonkeyPatch], None],
+    message: str,
+) -> None:
+    """If the cluster's files cannot be written, or the engine refuses, network and ports are released."""
+    spoil(tmp_path, monkeypatch)
+    with pytest.raises((ClusterError, EnvironmentMissing), match=message):
         start(tmp_path)
-    assert_all_given_back(world, slots)
+    assert world.networks == []
+    assert slots
+    assert all(claim.fileno() == -1 for slot in slots for claim in slot.reserved._claims)
 
 
 def test_an_unsuitable_topology_is_refused_before_an_image_is_built(

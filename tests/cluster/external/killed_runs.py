@@ -4,15 +4,14 @@ import os
 import pickle
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 from rocketdiff.cluster.external.described import DescribedCluster
-from rocketdiff.cluster.external.undo_log import LoggedRun, RestoreNode, UndoLog
+from rocketdiff.cluster.external.undo_log import LoggedRun, RestoreNode, UndoEntry, UndoLog
 from rocketdiff.core.resources import import_path
 from rocketdiff.core.tables.topology import NodeKind
 from tests.cluster.external.owned import Owned
+from tests.live import await_that
 
 RUN_OF_LOG = LoggedRun("unit", ("127.0.0.1:1",), "runs/x")
 
@@ -45,6 +44,15 @@ def died(log: UndoLog) -> None:
     log._file.close()
 
 
+def leave_log(*entries: UndoEntry) -> UndoLog:
+    """Write the undo log of a killed run with these pending entries."""
+    log = UndoLog.create(RUN_OF_LOG)
+    for entry in entries:
+        log.record(entry)
+    died(log)
+    return log
+
+
 def run_of(owned: Owned, home: Path, described: DescribedCluster) -> "subprocess.Popen[str]":
     """A run in its own process, which pauses mq-blue and prints that."""
     file = owned.folder / "described"
@@ -55,16 +63,9 @@ def run_of(owned: Owned, home: Path, described: DescribedCluster) -> "subprocess
     )
 
 
-def all_undone(run: "subprocess.Popen[str]", home: Path) -> None:
+def await_undone(run: "subprocess.Popen[str]", home: Path) -> None:
     """Wait until the guardian of the killed run has finished."""
     run.wait()
     if run.stdout is not None:
         run.stdout.close()
-    assert awaited(lambda: not list(home.glob("*.ndjson")))
-
-
-def awaited(holds: Callable[[], bool], within_s: float = 60.0) -> bool:
-    deadline = time.monotonic() + within_s
-    while not holds() and time.monotonic() < deadline:
-        time.sleep(0.05)
-    return holds()
+    await_that(lambda: not list(home.glob("*.ndjson")), "everything undone")

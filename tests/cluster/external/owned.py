@@ -1,6 +1,8 @@
 """A cluster without JVMs: servers that answer, or are silent while a file exists."""
 
 import json
+import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -13,6 +15,8 @@ from rocketdiff.cluster.external import connect
 from rocketdiff.cluster.external.cluster import ExternalCluster
 from rocketdiff.cluster.external.described import DescribedCluster, DescribedNode, OwnersCommand, Verb
 from rocketdiff.cluster.external.owners_commands import CommandResult, run_command
+from rocketdiff.cluster.faults.schedule import ScheduleOutcome, run_schedule
+from rocketdiff.core.tables.fault import FaultKind, FaultSpec
 from rocketdiff.core.tables.topology import NodeKind, topology_named
 from rocketmq_reference.remoting.codes import RequestCode, ResponseCode
 from rocketmq_reference.remoting.frames import Command, respond_to
@@ -143,6 +147,14 @@ def give_commands_time(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr("rocketdiff.cluster.external.actions.run_command", patient)
     monkeypatch.setattr("rocketdiff.cluster.external.cleanup.run_command", patient)
+
+
+def run_fault(
+    cluster: ExternalCluster, kind: FaultKind = FaultKind.PAUSE, for_s: float = 0.3, node: str = "broker-b"
+) -> ScheduleOutcome:
+    """Run a schedule of one fault."""
+    spec = FaultSpec(1, kind, node, 0.0, for_s)
+    return run_schedule(cluster, [spec], time.monotonic_ns(), lambda _: None, threading.Event())
 
 
 def joined(owned: Owned, described: DescribedCluster | None = None, topology: str = "two-masters") -> ExternalCluster:

@@ -2,30 +2,16 @@
 
 import json
 import re
-import threading
-import time
 from pathlib import Path
 
 import pytest
 
 from rocketdiff.cluster.external import connect
-from rocketdiff.cluster.external.cluster import ExternalCluster
 from rocketdiff.cluster.external.owners_commands import run_command
-from rocketdiff.cluster.external.undo_log import UndoLog, active_runs
-from rocketdiff.cluster.faults.schedule import ScheduleOutcome, run_schedule
+from rocketdiff.cluster.external.undo_log import LoggedRun, active_runs
 from rocketdiff.cluster.interface import NodeState
 from rocketdiff.core.errors import ClusterError, EnvironmentMissing, UsageError
-from rocketdiff.core.tables.fault import FaultKind, FaultSpec
-from tests.cluster.external.owned import PREFIX, Owned, joined, retry_at_once
-
-
-def undo_log_of(cluster: ExternalCluster) -> UndoLog:
-    return cluster._undo_log
-
-
-def paused(cluster: ExternalCluster, for_s: float = 0.3) -> ScheduleOutcome:
-    spec = FaultSpec(1, FaultKind.PAUSE, "broker-b", 0.0, for_s)
-    return run_schedule(cluster, [spec], time.monotonic_ns(), lambda _: None, threading.Event())
+from tests.cluster.external.owned import PREFIX, Owned, joined, retry_at_once, run_fault
 
 
 def test_brokers_have_the_owners_names_and_scenarios_their_letters(owned: Owned) -> None:
@@ -76,7 +62,7 @@ def test_a_topic_without_the_prefix_or_of_somebody_else_is_refused(owned: Owned)
 def test_a_pause_is_the_owners_command_and_the_probe_its_proof(owned: Owned) -> None:
     """A pause executes the owner's command, a probe proves it, and commands.ndjson has both commands."""
     with joined(owned) as cluster:
-        outcome = paused(cluster)
+        outcome = run_fault(cluster)
         assert cluster.state("mq-blue") is NodeState.RUNNING
     (record,) = outcome.records
     assert not outcome.problems
@@ -112,26 +98,34 @@ def test_a_broker_left_paused_is_resumed_before_queries(owned: Owned) -> None:
     assert not owned.topics
 
 
-def test_a_state_command_must_agree(owned: Owned) -> None:
-    """A pause that the state command denies is a problem."""
-    reported = "test -e {flag} && echo paused || echo running"
-    with joined(owned, owned.described(state=reported)) as cluster:
-        assert not paused(cluster).problems
-    with joined(owned, owned.described(timeout_s=0.5, state="echo running")) as cluster:
-        (problem,) = paused(cluster).problems
-    assert "mq-blue to be paused" in str(problem)
-    assert "its state command says running" in str(problem)
+@pytest.mark.parametrize(
+    ("commands", "messages"),
+    [
+        ({"state": "echo running"}, ("mq-blue to be paused", "its state command says running")),
+        (
+            {"pause": "echo no route to mq-7 >&2; exit 255"},
+            ("the pause command of mq-blue to succeed", "exit code 255: no route to mq-7"),
+        ),
+        ({"pause": "true", "resume": "true "}, ("mq-blue not to answer while it is paused",)),
+    ],
+    ids=["denied by the state command", "failed", "without effect"],
+)
+def test_a_pause_that_cannot_be_shown_is_a_problem(
+    owned: Owned, commands: dict[str, str], messages: tuple[str, ...]
+) -> None:
+    """A pause that the state command denies, or whose command fails or has no effect, is a problem with what was seen."""
+    with joined(owned, owned.described(0.5, **commands)) as cluster:
+        outcome = run_fault(cluster)
+    assert [message for message in messages if message not in str(outcome.problems[0])] == []
+    assert outcome.records[0].proven_ns is None
     assert not owned.brokers["mq-blue"].flag.exists()
 
 
-def test_a_failed_pause_command_reports_exit_code_and_stderr(owned: Owned) -> None:
-    """A failed pause command is a problem with exit code and stderr."""
-    failing = owned.described(timeout_s=0.5, pause="echo no route to mq-7 >&2; exit 255")
-    with joined(owned, failing) as cluster:
-        outcome = paused(cluster)
-    assert "the pause command of mq-blue to succeed" in str(outcome.problems[0])
-    assert "exit code 255: no route to mq-7" in str(outcome.problems[0])
-    assert outcome.records[0].proven_ns is None
+def test_a_state_command_may_agree(owned: Owned) -> None:
+    """A pause that the state command confirms is proven."""
+    reported = "test -e {flag} && echo paused || echo running"
+    with joined(owned, owned.described(state=reported)) as cluster:
+        assert not run_fault(cluster).problems
 
 
 def test_a_pause_command_that_hangs_is_killed_at_its_deadline(owned: Owned, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -139,16 +133,9 @@ def test_a_pause_command_that_hangs_is_killed_at_its_deadline(owned: Owned, monk
     monkeypatch.setattr("rocketdiff.cluster.external.actions.run_command", run_command)
     hanging = owned.described(timeout_s=2.0, pause="touch {flag}; sleep 60")
     with joined(owned, hanging) as cluster:
-        outcome = paused(cluster)
+        outcome = run_fault(cluster)
     assert re.search(r"no end after [0-9.]+ s, killed", str(outcome.problems[0]))
     assert not owned.brokers["mq-blue"].flag.exists()
-
-
-def test_a_pause_without_effect_is_not_proven(owned: Owned) -> None:
-    """A pause command without effect is a problem."""
-    with joined(owned, owned.described(pause="true", resume="true ")) as cluster:
-        (problem,) = paused(cluster).problems
-    assert "mq-blue not to answer while it is paused" in str(problem)
 
 
 def test_a_broker_that_cannot_be_resumed_is_shouted_about(
@@ -183,7 +170,7 @@ def test_an_act_that_did_not_end_well_is_noted_until_it_is_undone(owned: Owned) 
         cluster.pause("mq-red")
         with pytest.raises(ClusterError):
             cluster.kill("mq-blue")
-        log = undo_log_of(cluster)
+        log = cluster._undo_log
         unfinished = {entry.key: log.unfinished_action(entry) is not None for entry in log.pending}
         assert {"resume mq-red": False, "restart mq-blue": True}.items() <= unfinished.items()
 
@@ -240,6 +227,24 @@ def test_a_second_run_on_the_same_cluster_is_refused(owned: Owned, monkeypatch: 
     monkeypatch.setattr(connect, "_OTHERS_END_WITHIN_S", 0.1)
     with joined(owned), pytest.raises(ClusterError, match="no other run of yours on unit"):
         joined(owned)
+
+
+def test_two_runs_that_start_at_once_see_each_other(owned: Owned, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of two runs that start together, the second check finds the other, which had no log before."""
+    monkeypatch.setattr(connect, "_NEWCOMERS_END_WITHIN_S", 0.1)
+    monkeypatch.setattr(connect, "undo_killed_runs", lambda _: None)
+    with joined(owned):
+        with pytest.raises(ClusterError, match="no other run of yours on unit"):
+            joined(owned)
+        assert len(list(home.iterdir())) == 1
+
+
+def test_a_run_that_dies_during_a_cleanup_is_waited_for(owned: Owned, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A run that dies during a cleanup is awaited, because its guardian has locked its log."""
+    looks = iter([[], [LoggedRun("unit", owned.described().name_server_addresses, "runs/x")], []])
+    monkeypatch.setattr(connect, "active_runs", lambda _: next(looks))
+    connect.undo_killed_runs(owned.described())
+    assert next(looks, None) is None
 
 
 def test_slaves_are_not_ours_to_arrange(owned: Owned) -> None:

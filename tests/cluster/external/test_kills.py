@@ -1,7 +1,6 @@
 """Kills and restarts by the owner's commands."""
 
 import json
-import threading
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -10,16 +9,19 @@ import pytest
 
 from rocketdiff.cluster.external.cleanup import clean
 from rocketdiff.cluster.external.described import OwnersCommand, Verb
-from rocketdiff.cluster.faults.schedule import run_schedule
 from rocketdiff.cluster.interface import Node, NodeState
 from rocketdiff.core.errors import ClusterError, FaultNotProven
-from rocketdiff.core.tables.fault import FaultKind, FaultSpec
-from tests.cluster.external.owned import Owned, joined, retry_at_once
+from rocketdiff.core.tables.fault import FaultKind
+from tests.cluster.external.owned import Owned, joined, retry_at_once, run_fault
 
 
-def test_a_kill_and_a_restart_are_the_owners_commands(owned: Owned, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A restart by the owner's command is not an external restart."""
+@pytest.fixture(autouse=True)
+def _silence_is_proven_soon(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("rocketdiff.cluster.faults.proof.ANSWER_TIMEOUT_MS", 200)
+
+
+def test_a_kill_and_a_restart_are_the_owners_commands(owned: Owned) -> None:
+    """A restart by the owner's command is not an external restart."""
     with joined(owned, owned.described(timeout_s=0.3, kill="touch {flag}", restart="rm {flag} ")) as cluster:
         cluster.kill("mq-red")
         assert cluster.state("mq-red") is NodeState.GONE
@@ -40,7 +42,6 @@ def test_a_kill_lasts_until_connections_are_refused(owned: Owned, monkeypatch: p
         return time.monotonic_ns()
 
     looks: list[str] = []
-    monkeypatch.setattr("rocketdiff.cluster.faults.proof.ANSWER_TIMEOUT_MS", 200)
     monkeypatch.setattr("rocketdiff.cluster.external.actions.prove_refusal", refused)
     with joined(owned, owned.described(kill="touch {flag}", restart="rm {flag} ")) as cluster:
         span = cluster.kill("mq-red")
@@ -54,7 +55,6 @@ def test_a_paused_name_server_is_not_waited_for_when_a_broker_comes_back(
 ) -> None:
     """A broker's restart does not wait for a paused name server."""
     monkeypatch.setattr("rocketdiff.cluster.external.cluster._SERVE_AGAIN_S", 0.3)
-    monkeypatch.setattr("rocketdiff.cluster.faults.proof.ANSWER_TIMEOUT_MS", 200)
     described = owned.described(timeout_s=0.3, kill="touch {flag}", restart="rm -f {flag} ")
     commands = {Verb.PAUSE: OwnersCommand.of("true"), Verb.RESUME: OwnersCommand.of("true ")}
     described = replace(described, name_servers=(replace(described.name_servers[0], commands=commands),))
@@ -90,14 +90,12 @@ def test_a_failed_restart_is_reported_and_its_undo_entry_stays(
 ) -> None:
     """A failed restart makes the case invalid; its undo entry stays until it succeeds."""
     retry_at_once(monkeypatch)
-    monkeypatch.setattr("rocketdiff.cluster.faults.proof.ANSWER_TIMEOUT_MS", 200)
     flag = owned.brokers["mq-blue"].flag
     broken = owned.described(
         0.5, kill="touch {flag}", restart="test -e {flag}.mended && rm {flag} || (echo full >&2; exit 3)"
     )
     cluster = joined(owned, broken)
-    spec = FaultSpec(1, FaultKind.KILL, "broker-b", 0.0, 0.1)
-    outcome = run_schedule(cluster, [spec], time.monotonic_ns(), lambda _: None, threading.Event())
+    outcome = run_fault(cluster, FaultKind.KILL, 0.1)
     assert "the restart command of mq-blue to succeed; saw exit code 3: full" in str(outcome.problems[1])
     with pytest.raises(ClusterError, match=r"mq-blue \(\S+\) IS STILL DOWN: exit code 3: full; do it by hand: cd "):
         cluster.close()
@@ -114,8 +112,7 @@ def test_a_kill_that_failed_leads_to_no_restart(owned: Owned) -> None:
     """A failed kill leads to no restart: the broker is healthy."""
     failing = owned.described(timeout_s=0.3, kill="exit 1", restart="touch {flag}.restarted")
     with joined(owned, failing) as cluster:
-        spec = FaultSpec(1, FaultKind.KILL, "broker-b", 0.0, 0.1)
-        outcome = run_schedule(cluster, [spec], time.monotonic_ns(), lambda _: None, threading.Event())
+        outcome = run_fault(cluster, FaultKind.KILL, 0.1)
     assert [problem.expected for problem in outcome.problems] == [
         "the kill command of mq-blue to succeed",
         "mq-blue to stay down until its restart command",

@@ -5,7 +5,6 @@ import signal
 import time
 from pathlib import Path
 
-import msgspec
 import pytest
 
 from rocketdiff.cluster.external import undo_log
@@ -18,7 +17,7 @@ from rocketdiff.cluster.external.undo_log import (
     take_over,
 )
 from rocketdiff.core.errors import ClusterError
-from tests.cluster.external.killed_runs import RUN_OF_LOG, all_undone, died, resume, run_of
+from tests.cluster.external.killed_runs import RUN_OF_LOG, await_undone, died, leave_log, resume, run_of
 from tests.cluster.external.owned import PREFIX, Owned, retry_at_once
 
 
@@ -28,8 +27,9 @@ def topic(owned: Owned, name: str) -> DeleteTopic:
 
 
 def test_pending_entries_are_found_by_others_when_their_run_is_gone(home: Path) -> None:
-    """Entries are abandoned only after their run's end; undone ones are not pending."""
+    """Entries are abandoned only after their run's end; undone ones are not pending. Only the user can read commands."""
     log = UndoLog.create(RUN_OF_LOG)
+    assert log.path.stat().st_mode & 0o777 == 0o600
     first, second = (DeleteTopic(name, ("127.0.0.1:2",), ("127.0.0.1:1",)) for name in ("x-1", "x-2"))
     for entry in (first, second):
         log.record(entry)
@@ -41,27 +41,13 @@ def test_pending_entries_are_found_by_others_when_their_run_is_gone(home: Path) 
     assert list(active_runs()) == []
 
 
-def test_a_line_that_was_cut_short_was_not_done_yet(home: Path) -> None:
-    """An incomplete last line is ignored, because its action had not started."""
-    log = UndoLog.create(RUN_OF_LOG)
-    whole = DeleteTopic("x-1", (), ())
-    log.record(whole)
-    died(log)
-    with log.path.open("ab") as file:
-        file.write(msgspec.json.encode(DeleteTopic("x-2", (), ()))[:-9])
-    assert [left.pending for left in abandoned_logs()] == [(whole,)]
-
-
 def test_an_entry_after_an_incomplete_line_is_read(home: Path) -> None:
-    """An entry after an incomplete line is read, so an undone entry does not stay pending."""
-    log = UndoLog.create(RUN_OF_LOG)
+    """An incomplete line, whose action had not started, is ignored; an entry after it is read, so none stays pending."""
     first, second = DeleteTopic("x-1", (), ()), DeleteTopic("x-2", (), ())
-    log.record(first)
-    log.record(second)
-    died(log)
-    with log.path.open("ab") as file:
+    with leave_log(first, second).path.open("ab") as file:
         file.write(b'{"type":"topic","na')
     (left,) = abandoned_logs()
+    assert left.pending == (first, second)
     again = take_over(left.path, wait=False)
     assert again is not None
     again.done(first)
@@ -84,9 +70,7 @@ def test_an_unreadable_undo_log_is_an_error(home: Path, damage: bytes) -> None:
 
 def test_zeros_after_an_entry_leave_it_pending(home: Path) -> None:
     """Zero bytes after an entry are an error: a lost line may have marked it as done."""
-    log = UndoLog.create(RUN_OF_LOG)
-    log.record(DeleteTopic("x-1", (), ()))
-    died(log)
+    log = leave_log(DeleteTopic("x-1", (), ()))
     with log.path.open("ab") as file:
         file.write(bytes(64))
     with pytest.raises(ClusterError, match="line 3 cannot be read"):
@@ -97,7 +81,7 @@ def test_zeros_after_an_entry_leave_it_pending(home: Path) -> None:
 def test_a_folder_in_the_place_of_a_log_does_not_hide_the_others(home: Path) -> None:
     """A folder named like a log does not prevent the cleaning of others."""
     (home / "a.ndjson").mkdir(parents=True)
-    died(UndoLog.create(RUN_OF_LOG))
+    leave_log()
     with pytest.raises(ClusterError, match="Is a directory"):
         clean(lambda _: None)
     assert [path.name for path in home.iterdir()] == ["a.ndjson"]
@@ -107,16 +91,9 @@ def test_a_log_without_pending_entries_is_removed(home: Path) -> None:
     """A log without pending entries is removed, also after a kill."""
     UndoLog.create(RUN_OF_LOG).close()
     assert not list(home.iterdir())
-    died(UndoLog.create(RUN_OF_LOG))
+    leave_log()
     assert [left.pending for left in abandoned_logs()] == [()]
     assert not list(home.iterdir())
-
-
-def test_only_its_user_can_read_an_undo_log(home: Path) -> None:
-    """An undo log has mode 600, because it has commands."""
-    log = UndoLog.create(RUN_OF_LOG)
-    assert log.path.stat().st_mode & 0o777 == 0o600
-    log.close()
 
 
 def test_clean_undoes_and_reports_each_entry(owned: Owned, home: Path) -> None:
@@ -125,10 +102,7 @@ def test_clean_undoes_and_reports_each_entry(owned: Owned, home: Path) -> None:
         broker.topics |= {f"{PREFIX}-left": 4, f"{PREFIX}-of-another-run": 4}
     flag = owned.brokers["mq-blue"].flag
     flag.touch()
-    log = UndoLog.create(RUN_OF_LOG)
-    log.record(topic(owned, f"{PREFIX}-left"))
-    log.record(resume(owned, f"rm {flag}"))
-    died(log)
+    leave_log(topic(owned, f"{PREFIX}-left"), resume(owned, f"rm {flag}"))
     output: list[str] = []
     clean(output.append)
     assert output == ["cluster unit: resume mq-blue: done", f"cluster unit: topic {PREFIX}-left: done"]
@@ -144,9 +118,7 @@ def test_a_failed_undo_is_reported_and_stays_pending(owned: Owned, home: Path, m
     for broker in owned.brokers.values():
         broker.topics[f"{PREFIX}-left"] = 4
     owned.brokers["mq-red"].refuse()
-    log = UndoLog.create(RUN_OF_LOG)
-    log.record(topic(owned, f"{PREFIX}-left"))
-    died(log)
+    leave_log(topic(owned, f"{PREFIX}-left"))
     with pytest.raises(ClusterError, match=f"topic {PREFIX}-left is left over: {owned.brokers['mq-red'].address}"):
         clean(lambda _: None)
     assert not owned.brokers["mq-blue"].topics
@@ -173,7 +145,7 @@ def test_kill_9_of_a_run_resumes_its_broker_and_deletes_its_topics(owned: Owned,
     assert flag.exists()
     assert owned.topics
     run.kill()
-    all_undone(run, home)
+    await_undone(run, home)
     assert not flag.exists()
     assert not owned.topics
 

@@ -11,8 +11,9 @@ from rocketdiff.cluster.external.actions import _answers_now
 from rocketdiff.cluster.external.cleanup import clean
 from rocketdiff.cluster.external.undo_log import RestoreNode, UndoLog
 from rocketdiff.process.liveness import started_ticks
-from tests.cluster.external.killed_runs import RUN_OF_LOG, all_undone, awaited, died, resume, run_of
+from tests.cluster.external.killed_runs import RUN_OF_LOG, await_undone, died, leave_log, resume, run_of
 from tests.cluster.external.owned import Owned, retry_at_once
+from tests.live import await_that
 
 
 def down_from_the_second_look(monkeypatch: pytest.MonkeyPatch, flag: Path) -> list[str]:
@@ -33,9 +34,7 @@ def down_from_the_second_look(monkeypatch: pytest.MonkeyPatch, flag: Path) -> li
 
 def test_a_node_that_answers_is_not_restarted(owned: Owned, home: Path) -> None:
     """A node that answers is not restarted: its kill failed or a supervisor restarted it."""
-    log = UndoLog.create(RUN_OF_LOG)
-    log.record(resume(owned, "touch restarted", timeout_s=0.3, verb="restart"))
-    died(log)
+    leave_log(resume(owned, "touch restarted", timeout_s=0.3, verb="restart"))
     clean(lambda _: None)
     assert not (owned.folder / "restarted").exists()
     assert not list(home.iterdir())
@@ -47,9 +46,7 @@ def test_a_node_that_goes_down_a_moment_later_is_restarted(
     """A node that goes down after a first answer is restarted: its kill was in progress."""
     flag = owned.brokers["mq-blue"].flag
     looks = down_from_the_second_look(monkeypatch, flag)
-    log = UndoLog.create(RUN_OF_LOG)
-    log.record(resume(owned, f"rm {flag}; touch restarted", timeout_s=5.0, verb="restart"))
-    died(log)
+    leave_log(resume(owned, f"rm {flag}; touch restarted", timeout_s=5.0, verb="restart"))
     clean(lambda _: None)
     assert len(looks) >= 2
     assert (owned.folder / "restarted").exists()
@@ -103,9 +100,9 @@ def test_kill_9_while_a_pause_is_under_way_ends_the_pause(owned: Owned, home: Pa
         timeout_s=4.0, pause="echo $$ > {flag}.pid; mv {flag}.pid {flag}.begun; sleep 600; touch {flag}", resume="true"
     )
     run = run_of(owned, home, slow)
-    assert awaited(begun.exists)
+    await_that(begun.exists)
     run.kill()
-    all_undone(run, home)
+    await_undone(run, home)
     assert started_ticks(int(begun.read_text())) is None
     assert not flag.exists()
     assert not owned.topics

@@ -1,7 +1,6 @@
 """Commands to a Python subject and its records."""
 
 import threading
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,13 +9,12 @@ import pytest
 from rocketdiff.core.records.received import Record
 from rocketdiff.core.records.sending import Send
 from rocketdiff.core.records.session import Done, Ready, SubjectFailed
-from rocketdiff.core.sends.plan import PlannedSend
 from rocketdiff.core.tables.settings import ClientSettings
-from rocketdiff.drivers.python.sending.async_sends import Told
-from rocketdiff.drivers.python.sending.client import Client, ClientResult
+from rocketdiff.drivers.python.sending.client import Client
 from rocketdiff.drivers.python.sending.runner import as_producer
-from rocketdiff.drivers.python.session import Session, Speak, obey
+from rocketdiff.drivers.python.session import Session, obey
 from rocketdiff.protocol.commands import STOP, SubjectSetup, encode_go, encode_plan, encode_setup
+from tests.drivers.python.willing import Willing
 from tests.subjects.conftest import plan_of
 
 SETUP = encode_setup(SubjectSetup(("127.0.0.1:1",), "T", "W", "G", "R", ClientSettings()), 2)
@@ -40,46 +38,15 @@ class Heard:
         return next(each for each in self.records if isinstance(each, kind))
 
 
-class Willing:
-    """A client that answers everything."""
-
-    def __init__(self, trouble: str = "") -> None:
-        self._trouble = trouble
-
-    def prepare(self) -> None:
-        if self._trouble:
-            raise OSError(self._trouble)
-
-    def message(self, send: PlannedSend) -> Any:
-        return send.send
-
-    def route(self) -> int:
-        return 0
-
-    def send(self, send: PlannedSend, message: Any) -> ClientResult:  # noqa: ARG002 - ignores both
-        return ClientResult("SEND_OK", "broker-a", 0, 0)
-
-    def send_async(self, send: PlannedSend, message: Any, on_end: Told) -> None:
-        on_end(self.send(send, message))
-
-    def send_oneway(self, send: PlannedSend, message: Any) -> None:
-        """Does nothing."""
-
-    def gave_up(self, send: PlannedSend, now_ns: int) -> None:
-        """Never called."""
-
-    def shutdown(self) -> None:
-        """Does nothing."""
-
-
-def factory(client: Client) -> Callable[[SubjectSetup, Speak], Client]:
-    return lambda _setup, _speak: client
+def session_of(heard: Heard, client: Client | None = None) -> Session:
+    """A session of one client, by default a willing one."""
+    return Session(as_producer(lambda _setup, _speak: client or Willing()), heard.speak)
 
 
 def test_a_session_from_plan_to_done() -> None:
     """A session goes from plan and setup to ready, go, sends and done."""
     heard = Heard()
-    session = Session(as_producer(factory(Willing())), heard.speak)
+    session = session_of(heard)
     obey([*encode_plan(plan_of(0, 1, 0)), SETUP], session)
     heard.await_kind(Ready)
     obey([encode_go(0)], session)
@@ -91,22 +58,21 @@ def test_a_session_from_plan_to_done() -> None:
 def test_stop_ends_the_commands() -> None:
     """Commands after stop are not read."""
     commands = iter([STOP, b"no command at all"])
-    obey(commands, Session(as_producer(factory(Willing())), Heard().speak))
+    obey(commands, session_of(Heard()))
     assert list(commands) == [b"no command at all"]
 
 
 def test_go_before_ready_is_refused() -> None:
     """Go before ready is refused."""
     with pytest.raises(ValueError, match="one go, after ready"):
-        obey([encode_go(0)], Session(as_producer(factory(Willing())), Heard().speak))
+        obey([encode_go(0)], session_of(Heard()))
 
 
 def test_a_plan_after_setup_is_refused() -> None:
     """A plan after setup is refused: setup completes the plan."""
     heard = Heard()
-    session = Session(as_producer(factory(Willing())), heard.speak)
     with pytest.raises(ValueError, match="before setup"):
-        obey([SETUP, *encode_plan(plan_of(0))], session)
+        obey([SETUP, *encode_plan(plan_of(0))], session_of(heard))
     heard.await_kind(Ready)
 
 
@@ -119,13 +85,13 @@ def test_a_role_that_a_driver_lacks_is_refused() -> None:
 def test_a_setup_may_name_the_producer() -> None:
     """A setup with the role producer is a setup without a role."""
     heard = Heard()
-    obey([SETUP[:-2] + b',"role":"producer"}\n'], Session(as_producer(factory(Willing())), heard.speak))
+    obey([SETUP[:-2] + b',"role":"producer"}\n'], session_of(heard))
     heard.await_kind(Ready)
 
 
 def test_a_client_that_cannot_prepare_reports_stage_and_reason(capfd: pytest.CaptureFixture[str]) -> None:
     """A client that cannot prepare reports stage and reason."""
     heard = Heard()
-    obey([SETUP], Session(as_producer(factory(Willing("no cluster"))), heard.speak))
+    obey([SETUP], session_of(heard, Willing("no cluster")))
     assert heard.await_kind(SubjectFailed) == SubjectFailed("setup", "OSError: no cluster")
     assert "Traceback" in capfd.readouterr().err

@@ -2,14 +2,13 @@
 
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import cast
 
 import pytest
 
-from rocketdiff.cluster.interface import Cluster
 from rocketdiff.core.arm import BASELINE, CANDIDATE, Member
 from rocketdiff.core.records.sending import Attempt, Send
 from rocketdiff.core.sends.plan import Plan, PlannedSend, SendKind, SendMode
@@ -50,12 +49,26 @@ def servers() -> Iterator[Servers]:
 
 def relays_of(servers: Servers, folder: Path, *silent: Member, is_wanted: bool = False) -> CaseRelays:
     folders = cast("CaseDirectory", Folder(folder))
-    return CaseRelays(cast("Cluster", servers), folders, (BASELINE, CANDIDATE), silent, is_wanted=is_wanted)
+    return CaseRelays(servers, folders, (BASELINE, CANDIDATE), silent, is_wanted=is_wanted)
 
 
-def report_of(relays: CaseRelays, servers: Servers, folder: Path, member: Member, work: ClientReport) -> WireReport:
-    folders = cast("CaseDirectory", Folder(folder))
-    return WireWitness(cast("Cluster", servers), folders, relays).report_of(member, work)
+PLAN = Plan(1, 1, (PlannedSend(0, 0, 0, SendKind.PLAIN, 0, 64),))
+
+
+def report_of(
+    relays: CaseRelays,
+    servers: Servers,
+    folder: Path,
+    member: Member,
+    sends: Sequence[Send] = (),
+    attempts: Sequence[Attempt] = (),
+    plan: Plan = PLAN,
+    *,
+    confuses: bool = False,
+) -> WireReport:
+    """The witness's report of a client with these records."""
+    witness = WireWitness(servers, cast("CaseDirectory", Folder(folder)), relays)
+    return witness.report_of(member, ClientReport("T", plan, sends, attempts, 3_000, confuses))
 
 
 def send_through(name_servers: tuple[str, ...]) -> Send:
@@ -70,24 +83,17 @@ def test_clients_that_report_everything_have_no_relay(servers: Servers, tmp_path
     """Clients that report everything connect directly to the cluster."""
     with relays_of(servers, tmp_path) as relays:
         assert relays.name_servers(BASELINE) == servers.name_server_addresses
-    assert (
-        report_of(relays, servers, tmp_path, BASELINE, ClientReport("T", Plan(1, 1, ()), (), (), 3_000)) == WireReport()
-    )
+    assert report_of(relays, servers, tmp_path, BASELINE) == WireReport()
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_wanted_relay_records_what_a_client_did_not_report(servers: Servers, tmp_path: Path) -> None:
     """With --wire both arms have a relay; unreported attempts are added to the client's own."""
-    plan = Plan(1, 1, (PlannedSend(0, 0, 0, SendKind.PLAIN, 0, 64),))
     with relays_of(servers, tmp_path, is_wanted=True) as relays:
         assert len(relays.all) == 2
         sent = {member: [send_through(relays.name_servers(member))] for member in (BASELINE, CANDIDATE)}
-    hidden = ClientReport("T", plan, sent[CANDIDATE], (), 3_000)
-    assert (
-        report_of(relays, servers, tmp_path, BASELINE, ClientReport("T", plan, sent[BASELINE], ATTEMPTS, 3_000)).against
-        == ()
-    )
-    report = report_of(relays, servers, tmp_path, CANDIDATE, hidden)
+    assert report_of(relays, servers, tmp_path, BASELINE, sent[BASELINE], ATTEMPTS).against == ()
+    report = report_of(relays, servers, tmp_path, CANDIDATE, sent[CANDIDATE])
     assert report.against == ("send 0: reported nothing, on the wire broker-a queue 0 SEND_OK",)
     assert report.witnesses == "the client, and the wire: 1 attempts; 1 of them not reported by the client"
     (line,) = (tmp_path / "candidate-witnessed").read_text().splitlines()
@@ -97,13 +103,9 @@ def test_a_wanted_relay_records_what_a_client_did_not_report(servers: Servers, t
 
 def test_records_of_a_silent_client_come_from_the_wire(servers: Servers, tmp_path: Path) -> None:
     """If one arm is silent both have a relay, but only the silent arm's records come from the wire."""
-    plan = Plan(1, 1, (PlannedSend(0, 0, 0, SendKind.PLAIN, 0, 64),))
     with relays_of(servers, tmp_path, CANDIDATE) as relays:
         sent = {member: [send_through(relays.name_servers(member))] for member in (BASELINE, CANDIDATE)}
-    reports = {
-        member: report_of(relays, servers, tmp_path, member, ClientReport("T", plan, sends, ATTEMPTS, 3_000))
-        for member, sends in sent.items()
-    }
+    reports = {member: report_of(relays, servers, tmp_path, member, sends, ATTEMPTS) for member, sends in sent.items()}
     assert reports == {
         BASELINE: WireReport("the client, and the wire: 1 attempts"),
         CANDIDATE: WireReport("the wire: 1 attempts, 1 routes; 0 sends half seen"),
@@ -116,11 +118,10 @@ def test_records_of_a_silent_client_come_from_the_wire(servers: Servers, tmp_pat
 
 def test_an_attempt_that_differs_from_the_wire_contradicts_the_client(servers: Servers, tmp_path: Path) -> None:
     """A client's attempt that differs from the wire is reported."""
-    plan = Plan(1, 1, (PlannedSend(0, 0, 0, SendKind.PLAIN, 0, 64),))
     with relays_of(servers, tmp_path, CANDIDATE) as relays:
         sends = [send_through(relays.name_servers(BASELINE))]
     lie = (replace(ATTEMPTS[0], queue_id=3),)
-    report = report_of(relays, servers, tmp_path, BASELINE, ClientReport("T", plan, sends, lie, 3_000))
+    report = report_of(relays, servers, tmp_path, BASELINE, sends, lie)
     assert report.against == ("send 0: reported broker-a queue 3 SEND_OK, on the wire broker-a queue 0 SEND_OK",)
 
 
@@ -146,7 +147,7 @@ def test_a_status_is_recorded_as_the_wire_saw_it(
     with relays_of(servers, tmp_path, CANDIDATE) as relays:
         sends = [replace(send_through(relays.name_servers(BASELINE)), status=returned)]
     reported = (replace(ATTEMPTS[0], end_ns=time.monotonic_ns(), status="FLUSH_DISK_TIMEOUT"),)
-    report = report_of(relays, servers, tmp_path, BASELINE, ClientReport("T", plan, sends, reported, 3_000, confuses))
+    report = report_of(relays, servers, tmp_path, BASELINE, sends, reported, plan, confuses=confuses)
     assert (report.against == ()) is is_recorded
     assert report.witnesses.endswith("1 statuses as the wire saw them") is is_recorded
     file = tmp_path / "baseline-witnessed"
@@ -162,5 +163,5 @@ def test_an_address_past_the_relay_is_reported_for_every_client(servers: Servers
     servers.fake.name_server.routes["T"]["brokerDatas"][0]["brokerAddrs"]["1"] = "127.0.0.1:9"
     with relays_of(servers, tmp_path, CANDIDATE) as relays:
         send_through(relays.name_servers(BASELINE))
-    reports = report_of(relays, servers, tmp_path, BASELINE, ClientReport("T", Plan(1, 1, ()), (), (), 3_000))
+    reports = report_of(relays, servers, tmp_path, BASELINE)
     assert set(reports.unseen) == {"past the relay: 127.0.0.1:9"}

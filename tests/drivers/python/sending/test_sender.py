@@ -10,6 +10,7 @@ from rocketdiff.core.sends.plan import PlannedSend, SendKind, SendMode
 from rocketdiff.drivers.python.sending.async_sends import AsyncSends, Told
 from rocketdiff.drivers.python.sending.client import ClientResult
 from rocketdiff.drivers.python.sending.sender import Sender
+from tests.drivers.python.willing import Willing
 
 MS = 1_000_000
 
@@ -26,11 +27,8 @@ class NamelessError(Exception):
     code = -1
 
 
-class Fake:
+class Fake(Willing):
     """A client that answers, or raises as the send's argument states."""
-
-    def prepare(self) -> None:
-        """Does nothing."""
 
     def message(self, send: PlannedSend) -> Any:
         return f"message {send.send}"
@@ -51,15 +49,6 @@ class Fake:
             raise BrokenBrokerError("refused at once")
         for _ in range(send.argument):
             on_end(self.send(replace(send, argument=0), message))
-
-    def send_oneway(self, send: PlannedSend, message: Any) -> None:
-        """Does nothing."""
-
-    def gave_up(self, send: PlannedSend, now_ns: int) -> None:
-        """Does nothing."""
-
-    def shutdown(self) -> None:
-        """Does nothing."""
 
 
 def reported(*sends: PlannedSend, start_ns: int = 0) -> list[Send]:
