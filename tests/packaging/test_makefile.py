@@ -154,3 +154,8 @@ def test_tests_and_lint_both_have_to_pass(machine: Machine, failing: str, passes
     assert lint[:4] == (
         ["ruff ran", "ruff ran", "mypy ran", "lint-imports ran"] if failing == "mypy" else ["make lint: all clean"]
     )
+
+
+def test_make_test_keeps_groups_together() -> None:
+    """`make test` calls pytest with groups; without them each live test fails at its set-up."""
+    assert "--dist loadgroup" in (ROOT / "Makefile").read_text()
