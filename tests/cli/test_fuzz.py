@@ -16,7 +16,7 @@ def test_a_small_campaign_is_clean(capsys: pytest.CaptureFixture[str]) -> None:
     assert summary.endswith("seed=5")
 
 
-def test_the_same_campaign_as_data(capsys: pytest.CaptureFixture[str]) -> None:
+def test_json_has_every_field_of_the_summary(capsys: pytest.CaptureFixture[str]) -> None:
     """`--json` has every field of the summary."""
     arguments = ["--subject", "java:4.7.1", "--depth", "selection", "--decisions", "300", "--seed", "5", "--json"]
     assert guarded(["fuzz", *arguments]) == 0

@@ -12,7 +12,7 @@ from rocketdiff.core.resources import resource
 SCRIPTS = resource("fixtures/simulation/scripts")
 
 
-def test_bisect_with_the_reference(capsys: pytest.CaptureFixture[str]) -> None:
+def test_bisect_finds_a_change_of_the_reference(capsys: pytest.CaptureFixture[str]) -> None:
     """With the reference, `bisect` finds that 4.8.0 changed the retry walk."""
     script = str(SCRIPTS / "retry-walk.json")
     assert guarded(["bisect", "--script", script, "--subject-kind", "python", "--json"]) == ExitCode.CONFORMS

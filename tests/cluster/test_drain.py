@@ -41,7 +41,7 @@ def looks(monkeypatch: pytest.MonkeyPatch) -> Looks:
     return make
 
 
-def test_half_a_second_of_quiet(looks: Looks) -> None:
+def test_queues_are_drained_after_half_a_second_of_quiet(looks: Looks) -> None:
     """Queues are drained after five checks without change, 0.5 s."""
     slept = looks(SEVEN)
     assert await_drained(FakeCluster(), ["T"]).ends == SEVEN

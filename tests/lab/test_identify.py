@@ -89,7 +89,7 @@ def test_a_terminal_gets_five_scripts_that_would_narrow_it(calm: Identified) -> 
     assert max(map(len, lines)) < 200
 
 
-def test_a_client_that_is_none_of_them(tmp_path: Path) -> None:
+def test_a_client_that_no_release_explains_is_rejected(tmp_path: Path) -> None:
     """A client that no release explains is rejected at its first wrong send."""
     run = write_run(tmp_path, (CALM,), change=turned_round)
     found = identify_run(run.path, None, None, None)
@@ -162,7 +162,7 @@ def test_several_scripts_separate_step_by_step() -> None:
     assert [one.script.name for one in separators(RELEASES, KNOWN)] == ["wide"]
 
 
-def test_text_for_people() -> None:
+def test_text_has_releases_observations_and_the_next_script() -> None:
     """Text has the releases, telling observations, unobserved situations and the next script."""
     found = identify(toy_executions(RUNNER), {"one": (select_line("one", 1),)}, (ONE,), RELEASES, KNOWN)
     lines = list(identified_lines(found))
@@ -219,7 +219,7 @@ def test_a_file_that_is_no_answer_is_refused(text: str, message: str) -> None:
         read_observed(text, (ONE, NamedScript("two", SCRIPT)))
 
 
-def test_changes_are_noticed() -> None:
+def test_situations_are_recognised_in_script_and_answers() -> None:
     """Situations are recognised in the script and in the answers."""
     steps = [{"do": "select", "last_broker": "a"}, {"do": "send", "mode": "oneway"}]
     settings = {"send_latency_fault_enable": True}

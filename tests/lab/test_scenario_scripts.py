@@ -205,7 +205,7 @@ def test_every_shipped_scenario_is_a_script_or_has_a_reason(one: Scenario) -> No
     assert parse_script(canonical(result.script), one.name) == result.script
 
 
-def test_another_seed_is_another_plan() -> None:
+def test_another_seed_gives_another_plan() -> None:
     """Another seed gives another plan, the same seed the same script."""
     name = "fault-latency/pause-one-of-two"
     assert canonical(script_of(name, 1)) == canonical(script_of(name, 1)) != canonical(script_of(name, 2))

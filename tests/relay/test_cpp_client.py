@@ -25,7 +25,7 @@ TIMEOUT_MS = 300
 IN_TURN = [(broker, queue) for broker in ("broker-a", "broker-b") for queue in range(4)]
 
 
-def test_a_calm_run(stage: Staging) -> None:
+def test_each_send_in_calm_makes_one_attempt(stage: Staging) -> None:
     """In calm each send makes one attempt, in rotation from 0, and every message is stored once, whole."""
     set_up = stage("cpp:2.1.0", plan_of(24))
     set_up.subject.go(time.monotonic_ns() + 50 * MS)

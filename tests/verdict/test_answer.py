@@ -139,7 +139,7 @@ def test_the_legal_share_is_a_measure_of_its_own() -> None:
     assert answered(item).measures == (Measure("legal-share", 0.25, "share", 40),)
 
 
-def test_a_difference_of_durations_in_full() -> None:
+def test_a_difference_of_durations_has_ratio_interval_and_margin() -> None:
     """
     Twelve episodes around ×3 have ratio, interval and margin; the farthest that both arms met has 2 % more.
     """

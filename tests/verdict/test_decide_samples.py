@@ -207,7 +207,9 @@ def test_equivalence_is_corrected_for_many_questions() -> None:
         (9, Verdict.DIVERGES, Severity.MUST),
     ],
 )
-def test_causes_that_differ(episodes: int, verdict: Verdict, severity: Severity) -> None:
+def test_causes_gate_at_five_per_cent_and_diverge_at_half_of_one(
+    episodes: int, verdict: Verdict, severity: Severity
+) -> None:
     """Causes that differ at p ≤ 0.05 gate (five episodes are 0.06, seven 0.016); at 0.005, nine episodes, they diverge."""
     result = answered(ratios(*[1.0] * episodes, ended=Ending.RESUMED))
     assert (result.verdict, result.severity) == (verdict, severity)

@@ -23,7 +23,7 @@ def lacking(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 @pytest.mark.usefixtures("lacking")
-def test_they_skip_with_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tests_without_an_engine_skip_with_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without an engine or base image, tests skip with the reason."""
     monkeypatch.delenv(EXPECTED, raising=False)
     with pytest.raises(pytest.skip.Exception, match=r"ci/engine|make image"):

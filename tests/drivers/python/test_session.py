@@ -76,7 +76,7 @@ def factory(client: Client) -> Callable[[SubjectSetup, Speak], Client]:
     return lambda _setup, _speak: client
 
 
-def test_a_session_from_plan_to_done() -> None:
+def test_a_session_goes_from_plan_to_done() -> None:
     """A session goes from plan and setup to ready, go, sends and done."""
     heard = Heard()
     session = Session(as_producer(factory(Willing())), heard.speak)
