@@ -5,7 +5,7 @@ import json
 import pytest
 
 from rocketdiff.core.errors import UsageError
-from rocketdiff.simulation.java_host import JavaHost, Job
+from rocketdiff.simulation.java_host import JavaHost
 from rocketdiff.simulation.script import Script, parse_script
 from tests.simulation.script.examples import EXAMPLE
 
@@ -23,29 +23,6 @@ def test_the_example_of_the_design_is_answered(java_host: JavaHost) -> None:
     ]  # fmt: skip
     assert lines[4]["dump"]["index"] == 15
     assert lines[4]["dump"]["faults"]["a"] == {"latency_ms": 5, "available_at_ms": 600_000, "reachable": True}
-
-
-def test_releases_of_both_lines_live_in_one_process(java_host: JavaHost) -> None:
-    """One process runs 4.0.0, which retries, and 5.5.0, where the first attempt used up the shared timeout (from 4.3.0)."""
-    refused = script(
-        {"do": "broker", "name": "a", "answers": "timeout"},
-        {"do": "send", "mode": "sync"},
-        start_index=[7],
-        expired_wait_extra_ms=1,
-        settings={"vip_channel_enabled": False},
-    )
-    jobs = [Job(release, "S", refused) for release in ("4.0.0-incubating", "5.5.0", "4.0.0-incubating")]
-    answers = [json.loads(lines[0])["send"] for _, lines in java_host.run_all(jobs)]
-    assert answers[0] == answers[2]
-    assert [attempt["outcome"] for attempt in answers[0]["attempts"]] == ["timeout", "ok"]
-    assert answers[0]["elapsed_ms"] == 3_001
-    assert answers[1]["exception"] == "RemotingTooMuchRequestException"
-
-
-def test_the_remoting_depth_runs(java_host: JavaHost) -> None:
-    """An asynchronous send runs over a scripted connection."""
-    (line,) = java_host.run("5.3.3", "S", script({"do": "send", "mode": "async"}, {"do": "advance", "ms": 10}))
-    assert json.loads(line)["send"]["status"] == "SEND_OK"
 
 
 def test_an_unused_connection_is_closed_after_two_minutes(java_host: JavaHost) -> None:
