@@ -19,7 +19,7 @@ from rocketdiff.core.arm import Arm
 from rocketdiff.core.errors import ExitCode
 from rocketdiff.traces.run_directory import RunDirectory
 from tests.analysis.synthetic import ORIGIN_NS, Story, write_run
-from tests.record.builders import CHECKS, GUARDS, SCENARIO
+from tests.record.conftest import CHECKS, GUARDS, SCENARIO
 
 OLDER = Path(__file__).parents[1] / "older_run"
 STORY = Story(checks=CHECKS)

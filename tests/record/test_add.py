@@ -12,7 +12,7 @@ from rocketdiff.record.storage.files import RecordPlace
 from rocketdiff.record.storage.store import look
 from rocketdiff.record.storage.tables import Kept
 from rocketdiff.record.work import Here
-from tests.record.builders import NewRun, spoil
+from tests.record.conftest import NewRun, spoil
 
 OLDER = Path(__file__).parents[1] / "older_run"
 

@@ -19,7 +19,7 @@ from rocketdiff.record.storage.files import RecordPlace
 from rocketdiff.record.storage.store import look
 from rocketdiff.record.storage.tables import Kept
 from rocketdiff.record.work import Here
-from tests.record.builders import NewRun, quiet
+from tests.record.conftest import NewRun, quiet
 from tests.record.rows import all_rows
 
 

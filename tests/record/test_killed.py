@@ -18,7 +18,7 @@ from rocketdiff.record.storage.files import RecordPlace
 from rocketdiff.record.storage.store import commit
 from rocketdiff.record.storage.tables import NewFile
 from rocketdiff.record.work import Here
-from tests.record.builders import NewRun
+from tests.record.conftest import NewRun
 
 MOMENTS = 20
 

@@ -25,7 +25,7 @@ from rocketdiff.record.storage.files import RecordPlace
 from rocketdiff.record.storage.store import look
 from rocketdiff.report.clusters import Weight
 from rocketdiff.report.formats.html import FILE_NAME as REPORT
-from tests.record.builders import spoil
+from tests.record.conftest import spoil
 
 HOSTILE = "<script>alert(1)</script>"
 LOST, TURN = "loss.acknowledged-not-stored", "queue.out-of-turn/first"

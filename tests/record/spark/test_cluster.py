@@ -11,7 +11,7 @@ import pytest
 from rocketdiff.record.commands import add, check, judge, status
 from rocketdiff.record.storage.files import RecordPlace
 from rocketdiff.record.work import Here
-from tests.record.builders import NewRun, spoil
+from tests.record.conftest import NewRun, spoil
 from tests.record.rows import all_rows
 from tests.record.spark.standalone import Standalone, jvm_options, standalone
 

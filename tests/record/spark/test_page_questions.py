@@ -10,7 +10,7 @@ from rocketdiff.record.conclude import concluding
 from rocketdiff.record.spark.ask_page import ask_page
 from rocketdiff.record.storage.files import RecordPlace
 from rocketdiff.record.storage.store import look
-from tests.record.builders import spoil
+from tests.record.conftest import spoil
 
 pytestmark = [
     pytest.mark.spark,
